@@ -72,7 +72,8 @@ def _why_unknown(unknown: Sequence[str], known: Mapping[str, Example]) -> str:
     """Return the reason for unknown ids if they are known ids with something added: the gold label, say."""
     lengths = sorted({len(name) for name in known}, reverse=True)
     extended = {name: example for name in unknown for example in _extended(name, known, lengths)}
-    leaked = [name for name, one in extended.items() if any(part in name for part in _gold_strings(one))]
+    gold = {name: [part for part in _gold_strings(one) if part] for name, one in extended.items()}
+    leaked = [name for name, parts in gold.items() if any(part in name for part in parts)]
     if leaked:
         return "The ids hold the gold labels, which a system must not see. "
     return ""
@@ -95,7 +96,7 @@ def _gold_strings(example: Any) -> list[str]:
         return [str(example.label)]
     if hasattr(example, "answers"):
         return [*(answer.text for answer in example.answers), *example.golds]
-    labels = example.labels
+    labels = getattr(example, "labels", [])  # none of relations and mentions
     return [*labels, ",".join(labels)] if not isinstance(example, TokensExample) else ["".join(labels)]
 
 

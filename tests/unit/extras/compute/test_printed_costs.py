@@ -1,15 +1,25 @@
 """Operations and hours of printed pretrainings, by hand."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from pubmill.cli.app import APP
 from pubmill.errors import PubmillError
-from pubmill.extras.compute.printed_costs import all_compute, as_rows, printed_costs, typed_compute
-from pubmill.specs import load
+from pubmill.extras.compute.printed_costs import (
+    PrintedCost,
+    all_compute,
+    as_rows,
+    printed_costs,
+    typed_compute,
+)
+from pubmill.pretraining.arithmetic import NetworkShape
+from pubmill.specs import Specs, load
+from tests.unit.programs import run_verb
 
 PEAKS = {"V100": 125e12, "A100": 312e12, "H100": 989e12}
 
@@ -87,3 +97,66 @@ def test_the_command_prints_a_table_or_numbers(root: Path, monkeypatch: pytest.M
     assert one["printed_gpu_hours"] == 5 and one["6nd"] == pytest.approx(6 * 149e6 * 55e9)
     done = CliRunner().invoke(APP, ["audit", "compute", "--parameters", "1e6"])
     assert isinstance(done.exception, PubmillError) and "belong together" in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [(["--tokens", "1e6"], "--parameters and --tokens belong together"),
+     (["--layers", "12"], "--layers, --hidden and --length belong together"),
+     (["--layers", "12", "--hidden", "768"], "--layers, --hidden and --length belong together"),
+     (["--hidden", "768", "--length", "512"], "--layers, --hidden and --length belong together")],
+)  # fmt: skip
+def test_figures_that_belong_together_are_typed_together(words: list[str], message: str, root: Path) -> None:
+    said = run_verb("audit", "compute", *words, checkout=root)
+    assert (said.returncode, said.stderr) == (1, f"pubmill: error: {message}\n")
+
+
+def test_attention_is_added_to_typed_figures(root: Path) -> None:
+    typed = ["audit", "compute", "--parameters", "1e6", "--tokens", "2e9", "--json"]
+    attended = ["--layers", "2", "--hidden", "8", "--length", "16"]
+    simple, attention = 6 * 1e6 * 2e9, 12 * 2 * 8 * 16 * 2e9
+    for words, products in ((typed, [simple] * 2), ([*typed, *attended], [simple, simple + attention])):
+        [one] = json.loads(run_verb(*words, checkout=root).stdout)
+        assert (one["products"], one["gpu"], one["printed_gpu_hours"]) == (products, "A100", None)
+
+
+def test_without_figures_all_printed_pretrainings_are_listed(root: Path) -> None:
+    head, *lines = run_verb("audit", "compute", checkout=root).stdout.splitlines()
+    assert head.split()[:3] == ["pretraining", "tokens", "6ND"]
+    assert len(lines) > len(printed_costs()) and any(line.startswith("PubMedBERT ") for line in lines)
+
+
+def test_a_file_that_is_no_yaml_is_named_with_the_line(tmp_path: Path) -> None:
+    (tmp_path / "printed.yaml").write_text("pretrainings: []\npretrainings: []\n")
+    with pytest.raises(PubmillError, match=r"^printed\.yaml:2: .*pretrainings"):
+        printed_costs(tmp_path / "printed.yaml")
+
+
+SHAPE = NetworkShape(layers=1, hidden=2, intermediate=3, embedding=2, projected=False, pieces=5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"recipe": "no-such"}, r"printed\.yaml: no recipe no-such in specs/pretraining"),
+     ({"tokens": 1e6}, r"printed\.yaml, x: expected a recipe, or network and tokens"),
+     ({"network": SHAPE}, r"printed\.yaml, x: expected a recipe, or network and tokens"),
+     ({}, r"printed\.yaml, x: expected a recipe, or network and tokens")],
+)  # fmt: skip
+def test_an_entry_without_what_it_costs_is_named(
+    changes: dict[str, Any], message: str, full_specs: Specs
+) -> None:
+    one = PrintedCost(name="x", source="y", lengths=(1, 2), **changes)
+    with pytest.raises(PubmillError, match=f"^{message}$"):
+        next(all_compute(full_specs, [one]))
+
+
+def test_a_network_costs_its_products_over_the_tokens(full_specs: Specs) -> None:
+    """Hours are those of all GPUs; the longest sequences have the most attention."""
+    one = PrintedCost(name="x", source="y", lengths=(8, 16), network=SHAPE, tokens=1e6, hours=3.0, gpus=4)
+    made = next(all_compute(full_specs, [one]))
+    least, most = made.products
+    attention = 3 * 2 * 2 * 2 * 1e6  # forward and backward, scores and sums, 2 operations a product, hidden
+    assert (made.tokens, made.hours, made.gpu) == (1e6, 12.0, "A100")
+    assert most - least == pytest.approx(attention * (16 - 8))
+    alone = next(all_compute(full_specs, [replace(one, hours=None)]))
+    assert alone.hours is None and as_rows([alone], PEAKS)[1][-2:] == ["–", "–"]

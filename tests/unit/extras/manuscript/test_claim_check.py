@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.extras.manuscript.toy_study import CASED, P, findings
+from tests.unit.extras.manuscript.toy_study import CASED, NAME, P, findings
 
 SOUND = [
     "PubMedBERT beats other models on all datasets.",
@@ -106,3 +106,15 @@ def test_a_label_of_several_words_is_a_name_and_denies_nothing(tmp_path: Path, n
     assert "has 72.00 for bert-base-cased and 79.00" in found.expected
     [found] = findings(tmp_path, f"On JNLPBA, {name} has 72.50.", label="No pretraining")
     assert found.found.startswith("72.50")
+
+
+def test_a_claim_on_all_datasets_is_of_those_that_both_have(tmp_path: Path) -> None:
+    """BERT cased has no value on ChemProt, where nothing is tested."""
+    assert findings(tmp_path, "PubMedBERT beats BERT cased on all datasets.") == []
+    [found] = findings(tmp_path, "BERT cased beats PubMedBERT on all datasets.")
+    assert "has 79.50 for bert-base-cased and 84.52 for pubmedbert-base" in found.expected
+
+
+def test_the_state_of_the_art_needs_a_test_of_its_row(tmp_path: Path) -> None:
+    [found] = findings(tmp_path, "PubMedBERT is state-of-the-art on ChemProt.")
+    assert found.expected.startswith(f"{NAME} has no test for chemprot@blurb")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
-from pubmill.extras.manuscript.latex_source import arguments, read_manuscript, source_of
+from pubmill.extras.manuscript.latex_source import arguments, read_manuscript, read_source, source_of
 from pubmill.extras.manuscript.marks import own_names
 
 TEXT = (
@@ -66,3 +66,12 @@ def test_arguments_are_groups_with_balanced_braces() -> None:
 def test_own_names_need_a_name_and_a_key() -> None:
     text = "% pubmill: name A = B = key\n% pubmill: name = key\n% pubmill: name C =\n% pubmill: name D\n"
     assert own_names(source_of("x", text)) == {"A = B": "key"}
+
+
+def test_a_file_has_at_most_its_limit_of_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pubmill.extras.manuscript.latex_source.MOST_BYTES", 2_000_000)
+    (tmp_path / "x.tex").write_bytes(b"a" * 2_000_000)
+    assert len(read_source(tmp_path / "x.tex", "x").code) == 2_000_000
+    (tmp_path / "x.tex").write_bytes(b"a" * 2_000_001)
+    with pytest.raises(PubmillError, match="^x: larger than 2 MB, which is no manuscript$"):
+        read_source(tmp_path / "x.tex", "x")

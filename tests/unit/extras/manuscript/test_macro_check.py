@@ -73,3 +73,13 @@ def test_a_comment_names_the_cells_of_the_numbers_before_it(
     tmp_path: Path, text: str, expected: list[str]
 ) -> None:
     assert kinds(tmp_path, text) == expected
+
+
+def test_a_macro_with_fewer_arguments_is_left_to_latex(tmp_path: Path) -> None:
+    assert findings(tmp_path, r"\cell{gu2020/table06}{no-such} \cell") == []
+
+
+def test_a_number_that_a_comment_names_is_checked_by_the_comment_alone(tmp_path: Path) -> None:
+    text = f"PubMedBERT reaches 84.10 on BC2GM. % \\cell{KEY}\nIt reaches 79.00 on JNLPBA."
+    [found] = findings(tmp_path, text)
+    assert (found.kind, found.line, found.found) == ("stale", 1, "84.10 stands here")

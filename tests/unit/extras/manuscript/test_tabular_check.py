@@ -152,3 +152,18 @@ def test_cells_over_several_columns_count_as_many() -> None:
 def test_a_number_is_bold_in_the_argument_or_the_group_of_a_bold_macro(text: str, is_bold: bool) -> None:
     [found] = cells(text, 0, len(text), bold_macros(r"\newcommand{\ours}[1]{\textbf{#1}}"))
     assert found.number and found.number.text == "84.5" and found.bold is is_bold
+
+
+def test_a_spread_that_the_cell_does_not_have_is_found(tmp_path: Path) -> None:
+    """One run has no spread."""
+    row = "ChemProt & \\textbf{90.00} $\\pm$ 0.10 & 50.00 & --- \\\\ % pubmill: row chemprot@blurb\n"
+    [found] = findings(tmp_path, HEAD + row + "\\end{tabular}")
+    assert (found.kind, found.found) == ("empty", "0.10 stands here")
+    assert found.expected == f"{{{NAME}}}{{chemprot@blurb}}{{pubmedbert-base}} has no spread"
+
+
+def test_in_a_row_without_any_value_nothing_is_the_best(tmp_path: Path) -> None:
+    head = HEAD.replace(COLUMNS, "bert-base-cased")
+    row = "ChemProt & \\textbf{50.00} \\\\ % pubmill: row chemprot@blurb\n"
+    [found] = findings(tmp_path, head + row + "\\end{tabular}")
+    assert (found.kind, found.found) == ("empty", "50.00 stands here")

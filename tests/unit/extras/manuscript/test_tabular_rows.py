@@ -51,3 +51,13 @@ def test_places_are_those_of_the_code() -> None:
     assert wide.number and wide.number.start == code.index("0.5") - 1
     assert filling == (wide.start + len(" \\multicolumn{2}{c}{$-$0.5} "), None, None, False, False, True)
     assert last.bold and not wide.bold
+
+
+@pytest.mark.parametrize(
+    ("text", "bold"),
+    [("{\\bfseries\\ 84.5}", True), ("{\\bfseries a\\}b 84.5}", True), ("{\\bfseries a\\{b} 84.5", False),
+     ("{\\bfseries {a} 84.5}", True), ("{\\bfseries {a}} 84.5", False)],
+)  # fmt: skip
+def test_an_escaped_brace_ends_no_group_of_bold_type(text: str, bold: bool) -> None:
+    [found] = cells(text, 0, len(text), BOLD)
+    assert found.number and found.bold is bold

@@ -18,6 +18,7 @@ from pubmill.metrics.training_overlap import Counts
 from pubmill.storage.files import write_json, write_jsonl_gz
 from pubmill.tables.cells import parse
 from pubmill.tables.overlap_tables import OverlapTable
+from tests.unit.programs import run_verb
 from tests.unit.toy_tables import paths, recipe, record, write_all
 from tests.unit.toy_tables import table as toy_table
 
@@ -213,3 +214,13 @@ def test_a_table_without_such_cells(tmp_path: Path) -> None:
         "No cell has runs on entities or relations" in OVERLAP_RENDERERS[form](found)
         for form in ("md", "html")
     )
+
+
+def test_the_command_prints_each_dataset_and_takes_dev_as_training(tmp_path: Path) -> None:
+    runs = [put_run(tmp_path, 1), put_run(tmp_path, 1, "jnlpba")]
+    first, second = run_verb("audit", "seen", *runs).stdout.split("\n\njnlpba, ")
+    assert first.splitlines()[0] == "bc2gm, 1 run, compared with train"
+    assert second.splitlines()[0] == "1 run, compared with train"
+    [found] = overlaps_of_runs(runs[:1], ("train", "dev"))
+    assert run_verb("audit", "seen", runs[0], "--dev").stdout == as_text(found) + "\n"
+    assert as_text(found).startswith("bc2gm, 1 run, compared with train and dev\n")

@@ -2,8 +2,11 @@
 
 import gzip
 import io
+import re
 import zipfile
+from typing import Any
 
+import numpy as np
 import pytest
 
 from pubmill.extras.proof.verifier.container import (
@@ -11,6 +14,7 @@ from pubmill.extras.proof.verifier.container import (
     RefusedError,
     intact,
     pack,
+    read_array,
     read_packed,
     spelled,
     sums,
@@ -86,3 +90,41 @@ def test_a_packed_file_has_no_more_values_than_are_allowed(monkeypatch: pytest.M
         assert read_packed(packed, "x.json.gz") == value
     with pytest.raises(RefusedError, match=r"x\.json\.gz has more than 4 values"):
         read_packed({"x.json.gz": gzip.compress(spelled({"a": [1, 2, 3, 4]}), mtime=0)}, "x.json.gz")
+
+
+def test_a_member_that_is_missing_is_named() -> None:
+    with pytest.raises(RefusedError, match=r"^x\.json\.gz is missing$"):
+        read_packed({}, "x.json.gz")
+
+
+@pytest.mark.parametrize("text", [b'{"b":1,"a":2}', b'{"a":1,"a":1}', b'{"a": 1}', b"[1e0]", b'"\\u00fc"'])
+def test_json_of_another_spelling_is_refused(text: bytes) -> None:
+    message = r"x is not spelled as JSON is here: repeated or unordered keys, blanks or NaN"
+    with pytest.raises(RefusedError, match=message):
+        read_packed({"x": gzip.compress(text)}, "x")
+    assert read_packed({"x": gzip.compress('{"a":"ü","b":1}'.encode())}, "x") == {"a": "ü", "b": 1}
+
+
+def saved(array: Any, after: bytes = b"") -> dict[str, bytes]:
+    file = io.BytesIO()
+    np.save(file, array)
+    return {"x": gzip.compress(file.getvalue() + after)}
+
+
+@pytest.mark.parametrize("number", ["|u1", "<u2", "<f8"])
+def test_an_array_of_this_shape_is_read(number: str) -> None:
+    found = read_array(saved(np.arange(6, dtype=number).reshape(1, 2, 3)), "x", (1, 2, 3))
+    assert found.tolist() == [[[0, 1, 2], [3, 4, 5]]]
+
+
+@pytest.mark.parametrize(
+    ("array", "after", "found"),
+    [(np.zeros((2, 1, 3), "<u2"), b"", "(2, 1, 3) of uint16"), (np.zeros((1, 2, 3), "<f4"), b"", "float32"),
+     (np.zeros((1, 2, 3), "<i8"), b"", "int64"), (np.zeros((1, 2, 3), "|u1"), b"\0", "uint8")],
+)  # fmt: skip
+def test_an_array_of_another_shape_or_number_or_with_more_after_it_is_refused(
+    array: Any, after: bytes, found: str
+) -> None:
+    message = f"{found}, expected (1, 2, 3): its runs, units and names"
+    with pytest.raises(RefusedError, match=re.escape(message)):
+        read_array(saved(array, after), "x", (1, 2, 3))

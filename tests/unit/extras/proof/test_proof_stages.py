@@ -77,3 +77,14 @@ def test_a_study_without_tables_of_results_has_no_proof(
     assert set(proofs) <= set(whole.publication.files()) and not set(proofs) & set(
         whole.publication.everything()
     )
+
+
+def test_items_of_a_finished_pipeline_are_those_of_the_split_that_it_predicts(
+    full_specs: Specs, tmp_path: Path, graph_of: Callable[..., Graph]
+) -> None:
+    (tmp_path / "config.cfg").touch()
+    study = {"tables": ("tinn2021/table10",), "models": ("scispacy-bc5cdr",), "datasets": ("bc5-chem",)}
+    made = graph_of(full_specs, **study, local_files={"scispacy-bc5cdr": str(tmp_path)})
+    paths, run = made.paths, made.pipelines.run("scispacy-bc5cdr", "bc5-chem")
+    split = made.pipelines.split("scispacy-bc5cdr", "bc5-chem")
+    assert {paths.examples("bc5-chem", split), paths.predictions(*run)} <= set(made.stage(Proof).inputs())

@@ -2,6 +2,7 @@
 nothing that is printed, and what is unpacked is bounded."""
 
 import gzip
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -22,6 +23,12 @@ from pubmill.extras.proof.verifier.container import (
     visible,
 )
 from pubmill.extras.proof.verifier.items import implausible_counts, is_constant
+from pubmill.extras.proof.verifier.structure import (
+    check_members,
+    check_recipe,
+    check_runs,
+    rows_of_composites,
+)
 from pubmill.extras.proof.verifier.verification import check_proof
 from tests.unit.extras.proof import structure_attacks as attack
 from tests.unit.extras.proof import toy_proof as toy
@@ -36,6 +43,13 @@ def test_no_lie_about_structure_hides_a_raised_score(
     monkeypatch.setattr(attack, "LIES", (lie,))
     for case in range(3):
         assert not attack.forged_score(Dice(case), tmp_path)
+
+
+def test_a_proof_of_one_model_has_no_tests_and_no_ranks(tmp_path: Path) -> None:
+    path = tmp_path / "toy.proof.zip"
+    path.write_bytes(attack.packed(attack.honest(True)))
+    found = check_proof(str(path), 1)
+    assert (found["cells"], found["tests"], found["rankings"]) == (8, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -130,3 +144,129 @@ def test_only_constant_predictions_may_be_marked_as_collapsed() -> None:
     assert is_constant("tokens", [{"labels": ["B-X", "I-X"]}, {"labels": ["B-X"]}])
     assert is_constant("tokens", [{"labels": ["O", "O"]}, {"labels": []}])
     assert not is_constant("tokens", [{"labels": ["O", "B-X"]}])
+
+
+def change_runs(**values: Any) -> Any:
+    """Return an edit of one run, of dataset `words`."""
+    return lambda content: content["runs"][RUN].update(values)
+
+
+def change_sets(number: int, **values: Any) -> Any:
+    return lambda content: content["sets"][number].update(values)
+
+
+RUN = toy.record_path("ours", "words", 2)
+WORDS, SECRET = 0, 6
+FAULTS: dict[str, tuple[Any, str]] = {
+    "recipe": (change_runs(recipe=99), f"{RUN}: there is no recipe 99"),
+    "negative recipe": (change_runs(recipe=-1), f"{RUN}: there is no recipe -1"),
+    "kind": (change_sets(WORDS, kind="poem"), "counts/0000.npy.gz: of an unknown kind, or a label"),
+    "label without gold": (change_sets(SECRET, negative="none"), "counts/0006.npy.gz: of an unknown kind"),
+    "label of another kind": (change_sets(WORDS, negative="none"), "a label without use"),
+    "recipe without a run": (lambda content: content["recipes"].append({"x": 1}), "a recipe has no run"),
+    "items without gold": (
+        change_sets(WORDS, gold=None), "it has predicted items, and its test set has none",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_runs_and_test_sets_that_cannot_be_are_refused(data: bytes, tmp_path: Path, name: str) -> None:
+    edit, message = FAULTS[name]
+    path = tmp_path / "toy.proof.zip"
+    path.write_bytes(toy.edited(data, "runs.json.gz", edit))
+    with pytest.raises(RefusedError, match=re.escape(message)):
+        check_proof(str(path), 1)
+
+
+def runs_of(data: bytes) -> Any:
+    return toy.read(unpack(data), "runs.json.gz")
+
+
+def test_a_failed_run_has_neither_counts_nor_a_place(data: bytes) -> None:
+    content = runs_of(data)
+    last = next(path for path, run in content["runs"].items() if (run["set"], run["place"]) == (WORDS, 8))
+    content["runs"][last] |= {"failed": "nan", "metrics": None, "set": None, "place": None}
+    check_runs(content["sets"], content["runs"], content["recipes"])
+    content["runs"][last]["place"] = 8
+    with pytest.raises(RefusedError, match=f"{last}: a run has either counts or the reason why it failed"):
+        check_runs(content["sets"], content["runs"], content["recipes"])
+
+
+def test_a_test_set_occurs_once(data: bytes) -> None:
+    content = runs_of(data)
+    first = content["sets"][WORDS]
+    content["sets"].append({**first})
+    own = [path for path, run in content["runs"].items() if run["set"] == WORDS]
+    places: dict[str, tuple[int, int]] = {path: (n % 2 * 7, n // 2) for n, path in enumerate(own)}
+    for path, (number, place) in places.items():
+        content["runs"][path] |= {"set": number, "place": place}
+    with pytest.raises(RefusedError, match="a test set occurs twice, or a recipe has no run"):
+        check_runs(content["sets"], content["runs"], content["recipes"])
+    content["sets"][-1]["unit"] = "other unit"
+    check_runs(content["sets"], content["runs"], content["recipes"])
+
+
+def test_members_are_those_that_are_named() -> None:
+    check_members(["a", "b"], {"a", "b"})
+    with pytest.raises(RefusedError, match=r"^b is missing \(2 such members\)$"):
+        check_members(["a"], {"a", "b", "c"})
+    with pytest.raises(RefusedError, match=r"^a belongs to no run and no table \(1 such members\)$"):
+        check_members(["a", "b"], {"b"})
+
+
+def check_rule(data: bytes, edit: Any) -> None:
+    members = unpack(data)
+    made = toy.read(members, attack.BASIS)["recipe"]
+    edit(made)
+    check_recipe(made, toy.TABLE, toy.read(members, "study.json.gz"))
+
+
+@pytest.mark.parametrize(
+    ("margin", "runs", "holds"),
+    [(3, 5, True), (0, 5, False), (100, 5, False), (99.9, 1, True), (3, 0, False), (3, -1, False)],
+)
+def test_a_margin_is_between_0_and_100_points_and_runs_are_counted_from_1(
+    data: bytes, margin: float, runs: int, holds: bool
+) -> None:
+    def edit(made: Any) -> None:
+        made["equivalence"]["margins"]["words"]["points"] = margin
+        made["equivalence"]["runs"]["words"] = runs
+
+    if holds:
+        check_rule(data, edit)
+        return
+    with pytest.raises(RefusedError, match=f"{toy.TABLE}: a margin or a number of runs cannot be"):
+        check_rule(data, edit)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "power", "holds"),
+    [(0.001, 0.999, True), (0.0009, 0.8, False), (0.05, 0.9991, False), (0.5, 0.8, False), (0.05, 0.5, False),
+     (0.499, 0.501, True)],
+)  # fmt: skip
+def test_alpha_and_power_are_limited(data: bytes, alpha: float, power: float, holds: bool) -> None:
+    def edit(made: Any) -> None:
+        made["equivalence"] |= {"alpha": alpha, "power": power}
+
+    if holds:
+        check_rule(data, edit)
+        return
+    with pytest.raises(RefusedError, match=f"{toy.TABLE}: alpha or power cannot be"):
+        check_rule(data, edit)
+
+
+@pytest.mark.parametrize(("part", "what"), [("rows", "row"), ("composites", "row"), ("columns", "column")])
+def test_rows_and_columns_occur_once(data: bytes, part: str, what: str) -> None:
+    with pytest.raises(RefusedError, match=f"{toy.TABLE}: a {what} occurs twice"):
+        check_rule(data, lambda made: made[part].append(made[part][0]))
+
+
+def test_a_difference_is_shown_as_a_row_with_its_own_published_names() -> None:
+    composites = [{"name": "mean", "label": "Mean", "groups": {"a": ["a"]}},
+                  {"name": "score", "label": "Score", "groups": {"a": ["a"], "b": ["b"]}}]  # fmt: skip
+    gain = {"name": "gain", "label": "Gain", "of": "a", "minus": {}, "published": "delta", "printed": "f1"}
+    found = rows_of_composites({"composites": composites, "differences": [gain]})
+    shown = [(one["key"], one["metric"], one["published"], one["printed"]) for one in found]
+    assert shown == [("mean", "mean", "mean", "score"), ("score", "score", "score", "score"),
+                     ("gain", "difference", "delta", "f1")]  # fmt: skip

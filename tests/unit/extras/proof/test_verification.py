@@ -1,5 +1,7 @@
 """A shown number that does not follow from the counts is refused, although all hashes fit."""
 
+import gzip
+import io
 import re
 import shutil
 import subprocess
@@ -7,10 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from pubmill.extras.proof.verifier.container import RefusedError
-from pubmill.extras.proof.verifier.verification import check_proof
+from pubmill.extras.proof.verifier.container import SUMS, RefusedError, pack, sums, unpack
+from pubmill.extras.proof.verifier.verification import Proof, check_proof, check_set
 from tests.unit.extras.proof import toy_proof as toy
 
 SHOWN = f"tables/{toy.TABLE}.json.gz"
@@ -37,6 +40,72 @@ def test_an_honest_proof_holds(data: bytes, tmp_path: Path) -> None:
 def test_a_proof_without_items_holds(results: Path, tmp_path: Path) -> None:
     found = check(toy.again(results, open_datasets=()), tmp_path)
     assert found["runs"] == 63 and found["runs by their items"] == 0
+
+
+def with_another_table(data: bytes, edit: Edit) -> bytes:
+    """Return a proof whose table refers to another one, with the same cells."""
+    members, other = unpack(data), "gu2020/table07"
+    basis, shown = toy.read(members, BASIS), toy.read(members, SHOWN)
+    part = {"recipe": {**basis["recipe"], "table": "table07"}, "cells": shown["cells"]}
+    edit(part["cells"])
+    members[f"published/{other}.csv"] = members[f"published/{toy.TABLE}.csv"]
+    return toy.edited(pack(members), BASIS, lambda content: content["others"].update({other: part}))
+
+
+def test_the_cells_of_a_table_that_another_refers_to_are_checked_too(
+    data: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    found = check(with_another_table(data, lambda cells: None), tmp_path_factory.mktemp("honest"))
+    assert (found["tables"], found["cells"], found["verdicts"]) == (1, 64, 15)
+    forged = with_another_table(data, set_to("ours", "words", "value", by=more))
+    with pytest.raises(RefusedError, match="gu2020/table07 for gu2020/table06, ours, words, value"):
+        check(forged, tmp_path_factory.mktemp("forged"))
+
+
+def test_a_run_without_a_score_says_why(data: bytes) -> None:
+    proof = Proof(data)
+    score, failed, collapsed = proof.score(RUN, "entity_f1")
+    assert (score, failed, collapsed) == (100 * proof.runs[RUN]["metrics"]["entity_f1"], None, False)
+    proof.runs[RUN] |= {"failed": "diverged", "metrics": None, "collapsed": True}
+    assert proof.score(RUN, "entity_f1") == (None, "diverged", False)
+    assert proof.score(f"{RUN}x", "entity_f1") == (None, "no record", False)
+    other = toy.record_path("ours", "words", 1)
+    with pytest.raises(RefusedError, match=f"{other} has no macro_f1"):
+        proof.score(other, "macro_f1")
+
+
+def test_runs_on_different_examples_are_not_compared(data: bytes) -> None:
+    proof, other = Proof(data), toy.record_path("bert", "topics", 1)
+    assert proof.fold([[RUN], [RUN]], "entity_f1").models.tolist() == [0, 1]
+    with pytest.raises(RefusedError, match=f"^{RUN} and others of its row were scored on different examples"):
+        proof.fold([[RUN], [other]], "entity_f1")
+
+
+@pytest.mark.parametrize("dataset", ["words", "topics", "pairs"])
+def test_a_run_marked_as_collapsed_has_the_same_prediction_everywhere(data: bytes, dataset: str) -> None:
+    """Equal predicted numbers may differ in their last digits, so those are not compared."""
+    proof, run = Proof(data), toy.record_path("poor", dataset, 3)
+    proof.runs[run]["collapsed"] = True
+    number = proof.runs[run]["set"]
+    if dataset == "pairs":
+        assert check_set(proof, number) == {"test sets": 1, "runs": 9, "runs by their items": 9}
+        return
+    with pytest.raises(RefusedError, match=f"{run}: it is marked as collapsed, and its predictions differ"):
+        check_set(proof, number)
+
+
+def test_counts_that_no_predictions_give_are_refused(data: bytes) -> None:
+    members = unpack(data)
+    known = toy.read(members, "runs.json.gz")["sets"][0]
+    counts = np.load(io.BytesIO(gzip.decompress(members[known["counts"]])))
+    counts = counts.copy()
+    counts[0, 0, known["names"].index("correct")] = 99
+    changed = io.BytesIO()
+    np.save(changed, counts)
+    members[known["counts"]] = gzip.compress(changed.getvalue(), mtime=0)
+    proof = Proof(pack({**members, SUMS: sums(members)}))
+    with pytest.raises(RefusedError, match=r"counts/0000\.npy\.gz: correct is larger than gold or predicted"):
+        check_set(proof, 0)
 
 
 def set_to(*keys: Any, value: Any = None, by: Callable[[Any], Any] | None = None) -> Edit:

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.extras.submissions.submissions_stages import Ask
+from pubmill.extras.submissions.submissions_stages import Ask, TakePredictions
+from pubmill.recipes.submissions import PublishedText
 from pubmill.specs import ModelSpec, Specs
+from pubmill.specs.prompt_specs import PublishedPrompt
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph
 from pubmill.stages.supplied_predictions import NOT_LOCAL, SuppliedPredictions
@@ -72,3 +74,45 @@ class Job:
     """Wildcards of a job."""
 
     asked, dataset, seed = "some-llm", "bc2gm", "1"
+
+    submission = asked
+
+
+def test_a_published_prompt_is_an_input_of_asking_and_not_part_of_its_recipe(
+    full_specs: Specs, graph_of: Callable[..., Graph]
+) -> None:
+    plain, theirs = asked(full_specs, graph_of, {}), asked(full_specs, graph_of, {}, prompt="chen2025")
+    published = full_specs.prompts["chen2025"].templates["hoc@blurb"]
+    assert isinstance(published, PublishedPrompt)
+
+    class Hallmarks(Job):
+        dataset = "hoc@blurb"
+
+    ask = Ask(theirs)
+    file = theirs.paths.source_of_url(published.url)
+    assert ask.inputs_of(Hallmarks())["prompt"] == file
+    assert ask.prompt_option(Hallmarks()) == ["--prompt", file]
+    recipe = ask.recipe_of(Hallmarks())
+    assert recipe.published == PublishedText(place=published.place, sha256=published.sha256)
+    assert recipe.prompt == published.input
+    own = Ask(plain)
+    assert "prompt" not in own.inputs_of(Hallmarks()) and own.prompt_option(Hallmarks()) == []
+    assert own.recipe_of(Hallmarks()).published is None
+
+
+def test_predictions_of_an_asked_model_are_made_of_its_answers(
+    full_specs: Specs, graph_of: Callable[..., Graph]
+) -> None:
+    stage = TakePredictions(asked(full_specs, graph_of, {}))
+    inputs, behind = stage.inputs_of(Job()), list(stage.behind(Job()))
+    assert inputs["answers"] == stage.graph.paths.answers("some-llm", "bc2gm", "1")
+    assert stage.parts_of(Job()) == ("asked",)
+    assert [(one.stage.name, dict(one.names)) for one in behind] == [
+        ("convert", {"dataset": "bc2gm"}), ("ask", {"asked": "some-llm", "dataset": "bc2gm"}),
+    ]  # fmt: skip
+
+    class Other(Job):
+        submission = "no-pretraining"
+
+    assert stage.inputs_of(Other()).keys() == {"dataset"} and stage.parts_of(Other()) == ()
+    assert [one.stage.name for one in stage.behind(Other())] == ["convert"]

@@ -331,3 +331,21 @@ def test_answers_that_cannot_be_read_count_as_wrong_and_are_counted(name: str, t
     if name != "qa":
         assert len(submission.reading.unmapped) == 12
         assert report(submission, reading, folder, "m", 1)["encoded"]["unmapped_answers"] == 12
+
+
+def test_worked_examples_are_at_most_those_of_train() -> None:
+    examples = toy_datasets.examples("doc")
+    wording = wording_of(recipe_for("doc"), (), recipe_for("doc").prompt)
+    made = requests_for(examples, examples[:2], wording, replace(ASKING, shots=2), None)
+    assert [len(one["messages"]) for one in made.values()] == [5] * 12
+    with pytest.raises(PubmillError, match=r"^--shots 3: the training split has 2 examples$"):
+        requests_for(examples, examples[:2], wording, replace(ASKING, shots=3), None)
+
+
+def test_answers_are_reported_as_they_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("pubmill.extras.submissions.asked_answers.REPORTED", -1.0)
+    with serving(ChatStub(lambda prompt: "yes")) as stub:
+        ask_all(REQUESTS, server_at(stub)[0], tmp_path / "a.jsonl", 1, Budget(requests=2))
+    assert capsys.readouterr().err == "pubmill: 1 of 2 answers\npubmill: 2 of 2 answers\n"

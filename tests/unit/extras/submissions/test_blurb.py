@@ -156,3 +156,17 @@ def test_equal_predictions_give_equal_archives(tmp_path: Path) -> None:
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
     with zipfile.ZipFile(tmp_path / "a.zip") as archive:
         assert json.loads(archive.read("gad@blurb.json")) == {"predictions": {"0": "1"}}
+
+
+def test_a_document_without_labels_has_no_rows_and_one_with_too_few_is_refused() -> None:
+    examples, _, whole = DATASETS["ebm-pico"]
+
+    def read(values: dict[str, Any]) -> dict[str | None, Any]:
+        content = {"dataset_name": blurb.NAMES["ebm-pico"], "model_name": "m", "predictions": values}
+        return {row.id: row.value for row in blurb.read(content, "ebm-pico", examples, "f")}
+
+    assert read({"77": whole["77"]}) == {"test-000001": ["I-PAR", "I-PAR", "O"], "test-000002": ["I-OUT"]}
+    for labels, found in ((whole["77"][:-1], "3"), ("O", "none")):
+        message = f"f: 77: expected a label for each of the 4 words of the document, found {found}"
+        with pytest.raises(PubmillError, match=message):
+            read({"77": labels, "78": ["O"]})

@@ -9,9 +9,9 @@ import pytest
 from lxml import etree
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import MultilabelExample
+from pubmill.examples.kinds import Entity, MultilabelExample, RelationsExample
 from pubmill.examples.prompts import Wording
-from pubmill.extras.submissions.inputs_without_gold import write_inputs
+from pubmill.extras.submissions.inputs_without_gold import row_of, write_inputs
 from tests.unit.extras.submissions import toy_datasets as toy
 
 
@@ -124,3 +124,18 @@ def test_predictions_and_mappings_that_were_filled_in_stay(tmp_path: Path) -> No
     with pytest.raises(PubmillError, match="inputs/mapping.json exists with other content, such as"):
         write_inputs(*inputs)
     assert (tmp_path / "inputs/mapping.json").read_text() == '{"yes": "blocks"}'
+
+
+def test_a_document_has_its_concepts_and_pairs_and_no_relation(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    entity = Entity(start=0, end=4, type="C", id="D1")
+    pairs = [["D1", "G1"]]
+    one = RelationsExample(
+        id="1", document="1", text="drug", entities=[entity], pairs=pairs, relations=[["D1", "G1", "blocks"]]
+    )
+    row = row_of(one, toy.recipe(tmp_path, "rel"))
+    assert row["arguments"] == [{"start": 0, "end": 4, "type": "C", "id": "D1"}] and row["pairs"] == pairs
+    assert (row["id"], row["dataset"], "blocks" in json.dumps(row)) == ("1", "rel", False)
+    sentence: Any = toy.examples("rel")[0]
+    assert "arguments" in row_of(sentence, toy.recipe(tmp_path, "rel"))
+    assert "arguments" not in row_of(replace(sentence, entities=[]), toy.recipe(tmp_path, "rel"))

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.extras.submissions.matching import _listed, _why_unknown
+from pubmill.examples.kinds import MentionsExample, RelationsExample
+from pubmill.extras.submissions.matching import _listed, _why_unknown, texts_of
 from tests.unit.extras.submissions import toy_datasets as toy
 
 Change = Callable[[list[str]], list[str]]
@@ -155,3 +156,63 @@ def test_documents_of_the_corpus_must_be_complete(tmp_path: Path) -> None:
         toy.score(tmp_path, "ner", "\n\n".join([one, one, *others, ""]))
     with pytest.raises(PubmillError, match="lacks words of the dataset"):
         toy.score(tmp_path, "ner", toy.pubtator().replace("not cured", "not healt"))
+
+
+@pytest.mark.parametrize(
+    ("name", "gold"),
+    [("sim", "1.25"), ("doc", toy.gold(toy.examples("doc")[0])[0]), ("qa", "gene1"),
+     ("doc", ",".join(toy.gold(toy.examples("doc")[0]))), ("ner", "".join(toy.gold(toy.examples("ner")[0])))],
+)  # fmt: skip
+def test_the_gold_of_every_kind_is_recognised_in_ids(name: str, gold: str) -> None:
+    first = toy.examples(name)[0]
+    known = {one.id: one for one in toy.examples(name)}
+    leaked = "The ids hold the gold labels, which a system must not see. "
+    assert _why_unknown([f"{first.id}_{gold}"], known) == leaked
+    assert _why_unknown([f"{gold}_{first.id}"], known) == leaked
+    assert _why_unknown([f"{first.id}_more"], known) == ""
+
+
+def test_ids_with_more_after_them_hold_no_gold_where_an_example_has_no_label() -> None:
+    relations = RelationsExample(id="r1", document=None, text="x", entities=[], pairs=[], relations=[])
+    mentions = MentionsExample(id="m1", document=None, words=["x"], mentions=[])
+    unlabelled = next(one for one in toy.examples("doc") if not toy.gold(one))
+    for one in (relations, mentions, unlabelled):
+        assert _why_unknown([f"{one.id}_more"], {one.id: one}) == ""
+
+
+def test_texts_without_ids_must_be_as_many_as_the_examples(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    with pytest.raises(PubmillError, match=r": 11 predictions without ids, expected 12: an incomplete file"):
+        toy.score(tmp_path, "rel", changed(toy.indexed_tsv(), lambda lines: lines[:-1]))
+
+
+def test_words_beside_an_id_must_be_those_of_its_example(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    content = toy.conll(ids=True)
+    assert toy.score(tmp_path, "ner", content).metrics["entity_f1"] == 1.0
+    with pytest.raises(
+        PubmillError, match=r"the words of test-000001 are not the dataset's: another variant"
+    ):
+        toy.score(tmp_path, "ner", content.replace("aspirin", "Aspirin", 1))
+
+
+def test_spans_without_ids_are_matched_by_the_text_of_their_sentence(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    rows: Any = toy.examples("ner")
+    given = [{"text": " ".join(one.words), "mentions": toy.spans(one)} for one in rows]
+    content = "".join(json.dumps(row) + "\n" for row in given)
+    assert toy.score(tmp_path, "ner", content).metrics["entity_f1"] == 1.0
+    with pytest.raises(PubmillError, match=r"1 of 12 predictions stand beside texts that are not the"):
+        toy.score(tmp_path, "ner", content.replace("aspirin", "Aspirin", 1))
+    with pytest.raises(PubmillError, match=r"12 of 12 predictions stand beside the dataset's texts in"):
+        toy.score(tmp_path, "ner", changed(content, lambda lines: lines[::-1]))
+
+
+def test_an_input_may_be_repeated_in_each_of_its_forms(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    [one, *_] = toy.examples("rel")
+    plain = "In 1 assays drug1 changed gene1 levels."
+    marked = "In 1 assays [E1] drug1 [/E1] changed [E2] gene1 [/E2] levels."
+    dummies = "In 1 assays @CHEM$ changed @GENE$ levels."
+    assert texts_of(one, toy.recipe(tmp_path, "rel")) == {"", "1000", plain, marked, dummies}
+    assert texts_of(one, toy.recipe(tmp_path, "rel", dummies=None)) == {"", "1000", plain, marked}

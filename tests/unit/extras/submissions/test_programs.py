@@ -14,8 +14,12 @@ from typer.testing import CliRunner
 import pubmill
 from pubmill.cli.app import APP
 from pubmill.errors import PubmillError
+from pubmill.recipes.submissions import SuppliedRecipe
+from pubmill.recipes.writing import as_json, as_values
+from pubmill.storage.files import read_json, read_jsonl_gz
+from tests.chat_stub import ChatStub, serving
 from tests.unit.extras.submissions import toy_datasets as toy
-from tests.unit.programs import Ended, make_checkout, run_verb
+from tests.unit.programs import Ended, make_checkout, run_program, run_verb
 
 SPEC = """
 name: NAME
@@ -144,6 +148,7 @@ def test_all_scorers_are_shown(checkout: Path) -> None:
         (["file", "--dataset", "rel", "--mapping", "list.json"], r"expected a JSON object: answer, label"),
         (["file", "--dataset", "rel"], r"file: the file has none of the known forms"),
         (["file", "--dataset", "rel", "--system", "{}"], r"name: missing"),
+        (["file", "--dataset", "rel", "--order", "ids"], r"--order ids: expected export, the order in which"),
     ],
 )
 def test_wrong_arguments_are_refused(arguments: list[str], message: str, checkout: Path) -> None:
@@ -186,3 +191,81 @@ def test_a_form_that_does_not_exist_is_reported_with_the_nearest() -> None:
     said = run_verb("score", "x", "--dataset", "bc2gm", "--form", "tvs").stderr
     assert "there is no form 'tvs'; the nearest: " in said
     assert "--all-scorers" in run_verb("score", "--help").stdout
+
+
+GLOSSES = "glosses: {annotated: x, source: x, labels: {activates: x, none: x, LATER: x, EARLIER: x}}\n"
+
+
+def test_glosses_of_labels_that_the_dataset_lacks_are_named(checkout: Path) -> None:
+    spec = checkout / "specs/datasets/rel.yaml"
+    said = "the dataset has no label EARLIER, LATER, which its glosses explain\n"
+    first = run(checkout, "inputs", "rel", checkout / "first", "--prompt", "own").stdout
+    assert first and said not in first
+    spec.write_text(spec.read_text() + GLOSSES)
+    assert said in run(checkout, "inputs", "rel", checkout / "second", "--prompt", "own").stdout
+
+
+def test_a_model_is_asked_until_the_budget_is_spent_and_then_further(checkout: Path) -> None:
+    price = '{"prompt": 500000, "answer": 1000000, "currency": "EUR"}'
+    asked = ["rel", checkout / "asked", "--model", "tiny", "--seed", "2", "--at-once", "1", "--price", price]
+    with serving(ChatStub(lambda prompt: "none")) as stub:
+        words = [*asked, "--prompt", "own", "--server", stub.url]
+        first = run(checkout, "ask", *words, "--most-requests", "5")
+        second = run(checkout, "ask", *words)
+    spent = "7 examples are not asked yet: the budget is spent. With a larger --most-requests"
+    assert (first.returncode, first.stdout) == (1, "") and spent in first.stderr
+    path, mapping = checkout / "asked/seed-2/rel.jsonl", checkout / "asked/asked/rel.mapping.json"
+    results = checkout / "results/demo"
+    said = f"pubmill score {path} --dataset rel --mapping {mapping} --results {results}\n"
+    assert (second.returncode, second.stdout) == (0, said) and set(stub.asked.values()) == {1}
+    assert "12 answers, 120 and 12 tokens, 0 cut off, 72.00 EUR" in second.stderr
+    assert all(prompt.startswith("PROMPT OF THE SPEC ") for prompt in stub.asked)
+    assert read_json(mapping) == {label: label for label in toy.LABELS}
+    assert read_json(checkout / "asked/asked/system.json")["name"] == "tiny"
+
+
+def test_supplied_predictions_become_those_of_a_run(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    given, output = tmp_path / "ner.jsonl", tmp_path / "final/seed-3.predictions.jsonl.gz"
+    given.write_text(toy.span_lines().replace('"start": 25', '"start": 26'))
+    words = ["--predictions", given, "--model", "llm", "--seed", 3, "--dataset", "ner", "--results", tmp_path]
+    recipe = as_json(as_values(SuppliedRecipe(system=toy.SYSTEM)))
+    run_program("take_predictions", "--recipe", recipe, *words, "--output", output)
+    assert [row["id"] for row in read_jsonl_gz(output)] == [one.id for one in toy.examples("ner")]
+    notes = read_json(output.parent / "seed-3.training.json")
+    assert (notes["model"], notes["seed"], notes["split"], notes["seconds"]) == ("llm", 3, "test", 0.0)
+    assert notes["recipe"].keys() == {"task", "negative", "mapping", "system"}
+    assert notes["encoded"].keys() == {"spans", "unaligned_spans", "unmapped_answers"}
+    with pytest.raises(SystemExit):
+        run_program("take_predictions", "--recipe", recipe, *words, "--output", tmp_path / "other.jsonl")
+    assert not (tmp_path / "other.jsonl").exists()
+
+
+def test_answers_of_a_model_become_those_of_a_run_with_their_cost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    toy.make(tmp_path, "doc")
+    rows = [{"custom_id": one.id, "response": {"body": body(one.id)}} for one in toy.examples("doc")]
+    given, output = tmp_path / "doc.jsonl", tmp_path / "final/seed-1.predictions.jsonl.gz"
+    given.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    price = {"prompt": 1.0, "answer": 2.0, "currency": "EUR"}
+    recipe = as_values(SuppliedRecipe(system=toy.SYSTEM, asked=True)) | {"price": price}
+    words = ["--predictions", given, "--model", "llm", "--seed", 1, "--dataset", "doc", "--results", tmp_path]
+    run_program("take_predictions", "--recipe", as_json(recipe), *words, "--output", output)
+    notes = read_json(output.parent / "seed-1.training.json")
+    assert notes["recipe"]["price"] == price and notes["recipe"]["system"]["name"] == toy.SYSTEM.name
+    assert notes["encoded"] == {
+        "spans": 0, "unaligned_spans": 0, "unmapped_answers": 1, "prompt_tokens": 120, "answer_tokens": 36,
+        "cut_answers": 1, "ambiguous_answers": 0,
+    }  # fmt: skip
+    said = f"{given}: 12 predictions, batch; 0 of 0 spans fit no words, 1 answers have no mapping\n"
+    assert capsys.readouterr().out == said
+    run_program("take_predictions", "--recipe", as_json(recipe | {"price": None}), *words, "--output", output)
+    assert "price" not in read_json(output.parent / "seed-1.training.json")["recipe"]
+
+
+def body(name: str) -> dict[str, Any]:
+    """Return the body of an answer of 3 tokens to 10; the first cannot be read and is cut off."""
+    text, reason = ("nobody can say", "length") if name == "71" else ("none", "stop")
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": reason}
+    return {"model": "m", "choices": [choice], "usage": {"prompt_tokens": 10, "completion_tokens": 3}}

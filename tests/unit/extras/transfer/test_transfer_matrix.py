@@ -11,8 +11,10 @@ from pubmill.extras.transfer.transfer_matrix import TransferMatrix, transfer_mat
 from pubmill.extras.transfer.transfer_rendering import TRANSFER_RENDERERS
 from pubmill.extras.transfer.transfers import TransferMatrixRecipe
 from pubmill.recipes.reading import build
+from pubmill.recipes.writing import as_json, as_values
 from pubmill.storage.files import write_json
 from pubmill.tables.cells import parse
+from tests.unit.programs import run_program
 from tests.unit.toy_tables import record, write
 
 TRANSFER = "transfer/blurb/bert/{}/standard/seed-{}/{}.json"
@@ -79,3 +81,11 @@ def test_a_score_that_is_missing_or_of_another_form(tmp_path: Path) -> None:
     (tmp_path / TRANSFER.format("bc5", 1, "ncbi")).unlink()
     with pytest.raises(PubmillError, match="does not exist"):
         transfer_matrix(made, tmp_path)
+
+
+def test_the_program_writes_the_matrix_in_every_form(tmp_path: Path) -> None:
+    made = recipe(tmp_path)
+    words = ["--recipe", as_json(as_values(made)), "--results", tmp_path, "--output", tmp_path / "matrix"]
+    run_program("transfer_matrix", *words)
+    for form, render in TRANSFER_RENDERERS.items():
+        assert (tmp_path / f"matrix.{form}").read_text() == render(transfer_matrix(made, tmp_path))
