@@ -18,6 +18,10 @@ def test_fine_tuning_stays_at_its_peak_for_one_more_step() -> None:
     assert shares(6, 2, 2) == pytest.approx([1 / 2, 1, 1, 3 / 4, 2 / 4, 1 / 4])
 
 
+def test_a_rise_may_end_between_two_steps() -> None:
+    assert shares(6, 2.5, 2.5) == pytest.approx([1 / 2.5, 2 / 2.5, 1, 3 / 3.5, 2 / 3.5, 1 / 3.5])
+
+
 def test_without_warmup_the_first_step_has_the_peak() -> None:
     assert shares(4, 0, 0) == pytest.approx([1, 3 / 4, 2 / 4, 1 / 4])
 
