@@ -352,3 +352,22 @@ def test_without_an_archive_lines_are_not_split() -> None:
         (13, 17, " ?! "),
         (18, 22, "...a"),
     ]
+
+
+def test_a_pair_is_asked_with_its_line_and_the_places_in_it() -> None:
+    asked: list[Any] = []
+
+    def ask(example: Any) -> str:
+        asked.append(example)
+        return "no"
+
+    annotator = Annotator(fake("sequence", ask, "no", ["binds", "no"]), [["drug", "gene"]], None)
+    document = mentioned("first line\nEGFR binds aspirin", 5, EGFR="gene", aspirin="drug")
+    assert related(annotator, document) == []
+    assert [(one.text, one.label, one.entities) for one in asked] == [
+        (
+            "EGFR binds aspirin",
+            "binds",
+            [Entity(start=11, end=18, type="drug"), Entity(start=0, end=4, type="gene")],
+        )
+    ]
