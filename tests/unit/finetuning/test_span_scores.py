@@ -98,3 +98,47 @@ def test_nested_mentions_are_learnt(model: Path, tmp_path: Path) -> None:
     gold = list(read_examples(folder / "test.jsonl.gz", MentionsExample))
     found = score_spans(gold, [row["mentions"] for row in made.predictions], list(range(len(gold))))
     assert found.metrics["entity_f1"] > 0.7
+
+
+def test_the_best_class_of_a_run_is_predicted_with_its_probability(model: Path) -> None:
+    of = task(model)
+    [window] = of.encode([sentence("ba co")]).instances
+    batch, head = collate([window], 0, CPU), torch.nn.Identity()
+    shares = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.7, 0.2], [0.25, 0.35, 0.4]])
+    assert of.output(head, shares.log(), batch).tolist() == [0, 1, 2]
+    assert of.probabilities(head, shares.log(), batch).tolist() == pytest.approx([0.5, 0.7, 0.4])
+
+
+def test_a_sentence_is_as_sure_as_its_least_sure_run(model: Path) -> None:
+    """Over all of its windows; one without words has nothing to be unsure of."""
+    of = task(model, max_length=5)
+    examples = [sentence("ba co di fu ge"), sentence("", name="2"), sentence("lo", name="3")]
+    instances: Any = of.encode(examples).instances
+    assert [window.example for window in instances] == [0, 0, 2]
+    sure = [torch.tensor([0.9, 0.8, 0.6]), torch.tensor([0.7, 0.95, 0.65]), torch.tensor([0.25])]
+    assert of.confidences(examples, instances, sure) == pytest.approx([0.6, 1.0, 0.25])
+    sure = sure[1:2] + sure[0:1] + sure[2:]
+    assert of.confidences(examples, instances, sure) == pytest.approx([0.6, 1.0, 0.25])
+
+
+def test_words_that_cannot_be_read_whole_are_counted(model: Path) -> None:
+    """A word of more subwords than an input is cut; one without any is in no window."""
+    of = task(model, max_length=5)
+    one = sentence("bacodi bacodifu \u200d ge", (1, 2, "A"), (2, 3, "B"))
+    encoded = of.encode([one])
+    windows: Any = encoded.instances
+    assert [window.words for window in windows] == [[0], [1], [3]]
+    assert [len(window.ids) for window in windows] == [5, 5, 3]
+    assert encoded.counts == {
+        "windows_split": 1,
+        "words_without_subword": 1,
+        "words_shortened": 1,
+        "mentions_too_long": 0,
+        "mentions_cut": 1,
+        "mentions_of_same_words": 0,
+    }
+
+
+def test_classes_are_none_and_the_types_in_order() -> None:
+    examples = [sentence("ba co", (0, 1, "b")), sentence("ba", (0, 1, "a"), name="2")]
+    assert NestedMentions.labels_of(RECIPE, examples) == [NONE, "a", "b"]

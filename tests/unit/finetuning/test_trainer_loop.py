@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 import torch
 
+from pubmill.finetuning import predicting
 from pubmill.finetuning import trainer as module
+from pubmill.finetuning.execution import Execution
 from pubmill.finetuning.predicting import DivergenceError
 from pubmill.finetuning.splits import EncodedSplit
 from pubmill.finetuning.trainer import Trainer
 from tests.unit.finetuning.encoder_families import save_encoder
+from tests.unit.finetuning.fake_graphs import FakeRecorder
 from tests.unit.finetuning.test_recorded_steps import RECIPE, begin
 
 BEST = replace(RECIPE, keep="best", epochs=1)
@@ -94,6 +97,26 @@ def test_passes_over_the_data_are_rounded_to_steps(
 ) -> None:
     made = Scripted(monkeypatch, bert, replace(RECIPE, stop_after=2), [])
     assert made.train(dev=False, passes=passes).steps == steps == made.kept
+
+
+def test_a_copy_in_bfloat16_learns_and_ends_with_the_best_weights(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a GPU with tensor cores, here without Triton: large weights have no kernel."""
+    execution = Execution(weights="bfloat16", graphs=True, width=16)
+    monkeypatch.setattr(predicting, "choose_execution", lambda device, precision: execution)
+    monkeypatch.setattr(module, "cuda_recorder", FakeRecorder)
+    monkeypatch.setattr(module, "compile_update", lambda device: (None, "no compiler"))
+    made = Scripted(monkeypatch, bert, replace(BEST, evaluate_every=3), [0.1, 0.5, 0.2])
+    trainer = made.trainer
+    assert trainer.working is not trainer.model and trainer.working.encoder.dtype == torch.bfloat16
+    found = trainer.describe_execution()
+    assert (found["update"], found["update_refused"]) == ("plain", "no compiler")
+    made.weight = next(trainer.model.encoder.parameters())
+    assert made.train().best == (6, 0.5)
+    assert made.kept == 6
+    pairs = zip(trainer.working.encoder.parameters(), trainer.model.encoder.parameters(), strict=True)
+    assert all(copied.equal(weight.bfloat16()) for copied, weight in pairs)
 
 
 def test_without_dev_nothing_is_scored(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:

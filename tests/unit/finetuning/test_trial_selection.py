@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning.trial_selection import chosen_values, first_tried, select
+from pubmill.finetuning.trial_selection import chosen_values, first_tried, read_choice, select
 from pubmill.recipes.finetuning import ChoiceRecipe
 from pubmill.recipes.reading import read
 
@@ -214,3 +214,23 @@ def test_a_file_that_chooses_nothing_is_reported(content: Any) -> None:
 def test_a_file_that_considers_nothing_is_reported(considered: Any) -> None:
     with pytest.raises(PubmillError, match=r"old/selected.json has no points considered"):
         first_tried(Path("old/selected.json"), {"chosen": None, "failed": "nan", "considered": considered})
+
+
+def test_without_trials_nothing_can_be_selected() -> None:
+    with pytest.raises(PubmillError) as caught:
+        select([], DECIDES)
+    assert str(caught.value) == (
+        "there are no trials to select from; --trials needs at least one training.json"
+    )
+
+
+@pytest.mark.parametrize("failed", [None, "nan"])
+def test_a_choice_is_read_with_the_reason_where_there_is_none(tmp_path: Path, failed: str | None) -> None:
+    """Then the recipe has the values of the first trial, without what was found of it."""
+    made = trials({1e-2: [0.9], 3e-2: [0.95]})
+    for _, training in made:
+        training["failed"] = failed
+    path = tmp_path / "selected.json"
+    path.write_text(json.dumps(select(made, DECIDES)))
+    rate = 3e-2 if failed is None else 1e-2
+    assert read_choice(path) == ({"learning_rate": rate, "batch_size": 16}, failed)

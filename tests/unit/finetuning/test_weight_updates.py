@@ -173,6 +173,47 @@ def test_without_large_weights_torchs_adam_updates_all(bert: Path, kernel: Updat
     assert all(found[key].equal(expected[key]) for key in expected)
 
 
+@pytest.mark.parametrize("missing", [0, -1])
+def test_a_large_weight_without_a_gradient_stays_as_it_is(missing: int, bert: Path) -> None:
+    """And all others are updated."""
+    trainer, _ = begin(replace(RECIPE, weight_decay=0.1), bert, plain_update)
+    adam = trainer.optimiser
+    assert isinstance(adam, RecordableAdam)
+    before = {weight: weight.detach().clone() for weight in adam.copies}
+    for copied in adam.copies.values():
+        copied.grad = torch.ones_like(copied)
+    left = adam.large[missing]
+    left.copied.grad = None
+    adam.schedule(1, 9)
+    assert adam.update()
+    assert {weight for weight in before if before[weight].equal(weight)} == {left.weight}
+    assert not left.mean.any() and all(one.mean.any() for one in adam.large if one is not left)
+
+
+def test_all_weights_of_an_encoder_can_be_large(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then PyTorch's Adam updates the head alone, and no other copy is to be made."""
+    monkeypatch.setattr(working_weights, "LARGE", 1)
+    trainer, _ = begin(RECIPE, bert, plain_update)
+    adam = trainer.optimiser
+    assert isinstance(adam, RecordableAdam)
+    assert not adam.small and len(adam.large) == len(adam.copies)
+    found, expected = weights_after(trainer, 0), weights_after(begin(RECIPE, bert, None)[0], 0)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_large_weights_are_whole_blocks_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(working_weights, "LARGE", 32)
+    large = working_weights._is_large
+    for size, found in ((16, False), (32, True), (40, False), (48, True)):
+        weight = nn.Parameter(torch.zeros(size))
+        assert large(weight, nn.Parameter(weight.detach().bfloat16())) == found
+    weight, half = (nn.Parameter(torch.zeros(8, 8, dtype=kind)) for kind in (torch.float32, torch.bfloat16))
+    turned, turned_half = (nn.Parameter(one.detach().T) for one in (weight, half))
+    assert not turned.is_contiguous()
+    assert large(weight, half) and not large(weight, weight)
+    assert not large(turned, half) and not large(weight, turned_half)
+
+
 @pytest.mark.parametrize("name", ["usual", "uncorrected"])
 def test_recorded_updates_are_the_same_bit_for_bit(name: str, bert: Path, kernel: Update) -> None:
     recorder, states = FakeRecorder(), []

@@ -149,3 +149,16 @@ def test_a_process_is_started_once_for_a_run(program: Path, monkeypatch: pytest.
     assert start_server(program) is None
     alone = start(program, "numbers", "0")
     assert alone.communicate("")[0] and (program.parent / "numbers").read_text().startswith(str(alone.pid))
+
+
+def test_a_run_starts_a_process_where_the_environment_names_none(
+    program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    server = start_server(program)
+    assert server is not None
+    with closing(server):
+        address = Path(os.environ[VARIABLE])
+        assert address.is_socket() and address.parent.stat().st_mode & 0o077 == 0
+        assert start_server(program) is None
+    assert VARIABLE not in os.environ and server.process.wait(30) == 0

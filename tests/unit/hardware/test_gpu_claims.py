@@ -94,3 +94,26 @@ def test_a_folder_that_another_user_laid_there_is_not_used(
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
     with pytest.raises(PubmillError, match="is not yours"):
         take_gpu()
+
+
+def test_claims_are_files_of_the_gpu_and_the_turn(tmp_path: Path) -> None:
+    """So that all versions of the program share them; names may stand apart in CUDA_VISIBLE_DEVICES."""
+    held = [claim(["3", " 1"], tmp_path)[1] for _ in range(3)]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["gpu-1.1", "gpu-3.1", "gpu-3.2"]
+    assert all(one.is_locked for one in held)
+
+
+def test_one_gpu_of_several_is_claimed_and_two_are_the_first_that_need_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A folder of this user that is there already is used."""
+    folder = tmp_path / f"pubmill-{os.getuid()}"
+    folder.mkdir()
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(torch.cuda, "set_device", lambda number: None)
+    monkeypatch.setattr(devices, "_HELD", [])
+    for count, files in ((1, []), (2, ["gpu-0.1"])):
+        monkeypatch.setattr(torch.cuda, "device_count", lambda count=count: count)
+        assert take_gpu() == torch.device("cuda", 0)
+        assert [path.name for path in folder.iterdir()] == files

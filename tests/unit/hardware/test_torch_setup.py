@@ -1,5 +1,6 @@
 """GPUs that PyTorch cannot use, and settings of CUDA; no GPU is needed."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -166,3 +167,42 @@ def test_another_value_of_the_variable_is_an_error(settings: None, monkeypatch: 
     monkeypatch.setenv(STRICT, "yes")
     with pytest.raises(PubmillError, match="PUBMILL_DETERMINISTIC is 'yes'; expected 1"):
         configure_cuda(deterministic=False)
+
+
+def test_a_pytorch_without_attention_of_cudnn_has_none_to_switch_off(
+    settings: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(STRICT, "0")
+    with monkeypatch.context() as patch:
+        patch.delattr(torch.backends.cuda, "enable_cudnn_sdp")
+        configure_cuda(deterministic=True)
+    assert cuda_settings(torch.device("cuda")) == {"deterministic": "preferred", "tf32": False}
+
+
+@pytest.mark.parametrize(("deterministic", "workspace"), [(True, ":4096:8"), (False, None)])
+def test_products_are_added_exactly_and_in_one_workspace_if_they_are_to_repeat(
+    settings: None, monkeypatch: pytest.MonkeyPatch, deterministic: bool, workspace: str | None
+) -> None:
+    """A workspace that the user names is kept."""
+    monkeypatch.setenv(STRICT, "0")
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":16:8")
+    configure_cuda(deterministic)
+    assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":16:8"
+    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG")
+    products: Any = torch.backends.cuda.matmul
+    products.allow_bf16_reduced_precision_reduction = True
+    products.allow_fp16_reduced_precision_reduction = True
+    configure_cuda(deterministic)
+    assert os.environ.pop("CUBLAS_WORKSPACE_CONFIG", None) == workspace
+    assert not products.allow_bf16_reduced_precision_reduction
+    assert not products.allow_fp16_reduced_precision_reduction
+    assert (torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32) == (False, False)
+
+
+@pytest.mark.parametrize(("matmul", "cudnn"), [(False, False), (False, True), (True, False), (True, True)])
+def test_either_use_of_tf32_is_recorded(settings: None, matmul: bool, cudnn: bool) -> None:
+    try:
+        torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = matmul, cudnn
+        assert cuda_settings(torch.device("cuda"))["tf32"] == (matmul or cudnn)
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = False

@@ -18,11 +18,11 @@ from pubmill.finetuning.run import Run, finetune
 from pubmill.finetuning.splits import read_split
 from pubmill.finetuning.task_models import keep, load_task_model
 from pubmill.formats.document_files import FORMATS, format_of
-from pubmill.formats.documents import InputDocument, Passage
-from pubmill.prediction.annotating import Annotator, own_types
+from pubmill.formats.documents import Annotated, InputDocument, Passage, TextMention
+from pubmill.prediction.annotating import Annotator, own_types, written_names
 from pubmill.prediction.example_rows import example_of
-from pubmill.prediction.text_units import units, words
-from tests.unit.prediction.toy_annotators import annotated, fake, tagger
+from pubmill.prediction.text_units import load_splitter, units, words
+from tests.unit.prediction.toy_annotators import annotated, fake, relater, tagger
 from tests.unit.programs import run_verb
 from tests.unit.tiny_encoders import tiny_bert
 from tests.unit.toy_tasks import SYLLABLES, TOKENS, write_dataset
@@ -189,8 +189,6 @@ def test_written_while_read_is_not_needed_whole() -> None:
         yield InputDocument(id="1", where="", passages=[], source=(["1|t|a"], []))
         assert output.getvalue() == "1|t|a\n\n"
 
-    from pubmill.formats.documents import Annotated
-
     file.write((Annotated(document=one) for one in source()), output)
 
 
@@ -214,3 +212,162 @@ def test_the_program_gives_what_the_model_predicts(tmp_path: Path) -> None:
         assert len(found["annotations"]) == sum(label.startswith("B") for label in row["labels"])
     out = annotated(annotator, tmp_path, "jsonl", rows)
     assert [json.loads(line) for line in out.splitlines()] == run.predictions
+
+
+OUTSIDE = {"start": 1, "end": 3, "type": "x"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong", "fault"),
+    [
+        ("tokens", {"words": []}, "0 words but 0 labels"),
+        (
+            "sequence",
+            {"entities": [{"start": 1, "end": 3, "type": "x"}]},
+            "an entity lies outside of the text",
+        ),
+        ("multilabel", {"sentences": [{"start": 0, "end": 3}]}, "a sentence lies outside of the text"),
+    ],
+)
+def test_what_is_wrong_with_a_row_of_the_right_form_is_stated(
+    kind: str, wrong: dict[str, Any], fault: str
+) -> None:
+    with pytest.raises(PubmillError) as caught:
+        example_of({**ROWS[kind], **wrong}, fake(kind, str).task, "rows:7")
+    assert str(caught.value) == f"rows:7: {fault}"
+
+
+def mentioned(text: str, offset: int, **types: str) -> InputDocument:
+    """A document of one passage, with a mention of the given type for each of these words."""
+    mentions = [
+        TextMention(
+            start=offset + text.index(word), end=offset + text.index(word) + len(word), type=kind, text=word
+        )
+        for word, kind in types.items()
+    ]
+    return InputDocument(id="d", where="d", passages=[Passage(text=text, offset=offset, mentions=mentions)])
+
+
+def related(annotator: Annotator, document: InputDocument) -> list[tuple[str, str, str]]:
+    """The type and the words of each relation that is predicted in the document."""
+    (found,) = annotator.annotate([document])
+    assert found.relations is not None and found.mentions is None
+    return [(one.type, one.arguments[0].text, one.arguments[1].text) for one in found.relations[0]]
+
+
+def test_arguments_are_in_the_order_of_training() -> None:
+    """A drug before its gene, wherever it stands; two drugs as they stand; two genes are never asked for."""
+    text = mentioned("EGFR binds aspirin or ibuprofen, not TP53", 5, EGFR="gene", aspirin="drug")
+    assert related(relater(), text) == [("binds", "aspirin", "EGFR")]
+    text = mentioned("so aspirin binds ibuprofen", 5, ibuprofen="drug", aspirin="drug")
+    assert related(relater(), text) == [("binds", "aspirin", "ibuprofen")]
+    assert related(relater(), mentioned("EGFR binds TP53", 5, EGFR="gene", TP53="gene")) == []
+
+
+def test_pairs_that_are_not_related_get_no_relation() -> None:
+    assert related(relater(), mentioned("EGFR ignores aspirin", 0, EGFR="gene", aspirin="drug")) == []
+
+
+def test_mentions_that_no_pair_can_hold_are_counted() -> None:
+    """Those of a type without relations, and those of which a part is in another line."""
+    annotator = relater()
+    document = mentioned(
+        "a drug\nbinds a gene here", 3, **{"a drug\nbinds": "drug", "gene": "gene", "here": "x"}
+    )
+    assert related(annotator, document) == []
+    assert annotator.counts["mentions_across_units"] == 1
+    assert annotator.counts["mentions_of_other_types"] == 1
+
+
+def test_a_mention_that_is_a_whole_line_can_be_related() -> None:
+    """Its first and last characters are those of the unit."""
+    document = mentioned("EGFR binds aspirin", 3, EGFR="gene", aspirin="drug")
+    annotator = relater()
+    assert related(annotator, document) == [("binds", "aspirin", "EGFR")]
+    assert (annotator.counts["mentions_across_units"], annotator.counts["mentions_of_other_types"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("sure", "written"),
+    [
+        (0.123456, 0.1235),
+        ([0.99995, 0.00004], [1.0, 0.0]),
+        ({"a": 2 / 3, "b": 1 / 3}, {"a": 0.6667, "b": 0.3333}),
+    ],
+)
+def test_confidences_of_every_form_have_four_decimals(sure: Any, written: Any) -> None:
+    predictor = fake("sequence", lambda example: "yes")
+    predictor.predict_with_confidences = lambda split: [("yes", sure) for _ in split.examples]
+    annotator = Annotator(predictor, [], None, confidences=True)
+    example = example_of(ROWS["sequence"], predictor.task, "x")
+    assert annotator.predict([example]) == [("yes", written)]
+    assert annotator.counts == {"windows_split": 1}
+
+
+def test_without_examples_the_model_is_not_asked() -> None:
+    def never(example: Any) -> None:
+        raise AssertionError
+
+    annotator = Annotator(fake("tokens", never), [], None)
+    assert annotator.predict([]) == [] and not annotator.counts
+
+
+def test_confidences_are_written_only_if_they_are_asked_for(tmp_path: Path) -> None:
+    lines = json.dumps(ROWS["sequence"]) + "\n"
+    plain = annotated(Annotator(fake("sequence", lambda example: "x"), [], None), tmp_path, "jsonl", lines)
+    assert json.loads(plain) == {"id": "1", "predicted": "x"}
+    asked = Annotator(fake("sequence", lambda example: "x"), [], None, confidences=True)
+    assert json.loads(annotated(asked, tmp_path, "jsonl", lines)) == {
+        "id": "1",
+        "predicted": "x",
+        "confidence": 0.7,
+    }
+
+
+def test_types_are_chosen_and_renamed() -> None:
+    own = {"drug", "gene", "cell"}
+    assert written_names(own, [], []) == {"cell": "cell", "drug": "drug", "gene": "gene"}
+    assert written_names(own, ["gene", "cell"], ["gene=Gene=1"]) == {"cell": "cell", "gene": "Gene=1"}
+    assert written_names(own, ["gene"], ["drug=Drug"]) == {"gene": "gene"}
+
+
+@pytest.mark.parametrize("renamed", ["gene", "gene=", "=Gene", "="])
+def test_a_new_name_that_lacks_a_side_is_refused(renamed: str) -> None:
+    with pytest.raises(PubmillError, match=f"^--map {renamed}: expected OLD=NEW"):
+        written_names({"gene"}, [], ["gene=Gene", renamed])
+
+
+@pytest.mark.parametrize(("types", "renamed"), [(["Gene"], []), ([], ["Gene=x"])])
+def test_a_type_that_the_model_lacks_is_refused(types: list[str], renamed: list[str]) -> None:
+    with pytest.raises(PubmillError, match="type of this model"):
+        written_names({"gene"}, types, renamed)
+
+
+def test_without_an_archive_lines_are_not_split() -> None:
+    split = load_splitter(None)
+    assert split is None
+    document = InputDocument(id="d", where="d", passages=[Passage(text="One. Two.\n\n ?! \n...a", offset=2)])
+    assert [(one.start, one.end, one.text) for one in units(document, split)] == [
+        (2, 11, "One. Two."),
+        (13, 17, " ?! "),
+        (18, 22, "...a"),
+    ]
+
+
+def test_a_pair_is_asked_with_its_line_and_the_places_in_it() -> None:
+    asked: list[Any] = []
+
+    def ask(example: Any) -> str:
+        asked.append(example)
+        return "no"
+
+    annotator = Annotator(fake("sequence", ask, "no", ["binds", "no"]), [["drug", "gene"]], None)
+    document = mentioned("first line\nEGFR binds aspirin", 5, EGFR="gene", aspirin="drug")
+    assert related(annotator, document) == []
+    assert [(one.text, one.label, one.entities) for one in asked] == [
+        (
+            "EGFR binds aspirin",
+            "binds",
+            [Entity(start=11, end=18, type="drug"), Entity(start=0, end=4, type="gene")],
+        )
+    ]

@@ -76,6 +76,13 @@ def test_entities_left_out_are_counted(pipeline: Path, examples: Path) -> None:
     assert made.report["encoded"] == {"entities_taken": 4, "entities_left_out": 1}
 
 
+def test_a_split_without_examples_is_refused(pipeline: Path, tmp_path: Path) -> None:
+    write_examples(tmp_path / "test.jsonl.gz", [])
+    with pytest.raises(PubmillError) as caught:
+        annotate(DISEASE, pipeline, "rules", tmp_path / "test.jsonl.gz", "test")
+    assert str(caught.value) == f"{tmp_path}/test.jsonl.gz has no examples; convert the dataset again"
+
+
 def test_all_parts_of_the_pipeline_work_in_turn(tmp_path: Path, examples: Path) -> None:
     nlp = spacy.blank("en")
     nlp.add_pipe("entity_ruler").add_patterns(PATTERNS)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from pubmill.pretraining import computation, methods, unpadded
+from pubmill.pretraining import computation, methods, rotary_layers, unpadded
 from pubmill.pretraining.methods import COMPILED, FLASH_3, PLAIN, Methods, fastest, slower
 from pubmill.pretraining.seeded_dropout import draw_seeds
 from tests.unit.pretraining import flash_reference
@@ -90,3 +90,63 @@ def test_without_dropout_compiled_functions_draw_no_seeds(
     assert not drawn
     work(data, RECIPE, steps=0)
     assert drawn == [(), (2, 2)]
+
+
+@pytest.mark.parametrize("tried", [FLASH_3, COMPILED])
+@pytest.mark.parametrize("active", ["FA3", None])
+def test_the_kernel_of_the_methods_is_the_active_one(
+    monkeypatch: pytest.MonkeyPatch, tried: Methods, active: str | None
+) -> None:
+    """PyTorch's own is restored only where another one is active."""
+    done: list[str] = []
+    there = torch.nn.attention
+    monkeypatch.setattr(there, "activate_flash_attention_impl", done.append, raising=False)
+    monkeypatch.setattr(there, "restore_flash_attention_impl", lambda: done.append("restored"), raising=False)
+    monkeypatch.setattr(there, "current_flash_attention_impl", lambda: active, raising=False)
+    methods.activate_attention(tried)
+    assert done == (["FA3"] if tried is FLASH_3 else ["restored"] if active else [])
+
+
+def test_a_pytorch_without_other_kernels_has_none_to_activate(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = torch.nn.attention
+    monkeypatch.delattr(there, "restore_flash_attention_impl", raising=False)
+    monkeypatch.setattr(there, "activate_flash_attention_impl", None, raising=False)
+    methods.activate_attention(FLASH_3)
+    methods.activate_attention(PLAIN)
+
+
+def kernel(monkeypatch: pytest.MonkeyPatch) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """Stand for PyTorch's flash kernel, whose first result is its query; return what it is given."""
+    given: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+
+    def forward(query: Any, *rest: Any, **named: Any) -> tuple[Any, str]:
+        given.append(((query, *rest), named))
+        return query, "log of sums"
+
+    monkeypatch.setattr(torch.ops.aten, "_flash_attention_forward", forward, raising=False)
+    return given
+
+
+BOUNDS = unpadded.SequenceBounds(torch.tensor([0, 3, 5], dtype=torch.int32), 4)
+TENSORS = torch.zeros(5, 2, 8), torch.ones(5, 2, 8), torch.full((5, 2, 8), 2.0)
+
+
+def test_the_flash_kernel_sees_each_sequence_in_both_directions(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = kernel(monkeypatch)
+    assert unpadded.flash_attention(*TENSORS, BOUNDS, 0.1) is TENSORS[0]
+    [(found, named)] = given
+    assert found == (*TENSORS, BOUNDS.bounds, BOUNDS.bounds, 4, 4, 0.1, False, False) and named == {}
+
+
+@pytest.mark.parametrize(
+    ("half", "causal", "left", "right"),
+    [(None, False, -1, -1), (None, True, -1, 0), (3, False, 3, 3), (3, True, 3, 0), (0, False, 0, 0)],
+)
+def test_the_flash_kernel_sees_a_window(
+    monkeypatch: pytest.MonkeyPatch, half: int | None, causal: bool, left: int, right: int
+) -> None:
+    given = kernel(monkeypatch)
+    assert rotary_layers.flash_window(*TENSORS, BOUNDS, half, causal) is TENSORS[0]
+    [(found, named)] = given
+    assert found == (*TENSORS, BOUNDS.bounds, BOUNDS.bounds, 4, 4, 0.0, causal, False)
+    assert named == {"window_size_left": left, "window_size_right": right}

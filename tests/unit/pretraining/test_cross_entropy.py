@@ -65,3 +65,35 @@ def test_what_is_no_number_is_reported() -> None:
 def test_nothing_is_asked() -> None:
     loss, right, gradient = ours(torch.zeros(0, 5), torch.zeros(0, dtype=torch.long))
     assert loss == 0 and right == 0 and gradient.shape == (0, 5)
+
+
+def test_without_compilation_a_gpu_computes_all_positions_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same numbers as a processor's, by torch's own functions."""
+    torch.manual_seed(1)
+    logits, labels = torch.randn(9, 17), torch.randint(17, (9,))
+    labels[2], labels[5] = logits[2].argmax(), UNLABELLED
+    loss, right = module.cross_entropy_at_once(logits.bfloat16(), labels)
+    expected, their_right, _ = theirs(logits.bfloat16(), labels)
+    assert loss.dtype == torch.float32 and loss == expected and right == their_right >= 1
+    there = logits.to("meta")
+    taken: list[Tensor] = []
+    monkeypatch.setattr(module, "cross_entropy_at_once", lambda *given: taken.append(given[0]))
+    cross_entropy(there, labels)
+    assert taken[0] is there
+    cross_entropy(logits, labels)
+    assert len(taken) == 1
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
+def test_compiled_functions_give_the_same(kind: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_compiled", lambda function: function)
+    torch.manual_seed(1)
+    logits, labels = (torch.randn(9, 17) * 5).to(kind), torch.randint(17, (9,))
+    labels[3], labels[[1, 4]] = logits[3].argmax(), UNLABELLED
+    given = logits.clone().requires_grad_()
+    loss, right = cross_entropy(given, labels, compiled=True)
+    (loss / 3).backward()
+    their_loss, their_right, gradient = theirs(logits, labels)
+    assert right == their_right and given.grad is not None and given.grad.dtype == kind
+    torch.testing.assert_close(loss, their_loss)
+    torch.testing.assert_close(given.grad, gradient)

@@ -127,3 +127,13 @@ def test_the_divergence_is_scaled_by_the_squared_temperature(data: Path, teacher
         losses.append((made(part)["kl_loss"], heat**2 * (p * (p / q).log()).sum()))
     for found, expected in losses:
         torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+
+
+def test_without_the_cosine_there_is_no_projection_to_learn(data: Path, teacher: Path) -> None:
+    recipe = changed(DISTILLED, objective={"distillation": Distillation(cosine=0.0)})
+    made, part = learner(recipe, teacher), part_of(data, recipe)
+    assert all(name.startswith("model.") for name, _ in made.named_parameters())
+    found = made(part)
+    assert "cosine_loss" not in found and {term.name for term in made.terms} == {"mlm", "kl"}
+    whole = learner(DISTILLED, teacher)(part)
+    torch.testing.assert_close(found["kl_loss"], whole["kl_loss"])

@@ -215,3 +215,22 @@ def test_nothing_to_train_on_is_an_error() -> None:
 def test_sequences_without_room_for_tokens_are_an_error() -> None:
     with pytest.raises(PubmillError, match="sequences of 4"):
         instances(packed([[5, 5]]), "next-sentence", length=4)
+
+
+def test_some_sequences_of_a_batch_are_taken_in_any_order() -> None:
+    """With their tokens, segments, marks of [CLS] and [SEP], and labels."""
+    batch = PackedBatch(
+        ids=np.arange(10, 19),
+        segments=np.array([0, 0, 1, 0, 0, 0, 1, 1, 0]),
+        inner=np.array([False, True, True, False, True, True, True, False, False]),
+        lengths=np.array([3, 0, 5, 1]),
+        pair_labels=np.array([0, 1, -100, 1]),
+        cut=7,
+    )
+    some = batch.take(np.array([2, 0, 3]))
+    assert some.ids.tolist() == [13, 14, 15, 16, 17, 10, 11, 12, 18]
+    assert some.segments.tolist() == [0, 0, 0, 1, 1, 0, 0, 1, 0]
+    assert some.inner.tolist() == [False, True, True, True, False, False, True, True, False]
+    assert (some.lengths.tolist(), some.pair_labels.tolist(), some.cut) == ([5, 3, 1], [-100, 0, 1], 7)
+    none = batch.take(np.zeros(0, np.int64))
+    assert (len(none.ids), len(none.lengths), none.cut) == (0, 0, 7)

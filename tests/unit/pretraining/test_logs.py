@@ -1,8 +1,11 @@
 """Lines of the log of a pretraining, and the progress that they print."""
 
 import struct
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from pubmill.pretraining.logs import TensorBoard, log_line, means, progress_line
 from pubmill.recipes.objectives import Term
@@ -55,3 +58,14 @@ def test_tensorboard_shows_every_measure_that_has_a_value(tmp_path: Path) -> Non
     board.close()
     found = b"".join(events(tmp_path))
     assert b"nsp_loss" not in found and b"step" not in found
+
+
+def test_without_tensorboard_the_log_alone_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    board = TensorBoard(tmp_path / "events", 1)
+    assert "no TensorBoard here (pip install tensorboard): log.jsonl alone" in capsys.readouterr().err
+    board.add({"step": 3, "loss": 2.5})
+    board.close()
+    assert list(tmp_path.iterdir()) == []

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from pubmill.errors import PubmillError
-from pubmill.pretraining.instances import Instances, Stream
+from pubmill.pretraining.instances import Instances, PackedBatch, Stream
 from pubmill.pretraining.masking import Draws, read_vocabulary
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.pretraining.predicted_tokens import hide
@@ -101,3 +101,13 @@ def test_causal_needs_an_architecture_that_can_be() -> None:
         )
     with pytest.raises(ValueError, match=r"causal.share must be above 0 and at most 1, found 0"):
         changed(MODERN, objective={"causal": Causal(share=0.0)})
+
+
+def test_a_process_without_sequences_predicts_nothing(data: Path) -> None:
+    nothing: Any = np.zeros(0, np.int64)
+    batch = PackedBatch(nothing, nothing, nothing.astype(bool), nothing, nothing, 0)
+    recipe = changed(MODERN, objective={"causal": Causal(share=0.25)})
+    vocabulary = read_vocabulary(data, PackedTokens(data / "tokens").special)
+    found = hide(batch, vocabulary, recipe.objective, 0.3, Draws(nothing, 1, Stream.MASKS), 8)
+    assert [len(one) for one in (found.ids, found.positions, found.labels)] == [0, 0, 0]
+    assert (found.causal, found.next_tokens) == (0, 0)

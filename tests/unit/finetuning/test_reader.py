@@ -1,0 +1,62 @@
+"""How much text an input holds, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.finetuning.encoders import load_encoder_tokenizer
+from pubmill.finetuning.reader import Reader, _trim_span
+from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
+from tests.unit.toy_tasks import SYLLABLES
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("models")
+    return {"bert": tiny_bert(folder / "bert", SYLLABLES), "roberta": tiny_roberta(folder / "roberta")}
+
+
+@pytest.mark.parametrize(("name", "special"), [("bert", 3), ("roberta", 4)])
+def test_two_texts_need_a_subword_each(models: dict[str, Path], name: str, special: int) -> None:
+    tokenizer = load_encoder_tokenizer(models[name])
+    reader = Reader(tokenizer, special + 2, "none")
+    assert (reader.room(pair=True), reader.room(pair=False)) == (2, special)
+    with pytest.raises(PubmillError) as caught:
+        Reader(tokenizer, special + 1, "none")
+    assert str(caught.value) == (
+        f"max_length is {special + 1}, which leaves 1 subwords beside the special tokens of two texts; "
+        "it must leave at least 2"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "span", "kept"),
+    [
+        (" a ", (0, 3), (1, 2)),
+        ("  ", (0, 2), (2, 2)),
+        ("ab", (0, 2), (0, 2)),
+        ("a b", (1, 3), (2, 3)),
+        ("a", (1, 1), (1, 1)),
+    ],
+)
+def test_spans_lose_the_spaces_around_them(text: str, span: tuple[int, int], kept: tuple[int, int]) -> None:
+    assert _trim_span(text, *span) == kept
+
+
+def test_a_decoder_reads_a_whole_input_at_its_last_subword(models: dict[str, Path]) -> None:
+    tokenizer = load_encoder_tokenizer(models["bert"])
+    assert Reader(tokenizer, 8, "none").whole([7, 8, 9]) == 0
+    assert Reader(tokenizer, 8, "none", causal=True).whole([7, 8, 9]) == 2
+
+
+def test_words_that_are_read_alone_are_never_misread(models: dict[str, Path]) -> None:
+    """The tokenizer reads words as in the middle of a sentence only after a space."""
+    tokenizer = load_encoder_tokenizer(models["roberta"])
+    tokenizer.backend_tokenizer.pre_tokenizer.add_prefix_space = False
+    alone = Reader(tokenizer, 64, "none", "alone")
+    spaced = Reader(tokenizer, 64, "none")
+    sentences = [["ab", "c"], []]
+    assert alone.misread_words(sentences) == spaced.misread_words(sentences) == []
+    assert [[len(word) for word in words] for words in alone.subwords_of_words(sentences)] == [[2, 1], []]
+    assert [[len(word) for word in words] for words in spaced.subwords_of_words(sentences)] == [[3, 2], []]

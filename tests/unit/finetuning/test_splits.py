@@ -1,0 +1,41 @@
+"""Splits of a dataset, read and encoded."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import RegressionExample, write_examples
+from pubmill.finetuning.inputs import Encoded, Instance
+from pubmill.finetuning.splits import encode_split, read_split, split_path
+
+EXAMPLE = RegressionExample(id="1", document=None, text="a", text_pair="b", score=0.5)
+
+
+def test_a_split_is_read_from_its_file(tmp_path: Path) -> None:
+    write_examples(tmp_path / "dev.jsonl.gz", [EXAMPLE])
+    assert split_path(tmp_path, "dev") == tmp_path / "dev.jsonl.gz"
+    assert read_split(tmp_path, "dev", RegressionExample) == [EXAMPLE]
+
+
+def test_a_missing_split_and_one_without_examples_are_named(tmp_path: Path) -> None:
+    write_examples(tmp_path / "dev.jsonl.gz", [])
+    with pytest.raises(PubmillError) as empty:
+        read_split(tmp_path, "dev", RegressionExample)
+    assert str(empty.value) == f"{tmp_path}/dev.jsonl.gz holds no example; convert the dataset again"
+    with pytest.raises(PubmillError) as missing:
+        read_split(tmp_path, "train", RegressionExample)
+    assert str(missing.value) == f"{tmp_path}/train.jsonl.gz does not exist; scripts/convert.py makes it"
+
+
+def test_targets_are_made_for_training_alone() -> None:
+    instance = Instance(example=0, ids=[2, 7, 3], segments=None, places=[0])
+    task: Any = SimpleNamespace(
+        encode=lambda examples: Encoded(instances=[instance] * len(examples), counts={}),
+        targets=lambda examples, instances: [[one.score] for one in examples],
+    )
+    assert encode_split(task, [EXAMPLE, EXAMPLE]).targets == []
+    learnt = encode_split(task, [EXAMPLE, EXAMPLE], learn=True)
+    assert learnt.targets == [[0.5], [0.5]] and learnt.lengths == [3, 3] and learnt.examples == [EXAMPLE] * 2
