@@ -219,3 +219,39 @@ def test_only_recipes_are_written() -> None:
 def test_true_is_not_one_and_an_integer_is_a_number() -> None:
     assert fits(1, float) and not fits(True, int) and not fits(1.0, int)
     assert fits(1, Literal[1]) and not fits(True, Literal[1])
+
+
+def test_what_is_no_dataclass_is_no_recipe() -> None:
+    with pytest.raises(TypeError, match="<class 'int'> is not a recipe"):
+        read(int, "{}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nested:
+    """A choice within a choice of lists."""
+
+    limit: tuple[int | None, Literal["a", "b"] | int] | Literal["none"]
+
+
+def test_the_types_of_a_choice_are_named_together() -> None:
+    assert read(Nested, '{"limit": [null, "a"]}') == Nested(limit=(None, "a"))
+    assert read(Nested, '{"limit": "none"}') == Nested(limit="none")
+    for limit, message in (
+        (["x", 1], "limit.0: expected an integer or null, found 'x'"),
+        ([1, "c"], "limit.1: expected 'a' or 'b' or an integer, found 'c'"),
+        ([1], "limit: expected a list of 2, found [1]"),
+        ("all", "limit: expected a list of 2 or 'none', found 'all'"),
+    ):
+        assert fault(Nested, {"limit": limit}) == f"--recipe: not a valid Nested:\n  {message}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """Lists of choices."""
+
+    many: dict[str, int | str]
+
+
+def test_a_choice_in_a_mapping_is_named_with_its_key() -> None:
+    assert read(Listed, '{"many": {"a": 1, "b": "x"}}') == Listed(many={"a": 1, "b": "x"})
+    assert "many.b: expected an integer or text, found [1]" in fault(Listed, {"many": {"a": 1, "b": [1]}})
