@@ -7,6 +7,8 @@ from lxml import etree
 
 from pubmill import draw_verdicts, judge, load_table
 from pubmill.errors import PubmillError
+from pubmill.report.rendering import to_json
+from tests.unit import toy_tables as made_up
 
 SCORES = {"near": [80.1, 80.3, 79.9], "far": [70.0, 70.2, 69.8], "wide": [70.0, 90.0], "same": [80.0, 80.0]}
 PUBLISHED = {"near": 80.0, "far": 80.0, "wide": 79.0, "same": 80.0, "<b>": 80.0}
@@ -53,3 +55,29 @@ def test_drawings_and_tables_say_what_they_need(tmp_path: Path) -> None:
         PubmillError, match=r"table06\.json is not there; make it: pubmill run STUDY gu2020/t"
     ):
         load_table("gu2020/table06", tmp_path)
+
+
+def test_a_table_is_a_frame_with_a_cell_a_row(tmp_path: Path) -> None:
+    made_up.write_all(tmp_path)
+    path = tmp_path / "tables/gu2020/table06.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(to_json(made_up.table(tmp_path)))
+    found = load_table("gu2020/table06", tmp_path)
+    values = {(one.column, one.row): one.value for one in found.itertuples() if one.row == "bc2gm"}
+    assert values == {("bert", "bc2gm"): pytest.approx(81), ("ours", "bc2gm"): pytest.approx(91)}
+
+
+@pytest.mark.parametrize(
+    ("runs", "options", "verdict"),
+    [
+        ([80.4, 80.6], {}, "within the minimal detectable difference"),
+        ([80.4, 80.6], {"margin": 2.0}, "reproduced"),
+        ([80.4, 80.6], {"margin": 2.0, "published_runs": 1}, "reproduced"),
+        ([80.4, 80.5, 80.6], {}, "reproduced"),
+    ],
+)
+def test_a_verdict_depends_on_margin_and_runs(
+    runs: list[float], options: dict[str, float], verdict: str
+) -> None:
+    found = judge({"a": runs}, {"a": 80.0}, **options)  # type: ignore[arg-type]
+    assert found["verdict"].tolist() == [verdict]
