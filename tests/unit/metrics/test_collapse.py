@@ -52,6 +52,7 @@ def examples(kind: str, gold: list[Any]) -> list[Any]:
         ("score", [0.0, 2.0, 4.0], [2.001, 2.0, 1.999], True),
         ("score", [0.0, 2.0, 4.0], [2.1, 2.0, 1.9], False),
         ("score", [2.0, 2.0], [2.0, 2.0], False),
+        ("score", [2.0, 2.0], [3.0, 3.0], True),
     ],
 )
 def test_equal_predictions_of_different_gold_are_a_collapse(

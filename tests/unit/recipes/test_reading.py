@@ -255,3 +255,35 @@ class Listed:
 def test_a_choice_in_a_mapping_is_named_with_its_key() -> None:
     assert read(Listed, '{"many": {"a": 1, "b": "x"}}') == Listed(many={"a": 1, "b": "x"})
     assert "many.b: expected an integer or text, found [1]" in fault(Listed, {"many": {"a": 1, "b": [1]}})
+
+
+def test_a_list_fits_with_all_of_its_items() -> None:
+    assert fits(["a", "b"], list[str]) and fits([], list[str])
+    assert not fits(["a", 1], list[str]) and not fits("ab", list[str]) and not fits(("a",), list[str])
+    assert fits(["a"], list[str] | None) and fits(None, list[str] | None) and not fits([1], list[str] | None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """The only class of its choice, which has a kind."""
+
+    kind: Literal["kept"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Holder:
+    """One object or none."""
+
+    kept: Kept | None = None
+
+
+def test_the_only_class_of_a_choice_says_what_is_wrong_in_it() -> None:
+    assert read(Holder, '{"kept": {"kind": "kept"}}') == Holder(kept=Kept(kind="kept"))
+    assert "kept.kind: expected 'kept', found 'lost'" in fault(Holder, {"kept": {"kind": "lost"}})
+    assert "weights: expected an object or " in fault(ExportRecipe, EXPORT | {"weights": 5})
+
+
+def test_a_long_name_of_a_file_is_cut_in_the_message() -> None:
+    with pytest.raises(PubmillError) as error:
+        read(Whole, "a" * 300)
+    assert str(error.value).startswith("--recipe: '" + "a" * 199 + " is neither JSON text")
