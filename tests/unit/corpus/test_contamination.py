@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pubmill.corpus import contamination_report
-from pubmill.corpus.contamination import RUN, EvaluationTexts, write_index
+from pubmill.corpus.contamination import RUN, EvaluationTexts, _ids_by_text, write_index
 from pubmill.corpus.contamination_report import find_in_parts, report
 from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.shards import Document, write_shard
@@ -234,3 +234,20 @@ def test_ids_of_licensed_data_are_private_in_the_index_and_all_that_is_found_by_
     assert access_of_parts([index]) == access
     private = access != "public"
     assert {path.stat().st_mode & 0o777 for path in (index, found, output)} == {0o600 if private else 0o644}
+
+
+def test_an_example_is_named_once_for_each_text_and_documents_that_are_no_pmids_are_left_out(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        example("t1", "Same.", "011", text_pair="Same."), example("t2", "Same.", "11"),
+        example("t3", "Same.", "x11"), example("t4", "Same."), example("t5", "Same.", "\u0661"),
+        example("t6", "", "11", question="Who?", context="Them."),
+    ]  # fmt: skip
+    write_jsonl_gz(tmp_path / "t.jsonl.gz", rows)
+    asked: dict[tuple[str, str | None], list[str]] = {("Who?", "11"): ["t6"], ("Them.", "11"): ["t6"]}
+    assert _ids_by_text(tmp_path / "t.jsonl.gz", True) == {
+        ("Same.", "11"): ["t1", "t2"], ("Same.", None): ["t3", "t4", "t5"], **asked,
+    }  # fmt: skip
+    found = _ids_by_text(tmp_path / "t.jsonl.gz", False)
+    assert found[("Same.", None)] == ["t1", "t2", "t3", "t4", "t5"]

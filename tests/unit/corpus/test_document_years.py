@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.corpus.document_years import documents_in, years_of
+from pubmill.corpus.document_years import documents_in, shards_of_sources, years_of
 from pubmill.corpus.medline import read_medline
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.errors import PubmillError
+from pubmill.recipes.corpora import DocumentsRecipe, SourceShards
 from pubmill.storage.files import write_jsonl_gz
 
 
@@ -29,6 +30,13 @@ def test_documents_are_those_of_examples_and_of_identifiers(tmp_path: Path) -> N
     path = tmp_path / "test.jsonl.gz"
     write_jsonl_gz(path, [{"id": "a", "document": "7"}, {"id": "b", "document": None}])
     assert documents_in([path]) == {"7"}
+
+
+def test_the_shards_of_a_source_are_in_its_folder_and_in_its_order(tmp_path: Path) -> None:
+    sources = (SourceShards(name="pmc", shards=("b", "a")), SourceShards(name="pubmed", shards=("26n0001",)))
+    assert shards_of_sources(DocumentsRecipe(sources=sources, documents={}), tmp_path) == [
+        [tmp_path / "pmc/b.parquet", tmp_path / "pmc/a.parquet"], [tmp_path / "pubmed/26n0001.parquet"],
+    ]  # fmt: skip
 
 
 def test_a_file_that_is_no_shard(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from pubmill.corpus.article_metadata import ArticleMetadata
 from pubmill.corpus.jats import JatsReader
 from pubmill.corpus.medline import read_medline
-from pubmill.corpus.notices import MARKS, flags_of
+from pubmill.corpus.notices import MARKS, flags_of, listed_corrections
 from pubmill.corpus.pubmed_parser_reading import ArticleReader, read_medline_with_pubmed_parser
 from pubmill.corpus.shards import Document, read_shard, write_shard
 from pubmill.recipes.corpora import SelectionRecipe
@@ -67,6 +67,15 @@ def test_either_mark_is_enough(tmp_path: Path, types: str, kind: str, flag: str 
     listed = f'<CommentsCorrections RefType="{kind}"><RefSource>J</RefSource></CommentsCorrections>'
     (found,) = read_medline(pubmed_file(tmp_path, types, listed if kind else ""))
     assert found.flags == ((flag,) if flag else ())
+
+
+def test_lists_in_the_usual_form_are_read_without_a_tree() -> None:
+    assert listed_corrections(CORRECTIONS.encode()) == EXPECTED
+    assert listed_corrections(b" \r\n\t") == ()
+    only_cited = b'<CommentsCorrections RefType="Cites"><RefSource>K</RefSource></CommentsCorrections>'
+    assert listed_corrections(only_cited + b"\n") == ()
+    assert listed_corrections(only_cited + b"x") is None
+    assert listed_corrections(only_cited.replace(b"<RefSource>", b"<!-- c --><RefSource>")) is None
 
 
 def test_unusual_lists_are_read_from_the_tree(tmp_path: Path) -> None:

@@ -251,3 +251,40 @@ def test_fetched_archives_hold_pairs(tmp_path: Path) -> None:
     ):
         with pytest.raises(PubmillError, match=words):
             list(read_fetched(pack(tmp_path / "a.tar.gz", *members)))
+
+
+def fetched(number: int, version: int = 1) -> bytes:
+    flags = dict.fromkeys(("is_retracted", "is_manuscript", "is_historical_ocr"), False)
+    return json.dumps({"pmcid": f"PMC{number}", "version": version, **flags}).encode()
+
+
+def test_fetched_articles_without_xml_are_yielded_without_text_in_their_order(tmp_path: Path) -> None:
+    path = pack(
+        tmp_path / "a.tar.gz",
+        member("PMC7.1.json", fetched(7), mtime=86_400),
+        member("PMC8.2.json", fetched(8, 2)),
+        member("PMC8.2.xml", xml(8)),
+        member("PMC9.1.json", fetched(9)),
+    )
+    articles = list(read_fetched(path))
+    assert [(one.name, one.data) for one in articles] == [
+        ("PMC7.1.json", b""), ("PMC8.2.xml", xml(8)), ("PMC9.1.json", b""),
+    ]  # fmt: skip
+    assert [(one.facts.pmcid, one.facts.version) for one in articles] == [(7, 1), (8, 2), (9, 1)]
+    assert (articles[0].facts.date, articles[1].facts.date) == ("1970-01-02", "1970-01-01")
+
+
+@pytest.mark.parametrize("name", ["PMC7.2.xml", "PMC8.1.xml"])
+def test_the_xml_of_another_article_or_version_is_refused(tmp_path: Path, name: str) -> None:
+    path = pack(tmp_path / "a.tar.gz", member("PMC7.1.json", fetched(7)), member(name, xml(7)))
+    with pytest.raises(PubmillError, match=f"'{name}' comes without its JSON before it"):
+        list(read_fetched(path))
+
+
+@pytest.mark.parametrize("text", ["", LIST.replace("License", "Licence"), "AccessionID\n"])
+def test_a_file_list_without_a_column_is_refused(tmp_path: Path, text: str) -> None:
+    path = package(tmp_path)
+    (tmp_path / f"{NAME}.filelist.csv").write_text(text)
+    lacking = "License" if "Licence" in text else "Article File"
+    with pytest.raises(PubmillError, match=f"lacks the column '{lacking}'; expected PMC's file list"):
+        list(read_package(path, tmp_path / f"{NAME}.filelist.csv"))

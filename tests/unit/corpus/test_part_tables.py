@@ -53,3 +53,10 @@ def test_parts_are_found_in_row_groups_of_any_size(rows_per_group: int, tmp_path
         expected = {n: f"r{n}" for n in range(9) if shards[n] == shard}
         assert read_duplicates(table, shard) == read_duplicates(output, shard) == expected
         assert read_duplicates(output, shard + 1) == {}
+
+
+def test_tables_that_are_not_there_say_what_makes_them(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="none does not exist; find the latest versions first"):
+        next(read_reasons(tmp_path / "none", 0))
+    with pytest.raises(PubmillError, match="none does not exist; find the duplicates first"):
+        read_duplicates(tmp_path / "none", 0)

@@ -2,12 +2,17 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import yaml
 
 from pubmill.convert.dataset import convert
+from pubmill.errors import PubmillError
+from pubmill.inspection.dataset_exports import write_lm_eval
 from pubmill.specs import Specs
+from pubmill.specs.prompt_specs import PLAIN
 from pubmill.stages.dataset_recipes import conversion_recipe
 from pubmill.storage.files import sha256
 from tests.unit.programs import Ended, make_checkout, run_verb
@@ -111,3 +116,14 @@ def test_blurb_s_form_is_that_of_its_spec(checkout: Path) -> None:
     ended = export(checkout, "bc2gm", "--to", checkout / "out", "--as", "blurb")
     assert (checkout / "out/train.tsv").read_text() == SENTENCE
     assert "(published bytes not known)" in ended.stdout
+
+
+def test_a_prompt_that_is_a_file_of_others_makes_no_task(tmp_path: Path) -> None:
+    prompt = SimpleNamespace(template=lambda dataset, task: SimpleNamespace(url="https://example.org"))
+    made: Any = SimpleNamespace(
+        name="bc2gm", spec=SimpleNamespace(task="ner"), labels=[],
+        specs=SimpleNamespace(prompts={PLAIN: prompt}),
+    )  # fmt: skip
+    with pytest.raises(PubmillError, match="plain.yaml: the prompt of bc2gm is a file of others"):
+        write_lm_eval(made, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

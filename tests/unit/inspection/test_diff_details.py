@@ -1,15 +1,27 @@
 """Parts of differences: lists, costs, devices, pairs of names, and documents that are right in some runs."""
 
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import RegressionExample, write_examples
 from pubmill.inspection.diff.differences import Differences, _listed, _together, _with_count, as_json
+from pubmill.inspection.diff.flipped_documents import Flips, _examples_file, flips
 from pubmill.inspection.diff.recipe_differences import RecipeDifferences
-from pubmill.inspection.diff.run_differences import Cost, _device
-from pubmill.inspection.diff.sides import paired
+from pubmill.inspection.diff.run_differences import Cost, FinishedRuns, _device
+from pubmill.inspection.diff.sides import Context, _commit, _recipes, paired, side_of
+from pubmill.metrics.contributions import read_items, write_items
+from pubmill.metrics.records import read_record
+from pubmill.specs import Specs
+from pubmill.specs.study import Study
+from pubmill.stages import Graph
+from pubmill.storage.files import sha256
+from pubmill.storage.result_paths import RunKey
+from tests.conftest import ROOT
 from tests.unit.inspection.test_diff import DATASET, PROTOCOL, add_run, diff, text_of
 
 
@@ -96,3 +108,67 @@ def test_runs_on_other_examples_have_an_interval_around_their_difference(tmp_pat
     assert one.difference == pytest.approx(100) and one.interval == pytest.approx((100, 100))
     [other] = diff(tmp_path / "two", tmp_path / "one").runs
     assert other.difference == pytest.approx(-100) and other.interval == pytest.approx((-100, -100))
+
+
+def test_records_outside_of_a_results_folder_name_no_examples(tmp_path: Path) -> None:
+    path = add_run(tmp_path, "no-pretraining", 1, "11010101")
+    record = read_record(path)
+    side = FinishedRuns([path], [record], 0)
+    assert _examples_file(side) == tmp_path / f"datasets/{DATASET}/test.jsonl.gz"
+    copied = FinishedRuns([tmp_path / "copy/seed-1.json"], [record], 0)
+    assert _examples_file(copied) is None
+    assert _examples_file(FinishedRuns([path], [record.model_copy(update={"data_sha256": "e"})], 0)) is None
+
+
+def test_scores_of_pairs_of_texts_are_not_right_or_wrong(tmp_path: Path) -> None:
+    texts: dict[str, Any] = {"text": "a", "text_pair": "b"}
+    gold = [RegressionExample(id=f"e{n}", document=None, score=float(n), **texts) for n in range(3)]
+    sides = []
+    for name in ("one", "two"):
+        results = tmp_path / name
+        file = results / f"datasets/{DATASET}/test.jsonl.gz"
+        write_examples(file, gold)
+        path = add_run(results, "no-pretraining", 1, "11010101")
+        found = read_record(path)
+        items = read_items(path.with_name("seed-1.items.npz"))
+        write_items(path.with_name("seed-1.items.npz"), items._replace(kind="regression"))
+        sides.append(FinishedRuns([path], [found.model_copy(update={"data_sha256": sha256(file)})], 0))
+    assert flips(*sides) == Flips(why="predictions are numbers, of which none is simply right")
+
+
+def test_a_side_without_a_finished_run_has_no_flips(tmp_path: Path) -> None:
+    path = add_run(tmp_path, "no-pretraining", 1, "11010101")
+    made, none = FinishedRuns([path], [read_record(path)], 0), FinishedRuns([], [], 1)
+    for sides in ((made, none), (none, made), (none, none)):
+        assert flips(*sides).why == "no run without a failure on one side"
+
+
+@pytest.mark.parametrize("named", ["--all", "-1", "no-such-commit"])
+def test_options_of_git_and_unknown_names_are_no_commits(root: Path, named: str) -> None:
+    assert _commit(named, root) is None
+
+
+def test_runs_of_a_protocol_without_a_spec_have_no_recipe_and_keep_their_model_and_dataset(
+    full_specs: Specs,
+) -> None:
+    graph = Graph(Study(study="x", title="x", scale="full", tables=()), full_specs)
+    runs = [
+        RunKey("gone", "biobert-base", "bc2gm", "standard"),
+        RunKey("gone", "nobody", "bc2gm", "standard"),
+    ]
+    found = [names for names, _ in _recipes(graph, runs)]
+    assert found == [("model", "biobert-base"), ("dataset", "bc2gm")]
+    known = [names for names, _ in _recipes(graph, [runs[0]._replace(protocol="blurb")])]
+    assert known == [("fine-tuning", "blurb", *runs[0][1:]), ("protocol", "blurb"), *found]
+
+
+def test_a_commit_without_specs_cannot_be_compared(specs: Path) -> None:
+    root = specs.parent
+    (root / "README").touch()
+    for name in ("studies", "config.yaml"):
+        (root / name).symlink_to(ROOT / name)
+    git = ["git", "-C", str(root), "-c", "user.name=x", "-c", "user.email=x@x"]
+    for words in (["init", "-q"], ["add", "README"], ["commit", "-q", "-m", "first"]):
+        subprocess.run([*git, *words], check=True)
+    with pytest.raises(PubmillError, match="HEAD: the commit has no specs, studies and config.yaml, so noth"):
+        side_of("HEAD", Context(root, "demo", ()))

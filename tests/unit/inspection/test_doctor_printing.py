@@ -8,8 +8,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from pubmill.inspection.doctor import doctor_printing
 from pubmill.inspection.doctor.dataset_diagnoses import DatasetFinding
-from pubmill.inspection.doctor.doctor_printing import print_findings, print_models, print_summary
+from pubmill.inspection.doctor.doctor_printing import (
+    print_compiler,
+    print_findings,
+    print_models,
+    print_summary,
+)
 from pubmill.inspection.doctor.links import Links
 from pubmill.inspection.doctor.model_diagnoses import ModelFinding
 from pubmill.specs import Specs, load
@@ -61,6 +67,25 @@ def test_verbose_adds_licences_and_the_other_datasets(specs: Specs) -> None:
     made = words(lines(print_findings, findings(specs), True))
     assert f"bc2gm: public; licence: {specs.datasets['bc2gm'].licence}" in made
     assert "jnlpba ready none counts as expected" in made and not made[-1].endswith("-v")
+
+
+def test_nothing_is_said_of_other_datasets_where_there_are_none(specs: Specs) -> None:
+    one = finding(specs, "bc2gm", available=True, counted=None, counts="not converted yet")
+    expected = ["dataset state files counts", "bc2gm ready none not converted yet"]
+    assert words(lines(print_findings, [one])) == expected
+    licence = f"bc2gm: public; licence: {specs.datasets['bc2gm'].licence}"
+    assert words(lines(print_findings, [one], True)) == [*expected, licence]
+    assert lines(print_findings, []) == []
+    other = finding(specs, "jnlpba", wanted=False, available=True, counted=None, counts="")
+    assert lines(print_findings, [other, other]) == ["2 other datasets and all licences: -v"]
+
+
+@pytest.mark.parametrize("fault", ["", "no C compiler; install gcc"])
+def test_a_missing_compiler_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    monkeypatch.setattr(doctor_printing, "compiler_fault", lambda: fault)
+    state = "NOT AVAILABLE" if fault else "ready"
+    expected = [f"C compiler for kernels of GPUs: {state}", *([f"    {fault}"] if fault else [])]
+    assert lines(print_compiler) == expected
 
 
 @pytest.mark.parametrize(

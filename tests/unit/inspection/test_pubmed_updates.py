@@ -9,6 +9,8 @@ from pubmill.errors import PubmillError
 from pubmill.inspection.pubmed_updates import (
     Files,
     SourceUpdate,
+    _following,
+    _numbers,
     check_updated,
     pubmed_sources,
     source_update,
@@ -16,6 +18,7 @@ from pubmill.inspection.pubmed_updates import (
     with_files,
 )
 from pubmill.specs import PubmedSource
+from pubmill.storage.listings import PubmedYear
 
 URL = "https://host/pubmed"
 
@@ -110,3 +113,21 @@ def test_real_specs_are_found_and_read_back(specs: Path, scale: str) -> None:
     for path, text in updated_specs(scale, corpora, specs, updates).items():
         path.write_text(text)
     check_updated(all_specs.load(specs, scale), corpora, updates)
+
+
+def test_numbers_are_those_of_names_that_have_a_year_and_a_number() -> None:
+    paths = ["baseline/pubmed26n0003.xml.gz", "README.txt", "updatefiles/pubmed27n0001.xml.gz"]
+    assert _numbers([*paths, "updatefiles/pubmed26n0004.xml.gz"]) == {26: [3, 4], 27: [1]}
+
+
+def test_without_a_listing_nothing_follows() -> None:
+    assert _following(3, None) == []
+    assert _following(3, PubmedYear(26, (1, 4, 5, 7), ())) == [4, 5]
+    assert _following(3, PubmedYear(26, (5, 6), ())) == []
+    without = PubmedYear(26, (4, 5, 6), ("updatefiles/pubmed26n0005.xml.gz",))
+    assert _following(3, without) == [4]
+
+
+def test_a_source_whose_folder_of_updates_is_empty_keeps_its_baseline(tmp_path: Path) -> None:
+    found = source_update(source(("26n0001-26n0002",)), server(tmp_path, names(1, 2), []))
+    assert (found.new, found.added) == ({"baseline": ("26n0001-26n0002",)}, ())

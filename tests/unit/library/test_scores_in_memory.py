@@ -9,7 +9,7 @@ import pytest
 from pubmill import score
 from pubmill.errors import PubmillError
 from pubmill.examples.arrow_tables import to_table
-from pubmill.examples.kinds import KINDS
+from pubmill.examples.kinds import KINDS, TokensExample
 from tests.unit import toy_examples as toy
 
 GOLD = {"ner": "labels", "rel": "label", "doc": "labels", "sim": "score"}
@@ -68,6 +68,9 @@ def test_gold_alone_is_enough(
         (["a"], ["a", "b"], {}, "1 examples but 2 predictions"),
         ("aab", ["a"], {}, "expected a list, a split, a data frame, or the like, found str"),
         (["a"], 5, {}, "found int"),
+        ([0.5], ["a"], {"kind": "sequence"}, "gold 0: 0.5 is none of kind sequence; questions need"),
+        ([["a"], [0.5]], [["a"], []], {"kind": "multilabel"}, "gold 1: .0.5. is none of kind multilabel"),
+        (["x"], [1.0], {"kind": "regression"}, "gold 0: 'x' is none of kind regression"),
         ([], [], {}, "examples of 0 kinds"),
         (
             [{"words": ["a"], "tags": ["O"]}],
@@ -90,3 +93,12 @@ def test_what_cannot_be_scored_is_refused(
 ) -> None:
     with pytest.raises(PubmillError, match=message):
         score(gold, predicted, **options)
+
+
+def test_a_layer_that_some_rows_lack_is_no_layer_of_them() -> None:
+    words = {"words": ["a", "b"], "labels": ["B", "O"]}
+    rows = [{**words, "layers": {"outer": [1, 0], "inner": None}}, {**words, "layers": None}]
+    gold = [TokensExample(id="1", document=None, words=["a", "b"], labels=["B", "O"], layers=layers)
+            for layers in ({"outer": [1, 0]}, {})]  # fmt: skip
+    predicted = [["B", "O"], ["B", "I"]]
+    assert score([rows[0], words], predicted) == score(gold, predicted)

@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 
 from pubmill.examples.kinds import (
     Answer,
+    MentionsExample,
     MultilabelExample,
     RegressionExample,
     SequenceExample,
     SpanExample,
     TokensExample,
+    WordSpan,
 )
 from pubmill.examples.tagging import to_labels, to_mentions
 from pubmill.metrics.collapse import is_collapsed
@@ -50,6 +52,7 @@ def examples(kind: str, gold: list[Any]) -> list[Any]:
         ("score", [0.0, 2.0, 4.0], [2.001, 2.0, 1.999], True),
         ("score", [0.0, 2.0, 4.0], [2.1, 2.0, 1.9], False),
         ("score", [2.0, 2.0], [2.0, 2.0], False),
+        ("score", [2.0, 2.0], [3.0, 3.0], True),
     ],
 )
 def test_equal_predictions_of_different_gold_are_a_collapse(
@@ -82,3 +85,13 @@ def test_one_label_of_any_scheme_at_all_words_is_a_collapse(label: str, lengths:
     assert is_collapsed(examples("tokens", gold), predicted)
     other = [[*predicted[0][:-1], "B-W"], *predicted[1:]]
     assert not is_collapsed(examples("tokens", gold), other)
+
+
+def test_the_same_mentions_everywhere_are_a_collapse_unless_the_gold_has_them_too() -> None:
+    span = WordSpan(first=0, after=1, type="X")
+    some = MentionsExample(id="1", document=None, words=["a", "b"], mentions=[span])
+    none = replace(some, mentions=[])
+    assert is_collapsed([some, none], [[], []])
+    assert is_collapsed([some, none], [[(0, 1, "X")], [(0, 1, "X")]])
+    assert not is_collapsed([some, some], [[(0, 1, "X")], [(0, 1, "X")]])
+    assert not is_collapsed([some, none], [[(0, 1, "X")], [(0, 1, "Y")]])

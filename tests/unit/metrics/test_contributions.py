@@ -239,3 +239,24 @@ def test_contributions_are_one_column_of_numbers_for_each_name(
     found = read_items(tmp_path / "a.npz")
     assert (found.kind, found.unit, found.data_sha256) == ("tokens", "document", "s")
     assert found.contributions is not None and found.contributions.names == ("n",)
+
+
+@pytest.mark.parametrize("change", ["kind", "unit", "data_sha256", "names", "values"])
+def test_a_file_that_differs_from_its_digest_is_damaged(tmp_path: Path, change: str) -> None:
+    items = Items("tokens", "example", "ab", Contributions(("gold",), np.ones((3, 1))))
+    path = tmp_path / "seed-1.items.npz"
+    write_items(path, items)
+    with np.load(path) as file:
+        parts = dict(file)
+    about = parts["about"].tolist()
+    if change == "names":
+        parts["names"] = np.array(["golf"])
+    elif change == "values":
+        parts["values"] = parts["values"] * 2
+    else:
+        about[Items._fields.index(change)] += "x"
+    np.savez_compressed(path, **{**parts, "about": np.array(about)})
+    with pytest.raises(PubmillError, match="is damaged: it does not agree with its SHA-256; score the run"):
+        read_items(path)
+    np.savez_compressed(path, **{**parts, "about": np.array(about[:3])})
+    assert read_items(path).contributions is not None, "files of earlier versions have no digest"

@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import write_examples
+from pubmill.examples.kinds import MentionsExample, WordSpan, write_examples
 from pubmill.metrics import SCORERS
 from pubmill.metrics.collapse import CONSTANT
 from pubmill.metrics.records import Record, read_record, score_run, write_record
@@ -191,6 +191,36 @@ def test_every_kind_is_scored(run: Run, kind: str, metric: str, negative: str | 
     )
     assert record.metrics is not None
     assert record.metrics[metric] == pytest.approx(score)
+
+
+NESTED = MentionsExample(
+    id="test-000001",
+    document=None,
+    words=["a", "b", "c"],
+    mentions=[WordSpan(first=0, after=3, type="X")],
+)
+NO_MENTIONS = "expected a list of mentions: first word, word after the last .up to 3., type"
+
+
+@pytest.mark.parametrize(
+    ("mentions", "fault"),
+    [
+        ([[0, 2, "X"], [0, 3, "X"], [2, 3, "X"]], None), ([], None), ([[0, 3, "X"], [0, 3, "Y"]], None),
+        ("X", NO_MENTIONS), (["X"], NO_MENTIONS), ([[0, 1]], NO_MENTIONS), ([[0, 1, "X", 1]], NO_MENTIONS),
+        ([[0, True, "X"]], NO_MENTIONS), ([[0, 1, 2]], NO_MENTIONS), ([[0, 4, "X"]], NO_MENTIONS),
+        ([[1, 1, "X"]], NO_MENTIONS), ([[-1, 1, "X"]], NO_MENTIONS),
+        ([[1, 2, "X"], [0, 1, "X"]], "mentions must be sorted and unique"),
+        ([[0, 1, "X"], [0, 1, "X"]], "mentions must be sorted and unique"),
+    ],
+)  # fmt: skip
+def test_mentions_are_spans_of_the_words_in_order(run: Run, mentions: Any, fault: str | None) -> None:
+    run.hold("mentions", [NESTED], [{"id": NESTED.id, "mentions": mentions}])
+    recipe = replace(RECIPE, kind="mentions")
+    if fault is None:
+        assert run.score(recipe).metrics is not None
+    else:
+        with pytest.raises(PubmillError, match=f"predictions.jsonl.gz:1: test-000001: {fault}"):
+            run.score(recipe)
 
 
 @pytest.mark.parametrize("noted", [None, CONSTANT], ids=["now", "by earlier versions"])

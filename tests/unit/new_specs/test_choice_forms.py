@@ -1,12 +1,14 @@
 """Questions with choices, files with a column of splits, labelled spans and CoNLL-U as new datasets."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pubmill.errors import PubmillError
+from pubmill.new_specs.choice_forms import choice_form, choice_keys
 from pubmill.new_specs.new_dataset import Described, describe, new_dataset
 
 LETTERS = "ABCD"
@@ -65,6 +67,43 @@ def test_choices_become_the_second_text(
     first = made.first["train"]
     assert (first["text"], first["text_pair"], first["label"]) == ("What helps patient 0?", PAIR, "A")
     assert made.values["expect"]["train"]["labels.D"] == 2
+
+
+def test_numbers_of_answers_begin_at_0_or_1_and_a_key_of_other_values_is_no_label() -> None:
+    options = {"choices": "options", "labels": {"0": "A", "1": "B", "2": "C", "3": "D"}}
+    rows = asked(options=by_letter, answer=lambda n: f"note {n}", cop=lambda n: n % 4)
+    form = choice_form(rows)
+    assert form and form.options == {"text": "question", "label": "cop", **options}
+    assert form.unread == ("answer",)
+    assert choice_form([row | {"cop": 1 + row["cop"]} for row in rows]) == replace(
+        form, options={**form.options, "labels": {"1": "A", "2": "B", "3": "C", "4": "D"}}
+    )
+    assert choice_form([row | {"cop": 2 + row["cop"]} for row in rows]) is None
+
+
+def test_choices_without_a_question_are_no_form_and_the_longest_text_is_one() -> None:
+    rows = asked(options=by_letter, answer_idx=lambda n: LETTERS[n % 4], note=lambda n: "short")
+    form = choice_form(rows)
+    assert form and (form.options["text"], form.unread) == ("question", ("note",))
+    for row in rows:
+        row["what"] = row.pop("question")
+    form = choice_form(rows)
+    assert form and (form.options["text"], form.unread) == ("what", ("note",))
+    assert choice_form([{key: row[key] for key in ("options", "answer_idx")} for row in rows]) is None
+
+
+@pytest.mark.parametrize(
+    ("keys", "groups"),
+    [
+        (("op_a", "op_b", "op_c"), [["op_a", "op_b", "op_c"]]), (("op_a", "op_b"), []),
+        (("op_a", "op_b", "op_d"), []), (("end0", "end1", "end2"), [["end0", "end1", "end2"]]),
+        (("end6", "end7", "end8"), []), (("opF", "opG", "opH"), [["opF", "opG", "opH"]]),
+    ],
+)  # fmt: skip
+def test_three_keys_with_following_letters_or_numbers_are_choices(
+    keys: tuple[str, ...], groups: list[list[str]]
+) -> None:
+    assert choice_keys(dict.fromkeys(keys, "text") | {"more": 1}) == groups
 
 
 def test_several_right_choices_are_labels_of_the_question_with_them(tmp_path: Path) -> None:

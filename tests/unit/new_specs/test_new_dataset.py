@@ -257,3 +257,23 @@ def test_other_answers_of_the_hub_are_refused(tmp_path: Path, answer: str) -> No
     page.write_text(answer)
     with pytest.raises(PubmillError, match="the hub's answer is not a list of a dataset's files"):
         new_dataset(["hub:group/mine"], None, str(tmp_path / "mirror"), tmp_path)
+
+
+@pytest.mark.parametrize("names", [[], ["README.md", "notes.jsonl", "train.txt.md"]])
+def test_a_repository_of_the_hub_without_a_split_is_refused(tmp_path: Path, names: list[str]) -> None:
+    page = tmp_path / "mirror/huggingface.co/api/datasets/group/mine/revision/main"
+    page.parent.mkdir(parents=True)
+    page.write_text(json.dumps({"sha": "a" * 40, "siblings": [{"rfilename": name} for name in names]}))
+    with pytest.raises(PubmillError) as error:
+        new_dataset(["hub:group/mine"], None, str(tmp_path / "mirror"), tmp_path)
+    assert str(error.value) == (
+        f"hub:group/mine has no train, dev or test file of a form that is read: {names}"
+    )
+
+
+def test_a_folder_whose_name_gives_none_needs_one(tmp_path: Path) -> None:
+    (tmp_path / "__").mkdir()
+    (tmp_path / "__/train.tsv").write_text(TABLE)
+    with pytest.raises(PubmillError, match="'__' gives no name for the dataset; give one with --name"):
+        new_dataset([str(tmp_path / "__")], None, None, tmp_path)
+    assert new_dataset([str(tmp_path / "__")], "mine", None, tmp_path).name == "mine"

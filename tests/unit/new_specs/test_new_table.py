@@ -6,7 +6,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.new_specs.new_table import BLANK, HEADING, table_values, write_table
-from pubmill.specs import load
+from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph
 from pubmill.tables.published_values import check_keys, read_published
@@ -100,3 +100,9 @@ def test_unknown_names_are_reported(specs: Path, name: str, dataset: str, model:
     with pytest.raises(PubmillError) as error:
         table_values(name, [dataset], [model], "blurb", load(specs, "full"))
     assert message in str(error.value)
+
+
+def test_a_table_whose_runs_the_protocol_cannot_make_is_refused(full_specs: Specs) -> None:
+    with pytest.raises(PubmillError) as error:
+        table_values("mine/table01", ["squad-v1", "bc2gm"], ["pubmedbert-base"], "blurb", full_specs)
+    assert str(error.value).startswith("mine/table01 can't be run: ") and "squad-v1" in str(error.value)

@@ -6,10 +6,13 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.new_specs.new_dataset import describe, new_dataset
+from pubmill.new_specs.row_forms import row_form
 from tests.unit.new_specs.test_other_forms import described
 
 SCORED = (
@@ -136,3 +139,73 @@ def test_files_that_are_not_read_say_what_to_do(tmp_path: Path, name: str, messa
     (tmp_path / "given" / name).write_text("text,label\n")
     with pytest.raises(PubmillError, match=message):
         describe(new_dataset([str(tmp_path / "given")], "mine", None, tmp_path))
+
+
+def rows_in(folder: Path, rows: list[dict[str, Any]]) -> dict[str, Path]:
+    path = folder / "train.json"
+    path.write_text(json.dumps(rows))
+    return {"train": path}
+
+
+def test_labels_of_words_that_are_numbers_need_names(tmp_path: Path) -> None:
+    rows = [{"tokens": ["Mice", "ran"], "ner_tags": [1, 0]}]
+    with pytest.raises(PubmillError, match="labels of words in 'ner_tags' are numbers whose names the file"):
+        row_form(rows_in(tmp_path, rows))
+    features = {"ner_tags": {"feature": {"names": ["O", "B-S"], "_type": "ClassLabel"}, "_type": "Sequence"}}
+    table = pyarrow.table({key: [row[key] for row in rows] for key in rows[0]})
+    path = tmp_path / "train.parquet"
+    pyarrow.parquet.write_table(table, path)
+    with pytest.raises(PubmillError, match="numbers whose names the file does not have"):
+        row_form({"train": path})
+    named = {"huggingface": json.dumps({"info": {"features": features}})}
+    pyarrow.parquet.write_table(table.replace_schema_metadata(named), path)
+    assert row_form({"train": path}).options == {
+        "words": "tokens", "label": "ner_tags", "labels": ["O", "B-S"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("row", "words", "label"),
+    [
+        ({"tokens": ["a", "b"], "labels": ["B", "O"]}, "tokens", "labels"),
+        ({"words": ["a"], "tags": ["B"], "more": ["x"]}, "words", "tags"),
+        ({"sentence": ["a", "b"], "gold": ["B", "O"]}, "sentence", "gold"),
+        ({"gold": ["B", "O"], "sentence": ["a", "b"]}, "sentence", "gold"),
+    ],
+)
+def test_words_and_labels_have_their_usual_names_or_are_the_only_lists(
+    tmp_path: Path, row: dict[str, Any], words: str, label: str
+) -> None:
+    form = row_form(rows_in(tmp_path, [row, row]))
+    assert (form.kind, form.options) == ("tokens", {"words": words, "label": label, "labels": "as_written"})
+
+
+QUESTION = {
+    "id": "q1", "question": "Who ran?", "context": "Mice ran.",
+    "answers": {"text": ["Mice"], "answer_start": [0]},
+}  # fmt: skip
+
+
+def test_questions_with_a_context_and_answers_are_spans(tmp_path: Path) -> None:
+    form = row_form(rows_in(tmp_path, [QUESTION, {**QUESTION, "id": "q2"}]))
+    assert (form.kind, form.task, form.metric) == ("span", "reading", "f1")
+    keys = {"question": "question", "context": "context", "answers": "answers"}
+    assert form.options == {**keys, "id": "id"}
+    assert row_form(rows_in(tmp_path, [QUESTION, QUESTION])).options == keys, "an id that occurs twice"
+    exact = {key: value for key, value in QUESTION.items() if key != "id"}
+    assert row_form(rows_in(tmp_path, [exact])).kind == "span"
+
+
+@pytest.mark.parametrize("change", [{"answers": "Mice"}, {"context": ...}, {"question": ...}])
+def test_rows_without_one_of_the_three_are_no_spans(tmp_path: Path, change: dict[str, Any]) -> None:
+    row = {key: value for key, value in (QUESTION | change).items() if value is not ...}
+    with pytest.raises(PubmillError, match="no column or key looks like a label"):
+        row_form(rows_in(tmp_path, [row]))
+
+
+def test_xml_whose_elements_have_no_children_has_no_rows(tmp_path: Path) -> None:
+    (tmp_path / "train.xml").write_text("<pairs><pair/><pair/></pairs>")
+    with pytest.raises(
+        PubmillError, match=r"train\.xml: no element of this XML has children, so none is a row"
+    ):
+        row_form({"train": tmp_path / "train.xml"})

@@ -219,3 +219,71 @@ def test_only_recipes_are_written() -> None:
 def test_true_is_not_one_and_an_integer_is_a_number() -> None:
     assert fits(1, float) and not fits(True, int) and not fits(1.0, int)
     assert fits(1, Literal[1]) and not fits(True, Literal[1])
+
+
+def test_what_is_no_dataclass_is_no_recipe() -> None:
+    with pytest.raises(TypeError, match="<class 'int'> is not a recipe"):
+        read(int, "{}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nested:
+    """A choice within a choice of lists."""
+
+    limit: tuple[int | None, Literal["a", "b"] | int] | Literal["none"]
+
+
+def test_the_types_of_a_choice_are_named_together() -> None:
+    assert read(Nested, '{"limit": [null, "a"]}') == Nested(limit=(None, "a"))
+    assert read(Nested, '{"limit": "none"}') == Nested(limit="none")
+    for limit, message in (
+        (["x", 1], "limit.0: expected an integer or null, found 'x'"),
+        ([1, "c"], "limit.1: expected 'a' or 'b' or an integer, found 'c'"),
+        ([1], "limit: expected a list of 2, found [1]"),
+        ("all", "limit: expected a list of 2 or 'none', found 'all'"),
+    ):
+        assert fault(Nested, {"limit": limit}) == f"--recipe: not a valid Nested:\n  {message}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """Lists of choices."""
+
+    many: dict[str, int | str]
+
+
+def test_a_choice_in_a_mapping_is_named_with_its_key() -> None:
+    assert read(Listed, '{"many": {"a": 1, "b": "x"}}') == Listed(many={"a": 1, "b": "x"})
+    assert "many.b: expected an integer or text, found [1]" in fault(Listed, {"many": {"a": 1, "b": [1]}})
+
+
+def test_a_list_fits_with_all_of_its_items() -> None:
+    assert fits(["a", "b"], list[str]) and fits([], list[str])
+    assert not fits(["a", 1], list[str]) and not fits("ab", list[str]) and not fits(("a",), list[str])
+    assert fits(["a"], list[str] | None) and fits(None, list[str] | None) and not fits([1], list[str] | None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """The only class of its choice, which has a kind."""
+
+    kind: Literal["kept"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Holder:
+    """One object or none."""
+
+    kept: Kept | None = None
+
+
+def test_the_only_class_of_a_choice_says_what_is_wrong_in_it() -> None:
+    assert read(Holder, '{"kept": {"kind": "kept"}}') == Holder(kept=Kept(kind="kept"))
+    assert "kept.kind: expected 'kept', found 'lost'" in fault(Holder, {"kept": {"kind": "lost"}})
+    assert "weights: expected an object or " in fault(ExportRecipe, EXPORT | {"weights": 5})
+
+
+def test_a_long_name_of_a_file_is_cut_in_the_message() -> None:
+    with pytest.raises(PubmillError) as error:
+        read(Whole, "a" * 300)
+    assert str(error.value).startswith("--recipe: '" + "a" * 199 + " is neither JSON text")

@@ -83,3 +83,17 @@ def test_made_up_files_are_said_to_be(tmp_path: Path) -> None:
     made = page(tmp_path, public("tokens", made_up=True, scale_title="demo scale, made-up data"))
     assert "demo scale, made-up data" in metadata(made)["description"]
     assert "demo scale" not in metadata(page(tmp_path, public("tokens")))["description"]
+
+
+def test_only_downloaded_files_and_inputs_that_are_repeated_are_described(tmp_path: Path) -> None:
+    overlaps = [
+        {"split": "test", "with": "train", "texts": 0, "documents": None},
+        {"split": "test", "with": "dev", "texts": 2, "documents": None},
+    ]
+    made = page(tmp_path, public("tokens"), overlaps=overlaps)
+    assert "2 inputs of test are also in dev" in metadata(made)["rai:dataLimitations"]
+    assert not any("0 inputs" in text for text in metadata(made)["rai:dataLimitations"])
+    own = made.sources[0].model_copy(update={"role": "own", "url": None})
+    more = made.model_copy(update={"sources": (own, *made.sources)})
+    names = [file["@id"] for file in metadata(more)["distribution"]]
+    assert names == [file["@id"] for file in metadata(made)["distribution"]]

@@ -40,6 +40,16 @@ def test_one_date_makes_no_line() -> None:
     ]
 
 
+def test_of_two_years_there_is_a_figure_and_of_one_there_is_none() -> None:
+    whole = made("2019-01", "2019-02")
+    assert [chart.subtitle for chart in drift_charts(whole.model_copy(update={"years": whole.months}))] == [
+        "loss by month of publication", "loss by year of publication",
+        "subwords per word by year of publication",
+    ]  # fmt: skip
+    one = whole.model_copy(update={"fit": whole.fit[:1], "months": whole.months[:1]})
+    assert drift_charts(one) == []
+
+
 def test_what_was_written_is_read(tmp_path: Path) -> None:
     write_json(tmp_path / "d.json", sealed(made("2019-01").model_dump()))
     assert read_drift(tmp_path / "d.json") == made("2019-01")

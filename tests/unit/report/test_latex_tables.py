@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from pubmill.recipes.tables import Reason
-from pubmill.report.latex_tables import MOST_COLUMNS, latex_table
+from pubmill.report.latex_escaping import escape_tex
+from pubmill.report.latex_tables import MOST_COLUMNS, _tex, latex_table
 from pubmill.report.table_rendering import TABLE_RENDERERS
 from pubmill.tables.cells import Table
 from tests.unit import toy_tables as made_up
@@ -87,6 +88,17 @@ def test_a_collapsed_run_is_said(table: Table) -> None:
     changed = {**table.cells["bert"], "bc2gm": cell.model_copy(update={"seeds": seeds})}
     text = latex_table(replace(table, cells={**table.cells, "bert": changed}))
     assert "81.00\\textsuperscript{a} &" in text and "\\textsuperscript{a} 1 of 2 collapsed" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("a `b_c` d", "a \\texttt{b\\_c} d"), ("`a` and `b`", "\\texttt{a} and \\texttt{b}"),
+        ("plain", "plain"), ("a `b", escape_tex("a `b")), ("`a` `b", escape_tex("`a` `b")),
+    ],
+)  # fmt: skip
+def test_code_stands_between_two_backticks_and_a_single_one_is_a_sign(text: str, written: str) -> None:
+    assert _tex(text) == written
 
 
 @pytest.mark.skipif(not ENGINES, reason="no LaTeX on this machine")

@@ -93,6 +93,15 @@ def test_the_figure_is_an_image_of_its_own(tmp_path: Path) -> None:
     assert {use.get("href") for use in figure.iter(f"{SVG}use")} <= {f"#{one.get('id')}" for one in signs}
 
 
+def test_a_table_without_differences_has_no_figure(tmp_path: Path) -> None:
+    [result] = read(tmp_path).tables
+    cells = {
+        column: {row: cell.model_copy(update={"difference": None}) for row, cell in rows.items()}
+        for column, rows in result.whole.cells.items()
+    }
+    assert replace(result, whole=replace(result.whole, cells=cells)).figure == ""
+
+
 def test_the_command_names_folders_of_the_users_own(tmp_path: Path) -> None:
     read(tmp_path)
     found = read_result(study(), tmp_path, ["abstracts", "notes"])

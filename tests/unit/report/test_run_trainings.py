@@ -73,6 +73,20 @@ def test_a_run_without_a_dev_score_or_loss_is_left_out_of_the_mean() -> None:
     assert made is not None and made.text == "dev 60.00, epoch 2; loss 1 to 0.5, 2 epochs"
 
 
+def test_a_course_names_what_there_is() -> None:
+    def text(scores: list[float], losses: list[float], **dev: Any) -> str | None:
+        one = training({}, scores, losses)
+        made = course(notes(one | {"dev": one["dev"] | dev}), MOST_POINTS)
+        return made.text if made else None
+
+    assert text([], [1.0, 0.5]) == "loss 1 to 0.5, 2 epochs"
+    assert text([], [0.5]) == "loss 0.5, 1 epoch"
+    assert text([0.2, 0.6], []) == "dev 60.00, epoch 2"
+    assert text([0.2, 0.6], [], best_epoch=None) == "dev 60.00"
+    assert text([0.2, 0.6], [], best=None, best_epoch=None) == ""
+    assert text([], []) is None
+
+
 def test_nothing_is_drawn_of_a_finished_pipeline() -> None:
     pipeline = training({"pipeline": {"name": "ner"}}, [], [])
     del pipeline["loss_by_epoch"]

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.specs import load
-from pubmill.specs.cell_references import copied_cell, faults_of_references, subtracted_cell
+from pubmill.specs.cell_references import copied_cell, faults_of_references, specs_of_cells, subtracted_cell
 from pubmill.specs.table_specs import CellReference, CellSpec, TableSpec
 
 
@@ -187,3 +187,23 @@ def test_a_wrong_cell_is_reported_with_its_line(root: Path, tmp_path: Path, cell
         load(folder, "full")
     assert fault in str(error.value)
     assert f"table02.yaml:{line}: " in str(error.value) or "the metric of the table" in fault
+
+
+def test_specs_of_columns_cells_and_rows_are_named_and_only_a_missing_column_may_lack_its_model() -> None:
+    rows = [
+        {"dataset": "gad", "label": "G", "group": "g", "model": "large"},
+        {"dataset": "ddi", "label": "D", "group": "g"},
+    ]
+    columns = [
+        {"model": "bert", "label": "B", "missing": "no weights", "dataset": "gad@y"},
+        {"model": "roberta", "label": "R", "cells": {"ddi": {"model": "small", "dataset": "x", "why": "w"}}},
+        {"key": "best", "label": "M", "best_of": ["bert", "roberta"]},
+    ]
+    assert list(specs_of_cells(spec("table02", rows=rows, columns=columns, composites=[]))) == [
+        (("columns", 0, "model"), "models", "bert", True),
+        (("columns", 0, "dataset"), "datasets", "gad@y", False),
+        (("columns", 1, "model"), "models", "roberta", False),
+        (("columns", 1, "cells", "ddi", "model"), "models", "small", False),
+        (("columns", 1, "cells", "ddi", "dataset"), "datasets", "x", False),
+        (("rows", 0, "model"), "models", "large", False),
+    ]

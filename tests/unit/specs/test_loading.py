@@ -9,6 +9,7 @@ from pubmill.errors import PubmillError
 from pubmill.inspection.doctor.dataset_diagnoses import merged_config
 from pubmill.specs import LearntVocabSpec
 from pubmill.specs.dataset_specs import _function_names
+from pubmill.specs.loading import with_base
 from pubmill.specs.study import check_study
 from tests.unit.specs.toy_mistakes import mistakes, replace
 
@@ -174,6 +175,19 @@ def test_other_mistakes_beside_one_in_include_are_reported(folder: Path) -> None
     found = mistakes(folder, "full").splitlines()
     lines = [line.split(":")[1] for line in found if line.startswith("specs/datasets/mine.yaml")]
     assert sorted(lines) == ["2", "3", "4"]
+
+
+def test_only_one_level_of_include_is_followed(tmp_path: Path) -> None:
+    for name, text in (("a", "include: b\nsize: 1"), ("b", "include: c\nkind: k"), ("c", "kind: other")):
+        (tmp_path / f"{name}.yaml").write_text(f"name: {name}\n{text}\n")
+    errors: list[str] = []
+    document, base = with_base(tmp_path / "a.yaml", "specs/vocabs/a.yaml", errors, "vocabs")
+    assert (document.value, base) == ({"name": "a", "kind": "k", "size": 1}, "b")
+    assert errors == ["specs/vocabs/a.yaml:2: b itself has an `include`; only one level is allowed"]
+    assert document.where(("kind",)) == "specs/vocabs/a.yaml:2 includes specs/vocabs/b.yaml:3"
+    errors.clear()
+    document, base = with_base(tmp_path / "b.yaml", "specs/vocabs/b.yaml", errors, "vocabs")
+    assert (document.value, base, errors) == ({"name": "b", "kind": "k"}, "c", [])
 
 
 def test_numbers_without_a_dot_are_numbers(root: Path) -> None:

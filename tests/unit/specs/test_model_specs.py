@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 import yaml
+from pydantic import ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.specs import ArchiveWeights, HubWeights, ModelSpec, RecipeWeights, load
+from pubmill.specs.model_specs import PromptedWeights
 from pubmill.specs.study import check_study
 from pubmill.stages import checked_graph
 
@@ -73,6 +75,61 @@ def test_other_forms_are_refused_where_they_stand(specs: Path) -> None:
     lines = str(caught.value).splitlines()[1:]
     for number, (line, (_, mistake)) in enumerate(zip(lines, MISTAKES, strict=True)):
         assert line.startswith(f"specs/models/mine-{number}.yaml:3: ") and mistake in line
+
+
+RELEASED = {"id": "bert", "revision": None}
+SYSTEM = {"name": "ours", "version": "1", "url": "https://example.org"}
+SPACY = {"kind": "spacy", "local": "mine", "types": {}}
+PREDICTIONS = {"kind": "predictions", "local": "mine", "system": SYSTEM}
+PROMPTED = {
+    "kind": "prompted", "system": SYSTEM, "server": "http://localhost:8000/v1", "model": "m",
+    "datasets": ["x"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("values", "fault"),
+    [
+        ({}, "a model needs `weights`, `released`, or both"),
+        ({"weights": {"kind": "random", "recipe": "r"}}, None),
+        ({"released": RELEASED}, None),
+        ({"weights": {"kind": "random", "recipe": "r"}, "released": RELEASED}, None),
+        ({"weights": {"kind": "pretraining", "recipe": "r", "step": 5}}, None),
+        ({"weights": {"kind": "random", "recipe": "r", "step": 5}}, "random weights have no step; remove"),
+        ({"weights": SPACY, "released": RELEASED}, "a spaCy pipeline is not fine-tuned, so it has no `rel"),
+        ({"weights": PREDICTIONS, "released": RELEASED}, "a supplied prediction is not fine-tuned"),
+    ],
+)
+def test_a_model_has_weights_of_its_own_or_released_ones(values: dict[str, Any], fault: str | None) -> None:
+    given = {"name": "x", "lowercase": True, **values}
+    if fault is None:
+        assert ModelSpec.model_validate(given).is_fine_tuned
+    else:
+        with pytest.raises(ValidationError, match=fault):
+            ModelSpec.model_validate(given)
+
+
+def prompted(**changes: Any) -> PromptedWeights:
+    made = ModelSpec.model_validate({"name": "x", "lowercase": True, "weights": PROMPTED | changes})
+    assert isinstance(made.weights, PromptedWeights) and not made.is_fine_tuned
+    return made.weights
+
+
+def test_a_model_is_asked_with_no_example_and_once_unless_its_spec_says_otherwise() -> None:
+    made = prompted()
+    assert (made.shots, made.seeds, made.temperature, made.length, made.at_once) == (0, [1], 0.0, 512, 8)
+    assert not made.structured and not made.logprobs and (made.price, made.budget) == (None, None)
+    assert prompted(length=1, at_once=1, shots=0, temperature=0).way == (*made.way[:3], 1, *made.way[4:])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"shots": -1}, {"temperature": -0.1}, {"length": 0}, {"at_once": 0}, {"seeds": []}, {"datasets": []},
+     {"model": ""}, {"server": "https://me@example.org"}],
+)  # fmt: skip
+def test_values_that_no_server_can_be_asked_with_are_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match=rf"weights\.prompted\.{next(iter(changes))}"):
+        prompted(**changes)
 
 
 def test_what_is_not_pinned_is_known(root: Path) -> None:

@@ -6,7 +6,10 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.specs.study import check_study
+from pubmill.specs import Specs
+from pubmill.specs.own_settings import with_own_settings
+from pubmill.specs.study import Study, check_study
+from pubmill.specs.table_specs import TableSpec
 from pubmill.stages import Graph
 from pubmill.storage.result_paths import ChoiceKey, RunKey
 
@@ -116,3 +119,35 @@ def test_datasets_that_are_not_run_need_no_values(root: Path) -> None:
 def test_a_choice_and_a_search_exclude_each_other(root: Path) -> None:
     with pytest.raises(PubmillError, match="nothing is searched: remove `search` or `choice`"):
         graph(root, choice=CHOICE, search="own")
+
+
+def test_cells_without_a_run_keep_the_settings_of_the_table(full_specs: Specs) -> None:
+    rows = [
+        {"dataset": name, "label": name, "group": "g"}
+        for name in ("ncbi-disease", "bc2gm", "biosses", "gone")
+    ]
+    columns = [
+        {"model": "biolinkbert-base", "label": "L", "cells": {
+            "ncbi-disease": {"copied": "Dai", "why": "caption"}, "bc2gm": {"not_comparable": "other split"},
+        }},
+        {"model": "gone", "label": "G", "missing": "no weights"},
+    ]  # fmt: skip
+    values = {
+        "name": "table01", "kind": "results", "paper": "p", "title": "T", "caption": "C", "protocol": "blurb",
+        "setting": "head=bilstm", "columns": columns, "rows": rows,
+    }  # fmt: skip
+    study = Study.model_validate(
+        {"study": "x", "title": "x", "scale": "full", "tables": ["p/table01"], "search": "own"}
+    )
+    specs = full_specs.model_copy(update={"tables": {"p/table01": TableSpec.model_validate(values)}})
+    first, second = with_own_settings(specs, study).tables["p/table01"].columns
+    assert {name: cell.setting for name, cell in first.cells.items()} == {
+        "ncbi-disease": None,  # copied
+        "bc2gm": ("head=bilstm+own-search",),  # biosses is no dataset of that setting
+    }
+    assert first.cells["bc2gm"].not_comparable == "hyper-parameters were searched for this model alone, " + (
+        "not by bert-base-uncased and biobert-base for all models"
+    )
+    assert (first.label, second) == ("L (own-search)", specs.tables["p/table01"].columns[1])
+    few = study.model_copy(update={"datasets": ("ncbi-disease",)})
+    assert with_own_settings(specs, few).tables == specs.tables

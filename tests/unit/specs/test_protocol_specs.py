@@ -110,6 +110,20 @@ def test_values_are_laid_over_each_other_in_order(full: Specs) -> None:
     assert list(spec.points(data, "m", "standard")) == ["batch_size=8"]
 
 
+def test_a_grid_of_an_override_needs_a_search() -> None:
+    values: dict[str, Any] = {
+        "name": "p", "hyperparameters": {}, "settings": {"standard": {}}, "equivalence": EQUIVALENCE,
+        "final": {"seeds": {"default": 1}, "aggregate": "mean", "split": "test"},
+        "overrides": {"few": {"tasks": ["ner"], "grid": {"epochs": [1, 2]}}},
+    }  # fmt: skip
+    with pytest.raises(ValidationError, match="few has a grid, but there is no search; give it values and"):
+        ProtocolSpec.model_validate(values | {"search": None})
+    made = ProtocolSpec.model_validate(values | {"search": {"grid": {}, "models": ["m"]}})
+    assert made.overrides["few"].grid == {"epochs": (1, 2)}
+    values["overrides"]["few"] |= {"grid": None, "values": {"epochs": 2}}
+    assert ProtocolSpec.model_validate(values | {"search": None}).overrides["few"].grid is None
+
+
 @pytest.mark.parametrize(
     ("protocol", "dataset", "setting", "model", "values"),
     [
@@ -287,6 +301,8 @@ def test_on_a_reported_fold_nothing_is_looked_at(full: Specs) -> None:
          "name: tinn2021", "a grid for certain models needs a search with `models: each`"),
         ("tinn2021", "biosses: 10", "bioses: 10", "bioses: 10", "there is no specs/datasets/bioses.yaml"),
         ("blurb", "{default: 5, ", "{", "name: blurb", "final.seeds must have the key `default`"),
+        ("blurb", "removed_layers: 4}", "removed_layers: some}",
+         "removed_layers: some}", "settings.removed=4.values.removed_layers: on "),
         ("blurb", "head_sizes: [384]", "head_sizes: [384, 384]",
          "head=bilstm: {", "settings.head=bilstm: on tokens"),
         ("lewis2020", "search: {grid: {}, models: each, seeds: 5}", "search: null",

@@ -9,12 +9,15 @@ from pydantic import ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.models import PretrainedWeights
+from pubmill.specs import Specs
+from pubmill.specs.corpus_specs import Start
 from pubmill.specs.study import (
     Study,
     check_files,
     check_study,
     configuration_files,
     study_of_scale,
+    with_own_weights,
     without_demo,
 )
 from pubmill.stages import Graph, checked_graph
@@ -43,6 +46,22 @@ def test_a_study_may_pretrain_what_was_released(root: Path) -> None:
     for name, problem in (("biobert-base", "no recipe makes the weights of biobert-base"), ("x", "x")):
         with pytest.raises(PubmillError, match=f"configuration: pretrain: .*{problem}"):
             study(root, name)
+
+
+def test_a_study_cannot_pretrain_models_whose_recipes_start_from_each_other(full_specs: Specs) -> None:
+    name = "pubmedelectra-base"
+    recipe = full_specs.pretraining[name]
+    started = recipe.model_copy(update={"start": Start(model=name)})
+    looped = full_specs.model_copy(update={"pretraining": {name: started}})
+    released = {model: looped.models[model] for model in (name,)}
+    looped = looped.model_copy(update={"models": released})
+    with pytest.raises(PubmillError) as error:
+        with_own_weights(looped, [name])
+    assert str(error.value) == (
+        f"configuration: pretrain: pretraining/{name}: {name} depends on itself; "
+        "change its `start` or `teacher`"
+    )
+    assert with_own_weights(looped, []) == looped
 
 
 STUDY = {"study": "mine", "title": "T", "scale": "demo", "tables": []}

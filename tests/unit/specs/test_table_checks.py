@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from pubmill.specs import Specs
+from pubmill.specs.table_checks import obstacles
+from pubmill.specs.table_specs import TableSpec
 from tests.unit.specs.toy_mistakes import mistakes, replace
 
 
@@ -130,3 +133,19 @@ def test_a_wrong_cell_of_a_table_is_reported(folder: Path, old: str, new: str, m
     replace(folder / "tables/tinn2021/table02.yaml", old, new)
     found = mistakes(folder, "full")
     assert "specs/tables/tinn2021/table02.yaml:" in found and message in found
+
+
+def test_a_row_without_a_dataset_needs_a_metric(full_specs: Specs) -> None:
+    rows = [
+        {"dataset": "gone", "label": "G", "group": "g", "missing": "later"},
+        {"dataset": "gone", "key": "own", "label": "O", "group": "g", "missing": "later", "metric": "f1"},
+        {"dataset": "gad@blurb", "label": "R", "group": "g"},
+    ]
+    values = {
+        "name": "table01", "kind": "results", "paper": "p", "title": "T", "caption": "C", "protocol": "blurb",
+        "setting": "standard", "columns": [{"model": "biobert-base", "label": "B"}], "rows": rows,
+    }  # fmt: skip
+    made = {kind: getattr(full_specs, kind) for kind in ("protocols", "models", "datasets")}
+    found = list(obstacles(TableSpec.model_validate(values), made))
+    assert found == [(("rows", 0), "gone has no dataset spec, so it needs a `metric`")]
+    assert list(obstacles(TableSpec.model_validate(values | {"metric": "micro_f1"}), made)) == []

@@ -163,3 +163,10 @@ def test_weights_of_a_folder_that_the_user_does_not_name(
 ) -> None:
     named = graph_of(full_specs, local_files={"megatron-345m-cased": str(tmp_path)})
     assert fact(named, "megatron-345m-cased", "term=a").lacking == NO_VOCAB
+    unnamed = graph_of(full_specs)
+    advice = "needs its weights in a folder of your own (then set local_files: megatron-345m-cased)"
+    for value in ("term=a", "parameters", "fit.test"):
+        column = {"dataset": "jnlpba"} if value == "fit.test" else {}
+        assert fact(unnamed, "megatron-345m-cased", value, column=column).lacking == advice
+    found = fact(named, "megatron-345m-cased", "parameters")
+    assert (found.lacking, len(found.files or ()), found.scaled) == ("", 1, None)

@@ -1,10 +1,13 @@
 """Checkpoints, segments and weights."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 from pubmill.recipes.writing import as_values
-from pubmill.specs.study import check_study
+from pubmill.specs import Specs
+from pubmill.specs.study import Study, check_study
 from pubmill.stages import Graph, checked_graph
+from pubmill.stages.pretrainings import Pretrain
 
 
 def targets(root: Path, **config: object) -> Graph:
@@ -38,3 +41,22 @@ def test_full_scale_takes_released_weights_and_lower_scales_their_own(root: Path
 def test_checkpoints_and_saves_are_no_part_of_the_recipe(root: Path) -> None:
     recipe = as_values(targets(root).pretrainings.recipe("pubmedbert-base"))
     assert not {"checkpoints", "save_minutes"} & recipe.keys()
+
+
+def test_a_pretraining_needs_its_tokens_its_start_and_its_teacher(full_specs: Specs) -> None:
+    made = Graph(Study(study="x", title="x", scale="full", tables=()), full_specs)
+
+    def behind(recipe: str) -> list[tuple[str, dict[str, str]]]:
+        wildcards = SimpleNamespace(recipe=recipe, step="1")
+        return [(one.stage.name, dict(one.names)) for one in made.stage(Pretrain).behind(wildcards)]
+
+    for recipe, spec in full_specs.pretraining.items():
+        (first, *others) = behind(recipe)
+        assert first == ("pack", {"corpus": spec.corpus, "vocab": spec.vocab})
+        models = [spec.start and spec.start.model, spec.teacher]
+        expected = [("export_model", {"model": model}) for model in models if model]
+        if spec.start and spec.start.recipe:
+            resumed = {"recipe": spec.start.recipe, "step": str(spec.start.step)}
+            expected.insert(0, ("pretrain", resumed))
+        assert others == expected
+    assert full_specs.pretraining["bio-lm-base@distill"].teacher == "bio-lm-large"

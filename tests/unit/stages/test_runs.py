@@ -1,6 +1,7 @@
 """Trials, choices and runs."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,6 +9,7 @@ from pubmill.errors import PubmillError
 from pubmill.recipes.writing import as_json
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
+from pubmill.stages.run_stages import Finetune
 from pubmill.storage.result_paths import ChoiceKey, RunKey
 
 
@@ -168,3 +170,22 @@ def test_seeds_of_a_dataset_of_its_folds_or_of_all(root: Path) -> None:
     assert made.runs.seeds(RunKey("alrowili2021", "bio-lm-large", "chemprot@blurb", "standard")) == (
         10, 42, 1234, 12345, 666,
     )  # fmt: skip
+
+
+def test_a_choice_in_an_unknown_setting_names_the_nearest(root: Path) -> None:
+    with pytest.raises(PubmillError, match="protocol blurb: there is no setting 'standart'; the nearest: st"):
+        targets(root).runs.searchers(ChoiceKey("blurb", None, "bc2gm", "standart"))
+
+
+def test_a_run_begins_with_its_model_or_with_the_run_before(root: Path) -> None:
+    made = targets(root)
+    run = {"protocol": "shin2020", "model": "pubmedbert-base", "dataset": "bioasq-factoid@7b"}
+
+    def behind(setting: str) -> list[tuple[str, dict[str, str]]]:
+        wildcards = SimpleNamespace(**run, setting=setting, seed="1")
+        return [(one.stage.name, dict(one.names)) for one in made.stage(Finetune).trained_from(wildcards)]
+
+    converted = ("convert", {"dataset": "bioasq-factoid@7b"})
+    assert behind("no-squad") == [converted, ("export_model", {"model": "pubmedbert-base"})]
+    before = {**run, "dataset": "squad-v1", "setting": "standard"}
+    assert behind("standard") == [converted, ("finetune", before)]

@@ -361,3 +361,13 @@ def test_a_member_of_just_the_largest_size_is_read(archive: Path, kind: str) -> 
     assert max(len(content) for _, content in members(archive, limits)) == largest
     with pytest.raises(PubmillError, match=f"has {largest:,} bytes; expected at most {largest - 1:,}"):
         list(members(archive, archives.Limits(largest - 1, 1 << 20)))
+
+
+def test_a_stream_goes_forward_only() -> None:
+    stream = archives._Stream(io.BytesIO(b"abcdef"), 6, 6)
+    assert stream.read(4) == stream.last == b"abcd"
+    assert (stream.seek(4), stream.seek(5), stream.tell()) == (4, 5, 5)
+    with pytest.raises(tarfile.ReadError, match="a header points backwards"):
+        stream.seek(4)
+    with pytest.raises(tarfile.ReadError, match="unexpected end of data"):
+        stream.seek(7)

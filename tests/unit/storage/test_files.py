@@ -133,6 +133,22 @@ def test_a_file_is_on_the_disk_before_it_is_renamed_and_its_name_after(
 
 
 @linux
+def test_links_in_a_folder_are_not_followed_to_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "other").write_text("other")
+    recorded = Recorded(monkeypatch, tmp_path)
+    with writing_folder(tmp_path / "model") as temporary:
+        (temporary / "a").write_text("a")
+        (temporary / "link").symlink_to(tmp_path / "other")
+        (temporary / "dangling").symlink_to(tmp_path / "gone")
+    new = temporary.name
+    assert recorded.calls[:2] == [("sync", f"{new}/a", 1), ("sync", new, 0)]
+    assert not any("other" in path or "link" in path for _, path, _ in recorded.calls)
+    assert (tmp_path / "model/link").read_text() == "other"
+
+
+@linux
 def test_a_folder_is_on_the_disk_before_it_replaces_the_older_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

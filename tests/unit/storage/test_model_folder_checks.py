@@ -15,6 +15,7 @@ from transformers import AutoModel
 from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.pretraining.export import export
 from pubmill.recipes.models import ExportRecipe, LocalWeights
+from pubmill.storage import model_folder_checks
 from pubmill.storage.model_folder_checks import (
     check_folder_in_place,
     check_shapes,
@@ -180,6 +181,48 @@ def test_weights_in_parts_are_read_by_their_index(theirs: Path) -> None:
     (theirs / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": where}))
     loaded = AutoModel.from_pretrained(exported(theirs)).state_dict()
     assert all(torch.equal(loaded[key], value) for key, value in tensors.items())
+
+
+def test_a_tensor_is_in_one_of_the_weight_files_only(tmp_path: Path) -> None:
+    for number, names in enumerate(("ab", "bc")):
+        save_file({name: torch.zeros(2) for name in names}, tmp_path / f"{number}.safetensors")
+    files = [tmp_path / "0.safetensors", tmp_path / "1.safetensors"]
+    assert read_shapes(files[:1], "m") == {"a": (2,), "b": (2,)}
+    with pytest.raises(PubmillError, match="m: 'b' is in two of the weight files"):
+        read_shapes(files, "m")
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ('{"weight_map": 1}', "model.safetensors.index.json has no `weight_map` from tensors to files"),
+        ('{"weight_map": {}}', "has no `weight_map`"), ("[1]", "must hold an object, found list"),
+        ("{", "is not valid JSON"), ("[" * 100_000, "is not valid JSON"),
+    ],
+)  # fmt: skip
+def test_an_index_is_an_object_with_the_files_of_tensors(tmp_path: Path, text: str, fault: str) -> None:
+    assert weight_files(tmp_path, "m") == []
+    (tmp_path / "model.safetensors.index.json").write_text(text)
+    with pytest.raises(PubmillError, match=fault):
+        weight_files(tmp_path, "m")
+
+
+def test_settings_of_just_the_largest_size_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = tmp_path / "model.safetensors.index.json"
+    index.write_text('{"weight_map": {"a": "a.safetensors"}}')
+    (tmp_path / "a.safetensors").touch()
+    monkeypatch.setattr(model_folder_checks, "LARGEST_SETTINGS", index.stat().st_size)
+    assert weight_files(tmp_path, "m") == [tmp_path / "a.safetensors"]
+    index.write_text(index.read_text() + " ")
+    with pytest.raises(PubmillError, match=r"index.json has more than \d+ bytes"):
+        weight_files(tmp_path, "m")
+
+
+@pytest.mark.parametrize("content", [[torch.zeros(2)], {"a": torch.zeros(2), 1: torch.zeros(2)}])
+def test_a_pickle_of_other_things_than_named_tensors_is_refused(tmp_path: Path, content: Any) -> None:
+    torch.save(content, tmp_path / "pytorch_model.bin")
+    with pytest.raises(PubmillError, match="pytorch_model.bin is damaged or holds more than tensors"):
+        pickled_shapes(tmp_path / "pytorch_model.bin", "m")
 
 
 def test_links_out_of_the_folder_are_refused_and_those_of_the_hubs_cache_are_not(theirs: Path) -> None:

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from pubmill.errors import PubmillError
@@ -160,6 +161,24 @@ def test_the_strictest_class_holds(tmp_path: Path) -> None:
     assert keep_private([tmp_path / "a", tmp_path / "c"]) == "registration"
     assert keep_private([tmp_path / "b"]) == "credentialed"
     assert keep_private([tmp_path / "a"]) == "credentialed"
+
+
+def test_the_access_of_corpus_parts_is_the_strictest_of_their_labels(tmp_path: Path) -> None:
+    def part(name: str, **labels: str) -> Path:
+        table = pa.table({"id": ["1"]}).replace_schema_metadata(labels)
+        pq.write_table(table, tmp_path / name)
+        return tmp_path / name
+
+    unlabelled, public = part("a"), part("b", access="public")
+    assert access_of_parts([]) == access_of_parts([unlabelled, public]) == "public"
+    assert access_of_parts([public, part("c", access="registration")]) == "registration"
+    assert access_of_parts([part("d", private="no", access="registration")]) == "registration"
+    assert access_of_parts([part("e", private="yes", access="public"), public]) == "credentialed"
+    with pytest.raises(PubmillError, match="f: "):
+        access_of_parts([part("f", access="open")])
+    (tmp_path / "g").write_bytes(b"no Parquet")
+    with pytest.raises(PubmillError, match=r"g: not readable as Parquet .*; delete it and make it again"):
+        access_of_parts([tmp_path / "g"])
 
 
 @pytest.mark.parametrize(

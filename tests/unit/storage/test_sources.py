@@ -19,7 +19,7 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.storage import network
 from pubmill.storage.files import read_json
-from pubmill.storage.sources import _explain_difference, download, read
+from pubmill.storage.sources import _explain_difference, check, download, published_md5, read
 from tests.unit.storage.mirrored import BODY, GIT_BLOB, MD5, SHA256, URL, make_mirror, names
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -356,3 +356,41 @@ def test_a_wrong_file_of_the_network_is_no_mirror_file_to_replace() -> None:
     assert "replace" not in fetched
     copied = _explain_difference(URL, Path("/mirror/file"), 5, expected, found)
     assert f"replace /mirror/file by a whole copy of {URL}" in copied and "changed" not in copied
+
+
+HEX = "0123456789abcdef" * 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"MD5(a.gz)= {HEX}", f"MD5 (a.gz) = {HEX.upper()}\n", f"{HEX}  a.gz", f"{HEX} *a.gz\n",
+     f"MD5(pubmed/b/a.gz)= {HEX}", f"{HEX}  ./a.gz"],
+)  # fmt: skip
+def test_the_md5_of_a_file_stands_in_either_form(text: str) -> None:
+    assert published_md5(text.encode(), "a.gz", "a.gz.md5") == HEX
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (f"MD5(b.gz)= {HEX}", "expected the md5 of a.gz, found that of b.gz"),
+        (f"{HEX}  a.gz/b.gz", "expected the md5 of a.gz, found that of a.gz/b.gz"),
+        (HEX, "expected one line `MD5.a.gz.= hex` or `hex  a.gz`, found '0123"),
+        (f"{HEX[1:]}  a.gz", "expected one line"), (f"{HEX}0  a.gz", "expected one line"),
+        (f"{HEX}  a.gz\n{HEX}  b.gz", "expected one line"), ("", "expected one line .* found ''"),
+    ],
+)  # fmt: skip
+def test_the_md5_of_another_file_or_of_none_is_refused(text: str, fault: str) -> None:
+    with pytest.raises(PubmillError, match=f"^a.gz.md5: {fault}"):
+        published_md5(text.encode(), "a.gz", "a.gz.md5")
+
+
+def test_only_the_digests_that_differ_are_shown(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"abc")
+    blob, wrong = "f2ba8f84ab5c1bce84a7b441cb1959cfc7093b7f", "0" * 64
+    check(URL, tmp_path / "f", {"git_blob": blob})
+    with pytest.raises(PubmillError) as error:
+        check(URL, tmp_path / "f", {"git_blob": blob, "sha256": wrong})
+    lines = str(error.value).splitlines()
+    assert lines[0] == f"{URL}: not the expected file (3 bytes from {tmp_path / 'f'})"
+    assert lines[1].startswith(f"  sha256: expected {wrong}, found ba7816bf") and len(lines) == 3

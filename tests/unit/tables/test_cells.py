@@ -1,6 +1,7 @@
 """Cells: when a mean is there, and what is said when it is not."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -165,3 +166,18 @@ def test_a_note_names_its_cells_whole_columns_or_all(tmp_path: Path) -> None:
     assert notes("x", "x; y", "y", "y; bold") == ("A: x", "B; A, GAD: y")
     assert notes("", "", "x", "") == ("B, BC2GM: x",)
     assert notes("bold", "underlined", "our best", "") == ()
+
+
+def test_the_best_columns_print_the_highest_value_and_compete_only_with_each_other(tmp_path: Path) -> None:
+    toy_tables.write_all(tmp_path)
+    table = toy_tables.table(tmp_path)
+    row = table.rows[0]
+    assert table.best_columns(row, ["bert", "ours"]) == {"ours"}
+    assert table.best_columns(row, ["bert"]) == table.best_columns(row, []) == set()
+    assert table.best_columns(table.rows[1], ["bert", "ours"]) == set(), "no value"
+    assert table.best_columns(replace(row, metric="difference"), ["bert", "ours"]) == set()
+    cell = table.cells["ours"]["bc2gm"]
+    near = {**table.cells, "bert": {"bc2gm": cell.model_copy(update={"value": (cell.value or 0) - 0.004})}}
+    close = replace(table, cells=near)
+    assert close.best_columns(row, ["bert", "ours"]) == {"bert", "ours"}
+    assert close.best_columns(row, ["bert", "ours"], 3) == {"ours"}

@@ -87,6 +87,12 @@ def test_wrong_values_and_values_without_a_cell_are_one_error(tmp_path: Path) ->
     assert str(once.value).count("the header is") == 1
 
 
+def test_values_that_are_all_right_pass(tmp_path: Path) -> None:
+    path = tmp_path / "table06.published.csv"
+    path.write_text(made_up.PUBLISHED)
+    check_published(path, made_up.recipe())
+
+
 @pytest.mark.parametrize("text", ["", "\n", "row;column\n", "column,row,metric,value,note,more\n"])
 def test_another_header_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "t.csv"

@@ -163,3 +163,31 @@ def test_rows_that_are_not_compared_get_all_seeds(tmp_path: Path, changes: dict[
     assert set(
         counted(tmp_path, records={"ours": {"bc2gm": made_up.paths("ours", "bc2gm", 1)}}).values()
     ) == {1}
+
+
+def test_before_the_first_run_one_line_says_how_many_are_next(tmp_path: Path) -> None:
+    plans = planned(tmp_path, {})
+    assert as_text(plans) == "no runs yet of 1 row; the first batch is 2 runs"
+    assert as_text(plans * 2) == "no runs yet of 2 rows; the first batch is 2 runs"
+    assert "no runs yet" not in as_text([*plans, *planned(tmp_path, {"bert": 1})])
+    assert as_text([]) == "nothing more to run"
+
+
+@pytest.mark.parametrize("documents", [1, 2])
+def test_one_document_says_nothing_of_others(tmp_path: Path, documents: int) -> None:
+    planned(tmp_path, {"bert": 2, "ours": 2})
+    for model, score in MODELS.items():
+        for path in made_up.paths(model, "bc2gm"):
+            values = np.tile([10.0, 10.0, 10 * score], (documents, 1))
+            found = Contributions(("gold", "predicted", "correct"), values)
+            items = Items("tokens", "document", "d" * 64, found)
+            write_items(tmp_path / path.replace(".json", ".items.npz"), items)
+    [plan] = planned(tmp_path, {})
+    text = as_text([plan])
+    if documents == 1:
+        assert plan.documents is None and "on other documents" not in text
+        assert [line.split()[:3] for line in text.splitlines()[1:3]] == [
+            ["pair", "difference", "p"], ["Ours", ">", "BERT"],
+        ]  # fmt: skip
+    else:
+        assert plan.documents.units == 2 and text.count("on other documents") == 2

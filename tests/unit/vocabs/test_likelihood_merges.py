@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pubmill.recipes import VocabRecipe
-from pubmill.vocabs.likelihood_merges import LikelihoodText
+from pubmill.vocabs.likelihood_merges import LikelihoodText, _Candidates
 from pubmill.vocabs.merges import Learnt, learn_pieces
 from pubmill.vocabs.training import learn
 
@@ -99,3 +99,14 @@ def test_a_recipe_names_the_learner() -> None:
     by_likelihood = replace(recipe, learner="merges-by-likelihood")
     made = [learn(one, PAIRS).tokenizer.get_vocab() for one in (recipe, by_likelihood)]
     assert "qu" not in made[0] and "qu" in made[1]
+
+
+def test_more_candidates_than_there_was_room_for_keep_their_counts() -> None:
+    made = _Candidates()
+    for pair in range(1024):
+        made[pair] = pair + 1
+    assert len(made.pairs) == 1024 and 1024 not in made
+    made[1024] = 7
+    made[3] = 0
+    assert 1024 in made and made.pairs.tolist() == [*range(1025)]
+    assert made.counts.tolist() == [1, 2, 3, 0, *range(5, 1025), 7]

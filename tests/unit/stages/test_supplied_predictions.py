@@ -1,0 +1,112 @@
+"""Models whose predictions are supplied: folders, seeds and copies; language models that are asked."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.specs import ModelSpec, Specs
+from pubmill.stages import Graph, supplied_predictions
+from pubmill.stages.supplied_predictions import NONE_SUPPLIED, NOT_LOCAL, SCORE_SUPPLIED, SuppliedPredictions
+
+SYSTEM = {"name": "a/m", "version": "1", "prompt": "p"}
+ASKED = {
+    "kind": "prompted", "server": "http://localhost:8000/v1", "model": "m", "datasets": ["bc2gm"],
+    "seeds": [1, 2],
+}  # fmt: skip
+WEIGHTS: dict[str, dict[str, Any]] = {
+    "ours": {"kind": "predictions", "local": "ours"},
+    "theirs": {"kind": "predictions", "local": "theirs"},
+    "some-llm": ASKED,
+}
+Made = Callable[..., SuppliedPredictions]
+
+
+@pytest.fixture
+def supplied(full_specs: Specs, graph_of: Callable[..., Graph]) -> Made:
+    """A function that makes this part of the graph, with folders of predictions by model."""
+
+    def make(**folders: Path) -> SuppliedPredictions:
+        models = {
+            name: ModelSpec.model_validate(
+                {"name": name, "lowercase": False, "weights": {"system": SYSTEM, **weights}}
+            )
+            for name, weights in WEIGHTS.items()
+        }
+        specs = full_specs.model_copy(update={"models": {**full_specs.models, **models}})
+        local = {name: str(folder) for name, folder in folders.items()}
+        return graph_of(specs, local_files=local).pipelines.supplied
+
+    return make
+
+
+def written(folder: Path, **files: str) -> Path:
+    for name, text in files.items():
+        path = folder / f"{name.replace('__', '/').replace('seed', 'seed-')}.conll"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def test_predictions_need_a_folder_and_the_extra_that_reads_them(
+    supplied: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supplied_predictions, "stages", lambda: {SCORE_SUPPLIED: None})
+    found = supplied(theirs=written(tmp_path, bc2gm=""))
+    assert found.obstacle("ours") == "needs predictions that you supply (then set local_files: ours)"
+    assert (found.obstacle("theirs"), found.obstacle("some-llm")) == (None, None)
+    monkeypatch.setattr(supplied_predictions, "stages", dict)
+    extra = "needs the extra that reads predictions (pubmill/extras/submissions)"
+    assert {found.obstacle(model) for model in WEIGHTS} == {extra}
+
+
+def test_files_have_the_seeds_of_their_folders(supplied: Made, tmp_path: Path) -> None:
+    folder = written(tmp_path, seed1__bc2gm="a", seed3__bc2gm="b", mednli="c", nothing="d")
+    found = supplied(ours=folder)
+    assert found.seeds("ours", "bc2gm") == [1, 3] and found.seeds("theirs", "bc2gm") == []
+    assert found.file("ours", "bc2gm", 3) == folder / "seed-3/bc2gm.conll"
+    with pytest.raises(PubmillError, match="model ours on bc2gm: no predictions of seed 2; seeds: 1, 3"):
+        found.file("ours", "bc2gm", 2)
+    assert found.why_not("ours", "jnlpba") == NONE_SUPPLIED and found.why_not("ours", "bc2gm") is None
+    assert found.why_not("ours", "mednli") == NOT_LOCAL and found.seeds("ours", "mednli") == []
+    with pytest.raises(PubmillError, match="model ours on jnlpba: no predictions for this dataset are suppl"):
+        found.file("ours", "jnlpba", 1)
+    [unused] = found.unused_files(["ours", "theirs", "some-llm", "biobert-base"])
+    assert unused.startswith(f"left out of the tables: {folder / 'nothing.conll'} (named after no dataset;")
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(supplied: Made, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(
+        PubmillError, match=r"model ours: .*file \(.*\) is not a folder; expected one with fil"
+    ):
+        supplied(ours=tmp_path / "file").files("ours")
+
+
+def test_a_copy_of_another_systems_or_seeds_predictions_is_refused(supplied: Made, tmp_path: Path) -> None:
+    ours = written(tmp_path / "ours", seed1__bc2gm="a", seed2__bc2gm="b", seed3__bc2gm="b")
+    theirs = written(tmp_path / "theirs", bc2gm="a")
+    alone = supplied(ours=ours)
+    assert alone.content("ours", "bc2gm", 1) == alone.graph.digests.of(ours / "seed-1/bc2gm.conll")
+    with pytest.raises(
+        PubmillError, match="model ours: .*seed-2.* is a copy of the predictions of ours, see"
+    ):
+        alone.content("ours", "bc2gm", 2)
+    both = supplied(ours=ours, theirs=theirs)
+    with pytest.raises(PubmillError, match="model theirs: .*is a copy of the predictions of ours, seed 1 "):
+        both.file("theirs", "bc2gm", 1)
+
+
+def test_answers_of_a_language_model_are_results_of_a_job(supplied: Made) -> None:
+    found = supplied()
+    assert found.seeds("some-llm", "bc2gm") == [1, 2]
+    assert found.file("some-llm", "bc2gm", 2) == Path(found.graph.paths.answers("some-llm", "bc2gm", 2))
+    assert found.content("some-llm", "bc2gm", 1) == "answers"
+    with pytest.raises(PubmillError, match="model some-llm on jnlpba: no predictions for this dataset"):
+        found.file("some-llm", "jnlpba", 1)
+    with pytest.raises(
+        PubmillError, match="some-llm consists of supplied predictions, so it can't be fine-t"
+    ):
+        found.graph.models.fine_tuned_weights("some-llm")

@@ -1,0 +1,55 @@
+"""Tokenizers that fine-tuning can use: fast ones with the tokens of inputs."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.storage.encoder_checks import check_tokenizer, makes_lowercase
+
+
+def tokenizer(is_fast: bool = True, **tokens: str | None) -> Any:
+    known = {"sep_token": "[SEP]", "eos_token": None, "pad_token": "[PAD]", "cls_token": "[CLS]"}
+    return SimpleNamespace(is_fast=is_fast, **(known | tokens))
+
+
+def test_a_slow_tokenizer_is_refused_with_its_class() -> None:
+    check_tokenizer(tokenizer(), "m")
+    with pytest.raises(
+        PubmillError, match="m: fine-tuning needs a fast tokenizer, .* this is SimpleNamespac"
+    ):
+        check_tokenizer(tokenizer(is_fast=False, pad_token=None), "m")
+
+
+@pytest.mark.parametrize(
+    ("tokens", "missing"),
+    [
+        ({"sep_token": None}, "sep_token or eos_token .the end."),
+        ({"pad_token": None}, "pad_token or eos_token .padding."),
+        (
+            {"sep_token": None, "pad_token": None},
+            "sep_token or .* .the end., pad_token or eos_token .padding.",
+        ),
+        ({"sep_token": None, "pad_token": None, "eos_token": "</s>"}, None),
+    ],
+)
+def test_the_end_and_padding_have_a_token_each_or_that_of_the_end_of_a_text(
+    tokens: dict[str, Any], missing: str | None
+) -> None:
+    if missing is None:
+        check_tokenizer(tokenizer(**tokens), "m")
+    else:
+        with pytest.raises(
+            PubmillError, match=f"m: the tokenizer has no {missing}; name them in tokenizer_c"
+        ):
+            check_tokenizer(tokenizer(**tokens), "m")
+
+
+def test_only_a_normalizer_that_makes_capitals_small_does_so() -> None:
+    def of(normalizer: Any) -> Any:
+        return SimpleNamespace(backend_tokenizer=SimpleNamespace(normalizer=normalizer))
+
+    assert makes_lowercase(of(SimpleNamespace(normalize_str=str.lower)))
+    assert not makes_lowercase(of(SimpleNamespace(normalize_str=str.strip)))
+    assert not makes_lowercase(of(None))
