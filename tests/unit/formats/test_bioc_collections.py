@@ -34,6 +34,12 @@ def mentions(folder: Path, *annotations: Any) -> list[tuple[Any, ...]]:
     return [(m.start, m.end, m.type, m.text, m.id) for m in document.passages[1].mentions]
 
 
+def test_only_a_mention_in_several_places_has_pieces(tmp_path: Path) -> None:
+    one, two = mention((12, 4)), mention((17, 5), (12, 4))
+    [document] = read(tmp_path, collection(one, two))
+    assert [m.spans for m in document.passages[1].mentions] == [(), ((12, 16), (17, 22))]
+
+
 def test_a_mention_in_several_places_covers_the_first_to_the_last_character(tmp_path: Path) -> None:
     assert mentions(
         tmp_path,
