@@ -91,7 +91,7 @@ def _licence_text(kind: str, original: Path | None) -> str:
     if kind in ("pretraining", "random"):
         return OWN_LICENCE
     text = original.read_text(encoding="utf-8", errors="replace") if original and original.is_file() else ""
-    top = text.split("\n---", 1)[0] if text.startswith("---\n") else ""
+    top = text.partition("\n---")[0] if text.startswith("---\n") else ""
     named = re.search(r"(?m)^license:[ \t]*(\S.*)$", top)
     return f"`{named[1].strip()}`, as README.original.md says." if named else UNKNOWN_LICENCE
 

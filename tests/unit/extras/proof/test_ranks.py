@@ -69,6 +69,18 @@ def test_a_composite_with_a_row_that_is_not_ranked_is_no_mean() -> None:
     assert [*same] == ["All"]
 
 
+@pytest.mark.parametrize(("datasets", "kinds"), [(5, [False]), (6, [True, False])])
+def test_datasets_are_drawn_only_from_six_or_more(datasets: int, kinds: list[bool]) -> None:
+    rows = {f"d{number}": [f"r{number}"] for number in range(datasets)}
+    observed = np.array([[80.0, 70.0 + number] for number in range(datasets)])
+    runs = [[np.array([score]) for score in scores] for scores in observed]
+    scored = ranks.Scored(["A", "B"], observed, observed[:, None, :], runs, [])
+    recipe = {"paper": "p", "table": "table07", "composites": []}
+    made = ranks.rankings(recipe, scored, rows, same_too=True)
+    assert [f"{datasets} datasets" in one["levels"] for one in made] == kinds
+    assert len(ranks.rankings(recipe, scored, rows, same_too=False)) == kinds.count(True)
+
+
 def test_an_interval_is_that_of_the_finite_gaps() -> None:
     assert percentiles(np.array([np.nan, np.inf])) is None
     assert percentiles(np.array([np.nan, 2.0, 2.0])) == (2.0, 2.0)
