@@ -5,10 +5,10 @@ from dataclasses import fields
 
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.fact_tables import FactSource
-from pubmill.recipes.models import LocalWeights, PretrainedWeights, RandomWeights
+from pubmill.recipes.models import PretrainedWeights, RandomWeights
 from pubmill.specs import FactTableSpec, LearntVocabSpec, PretrainingSpec, ProtocolSpec
 from pubmill.specs.fact_table_specs import FactColumn, FactRow
-from pubmill.specs.model_specs import FolderWeights, RecipeWeights
+from pubmill.specs.model_specs import RecipeWeights
 from pubmill.stages.stage import GraphPart
 from pubmill.stages.table_datasets import NOT_WANTED
 from pubmill.storage.model_folders import WEIGHTS
@@ -118,15 +118,9 @@ class ModelFacts(GraphPart):
             return NOT_WANTED
         if lacking := self.graph.model_access.obstacle(model):
             return lacking
-        weights, own = self.graph.models.weights(model), self._specs.models[model].weights
+        weights = self.graph.models.weights(model)
         if isinstance(weights, PretrainedWeights) and weights.recipe not in self.graph.scope.pretrainings():
             return NOT_PRETRAINED
-        if (
-            isinstance(own, FolderWeights)
-            and isinstance(weights, LocalWeights)
-            and not self.graph.folders.find(own.local)
-        ):
-            return f"needs files of your own (then set local_files: {own.local})"
         return None
 
     def _vocab_source(self, model: str, dataset: str | None) -> FactSource:
