@@ -27,8 +27,8 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 }  # fmt: skip
 SKIPPED_FIELDS = {"annotation", "returns", "decorator_list", "type_params"}
 SKIPPED_KEYS = {"strict", "usedforsecurity"}
-UNCHANGED = {"print", "say", "log", "warn", "warning", "Needs"}
-"""Functions whose arguments are only read by people, or are estimates."""
+UNSEEN = {"print", "say", "log", "warn", "warning", "Needs"}
+"""Functions of whose arguments no test sees a change: people read them, or they are estimates."""
 
 
 IMMATERIAL = Path(__file__).with_name("immaterial.yaml")
@@ -106,13 +106,8 @@ def _changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.AugAssign, str]]:
 
 
 def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    if (
-        isinstance(node, ast.JoinedStr | ast.Raise | ast.Assert)
-        or _is_unchanged(node)
-        or _is_for_type_checkers(node)
-    ):
-        return
-    if _is_version(node):
+    is_unseen = isinstance(node, ast.JoinedStr | ast.Raise | ast.Assert) or _is_unseen_call(node)
+    if is_unseen or _is_version(node) or _is_for_type_checkers(node):
         return
     for field, value in ast.iter_fields(node):
         if field not in SKIPPED_FIELDS and not (isinstance(node, ast.keyword) and node.arg in SKIPPED_KEYS):
@@ -120,12 +115,12 @@ def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             yield from ((field, child) for child in children if isinstance(child, ast.AST))
 
 
-def _is_unchanged(node: ast.AST) -> bool:
+def _is_unseen_call(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return False
     function = node.func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", None)
-    return name in UNCHANGED
+    return name in UNSEEN
 
 
 def _is_version(node: ast.AST) -> bool:
