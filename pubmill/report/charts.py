@@ -1,15 +1,12 @@
-"""Scatter and line charts of the report, as coordinates.
-
-`templates/_figures.html.j2` draws them; lengths are as in `figures`.
-"""
+"""Scatter and line charts of the report, as coordinates, with lengths as in `figures`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pandas import DataFrame
 
 from pubmill.recipes.tables import Column, Row
-from pubmill.report.figures import CURVE_HEIGHT, EDGE, WIDTH, Axis
+from pubmill.report.figures import CURVE_HEIGHT, EDGE, WIDTH, Axis, line_path, padded
 from pubmill.report.rendering import metric, number, printed
 from pubmill.tables.cells import Cell, Table
 from pubmill.tables.table_frames import is_usual
@@ -60,23 +57,22 @@ Point = tuple[float, float, str]
 """x, y, and a description of the point."""
 
 
-def _axis(values: Sequence[float], start: float, end: float, least: float) -> Axis:
-    margin = max(0.06 * (max(values) - min(values)), least)
-    return Axis(min(values) - margin, max(values) + margin, start, end)
-
-
-def _horizontal_axis(values: Sequence[float], least: float) -> Axis:
-    return _axis(values, LEFT, WIDTH - EDGE, least)
-
-
-def _vertical_axis(values: Sequence[float], least: float) -> Axis:
-    return _axis(values, CURVE_HEIGHT - BOTTOM, TOP, least)
+def _axes(xs: Sequence[float], ys: Sequence[float], least_x: float, least_y: float) -> tuple[Axis, Axis]:
+    """Return both axes; they go on beyond the values, by at least so much."""
+    return padded(xs, least_x, LEFT, WIDTH - EDGE), padded(ys, least_y, CURVE_HEIGHT - BOTTOM, TOP)
 
 
 def _series(label: str, points: Sequence[Point], x: Axis, y: Axis, joined: bool = False) -> Series:
     dots = tuple(Dot(x.at(a), y.at(b), text) for a, b, text in points)
-    path = "M" + " L".join(f"{dot.x:g} {dot.y:g}" for dot in dots) if joined and len(dots) > 1 else ""
+    path = line_path((dot.x, dot.y) for dot in dots) if joined and len(dots) > 1 else ""
     return Series(label, dots, path)
+
+
+def _chart_of(points: Sequence[Point], label: str, subtitle: str, x_title: str, *least: float) -> Chart:
+    """Return a chart of some points, which its description has one by one."""
+    x, y = _axes([x for x, *_ in points], [y for _, y, _ in points], *least)
+    description = " ".join(f"{text}." for *_, text in points)
+    return Chart(label, subtitle, description, x_title, "", x, y, (_series("", points, x, y),))
 
 
 def agreement(table: Table) -> Chart | None:
@@ -86,11 +82,13 @@ def agreement(table: Table) -> Chart | None:
     if not points:
         return None
     values = [value for x, y, _ in points for value in (x, y)]
-    x, y = _horizontal_axis(values, 1), _vertical_axis(values, 1)
+    x, y = _axes(values, values, 1, 1)
+    above = sum(ours > published for published, ours, _ in points)
+    _, farthest = max((abs(ours - published), text) for published, ours, text in points)
     return Chart(
         label="",
         subtitle="ours against published, each cell; the line is where they are equal",
-        description=_agreement_text(points),
+        description=f"Ours is higher in {above} of {len(points)} cells. Farthest apart: {farthest}.",
         x_title="published",
         y_title="ours",
         x=x,
@@ -98,13 +96,6 @@ def agreement(table: Table) -> Chart | None:
         series=(_series("", points, x, y),),
         diagonal=f"M{x.start} {y.start}L{x.end} {y.end}",
     )
-
-
-def _agreement_text(points: Sequence[Point]) -> str:
-    """Describe the cells in few words; the table has each of them."""
-    above = sum(ours > published for published, ours, _ in points)
-    _, farthest = max((abs(ours - published), text) for published, ours, text in points)
-    return f"Ours is higher in {above} of {len(points)} cells. Farthest apart: {farthest}."
 
 
 def _published_point(row: Row, column: Column, cell: Cell) -> Point | None:
@@ -116,10 +107,7 @@ def _published_point(row: Row, column: Column, cell: Cell) -> Point | None:
 
 def learning(table: Table, steps: Mapping[str, tuple[str, int]]) -> list[Chart]:
     """Charts, one per row, of scores against pretraining steps, for recipes with several fine-tuned
-    checkpoints.
-
-    `steps`: model -> recipe and step.
-    """
+    checkpoints. `steps`: model -> recipe and step."""
     return [chart for row in table.rows if (chart := _learning_chart(table, row, steps))]
 
 
@@ -142,67 +130,33 @@ def _learning_chart(table: Table, row: Row, steps: Mapping[str, tuple[str, int]]
         return None
     points = [point for line in lines.values() for point in line]
     texts = (f"{name}: {', '.join(text for *_, text in line)}." for name, line in lines.items())
-    x = _horizontal_axis([a for a, *_ in points], 1)
-    y = _vertical_axis([b for _, b, _ in points], 0.25)
-    return Chart(
-        label=row.label,
-        subtitle=f"{metric(row.metric)} against steps of pretraining",
-        description=" ".join(texts),
-        x_title="steps",
-        y_title="",
-        x=x,
-        y=y,
-        series=tuple(_series(name, line, x, y, joined=True) for name, line in lines.items()),
+    chart = _chart_of(
+        points, row.label, f"{metric(row.metric)} against steps of pretraining", "steps", 1, 0.25
     )
+    series = (_series(name, line, chart.x, chart.y, joined=True) for name, line in lines.items())
+    return replace(chart, description=" ".join(texts), series=tuple(series))
 
 
 def fragmentation(table: Table, rates: Mapping[str, Mapping[str, float]]) -> list[Chart]:
     """Charts, one per row, of scores against pieces per word in mentions, for models with different
-    vocabularies.
-
-    `rates`: model -> dataset -> pieces per word.
-    """
+    vocabularies. `rates`: model -> dataset -> pieces per word."""
     return [chart for row in table.rows if (chart := _fragmentation_chart(table, row, rates))]
 
 
 def _fragmentation_chart(table: Table, row: Row, rates: Mapping[str, Mapping[str, float]]) -> Chart | None:
     points: list[Point] = []
     for column in table.columns:
-        cell, rate = (
-            table.cells[column.key][row.key],
-            rates.get(column.model or "", {}).get(row.dataset or ""),
-        )
+        cell = table.cells[column.key][row.key]
+        rate = rates.get(column.model or "", {}).get(row.dataset or "")
         if rate is not None and cell.value is not None and is_usual(row, column, cell):
             points.append((rate, cell.value, f"{column.label}: {rate:.2f} pieces, {number(cell.value)}"))
     if len({rate for rate, *_ in points}) < 2:
         return None
-    x = _horizontal_axis([a for a, *_ in points], 0.05)
-    y = _vertical_axis([b for _, b, _ in points], 0.25)
-    return Chart(
-        label=row.label,
-        subtitle=f"{metric(row.metric)} against pieces per word of mentions (test)",
-        description=" ".join(f"{text}." for *_, text in points),
-        x_title="pieces per word",
-        y_title="",
-        x=x,
-        y=y,
-        series=(_series("", points, x, y),),
-        numbered=True,
-    )
+    subtitle = f"{metric(row.metric)} against pieces per word of mentions (test)"
+    return replace(_chart_of(points, row.label, subtitle, "pieces per word", 0.05, 0.25), numbered=True)
 
 
 def line_of_years(label: str, subtitle: str, points: Sequence[Point]) -> Chart:
     """Return a chart of points that are joined in their order; x are years."""
-    x = _horizontal_axis([a for a, *_ in points], 0.5)
-    y = _vertical_axis([b for _, b, _ in points], 0.02)
-    return Chart(
-        label=label,
-        subtitle=subtitle,
-        description=" ".join(f"{text}." for *_, text in points),
-        x_title="year",
-        y_title="",
-        x=x,
-        y=y,
-        series=(_series("", points, x, y, joined=True),),
-        dated=True,
-    )
+    chart = _chart_of(points, label, subtitle, "year", 0.5, 0.02)
+    return replace(chart, series=(_series("", points, chart.x, chart.y, joined=True),), dated=True)

@@ -64,8 +64,7 @@ class Contradiction(Shape):
         for one in self.values:
             places.setdefault(one.printed, {}).setdefault(one.paper, []).append(one.number)
         return {
-            printed: "; ".join(map(_table_numbers, papers, papers.values()))
-            for printed, papers in places.items()
+            one: "; ".join(map(_table_numbers, papers, papers.values())) for one, papers in places.items()
         }
 
 
@@ -148,9 +147,10 @@ def _values_differ(one: Printed, other: Printed) -> bool:
 
 def _difference_reasons(values: Sequence[Printed], tables: Mapping[str, PublishedTable]) -> tuple[str, ...]:
     """Return the reasons why the values differ, each once."""
+    metrics = (one.metric.replace("_", " ").replace("f1", "F1") for one in values if one.metric != "f1")
     reasons = [
         *_distinct_terms("forms of the dataset", (one.dataset for one in values)),
-        *_distinct_terms("metrics in print", (_metric_text(one) for one in values if one.metric != "f1")),
+        *_distinct_terms("metrics in print", metrics),
         *_distinct_terms("over seeds", (one.aggregate for one in values)),
     ]
     for one, other in itertools.permutations(values, 2):
@@ -163,10 +163,6 @@ def _difference_reasons(values: Sequence[Printed], tables: Mapping[str, Publishe
     own = (f"{one.paper} ({one.protocol})" for one in values if one not in copied)
     reasons += _distinct_terms("each fine-tuned the model itself", own)
     return tuple(dict.fromkeys(reasons)) or (NO_REASON,)
-
-
-def _metric_text(one: Printed) -> str:
-    return one.metric.replace("_", " ").replace("f1", "F1")
 
 
 def _distinct_terms(what: str, terms: Iterable[str]) -> list[str]:

@@ -69,7 +69,13 @@ def metadata(page: Page, examples: Sequence[ExampleFile] | None = None) -> Node:
     """Return the metadata: what the dataset is, its licence and limits, and its files if they are public."""
     recipe = page.recipe
     converted = list(_converted_files(page)) if examples is None else examples
-    files = [*_source_files(page), *map(_example_file, converted)] if recipe.access == "public" else []
+    sources = (
+        _file(one.role, one.url, one.sha256, "application/octet-stream", one.bytes)
+        for one in page.sources
+        if one.url
+    )
+    made = (_file(one.name, one.url, one.sha256, one.form) for one in converted)
+    files = [*sources, *made] if recipe.access == "public" else []
     known: Node = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
@@ -93,10 +99,8 @@ def metadata(page: Page, examples: Sequence[ExampleFile] | None = None) -> Node:
 
 
 def _description(page: Page) -> str:
-    sizes = (
-        f"{page.card.count(split, page.card.sizes[0])} {page.card.sizes[0]} in {split}"
-        for split in page.card.splits
-    )
+    card, size = page.card, page.card.sizes[0]
+    sizes = (f"{card.count(split, size)} {size} in {split}" for split in card.splits)
     parts = [page.title, page.kind, ", ".join(sizes), *page.recipe.notes, page.warning]
     return "; ".join(part for part in parts if part)
 
@@ -108,24 +112,12 @@ def _repetitions(page: Page) -> Iterator[str]:
             yield f"{overlap.texts} inputs of {overlap.split} are also in {overlap.earlier}"
 
 
-def _source_files(page: Page) -> Iterator[Node]:
-    """Yield the downloaded files."""
-    for source in page.sources:
-        if source.url:
-            yield _file(source.role, source.url, source.sha256, "application/octet-stream", source.bytes)
-
-
 def _converted_files(page: Page) -> Iterator[ExampleFile]:
     """Yield the files converted from them, relative to the folder of pages."""
     for split in page.card.splits:
         name = f"{split}.jsonl.gz"
-        path = f"{BELOW.dataset(page.recipe.name)}/{name}"
-        path = relpath(path, dirname(BELOW.page(page.recipe.name)))
+        path = relpath(f"{BELOW.dataset(page.recipe.name)}/{name}", dirname(BELOW.page(page.recipe.name)))
         yield ExampleFile(split, name, path, page.card.examples_sha256[split], "application/jsonlines")
-
-
-def _example_file(one: ExampleFile) -> Node:
-    return _file(one.name, one.url, one.sha256, one.form)
 
 
 def _file(name: str, url: str, sha256: str, form: str, size: int | None = None) -> Node:

@@ -3,6 +3,7 @@
 A page is made from the dataset's card and spec, so it contains numbers and names but no text of the dataset.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -113,16 +114,14 @@ class Page(Shape):
     @property
     def counts(self) -> list[CountLine]:
         """Every count except per-label ones and repetitions; those that describe the size come first."""
-        measures = dict.fromkeys(self.card.sizes) | {
-            measure: None for counts in self.card.counts.values() for measure in counts
-        }
-        shown = [m for m in measures if not m.startswith(NAMED) and m not in REPEATED]
-        return [self._count_line(measure, measure) for measure in shown if self._is_counted(measure)]
+        counted = (measure for counts in self.card.counts.values() for measure in counts)
+        measures = dict.fromkeys([*self.card.sizes, *counted])
+        return self._count_lines(m for m in measures if not m.startswith(NAMED) and m not in REPEATED)
 
     @property
     def repetitions(self) -> list[CountLine]:
         """The counts of repeated and contradictory texts and documents."""
-        return [self._count_line(measure, measure) for measure in REPEATED if self._is_counted(measure)]
+        return self._count_lines(REPEATED)
 
     @property
     def left_out(self) -> list[CountLine]:
@@ -132,12 +131,10 @@ class Page(Shape):
     @property
     def labels(self) -> list[CountLine]:
         """The count of each label, and its share of all labels in its split."""
-        beginning = self.card.labels
-        names = self.card.counted_names(beginning) if beginning else []
-        totals = [
-            sum(self.card.count(split, beginning + name) or 0 for name in names) for split in self.card.splits
-        ]
-        return [self._count_line(beginning + name, name, totals) for name in names]
+        kind, splits = self.card.labels, self.card.splits
+        names = self.card.counted_names(kind) if kind else []
+        totals = [sum(self.card.count(split, kind + name) or 0 for name in names) for split in splits]
+        return [self._count_line(kind + name, name, totals) for name in names]
 
     @property
     def meanings(self) -> dict[str, str]:
@@ -147,9 +144,8 @@ class Page(Shape):
     @property
     def labels_are(self) -> str:
         """The name of the labels that `labels` counts."""
-        return {"mentions.": "mentions by type", "words.": "labelled words by type"}.get(
-            self.card.labels, "labels"
-        )
+        named = {"mentions.": "mentions by type", "words.": "labelled words by type"}
+        return named.get(self.card.labels, "labels")
 
     @property
     def lengths(self) -> dict[str, dict[str, float]]:
@@ -159,8 +155,9 @@ class Page(Shape):
             for name, shown in LENGTHS.items()
         }
 
-    def _is_counted(self, measure: str) -> bool:
-        return any(measure in counts for counts in self.card.counts.values())
+    def _count_lines(self, measures: Iterable[str]) -> list[CountLine]:
+        counted = {measure for counts in self.card.counts.values() for measure in counts}
+        return [self._count_line(measure, measure) for measure in measures if measure in counted]
 
     def _count_line(self, measure: str, name: str, totals: list[int] | None = None) -> CountLine:
         cells = []
@@ -184,20 +181,20 @@ def make_page(recipe: PageRecipe, results: Path) -> Page:
 
 
 def _source_line(recipe: PageRecipe, card: Card, source: PageSource, results: Path) -> SourceLine:
-    role = source.role
-    record = parse(SourceRecord, read_json(results / source.record), str(results / source.record))
-    if role not in card.sources or record.sha256 != card.sources[role].sha256:
+    role, path = source.role, results / source.record
+    record, made_from = parse(SourceRecord, read_json(path), str(path)), card.sources.get(role)
+    if made_from is None or record.sha256 != made_from.sha256:
         raise PubmillError(
-            f"{results / source.record} describes another file than {recipe.card} was made from ({role} of "
-            f"{recipe.name}); remove {recipe.card} and run the same command, which converts the dataset again"
+            f"{path} describes another file than {recipe.card} was made from ({role} of {recipe.name}); "
+            f"remove {recipe.card} and run the same command, which converts the dataset again"
         )
     return SourceLine(
         role=role,
         place=source.place,
         url=source.url,
         check=CHECKS.get(source.check, source.check or ""),
-        bytes=card.sources[role].bytes,
-        sha256=card.sources[role].sha256,
+        bytes=made_from.bytes,
+        sha256=made_from.sha256,
         origin=record.origin,
         retrieved=record.retrieved[:10],
     )
@@ -208,8 +205,4 @@ def read_page(path: Path) -> Page:
     return parse(Page, read_json(path), str(path))
 
 
-def _values(page: Page) -> dict[str, object]:
-    return {"page": page, "recipe": page.recipe}
-
-
-PAGE_RENDERERS = renderers("dataset_page", PAGE_FORMATS, _values)
+PAGE_RENDERERS = renderers("dataset_page", PAGE_FORMATS, lambda page: {"page": page, "recipe": page.recipe})

@@ -10,7 +10,7 @@ page would also import it.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -58,6 +58,17 @@ class Axis:
         return [round(index * step, 10) for index in range(first, last + 1)]
 
 
+def padded(values: Sequence[float], least: float, start: float, end: float) -> Axis:
+    """Return an axis that goes on beyond the values, by 6 % of their range and at least by `least`."""
+    margin = max(0.06 * (max(values) - min(values)), least)
+    return Axis(min(values) - margin, max(values) + margin, start, end)
+
+
+def line_path(points: Iterable[tuple[float, float]]) -> str:
+    """Return the path through some places."""
+    return "M" + " L".join(f"{x:g} {y:g}" for x, y in points)
+
+
 @dataclass(frozen=True)
 class Lane:
     """One model in a strip: a point for each seed, their aggregate (`together`) and the published value;
@@ -66,9 +77,9 @@ class Lane:
     label: str
     y: float
     points: tuple[tuple[float, str], ...]
-    together: float | None
-    published: float | None
-    note: str
+    together: float | None = None
+    published: float | None = None
+    note: str = ""
     aside: str = ""
 
 
@@ -106,25 +117,24 @@ def strips(table: Table) -> list[Strip]:
 def _row_strip(table: Table, row: Row) -> Strip | None:
     cells = [(column, table.cells[column.key][row.key]) for column in table.columns]
     shown = [(column, cell) for column, cell in cells if cell.seeds]
-    values = [value for _, cell in shown for value in _shown_values(cell)]
-    if not any(seed.value is not None for _, cell in shown for seed in cell.seeds):
+    scores = [seed.value for _, cell in shown for seed in cell.seeds if seed.value is not None]
+    if not scores:
         return None
-    margin = max(0.06 * (max(values) - min(values)), 0.25)
-    axis = Axis(min(values) - margin, max(values) + margin, EDGE, WIDTH - EDGE)
-    lanes = tuple(_model_lane(column, cell, axis, TOP + LANE * i) for i, (column, cell) in enumerate(shown))
-    return Strip(
-        label=row.label,
-        metric=metric(row.metric),
-        description=" ".join(_lane_text(column, cell, table.aggregate) for column, cell in shown),
-        height=TOP + LANE * len(lanes) + 26,
-        axis=axis,
-        lanes=lanes,
-    )
+    published = [cell.published.value for _, cell in shown if cell.published]
+    axis = padded([*scores, *published], 0.25, EDGE, WIDTH - EDGE)
+    lanes = [_model_lane(column, cell, axis, lane_y(i)) for i, (column, cell) in enumerate(shown)]
+    description = " ".join(_lane_text(column, cell, table.aggregate) for column, cell in shown)
+    return strip(row.label, metric(row.metric), description, axis, lanes)
 
 
-def _shown_values(cell: Cell) -> list[float]:
-    scores = [seed.value for seed in cell.seeds if seed.value is not None]
-    return scores + ([cell.published.value] if cell.published else [])
+def lane_y(number: int) -> int:
+    """Return the height of a lane's line in a strip."""
+    return TOP + LANE * number + 26
+
+
+def strip(label: str, metric: str, description: str, axis: Axis, lanes: Sequence[Lane]) -> Strip:
+    """Return the strip of some lanes, one below the other."""
+    return Strip(label, metric, description, lane_y(len(lanes)), axis, tuple(lanes))
 
 
 def _run_name(column: Column, seed: SeedScore) -> str:
@@ -132,12 +142,12 @@ def _run_name(column: Column, seed: SeedScore) -> str:
     return f"seed {seed.name}" if not column.pipeline else f"as it is{seed.fold and f', {seed.fold}'}"
 
 
-def _model_lane(column: Column, cell: Cell, axis: Axis, top: float) -> Lane:
+def _model_lane(column: Column, cell: Cell, axis: Axis, y: float) -> Lane:
     failed = [seed for seed in cell.seeds if seed.failed]
     scored = [(seed.value, f"{_run_name(column, seed)}: {run_score(seed)}") for seed in cell.seeds]
     return Lane(
         label=column.label,
-        y=top + 26,
+        y=y,
         points=tuple((axis.at(value), text) for value, text in scored if value is not None),
         together=None if cell.value is None else axis.at(cell.value),
         published=axis.at(cell.published.value) if cell.published else None,
@@ -160,9 +170,8 @@ def curve(label: str, points: Sequence[tuple[int, float]], ends: Sequence[tuple[
         return None
     points = thinned(points)
     losses = [loss for _, loss in points]
-    margin = max(0.06 * (max(losses) - min(losses)), 0.05)
     x = Axis(0, max(tokens for tokens, _ in points), 38, WIDTH - 12)
-    y = Axis(min(losses) - margin, max(losses) + margin, CURVE_HEIGHT - 38, 12)
+    y = padded(losses, 0.05, CURVE_HEIGHT - 38, 12)
     tokens, loss = points[-1]
     return Curve(
         label=label,
@@ -171,7 +180,7 @@ def curve(label: str, points: Sequence[tuple[int, float]], ends: Sequence[tuple[
         height=CURVE_HEIGHT,
         x=x,
         y=y,
-        path="M" + " L".join(f"{x.at(t):g} {y.at(v):g}" for t, v in points),
+        path=line_path((x.at(t), y.at(v)) for t, v in points),
         marks=tuple((x.at(t), f"step {step:,}") for t, step in ends[:-1]),
         last=(x.at(tokens), y.at(loss), f"{loss:.2f}"),
     )

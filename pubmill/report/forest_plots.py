@@ -1,7 +1,4 @@
-"""Forest plots of the report: ours minus published, with interval and margin, as coordinates.
-
-`templates/_figures.html.j2` draws them; lengths are as in `figures`.
-"""
+"""Forest plots of the report: ours minus published, with interval and margin; lengths are as in `figures`."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -100,16 +97,14 @@ def _interval(table: Table, row: Row, cell: Cell) -> tuple[float, float] | None:
 
 def _of_row(table: Table, row: Row, differences: list[_Difference], axis: Axis) -> Forest:
     labels = [one.column.label for one in differences]
-    height = TOP + LANE * len(labels) + BOTTOM
-    band = _band(table, row, axis, 2, height - BOTTOM + 2)
+    band = _band(table, row, axis, 2, TOP + LANE * len(labels) + 2)
     return _forest(row.label, metric(row.metric), labels, differences, axis, band)
 
 
 def _of_model(table: Table, column: Column, differences: list[_Difference], axis: Axis) -> Forest:
     labels = [one.row.label for one in differences]
-    bands = [
-        _band(table, one.row, axis, TOP + LANE * i, TOP + LANE * (i + 1)) for i, one in enumerate(differences)
-    ]
+    tops = range(TOP, TOP + LANE * len(labels), LANE)
+    bands = [_band(table, one.row, axis, top, top + LANE) for top, one in zip(tops, differences, strict=True)]
     return _forest(column.label, "all rows", labels, differences, axis, "".join(bands))
 
 
@@ -124,28 +119,16 @@ def _forest(
     label: str, subtitle: str, labels: list[str], differences: list[_Difference], axis: Axis, band: str
 ) -> Forest:
     named = list(zip(labels, differences, strict=True))
-    return Forest(
-        label=label,
-        metric=subtitle,
-        description=_text(named),
-        height=TOP + LANE * len(named) + BOTTOM,
-        axis=axis,
-        zero=axis.at(0),
-        band=band,
-        lanes=tuple(_lane(name, one, axis, TOP + LANE * (i + 0.5)) for i, (name, one) in enumerate(named)),
-    )
+    lanes = tuple(_lane(name, one, axis, TOP + LANE * (i + 0.5)) for i, (name, one) in enumerate(named))
+    height = TOP + LANE * len(named) + BOTTOM
+    return Forest(label, subtitle, _text(named), height, axis, axis.at(0), band, lanes)
 
 
 def _lane(label: str, one: _Difference, axis: Axis, y: float) -> ForestLane:
     x = axis.at(one.value)
-    return ForestLane(
-        label=label,
-        cut_label=label if len(label) <= LABEL else f"{label[: LABEL - 1]}…",
-        y=y,
-        x=x,
-        arm=round(axis.at(one.interval[1]) - x, 1) if one.interval else None,
-        verdict=_verdict(one.cell),
-    )
+    cut_label = label if len(label) <= LABEL else f"{label[: LABEL - 1]}…"
+    arm = round(axis.at(one.interval[1]) - x, 1) if one.interval else None
+    return ForestLane(label, cut_label, y, x, arm, _verdict(one.cell))
 
 
 def _verdict(cell: Cell) -> str:

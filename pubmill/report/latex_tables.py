@@ -64,11 +64,8 @@ class _LatexTable:
     @cached_property
     def notes(self) -> dict[str, str]:
         """What is said of single cells -> its letter."""
-        return marks(
-            _note(self.table.cells[column.key][row.key])
-            for row in self.table.shown_rows
-            for column in self.columns
-        )
+        rows = (self.table.cells_of(row, self.columns) for row in self.table.shown_rows)
+        return marks(_note(cell) for cells in rows for cell in cells)
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the file."""
@@ -129,9 +126,8 @@ class _LatexTable:
             text = rf"\textbf{{{text}}}" if column.key in self._best[row.key] else text
         if self.spread and cell.spread is not None:
             text += rf" $\pm$ {_tex(number(cell.spread))}"
-        return text + _superscript(
-            self.notes.get(_note(cell) or "", ""), self.table.marks(column.key, row.key)
-        )
+        note = self.notes.get(_note(cell) or "", "")
+        return text + _superscript(note, self.table.marks(column.key, row.key))
 
     def _published(self, row: Row | Column, column: Row | Column) -> str:
         published = self.table.cells[column.key][row.key].published
@@ -150,10 +146,7 @@ class _LatexTable:
 
     def _legend(self) -> Iterator[str]:
         """Yield the reasons below the table."""
-        keys, rows = (
-            {one.key for one in self.columns} | {""},
-            {one.key for one in self.table.shown_rows} | {""},
-        )
+        keys, rows = ({"", *(one.key for one in some)} for some in (self.columns, self.table.shown_rows))
         legend = {letter: note for note, letter in self.notes.items()}
         for place, reason in enumerate(self.table.reasons, 1):
             pairs = (one.partition("/") for one in reason.cells)

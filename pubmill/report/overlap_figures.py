@@ -1,6 +1,6 @@
 """Figures of scores split by what items share with training."""
 
-from pubmill.report.figures import EDGE, LANE, TOP, WIDTH, Axis, Lane, Strip
+from pubmill.report.figures import EDGE, WIDTH, Axis, Lane, Strip, lane_y, strip
 from pubmill.tables.overlap_tables import BY, CellParts, OverlapTable
 
 DRAWN = ("mentions", "arguments")
@@ -23,24 +23,7 @@ def _strip(table: OverlapTable, group: list[CellParts]) -> Strip:
             for of in one.parts
             if of.part == part.part
         ]
-        lanes.append(
-            Lane(
-                label=part.part,
-                y=TOP + LANE * len(lanes) + 26,
-                points=tuple(points),
-                together=None,
-                published=None,
-                note="",
-                aside=f"{first.share(part):.0%} of gold",
-            )
-        )
-    return Strip(
-        label=table.row_labels[first.row],
-        metric=f"recall, {BY[first.by]}",
-        description=" ".join(
-            f"{lane.label}: {', '.join(text for _, text in lane.points)}." for lane in lanes
-        ),
-        height=TOP + LANE * len(lanes) + 26,
-        axis=axis,
-        lanes=tuple(lanes),
-    )
+        aside = f"{first.share(part):.0%} of gold"
+        lanes.append(Lane(part.part, lane_y(len(lanes)), tuple(points), aside=aside))
+    description = " ".join(f"{one.label}: {', '.join(text for _, text in one.points)}." for one in lanes)
+    return strip(table.row_labels[first.row], f"recall, {BY[first.by]}", description, axis, lanes)

@@ -1,7 +1,5 @@
-"""The stages of a study as a figure: boxes in layers, with an arrow from each to those that read its results.
-
-`templates/_figures.html.j2` draws them; lengths are as in `figures`.
-"""
+"""The stages of a study as a figure, with lengths as in `figures`: boxes in layers, and an arrow from each to
+those that read its results."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

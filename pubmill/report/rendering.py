@@ -187,6 +187,11 @@ def prose(text: str) -> Markup:
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(Markup.escape(escape_controls(text)))))
 
 
+FILTERS: tuple[Callable[..., object], ...] = (
+    number, printed, signed, metric, sentence, prose, groups, quantity, count, fact, surplus, duration, cost,
+    other_score, collapse, run_score,
+)  # fmt: skip
+"""What templates can do with a value, under the functions' names."""
 TEMPLATES = Path(__file__).parent / "templates"
 SORTING = (TEMPLATES / "sorting.js").read_text(encoding="utf-8")
 """The only script of a page, which the page's security policy allows by its digest."""
@@ -214,31 +219,9 @@ def environment(escape: Callable[[str], str] | None = None, *folders: Path) -> E
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters |= {
-        "number": number,
-        "printed": printed,
-        "signed": signed,
-        "metric": metric,
-        "sentence": sentence,
-        "prose": prose,
-        "groups": groups,
-        "quantity": quantity,
-        "count": count,
-        "fact": fact,
-        "surplus": surplus,
-        "duration": duration,
-        "cost": cost,
-        "p": p_value,
-        "other_score": other_score,
-        "collapse": collapse,
-        "run_score": run_score,
-    }
-    made.globals |= {
-        "share": share,
-        "verdicts": VERDICTS,
-        "sorting": Markup(SORTING),
-        "sorting_hash": script_digest(SORTING),
-    }
+    made.filters |= {one.__name__: one for one in FILTERS} | {"p": p_value}
+    script = {"sorting": Markup(SORTING), "sorting_hash": script_digest(SORTING)}
+    made.globals |= {"share": share, "verdicts": VERDICTS, **script}
     return made
 
 

@@ -154,10 +154,9 @@ class StudyResult:
     @property
     def seconds(self) -> float:
         """Duration of all training, one job after another."""
-        runs = {
-            record: seed.seconds or 0.0 for one in self.tables for record, seed in one.runs.recorded.items()
-        }
-        return sum(runs.values()) + sum(one.seconds for one in self.pretrainings) + sum(self.trial_seconds)
+        recorded = {record: seed for one in self.tables for record, seed in one.runs.recorded.items()}
+        runs = sum(seed.seconds or 0.0 for seed in recorded.values())
+        return runs + sum(one.seconds for one in self.pretrainings) + sum(self.trial_seconds)
 
     def figure_file(self, table: TableResult) -> str:
         """Return the name of a table's figure."""

@@ -5,7 +5,6 @@ from pubmill.report.rendering import marks, renderers
 from pubmill.storage.result_paths import PAGE_FORMATS, TABLE_FORMATS
 from pubmill.tables.answer_costs import column_costs
 from pubmill.tables.cells import Table
-from pubmill.tables.comparisons import Comparisons
 from pubmill.tables.fact_table_models import FactTable
 from pubmill.tables.table_frames import cell_frame, fact_frame
 
@@ -36,11 +35,7 @@ def _fact_values(table: FactTable) -> dict[str, object]:
     return {"table": table, "marks": fact_marks(table)}
 
 
-def _comparison_values(comparisons: Comparisons) -> dict[str, object]:
-    return {"comparisons": comparisons}
-
-
 TABLE_RENDERERS = renderers("table", TABLE_FORMATS, _table_values, cell_frame) | {"tex": latex_table}
 FACT_TABLE_RENDERERS = renderers("fact_table", TABLE_FORMATS, _fact_values, fact_frame)
-COMPARISON_RENDERERS = renderers("comparisons", PAGE_FORMATS, _comparison_values)
+COMPARISON_RENDERERS = renderers("comparisons", PAGE_FORMATS, lambda of: {"comparisons": of})
 """Format -> function that renders it."""

@@ -8,12 +8,8 @@ from pubmill.recipes.tables import Column, Row
 from pubmill.report.rendering import VERDICTS
 from pubmill.tables.cells import Cell, Table
 
-REPRODUCED, WITHIN, NOT_REPRODUCED = (
-    "reproduced",
-    "within the minimal detectable difference",
-    "not reproduced",
-)
-JUDGED = (REPRODUCED, WITHIN, NOT_REPRODUCED)
+REPRODUCED = "reproduced"
+JUDGED = (REPRODUCED, "within the minimal detectable difference", "not reproduced")
 """Verdicts that are tests of a published value."""
 LEVELS = 4
 """Steps of the share of reproduced values in a matrix, from none to all."""
@@ -68,11 +64,9 @@ class VerdictTally:
     @property
     def in_words(self) -> str:
         """The counts as a list in words."""
-        parts = [
-            f"{self.verdicts[one]} {short}" for one, (short, _) in VERDICTS.items() if self.verdicts[one]
-        ]
-        if self.empty:
-            parts.append(f"{self.empty.total()} without a value of ours")
+        counts = {short: self.verdicts[one] for one, (short, _) in VERDICTS.items()}
+        counts["without a value of ours"] = self.empty.total()
+        parts = [f"{number} {what}" for what, number in counts.items() if number]
         return f"{self.published} published values: {', '.join(parts)}" if parts else "nothing published"
 
 

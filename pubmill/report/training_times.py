@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from pubmill.report.figures import EDGE, LANE, TOP, WIDTH, Axis, Lane, Strip
+from pubmill.report.figures import EDGE, WIDTH, Axis, Lane, Strip, lane_y, strip
 from pubmill.tables.cells import Table
 from pubmill.tables.table_frames import run_frame
 
@@ -56,29 +56,17 @@ def time_strip(label: str, models: Sequence[ModelTimes]) -> Strip | None:
     unit = next((name for name, (_, size) in UNITS.items() if longest >= LEAST * size), "s")
     name, size = UNITS[unit]
     axis = Axis(0, max(1.06 * longest, size), EDGE, WIDTH - EDGE)
-    lanes = tuple(_model_lane(one, axis, unit, TOP + LANE * i) for i, one in enumerate(models))
-    return Strip(
-        label=label,
-        metric=f"{name} of one run",
-        description=" ".join(_lane_text(one, unit) for one in models),
-        height=TOP + LANE * len(models) + 26,
-        axis=Axis(0, axis.high / size, EDGE, WIDTH - EDGE),
-        lanes=lanes,
-    )
+    lanes = [_model_lane(one, axis, unit, lane_y(i)) for i, one in enumerate(models)]
+    description = " ".join(_lane_text(one, unit) for one in models)
+    shown = Axis(0, axis.high / size, EDGE, WIDTH - EDGE)
+    return strip(label, f"{name} of one run", description, shown, lanes)
 
 
-def _model_lane(one: ModelTimes, axis: Axis, unit: str, top: float) -> Lane:
+def _model_lane(one: ModelTimes, axis: Axis, unit: str, y: float) -> Lane:
     """Return a model's lane on an `axis` in seconds."""
     mean = fmean(one.runs)
-    return Lane(
-        label=one.label,
-        y=top + 26,
-        points=tuple((axis.at(of), f"{name}: {_time_text(of, unit)}") for name, of in one.means.items()),
-        together=axis.at(mean),
-        published=None,
-        note="",
-        aside=f"{mean / UNITS[unit][1]:.3g}",
-    )
+    points = tuple((axis.at(of), f"{name}: {_time_text(of, unit)}") for name, of in one.means.items())
+    return Lane(one.label, y, points, together=axis.at(mean), aside=f"{mean / UNITS[unit][1]:.3g}")
 
 
 def _time_text(seconds: float, unit: str) -> str:
