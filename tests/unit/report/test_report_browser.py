@@ -18,6 +18,7 @@ from tests import full_report
 from tests.browser import launched, needs_chromium, opened, violations
 from tests.unit import toy_tables as made_up
 from tests.unit.report.toy_reports import put_page, put_study, put_training, recipe, training
+from tests.waiting import wait_until
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
 pytestmark = [needs_chromium, pytest.mark.long]
@@ -26,6 +27,11 @@ CARD = "t1-ours-second"
 ONCE_EVALUATED = ("bert", "second")
 HEADER = "column,row,metric,value,note\n"
 PUBLISHED = HEADER + "bert,first,entity_f1,80.9,\nbert,second,entity_f1,70.2,\nother,first,entity_f1,75.5,\n"
+
+
+def wait_for(page: Any, condition: str) -> None:
+    """Wait until a condition holds in the page, whose policy forbids the `eval` of `wait_for_function`."""
+    wait_until(lambda: bool(page.evaluate(condition)), 10, condition)
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +198,7 @@ def test_cells_are_compact_and_heads_stay_in_view(browser: Any, address: str) ->
     assert box.evaluate("(one) => one.scrollHeight <= one.clientHeight && one.classList.contains('fits')")
     head = page.locator("table.scores[data-table] thead th").nth(1)
     cell.evaluate("(one) => window.scrollTo(0, one.getBoundingClientRect().top + scrollY - 10)")
-    page.wait_for_function("scrollY > 0")
+    wait_for(page, "scrollY > 0")
     assert head.bounding_box()["y"] == 0
 
 
@@ -254,7 +260,7 @@ def test_all_is_reached_by_the_keyboard(browser: Any, address: str) -> None:
     assert page.locator("dialog[open]").count() == 1
     page.keyboard.press("Escape")
     assert page.locator("dialog[open]").count() == 0
-    page.wait_for_function(f"document.activeElement.hash === '#{CARD}'")
+    wait_for(page, f"document.activeElement.hash === '#{CARD}'")
 
 
 def test_what_is_shown_is_exported(browser: Any, address: str) -> None:
@@ -294,7 +300,7 @@ def test_the_contents_are_searched_and_name_the_part_that_is_read(browser: Any, 
     assert "Datasets" in shown.all_inner_texts()
     page.get_by_label("Search the contents").fill("")
     page.locator(".menu a[href='#data']").click()
-    page.wait_for_function("document.querySelector('[aria-current]').hash === '#data'")
+    wait_for(page, "document.querySelector('[aria-current]').hash === '#data'")
 
 
 def test_a_card_names_only_the_lines_that_are_drawn(browser: Any, address: str) -> None:
