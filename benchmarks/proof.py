@@ -44,8 +44,8 @@ from pubmill.report.rendering import to_json
 from pubmill.storage.files import write_json
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import BELOW
+from pubmill.tables.aggregation import finished_table
 from pubmill.tables.comparisons import comparisons
-from pubmill.tables.finished_tables import finished_table
 from pubmill.tables.published_values import published_of_cells
 from tests.full_tables import SPECS, graph, published, recipe, specs
 

@@ -16,8 +16,8 @@ from pubmill.recipes.programs import program
 from pubmill.recipes.tables import TableRecipe
 from pubmill.report.table_rendering import TABLE_RENDERERS
 from pubmill.storage.checksums import write_formats
+from pubmill.tables.aggregation import finished_table
 from pubmill.tables.audit import read_audit, with_unreachable
-from pubmill.tables.finished_tables import finished_table
 
 
 def main(

@@ -63,7 +63,7 @@ def count(value: int) -> str:
 
 
 def fact(value: bool | int | float | str | None, kind: str, printed: str | None = None) -> str:
-    """Format a fact by its kind (`pubmill.tables.printed_facts`), as printed if it is text. A ratio has three
+    """Format a fact by its kind (`pubmill.tables.fact_cells`), as printed if it is text. A ratio has three
     significant digits, and at least as many decimals as the published one in `printed`."""
     if kind == "boolean":
         return "yes" if value in (True, "1") else "no"

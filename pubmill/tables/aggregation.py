@@ -1,9 +1,11 @@
-"""Aggregate runs and published values into the cells of a table.
+"""Build tables of results: aggregate runs and published values into cells, and read both from files.
 
 No average is taken over fewer runs than expected.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from statistics import fmean, median, stdev
 from types import MappingProxyType
 from typing import Any
@@ -11,23 +13,19 @@ from typing import Any
 from pandas import DataFrame, Series, isna
 
 from pubmill.recipes.tables import NOT_RUN, Aggregate, Composite, ResultHeading, TableRecipe, values_of
-from pubmill.tables.cells import (
-    NO_RECORD,
-    Cell,
-    Provenance,
-    PublishedValue,
-    SeedScore,
-    Table,
-)
+from pubmill.tables.cells import NO_RECORD, Cell, Provenance, PublishedValue, SeedScore, Table, make_cell
 from pubmill.tables.mixtures import refuse_mixtures, without_unlike
 from pubmill.tables.published_values import (
     check_keys,
     notes_on_missing,
     published_of_cells,
+    read_published,
+    with_cells,
     with_recomputed,
 )
-from pubmill.tables.recorded_runs import CELL
+from pubmill.tables.recorded_runs import CELL, load_runs
 from pubmill.tables.referring_cells import with_references
+from pubmill.tables.row_floors import row_floors
 from pubmill.tables.verdicts import seeds_needed, with_verdicts
 
 AGGREGATES: dict[Aggregate, Callable[[Series], float]] = {"mean": fmean, "median": median}
@@ -62,6 +60,24 @@ def build(
         seeds_needed=seeds_needed(recipe, runs),
         provenance=provenance(runs),
     )
+
+
+def finished_table(recipe: TableRecipe, published: Path, results: Path) -> Table:
+    """Return a table from the file of its published values and the records below a results folder. The files
+    of the tables that it refers to are found from its own (PAPER/tableNN.published.csv)."""
+    others = other_tables(recipe, published, results)
+    made = build(recipe, read_published(published, recipe.left_out), load_runs(recipe, results), others)
+    return replace(made, floors=row_floors(recipe, results))
+
+
+def other_tables(recipe: TableRecipe, published: Path, results: Path) -> dict[str, Table]:
+    """Return the parts of other tables that a table refers to, without their other published values;
+    `published`: its own published values."""
+    made = {}
+    for name, other in recipe.others.items():
+        values = read_published(published.parents[1] / f"{name}.published.csv", other.left_out)
+        made[name] = build(other, with_cells(other, values), load_runs(other, results))
+    return made
 
 
 def aggregated(runs: DataFrame, aggregate: Aggregate) -> DataFrame:
@@ -126,7 +142,7 @@ def cells_of_runs(runs: DataFrame, aggregate: Aggregate, published: PublishedCel
     """Build the cells that have runs."""
     cells, seeds = aggregated(runs, aggregate), _seed_scores(runs)
     return {
-        key: _make_cell(published.get(key), seeds=seeds[key], **_without_nan(line))
+        key: make_cell(published.get(key), seeds=seeds[key], **_without_nan(line))
         for key, line in cells.to_dict("index").items()
     }
 
@@ -148,32 +164,7 @@ def _empty_cell(recipe: TableRecipe, key: CellKey, published: PublishedValue | N
     """Return a cell without runs, with the reason."""
     column, row = key
     reasons = (recipe.missing.get(name) for name in (f"{column}/{row}", column, row))
-    return _make_cell(published, value=None, n=0, expected=0, missing=next(filter(None, reasons), NOT_RUN))
-
-
-def _make_cell(
-    published: PublishedValue | None,
-    *,
-    value: float | None,
-    n: int,
-    expected: int,
-    missing: str | None,
-    spread: float | None = None,
-    without_collapsed: float | None = None,
-    seeds: tuple[SeedScore, ...] = (),
-) -> Cell:
-    """Return a cell with its difference from the published value."""
-    return Cell(
-        value=value,
-        spread=spread,
-        without_collapsed=without_collapsed,
-        n=n,
-        expected=expected,
-        seeds=seeds,
-        missing=missing,
-        published=published,
-        difference=None if value is None or published is None else value - published.value,
-    )
+    return make_cell(published, None, n=0, expected=0, missing=next(filter(None, reasons), NOT_RUN))
 
 
 def _build_composites(
@@ -193,14 +184,10 @@ def composite_cell(composite: Composite, cells: Mapping[str, Cell], published: P
     complete."""
     values = {name: cells[name].value for group in composite.groups.values() for name in group}
     known = {name: value for name, value in values.items() if value is not None}
-    whole = len(known) == len(values)
-    return _make_cell(
-        published,
-        value=composite.mean(known) if whole else None,
-        n=len(known),
-        expected=len(values),
-        missing=None if whole else f"no composite: not all of its {len(values)} datasets have a score",
-    )
+    n, expected = len(known), len(values)
+    missing = None if n == expected else f"no composite: not all of its {expected} datasets have a score"
+    value = None if missing else composite.mean(known)
+    return make_cell(published, value, n=n, expected=expected, missing=missing)
 
 
 def best_cell(parts: Sequence[tuple[str, Cell]], published: PublishedValue | None) -> Cell:
@@ -224,22 +211,17 @@ def _aggregate_cells(
 ) -> Cell:
     values = [cell.value for _, cell in parts if cell.value is not None]
     lacking = [label for label, cell in parts if cell.value is None]
-    return _make_cell(
-        published,
-        value=None if lacking else together(values),
-        n=len(values),
-        expected=len(parts),
-        missing=f"no {what}: no score of {' and '.join(lacking)}" if lacking else None,
-    )
+    missing = f"no {what}: no score of {' and '.join(lacking)}" if lacking else None
+    value = None if lacking else together(values)
+    return make_cell(published, value, n=len(values), expected=len(parts), missing=missing)
 
 
 def provenance(runs: DataFrame) -> Provenance:
     """Summarise how records were made, each distinct value once."""
     known = runs[runs["recorded"]]
     trained, of_pipelines = known[~known["pipeline"]], known[known["pipeline"]]
-    packages = DataFrame(
-        [item for versions in known["packages"] for item in versions.items()], columns=["name", "version"]
-    )
+    of_runs = [item for versions in known["packages"] for item in versions.items()]
+    packages = DataFrame(of_runs, columns=["name", "version"])
     named = of_pipelines.apply(_pipeline_identity, axis=1, result_type="reduce").astype("str")
     return Provenance(
         runs=len(trained),
@@ -260,9 +242,8 @@ def _pipeline_identity(run: Series) -> str:
     """Return the own name and version of a run's pipeline, with the hash of its files; of supplied
     predictions, the statement about their system."""
     if system := run["recipe"].get("system"):
-        return (
-            f"{system['name']} {system['version']}, not fine-tuned here ({system['url'] or 'by its prompt'})"
-        )
+        where = system["url"] or "by its prompt"
+        return f"{system['name']} {system['version']}, not fine-tuned here ({where})"
     own = run["recipe"].get("pipeline", {})
     named = (own.get("lang"), own.get("name"), own.get("version"))
     return f"{' '.join(str(part) for part in named if part)} (SHA-256 {run['model_sha256']})"

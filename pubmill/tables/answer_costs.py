@@ -14,8 +14,7 @@ def asked_cost(recipe: Mapping[str, Any], encoded: Mapping[str, int]) -> AskedCo
     if not encoded.keys() >= set(ASKED_TOKENS):
         return None
     read, written = (encoded[name] for name in ASKED_TOKENS)
-    stated = recipe.get("price")
-    price = Price(**stated) if stated else None
+    price = Price(**stated) if (stated := recipe.get("price")) else None
     return AskedCost(
         prompt_tokens=read,
         answer_tokens=written,

@@ -31,7 +31,8 @@ COLLAPSED = (
 Parsed = TypeVar("Parsed")
 
 
-def _is_none(value: Any) -> bool:
+def is_none(value: Any) -> bool:
+    """Return whether a value is None, with which a field isn't written."""
     return value is None
 
 
@@ -67,7 +68,7 @@ class SeedScore(Shape):
     record: str = ""
     seconds: float | None = None
     collapsed: bool = Field(default=False, exclude_if=operator.not_)
-    asked: AskedCost | None = Field(default=None, exclude_if=_is_none)
+    asked: AskedCost | None = Field(default=None, exclude_if=is_none)
 
     @property
     def name(self) -> str:
@@ -124,9 +125,9 @@ class Cell(Shape):
     published: PublishedValue | None
     difference: float | None
     verdict: Verdict | None = None
-    copied_from: OtherCell | None = Field(default=None, exclude_if=_is_none)
-    minus: OtherCell | None = Field(default=None, exclude_if=_is_none)
-    without_collapsed: float | None = Field(default=None, exclude_if=_is_none)
+    copied_from: OtherCell | None = Field(default=None, exclude_if=is_none)
+    minus: OtherCell | None = Field(default=None, exclude_if=is_none)
+    without_collapsed: float | None = Field(default=None, exclude_if=is_none)
 
     @property
     def other(self) -> OtherCell | None:
@@ -137,6 +138,13 @@ class Cell(Shape):
     def collapsed(self) -> int:
         """Number of runs that collapsed."""
         return sum(seed.collapsed for seed in self.seeds)
+
+
+def make_cell(published: PublishedValue | None, value: float | None, **fields: Any) -> Cell:
+    """Return a cell with its difference from the published value; without runs unless `fields` have them."""
+    difference = None if value is None or published is None else value - published.value
+    runs = {"spread": None, "seeds": ()}
+    return Cell(value=value, published=published, difference=difference, **(runs | fields))
 
 
 class Provenance(Shape):

@@ -42,12 +42,9 @@ from pubmill.tables.table_frames import run_frame
 
 
 class ModelPair(Shape):
-    """The best model compared with another column.
-
-    `difference` is in points (0..100); p values are raw and adjusted (Holm) for all pairs of the row;
-    `interval`: confidence interval of the difference over seeds and documents, None if no resampling has a
-    score.
-    """
+    """The best model compared with another column. `difference`: in points (0..100); p values are raw and
+    adjusted (Holm) for all pairs of the row; `interval`: confidence interval of the difference over seeds and
+    documents, None if no resampling has a score."""
 
     other: str
     difference: float
@@ -172,9 +169,8 @@ def read_contributions(
     what is resampled there (document, question, example)."""
     items = {path: read_items(results / BELOW.contributions(path)) for path in records}
     _check_same_documents(items)
-    parts = {
-        path: contributions_read_by(metric, _required_contributions(path, one)) for path, one in items.items()
-    }
+    there = {path: _required_contributions(path, one) for path, one in items.items()}
+    parts = {path: contributions_read_by(metric, one) for path, one in there.items()}
     return parts, items[records[0]].unit
 
 

@@ -7,13 +7,21 @@ says so.
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
 from pandas import DataFrame
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.fact_tables import FactHeading, FactTableColumn, FactTableRecipe, FactTableRow
+from pubmill.recipes.fact_tables import (
+    FactHeading,
+    FactKind,
+    FactTableColumn,
+    FactTableRecipe,
+    FactTableRow,
+    FactValue,
+)
 from pubmill.recipes.tables import values_of
 from pubmill.tables.fact_sources import Artefacts, found, machines
 from pubmill.tables.fact_table_models import (
@@ -21,8 +29,54 @@ from pubmill.tables.fact_table_models import (
     FactTable,
     pieces,
 )
-from pubmill.tables.printed_facts import PATTERNS, is_equal, is_of_kind
 from pubmill.tables.published_values import published_lines
+
+_SIZES = {"k": 10**3, "m": 10**6, "b": 10**9, "gb": 10**9, "million": 10**6, "billion": 10**9}
+_WHOLE = r"\d+|\d+(\.\d+)? ?([kKMB]|GB|million|billion)"
+PATTERNS: dict[str, str] = {
+    "text": r".+",
+    "boolean": r"[01]",
+    "ratio": r"\d+(\.\d+)?x?",
+    "minutes": r"\d+:[0-5]\d",
+    "learning_rate": r"\d+(\.\d+)?(e-\d+)?",
+    "count": _WHOLE,
+    "words": _WHOLE,
+    "bytes": _WHOLE,
+    "epochs": _WHOLE,
+    "batch_size": _WHOLE,
+}
+"""Kind -> pattern of its published values."""
+
+
+def is_of_kind(printed: str, kind: str) -> bool:
+    """Return whether a published value has the form of its kind."""
+    return kind in PATTERNS and re.fullmatch(PATTERNS[kind], printed) is not None
+
+
+def read_number(printed: str, kind: str) -> tuple[Decimal, Decimal]:
+    """Return a printed number and the unit of its last digit: `4.5 billion` is (4.5e9, 1e8), `03:01` (181,
+    1)."""
+    if kind == "minutes":
+        minutes, seconds = printed.split(":")
+        return Decimal(int(minutes) * 60 + int(seconds)), Decimal(1)
+    match = re.fullmatch(r"(\d+)(?:\.(\d+))?(?:e(-\d+))? ?([a-zA-Z]*)", printed)
+    assert match, "of its kind"
+    size = Decimal(_SIZES.get(match[4].lower(), 1)).scaleb(int(match[3] or 0))
+    decimals = match[2] or ""
+    last = size.scaleb(-len(decimals))
+    return Decimal(match[1] + decimals) * last, last
+
+
+def is_equal(value: FactValue, printed: str, kind: FactKind) -> bool:
+    """Return whether our value equals the printed one: text ignoring case, numbers to within half a unit of
+    the last printed digit (62,500 is not `64K`, 0.512 is not `0.50x`)."""
+    if isinstance(value, bool):
+        return value == (printed == "1")
+    if isinstance(value, str):
+        return value.casefold() == printed.casefold()
+    number, last = read_number(printed, kind)
+    return abs(Decimal(repr(value)) - number) <= last / 2
+
 
 UNEXPLAINED = "differs, and neither the specs nor this table say why"
 
@@ -67,15 +121,11 @@ def build(recipe: FactTableRecipe, published: DataFrame, artefacts: Artefacts) -
         (one.subject, one.fact, one.kind): PublishedFact(one.printed or None, one.note)
         for one in published.itertuples()
     }
-    rows = tuple(
-        replace(row, sources={key: source.complete for key, source in row.sources.items()})
-        for row in recipe.rows
-    )
+    sources = [{key: source.complete for key, source in row.sources.items()} for row in recipe.rows]
+    rows = tuple(replace(row, sources=of_row) for row, of_row in zip(recipe.rows, sources, strict=True))
     heading = values_of(FactHeading, recipe) | {"rows": rows}
     cells = {
-        row.subject: {
-            column.key: _fact_cell(recipe, row, column, artefacts, facts) for column in recipe.columns
-        }
+        row.subject: {one.key: _fact_cell(recipe, row, one, artefacts, facts) for one in recipe.columns}
         for row in rows
     }
     return FactTable(**heading, cells=cells, machines=machines(artefacts))
@@ -83,9 +133,8 @@ def build(recipe: FactTableRecipe, published: DataFrame, artefacts: Artefacts) -
 
 def _check_keys(recipe: FactTableRecipe, published: DataFrame) -> None:
     """Refuse published values without a cell of their kind, which a misspelt name would silently drop."""
-    places = [
-        (row.published, column.published, column.kind) for row in recipe.rows for column in recipe.columns
-    ]
+    columns = [(column.published, column.kind) for column in recipe.columns]
+    places = [(row.published, *column) for row in recipe.rows for column in columns]
     names = published.set_index(NAMES).index
     lost = [" / ".join(place) for place in names[~names.isin(places)]]
     if lost:
@@ -134,11 +183,7 @@ def _relevant_note(note: str, label: str) -> str:
 
 def _difference_reason(row: FactTableRow, column: FactTableColumn, printed: str | None) -> str:
     """Return why our value differs: the scale's effect, the table's reason, or the conflicts in a dataset's
-    spec.
-
-    Conflicts that quote the printed value are preferred; for numbers, all conflicts are used if none quotes
-    it.
-    """
+    spec that quote the printed value; for numbers, all of them if none quotes it."""
     said = row.sources[column.key].scaled or row.why.get(column.key)
     if said:
         return said

@@ -86,19 +86,10 @@ class FactTable(FactHeading):
                 _line(column.label, "", [self.cells[row.subject][column.key] for row in self.rows])
                 for column in self.columns
             ]
-        return [
-            _line(
-                row.label,
-                row.measure.replace("_", " ") if self._counted else "",
-                [self.cells[row.subject][column.key] for column in self.columns],
-            )
-            for row in self.rows
-        ]
-
-    @property
-    def _counted(self) -> bool:
-        """Whether the table has counts, so that each line must show its measure."""
-        return any(column.fact == "count" for column in self.columns)
+        counts = any(column.fact == "count" for column in self.columns)
+        measures = [row.measure.replace("_", " ") if counts else "" for row in self.rows]
+        cells = ([self.cells[row.subject][column.key] for column in self.columns] for row in self.rows)
+        return list(map(_line, [row.label for row in self.rows], measures, cells))
 
     @property
     def reasons(self) -> list[str]:

@@ -16,14 +16,10 @@ OF_PREDICTING = ("finetune", "annotate")
 
 IN_CELL = {"model_sha256": "model weights", "recipe": "recipe"}
 """Fields that all seeds of a model on a dataset, including all its folds, must share, with their names."""
-IN_ROW = {
-    "split": "split",
-    "data_sha256": "data hash",
-    "trained_on_sha256": "training data",
-    "versions": "versions",
-}
+_DATA = {"split": "split", "data_sha256": "data hash"}
+IN_ROW = {**_DATA, "trained_on_sha256": "training data", "versions": "versions"}
 """Fields that the records of a dataset or fold must share, among fine-tuned models or among pipelines."""
-OF_SCORING = {"split": "split", "data_sha256": "data hash", "scoring_versions": "versions"}
+OF_SCORING = {**_DATA, "scoring_versions": "versions"}
 """Fields that all records of a dataset or fold must share, of fine-tuned models and pipelines alike."""
 
 
@@ -32,9 +28,8 @@ def refuse_mixtures(runs: DataFrame) -> None:
 
     Pipelines are not trained here, so they share only the scored data and the scoring with fine-tuned models.
     """
-    known = runs[runs["recorded"]].assign(
-        scoring_versions=lambda records: records["versions"].map(_scoring_versions)
-    )
+    known = runs[runs["recorded"]]
+    known = known.assign(scoring_versions=known["versions"].map(_scoring_versions))
     kinds = ["row", "dataset", "pipeline"]
     first_of_kinds = known.sort_values("pipeline", kind="stable").drop_duplicates(kinds)
     _refuse_differences("cell", CELL, IN_CELL, known)

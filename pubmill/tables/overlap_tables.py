@@ -9,7 +9,7 @@ from pubmill.metrics.training_overlap import CONCEPT_PARTS, NOT_KNOWN, Counts, t
 from pubmill.recipes.tables import Heading
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
-from pubmill.tables.cells import parse
+from pubmill.tables.cells import is_none, parse
 
 BY = {
     "mentions": "by the words of mentions",
@@ -19,10 +19,6 @@ BY = {
     "years": "by year of publication",
 }
 """What scores are split by -> its heading, in the order in which they are shown."""
-
-
-def _is_none(value: object) -> bool:
-    return value is None
 
 
 class PartScores(Shape):
@@ -68,7 +64,7 @@ class CellParts(Shape):
     by: str
     runs: int
     parts: tuple[PartScores, ...]
-    dated: Dated | None = Field(default=None, exclude_if=_is_none)
+    dated: Dated | None = Field(default=None, exclude_if=is_none)
 
     @property
     def says_something(self) -> bool:

@@ -9,6 +9,7 @@ They are DataFrames with these columns:
 - `note`: a remark, or empty.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -50,7 +51,8 @@ def read_published(path: Path, left_out: Mapping[str, str] = MappingProxyType({}
     if wrong := _wrong_values(lines):
         raise PubmillError("\n".join(wrong))
     lines = lines.rename(columns={"value": "printed"})
-    lines.insert(3, "value", lines["printed"].map(_parse_number).astype("float64"))
+    numbers = lines["printed"].map(lambda printed: float(printed or "nan"))
+    lines.insert(3, "value", numbers.astype("float64"))
     return lines
 
 
@@ -74,10 +76,6 @@ def _lines_kept(path: Path, left_out: Mapping[str, str]) -> DataFrame:
     lines = published_lines(path)
     of_metric = lines["row"] + "/" + lines["metric"]
     return lines[~lines["row"].isin(left_out) & ~of_metric.isin(left_out)][COLUMNS]
-
-
-def _parse_number(printed: str) -> float:
-    return float(printed) if printed else float("nan")
 
 
 def published_lines(path: Path) -> DataFrame:
@@ -127,9 +125,8 @@ def published_of_cells(
 ) -> dict[tuple[str, str], PublishedValue]:
     """Return the published values of cells by the keys of column and row; of several, the first name's."""
     known = published.dropna(subset="value").set_index(NAMES)
-    values = (
-        _cell_names(columns, rows).join(known, on=NAMES, how="inner").drop_duplicates(["in_column", "in_row"])
-    )
+    values = _cell_names(columns, rows).join(known, on=NAMES, how="inner")
+    values = values.drop_duplicates(["in_column", "in_row"])
     return {
         (one.in_column, one.in_row): PublishedValue(value=one.value, printed=one.printed, note=one.note)
         for one in values.itertuples()
@@ -138,9 +135,8 @@ def published_of_cells(
 
 def _cell_names(columns: Sequence[PublishedColumn], rows: Sequence[PublishedRow]) -> DataFrame:
     """Return one line per cell and name under which its published value may be."""
-    lines = [
-        (column.key, row.key, *place) for column in columns for row in rows for place in places(column, row)
-    ]
+    cells = itertools.product(columns, rows)
+    lines = [(column.key, row.key, *place) for column, row in cells for place in places(column, row)]
     return DataFrame(lines, columns=["in_column", "in_row", *NAMES], dtype="str")
 
 
@@ -159,9 +155,8 @@ def _lost_values(recipe: TableRecipe, published: DataFrame) -> list[str]:
         for where, *names in published[~_has_cell(recipe, published)][NAMES].itertuples()
     ]
     head = f"{recipe.paper}/{recipe.table}: published values without a cell"
-    advice = (
-        f"correct the names, or add to {recipe.table}.yaml `left_out: {{ROW: why}}`, or `ROW/METRIC: why`"
-    )
+    file = f"{recipe.table}.yaml"
+    advice = f"correct the names, or add to {file} `left_out: {{ROW: why}}`, or `ROW/METRIC: why`"
     return [head, *lost, advice] if lost else []
 
 
@@ -218,9 +213,12 @@ def with_recomputed(
     """Return a printed composite, with `recomputed` set if it does not follow from the printed parts within
     rounding."""
     computed = recomputed(composite, parts)
-    if printed is None or computed is None:
-        return printed
-    value, slack = computed
+    return printed if printed is None or computed is None else marked_unless_following(printed, *computed)
+
+
+def marked_unless_following(printed: PublishedValue, value: float, slack: float) -> PublishedValue:
+    """Return a printed value, with `recomputed` set to the `value` that its parts give if the two differ by
+    more than the rounding of the parts (`slack`) and its own."""
     follows = abs(value - printed.value) <= slack + half_unit(printed.printed) + 1e-9
     return printed if follows else printed.model_copy(update={"recomputed": value})
 

@@ -1,9 +1,9 @@
 """Rankings and reproductions as text for the terminal."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from pubmill.recipes.other_tables import table_title
-from pubmill.tables.ranks import AdjacentPair, RankedModel, Ranking
+from pubmill.tables.ranks import AdjacentPair, Ranking
 from pubmill.tables.reproductions import Reproduction
 
 MODELS = ("model", "score", "group", "rank")
@@ -15,12 +15,9 @@ def as_text(ranked: Ranking) -> str:
     """Return a ranking as tables of text."""
     title = f"{table_title(ranked.table)}, {ranked.score}; drawn with replacement: {', '.join(ranked.levels)}"
     pairs = f"{ranked.unresolved} of {len(ranked.adjacent)} adjacent ranks unresolved at 5 %"
-    models = aligned([MODELS, *map(_model_line, ranked.models)])
+    lines = [(one.model, f"{one.score:.2f}", str(one.group), one.interval) for one in ranked.models]
+    models = aligned([MODELS, *lines])
     return "\n".join([title, "", *models, "", pairs, *aligned([PAIRS, *map(_pair_line, ranked.adjacent)])])
-
-
-def _model_line(one: RankedModel) -> tuple[str, ...]:
-    return one.model, f"{one.score:.2f}", str(one.group), one.interval
 
 
 def _pair_line(one: AdjacentPair) -> tuple[str, ...]:
@@ -37,13 +34,9 @@ def _pair_line(one: AdjacentPair) -> tuple[str, ...]:
 
 def reproductions_as_text(reproductions: Sequence[Reproduction]) -> str:
     """Return the reproductions of a table by model, as text."""
-    return "\n".join(aligned([REPRODUCED, *_reproduction_lines(reproductions)]))
-
-
-def _reproduction_lines(reproductions: Sequence[Reproduction]) -> Iterator[tuple[str, ...]]:
-    for one in reproductions:
-        verdicts = ", ".join(f"{number} {name}" for name, number in one.verdicts.items())
-        yield one.model, str(one.cells), f"{one.cv:.2f}", verdicts
+    verdicts = [", ".join(f"{n} {name}" for name, n in one.verdicts.items()) for one in reproductions]
+    numbers = [(one.model, str(one.cells), f"{one.cv:.2f}") for one in reproductions]
+    return "\n".join(aligned([REPRODUCED, *((*a, b) for a, b in zip(numbers, verdicts, strict=True))]))
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -112,10 +112,7 @@ def rankings_of(table: AuditedTable, specs: Path) -> tuple[list[Ranking], str]:
     if len(columns) < 2:
         return [], ONE_MODEL
     observed = np.array(
-        [
-            [np.mean([values[column.key, row] for row in of_dataset]) for column in columns]
-            for of_dataset in rows.values()
-        ]
+        [[np.mean([values[one.key, row] for row in some]) for one in columns] for some in rows.values()]
     )
     runs = [[np.array([score]) for score in of_dataset] for of_dataset in observed]
     scores = Scores(tuple(column.label for column in columns), observed, observed[:, None, :], runs, ())
@@ -150,12 +147,11 @@ def weights_of_means(composites: Sequence[Composite], rows: Mapping[str, Sequenc
     places = {row: place for place, of_dataset in enumerate(rows.values()) for row in of_dataset}
     means: dict[str, Array] = {}
     for one in composites:
-        if all(row in places for group in one.groups.values() for row in group):
-            weights = np.zeros(len(rows))
-            for group in one.groups.values():
-                for row in group:
-                    weights[places[row]] += 1 / len(one.groups) / len(group)
-            means[one.label] = weights
+        weighted = [(row, 1 / len(one.groups) / len(group)) for group in one.groups.values() for row in group]
+        if all(row in places for row, _ in weighted):
+            means[one.label] = np.zeros(len(rows))
+            for row, weight in weighted:
+                means[one.label][places[row]] += weight
     plain = np.full(len(rows), 1 / len(rows)) if rows else np.zeros(0)
     same = any(np.allclose(plain, weights) for weights in means.values())
     return means if same else {MEAN: plain, **means}
@@ -176,39 +172,27 @@ def ranking(table: AuditedTable, label: str, scores: Scores, weights: Array, res
         score=label,
         levels=levels,
         datasets=len(used),
-        models=_models(ranked, scores.models),
+        models=tuple(
+            RankedModel(
+                model=scores.models[number],
+                score=ranked.scores[number],
+                low=ranked.low[number],
+                high=ranked.high[number],
+                group=ranked.groups[number],
+            )
+            for number in ranked.order
+        ),
         adjacent=_adjacent_pairs(ranked, scores.models, [scores.runs[int(place)] for place in used]),
-    )
-
-
-def _models(ranked: Ranks, labels: Sequence[str]) -> tuple[RankedModel, ...]:
-    return tuple(
-        RankedModel(
-            model=labels[number],
-            score=ranked.scores[number],
-            low=ranked.low[number],
-            high=ranked.high[number],
-            group=ranked.groups[number],
-        )
-        for number in ranked.order
     )
 
 
 def _adjacent_pairs(
     ranked: Ranks, labels: Sequence[str], runs: Sequence[Sequence[Array]]
 ) -> tuple[AdjacentPair, ...]:
-    return tuple(
-        AdjacentPair(
-            upper=labels[pair.upper],
-            lower=labels[pair.lower],
-            difference=pair.difference,
-            interval=pair.interval,
-            reversed=pair.reversed,
-            improvement=probability_of_improvement(
-                [of_dataset[pair.upper] for of_dataset in runs],
-                [of_dataset[pair.lower] for of_dataset in runs],
-            ),
-            resolved=pair.resolved,
-        )
-        for pair in ranked.adjacent
-    )
+    pairs = []
+    for pair in ranked.adjacent:
+        upper, lower = ([of_dataset[model] for of_dataset in runs] for model in (pair.upper, pair.lower))
+        named = {"upper": labels[pair.upper], "lower": labels[pair.lower]}
+        better = probability_of_improvement(upper, lower)
+        pairs.append(AdjacentPair(**(pair._asdict() | named), improvement=better))
+    return tuple(pairs)

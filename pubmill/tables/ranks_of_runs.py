@@ -52,27 +52,17 @@ def rankings_of_runs(audited: AuditedTable, table: Table, results: Path) -> tupl
         return [], ONE_MODEL
     scores = _scores(table, runs[runs["column"].isin(labels)], rows, labels, results)
     means = weights_of_means(audited.composites, rows)
-    same = (
-        ranking(audited, label, scores, weights, means_on_the_same_datasets)
-        for label, weights in means.items()
-    )
+    same = [ranking(audited, label, scores, of, means_on_the_same_datasets) for label, of in means.items()]
     return [*over_datasets(audited, scores, means), *same], ""
 
 
 def _scores(
-    table: Table,
-    runs: DataFrame,
-    rows: Mapping[str, Sequence[str]],
-    labels: Mapping[str, str],
-    results: Path,
+    table: Table, runs: DataFrame, rows: Mapping[str, Sequence[str]], labels: Mapping[str, str], results: Path
 ) -> Scores:
     """Return the scores of the models on all datasets; several rows of a dataset are averaged."""
     known = {row.key: row for row in table.rows}
     row_scores = [
-        [
-            _row_scores(table, known[row], runs[runs["row"] == row], list(labels), results)
-            for row in of_dataset
-        ]
+        [_row_scores(table, known[row], runs[runs["row"] == row], [*labels], results) for row in of_dataset]
         for of_dataset in rows.values()
     ]
     values = np.array([np.mean([one.draws for one in of_dataset], axis=0) for of_dataset in row_scores])

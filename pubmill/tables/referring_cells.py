@@ -6,8 +6,8 @@ from pubmill.recipes.other_tables import ReferencedCell
 from pubmill.recipes.tables import Difference, TableRecipe
 from pubmill.statistics.equivalence import combined
 from pubmill.statistics.verdict_models import Verdict
-from pubmill.tables.cells import Cell, OtherCell, PublishedValue, Table
-from pubmill.tables.published_values import half_unit
+from pubmill.tables.cells import Cell, OtherCell, PublishedValue, Table, make_cell
+from pubmill.tables.published_values import half_unit, marked_unless_following
 from pubmill.tables.verdicts import Cells, incomparable, uncertainty_of, verdict_by
 
 NO_OTHER = "no difference: the paper prints none"
@@ -61,16 +61,17 @@ def _difference(
     """Return a cell minus one of another table, with its verdict."""
     reference = difference.minus.get(column)
     if reference is None:
-        return _cell(published, None, n=0, expected=0, missing=NO_OTHER)
+        return make_cell(published, None, n=0, expected=0, missing=NO_OTHER)
     own, other = cells[difference.of], _other_cell(reference, others)
-    published = _with_recomputed(published, own.published, other.cell.published)
+    if published and (one := own.published) and (minus := other.cell.published):
+        slack = half_unit(one.printed) + half_unit(minus.printed)
+        published = marked_unless_following(published, one.value - minus.value, slack)
     parts = {_label(recipe, difference.of): own.value, _place(other): other.cell.value}
     lacking = [name for name, value in parts.items() if value is None]
     value = None if own.value is None or other.cell.value is None else own.value - other.cell.value
     missing = f"no difference: no score of {' and '.join(lacking)}" if lacking else None
-    made = _cell(
-        published, value, n=len(parts) - len(lacking), expected=len(parts), missing=missing, minus=other
-    )
+    n, expected = len(parts) - len(lacking), len(parts)
+    made = make_cell(published, value, n=n, expected=expected, missing=missing, minus=other)
     verdict = _verdict(recipe, difference, column, reference, made, cells, others)
     return made.model_copy(update={"verdict": verdict})
 
@@ -81,41 +82,6 @@ def _label(recipe: TableRecipe, row: str) -> str:
 
 def _place(other: OtherCell) -> str:
     return f"{other.column} in {other.title} ({other.cell.missing})" if other.cell.missing else other.title
-
-
-def _cell(
-    published: PublishedValue | None,
-    value: float | None,
-    *,
-    n: int,
-    expected: int,
-    missing: str | None,
-    minus: OtherCell | None = None,
-) -> Cell:
-    return Cell(
-        value=value,
-        spread=None,
-        n=n,
-        expected=expected,
-        seeds=(),
-        missing=missing,
-        published=published,
-        difference=None if value is None or published is None else value - published.value,
-        minus=minus,
-    )
-
-
-def _with_recomputed(
-    printed: PublishedValue | None, own: PublishedValue | None, other: PublishedValue | None
-) -> PublishedValue | None:
-    """Return a printed difference, with `recomputed` set if it does not follow from the two printed values
-    within rounding."""
-    if printed is None or own is None or other is None:
-        return printed
-    value = own.value - other.value
-    slack = sum(half_unit(one.printed) for one in (printed, own, other))
-    follows = abs(value - printed.value) <= slack + 1e-9
-    return printed if follows else printed.model_copy(update={"recomputed": value})
 
 
 def _verdict(

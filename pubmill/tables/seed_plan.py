@@ -68,10 +68,7 @@ class _Runs(NamedTuple):
 
 
 def row_plans(
-    recipe: TableRecipe,
-    results: Path,
-    is_current: Callable[[str], bool],
-    for_documents: bool = False,
+    recipe: TableRecipe, results: Path, is_current: Callable[[str], bool], for_documents: bool = False
 ) -> list[RowPlan]:
     """Plan the next runs of every row of a table that is compared by seeds.
 
@@ -105,12 +102,9 @@ def seed_counts(recipe: TableRecipe, results: Path, is_current: Callable[[str], 
 def _runs(recipe: TableRecipe, row: Row, results: Path, is_current: Callable[[str], bool]) -> _Runs | None:
     """Return the finished runs of a row; None if it is not compared by seeds: if it is hidden, of several
     folds, or has fewer than two models with several seeds."""
-    paths = {
-        column.label: recipe.records.get(column.key, {}).get(row.key, ())
-        for column in recipe.columns
-        if not column.pipeline
-    }
-    paths = {label: tuple(of_model) for label, of_model in paths.items() if len(of_model) > 1}
+    trained = [column for column in recipe.columns if not column.pipeline]
+    paths = {one.label: tuple(recipe.records.get(one.key, {}).get(row.key, ())) for one in trained}
+    paths = {label: of_model for label, of_model in paths.items() if len(of_model) > 1}
     if len(paths) < 2 or row.folds or not row.shown:
         return None
     records = {
@@ -118,11 +112,8 @@ def _runs(recipe: TableRecipe, row: Row, results: Path, is_current: Callable[[st
         for label, of_model in paths.items()
     }
     failed = tuple(label for label, of_model in records.items() if any(one.failed for one in of_model))
-    scores = {
-        label: [_score(one, row) for one in of_model]
-        for label, of_model in records.items()
-        if label not in failed
-    }
+    whole = {label: of_model for label, of_model in records.items() if label not in failed}
+    scores = {label: [_score(one, row) for one in of_model] for label, of_model in whole.items()}
     made = [one for of_model in records.values() for one in of_model]
     return _Runs(len(made), paths, scores, failed, _items(made))
 
@@ -164,10 +155,7 @@ def _other_documents(runs: _Runs, row: Row, results: Path) -> OtherDocuments | N
 
 def _score(record: Record, row: Row) -> float:
     if record.metrics is None or row.metric not in record.metrics:
-        raise PubmillError(
-            f"the record of {record.model} on {record.dataset}, seed {record.seed}, has no {row.metric}; "
-            "score it again (remove it)"
-        )
+        raise _lacking(record, row.metric)
     return record.metrics[row.metric]
 
 
@@ -180,10 +168,12 @@ def _items_of(record: Record) -> int:
     counts = record.counts or {}
     if items := counts.get("gold") or counts.get("examples"):
         return items
-    raise PubmillError(
-        f"the record of {record.model} on {record.dataset}, seed {record.seed}, has no number of scored "
-        "examples; score it again (remove it)"
-    )
+    raise _lacking(record, "number of scored examples")
+
+
+def _lacking(record: Record, what: str) -> PubmillError:
+    run = f"{record.model} on {record.dataset}, seed {record.seed}"
+    return PubmillError(f"the record of {run}, has no {what}; score it again (remove it)")
 
 
 PAIRS = ("pair", "difference", "p", "state")
@@ -219,16 +209,16 @@ def _row_text(plan: RowPlan) -> str:
 def _pair_lines(plan: RowPlan) -> list[str]:
     if not plan.pairs:
         return []
-    lines = [(_pair_name(one), f"{100 * abs(one.difference):.2f}", *_answer(one)) for one in plan.pairs]
+    lines = list(map(_pair_line, plan.pairs))
     if plan.documents is None:
         return aligned([PAIRS, *lines])
     others = [(ON_OTHERS, "", *_answer(one)) for one in plan.documents.pairs]
     return aligned([PAIRS, *chain.from_iterable(zip(lines, others, strict=True))])
 
 
-def _pair_name(one: PairState) -> str:
+def _pair_line(one: PairState) -> tuple[str, ...]:
     upper, lower = (one.first, one.second) if one.difference >= 0 else (one.second, one.first)
-    return f"{upper} > {lower}"
+    return f"{upper} > {lower}", f"{100 * abs(one.difference):.2f}", *_answer(one)
 
 
 def _answer(one: PairState) -> tuple[str, str]:

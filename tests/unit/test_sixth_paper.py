@@ -12,7 +12,7 @@ from pubmill.specs import Specs, load
 from pubmill.specs.fidelity import faults
 from pubmill.specs.study import Study
 from pubmill.stages import Graph, checked_graph
-from pubmill.tables.finished_tables import finished_table
+from pubmill.tables.aggregation import finished_table
 from tests import fidelity_page, full_tables
 
 NAME = "smith2026/table01"

@@ -9,8 +9,8 @@ from pubmill.extras.proof.proofs import TableBasisRecipe
 from pubmill.recipes.tables import TableRecipe
 from pubmill.recipes.writing import as_values
 from pubmill.storage.result_paths import BELOW
+from pubmill.tables.aggregation import other_tables
 from pubmill.tables.cells import read_table
-from pubmill.tables.finished_tables import other_tables
 from pubmill.tables.ranks import rankings_of
 from pubmill.tables.ranks_of_runs import rankings_of_runs
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from pubmill.recipes.tables import Column, Difference, Row, TableRecipe
+from pubmill.tables.aggregation import finished_table
 from pubmill.tables.cells import Table
-from pubmill.tables.finished_tables import finished_table
 
 
 def rows_behind(recipe: TableRecipe, row: Row) -> tuple[str, ...]:

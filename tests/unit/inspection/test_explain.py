@@ -14,9 +14,9 @@ from pubmill.errors import PubmillError
 from pubmill.inspection.explain.cell_explanations import explain
 from pubmill.inspection.explain.explanation_printing import print_explanation, to_json
 from pubmill.recipes.tables import Heading, values_of
-from pubmill.statistics.reproducibility import unbiased_cv
 from pubmill.storage.files import write_json
 from pubmill.tables.overlap_tables import CellParts, OverlapTable, PartScores
+from pubmill.tables.reproductions import unbiased_cv
 from tests.unit import toy_tables as made_up
 from tests.unit.inspection.toy_explanations import MODEL, TABLE, TEST, explainer, printed, put_records
 from tests.unit.report import toy_cards as made_up_cards

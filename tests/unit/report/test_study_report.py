@@ -10,8 +10,8 @@ from pubmill.recipes.tables import Heading, values_of
 from pubmill.report.rendering import to_json
 from pubmill.report.study_report import read_report, render
 from pubmill.storage.files import write_json
+from pubmill.tables.aggregation import finished_table
 from pubmill.tables.cells import Table
-from pubmill.tables.finished_tables import finished_table
 from pubmill.tables.overlap_tables import CellParts, OverlapTable, PartScores
 from pubmill.tables.row_floors import CeilingScore, RowFloors
 from tests.pages import parsed

@@ -12,9 +12,9 @@ from pubmill.recipes.tables import TableRecipe
 from pubmill.recipes.writing import as_json, as_values
 from pubmill.report.table_rendering import TABLE_RENDERERS
 from pubmill.statistics.equivalence import combined, equivalence_p, uncertainty
+from pubmill.tables.aggregation import finished_table
 from pubmill.tables.cells import Table, parse
 from pubmill.tables.comparisons import comparisons
-from pubmill.tables.finished_tables import finished_table
 from pubmill.tables.table_frames import cell_frame, is_usual, run_frame
 from tests.pages import parsed
 from tests.unit.toy_tables import HEADER, column, paths, recipe, record, row, write

@@ -7,8 +7,8 @@ import pytest
 
 from pubmill.report.table_rendering import TABLE_RENDERERS
 from pubmill.storage.files import write_json
+from pubmill.tables.aggregation import finished_table
 from pubmill.tables.cells import Table, read_table
-from pubmill.tables.finished_tables import finished_table
 from pubmill.tables.row_floors import HIGHEST, CeilingScore, DatasetFloors, FloorScores, RowFloors, row_floors
 from tests.unit.toy_tables import PUBLISHED, recipe, write_all
 

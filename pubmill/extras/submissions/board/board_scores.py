@@ -26,9 +26,9 @@ from pubmill.storage.checksums import write_formats, write_predictions
 from pubmill.storage.files import read_json, sha256, write_json
 from pubmill.storage.privacy import keep_private
 from pubmill.storage.result_paths import BELOW
+from pubmill.tables.aggregation import finished_table
 from pubmill.tables.cells import Table
 from pubmill.tables.comparisons import Comparisons, comparisons
-from pubmill.tables.finished_tables import finished_table
 from pubmill.tables.ranks import Ranking
 from pubmill.tables.ranks_of_runs import rankings_of_runs
 

@@ -30,8 +30,8 @@ from pubmill.recipes.tables import PublishedRow, TableRecipe, values_of
 from pubmill.report.rendering import to_json
 from pubmill.storage.files import sha256, write_json, write_jsonl_gz
 from pubmill.storage.result_paths import BELOW, RunKey
+from pubmill.tables.aggregation import finished_table
 from pubmill.tables.comparisons import comparisons
-from pubmill.tables.finished_tables import finished_table
 from tests.unit import toy_tables
 from tests.world.part import CANARY
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from pubmill.statistics.reproducibility import unbiased_cv
+from pubmill.tables.reproductions import unbiased_cv
 
 
 def test_two_scores_by_hand() -> None:
