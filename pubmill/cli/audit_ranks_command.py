@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import specs_folder, table_names
+from pubmill.cli.studies import TableName, specs_folder
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
@@ -14,7 +14,7 @@ from pubmill.storage.result_paths import BELOW
 
 
 def ranks(
-    table: Annotated[str, typer.Argument(help="such as gu2020/table06", autocompletion=table_names)],
+    table: TableName,
     results: Annotated[
         Path | None, typer.Option(help="results of a study with the finished table: rank its runs, too")
     ] = None,

@@ -4,14 +4,19 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
+import yaml
+
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
-from pubmill.messages.installation import VIEW, link_workspace
+from pubmill.messages.installation import SETTINGS, VIEW, link_workspace
 from pubmill.messages.progress import report_progress
+from pubmill.specs import strict_yaml
+from pubmill.storage.files import writing
 
 MARKS = ("Snakefile", "specs", "studies", "scripts")
 """Files and folders by which a checkout is recognised."""
@@ -81,3 +86,22 @@ def make_demo_files() -> None:
     command = [sys.executable, "-m", "tests.world", WORLD]
     if subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode:
         raise PubmillError(f"the made-up source files of the demo could not be written to {WORLD}")
+
+
+WORKSPACE = Path(SETTINGS[-1])
+HEADER = "# Settings of this checkout, over those of config.yaml; pubmill adds folders of models\n"
+
+
+def remember_folders(folders: Mapping[str, str]) -> None:
+    """Add folders of the user's own to `local_files` of workspace.yaml, so that their names are enough."""
+    if not folders:
+        return
+    errors: list[str] = []
+    content = strict_yaml.read(WORKSPACE, str(WORKSPACE), errors).value if WORKSPACE.is_file() else {}
+    if errors:
+        raise PubmillError("\n".join(errors))
+    known = dict(content.get("local_files") or {})
+    if known | dict(folders) != known:
+        settings = {**content, "local_files": known | dict(folders)}
+        with writing(WORKSPACE) as temporary:
+            temporary.write_text(HEADER + yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))

@@ -5,18 +5,9 @@ from typing import Annotated
 
 import typer
 
+from pubmill.cli import studies
 from pubmill.cli.checkout import checkout
 from pubmill.cli.default_study import study_of_words
-from pubmill.cli.studies import (
-    AnyStudy,
-    Configfiles,
-    Settings,
-    configuration,
-    paths,
-    specs_folder,
-    study_files,
-    table_of_study,
-)
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
@@ -25,9 +16,9 @@ from pubmill.messages import commands
 def compare(
     table: Annotated[str, typer.Argument(help="a finished table of the study, for example table06")],
     columns: Annotated[list[str], typer.Argument(help="keys or labels of two columns, or their beginnings")],
-    study: AnyStudy = None,
-    configfile: Configfiles = None,
-    config: Settings = None,
+    study: studies.AnyStudy = None,
+    configfile: studies.Configfiles = None,
+    config: studies.Settings = None,
 ) -> None:
     """Test whether two models of a table differ, row by row.
 
@@ -44,15 +35,15 @@ def compare(
     from pubmill.tables.engine_comparison import engine_lines
 
     study = study_of_words(study, table, configfile, config)
-    merged = configuration([*study_files(study), *(configfile or ())], config)
-    results, name = paths(merged), table_of_study(table, merged)
+    merged = studies.configuration([*studies.study_files(study), *(configfile or ())], config)
+    results, name = studies.paths(merged), studies.table_of_study(table, merged)
     file = Path(results.table(name, "json"))
     if not file.is_file():
         raise PubmillError(f"{file} does not exist yet. Make it: {commands.pubmill('run', study, name)}")
     chosen = with_columns(read_table(file), columns)
     compared = comparisons(chosen, Path(results.results))
     print_markdown(COMPARISON_RENDERERS["md"](compared))
-    for line in engine_lines(chosen, engines_of_models(load(specs_folder(), merged["scale"]).models)):
+    for line in engine_lines(chosen, engines_of_models(load(studies.specs_folder(), merged["scale"]).models)):
         print_text(line)
 
 

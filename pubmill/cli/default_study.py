@@ -19,8 +19,7 @@ def study_of_words(
     """Return the study that is named, or the one that a table's name stands for.
 
     Of several with this table, those whose results have it come first, then its paper's own study, then the
-    demo; which was chosen is reported. Raises a `PubmillError` if no study has such a
-    table, or if it may be one of several papers.
+    demo; which was chosen is reported. A `PubmillError` if no study has it, or it may be of several papers.
     """
     if study is not None:
         return study
@@ -32,16 +31,12 @@ def study_of_words(
     made = [(one, name) for one, name in pairs if _is_made(one, name, configfiles, settings)]
     if len(named := sorted({name for _, name in made or pairs})) > 1:
         raise PubmillError(f"{table} may be {' or '.join(named)}; write the paper too")
-    ranked = [
-        one
-        for one, _ in sorted(
-            made or pairs, key=lambda one: (one[0] != one[1].partition("/")[0], one[0] != DEMO)
-        )
-    ]
+    paper = named[0].partition("/")[0]
+    chosen = min((one for one, _ in made or pairs), key=lambda one: (one != paper, one != DEMO))
     if len(pairs) > 1:
         of_all = ", ".join(dict.fromkeys(one for one, name in pairs if name == named[0]))
-        _report(ranked[0], f"{named[0]} is in {of_all}")
-    return ranked[0]
+        _report(chosen, f"{named[0]} is in {of_all}")
+    return chosen
 
 
 def _tables(study: str) -> list[str]:

@@ -4,24 +4,17 @@ from typing import Annotated
 
 import typer
 
+from pubmill.cli import studies
 from pubmill.cli.checkout import checkout, provide_mirror
-from pubmill.cli.studies import (
-    Configfiles,
-    Settings,
-    StudyName,
-    configuration,
-    configured_graph,
-    study_files,
-)
 from pubmill.cli.verbs import Verb
 from pubmill.messages import commands
 from pubmill.specs.study import DEMO
 
 
 def doctor(
-    study: StudyName = DEMO,
-    configfile: Configfiles = None,
-    config: Settings = None,
+    study: studies.StudyName = DEMO,
+    configfile: studies.Configfiles = None,
+    config: studies.Settings = None,
     offline: Annotated[bool, typer.Option("--offline", help="do not check links")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="also licences, all datasets")] = False,
 ) -> None:
@@ -44,9 +37,9 @@ def doctor(
     from pubmill.inspection.doctor.model_diagnoses import examine_models
     from pubmill.planning.terminal_tables import console
 
-    files = [*study_files(study), *(configfile or ())]
-    provide_mirror(configuration(files, config)["mirror"])
-    graph = configured_graph(study, configfile, config)
+    files = [*studies.study_files(study), *(configfile or ())]
+    provide_mirror(studies.configuration(files, config)["mirror"])
+    graph = studies.configured_graph(study, configfile, config)
     links = None if offline else check_links(linked(graph))
     options = commands.configuration_options(files, config or ())
     findings = examine(graph, links, options)

@@ -4,31 +4,21 @@ from typing import Annotated
 
 import typer
 
+from pubmill.cli import studies
 from pubmill.cli.checkout import checkout
 from pubmill.cli.default_study import study_of_words
-from pubmill.cli.studies import (
-    AnyStudy,
-    Configfiles,
-    Settings,
-    configuration,
-    configured_graph,
-    specs_folder,
-    study_files,
-    table_names,
-    table_of_study,
-)
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.specs.study import DEMO
 
 
 def explain(
-    table: Annotated[str, typer.Argument(help="for example gu2020/table06", autocompletion=table_names)],
+    table: studies.TableName,
     row: Annotated[str | None, typer.Argument(help="key or label of a row, or its beginning")] = None,
     column: Annotated[str | None, typer.Argument(help="key or label of a column, or its beginning")] = None,
-    study: AnyStudy = None,
-    configfile: Configfiles = None,
-    config: Settings = None,
+    study: studies.AnyStudy = None,
+    configfile: studies.Configfiles = None,
+    config: studies.Settings = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Explain where a cell comes from, or what differs in a table.
@@ -47,14 +37,14 @@ def explain(
         raise PubmillError("COLUMN is missing: name ROW and COLUMN for a cell, neither for the whole table")
     needs_study = row or "/" not in table
     study = study_of_words(study, table, configfile, config) if needs_study else study or DEMO
-    files = [*study_files(study), *(configfile or ())]
-    table = table if "/" in table else table_of_study(table, configuration(files, config))
+    files = [*studies.study_files(study), *(configfile or ())]
+    table = table if "/" in table else studies.table_of_study(table, studies.configuration(files, config))
     if row is None or column is None:
-        statements = table_statements(specs_folder(), table)
+        statements = table_statements(studies.specs_folder(), table)
         print(to_json(statements)) if as_json else print_statements(console(), statements)
         return
-    graph = configured_graph(study, configfile, config)
-    explainer = cell_explanations.Explainer(graph, specs_folder(), tuple(files), tuple(config or ()))
+    graph = studies.configured_graph(study, configfile, config)
+    explainer = cell_explanations.Explainer(graph, studies.specs_folder(), tuple(files), tuple(config or ()))
     explanation = cell_explanations.explain(explainer, table, row, column)
     print(to_json(explanation)) if as_json else print_explanation(console(), explanation)
 

@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from pubmill.cli.checkout import checkout
+from pubmill.cli.checkout import WORKSPACE, checkout, remember_folders
 from pubmill.cli.studies import OWN_SPECS, dataset_names, specs_folder
 from pubmill.cli.verbs import Verb
-from pubmill.cli.workspaces import WORKSPACE, remember_folders
 from pubmill.messages import commands
 
 APP = typer.Typer(no_args_is_help=True, help="Write the spec of a model, dataset or table.")

@@ -7,16 +7,8 @@ from typing import Annotated
 
 import typer
 
+from pubmill.cli import studies
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import (
-    Configfiles,
-    Settings,
-    StudyName,
-    configuration,
-    paths,
-    study_files,
-    table_of_study,
-)
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
@@ -24,17 +16,17 @@ from pubmill.specs.study import DEMO
 
 
 def open_page(
-    study: StudyName = DEMO,
+    study: studies.StudyName = DEMO,
     tables: Annotated[list[str] | None, typer.Argument(help="pages of tables; none for the report")] = None,
-    configfile: Configfiles = None,
-    config: Settings = None,
+    configfile: studies.Configfiles = None,
+    config: studies.Settings = None,
 ) -> None:
     """Open the report of a study, or the pages of tables: open gu2020 table06."""
     checkout()
-    files = [*study_files(study), *(configfile or ())]
-    merged = configuration(files, config)
-    results = paths(merged)
-    pages = [results.table(table_of_study(name, merged), "html") for name in tables or ()]
+    files = [*studies.study_files(study), *(configfile or ())]
+    merged = studies.configuration(files, config)
+    results = studies.paths(merged)
+    pages = [results.table(studies.table_of_study(name, merged), "html") for name in tables or ()]
     for page in map(Path, pages or [results.report(merged["study"], "html")]):
         if not page.is_file():
             finished = [name for name in merged["tables"] if Path(results.table(name, "html")).is_file()]

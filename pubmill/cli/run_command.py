@@ -4,16 +4,9 @@ from typing import Annotated
 
 import typer
 
+from pubmill.cli import studies
 from pubmill.cli.checkout import WORLD, checkout, make_demo_files, show, start_snakemake
 from pubmill.cli.dry_runs import is_plain, print_dry_run
-from pubmill.cli.studies import (
-    configuration,
-    snakemake_words,
-    sort_words,
-    study_files,
-    study_names,
-    target_of_study,
-)
 from pubmill.cli.verbs import Verb
 from pubmill.messages import commands
 
@@ -22,7 +15,7 @@ def run(
     context: typer.Context,
     study: Annotated[
         str,
-        typer.Argument(help="name or file of a study; demo for the demo", autocompletion=study_names),
+        typer.Argument(help="name or file of a study; demo for the demo", autocompletion=studies.study_names),
     ],
     why: Annotated[bool, typer.Option("--why", help="with -n: what makes jobs run, by cause")] = False,
 ) -> None:
@@ -34,13 +27,13 @@ def run(
     pubmill run gu2020 table06 -n --profile profiles/slurm
     """
     root = checkout()
-    words = sort_words(context.args)
-    files = study_files(study)
-    config = configuration([*files, *words.configfiles], words.settings)
+    words = studies.sort_words(context.args)
+    files = studies.study_files(study)
+    config = studies.configuration([*files, *words.configfiles], words.settings)
     if config["mirror"] == WORLD:
         make_demo_files()
-    targets = [target_of_study(name, config) for name in words.names]
-    arguments = snakemake_words(targets, files, words)
+    targets = [studies.target_of_study(name, config) for name in words.names]
+    arguments = studies.snakemake_words(targets, files, words)
     if is_plain(words.options, why):
         show(commands.run(commands.program("snakemake"), *arguments))
         print_dry_run(root, config, [*files, *words.configfiles], targets, why)

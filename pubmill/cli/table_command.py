@@ -3,27 +3,14 @@
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from pubmill.cli.checkout import checkout, make_demo_files, show, start_snakemake
+from pubmill.cli import studies
+from pubmill.cli.checkout import checkout, make_demo_files, remember_folders, show, start_snakemake
 from pubmill.cli.dry_runs import DRY, check_no_run, is_plain, print_cost, print_dry_run
-from pubmill.cli.studies import (
-    OWN_SPECS,
-    configuration,
-    dataset_names,
-    is_fact_table,
-    paths,
-    scale_names,
-    snakemake_words,
-    sort_words,
-    specs_folder,
-    study_of_table,
-    table_names,
-)
 from pubmill.cli.verbs import Verb
-from pubmill.cli.workspaces import remember_folders
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.messages.wording import unknown
@@ -31,13 +18,10 @@ from pubmill.specs.hyperparameter_choice import OWN_SEARCH, read_choice_option
 from pubmill.specs.study import DEMO
 from pubmill.storage.name_patterns import SPEC, fits
 
-if TYPE_CHECKING:
-    from pubmill.new_specs.new_model import NewModel
-
 
 def table(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="for example gu2020/table06", autocompletion=table_names)],
+    name: studies.TableName,
     model: Annotated[
         list[str],
         typer.Option(help="./FOLDER, hub:GROUP/MODEL@COMMIT, or the name of a spec; may be repeated"),
@@ -65,16 +49,16 @@ def table(
     compared with published values. Options of Snakemake follow, for example -n or --profile profiles/gpu.
     """
     root = checkout()
-    if name not in table_names():
-        raise PubmillError(unknown("table", name, table_names()))
-    if scale not in scale_names():
-        raise PubmillError(unknown("scale", scale, scale_names()))
-    if is_fact_table(name):
+    if name not in studies.table_names():
+        raise PubmillError(unknown("table", name, studies.table_names()))
+    if scale not in studies.scale_names():
+        raise PubmillError(unknown("scale", scale, studies.scale_names()))
+    if studies.is_fact_table(name):
         as_printed = commands.pubmill("run", name.partition("/")[0], name)
         raise PubmillError(f"{name} is a table of facts, in which no model is run; make it with {as_printed}")
-    words = sort_words(context.args)
-    files = [*study_of_table(name, scale), *words.configfiles]
-    config = configuration(files, words.settings)
+    words = studies.sort_words(context.args)
+    files = [*studies.study_of_table(name, scale), *words.configfiles]
+    config = studies.configuration(files, words.settings)
     if config["scale"] != scale:
         raise PubmillError(f"no study of studies/ has the scale {scale!r}; name one with --configfile")
     if scale == DEMO:
@@ -87,9 +71,10 @@ def table(
     suffixes, of_search = _hyperparameters(choice, search)
     own = "+".join([*names, *suffixes])
     settings += [*of_search, f"own_tables={own}"]
-    page = paths(config | {"own_tables": own}).table(name, "html")
+    page = studies.paths(config | {"own_tables": own}).table(name, "html")
     all_words = words._replace(configfiles=files, settings=[*words.settings, *settings])
-    chosen, arguments = configuration(files, all_words.settings), snakemake_words([page], [], all_words)
+    chosen = studies.configuration(files, all_words.settings)
+    arguments = studies.snakemake_words([page], [], all_words)
     if not DRY.intersection(words.options):
         check_no_run(chosen)
     print_cost(root, chosen, files, page)
@@ -115,25 +100,20 @@ def _models(given: list[str]) -> tuple[list[str], dict[str, str]]:
     names: list[str] = []
     folders: dict[str, str] = {}
     for model in given:
-        if fits(SPEC, model) and (specs_folder() / "models" / f"{model}.yaml").is_file():
+        if fits(SPEC, model) and (studies.specs_folder() / "models" / f"{model}.yaml").is_file():
             names.append(model)
             continue
         if not model.startswith("hub:") and not Path(model).is_dir() and "/" not in model:
-            known = [path.stem for path in (specs_folder() / "models").glob("*.yaml")]
+            known = [path.stem for path in (studies.specs_folder() / "models").glob("*.yaml")]
             raise PubmillError(f"{unknown('model', model, known)}. A folder is given as ./{model}")
-        described = _described(model)
+        from pubmill.new_specs.new_model import new_model, write_spec  # Imports torch, which takes seconds.
+
+        described = new_model(model, datasets=studies.dataset_names())
+        print(f"{model} is described in {write_spec(described, studies.OWN_SPECS)}", file=sys.stderr)
+        checkout()  # a workspace gets the new spec
         names.append(described.name)
         folders |= described.local_files
     return names, folders
-
-
-def _described(model: str) -> "NewModel":
-    from pubmill.new_specs.new_model import new_model, write_spec  # Imports torch, which takes seconds.
-
-    described = new_model(model, datasets=dataset_names())
-    print(f"{model} is described in {write_spec(described, OWN_SPECS)}", file=sys.stderr)
-    checkout()  # a workspace gets the new spec
-    return described
 
 
 VERB = Verb("Run", table, passes_on=True)

@@ -4,21 +4,13 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from pubmill.cli import studies
 from pubmill.cli.checkout import checkout, find_modules, provide_mirror, show
 from pubmill.cli.dry_runs import DRY
-from pubmill.cli.studies import (
-    configuration,
-    snakemake_words,
-    sort_words,
-    specs_folder,
-    study_files,
-    study_names,
-    target_of_study,
-)
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
@@ -33,7 +25,7 @@ STATE = Path(".snakemake/pubmill-update.json")
 
 def update(
     context: typer.Context,
-    study: Annotated[str, typer.Argument(help="name or file of a study", autocompletion=study_names)],
+    study: studies.StudyName,
 ) -> None:
     """Fetch new files of PubMed, and run what depends on them.
 
@@ -46,11 +38,11 @@ def update(
     """
     root = checkout()
     find_modules(root)
-    words = sort_words(context.args)
-    files = study_files(study)
-    config = configuration([*files, *words.configfiles], words.settings)
+    words = studies.sort_words(context.args)
+    files = studies.study_files(study)
+    config = studies.configuration([*files, *words.configfiles], words.settings)
     provide_mirror(config["mirror"])
-    targets = [target_of_study(name, config) for name in words.names]
+    targets = [studies.target_of_study(name, config) for name in words.names]
     settings = [*files, *words.configfiles]
     dry = bool(DRY.intersection(words.options))
     before = _begin(config, settings, dry)
@@ -58,7 +50,7 @@ def update(
         return
     graph = _graph(config, settings)
     corpora = _corpora(graph)
-    arguments = snakemake_words([], files, words)
+    arguments = studies.snakemake_words([], files, words)
     _divide(graph, corpora, "latest", arguments)
     _report(graph, before)
     copies = [name for name in corpora if graph.specs.corpora[name].duplicates]
@@ -79,9 +71,8 @@ def _begin(config: dict[str, Any], files: Sequence[str], dry: bool) -> dict[str,
     updates = _updates(graph, config["mirror"])
     if dry:
         return {}
-    before: dict[str, dict[str, int]] = {corpus: _shards(graph, corpus) for corpus in _corpora(graph)}
-    before |= state["before"]
-    changed = own_files(updated_specs(graph.study.scale, _corpora(graph), specs_folder(), updates))
+    before = {corpus: _shards(graph, corpus) for corpus in _corpora(graph)} | state["before"]
+    changed = own_files(updated_specs(graph.study.scale, _corpora(graph), studies.specs_folder(), updates))
     old = {path: Path(path).read_text(encoding="utf-8") for path in changed}
     write_json(STATE, {"before": before, "specs": changed})
     _write_specs(changed)
@@ -127,7 +118,7 @@ def _graph(config: dict[str, Any], files: Sequence[str]) -> "Graph":
     from pubmill.specs.study import check_study
     from pubmill.stages import Graph
 
-    return Graph(*check_study(config, specs_folder(), list(files)))
+    return Graph(*check_study(config, studies.specs_folder(), list(files)))
 
 
 def _shards(graph: "Graph", corpus: str) -> dict[str, int]:

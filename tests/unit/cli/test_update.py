@@ -113,7 +113,7 @@ def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     graph = study_graph(tmp_path)
     monkeypatch.setattr(update_command, "_graph", lambda *_: graph)
     monkeypatch.setattr(update_command, "_updates", lambda *_: {})
-    monkeypatch.setattr(update_command, "specs_folder", lambda: Path("specs"))
+    monkeypatch.setattr("pubmill.cli.studies.specs_folder", lambda: Path("specs"))
     updates = "pubmill.inspection.pubmed_updates"
     monkeypatch.setattr(f"{updates}.updated_specs", lambda *_: {Path("specs/texts.yaml"): "new"})
     monkeypatch.setattr(f"{updates}.check_updated", lambda *_: None)
