@@ -71,7 +71,8 @@ def _begin(config: dict[str, Any], files: Sequence[str], dry: bool) -> dict[str,
     updates = _updates(graph, config["mirror"])
     if dry:
         return {}
-    before = {corpus: _shards(graph, corpus) for corpus in _corpora(graph)} | state["before"]
+    before = {corpus: _shards(graph, corpus) for corpus in _corpora(graph)}
+    before |= state["before"]
     changed = own_files(updated_specs(graph.study.scale, _corpora(graph), studies.specs_folder(), updates))
     old = {path: Path(path).read_text(encoding="utf-8") for path in changed}
     write_json(STATE, {"before": before, "specs": changed})

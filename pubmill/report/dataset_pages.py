@@ -205,4 +205,8 @@ def read_page(path: Path) -> Page:
     return parse(Page, read_json(path), str(path))
 
 
-PAGE_RENDERERS = renderers("dataset_page", PAGE_FORMATS, lambda page: {"page": page, "recipe": page.recipe})
+def _values(page: Page) -> dict[str, object]:
+    return {"page": page, "recipe": page.recipe}
+
+
+PAGE_RENDERERS = renderers("dataset_page", PAGE_FORMATS, _values)
