@@ -166,13 +166,6 @@ def _hopeful(gap: Array, most: int, floor: float, alpha: float) -> bool:
     return bool(p_values(mixture(t2, most), most) <= alpha)
 
 
-def next_runs(
-    scores: Mapping[str, Sequence[float]], most: int, items: int, alpha: float = ALPHA
-) -> Iterator[str]:
-    """Yield the models that need one more seed to decide pairs on these documents."""
-    return next_models(scores, pair_states(scores, most, items, alpha), most)
-
-
 def next_models(
     scores: Mapping[str, Sequence[float]], states: Sequence[PairState], most: int
 ) -> Iterator[str]:

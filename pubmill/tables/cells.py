@@ -290,11 +290,6 @@ class Table(ResultHeading):
         highest = max(values.values(), default=0.0)
         return {column for column, value in values.items() if value == highest} if len(values) > 1 else set()
 
-    @property
-    def expected_runs(self) -> int:
-        """Number of expected fine-tuning runs."""
-        return sum(len(cell.seeds) for _, column, cell in self.read() if not column.pipeline)
-
     def read(self) -> Iterator[tuple[Row, Column, Cell]]:
         """Yield the cells in reading order, including those of hidden rows."""
         for row in (*self.rows, *self.composites):

@@ -1,4 +1,4 @@
-"""Replay of `next_runs` on 240 small runs, against the same runs with fixed numbers of seeds.
+"""Replay of `next_models` on 240 small runs, against the same runs with fixed numbers of seeds.
 
 `small_runs.jsonl` has their scores: six feed-forward taggers on windows of words (NCBI-disease, BC5-disease:
 strict F1 of entities) or classifiers of averaged word vectors (GAD, PubMedQA: accuracy), trained for three or
@@ -18,7 +18,7 @@ from scipy import stats
 from pubmill.metrics.contributions import Array
 from pubmill.statistics.document_evidence import document_states, jackknife_variances
 from pubmill.statistics.resampling import holm
-from pubmill.statistics.seed_stopping import next_models, next_runs, pair_states
+from pubmill.statistics.seed_stopping import next_models, pair_states
 
 RUNS = Path(__file__).with_name("small_runs.jsonl")
 ITEMS = RUNS.with_suffix(".npz")
@@ -53,7 +53,7 @@ def by_t_tests(dataset: str, scores: Scores, most: int) -> Decided:
 def replayed(dataset: str, scores: Scores, items: int, most: int) -> tuple[int, Decided]:
     """Make the runs in the order of the plan; their number and the pairs that they decide."""
     known: Scores = {model: [] for model in scores}
-    while batch := list(next_runs(known, most, items)):
+    while batch := list(next_models(known, pair_states(known, most, items), most)):
         for model in batch:
             known[model].append(scores[model][len(known[model])])
     states = pair_states(known, most, items)

@@ -9,7 +9,7 @@ from pubmill.statistics.seed_stopping import (
     EFFECTS,
     e_values,
     largest_e_values,
-    next_runs,
+    next_models,
     p_values,
     pair_states,
     resolution,
@@ -100,11 +100,16 @@ def test_the_family_wise_error_in_ten_thousand_rows(kind: str, most: int) -> Non
     assert family_wise_error(kind, 10_000, most) <= 0.05
 
 
+def next_runs(scores: dict[str, list[float]], most: int, items: int) -> list[str]:
+    """The models that need one more seed to decide pairs on these documents."""
+    return list(next_models(scores, pair_states(scores, most, items), most))
+
+
 def runs_needed(means: dict[str, float], most: int) -> tuple[dict[str, int], set[tuple[str, str]]]:
     """Make runs as the plan asks for them; the number of each model's, and the decided pairs."""
     noise = np.random.default_rng(3)
     known: dict[str, list[float]] = {name: [] for name in means}
-    while batch := list(next_runs(known, most, 1000)):
+    while batch := next_runs(known, most, 1000):
         for name in batch:
             known[name].append(means[name] + 0.004 * noise.normal())
     decided = {(one.first, one.second) for one in pair_states(known, most, 1000) if one.decided}
@@ -119,9 +124,9 @@ def test_clear_pairs_stop_early_and_close_ones_are_given_up() -> None:
 
 def test_a_lagging_model_catches_up_first() -> None:
     known = {"a": [0.9, 0.91, 0.905], "b": [0.8, 0.81], "c": [0.7]}
-    assert list(next_runs(known, 10, 1000)) == ["b", "c"]
-    assert list(next_runs({"a": [], "b": []}, 5, 100)) == ["a", "b"]
-    assert list(next_runs({"a": [0.1] * 2, "b": [0.2] * 2}, 2, 100)) == []
+    assert next_runs(known, 10, 1000) == ["b", "c"]
+    assert next_runs({"a": [], "b": []}, 5, 100) == ["a", "b"]
+    assert next_runs({"a": [0.1] * 2, "b": [0.2] * 2}, 2, 100) == []
 
 
 def test_the_direction_and_the_last_seed() -> None:
