@@ -1,9 +1,12 @@
 """The content of a report."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
 
 from pandas import DataFrame, concat
 
@@ -17,7 +20,6 @@ from pubmill.report.figures import Curve, Strip
 from pubmill.report.pipeline_figures import PipelineFigure, pipeline_figure
 from pubmill.report.rendering import count, quantity
 from pubmill.report.run_trainings import Trainings
-from pubmill.report.statements import Statements
 from pubmill.report.table_views import TableRuns, TableView, dataset_notes, table_runs, table_views
 from pubmill.report.tallies import (
     CompositeScore,
@@ -28,6 +30,8 @@ from pubmill.report.tallies import (
     tally,
 )
 from pubmill.report.training_times import ModelTimes, time_strip, times
+from pubmill.specs.fidelity import FidelityRow, rows_of
+from pubmill.specs.spec_types import Standing
 from pubmill.specs.study import DEMO
 from pubmill.storage.result_paths import BELOW, paths_of_scale
 from pubmill.tables.audit import Audit
@@ -37,6 +41,30 @@ from pubmill.tables.dataset_cards import Card
 from pubmill.tables.fact_table_models import FactTable
 from pubmill.tables.overlap_tables import OverlapTable
 from pubmill.tables.table_frames import run_frame
+
+
+@dataclass(frozen=True)
+class Statements:
+    """The statements on one paper. `counts`: standing -> number; `by_spec`: spec (`protocols/blurb`) ->
+    statements."""
+
+    counts: dict[Standing, int]
+    by_spec: dict[str, list[FidelityRow]]
+
+
+def statements_by_paper(files: Iterable[Path]) -> dict[str, Statements]:
+    """Return the statements in some specs, by paper."""
+    rows = rows_of(files)
+    return {paper: _of_paper(list(some)) for paper, some in groupby(rows, key=lambda row: row.paper)}
+
+
+def _of_paper(rows: list[FidelityRow]) -> Statements:
+    counts = Counter(row.statement.standing for row in rows)
+    by_spec = groupby(rows, key=lambda row: row.spec)
+    return Statements(
+        counts={standing: counts[standing] for standing in get_args(Standing)},
+        by_spec={spec: list(some) for spec, some in by_spec},
+    )
 
 
 @dataclass(frozen=True)

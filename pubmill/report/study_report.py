@@ -16,9 +16,8 @@ from pubmill.report.charts import Chart, agreement, fragmentation, learning
 from pubmill.report.contradictions import Contradictions, read_contradictions
 from pubmill.report.dataset_pages import read_page
 from pubmill.report.drift_figures import drift_charts, read_drift
-from pubmill.report.figures import Strip, curve, strips
+from pubmill.report.figures import Strip, curve, recall_strips, strips
 from pubmill.report.latex_tables import latex_table
-from pubmill.report.overlap_figures import recall_strips
 from pubmill.report.rendering import TEMPLATES, environment, script_digest
 from pubmill.report.report_content import (
     HeldOut,
@@ -26,9 +25,9 @@ from pubmill.report.report_content import (
     Report,
     SourceFolderSummary,
     days_in_words,
+    statements_by_paper,
 )
 from pubmill.report.run_trainings import read_trainings
-from pubmill.report.statements import statements_by_paper
 from pubmill.report.table_rendering import fact_marks
 from pubmill.report.table_views import runs_by_folder, table_runs
 from pubmill.storage.files import read_json

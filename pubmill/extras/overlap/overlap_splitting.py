@@ -11,7 +11,7 @@ from pubmill.extras.overlap.overlap_of_runs import DatasetItems, added
 from pubmill.extras.overlap.overlap_recipes import OverlapRecipe
 from pubmill.metrics.records import read_record
 from pubmill.recipes.tables import Heading, values_of
-from pubmill.report.overlap_figures import recall_strips
+from pubmill.report.figures import recall_strips
 from pubmill.report.rendering import renderers
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import OVERLAP_FORMATS
