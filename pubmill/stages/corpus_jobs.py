@@ -1,10 +1,5 @@
 """Sources, parsed shards and corpora."""
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pubmill.stages.study_graph import Graph
-
 import itertools
 import re
 from collections.abc import Iterator
@@ -28,8 +23,7 @@ from pubmill.recipes.corpora import (
 from pubmill.specs import MimicSource, PmcPackagesSource, PmcSource, PubmedSource, TextSource
 from pubmill.specs.corpus_specs import Source
 from pubmill.stages.costs import MEASURED_FILES, PMC_SHARD
-from pubmill.stages.pmc_shards import packages, pmc_shards
-from pubmill.stages.pubmed_files import pubmed_files
+from pubmill.stages.ncbi_files import packages, pmc_shards, pubmed_files
 from pubmill.stages.stage import (
     ASSUMED,
     HOUR,
@@ -41,6 +35,7 @@ from pubmill.stages.stage import (
     Origin,
     Seconds,
     Stage,
+    remembered,
 )
 from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
 from pubmill.storage.result_paths import STATISTICS
@@ -58,11 +53,6 @@ class Shard(NamedTuple):
 
 class Corpora(GraphPart):
     """Sources, shards and parts of corpora."""
-
-    def __init__(self, graph: "Graph") -> None:
-        super().__init__(graph)
-        self._shards: dict[str, list[Shard]] = {}
-        self._files: dict[tuple[str, str], dict[str, str]] = {}
 
     def parse_recipe(self, source: str, shard: str) -> ParsingRecipe:
         """Return the parsing recipe of a file of a source; corpora that share a source agree on it."""
@@ -89,15 +79,11 @@ class Corpora(GraphPart):
                     return source
         raise PubmillError(f"no corpus has a source {name!r}")
 
+    @remembered
     def shards(self, corpus: str) -> list[Shard]:
         """Return the shards of a corpus, in order of authority and then in NCBI's order."""
-        if corpus not in self._shards:
-            self._shards[corpus] = list(self._find_shards(corpus))
-        return self._shards[corpus]
-
-    def _find_shards(self, corpus: str) -> Iterator[Shard]:
-        for source in self._specs.corpora[corpus].sources:
-            yield from self._shards_of(corpus, source)
+        sources = self._specs.corpora[corpus].sources
+        return [shard for source in sources for shard in self._shards_of(corpus, source)]
 
     def _shards_of(self, corpus: str, source: Source) -> Iterator[Shard]:
         """Yield the shards of one source."""
@@ -152,18 +138,17 @@ class Corpora(GraphPart):
     def _files_with(self, source: str, shard: str) -> dict[str, str]:
         """Return raw files by shard, of the first corpus with such a source that has this shard."""
         for corpus, spec in self._specs.corpora.items():
-            for one in spec.sources:
-                files = self._files_of(corpus, one) if one.name == source else {}
+            if any(one.name == source for one in spec.sources):
+                files = self._files_of(corpus, source)
                 if shard in files:
                     return files
         raise PubmillError(f"no corpus has a source {source!r} with a shard {shard!r}")
 
-    def _files_of(self, corpus: str, source: Source) -> dict[str, str]:
+    @remembered
+    def _files_of(self, corpus: str, source: str) -> dict[str, str]:
         """Return raw files of one source by shard; the corpus's other sources may be unavailable."""
-        key = (corpus, source.name)
-        if key not in self._files:
-            self._files[key] = {shard.name: shard.file for shard in self._shards_of(corpus, source)}
-        return self._files[key]
+        spec = next(one for one in self._specs.corpora[corpus].sources if one.name == source)
+        return {shard.name: shard.file for shard in self._shards_of(corpus, spec)}
 
     def filelists(self, source: str, shard: str) -> list[str]:
         """Return the file list of the package behind a parsed shard; none if the source has no packages."""

@@ -1,18 +1,13 @@
 """Availability of datasets in a run: users supply files that need an application, and a mirror may hold only
 some of the public ones."""
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pubmill.stages.study_graph import Graph
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from pubmill.errors import PubmillError
 from pubmill.specs import DatasetSpec, File, LocalFile
-from pubmill.stages.stage import GraphPart
+from pubmill.stages.stage import GraphPart, remembered
 from pubmill.stages.user_folders import how_to_bring
 from pubmill.storage.sources import path_in_mirror
 
@@ -38,10 +33,6 @@ def local_names(spec: DatasetSpec) -> dict[str, list[str]]:
 
 class DatasetAccess(GraphPart):
     """Availability of users' files and of a mirror's files, and the messages about missing ones."""
-
-    def __init__(self, graph: "Graph") -> None:
-        super().__init__(graph)
-        self._unmirrored: dict[str, list[str]] = {}
 
     def exists(self, dataset: str) -> bool:
         """Return whether the scale has the dataset.
@@ -69,17 +60,16 @@ class DatasetAccess(GraphPart):
                 )
                 yield Absent(key, folder, missing, elsewhere)
 
+    @remembered
     def unmirrored(self, dataset: str) -> list[str]:
         """Return URLs of the dataset's public files that neither the results nor the mirror have.
 
         None without a mirror: the network is assumed to have them. The search is made once, so that files
         that arrive during a run do not change it.
         """
-        if dataset not in self._unmirrored:
-            sources = self._specs.datasets[dataset].sources.values()
-            urls = dict.fromkeys(file.url for file in sources if isinstance(file, File))
-            self._unmirrored[dataset] = [url for url in urls if not self._is_at_hand(url)]
-        return self._unmirrored[dataset]
+        sources = self._specs.datasets[dataset].sources.values()
+        urls = dict.fromkeys(file.url for file in sources if isinstance(file, File))
+        return [url for url in urls if not self._is_at_hand(url)]
 
     def _is_at_hand(self, url: str) -> bool:
         if self._study.mirror is None or Path(self._paths.source_of_url(url)).is_file():

@@ -1,33 +1,23 @@
 """Availability of models in a run: weights may be in a folder of the user's own, or learnt from texts that
 the user provides."""
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pubmill.stages.study_graph import Graph
-
 from collections.abc import Iterator
 
 from pubmill.specs import FolderWeights, LearntVocabSpec
 from pubmill.specs.corpus_specs import MimicSource, TextSource
-from pubmill.stages.stage import GraphPart
+from pubmill.stages.stage import GraphPart, remembered
 
 
 class ModelAccess(GraphPart):
     """Availability of models, and the reasons against it."""
 
-    def __init__(self, graph: "Graph") -> None:
-        super().__init__(graph)
-        self._known: dict[str, str | None] = {}
-
+    @remembered
     def obstacle(self, model: str) -> str | None:
         """Return why a model is unavailable in this run, or None: a pipeline or weights whose folder is not
         named, or weights that are pretrained here on texts that are not there."""
         if model in self.graph.pipelines.names():
             return self.graph.pipelines.obstacle(model)
-        if model not in self._known:
-            self._known[model] = next(self._obstacles(model), None)
-        return self._known[model]
+        return next(self._obstacles(model), None)
 
     def _obstacles(self, model: str) -> Iterator[str]:
         recipes = [self._specs.pretraining[name] for name in self.graph.models.last_steps([model])]

@@ -1,4 +1,4 @@
-"""Arguments of programs in the params of rules."""
+"""Arguments of programs and files of specs in the params of rules."""
 
 import hashlib
 from pathlib import Path
@@ -45,3 +45,18 @@ def recipe_argument(recipe: object, paths: Paths) -> str:
 def as_arguments(inputs: dict[str, str]) -> list[str]:
     """Return named inputs as a program's arguments."""
     return [word for name, path in inputs.items() for word in (f"--{name}", path)]
+
+
+def published_values(table: str, specs: Path) -> str:
+    """Return the path of a table's published values."""
+    return spec_file(specs, f"tables/{table}.published.csv")
+
+
+def spec_file(specs: Path, below: str) -> str:
+    """Return the path of a file below the folder of specs.
+
+    Relative to the working folder where that is the checkout: a checkout that moves with its results would
+    else look changed.
+    """
+    path = specs.resolve() / below
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

@@ -1,12 +1,9 @@
 """spaCy pipelines, and predictions that users supply: models that are not fine-tuned here."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from pubmill.stages.study_graph import Graph
-
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SPLITS
@@ -16,7 +13,7 @@ from pubmill.specs.model_specs import SpacyWeights, StatedWeights
 from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.run_stages import Score, scoring_versions
-from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Origin, Stage
+from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Origin, Stage, remembered
 from pubmill.stages.supplied_predictions import SuppliedPredictions
 from pubmill.storage.result_paths import BELOW, RunKey
 
@@ -30,14 +27,15 @@ NOT_FOR = "the pipeline is not for this dataset"
 class Pipelines(GraphPart):
     """Models that predict without training here: spaCy pipelines, and supplied predictions (`supplied`)."""
 
-    def __init__(self, graph: "Graph") -> None:
-        super().__init__(graph)
-        self.supplied = SuppliedPredictions(graph)
-        self._names = [*self.spacy_names(), *self.supplied.names()]
+    @cached_property
+    def supplied(self) -> SuppliedPredictions:
+        """Those that users supply."""
+        return SuppliedPredictions(self.graph)
 
+    @remembered
     def names(self) -> list[str]:
         """Return the models that are not fine-tuned here."""
-        return self._names
+        return [*self.spacy_names(), *self.supplied.names()]
 
     def spacy_names(self) -> list[str]:
         """Return the models that are spaCy pipelines."""

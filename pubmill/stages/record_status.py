@@ -1,20 +1,36 @@
-"""Records: how they are scored, and whether the current recipes would make those on disk."""
+"""Records: how they are scored, and whether the current recipes would make those on disk.
+
+A record that no job of the study makes is shown in a table only if it is by the present recipes: the digest
+that it was scored with, over all recipes and stage versions behind it, is that of now. Snakemake cannot tell,
+because it knows nothing of records that it did not make or that no target asks for. No digest depends on
+where files are, or on the content of files.
+"""
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.scoring import ScoringRecipe
-from pubmill.stages.pipelines import OFF_THE_SHELF
-from pubmill.stages.stage import GraphPart
+from pubmill.recipes.writing import as_json
+from pubmill.specs import TableSpec
+from pubmill.specs.table_specs import ColumnSpec, RowSpec
+from pubmill.stages.all_stages import stages
+from pubmill.stages.pipelines import OFF_THE_SHELF, ScoreAnnotation
+from pubmill.stages.run_stages import Score
+from pubmill.stages.stage import GraphPart, Origin
+from pubmill.stages.supplied_predictions import SCORE_SUPPLIED
 from pubmill.storage.checksums import folder_sha256, hashed_files
 from pubmill.storage.files import read_json, sha256
 from pubmill.storage.model_folders import WEIGHTS
 from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import RunKey
+from pubmill.storage.result_paths import BELOW, RunKey
+
+if TYPE_CHECKING:
+    from pubmill.stages.study_graph import Graph
 
 UNREADABLE = "can't be read"
 OTHER_RECIPES = "by other recipes or stage versions than the present ones"
@@ -98,3 +114,61 @@ class Records(GraphPart):
 def _is_newer(file: Path, record: Path) -> bool:
     """Return whether a file exists and was changed after a record."""
     return file.is_file() and file.stat().st_mtime_ns > record.stat().st_mtime_ns
+
+
+class Cells(GraphPart):
+    """Records behind the cells of tables of results."""
+
+    def records(self, table: TableSpec, column: ColumnSpec, row: RowSpec) -> list[str]:
+        """Return the records of one cell.
+
+        There are none if the paper copied the cell from another paper, if the model is a pipeline that does
+        not predict the row's dataset, or if the column has no setting for it.
+        """
+        model = table.model_of(column, row)
+        assert model
+        if table.copied_from(column, row):
+            return []
+        protocol = table.protocol_of(column, row)
+        parts = self.graph.runs.parts(protocol, table.dataset_of(column, row))
+        if model in self.graph.pipelines.names():
+            of_parts = [self.graph.pipelines.records(model, part) for part in parts]
+            return [record for records in of_parts for record in records] if all(of_parts) else []
+        spec, data = self._specs.protocols[protocol], self._specs.datasets[parts[0]]
+        setting = table.setting_of(column, row, spec, data)
+        return [
+            BELOW.record(run, seed)
+            for dataset in parts
+            if setting is not None
+            for run in [RunKey(protocol, model, dataset, setting)]
+            for seed in self.graph.runs.seeds(run)
+        ]
+
+
+class RecordDigests(GraphPart):
+    """Digests of jobs: a walk from each over the jobs behind it."""
+
+    def __init__(self, graph: "Graph") -> None:
+        super().__init__(graph)
+        self._digests: dict[tuple[str, ...], str] = {}
+
+    def made_by(self, run: RunKey) -> str:
+        """Return the digest of the recipes and stage versions behind the records of a run, whatever their
+        seed."""
+        if run.protocol != OFF_THE_SHELF:
+            return self.digest(Origin(Score, run._asdict()))
+        if run.model in self.graph.pipelines.supplied.names():
+            return self.digest(
+                Origin(stages()[SCORE_SUPPLIED], {"submission": run.model, "dataset": run.dataset})
+            )
+        return self.digest(Origin(ScoreAnnotation, {"pipeline": run.model, "dataset": run.dataset}))
+
+    def digest(self, job: Origin) -> str:
+        """Return the digest of a job: of its version, its recipe and the jobs behind it."""
+        key = (job.stage.name, *job.names.values())
+        if key not in self._digests:
+            stage, wildcards = self.graph.stage(job.stage), SimpleNamespace(**job.names)
+            behind = [self.digest(one) for one in stage.behind(wildcards)]
+            content = [job.stage.name, stage.version_of(wildcards), stage.described(wildcards), behind]
+            self._digests[key] = hashlib.sha256(as_json(content).encode()).hexdigest()
+        return self._digests[key]

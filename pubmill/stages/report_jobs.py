@@ -1,16 +1,18 @@
-"""The report of a study."""
+"""The report of a study, the page of contradictions between papers, and all files that a study makes."""
 
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pubmill.recipes.contradiction_recipes import ContradictionsRecipe, PublishedTable
 from pubmill.recipes.models import ArchivedWeights, PretrainedWeights
 from pubmill.recipes.report import Reference, ReportRecipe, StudyResults
+from pubmill.recipes.tables import PublishedColumn, PublishedRow, project
 from pubmill.specs import Spec
 from pubmill.specs.fidelity import digest, rows_of
-from pubmill.stages.all_stages import rules_by_group
-from pubmill.stages.spec_files import spec_file
-from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Stage
+from pubmill.stages.all_stages import rules_by_group, stages
+from pubmill.stages.params_text import spec_file
+from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, LOG, STATE, STATISTICS
 
 EXAMPLE = Path("docs/example-report.html")
@@ -160,3 +162,88 @@ class ReportStage(Stage):
             *self.source_records(),
         ]
         return [*self.measured(), *map(self._paths.at, below), *self.graph.requests.verdicts()]
+
+
+class ContradictionsStage(Stage):
+    """Recipe of the page of contradictions."""
+
+    name, group, label = "contradictions", "report", "Writing the page of contradictions"
+    version = 4
+    read_by_name = (TEMPLATES,)
+
+    def recipe(self) -> ContradictionsRecipe:
+        """Return the recipe of the page."""
+        standard = [name for name, spec in self._specs.tables.items() if spec.setting == "standard"]
+        tables = tuple(self._published_table(name) for name in standard)
+        named = {column.model for table in tables for column in table.columns}
+        models = {name: spec for name, spec in self._specs.models.items() if name in named}
+        return ContradictionsRecipe(
+            tables=tables,
+            models={name: spec.label or name for name, spec in models.items()},
+            versions={"contradictions": self.version},
+        )
+
+    def _published_table(self, name: str) -> PublishedTable:
+        spec = self._specs.tables[name]
+        own = [
+            self.graph.tables.column(one)
+            for one in spec.columns
+            if one.setting in (None, ("standard",)) and not any(cell.setting for cell in one.cells.values())
+        ]
+        rows = [self.graph.tables.row(spec, row) for row in spec.rows]
+        return project(
+            PublishedTable,
+            spec,
+            name=name,
+            number=int(spec.name.removeprefix("table")),
+            file=f"tables/{name}.published.csv",
+            aggregate=self._specs.protocols[spec.protocol].final.aggregate,
+            columns=tuple(project(PublishedColumn, column) for column in own),
+            rows=tuple(project(PublishedRow, row) for row in rows),
+        )
+
+
+class Publication(GraphPart):
+    """Tables, comparisons, pages and report of a study, and the files of its extras."""
+
+    def files(self) -> list[str]:
+        """Return the files that the RO-Crate holds."""
+        return [
+            *self._table_files(),
+            *self._comparison_files(),
+            *self._overlap_files(),
+            self._report_file(),
+            *self._page_files(),
+            *(path for name in stages() for path in getattr(self.graph, name).packed()),
+        ]
+
+    def everything(self) -> list[str]:
+        """Return the targets of a study; what no extra names as one is made only when it is requested."""
+        return [
+            self._report_file(),
+            *self._table_files(),
+            *self._comparison_files(),
+            *self._overlap_files(),
+            *self._page_files(),
+            *self._paths.contradiction_files(),
+            *(self._paths.audit_files() if self.graph.requests.has_audit() else []),
+            *(self.graph.contamination.reports() if self.graph.scope.datasets() else []),
+            *(path for name in stages() for path in getattr(self.graph, name).targets()),
+        ]
+
+    def _report_file(self) -> str:
+        return self._paths.report(self._study.study, "html")
+
+    def _table_files(self) -> list[str]:
+        return [path for table in self._study.tables for path in self._paths.table_files(table)]
+
+    def _comparison_files(self) -> list[str]:
+        tables = self.graph.requests.result_tables()
+        return [path for table in tables for path in self._paths.comparison_files(table)]
+
+    def _overlap_files(self) -> list[str]:
+        tables = self.graph.requests.split_tables()
+        return [path for table in tables for path in self._paths.overlap_files(table)]
+
+    def _page_files(self) -> list[str]:
+        return [path for dataset in self.graph.scope.datasets() for path in self._paths.page_files(dataset)]

@@ -1,28 +1,24 @@
-"""Trials, runs and their scoring."""
+"""Trials, runs and their scoring, and the numbers of seeds that a study decides as runs finish."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
-from pubmill.recipes.finetuning import ChoiceRecipe, FinetuningRecipe
+from pubmill.recipes.finetuning import FIRST_SEEDS, ChoiceRecipe, FinetuningRecipe
 from pubmill.recipes.recipe_types import PartialRecipe
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.specs import ProtocolSpec
+from pubmill.specs.study import Study
 from pubmill.stages.run_stages import Finetune, scoring_versions
-from pubmill.stages.stage import GraphPart
-from pubmill.storage.result_paths import TRAINING, ChoiceKey, RunKey
-
-if TYPE_CHECKING:
-    from pubmill.stages.study_graph import Graph
+from pubmill.stages.stage import GraphPart, remembered
+from pubmill.storage.files import read_json, write_json
+from pubmill.storage.result_paths import TRAINING, ChoiceKey, Paths, RunKey
 
 
 class Runs(GraphPart):
     """Recipes and inputs of trials, choices and final runs."""
-
-    def __init__(self, graph: "Graph") -> None:
-        super().__init__(graph)
-        self._points: dict[RunKey, Mapping[str, Mapping[str, object]]] = {}
 
     def recipe(self, run: RunKey) -> PartialRecipe:
         """Return the keys of the FinetuningRecipe of a run, except those that selected.json decides."""
@@ -44,12 +40,11 @@ class Runs(GraphPart):
             )
         return points[trial]
 
+    @remembered
     def points(self, run: RunKey) -> Mapping[str, Mapping[str, object]]:
-        """Return the points of the grid of a run, listed once."""
-        if run not in self._points:
-            data = self._specs.datasets[run.dataset]
-            self._points[run] = self.protocol(run.protocol).points(data, run.model, run.setting)
-        return self._points[run]
+        """Return the points of the grid of a run."""
+        data = self._specs.datasets[run.dataset]
+        return self.protocol(run.protocol).points(data, run.model, run.setting)
 
     def protocol(self, name: str) -> ProtocolSpec:
         """Return a protocol; a `PubmillError` if it has no spec."""
@@ -214,3 +209,44 @@ class Runs(GraphPart):
             negative=data.negative,
             versions={"finetune": Finetune.version, **scoring_versions(data)},
         )
+
+
+class SeedCounts:
+    """Numbers of seeds by run. A run without one gets the first seeds, which decide nothing yet.
+
+    They are decided and kept in a file when Snakemake starts, so that all its jobs see the same graph.
+    `every`: count all seeds that protocols have, to plan which of them to make.
+    """
+
+    def __init__(self, study: Study, paths: Paths, every: bool) -> None:
+        self._file = Path(paths.seeds(study.study))
+        self._every = every
+        self._counts: dict[str, int] | None = None
+
+    def take(self, seeds: tuple[int, ...], run: RunKey) -> tuple[int, ...]:
+        """Return those of a run's seeds that are made now."""
+        return seeds if self._every else seeds[: self._known().get("/".join(run), FIRST_SEEDS)]
+
+    def decide(self, counts: Mapping[RunKey, int]) -> None:
+        """Replace the numbers of seeds."""
+        self._counts = {"/".join(run): count for run, count in sorted(counts.items())}
+
+    def keep(self) -> None:
+        """Write the decided numbers for the jobs of this run of Snakemake; nothing if none were decided."""
+        if self._counts is not None:
+            write_json(self._file, self._counts)
+
+    def _known(self) -> dict[str, int]:
+        if self._counts is None:
+            self._counts = _checked(read_json(self._file), self._file) if self._file.exists() else {}
+        return self._counts
+
+
+def _checked(counts: Any, file: Path) -> dict[str, int]:
+    """Return the content of the file; a `PubmillError` if it can't be what `keep` wrote."""
+    if isinstance(counts, dict) and all(type(count) is int and count >= 1 for count in counts.values()):
+        return counts
+    raise PubmillError(
+        f"{file}: expected the number of seeds of each run, at least 1; remove the file, and "
+        "start Snakemake again, which decides the numbers by the finished runs"
+    )

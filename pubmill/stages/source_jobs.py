@@ -9,7 +9,7 @@ from pubmill.errors import PubmillError
 from pubmill.specs import ArchiveWeights, File, LocalFile, PmcPackagesSource, PubmedSource
 from pubmill.stages import costs
 from pubmill.stages.costs import PMC_SHARD
-from pubmill.stages.pubmed_files import pubmed_files
+from pubmill.stages.ncbi_files import pubmed_files
 from pubmill.stages.stage import Bytes, GraphPart, Stage
 from pubmill.storage.result_paths import BELOW
 from pubmill.storage.sources import path_in_mirror

@@ -5,7 +5,8 @@ costs, versions, the digests of records and the test that asks for a new version
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from pubmill.errors import plainly
 from pubmill.stages.gpus import Gpus, Use
@@ -79,6 +80,28 @@ class GraphPart:
     def __init__(self, graph: "Graph") -> None:
         self.graph = graph
         self._study, self._specs, self._paths = graph.study, graph.specs, graph.paths
+        self.values: dict[object, Any] = {}  # of `remembered` methods
+
+
+Part = TypeVar("Part", bound=GraphPart)
+Arguments = ParamSpec("Arguments")
+Value = TypeVar("Value")
+
+
+def remembered(
+    method: Callable[Concatenate[Part, Arguments], Value],
+) -> Callable[Concatenate[Part, Arguments], Value]:
+    """Let a part call a method once for the same arguments, and return the same value from then on."""
+
+    @wraps(method)
+    def once(part: Part, /, *given: Arguments.args, **named: Arguments.kwargs) -> Value:
+        known, key = part.values, (method, given, *named.items())
+        if key not in known:
+            known[key] = method(part, *given, **named)
+        value: Value = known[key]
+        return value
+
+    return once
 
 
 Version = int | list[int]

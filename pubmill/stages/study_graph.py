@@ -8,16 +8,13 @@ from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages.all_stages import stages
 from pubmill.stages.audited_tables import AuditedTables
-from pubmill.stages.cell_records import Cells
 from pubmill.stages.contamination_jobs import ContaminationStage
 from pubmill.stages.content_digests import Digests
-from pubmill.stages.contradiction_jobs import ContradictionsStage
 from pubmill.stages.corpus_jobs import Corpora
 from pubmill.stages.dataset_access import DatasetAccess
-from pubmill.stages.dataset_facts import DatasetFacts
 from pubmill.stages.dataset_jobs import Datasets
 from pubmill.stages.dataset_page_jobs import DatasetPages
-from pubmill.stages.fact_table_jobs import FactTables
+from pubmill.stages.fact_table_jobs import DatasetFacts, FactTables
 from pubmill.stages.gpus import NO_GPUS, Gpus
 from pubmill.stages.model_access import ModelAccess
 from pubmill.stages.model_facts import ModelFacts
@@ -25,17 +22,13 @@ from pubmill.stages.model_jobs import Models
 from pubmill.stages.params_text import recipe_argument
 from pubmill.stages.pipelines import Pipelines
 from pubmill.stages.pretrainings import Pretrainings
-from pubmill.stages.record_digests import RecordDigests
-from pubmill.stages.record_status import Records
-from pubmill.stages.report_jobs import ReportStage
-from pubmill.stages.requests import Requests
-from pubmill.stages.runs import Runs
-from pubmill.stages.scope import Scope
-from pubmill.stages.seed_counts import SeedCounts
+from pubmill.stages.record_status import Cells, RecordDigests, Records
+from pubmill.stages.report_jobs import ContradictionsStage, Publication, ReportStage
+from pubmill.stages.requests import Requests, Scope
+from pubmill.stages.runs import Runs, SeedCounts
 from pubmill.stages.selection_jobs import SelectionJobs
 from pubmill.stages.source_jobs import Sources
 from pubmill.stages.stage import GraphPart, Stage
-from pubmill.stages.study_files import Publication
 from pubmill.stages.table_datasets import TableDatasets
 from pubmill.stages.table_jobs import Tables
 from pubmill.stages.table_models import TableModels

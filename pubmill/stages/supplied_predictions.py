@@ -1,10 +1,5 @@
 """Predictions of systems that are not fine-tuned here: files of users, and answers of language models."""
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pubmill.stages.study_graph import Graph
-
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -14,7 +9,7 @@ from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.recipes.writing import as_json
 from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights, StatedWeights
 from pubmill.stages.all_stages import stages
-from pubmill.stages.stage import GraphPart
+from pubmill.stages.stage import GraphPart, remembered
 from pubmill.storage.privacy import CREDENTIALED
 from pubmill.storage.submission_files import other_files, submission_files
 
@@ -31,10 +26,6 @@ NOT_LOCAL = (
 class SuppliedPredictions(GraphPart):
     """Models whose predictions are supplied: the folder `local_files.KEY` has `DATASET.EXT`, or
     `seed-N/DATASET.EXT`. Those of a language model that is asked are among the results."""
-
-    def __init__(self, graph: "Graph") -> None:
-        super().__init__(graph)
-        self._files: dict[str, dict[str, dict[int, Path]]] = {}
 
     def names(self) -> list[str]:
         """Return the models whose predictions are supplied, or which are asked."""
@@ -54,7 +45,7 @@ class SuppliedPredictions(GraphPart):
 
     def asked(self, model: str) -> PromptedWeights:
         """Return what the spec says of a language model that is asked."""
-        weights = self._specs.models[model].weights
+        weights = self.weights(model)
         assert isinstance(weights, PromptedWeights), model
         return weights
 
@@ -79,11 +70,11 @@ class SuppliedPredictions(GraphPart):
         weights = self.weights(model)
         if isinstance(weights, PromptedWeights):
             return None
-        key = weights.local
-        if self.graph.folders.find(key) is not None:
+        if self.graph.folders.find(weights.local) is not None:
             return None
-        return f"needs predictions that you supply (then set local_files: {key})"
+        return f"needs predictions that you supply (then set local_files: {weights.local})"
 
+    @remembered
     def files(self, model: str) -> dict[str, dict[int, Path]]:
         """Return dataset -> seed -> file of predictions; empty where no folder is named."""
         weights = self.weights(model)
@@ -92,17 +83,13 @@ class SuppliedPredictions(GraphPart):
                 dataset: {seed: Path(self._paths.answers(model, dataset, seed)) for seed in weights.seeds}
                 for dataset in weights.datasets
             }
-        if model not in self._files:
-            key = weights.local
-            folder = self.graph.folders.find(key)
-            if folder is not None and not folder.is_dir():
-                raise PubmillError(
-                    f"model {model}: {folder} ({self.graph.folders.setting(key)}) is not a folder; expected "
-                    "one with files DATASET.EXT or seed-N/DATASET.EXT"
-                )
-            submitted = submission_files(folder, self._specs.datasets) if folder else {}
-            self._files[model] = submitted
-        return self._files[model]
+        folder = self.graph.folders.find(weights.local)
+        if folder is not None and not folder.is_dir():
+            raise PubmillError(
+                f"model {model}: {folder} ({self.graph.folders.setting(weights.local)}) is not a folder; "
+                "expected one with files DATASET.EXT or seed-N/DATASET.EXT"
+            )
+        return submission_files(folder, self._specs.datasets) if folder else {}
 
     def unused_files(self, models: Iterable[str]) -> list[str]:
         """Return one line for each file of these models that is named after no dataset."""

@@ -1,12 +1,8 @@
 """Tables of results."""
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pubmill.stages.study_graph import Graph
-
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 from pubmill.recipes.other_tables import table_title
@@ -15,7 +11,7 @@ from pubmill.specs import DatasetSpec, TableSpec
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.stages.cell_reasons import cell_reasons
 from pubmill.stages.referenced_tables import TableReferences, part_of
-from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage
+from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage, remembered
 from pubmill.stages.supplied_predictions import NOT_FINE_TUNED
 from pubmill.storage.result_paths import BELOW
 
@@ -45,23 +41,28 @@ def _folder(path: str) -> str:
     return path.rpartition("/")[0]
 
 
+def _all_paths(records: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
+    """Return the paths of records by column and row, in order."""
+    return [path for rows in records.values() for paths in rows.values() for path in paths]
+
+
 class Tables(GraphPart):
     """Recipes and inputs of tables of results."""
 
-    def __init__(self, graph: "Graph") -> None:
-        super().__init__(graph)
-        self._references = TableReferences(graph)
-        self._found: dict[str, Found] = {}
-        self._records: dict[str, dict[str, dict[str, list[str]]]] = {}
+    @cached_property
+    def _references(self) -> TableReferences:
+        return TableReferences(self.graph)
 
     def records(self, table: str) -> dict[str, dict[str, list[str]]]:
         """Return the records a table is built from: column -> row -> paths below the results folder.
 
         They are listed once, unless finished runs decide how many there are.
         """
-        if table not in self._records or self.is_adaptive(table):
-            self._records[table] = self._list_records(table)
-        return self._records[table]
+        return self._list_records(table) if self.is_adaptive(table) else self._records(table)
+
+    @remembered
+    def _records(self, table: str) -> dict[str, dict[str, list[str]]]:
+        return self._list_records(table)
 
     def _list_records(self, table: str) -> dict[str, dict[str, list[str]]]:
         models = self.graph.table_models
@@ -74,11 +75,7 @@ class Tables(GraphPart):
 
     def cells_with_runs(self, table: str) -> Iterator[tuple[ColumnSpec, RowSpec, list[str]]]:
         """Yield the cells that the study makes records for, with these."""
-        spec, datasets, models = (
-            self._specs.tables[table],
-            self.graph.table_datasets,
-            self.graph.table_models,
-        )
+        spec, datasets, models = self._specs.tables[table], self.graph.table_datasets, self.graph.table_models
         scored = {name for name in spec.datasets() if datasets.is_scored(spec, name)}
         for column in models.columns(table):
             for row in spec.rows:
@@ -96,11 +93,11 @@ class Tables(GraphPart):
             if models.is_run(spec.model_of(column, row))
         )
 
+    @remembered
     def found(self, table: str) -> Found:
         """Return the records of a table that are on disk but that no job of this study makes."""
-        if table not in self._found:
-            self._found[table] = self._beside(self._cells_not_run(table))
-        return self._found[table]
+        made, known = self.records(table), self._known_cells(table)
+        return self._beside(cell for cell in known if cell[1] not in made.get(cell[0], {}))
 
     def _beside(self, cells: Iterable[tuple[str, str, list[str]]]) -> Found:
         """Return those records of cells (column, row, records) that are on disk."""
@@ -113,13 +110,6 @@ class Tables(GraphPart):
             elif at_hand:
                 beside.records.setdefault(column, {})[row] = paths
         return beside
-
-    def _cells_not_run(self, table: str) -> Iterator[tuple[str, str, list[str]]]:
-        """Yield column, row and records of the cells that this study makes no records for."""
-        made = self.records(table)
-        for column, row, paths in self._known_cells(table):
-            if row not in made.get(column, {}):
-                yield column, row, paths
 
     def _known_cells(self, table: str) -> Iterator[tuple[str, str, list[str]]]:
         """Yield column, row and records of the cells whose models and datasets have specs."""
@@ -137,17 +127,11 @@ class Tables(GraphPart):
 
     def found_records(self, table: str) -> list[str]:
         """Return the records of `found` that are on disk."""
-        cells = self.found(table).records.values()
-        return [
-            path for rows in cells for paths in rows.values() for path in self.graph.records.at_hand(paths)
-        ]
+        return self.graph.records.at_hand(_all_paths(self.found(table).records))
 
     def record_files(self, table: str) -> list[str]:
         """Return the paths of the records that this study makes for a table."""
-        columns = self.records(table).values()
-        return [
-            self._paths.at(path) for by_dataset in columns for paths in by_dataset.values() for path in paths
-        ]
+        return list(map(self._paths.at, _all_paths(self.records(table))))
 
     def contribution_files(self, table: str) -> list[str]:
         """Return the contributions of documents to the records of a table; each file lies beside its
@@ -157,22 +141,18 @@ class Tables(GraphPart):
     def others(self, table: str) -> dict[str, TableRecipe]:
         """Return the parts of other tables that a table refers to: table -> recipe of these cells. Cells of a
         table that the study does not make have only records that are on disk."""
-        made = self._study.tables
+        shown = {
+            name: self._shown(name) if name in self._study.tables else self._on_disk(name)
+            for name in self._references.cells(table)
+        }
         return {
-            name: part_of(
-                self._recipe(name, self._shown(name) if name in made else self._on_disk(name)), cells
-            )
+            name: part_of(self._recipe(name, shown[name]), cells)
             for name, cells in self._references.cells(table).items()
         }
 
     def other_files(self, table: str) -> list[str]:
         """Return the records of other tables that a table refers to and that this study makes."""
-        made = {
-            path
-            for name in self._study.tables
-            if name in self._specs.tables
-            for path in self.record_files(name)
-        }
+        made = {path for name in self.graph.requests.result_tables() for path in self.record_files(name)}
         paths = (self._paths.at(path) for path in self._paths_of_others(table))
         return [path for path in paths if path in made]
 
@@ -182,14 +162,7 @@ class Tables(GraphPart):
         return [*self.found_records(table), *(path for path in others if self._paths.at(path) not in made)]
 
     def _paths_of_others(self, table: str) -> list[str]:
-        recipes = self.others(table).values()
-        return [
-            path
-            for recipe in recipes
-            for rows in recipe.records.values()
-            for paths in rows.values()
-            for path in paths
-        ]
+        return [path for recipe in self.others(table).values() for path in _all_paths(recipe.records)]
 
     def floors(self, table: str) -> dict[str, tuple[str, ...]]:
         """Return the files with the floors of a table's rows, below the results folder: of the rows whose

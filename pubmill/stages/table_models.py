@@ -1,10 +1,5 @@
 """Models of tables of results."""
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pubmill.stages.study_graph import Graph
-
 from collections.abc import Container
 from typing import TypeGuard
 
@@ -13,32 +8,25 @@ from pubmill.messages.wording import SHOWN
 from pubmill.specs.own_settings import own_column
 from pubmill.specs.study import DEMO
 from pubmill.specs.table_specs import ColumnSpec
-from pubmill.stages.stage import GraphPart
+from pubmill.stages.stage import GraphPart, remembered
 
 
 class TableModels(GraphPart):
     """Columns of tables of results, and their models."""
 
-    def __init__(self, graph: "Graph") -> None:
-        super().__init__(graph)
-        self._columns: dict[str, list[ColumnSpec]] = {}
-
+    @remembered
     def columns(self, table: str) -> list[ColumnSpec]:
         """Return the columns that a table names, then one for each added model: added by the study, or by its
         own spec if the study requests it or records of it are on disk."""
-        if table not in self._columns:
-            spec = self._specs.tables[table]
-            named = spec.columns
-            known = {column.model for column in named}
-            others = {name: model for name, model in self._specs.models.items() if name not in known}
-            added = [
-                ColumnSpec(model=name, label=model.label or name)
-                for name, model in others.items()
-                if self._is_added(table, name)
-            ]
-            own = (own_column(spec, column, self._specs, self._study) for column in added)
-            self._columns[table] = [*named, *own]
-        return self._columns[table]
+        spec = self._specs.tables[table]
+        known = {column.model for column in spec.columns}
+        others = {name: model for name, model in self._specs.models.items() if name not in known}
+        added = [
+            ColumnSpec(model=name, label=model.label or name)
+            for name, model in others.items()
+            if self._is_added(table, name)
+        ]
+        return [*spec.columns, *(own_column(spec, one, self._specs, self._study) for one in added)]
 
     def _is_added(self, table: str, model: str) -> bool:
         by_spec = table in self._specs.models[model].tables
@@ -71,9 +59,8 @@ class TableModels(GraphPart):
 
     def check_folders(self) -> None:
         """Check that every folder named for a model of the study holds one; one `PubmillError` for all."""
-        behind = dict.fromkeys(
-            name for model in self.wanted() for name in self.graph.model_access.ancestry(model)
-        )
+        of_models = map(self.graph.model_access.ancestry, self.wanted())
+        behind = dict.fromkeys(name for ancestry in of_models for name in ancestry)
         if mistakes := list(filter(None, map(self.graph.models.folder_mistake, behind))):
             advice = "Correct the folders' names, or leave the models out (`models:` of the study)."
             raise PubmillError("\n".join([*mistakes, advice]))
@@ -91,14 +78,9 @@ class TableModels(GraphPart):
     def _not_named(self, known: Container[str]) -> list[str]:
         """Return a line on the columns of tables whose models the study does not name; none if it has all,
         and for the demo, which shows two."""
-        columns = [
-            column.model for table in self.graph.requests.result_tables() for column in self.columns(table)
-        ]
-        others = [
-            model
-            for model in dict.fromkeys(columns)
-            if model and model not in known and not self.graph.requests.has_model(model)
-        ]
+        requests = self.graph.requests
+        shown = dict.fromkeys(one.model for table in requests.result_tables() for one in self.columns(table))
+        others = [one for one in shown if one and one not in known and not requests.has_model(one)]
         if self._study.models is None or self._study.study == DEMO or not others:
             return []
         more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""

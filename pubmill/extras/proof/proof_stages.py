@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pubmill.extras.proof.proofs import ProofRecipe, TableBasisRecipe
 from pubmill.stages.notice_jobs import DatasetNotices
-from pubmill.stages.spec_files import published_values
+from pubmill.stages.params_text import published_values
 from pubmill.stages.stage import HOUR, Needs, Stage
 from pubmill.storage.names_in_paths import RunPath, run_of
 from pubmill.storage.privacy import PUBLIC

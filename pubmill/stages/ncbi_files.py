@@ -1,13 +1,14 @@
-"""Names of PMC's shards and packages."""
+"""Names of PubMed's files, and of PMC's shards and packages."""
 
 import itertools
 import re
 from pathlib import PurePosixPath
 
 from pubmill.errors import PubmillError
-from pubmill.specs import PmcPackagesSource, PmcSource
+from pubmill.specs import PmcPackagesSource, PmcSource, PubmedSource
 
-_RANGE = re.compile(r"PMC(\d+)(x*)(?:-PMC(\d+)(x*))?")
+_FILES = re.compile(r"^(\d\d)n(\d{4,})(?:-(\d\d)n(\d{4,}))?$")
+_ARTICLES = re.compile(r"PMC(\d+)(x*)(?:-PMC(\d+)(x*))?")
 DIGITS = 9
 
 
@@ -15,7 +16,7 @@ def pmc_shards(source: PmcSource) -> list[str]:
     """Return the shards of a source in the bucket: `PMC00000xxxx-PMC00002xxxx` are three."""
     shards: list[str] = []
     for written in source.articles:
-        match = _RANGE.fullmatch(written)
+        match = _ARTICLES.fullmatch(written)
         if not match:
             raise _range_error(source.name, written)
         first, rest, last, end = match[1], match[2], match[3] or match[1], match[4] or match[2]
@@ -44,3 +45,20 @@ def packages(source: PmcPackagesSource) -> dict[str, str]:
     if len(named) != len(source.packages):
         raise PubmillError(f"source {source.name}: packages: the same file name is given twice")
     return named
+
+
+def pubmed_files(source: PubmedSource) -> list[str]:
+    """Return relative paths of a PubMed source's files in NCBI's order: baseline, then updates, by number."""
+    paths = []
+    for folder in ("baseline", "updatefiles"):
+        for written in source.files.get(folder, ()):
+            matched = _FILES.match(written)
+            last = matched and (matched[3] or matched[1], int(matched[4] or matched[2]))
+            if not matched or not last or last < (matched[1], int(matched[2])) or last[0] != matched[1]:
+                raise PubmillError(
+                    f"source {source.name}: {folder}: {written!r} is no range of PubMed files; "
+                    f"write 26n0001 or 26n0001-26n1334 (one year)"
+                )
+            numbers = range(int(matched[2]), last[1] + 1)
+            paths += [f"{folder}/pubmed{matched[1]}n{number:04d}.xml.gz" for number in numbers]
+    return paths
