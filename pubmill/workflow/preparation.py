@@ -1,5 +1,6 @@
 """Everything that the rules need, prepared from the configuration before they are read."""
 
+import atexit
 import os
 import sys
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 
 from filelock import FileLock
 from snakemake.common.configfile import load_configfile
+from snakemake.settings.types import DeploymentMethod
 from snakemake.shell import shell
 
 from pubmill.errors import Plain, PubmillError, interrupt_plainly, plainly
@@ -21,14 +23,19 @@ from pubmill.specs.study import Study, check_files, check_study, without_demo
 from pubmill.stages import Graph
 from pubmill.stages.gpus import read_gpus
 from pubmill.workflow.bundles import bundle
-from pubmill.workflow.environments import has_own_environments, keep_compiled
 from pubmill.workflow.failed_jobs import forget_failed_jobs
-from pubmill.workflow.left_out import announce_left_out
 from pubmill.workflow.requested_targets import check_requested
 from pubmill.workflow.rule_syntax import shell_prefix
 from pubmill.workflow.run_display import display_of
 from pubmill.workflow.seed_rounds import decide_seeds, runs_left
 from pubmill.workflow.snakemake_hooks import before_graph, ignore_command_texts
+
+COMPILED = ".compiled"
+"""Folder below the results of all scales; `make clean` removes it."""
+CACHES = {"TORCHINDUCTOR_CACHE_DIR": "torch", "TRITON_CACHE_DIR": "triton"}
+"""Environment variables of the folders in which compilers keep kernels for later jobs."""
+FAILED_CELLS = 3
+"""Exit status of a run whose jobs are all done, but whose tables have cells of failed trainings."""
 
 
 class Prepared(NamedTuple):
@@ -120,9 +127,6 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
         forks.close()
         if left := runs_left(graph):
             print(f"{left} more runs may decide which models are better; the same command makes them")
-        # Imported here because only the end of a run reads tables.
-        from pubmill.workflow.failed_cells import FAILED_CELLS, failed_cells
-
         if failed := failed_cells(graph):
             if display:
                 display.failed_cells = failed
@@ -147,3 +151,52 @@ def requested_pages(workflow: Any, graph: Graph) -> list[str]:
     """Return the pages among the requested files; the report if no file is requested."""
     pages = [str(file) for file in workflow.dag.targetfiles if str(file).endswith(".html")]
     return pages or [graph.paths.report(graph.study.study, "html")]
+
+
+def keep_compiled(results: Path) -> None:
+    """Let jobs keep kernels that are compiled for GPUs below the results, unless the user names a folder."""
+    for name, kind in CACHES.items():
+        os.environ.setdefault(name, str(results.absolute() / COMPILED / kind))
+
+
+def has_own_environments(workflow: Any, study: Study) -> bool:
+    """Return whether jobs run with a Python other than Snakemake's; a `PubmillError` if there is no image."""
+    methods = workflow.deployment_settings.deployment_method
+    if DeploymentMethod.APPTAINER in methods and not study.container:
+        raise PubmillError(
+            "--sdm apptainer: the configuration names no image; set `container:` to a .sif file, or to an "
+            "address such as docker://HOST/NAME@sha256:DIGEST (docs/clusters.md)"
+        )
+    return bool({DeploymentMethod.APPTAINER, DeploymentMethod.CONDA} & set(methods))
+
+
+def announce_left_out(workflow: Any, lines: list[str]) -> Callable[[], None]:
+    """Make the main process print the lines when it ends; return a function that prints them earlier.
+
+    Snakemake calls no hooks in a dry run or in a run with nothing to do. The scheduler exists only after the
+    graph is built: if an error stops the run before that, the error stays the last line.
+    """
+
+    def print_lines() -> None:
+        """Print each line once: below the jobs of a dry run, else among Snakemake's own messages."""
+        while lines:
+            print(lines.pop(0), file=sys.stdout if workflow.output_settings.dryrun else sys.stderr)
+
+    if workflow.is_main_process:
+        atexit.register(lambda: print_lines() if workflow.scheduler else None)
+    return print_lines
+
+
+def failed_cells(graph: Graph) -> list[str]:
+    """Return one line for each cell of the study's finished tables that has a failed training."""
+    # Imported here because only the end of a run reads tables.
+    from pubmill.tables.cells import NO_RECORD, read_table
+
+    files = {name: Path(graph.paths.table(name, "json")) for name in graph.requests.result_tables()}
+    tables = {name: read_table(path) for name, path in files.items() if path.is_file()}
+    return [
+        f"failed: {name}, {column.label}, {row.label}: {cell.missing}"
+        for name, table in tables.items()
+        for row, column, cell in table.read()
+        if any(seed.failed not in (None, NO_RECORD) for seed in cell.seeds)
+    ]

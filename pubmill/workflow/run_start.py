@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -19,10 +20,11 @@ from pubmill.planning.required_files import out_of_reach, required_files
 from pubmill.stages import Graph
 from pubmill.stages.all_stages import stages
 from pubmill.stages.params_text import LongRecipe
-from pubmill.storage.files import lock, write_json
+from pubmill.storage.files import lock, write_json, writing
 from pubmill.workflow.jobs import jobs_in
-from pubmill.workflow.orphaned_slurm_jobs import begin_run
 
+SHOWN = 10
+"""Jobs of an earlier run that a message names."""
 FINETUNING, PRETRAINING = "scripts/finetune.py", "scripts/pretrain.py"
 """Programs that may use a GPU for long."""
 
@@ -93,3 +95,32 @@ def _fetch_advice(workflow: Any) -> str:
     study = ["config.yaml", *map(str, workflow.config_settings.configfiles)][-1]
     fetch = commands.pubmill("mirror", study, "--fetch", "FOLDER")
     return f"Fetch them on a machine with a network connection ({fetch}), and set `mirror:` and HF_HUB_CACHE"
+
+
+def begin_run(results: Path, run: str) -> None:
+    """Record the name of a run's Slurm jobs, unless Slurm still has jobs of the previous run.
+
+    A killed Snakemake cannot cancel its jobs. They continue, and their output counts as finished; a second
+    Snakemake would submit the same work again. Raise a `PubmillError` that names such jobs.
+    """
+    noted = results / ".slurm-run"
+    earlier = noted.read_text(encoding="utf-8").strip() if noted.is_file() else ""
+    left = _jobs_named(earlier) if earlier else []
+    if left:
+        shown = ", ".join(left[:SHOWN]) + (", ..." if len(left) > SHOWN else "")
+        raise PubmillError(
+            f"Slurm still has {len(left)} jobs of an earlier run ({shown}). Either wait for them (their "
+            f"results will be used) or cancel them with `scancel --name {earlier}`; then run the same "
+            "command again."
+        )
+    with writing(noted) as temporary:
+        temporary.write_text(f"{run}\n", encoding="utf-8")
+
+
+def _jobs_named(name: str) -> list[str]:
+    """Return the ids of the pending and running jobs with this name."""
+    question = ("squeue", "--noheader", "--me", "--name", name, "--format", "%A")
+    answer = subprocess.run(question, capture_output=True, text=True, check=False)
+    if answer.returncode:
+        raise PubmillError(f"squeue cannot list the jobs of an earlier run: {answer.stderr.strip()}")
+    return answer.stdout.split()

@@ -12,7 +12,7 @@ from pubmill.metrics import metrics_of
 from pubmill.prediction.spacy_pipelines import pipeline_sha256
 from pubmill.storage.checksums import folder_sha256
 from pubmill.storage.files import read_jsonl_gz
-from pubmill.workflow.failed_cells import FAILED_CELLS
+from pubmill.workflow.preparation import FAILED_CELLS
 from tests.chat_stub import ChatStub, serving
 from tests.real_chat import real_server, write_chat_model
 from tests.workflow.conftest import TABLE, Project, copy_of

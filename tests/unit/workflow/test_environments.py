@@ -10,7 +10,7 @@ from snakemake.settings.types import DeploymentMethod
 
 from pubmill.errors import PubmillError
 from pubmill.specs.study import Study
-from pubmill.workflow.environments import CACHES, COMPILED, has_own_environments, keep_compiled
+from pubmill.workflow.preparation import CACHES, COMPILED, has_own_environments, keep_compiled
 
 CONDA, APPTAINER, MODULES = (
     DeploymentMethod.CONDA,

@@ -9,7 +9,7 @@ import pytest
 from pubmill.stages import Graph
 from pubmill.storage.result_paths import Paths
 from pubmill.tables.cells import NO_RECORD
-from pubmill.workflow import failed_cells
+from pubmill.workflow.preparation import failed_cells
 
 
 def cell(missing: str | None, *failed: str | None) -> Any:
@@ -39,10 +39,10 @@ def test_each_cell_of_a_finished_table_with_a_failed_run_has_a_line(
         read.append(path)
         return table
 
-    monkeypatch.setattr(failed_cells, "read_table", read_table)
+    monkeypatch.setattr("pubmill.tables.cells.read_table", read_table)
     requests = SimpleNamespace(result_tables=lambda: ["p/table01", "p/table02"])
     graph = cast(Graph, SimpleNamespace(paths=paths, requests=requests))
-    assert failed_cells.failed_cells(graph) == [
+    assert failed_cells(graph) == [
         "failed: p/table01, BERT, BC2GM: seed 2 diverged",
         "failed: p/table01, BERT, BC2GM: out of memory",
     ]

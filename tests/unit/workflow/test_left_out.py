@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pubmill.workflow.left_out import announce_left_out
+from pubmill.workflow.preparation import announce_left_out
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.workflow.orphaned_slurm_jobs import begin_run
+from pubmill.workflow.run_start import begin_run
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.stages import Graph
 from pubmill.storage.result_paths import Paths
-from pubmill.workflow.failed_cells import FAILED_CELLS
 from pubmill.workflow.preparation import (
+    FAILED_CELLS,
     Prepared,
     _study_settings,
     check_state_folder,
@@ -102,7 +102,7 @@ def prepared(
         "require_torch": None, "begin": "lock", "report_compiler": None, "share_finetunings": server,
     }.items():  # fmt: skip
         monkeypatch.setattr(f"pubmill.workflow.run_start.{function}", name(function, value))
-    monkeypatch.setattr("pubmill.workflow.failed_cells.failed_cells", lambda _: [])
+    monkeypatch.setattr("pubmill.workflow.preparation.failed_cells", lambda _: [])
     return prepare(begun, {}, Path())
 
 
@@ -142,7 +142,7 @@ def test_the_end_of_a_run_names_runs_that_are_left_and_cells_that_failed(
 ) -> None:
     made = prepared(monkeypatch, [], shown=shown)
     monkeypatch.setattr("pubmill.workflow.preparation.runs_left", lambda _: 5)
-    monkeypatch.setattr("pubmill.workflow.failed_cells.failed_cells", lambda _: ["failed: a", "failed: b"])
+    monkeypatch.setattr("pubmill.workflow.preparation.failed_cells", lambda _: ["failed: a", "failed: b"])
     with pytest.raises(SystemExit) as ended:
         made.end()
     said = capsys.readouterr()
