@@ -24,7 +24,7 @@ NOTHING_VARIED = "no setting of the protocol varies anything for it"
 
 
 class ModelFacts(GraphPart):
-    """"""
+    """Sources of the facts of models, tasks and protocols."""
 
     def of_model(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
         """Return the source of a fact of a model: its recipe, its vocabulary, its corpus or a run."""
