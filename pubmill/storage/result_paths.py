@@ -38,6 +38,7 @@ CHECKLIST_FORMATS = ("md", "html")
 OVERLAP_FORMATS = ("json", "csv", "md", "html")
 
 Number = int | str
+"""A number, or the wildcard for one."""
 
 
 class RunKey(NamedTuple):
@@ -56,9 +57,6 @@ class ChoiceKey(NamedTuple):
     model: str | None
     dataset: str
     setting: str
-
-
-"""A number, or the wildcard for one."""
 
 
 class Paths:
