@@ -45,11 +45,8 @@ _DATE = re.compile(r"(\d{4})(-\d\d(-\d\d)?)?")
 
 
 def read_text(path: Path, source: str, language: str = "") -> Iterator[Document]:
-    """Yield every line of a JSON-lines file as a document.
-
-    `language` applies to lines that state none. Raises `PubmillError` with file and line for lines in
-    another form than that described above.
-    """
+    """Yield every line of a JSON-lines file as a document. `language` applies to lines that state none.
+    Raises `PubmillError` with file and line for lines in another form than that described above."""
     for number, line in read_lines(path, LONGEST):
         if line.strip():
             yield _parse_document(line, source, language, f"{path}:{number}")

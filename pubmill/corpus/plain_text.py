@@ -75,9 +75,7 @@ _BLANK_LINES = re.compile(r"(?>\r\n?|\n)[^\S\r\n]*(?>\r\n?|\n)\s*")
 
 
 def paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of a text, which blank lines separate; other line breaks become spaces.
-
-    NUL characters, which some exports leave, become spaces too. Empty paragraphs are left out.
-    """
+    """Return the paragraphs of a text, which blank lines separate; other line breaks become spaces. NUL
+    characters, which some exports leave, become spaces too. Empty paragraphs are left out."""
     parts = (single_spaced(part) for part in _BLANK_LINES.split(text.replace("\0", " ")))
     return [part for part in parts if part.strip()]

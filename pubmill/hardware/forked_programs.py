@@ -34,9 +34,7 @@ SECONDS = 10.0
 
 class ForkServer:
     """The process that forks; it ends after its last fork once this object is closed, or this process ends.
-
-    `program`: a script that calls `serve` if its only arguments are `--serve` and a number.
-    """
+    `program`: a script that calls `serve` if its only arguments are `--serve` and a number."""
 
     def __init__(self, program: Path) -> None:
         folder = tempfile.mkdtemp(prefix="pubmill-")  # only its owner may enter it; a socket's path is short

@@ -53,10 +53,8 @@ def command(program: Sequence[str], nodes: int, processes: int, job: SlurmJob | 
 
 
 def slurm_job(environment: Mapping[str, str]) -> SlurmJob | None:
-    """Return this process's Slurm job as Slurm's controller describes it; None outside of a job.
-
-    The controller is asked because Snakemake removes all but the job's number from the environment.
-    """
+    """Return this process's Slurm job as Slurm's controller describes it; None outside of a job. The
+    controller is asked because Snakemake removes all but the job's number from the environment."""
     number = environment.get("SLURM_JOB_ID")
     if number is None:
         return None

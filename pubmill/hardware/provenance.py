@@ -29,9 +29,7 @@ PACKAGES = (
 
 class Hardware(TypedDict):
     """The machine: its memory in bytes, its processor's model, and the processors that this process may use.
-
-    `gpus`: the visible ones; empty if torch is not imported, as looking them up never imports it.
-    """
+    `gpus`: the visible ones; empty if torch is not imported, as looking them up never imports it."""
 
     platform: str
     cpu: str

@@ -126,10 +126,8 @@ def leave_uninitialized_memory() -> None:
 
 
 def strict() -> bool:
-    """Return whether the environment variable `STRICT` requires deterministic CUDA operations.
-
-    Raises a `PubmillError` for any value except 0 and 1.
-    """
+    """Return whether the environment variable `STRICT` requires deterministic CUDA operations. Raises a
+    `PubmillError` for any value except 0 and 1."""
     value = os.environ.get(STRICT, "0")
     if value not in ("0", "1"):
         raise PubmillError(f"{STRICT} is {value!r}; expected 1 (deterministic operations only) or 0")
@@ -138,9 +136,7 @@ def strict() -> bool:
 
 def cuda_settings(device: torch.device) -> dict[str, str | bool]:
     """Return `{"deterministic", "tf32"}` for the records of a run on a GPU; empty on a processor.
-
-    `deterministic`: "required", "preferred" or "no".
-    """
+    `deterministic`: "required", "preferred" or "no"."""
     if device.type != "cuda":
         return {}
     modes = ("no", "preferred", "required")

@@ -7,10 +7,8 @@ from torch import Tensor
 
 
 class Adaptive(torch.optim.Optimizer):
-    """An optimiser whose update of all weights of a group is a few operations, `_update`.
-
-    `lr` at construction is the peak; the schedule changes `lr` of the groups.
-    """
+    """An optimiser whose update of all weights of a group is a few operations, `_update`. `lr` at
+    construction is the peak; the schedule changes `lr` of the groups."""
 
     def __init__(
         self, params: Any, lr: float, betas: tuple[float, float], eps: float, weight_decay: float = 0.0

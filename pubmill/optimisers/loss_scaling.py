@@ -51,10 +51,8 @@ class LossScaling:
         self._scaler.unscale_(optimiser)
 
     def step(self, optimiser: torch.optim.Optimizer) -> bool:
-        """Make the optimiser's step with unscaled gradients; return whether it was made.
-
-        Raises `FloatingPointError` if gradients are still infinite or NaN at the smallest scale.
-        """
+        """Make the optimiser's step with unscaled gradients; return whether it was made. Raises
+        `FloatingPointError` if gradients are still infinite or NaN at the smallest scale."""
         before = self.scale
         self._scaler.step(optimiser)
         self._scaler.update()

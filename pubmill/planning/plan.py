@@ -26,9 +26,7 @@ from pubmill.storage.result_paths import Paths
 @dataclass
 class Training:
     """Training jobs of one kind: their number, their operations, and the share of a GPU's peak they reach.
-
-    `unknown` counts the jobs whose operations are unknown.
-    """
+    `unknown` counts the jobs whose operations are unknown."""
 
     name: str
     share: float

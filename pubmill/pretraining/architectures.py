@@ -133,10 +133,8 @@ def load_model(
     special: dict[str, int],
     seed: int,
 ) -> PreTrainedModel:
-    """Return the model of a Hugging Face folder; missing heads are freshly initialised.
-
-    Dropout is set by the recipe. Raises a `PubmillError` for another family, size or vocabulary.
-    """
+    """Return the model of a Hugging Face folder; missing heads are freshly initialised. Dropout is set by the
+    recipe. Raises a `PubmillError` for another family, size or vocabulary."""
     made, modern, dropout = model_class(architecture, objective), architecture.family == "modernbert", {}
     if not modern:
         names = ("hidden_dropout_prob", "attention_probs_dropout_prob")

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
 
 class BackgroundSaves:
-    """The saves of the segment `output`, of which one is written at a time.
-
-    Until a save is complete, the one before stays. A context manager, which ends when all is written.
-    """
+    """The saves of the segment `output`, of which one is written at a time. Until a save is complete, the one
+    before stays. A context manager, which ends when all is written."""
 
     def __init__(self, output: Path) -> None:
         self.output = output

@@ -147,7 +147,6 @@ def take_snapshot(
     work: "Pretraining", progress: PretrainingProgress, origin: WeightsOrigin
 ) -> Snapshot | None:
     """Return a checkpoint of the current state; its tensors are not copied, and the next step changes them.
-
     All processes must call this; all but the first get None."""
     optimiser = gather_state(work)
     if not work.world.first:
@@ -339,9 +338,7 @@ def fingerprints(
     packed: PackedTokens, vocab: Path, folders: dict[str, Path | None], version: int | list[int]
 ) -> dict[str, object]:
     """Return what determines a segment besides its recipe: SHA-256 of its inputs, and the stage's version.
-
-    `folders`: folders of weights by their use.
-    """
+    `folders`: folders of weights by their use."""
     return {
         "tokens": packed.fingerprint(),
         "vocab": sha256(vocab / "tokenizer.json"),
@@ -367,10 +364,8 @@ def _differing_keys(before: Mapping[str, object], now: Mapping[str, object]) -> 
 
 
 def hold(output: Path) -> AbstractContextManager[None]:
-    """Lock a segment while the block runs; raise a `PubmillError` if another process has it.
-
-    Otherwise an orphan of a killed workflow would write to the same saves as its successor.
-    """
+    """Lock a segment while the block runs; raise a `PubmillError` if another process has it. Otherwise an
+    orphan of a killed workflow would write to the same saves as its successor."""
     return locked(output.with_name(f".{output.name}.lock"))
 
 

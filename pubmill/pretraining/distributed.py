@@ -18,10 +18,8 @@ TOGETHER = 1 << 25
 
 @dataclass(frozen=True)
 class World:
-    """The rank of this process, the number of processes, and the device of this process.
-
-    `hosts`: group of processes that communicate without their GPUs; None: the default group does.
-    """
+    """The rank of this process, the number of processes, and the device of this process. `hosts`: group of
+    processes that communicate without their GPUs; None: the default group does."""
 
     device: torch.device
     rank: int = 0

@@ -115,9 +115,7 @@ class Pretraining:
 
     def evaluate(self, held_out: Packed, masking: str) -> Sums | None:
         """Return sums over at most `HELD_OUT_SEQUENCES` held-out sequences; None without held-out documents.
-
-        The masks of a `masking` are the same for every recipe.
-        """
+        The masks of a `masking` are the same for every recipe."""
         if not len(held_out.ids):
             return None
         objective: Objective = replace(self.recipe.objective, masking=masking)  # type: ignore[arg-type]

@@ -133,9 +133,7 @@ def _with_pin(weights: ModelWeights, pin: Path | None) -> tuple[ModelWeights, Ma
 
 def check_model(folder: Path, name: str, exact: bool) -> None:
     """Check that `folder` holds a model and tokenizer that `transformers` loads without foreign code.
-
-    `exact`: require one embedding per piece, as in models made here.
-    """
+    `exact`: require one embedding per piece, as in models made here."""
     if fault := folder_fault(folder):
         raise PubmillError(f"{name}: the model folder {fault}")
     weights = weight_files(folder, name)

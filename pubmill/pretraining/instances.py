@@ -249,9 +249,7 @@ class Instances:
 
     def _lay_out_across(self, start: Ints, end: Ints) -> PackedBatch:
         """Return `[CLS] tokens [SEP] tokens [SEP]`, with one part for each document that a chunk spans.
-
-        `start` and `end` count a separator after each document, see `full_starts`.
-        """
+        `start` and `end` count a separator after each document, see `full_starts`."""
         bounds = np.append(self.document_starts, len(self.ids)) + np.arange(len(self.document_starts) + 1)
         first = np.searchsorted(bounds, start, side="right") - 1
         pieces = np.searchsorted(bounds, end, side="left") - first

@@ -192,10 +192,8 @@ def masking_rate(objective: Objective, step: int, steps: int) -> float:
 
 
 def run_starts(words: Flags, inner: Flags, lengths: Ints, longest: int, draws: Draws) -> Flags:
-    """Return true where a run of 1 to `longest` words begins; `words` marks the starts of words.
-
-    Lengths have probabilities proportional to 1/n. No run crosses a special token.
-    """
+    """Return true where a run of 1 to `longest` words begins; `words` marks the starts of words. Lengths have
+    probabilities proportional to 1/n. No run crosses a special token."""
     weights = 1 / np.arange(1, longest + 1)
     begins = np.flatnonzero(words)
     first = np.searchsorted(begins, np.cumsum(lengths) - lengths)

@@ -18,10 +18,8 @@ OVERLAPPING = ("cuda",)
 
 
 class OverlappedSums:
-    """Sums of large weights' gradients over all processes, in the order of the backward pass.
-
-    `active`: whether this backward pass completes the gradients of the step.
-    """
+    """Sums of large weights' gradients over all processes, in the order of the backward pass. `active`:
+    whether this backward pass completes the gradients of the step."""
 
     def __init__(self, weights: Iterable[torch.nn.Parameter], world: World) -> None:
         weights = list(weights)

@@ -205,10 +205,8 @@ class PackedTokens:
         self.documents: Offsets = self._map_offsets("documents.npy", self.n_documents, self.n_sentences)
 
     def verify(self) -> None:
-        """Read all packed files; raise a `PubmillError` if they disagree with the index.
-
-        Folders packed by pubmill 0.1 have no digests and are not read.
-        """
+        """Read all packed files; raise a `PubmillError` if they disagree with the index. Folders packed by
+        pubmill 0.1 have no digests and are not read."""
         for name, digest in self.index.get("files", {}).items():
             if sha256(self.folder / name) != digest:
                 raise PubmillError(

@@ -198,10 +198,8 @@ SORTING = (TEMPLATES / "sorting.js").read_text(encoding="utf-8")
 
 
 def environment(escape: Callable[[str], str] | None = None, *folders: Path) -> Environment:
-    """Return a template environment that escapes every value with `escape`, or as HTML by default.
-
-    Control characters are shown as their codes. `folders`: of templates beside those of this room.
-    """
+    """Return a template environment that escapes every value with `escape`, or as HTML by default. Control
+    characters are shown as their codes. `folders`: of templates beside those of this room."""
 
     def finalize(value: Any) -> Any:
         if isinstance(value, Markup):

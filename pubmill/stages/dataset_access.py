@@ -35,10 +35,8 @@ class DatasetAccess(GraphPart):
     """Availability of users' files and of a mirror's files, and the messages about missing ones."""
 
     def exists(self, dataset: str) -> bool:
-        """Return whether the scale has the dataset.
-
-        A scale with made-up data has those that its overlay names, and those whose files are all the user's.
-        """
+        """Return whether the scale has the dataset. A scale with made-up data has those that its overlay
+        names, and those whose files are all the user's."""
         scale, files = self._specs.scale, self._specs.datasets[dataset].sources.values()
         made_up = dataset in scale.datasets
         return not scale.made_up or made_up or all(isinstance(file, LocalFile) for file in files)
@@ -79,9 +77,7 @@ class DatasetAccess(GraphPart):
 
     def obstacle(self, dataset: str) -> str | None:
         """Return why the dataset's files are unavailable in this run, and where to apply for them; or None.
-
-        The reason appears in tables, so it names no folder of this machine.
-        """
+        The reason appears in tables, so it names no folder of this machine."""
         if not self.exists(dataset):
             return "is not among the made-up data of this scale"
         reasons = [self._own_obstacle(dataset), self._public_obstacle(dataset)]

@@ -12,10 +12,8 @@ LONG = 4_000
 
 
 class LongRecipe(str):
-    """Text of a recipe of which a command names a file; the run writes it before its first job.
-
-    Snakemake compares and stores the text, and formats the path.
-    """
+    """Text of a recipe of which a command names a file; the run writes it before its first job. Snakemake
+    compares and stores the text, and formats the path."""
 
     path: str
 
@@ -53,10 +51,7 @@ def published_values(table: str, specs: Path) -> str:
 
 
 def spec_file(specs: Path, below: str) -> str:
-    """Return the path of a file below the folder of specs.
-
-    Relative to the working folder where that is the checkout: a checkout that moves with its results would
-    else look changed.
-    """
+    """Return the path of a file below the folder of specs. Relative to the working folder where that is the
+    checkout: a checkout that moves with its results would else look changed."""
     path = specs.resolve() / below
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

@@ -142,10 +142,8 @@ class Pretrain(TrainingStage):
         return str(wildcards.recipe)
 
     def needs_of(self, wildcards: Any, gpus: Gpus) -> Needs:
-        """Return the memory and time of a segment on one GPU.
-
-        On a CPU, the weights and optimiser state of training stay in memory; on a GPU they pass through it.
-        """
+        """Return the memory and time of a segment on one GPU. On a CPU, the weights and optimiser state of
+        training stay in memory; on a GPU they pass through it."""
         spec = self._specs.pretraining[wildcards.recipe]
         optimiser = OPTIMISERS[spec.recipe.optimisation.optimiser]
         parameters = costs.parameters_of_recipe(self.graph, wildcards.recipe)

@@ -69,10 +69,8 @@ class Sources(GraphPart):
         return []
 
     def local_checks(self, key: str, name: str) -> list[str]:
-        """Return the download program's arguments that check a file of the user's own.
-
-        They name its content (the SHA-256 of the spec, else of the file as it is now), not where it lies.
-        """
+        """Return the download program's arguments that check a file of the user's own. They name its content
+        (the SHA-256 of the spec, else of the file as it is now), not where it lies."""
         for spec in self._specs.datasets.values():
             for file in spec.sources.values():
                 if isinstance(file, LocalFile) and (file.local, file.file) == (key, name) and file.sha256:

@@ -31,10 +31,8 @@ TEMPLATES = "pubmill/report/templates/*"
 
 
 class Needs(NamedTuple):
-    """Resources of a job.
-
-    `memory`: MB (10^6 bytes), including the Snakemake process that runs the job on its node; `minutes`.
-    """
+    """Resources of a job. `memory`: MB (10^6 bytes), including the Snakemake process that runs the job on its
+    node; `minutes`."""
 
     memory: int
     minutes: int
@@ -135,10 +133,8 @@ class Stage(GraphPart):
     seconds: ClassVar[Seconds] = ASSUMED
 
     def __init_subclass__(cls) -> None:
-        """Name the program after the rule, unless the stage or a stage that it extends names another.
-
-        An extra's programs are in its folder.
-        """
+        """Name the program after the rule, unless the stage or a stage that it extends names another. An
+        extra's programs are in its folder."""
         if "name" in vars(cls) and not hasattr(cls, "program"):
             of_extra = cls.__module__.startswith("pubmill.extras.")
             folder = cls.__module__.rpartition(".")[0].replace(".", "/")
@@ -208,10 +204,8 @@ class Stage(GraphPart):
 
     @property
     def resources(self) -> dict[str, Callable[[Any, int], int]]:
-        """Return the rule's `mem_mb` and `runtime`: functions of wildcards and attempt.
-
-        Memory doubles with each attempt; time is multiplied by the attempt's number.
-        """
+        """Return the rule's `mem_mb` and `runtime`: functions of wildcards and attempt. Memory doubles with
+        each attempt; time is multiplied by the attempt's number."""
 
         def mem_mb(wildcards: Any, attempt: int) -> int:
             return int(self.needs_of(wildcards, self.graph.gpus).memory * 2 ** (attempt - 1))
@@ -227,10 +221,8 @@ class Stage(GraphPart):
 
 
 class FileStage(Stage):
-    """A rule with a job of seconds for each of the many files or parts of a corpus.
-
-    A cluster's job runs as many of them as request a day.
-    """
+    """A rule with a job of seconds for each of the many files or parts of a corpus. A cluster's job runs as
+    many of them as request a day."""
 
     def place_of(self, wildcards: Any) -> int:
         """Return the number of the job's part."""

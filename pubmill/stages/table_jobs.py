@@ -54,10 +54,8 @@ class Tables(GraphPart):
         return TableReferences(self.graph)
 
     def records(self, table: str) -> dict[str, dict[str, list[str]]]:
-        """Return the records a table is built from: column -> row -> paths below the results folder.
-
-        They are listed once, unless finished runs decide how many there are.
-        """
+        """Return the records a table is built from: column -> row -> paths below the results folder. They are
+        listed once, unless finished runs decide how many there are."""
         return self._list_records(table) if self.is_adaptive(table) else self._records(table)
 
     @remembered

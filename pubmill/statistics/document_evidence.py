@@ -48,10 +48,7 @@ def document_states(
     alpha: float = ALPHA,
 ) -> list[PairState]:
     """Return the state of each pair of models on other documents, as `seed_stopping.pair_states` does on
-    these.
-
-    `without`: model -> scores [seeds, units] on all documents but one.
-    """
+    these. `without`: model -> scores [seeds, units] on all documents but one."""
     gaps = paired_differences(scores)
     units = next(iter(without.values())).shape[1]
     floor = resolution(items)

@@ -41,9 +41,8 @@ def _margins_text(rule: Equivalence, labels: Mapping[str, str]) -> str:
 
 
 class Verdict(Shape):
-    """Whether a published value is reproduced, and the reason (`pubmill.tables.verdicts`).
-
-    `p`: p value of the equivalence test against `margin`; `detectable`: the minimal detectable difference."""
+    """Whether a published value is reproduced, and the reason (`pubmill.tables.verdicts`). `p`: p value of
+    the equivalence test against `margin`; `detectable`: the minimal detectable difference."""
 
     verdict: Literal[
         "reproduced",

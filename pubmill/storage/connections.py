@@ -24,10 +24,8 @@ _HERE = threading.local()
 
 
 def session(public: bool) -> requests.Session:
-    """Return this thread's own session, so that many small files share one connection.
-
-    A session for `public` hosts raises a `PubmillError` instead of connecting to any other address.
-    """
+    """Return this thread's own session, so that many small files share one connection. A session for `public`
+    hosts raises a `PubmillError` instead of connecting to any other address."""
     sessions: dict[bool, requests.Session] = _HERE.__dict__.setdefault("sessions", {})
     if public not in sessions:
         sessions[public] = _Session()

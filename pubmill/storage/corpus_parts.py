@@ -44,10 +44,8 @@ def _access_class(part: Path) -> str:
 
 
 def read_texts(parts: Iterable[Path], title: bool = False) -> Iterator[tuple[str, str]]:
-    """Yield the ids and texts of the documents of corpus parts, in order, holding only a few in memory.
-
-    With `title`, a document's title precedes its text on a line of its own.
-    """
+    """Yield the ids and texts of the documents of corpus parts, in order, holding only a few in memory. With
+    `title`, a document's title precedes its text on a line of its own."""
     columns = ["id", "title", "text"] if title else ["id", "text"]
     for part in parts:
         try:

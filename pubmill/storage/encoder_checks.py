@@ -29,11 +29,8 @@ LENGTHS = (
 def load_settings(
     folder: Path, name: str, exact: bool = False
 ) -> "tuple[PreTrainedConfig, PreTrainedTokenizerBase]":
-    """Return a folder's configuration and tokenizer, without its weights.
-
-    Raises a `PubmillError` unless they are of an encoder that can be fine-tuned. `exact`: it has one
-    embedding per piece, as models made here.
-    """
+    """Return a folder's configuration and tokenizer, without its weights. Raises a `PubmillError` unless they
+    are of an encoder that can be fine-tuned. `exact`: it has one embedding per piece, as models made here."""
     from transformers import AutoConfig, AutoTokenizer
 
     with reported(f"{name}: transformers can't load this model folder"):

@@ -45,10 +45,8 @@ Shapes = dict[str, tuple[int, ...]]
 
 @contextmanager
 def reported(what: str) -> Iterator[None]:
-    """Convert every error of the libraries for a damaged or malicious folder to a `PubmillError`.
-
-    The tokenizers library may panic, which is not an `Exception`.
-    """
+    """Convert every error of the libraries for a damaged or malicious folder to a `PubmillError`. The
+    tokenizers library may panic, which is not an `Exception`."""
     try:
         yield
     except (PubmillError, StopRequestedError, KeyboardInterrupt, SystemExit, GeneratorExit):
@@ -70,9 +68,7 @@ def check_links(folder: Path, name: str) -> None:
 
 def take_settings(folder: Path, name: str) -> list[str]:
     """Remove settings from a folder's config.json and tokenizer_config.json that the user's run decides.
-
-    Returns their names. Raises a `PubmillError` for refused settings and unreasonably large numbers.
-    """
+    Returns their names. Raises a `PubmillError` for refused settings and unreasonably large numbers."""
     taken: list[str] = []
     for path, kept in _remaining_settings(folder, name, taken):
         path.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
@@ -80,9 +76,8 @@ def take_settings(folder: Path, name: str) -> list[str]:
 
 
 def check_folder_in_place(folder: Path) -> None:
-    """Check links, settings and weights of a folder that is loaded where it is.
-
-    Settings that `take_settings` would remove are refused. Weights must match config.json."""
+    """Check links, settings and weights of a folder that is loaded where it is. Settings that `take_settings`
+    would remove are refused. Weights must match config.json."""
     name = str(folder)
     check_links(folder, name)
     taken: list[str] = []

@@ -31,10 +31,8 @@ ENDING = 8  # the footer's length and PAR1
 def parquet_writer(
     path: Path, schema: pa.Schema, private: bool = False, **options: Any
 ) -> Iterator[pq.ParquetWriter]:
-    """Yield a writer of a new file and seal the file at the end; `options` are those of Arrow's writer.
-
-    A `private` file is labelled, and only its owner may read it, from its first byte on.
-    """
+    """Yield a writer of a new file and seal the file at the end; `options` are those of Arrow's writer. A
+    `private` file is labelled, and only its owner may read it, from its first byte on."""
     if private:
         make_private(path)
     with pq.ParquetWriter(path, schema, compression="zstd", write_page_checksum=True, **options) as writer:
@@ -64,10 +62,8 @@ def seal(path: Path) -> None:
 
 
 def verified(path: Path) -> Path:
-    """Return the path of a file that matches its digest or has none; else raise a `PubmillError`.
-
-    Each process reads a file only once for this, unless the file changes.
-    """
+    """Return the path of a file that matches its digest or has none; else raise a `PubmillError`. Each
+    process reads a file only once for this, unless the file changes."""
     if path.is_file():
         state = path.stat()
         if is_damaged(path, state.st_mtime_ns, state.st_size):

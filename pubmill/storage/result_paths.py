@@ -60,10 +60,8 @@ class ChoiceKey(NamedTuple):
 
 
 class Paths:
-    """Paths below one results folder; relative to it by default, as recipes hold them.
-
-    `own_tables`: name of a folder of tables apart from the others, for columns that other runs do not have.
-    """
+    """Paths below one results folder; relative to it by default, as recipes hold them. `own_tables`: name of
+    a folder of tables apart from the others, for columns that other runs do not have."""
 
     def __init__(self, results: str | PurePath = "", own_tables: str = "") -> None:
         self.results = str(results)

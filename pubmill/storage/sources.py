@@ -69,10 +69,8 @@ def download(
 
 
 def bring(url: str, output: Path, mirror: str | None = None, md5: str = "") -> None:
-    """Download one of many small files to `output`, checked as by `download`, but without a record.
-
-    The caller must prevent simultaneous downloads of the same file, and keeps one record for all.
-    """
+    """Download one of many small files to `output`, checked as by `download`, but without a record. The
+    caller must prevent simultaneous downloads of the same file, and keeps one record for all."""
     part = output.with_name(f"{output.name}.part")
     _fill_part(url, _file_for(url, mirror), part, {"md5": md5} if md5 else {})
     part.replace(output)
@@ -91,10 +89,8 @@ def read(url: str, mirror: str | None = None) -> bytes:
 
 
 def check(url: str, path: Path, expected: Mapping[str, str]) -> None:
-    """Check the copy at `path` of the file at `url`; a `PubmillError` reports how it differs.
-
-    `expected` is as in a spec: kind of digest (`sha256`, `git_blob`) -> its value in hex.
-    """
+    """Check the copy at `path` of the file at `url`; a `PubmillError` reports how it differs. `expected` is
+    as in a spec: kind of digest (`sha256`, `git_blob`) -> its value in hex."""
     digests = _file_digests(path, "git_blob" in expected)
     if not _digests_agree(expected, digests):
         raise PubmillError(_explain_difference(url, path, path.stat().st_size, expected, digests))

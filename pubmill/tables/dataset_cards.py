@@ -42,11 +42,8 @@ class CardSource(CardPart):
 
 
 class Card(CardPart):
-    """A dataset card.
-
-    `version`: of the converter's output; `counts`, `expect`: split -> measure -> count, None if the source
-    does not annotate it.
-    """
+    """A dataset card. `version`: of the converter's output; `counts`, `expect`: split -> measure -> count,
+    None if the source does not annotate it."""
 
     dataset: str
     kind: str

@@ -43,11 +43,8 @@ def _scoring_versions(versions: Mapping[str, object]) -> dict[str, object]:
 
 
 def without_unlike(recipe: TableRecipe, runs: DataFrame) -> tuple[TableRecipe, DataFrame]:
-    """Leave out the runs found on disk that must not share a row with the study's own.
-
-    Found records were checked before the study's examples and weights were rebuilt, perhaps with other
-    content.
-    """
+    """Leave out the runs found on disk that must not share a row with the study's own. Found records were
+    checked before the study's examples and weights were rebuilt, perhaps with other content."""
     cells = runs["column"] + "/" + runs["row"]
     kept, missing = ~cells.isin(recipe.found), dict(recipe.missing)
     for cell in dict.fromkeys(recipe.found):

@@ -13,11 +13,8 @@ Named = TypeVar("Named", Row, Column, FactTableRow, FactTableColumn)
 
 
 def matching_items(name: str, among: Sequence[Named], key: Callable[[Any], str]) -> list[Named]:
-    """Return the items with a matching name, from the strictest way to match that finds any.
-
-    In this order: the key is `name`; the label is; the first word of key or label is; key or label begins
-    with it.
-    """
+    """Return the items with a matching name, from the strictest way to match that finds any. In this order:
+    the key is `name`; the label is; the first word of key or label is; key or label begins with it."""
     wanted = name.casefold()
     names = [(one, key(one), key(one).casefold(), one.label.casefold()) for one in among]
     ways = (

@@ -77,9 +77,7 @@ def uncertainty_of(recipe: TableRecipe, key: str, cells: Mapping[str, Cell]) -> 
 
 def seeds_needed(recipe: TableRecipe, runs: DataFrame) -> dict[str, SeedsNeeded]:
     """Seeds per row that resolve half a point between two fine-tuned models, where enough seeds were run.
-
-    Each fold is a separate group, because scores differ between folds for other reasons.
-    """
+    Each fold is a separate group, because scores differ between folds for other reasons."""
     order = {column.key: number for number, column in enumerate(recipe.columns)}
     scored = runs[~runs["pipeline"] & runs["score"].notna()]
     scored = scored.sort_values("column", key=lambda keys: keys.map(order), kind="stable")

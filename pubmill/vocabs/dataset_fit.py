@@ -27,10 +27,8 @@ Figures = dict[str, float | None]
 
 @dataclass
 class Fit:
-    """Counts of a tokenizer's pieces for some words.
-
-    `split` words have several pieces, `unknown` words contain the piece for text that it cannot encode.
-    """
+    """Counts of a tokenizer's pieces for some words. `split` words have several pieces, `unknown` words
+    contain the piece for text that it cannot encode."""
 
     words: int = 0
     pieces: int = 0
@@ -110,10 +108,8 @@ def entity_words(example: Example) -> Iterator[str]:
 
 
 def diagnose_dataset(recipe: FitRecipe, vocab: Path, dataset: Path) -> dict[str, Any]:
-    """Return `diagnose_examples` of each split in the folder `dataset`, and the terms of gu2020 Table 1.
-
-    The folder `vocab` contains the vocabulary.
-    """
+    """Return `diagnose_examples` of each split in the folder `dataset`, and the terms of gu2020 Table 1. The
+    folder `vocab` contains the vocabulary."""
     tokenizer, kind = load_tokenizer(vocab), KINDS[recipe.kind]
     splits = {
         split: diagnose_examples(tokenizer, read_examples(dataset / f"{split}.jsonl.gz", kind))

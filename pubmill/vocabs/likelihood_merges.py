@@ -24,9 +24,7 @@ Floats = NDArray[np.float64]
 
 class LikelihoodText(PairedText):
     """Words whose next pair is the one with the largest gain; of equal gains the one with the smaller ids.
-
-    `used`: occurrences of each piece; `candidates`: the pairs that occur at least `least` times.
-    """
+    `used`: occurrences of each piece; `candidates`: the pairs that occur at least `least` times."""
 
     def __init__(
         self, words: Sequence[str], counts: Mapping[str, int], pieces: list[str], continuation: str

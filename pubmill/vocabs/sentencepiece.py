@@ -136,10 +136,8 @@ def make_tokenizer(pieces: list[tuple[str, float]], model: Model, lowercase: boo
 
 
 def merges(ids: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Return the merges of a byte-pair model, whose pieces are in the order in which they were learnt.
-
-    These are all pairs of pieces that join to a piece, ordered by the joined piece.
-    """
+    """Return the merges of a byte-pair model, whose pieces are in the order in which they were learnt. These
+    are all pairs of pieces that join to a piece, ordered by the joined piece."""
     learnt = []
     for piece in sorted(ids, key=ids.__getitem__):
         cuts = ((piece[:cut], piece[cut:]) for cut in range(1, len(piece)))
@@ -149,11 +147,8 @@ def merges(ids: Mapping[str, int]) -> list[tuple[str, str]]:
 
 
 def save(tokenizer: Tokenizer, model: bytes, kind: Model, lowercase: bool, folder: Path) -> None:
-    """Write tokenizer.json, spiece.model and tokenizer_config.json.
-
-    `AutoTokenizer` makes an AlbertTokenizer from a unigram model; it has no class for merges in ALBERT's form
-    and uses tokenizer.json unchanged.
-    """
+    """Write tokenizer.json, spiece.model and tokenizer_config.json. `AutoTokenizer` makes an AlbertTokenizer
+    from a unigram model; it has no class for merges in ALBERT's form and uses tokenizer.json unchanged."""
     write_tokenizer(tokenizer, folder)
     (folder / "spiece.model").write_bytes(model)
     write_json(

@@ -23,11 +23,8 @@ MERGING = {"merges": PairedText, "merges-by-likelihood": LikelihoodText}
 
 @dataclass(frozen=True)
 class LearntVocabulary:
-    """A tokenizer, the function that saves it, and its training words.
-
-    `words` are the normalised words from which it was learnt; `too_long` is the number of distinct words that
-    were skipped as too long.
-    """
+    """A tokenizer, the function that saves it, and its training words. `words` are the normalised words from
+    which it was learnt; `too_long` is the number of distinct words that were skipped as too long."""
 
     tokenizer: Tokenizer
     save: Callable[[Path], None]
@@ -87,9 +84,7 @@ def _sentencepiece_model(recipe: VocabRecipe) -> Literal["unigram", "bpe"]:
 
 def train(recipe: VocabRecipe, counts: Sequence[Path], output: Path) -> dict[str, object]:
     """Learn a vocabulary from the word counts of a corpus's parts and write its folder; return the diagnosis.
-
-    The folder contains the tokenizer's files and diagnosis.json.
-    """
+    The folder contains the tokenizer's files and diagnosis.json."""
     merged = merge_counts(counts, recipe.splitting(), recipe.most_words, output)
     trained = learn(recipe, merged.counted.words)
     diagnosis: dict[str, object] = {

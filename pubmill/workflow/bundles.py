@@ -30,9 +30,7 @@ class Components(dict[str, int]):
 
 def bundle(workflow: Any) -> None:
     """Submit bundles whole, and let their jobs fail alone: in the run, and in processes that run a bundle.
-
-    Call it before the graph is built, when the workflow has its settings.
-    """
+    Call it before the graph is built, when the workflow has its settings."""
     JobScheduler._handle_error = _handle_error_of_rest
     GroupJob.resources = property(_resources_in_turn)
     workflow.group_settings.group_components = Components(workflow.group_settings.group_components)
@@ -75,9 +73,7 @@ def _handle_error_of_rest(scheduler: Any, job: Any, postprocess_job: bool = True
 
 def finished_jobs(bundle: Any) -> frozenset[Any]:
     """Return the jobs of a failed bundle whose outputs are there, and whose process has recorded their end.
-
-    If all are, one has to run again all the same, or the bundle would have no job that failed.
-    """
+    If all are, one has to run again all the same, or the bundle would have no job that failed."""
     persistence = next(iter(bundle.jobs)).dag.workflow.persistence
     persistence._clear_cache()
     finished = {

@@ -113,9 +113,7 @@ def _shown(values: Mapping[str, object], key: str) -> str:
 
 def with_grid_causes(jobs: Sequence[Job], chosen: Collection[tuple[str, ...]]) -> list[Job]:
     """Return jobs in which a trial that is not made, of a choice that is, names the new values of its grid.
-
-    `chosen`: the protocol, dataset and setting of each choice that is made.
-    """
+    `chosen`: the protocol, dataset and setting of each choice that is made."""
     trials = [job for job in jobs if job.rule == "trial" and choice_of(job.wildcards) in chosen]
     tried = {(choice_of(job.wildcards), value) for job in trials if not job.to_do for value in _point(job)}
     causes = {}

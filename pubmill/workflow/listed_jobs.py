@@ -34,10 +34,8 @@ def jobs_of_study(
     targets: Sequence[str] = (),
     find: Callable[[Path, Mapping[str, Any], Sequence[str]], list[Job]] = jobs_of,
 ) -> list[Job]:
-    """Return all jobs behind the targets, by the whole configuration of a study.
-
-    If no file changed that decides them, they are those that `find` listed before.
-    """
+    """Return all jobs behind the targets, by the whole configuration of a study. If no file changed that
+    decides them, they are those that `find` listed before."""
     request = json.dumps([str(root.absolute()), config, sorted(targets)], sort_keys=True, default=str)
     path = FOLDER / f"{hashlib.sha256(request.encode()).hexdigest()}.json"
     state = state_of(root, config)

@@ -38,9 +38,7 @@ def not_compared(find: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
 
 def places(root: Path, results: str, mirror: str | None) -> dict[str, Callable[[Any, Any], Any]]:
     """Return parameters of all rules: the checkout's programs and specs, the results, the mirror's option.
-
-    Commands name them, and nothing reruns if they move.
-    """
+    Commands name them, and nothing reruns if they move."""
     parameters: dict[str, str | list[str]] = {
         "scripts": str(root / "scripts"),
         "extras": str(root / "pubmill/extras"),
@@ -56,10 +54,8 @@ def _always(value: Any, wildcards: Any) -> Any:
 
 
 def shell_prefix(root: Path, own_environments: bool) -> str:
-    """What comes before every shell command; `root` is the checkout.
-
-    Programs run with the Python of this Snakemake, unless each has an environment of its own (--sdm).
-    """
+    """What comes before every shell command; `root` is the checkout. Programs run with the Python of this
+    Snakemake, unless each has an environment of its own (--sdm)."""
     path = f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"
     return (
         f"set -euo pipefail; export PYTHONUNBUFFERED=1 PYTHONPATH={shlex.quote(str(root))} "

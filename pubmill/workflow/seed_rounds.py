@@ -25,10 +25,8 @@ def _adaptive_tables(graph: Graph) -> list[str]:
 
 
 def _counts(graph: Graph, tables: list[str]) -> dict[RunKey, int]:
-    """Return the number of seeds of each run of the study whose protocol is adaptive.
-
-    If several tables share a run, the number is the largest that one of them needs.
-    """
+    """Return the number of seeds of each run of the study whose protocol is adaptive. If several tables share
+    a run, the number is the largest that one of them needs."""
     # Imported here because only such studies need numpy before the first job.
     from pubmill.tables.seed_plan import seed_counts
 

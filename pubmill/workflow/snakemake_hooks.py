@@ -29,9 +29,7 @@ def before_graph(workflow: Any, *steps: Callable[[], None]) -> None:
 
 
 def ignore_command_texts(workflow: Any) -> None:
-    """Leave the texts of rules out of what reruns their jobs.
-
-    They are code, and code reruns a job only with a new version of its stage, which is a parameter.
-    """
+    """Leave the texts of rules out of what reruns their jobs. They are code, and code reruns a job only with
+    a new version of its stage, which is a parameter."""
     settings = workflow.dag_settings
     settings.rerun_triggers = frozenset(settings.rerun_triggers) - {RerunTrigger.CODE}

@@ -53,10 +53,8 @@ def speed_up() -> None:
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Don't search for unreachable objects meanwhile, as a graph only grows, nor in the graph afterwards.
-
-    The graph of an earlier call is searched for them before.
-    """
+    """Don't search for unreachable objects meanwhile, as a graph only grows, nor in the graph afterwards. The
+    graph of an earlier call is searched for them before."""
     enabled = gc.isenabled()
     if gc.get_freeze_count():
         gc.unfreeze()
@@ -80,11 +78,8 @@ def parameters(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 
 def environment(job: Any) -> Any:
-    """Return the environment that a job's rule names.
-
-    Snakemake computes the job's parameters for it, although only an environment that is a function reads
-    them.
-    """
+    """Return the environment that a job's rule names. Snakemake computes the job's parameters for it,
+    although only an environment that is a function reads them."""
     if job._conda_env_spec is None:
         reads = (job.params, job.input) if callable(job.rule._conda_env) else ()
         job._conda_env_spec = job.rule.expand_conda_env(job.wildcards_dict, *reads)
@@ -181,10 +176,8 @@ def parents(file: str) -> Iterator[str]:
 
 
 def check_groups(dag: Any) -> None:
-    """Let Snakemake say which group depends on itself, if one does.
-
-    It walks the whole graph from each job of a group, and that again for each job of the group.
-    """
+    """Let Snakemake say which group depends on itself, if one does. It walks the whole graph from each job of
+    a group, and that again for each job of the group."""
     needed = TopologicalSorter[Any]()
     for job, others in dag._dependencies.items():
         place = dag._group.get(job, job)

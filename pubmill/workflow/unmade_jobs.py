@@ -18,10 +18,8 @@ from pubmill.workflow.causes import NOT_MADE
 
 @dataclass
 class UnmadeJobs:
-    """The jobs without any output behind a graph's targets.
-
-    `made`: the files that they, or the targets, need of jobs with an output.
-    """
+    """The jobs without any output behind a graph's targets. `made`: the files that they, or the targets, need
+    of jobs with an output."""
 
     jobs: dict[tuple[str, ...], Job] = field(default_factory=dict)
     needs: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
@@ -30,9 +28,7 @@ class UnmadeJobs:
 
     def listed(self, made_again: Collection[str]) -> Iterator[Job]:
         """Yield the jobs, with the cause that they are not made, unless they follow from others.
-
-        `made_again`: files of jobs that had been made and will run again.
-        """
+        `made_again`: files of jobs that had been made and will run again."""
         for key, job in self.jobs.items():
             follows = any(file in made_again or file not in self.made for file in self.needs[key])
             yield Job(job.rule, job.wildcards, True, "" if follows else NOT_MADE, job.local)

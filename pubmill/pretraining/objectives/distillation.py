@@ -71,9 +71,8 @@ class Distilled(Learner):
         return sums
 
     def _compared_positions(self, part: Part) -> tuple[Part, Tensor | slice]:
-        """Return the part with the compared positions as its `rows`, and which of them are masked.
-
-        The rows of [CLS] come first and are not counted."""
+        """Return the part with the compared positions as its `rows`, and which of them are masked. The rows
+        of [CLS] come first and are not counted."""
         if self.wanted.positions == "masked":
             return part, slice(None)
         first, masked = part.rows.tensor_split([len(part.pair_labels)])

@@ -21,10 +21,8 @@ from pubmill.recipes.objectives import PAIRS, Term, terms_of
 
 
 class Learner(nn.Module):
-    """A masked language model, with or without pairs (Devlin et al. 2019; Lan et al. 2020).
-
-    `model` is one of transformers' with the heads of the objective.
-    """
+    """A masked language model, with or without pairs (Devlin et al. 2019; Lan et al. 2020). `model` is one of
+    transformers' with the heads of the objective."""
 
     slope_scale: float = 1.0
     """Factor of gradients inside `forward` that keeps them from underflowing in float16."""
