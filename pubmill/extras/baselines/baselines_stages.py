@@ -1,8 +1,9 @@
 """Scores of datasets that need no learning."""
 
+from dataclasses import fields
 from typing import Any
 
-from pubmill.extras.baselines.baselines_recipes import FloorsRecipe
+from pubmill.extras.baselines.floor import FloorsRecipe
 from pubmill.stages.stage import Stage
 
 
@@ -14,12 +15,4 @@ class Floors(Stage):
 
     def recipe_of(self, wildcards: Any) -> FloorsRecipe:
         spec = self._specs.datasets[wildcards.dataset]
-        return FloorsRecipe(
-            name=spec.name,
-            kind=spec.kind,
-            task=spec.task,
-            splits=spec.splits,
-            access=spec.access,
-            metric=spec.metric,
-            negative=spec.negative,
-        )
+        return FloorsRecipe(**{one.name: getattr(spec, one.name) for one in fields(FloorsRecipe)})
