@@ -1,9 +1,9 @@
 """Scores of datasets that need no learning."""
 
-from dataclasses import fields
 from typing import Any
 
 from pubmill.extras.baselines.floor import FloorsRecipe
+from pubmill.recipes.tables import project
 from pubmill.stages.stage import Stage
 
 
@@ -14,5 +14,4 @@ class Floors(Stage):
     version = 2
 
     def recipe_of(self, wildcards: Any) -> FloorsRecipe:
-        spec = self._specs.datasets[wildcards.dataset]
-        return FloorsRecipe(**{one.name: getattr(spec, one.name) for one in fields(FloorsRecipe)})
+        return project(FloorsRecipe, self._specs.datasets[wildcards.dataset])
