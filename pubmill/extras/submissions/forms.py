@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 from pubmill.errors import PubmillError
-from pubmill.extras.submissions.batch_form import is_batch
 from pubmill.extras.submissions.conll_form import is_conll
+from pubmill.extras.submissions.json_forms import is_batch
 from pubmill.extras.submissions.tsv_form import is_csv, is_tsv
 from pubmill.formats import text_files
 from pubmill.messages.wording import unknown

@@ -12,7 +12,6 @@ from pubmill.examples.kinds import KINDS, SPLITS, Example, read_examples
 from pubmill.examples.prompts import labels_of
 from pubmill.examples.subword_labels import SUBWORDS
 from pubmill.extras.submissions import (
-    batch_form,
     blurb,
     conll_form,
     document_forms,
@@ -20,7 +19,6 @@ from pubmill.extras.submissions import (
     ordered_form,
     tsv_form,
 )
-from pubmill.extras.submissions.document_rows import rows_of
 from pubmill.extras.submissions.forms import check_end, form_of, read_text
 from pubmill.extras.submissions.matching import match
 from pubmill.extras.submissions.predictions import LeftAside, Normaliser, is_constant
@@ -148,7 +146,7 @@ def _rows(
         case "csv":
             return list(tsv_form.read_csv(lines, str(path)))
         case "batch":
-            return list(batch_form.read(lines, str(path)))
+            return list(json_forms.read_batch(lines, str(path)))
         case "jsonl":
             return list(json_forms.read_lines(lines, str(path)))
         case "json":
@@ -164,7 +162,7 @@ def _rows(
         raise PubmillError(
             f"{path}: not valid {form}; the message is withheld, as it may contain licensed text"
         ) from None
-    return rows_of(documents, examples, normaliser)
+    return document_forms.rows_of(documents, examples, normaliser)
 
 
 def _check_characters(rows: Iterable[PredictionRow]) -> None:

@@ -113,7 +113,6 @@ def write_site(
         shutil.copyfile(f"{stem}.html", site / f"{name}.html")
     if proof:
         shutil.copyfile(proof, site / proof.name)
-    script = SORTING + FILTER
     stated = {name for row in rows for name, value in row.entry.card.cost if value is not None}
     values = {
         "spec": spec,
@@ -124,10 +123,8 @@ def write_site(
         "history": list(reversed(history)),
         "pages": pages,
         "proof": proof and {"name": proof.name, "sha256": sha256(proof)},
-        "script": Markup(script),
-        "script_hash": script_digest(script),
     }
-    write_text(site / "index.html", environment(None, TEMPLATES).get_template("board.html.j2").render(values))
+    write_text(site / "index.html", _page("board.html.j2", SORTING + FILTER, values))
     wanted = {"index.html", "scores.html", "comparisons.html", *pages.values()}
     for path in site.glob("*.html"):
         if path.name not in wanted:
@@ -154,10 +151,13 @@ def _examples_page(spec: BoardSpec, rows: Sequence[BoardRow], graph: Graph, data
         "split": split,
         "number": counted(len(examples), "example"),
         "data": Markup(json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")),
-        "script": Markup(EXAMPLES),
-        "script_hash": script_digest(EXAMPLES),
     }
-    return environment(None, TEMPLATES).get_template("board_examples.html.j2").render(values)
+    return _page("board_examples.html.j2", EXAMPLES, values)
+
+
+def _page(template: str, script: str, values: dict[str, object]) -> str:
+    shown = values | {"script": Markup(script), "script_hash": script_digest(script)}
+    return environment(None, TEMPLATES).get_template(template).render(shown)
 
 
 def _answers(
