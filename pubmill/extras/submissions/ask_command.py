@@ -47,12 +47,11 @@ def ask(
     FOLDER/seed-N/DATASET.jsonl is scored by `pubmill score`, and FOLDER is a model for `pubmill new model`.
     """
     root = checkout()
-    from pubmill.extras.submissions.ask_recipes import asked_of, with_whole_prompt
-    from pubmill.extras.submissions.asked_records import Terms, system_of
-    from pubmill.extras.submissions.asking import ask_dataset
+    from pubmill.extras.submissions.asking import Terms, ask_dataset, system_of, with_whole_prompt
     from pubmill.extras.submissions.chat_server import ChatServer
     from pubmill.extras.submissions.predictions import answers_to_labels
     from pubmill.extras.submissions.submission import recipe_of
+    from pubmill.extras.submissions.submissions_stages import asked_of
     from pubmill.inspection.converted_datasets import (
         check_name,
         converted_folder,
