@@ -85,8 +85,11 @@ class ChatServer:
                 body = response.json() if response.status_code == requests.codes.ok else {}
             except (requests.RequestException, ValueError):
                 continue
+            stated = body if isinstance(body, dict) else {}
             facts |= {
-                name: body[name] for name in FACTS if isinstance(body, dict) and _is_fact(body.get(name))
+                name: one
+                for name in FACTS
+                if isinstance(one := stated.get(name), str | int) and len(str(one)) <= LONGEST_FACT
             }
         return facts
 
@@ -109,10 +112,6 @@ class ChatServer:
                 "far are kept"
             )
         return _whole(response)
-
-
-def _is_fact(value: object) -> bool:
-    return isinstance(value, str | int) and len(str(value)) <= LONGEST_FACT
 
 
 _HERE = threading.local()

@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,23 +36,23 @@ def write(folder: Path, scored: ScoredSubmission, retrieved: int, version: str) 
     system = scored.recipe.system or System(name=UNKNOWN, version=UNKNOWN, url=UNKNOWN)
     model = _model_id(system)
     evaluation_id = f"{scored.recipe.dataset}/{model}/{retrieved}"
-    name = str(_uuid4(f"{evaluation_id} {scored.submission.lines}"))
+    content = hashlib.sha256(f"{evaluation_id} {scored.submission.lines}".encode()).digest()
+    name = uuid.UUID(bytes=content[:16], version=4)  # in that form, but of the content alone
     place = f"data/{_slug(scored.recipe.dataset)}/{model}/{name}"
-    written = []
-    detailed = None
+    written, detailed = [], {}
     if scored.recipe.access == PUBLIC:
-        samples = "".join(map(_line, _samples(scored, metric, model, evaluation_id)))
+        records = _samples(scored, metric, model, evaluation_id)
+        samples = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records)
         written.append(_write(folder / f"{place}_samples.jsonl", samples))
-        detailed = {
+        detailed["detailed_evaluation_results"] = {
             "format": "jsonl",
             "file_path": f"{place}_samples.jsonl",
             "hash_algorithm": "sha256",
             "checksum": hashlib.sha256(samples.encode()).hexdigest(),
             "total_rows": len(scored.examples),
         }
-    evaluation = _evaluation(scored, system, evaluation_id, retrieved)
-    evaluation["eval_library"] = {"name": "pubmill", "version": version}
-    evaluation |= {"detailed_evaluation_results": detailed} if detailed else {}
+    library = {"eval_library": {"name": "pubmill", "version": version}}
+    evaluation = _evaluation(scored, system, evaluation_id, retrieved) | library | detailed
     written.append(_write(folder / f"{place}.json", json.dumps(evaluation, indent=1) + "\n"))
     return written
 
@@ -63,10 +63,6 @@ def _write(path: Path, text: str) -> Path:
     return path
 
 
-def _line(record: Mapping[str, object]) -> str:
-    return json.dumps(record, ensure_ascii=False) + "\n"
-
-
 def _slug(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._@-]+", "-", text).strip("-.") or UNKNOWN
 
@@ -75,11 +71,6 @@ def _model_id(system: System) -> str:
     """Return the system's name in the form DEVELOPER/MODEL."""
     developer, slash, name = system.name.partition("/")
     return f"{_slug(developer)}/{_slug(name)}" if slash else f"{UNKNOWN}/{_slug(developer)}"
-
-
-def _uuid4(content: str) -> uuid.UUID:
-    """Return an identifier in the form of version 4 that depends on the content alone."""
-    return uuid.UUID(bytes=hashlib.sha256(content.encode()).digest()[:16], version=4)
 
 
 def _result_id(dataset: str, metric: str) -> str:
@@ -154,8 +145,8 @@ def _samples(
     for example, line in zip(scored.examples, scored.submission.lines, strict=True):
         inputs = {name: value for name, value in row_of(example, scored.recipe).items() if name != "dataset"}
         raw = json.dumps(inputs, ensure_ascii=False, sort_keys=True)
-        reference, predicted = _gold(example), prediction_of(line)
-        right = is_right(example, predicted)
+        asked, predicted = {"raw": raw, "reference": _gold(example)}, prediction_of(line)
+        content, right = json.dumps(asked, separators=(",", ":")), is_right(example, predicted)
         yield {
             "schema_version": SCHEMA,
             "evaluation_id": evaluation_id,
@@ -163,9 +154,9 @@ def _samples(
             "evaluation_name": scored.recipe.dataset,
             "evaluation_result_id": _result_id(scored.recipe.dataset, metric),
             "sample_id": example.id,
-            "sample_hash": _sample_hash(raw, reference),
+            "sample_hash": hashlib.sha256(content.encode()).hexdigest(),
             "interaction_type": "single_turn",
-            "input": {"raw": raw, "reference": reference},
+            "input": asked,
             "output": {"raw": [_text(predicted)]},
             "messages": None,
             "answer_attribution": [
@@ -179,11 +170,6 @@ def _samples(
             ],
             "evaluation": {"score": float(right), "is_correct": right},
         }
-
-
-def _sample_hash(raw: str, reference: list[str]) -> str:
-    content = json.dumps({"raw": raw, "reference": reference}, separators=(",", ":"))
-    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def _text(value: Any) -> str:

@@ -2,7 +2,7 @@
 prompts."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,20 +39,19 @@ def write_inputs(
     were changed since they were written stay: a `PubmillError` names the first.
     """
     prompts = ({"id": one.id, "prompt": prompt_of(one, wording)} for one in examples)
-    files: dict[str, Callable[[], Iterator[str]]] = {
-        "inputs.jsonl": lambda: _lines(row_of(one, recipe) for one in examples),
-        "inputs.json": lambda: _document([row_of(one, recipe) for one in examples]),
-        "prompts.jsonl": lambda: _lines(prompts),
-        "mapping.json": lambda: _document({label: label for label in recipe.labels if label}),
+    rows = [row_of(one, recipe) for one in examples]
+    files: dict[str, Iterable[str]] = {
+        "inputs.jsonl": _lines(rows),
+        "inputs.json": _document(rows),
+        "prompts.jsonl": _lines(prompts),
+        "mapping.json": _document({label: label for label in recipe.labels if label}),
         **_files_of_kind(examples, recipe),
     }
-    contents = {folder / name: "".join(make()).encode() for name, make in files.items()}
+    contents = {folder / name: "".join(parts).encode() for name, parts in files.items()}
     for path, content in contents.items():
         if path.is_file() and path.read_bytes() != content:
-            raise PubmillError(
-                f"{path} exists with other content, such as your predictions; delete it or name another "
-                f"folder"
-            )
+            fault = "exists with other content, such as your predictions; delete it or name another folder"
+            raise PubmillError(f"{path} {fault}")
     for path, content in contents.items():
         write_label_beside(path)
         with writing(path) as temporary:
@@ -60,19 +59,18 @@ def write_inputs(
     return list(contents)
 
 
-def _files_of_kind(
-    examples: Sequence[Any], recipe: SubmissionRecipe
-) -> dict[str, Callable[[], Iterator[str]]]:
-    files: dict[str, Callable[[], Iterator[str]]] = {}
+def _files_of_kind(examples: Sequence[Any], recipe: SubmissionRecipe) -> dict[str, Iterable[str]]:
+    files: dict[str, Iterable[str]] = {}
     if recipe.kind == "tokens":  # whose labels do not fit into a cell of a table
-        files["inputs.conll"] = lambda: _conll(examples)
+        files["inputs.conll"] = _conll(examples)
     else:
-        files["inputs.tsv"] = lambda: _tsv(examples)
+        files["inputs.tsv"] = _tsv(examples)
     if recipe.kind == "tokens" or (recipe.kind == "sequence" and examples[0].entities):
+        collection = bioc_collection(examples, recipe)
         files |= {
-            "inputs.bioc.json": lambda: _document(bioc_collection(examples, recipe)),
-            "inputs.bioc.xml": lambda: iter([bioc_xml(bioc_collection(examples, recipe))]),
-            "inputs.pubtator": lambda: _pubtator(examples),
+            "inputs.bioc.json": _document(collection),
+            "inputs.bioc.xml": bioc_xml(collection),
+            "inputs.pubtator": _pubtator(examples),
         }
     return files
 
@@ -81,8 +79,8 @@ def _lines(rows: Any) -> Iterator[str]:
     return (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-def _document(content: Any) -> Iterator[str]:
-    yield json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+def _document(content: Any) -> str:
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
 def _tsv(examples: Sequence[Example]) -> Iterator[str]:

@@ -96,18 +96,12 @@ class Normaliser:
         self.reading.by_rule.update(row.rule for row in matched if row.rule)
         made = [{"id": one.id, **build(row, one), **row.beside} for row, one in pairs]
         if not self.recipe.asked:
-            self._refuse_unread(matched, made, examples)
+            self._refuse_unknown_labels()
+            self.check_alignment()
+            self._check_answers()
+            if self.recipe.kind == "span":
+                _refuse_marked_answers(matched, made, examples)
         return made
-
-    def _refuse_unread(
-        self, matched: Sequence[PredictionRow], made: Sequence[Mapping[str, Any]], examples: Sequence[Any]
-    ) -> None:
-        """Refuse predictions of which most cannot be read."""
-        self._refuse_unknown_labels()
-        self.check_alignment()
-        self._check_answers()
-        if self.recipe.kind == "span":
-            _refuse_marked_answers(matched, made, examples)
 
     def _check_declared(self, rows: Iterable[PredictionRow]) -> None:
         free = next((row for row in rows if row.key == "output"), None)

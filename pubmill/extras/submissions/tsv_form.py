@@ -32,18 +32,13 @@ _SENTENCE = re.compile(r"(.+)_s(\d{1,9})")
 
 
 class _Sentence(NamedTuple):
-    """A row of BLURB's form of HoC."""
+    """A row of BLURB's form of HoC. `labels`: the hallmarks whose flag is 1."""
 
     document: str
     number: int
     place: str
-    flags: str
+    labels: list[str]
     text: str
-
-    def labels(self) -> list[str]:
-        """Return the hallmarks whose flag is 1."""
-        flags = zip(HALLMARKS, self.flags.split(","), strict=True)
-        return [label for label, flag in flags if flag.endswith("_1")]
 
 
 def is_tsv(lines: Sequence[str]) -> bool:
@@ -148,15 +143,15 @@ def _sentence_flags(
                 f"{place}: expected a flag for each of {len(HALLMARKS)} hallmarks (0_0,1_1,...) and an index "
                 f"PMID_sN, found {quote(row[flags])} and {quote('' if of_id is None else row[of_id])}"
             )
-        named.append(_Sentence(match[1], int(match[2]), place, row[flags], text))
+        marked = zip(HALLMARKS, row[flags].split(","), strict=True)
+        labels = [label for label, flag in marked if flag.endswith("_1")]
+        named.append(_Sentence(match[1], int(match[2]), place, labels, text))
     for document, grouped in groupby(named, lambda one: one.document):
         sentences = list(grouped)
         if [one.number for one in sentences] != list(range(len(sentences))):
             raise PubmillError(
                 f"{sentences[0].place}: the sentences of {show(document)} are not numbered s0, s1, ..."
             )
-        labels = {label for one in sentences for label in one.labels()}
+        value = sorted({label for one in sentences for label in one.labels})
         texts = (" ".join(one.text for one in sentences),) if any(one.text for one in sentences) else ()
-        yield PredictionRow(
-            where=sentences[0].place, id=document, key="labels", value=sorted(labels), texts=texts
-        )
+        yield PredictionRow(where=sentences[0].place, id=document, key="labels", value=value, texts=texts)
