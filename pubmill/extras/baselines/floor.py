@@ -18,10 +18,8 @@ SEED = 1
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """A way to predict without a model, for examples of a kind, restricted to `tasks` if given.
-
-    `splits`: those whose labels it reads.
-    """
+    """A way to predict without a model, for examples of a kind, restricted to `tasks` if given. `splits`:
+    those whose labels it reads."""
 
     name: str
     kind: Kind

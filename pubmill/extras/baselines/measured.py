@@ -57,10 +57,8 @@ def floors_of(kind: str, task: str) -> list[Floor]:
 
 
 def measure_floors(data: Data, files: Mapping[str, Path], output: Path) -> list[MeasuredFloor]:
-    """Predict test by each floor that applies; write predictions and scores into a folder.
-
-    `files`: split -> file of its examples. The same examples give the same bytes.
-    """
+    """Predict test by each floor that applies; write predictions and scores into a folder. `files`: split ->
+    file of its examples. The same examples give the same bytes."""
     floors = floors_of(data.kind, data.task)
     examples: Examples = {
         name: list(read_examples(files[name], KINDS[data.kind]))

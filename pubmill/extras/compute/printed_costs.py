@@ -131,11 +131,9 @@ def _compute(one: PrintedCost, shape: NetworkShape, tokens: float, products: tup
 def typed_compute(
     count: float, tokens: float, attended: tuple[int, int, int] | None, gpu: str, hours: float | None
 ) -> Compute:
-    """Return the cost of a model of `count` parameters by 6 x parameters x tokens.
-
-    `attended`: layers, hidden size and sequence length, with which attention over whole sequences is added as
-    the most that it may cost.
-    """
+    """Return the cost of a model of `count` parameters by 6 x parameters x tokens. `attended`: layers, hidden
+    size and sequence length, with which attention over whole sequences is added as the most that it may
+    cost."""
     simple = 6 * count * tokens
     layers, hidden, length = attended or (0, 0, 0)
     attention = 12.0 * layers * hidden * length * tokens

@@ -1,7 +1,5 @@
-"""A language model is asked for the test examples of a converted dataset.
-
-What is recorded of it: settings, the server's own statements, tokens and failures.
-"""
+"""A language model is asked for the test examples of a converted dataset. What is recorded of it: settings,
+the server's own statements, tokens and failures."""
 
 import math
 from collections import Counter
@@ -25,11 +23,8 @@ from pubmill.storage.privacy import CREDENTIALED
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """Where and on which terms a model is asked; nothing of this decides an answer.
-
-    `at_once`: requests at the same time; `licence`: why the text of a credentialed dataset may be sent to a
-    server of others.
-    """
+    """Where and on which terms a model is asked; nothing of this decides an answer. `at_once`: requests at
+    the same time; `licence`: why the text of a credentialed dataset may be sent to a server of others."""
 
     server: ChatServer
     at_once: int

@@ -1,8 +1,6 @@
-"""BLURB's submission form: a zip archive with a JSON file for each dataset.
-
-The keys and values follow BLURB's JSON Schemas, as copied in
-github.com/iqvianlp/IQVIA-NLP-LLM-Benchmarking-Pipeline (commit 2e313ef, tools/bionlp_benchmarking/blurb).
-"""
+"""BLURB's submission form: a zip archive with a JSON file for each dataset. The keys and values follow
+BLURB's JSON Schemas, as copied in github.com/iqvianlp/IQVIA-NLP-LLM-Benchmarking-Pipeline (commit 2e313ef,
+tools/bionlp_benchmarking/blurb)."""
 
 import json
 import re

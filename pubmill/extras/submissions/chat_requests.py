@@ -1,7 +1,5 @@
 """Chat requests for the examples of a dataset: its prompt, after worked examples of its training split.
-
-Answers may be asked for as JSON of a schema, for servers that enforce one (`response_format`).
-"""
+Answers may be asked for as JSON of a schema, for servers that enforce one (`response_format`)."""
 
 import json
 import random

@@ -44,10 +44,8 @@ def read(path: Path, form: str) -> Iterator[PredictedDocument]:
 
 
 def _text(document: InputDocument) -> str:
-    """Return a text in which each passage begins at its offset; overlapping ones keep their first form.
-
-    A gap in which no word is searched for is cut, because an offset may be any number.
-    """
+    """Return a text in which each passage begins at its offset; overlapping ones keep their first form. A gap
+    in which no word is searched for is cut, because an offset may be any number."""
     text = ""
     for passage in sorted(document.passages, key=lambda one: one.offset):
         if len(text) <= passage.offset:
@@ -58,10 +56,8 @@ def _text(document: InputDocument) -> str:
 def rows_of(
     documents: Sequence[PredictedDocument], examples: Sequence[Any], normaliser: Normaliser
 ) -> list[PredictionRow]:
-    """Return rows of predicted documents: mentions for datasets of words, relations for pairs of mentions.
-
-    A document is an example, by its id, or, for words, all examples of a document of the corpus.
-    """
+    """Return rows of predicted documents: mentions for datasets of words, relations for pairs of mentions. A
+    document is an example, by its id, or, for words, all examples of a document of the corpus."""
     recipe = normaliser.recipe
     if documents and not any(one.mentions if recipe.kind == "tokens" else one.relations for one in documents):
         raise PubmillError("no prediction in any document; are these the inputs? Nothing was scored")

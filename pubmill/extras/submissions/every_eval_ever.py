@@ -1,8 +1,6 @@
-"""Scores and instance records in the schema of Every Eval Ever 0.3 (github.com/evaleval/every_eval_ever).
-
-An evaluation is a JSON file with all metrics of a submission. Beside it, `..._samples.jsonl` has a record for
-each example, linked to the dataset's main metric. Only public datasets have these: they hold the input.
-"""
+"""Scores and instance records in the schema of Every Eval Ever 0.3 (github.com/evaleval/every_eval_ever). An
+evaluation is a JSON file with all metrics of a submission. Beside it, `..._samples.jsonl` has a record for
+each example, linked to the dataset's main metric. Only public datasets have these: they hold the input."""
 
 import hashlib
 import json
@@ -28,10 +26,8 @@ RANGES = {"pearson": (-1.0, 1.0)}
 
 
 def write(folder: Path, scored: ScoredSubmission, retrieved: int, version: str) -> list[Path]:
-    """Write the evaluation, and for a public dataset its instance records; return the files.
-
-    `retrieved`: the time of the scoring in seconds since 1970; `version`: that of pubmill.
-    """
+    """Write the evaluation, and for a public dataset its instance records; return the files. `retrieved`: the
+    time of the scoring in seconds since 1970; `version`: that of pubmill."""
     metric = scored.main_first()[0]
     system = scored.recipe.system or System(name=UNKNOWN, version=UNKNOWN, url=UNKNOWN)
     model = _model_id(system)

@@ -34,10 +34,8 @@ def write_inputs(
     folder: Path, examples: Sequence[Example], recipe: SubmissionRecipe, wording: Wording
 ) -> list[Path]:
     """Write the inputs of a split into a folder in every form that fits the dataset; return the files.
-
     `mapping.json` maps every label to itself, to be completed by the answers of a language model. Files that
-    were changed since they were written stay: a `PubmillError` names the first.
-    """
+    were changed since they were written stay: a `PubmillError` names the first."""
     prompts = ({"id": one.id, "prompt": prompt_of(one, wording)} for one in examples)
     rows = [row_of(one, recipe) for one in examples]
     files: dict[str, Iterable[str]] = {

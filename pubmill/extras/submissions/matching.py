@@ -22,11 +22,9 @@ FindVariant = Callable[[set[str]], str | None]
 def match(
     rows: Sequence[PredictionRow], examples: Sequence[Example], recipe: SubmissionRecipe, variant: FindVariant
 ) -> list[PredictionRow]:
-    """Return the row of each example, in the examples' order.
-
-    Raises a `PubmillError` for missing, repeated and unknown ids, for rows without ids whose texts are not
-    those of the examples in their order, and for a repeated input that differs from the example's.
-    """
+    """Return the row of each example, in the examples' order. Raises a `PubmillError` for missing, repeated
+    and unknown ids, for rows without ids whose texts are not those of the examples in their order, and for a
+    repeated input that differs from the example's."""
     named = [row for row in rows if row.id is not None]
     if named and len(named) < len(rows):
         place = next(row.where for row in rows if row.id is None)

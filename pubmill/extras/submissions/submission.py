@@ -86,10 +86,8 @@ def read_submission(
     path: Path, recipe: SubmissionRecipe, examples: Sequence[Example], datasets: Path | None = None
 ) -> Submission:
     """Read a file of predictions completely, or raise a `PubmillError` that says why it is refused.
-
-    `datasets`: the folder of converted datasets, among which another variant is recognised by its ids. For
-    a dataset that isn't public, no message has text of the file.
-    """
+    `datasets`: the folder of converted datasets, among which another variant is recognised by its ids. For a
+    dataset that isn't public, no message has text of the file."""
     check_access(recipe)
     with withholding(recipe.access != PUBLIC):
         try:

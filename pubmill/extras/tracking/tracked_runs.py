@@ -1,7 +1,5 @@
-"""Scored runs as entries of an experiment tracker, MLflow: parameters, scores and curves.
-
-MLflow is imported only here and need not be installed.
-"""
+"""Scored runs as entries of an experiment tracker, MLflow: parameters, scores and curves. MLflow is imported
+only here and need not be installed."""
 
 import hashlib
 import json
@@ -34,9 +32,8 @@ Curve = tuple[tuple[int, float], ...]
 @dataclass(frozen=True)
 class TrackedRun:
     """A scored run. `name`: PROTOCOL/MODEL/DATASET/SETTING/SEED; `digest`: SHA-256 of its two files.
-
-    `curves`: training loss by epoch and dev score by step, of finite values. No text of a dataset is in it.
-    """
+    `curves`: training loss by epoch and dev score by step, of finite values. No text of a dataset is in
+    it."""
 
     name: str
     digest: str

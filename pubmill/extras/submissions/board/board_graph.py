@@ -25,10 +25,8 @@ def board_graph(
     folder: Path, spec: BoardSpec, entries: Sequence[Entry], specs: Path, known: Specs, results: Path
 ) -> tuple[Graph, Path]:
     """Write the specs of a board's submissions and table, and return its graph and the folder of these specs.
-
     `specs`, `known`: the folder of those of pubmill, and what is in it; `results`: the folder of a scale with
-    the board's datasets, which are linked.
-    """
+    the board's datasets, which are linked."""
     work, scale = folder.absolute() / WORK, results.name
     table, models = Path("tables", f"{TABLE}.yaml"), Path("models")
     own = {table: _yaml(_table(spec, entries, known))}

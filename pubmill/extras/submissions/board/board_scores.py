@@ -44,11 +44,9 @@ class BoardScores(NamedTuple):
 
 
 def score_entries(graph: Graph, entries: Sequence[Entry]) -> dict[str, str]:
-    """Score the submissions that are new or changed; return the reason why one is refused, by its name.
-
-    Of two with the same predictions, the later one of `entries` is refused. All submissions are scored on one
-    dataset before the next, whose examples are thus read once.
-    """
+    """Score the submissions that are new or changed; return the reason why one is refused, by its name. Of
+    two with the same predictions, the later one of `entries` is refused. All submissions are scored on one
+    dataset before the next, whose examples are thus read once."""
     kept, refused = Path(graph.results) / SCORED, dict[str, str]()
     scored: dict[str, str] = read_json(kept) if kept.is_file() else {}
     for dataset in dict.fromkeys(dataset for entry in entries for dataset in entry.files):
