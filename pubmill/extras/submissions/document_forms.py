@@ -30,15 +30,12 @@ class PredictedDocument:
 def read(path: Path, form: str) -> Iterator[PredictedDocument]:
     """Yield the documents of a file."""
     for document in FORMATS[form](path).documents():
+        mentions = (one for passage in document.passages for one in passage.mentions)
         yield PredictedDocument(
             where=document.where,
             id=document.id,
             text=_text(document),
-            mentions=[
-                PredictedSpan(one.start, one.end, one.type)
-                for passage in document.passages
-                for one in passage.mentions
-            ],
+            mentions=[PredictedSpan(one.start, one.end, one.type) for one in mentions],
             relations=[relation.type for relation in document.relations],
         )
 

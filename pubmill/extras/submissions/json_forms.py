@@ -146,7 +146,7 @@ def row_of(row: Any, where: str) -> PredictionRow:
 
 def _words(row: dict[str, Any], where: str) -> list[str] | None:
     words = row.get("words")
-    if words is not None and not (isinstance(words, list) and all(isinstance(word, str) for word in words)):
+    if words is not None and not is_text_list(words):
         raise PubmillError(f"{where}: `words` must be a list of strings")
     return words
 
@@ -235,7 +235,7 @@ def answers_of(value: Any, where: str) -> list[tuple[str, float]]:
 def _is_answer(item: Any) -> bool:
     if not isinstance(item, dict) or not isinstance(item.get("text"), str):
         return False
-    probability = item.get("probability")
+    probability: Any = item.get("probability")
     return type(probability) in (int, float) and 0 <= probability <= 1
 
 

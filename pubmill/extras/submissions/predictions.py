@@ -63,17 +63,14 @@ class Normaliser:
         self.reading = LeftAside()
         self._labels = set(recipe.labels)
         self._answers = {plain_answer(answer): label for answer, label in recipe.mapping.items()}
-        self._check_mapping()
-
-    def _check_mapping(self) -> None:
-        allowed = self._labels | (set() if self.recipe.kind in ONE_ANSWER else {""})
-        wrong = sorted(set(self.recipe.mapping.values()) - allowed)
-        if wrong and self.recipe.kind not in ("regression", "span"):
+        allowed = self._labels | (set() if recipe.kind in ONE_ANSWER else {""})
+        wrong = sorted(set(recipe.mapping.values()) - allowed)
+        if wrong and recipe.kind not in ("regression", "span"):
             raise PubmillError(
                 f"the mapping names labels that the dataset lacks: {', '.join(map(show, wrong))}; "
                 f"its labels are {', '.join(sorted(self._labels)) or 'without type'}"
             )
-        if len(self._answers) < len(self.recipe.mapping):
+        if len(self._answers) < len(recipe.mapping):
             raise PubmillError("the mapping has two answers that differ only by case or marks around them")
 
     def rows(self, matched: Sequence[PredictionRow], examples: Sequence[Any]) -> list[dict[str, Any]]:
