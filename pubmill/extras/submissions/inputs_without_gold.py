@@ -2,7 +2,7 @@
 prompts."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from pubmill.examples.kinds import Example, RelationsExample, SequenceExample, T
 from pubmill.examples.prompts import FIELDS, Wording, marked_text, prompt_of
 from pubmill.extras.submissions import conll_form
 from pubmill.extras.submissions.tsv_form import MISSING
+from pubmill.formats.bioc_collections import to_xml
 from pubmill.recipes.submissions import SubmissionRecipe
 from pubmill.storage.files import writing
 from pubmill.storage.privacy import write_label_beside
@@ -125,31 +126,11 @@ def bioc_collection(examples: Sequence[Example], recipe: SubmissionRecipe) -> di
     return {"source": recipe.dataset, "date": "", "key": "", "infons": {}, "documents": documents}
 
 
-def bioc_xml(collection: Mapping[str, Any]) -> str:
+def bioc_xml(collection: dict[str, Any]) -> str:
     try:
-        return etree.tostring(_bioc_tree(collection), encoding="unicode", pretty_print=True)
+        return etree.tostring(to_xml("collection", collection), encoding="unicode", pretty_print=True)
     except ValueError:
         raise PubmillError("a text has characters that XML cannot contain") from None
-
-
-def _bioc_tree(collection: Mapping[str, Any]) -> etree._Element:
-    root = etree.Element("collection")
-    for name in ("source", "date", "key"):
-        etree.SubElement(root, name).text = collection[name]
-    for document in collection["documents"]:
-        node = etree.SubElement(root, "document")
-        etree.SubElement(node, "id").text = document["id"]
-        for passage in document["passages"]:
-            inner = etree.SubElement(node, "passage")
-            etree.SubElement(inner, "offset").text = str(passage["offset"])
-            etree.SubElement(inner, "text").text = passage["text"]
-            for one in passage["annotations"]:
-                annotation = etree.SubElement(inner, "annotation", id=one["id"])
-                etree.SubElement(annotation, "infon", key="type").text = one["infons"]["type"]
-                place = {name: str(value) for name, value in one["locations"][0].items()}
-                etree.SubElement(annotation, "location", place)
-                etree.SubElement(annotation, "text").text = one["text"]
-    return root
 
 
 def _pubtator(examples: Sequence[Example]) -> Iterator[str]:

@@ -22,7 +22,7 @@ from pubmill.storage.privacy import PUBLIC, keep_private
 _LISTED = 10
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class ScoredSubmission:
     """A scored submission: `metrics`, all that are defined (fractions or a correlation), `counts` of what
     they are computed from, and the predictions as they were read (`predicted`: in the form of metrics).
@@ -117,15 +117,7 @@ def scored(
     """Return the scores of predictions that were read."""
     predicted = checked_predictions(submission.lines, examples, str(path), "correct the file")
     scores = SCORERS[recipe.kind](examples, predicted, recipe.negative)
-    return ScoredSubmission(
-        path=path,
-        recipe=recipe,
-        examples=examples,
-        submission=submission,
-        predicted=predicted,
-        metrics=scores.metrics,
-        counts=scores.counts,
-    )
+    return ScoredSubmission(path, recipe, examples, submission, predicted, scores.metrics, scores.counts)
 
 
 def score_predictions(
