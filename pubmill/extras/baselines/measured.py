@@ -5,16 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import (
-    KINDS,
-    Example,
-    MultilabelExample,
-    RegressionExample,
-    SpanExample,
-    Split,
-    TokensExample,
-    read_examples,
-)
+from pubmill.examples.kinds import KINDS, Example, SpanExample, Split, read_examples
 from pubmill.extras.baselines.counted_floors import COUNTED
 from pubmill.extras.baselines.floor import Floor, FloorsRecipe
 from pubmill.extras.baselines.text_floors import TEXTS
@@ -100,11 +91,7 @@ def _measure(
 
 def row(example: Example, prediction: Any) -> dict[str, object]:
     """Return a line of a file of predictions."""
-    if isinstance(example, TokensExample | MultilabelExample):
-        return {"id": example.id, "labels": prediction}
-    if isinstance(example, RegressionExample):
-        return {"id": example.id, "score": prediction}
     if isinstance(example, SpanExample):
-        answers = [{"text": text, "probability": probability} for text, probability in prediction]
-        return {"id": example.id, "answers": answers}
-    return {"id": example.id, "label": prediction}
+        prediction = [{"text": text, "probability": probability} for text, probability in prediction]
+    key = next(name for name in ("labels", "label", "score", "answers") if hasattr(example, name))
+    return {"id": example.id, key: prediction}

@@ -69,7 +69,7 @@ def _recognise(text: str) -> str | None:
         return _json_form(text, first)
     if _PUBTATOR.match(first):
         return "pubtator"
-    if is_csv([first]):
+    if is_csv(first):
         return "csv"
     if is_conll(lines):
         return "conll"

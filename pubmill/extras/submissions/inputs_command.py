@@ -18,8 +18,7 @@ def inputs(
     results: Results = FULL,
     prompt: Prompts = PLAIN,
     local: Annotated[
-        bool,
-        typer.Option("--local", help="the inputs stay on machines of your own (credentialed datasets)"),
+        bool, typer.Option("--local", help="the inputs stay on machines of your own (credentialed datasets)")
     ] = False,
 ) -> None:
     """Write test inputs without gold, for other systems to predict.

@@ -47,19 +47,10 @@ def is_tsv(lines: Sequence[str]) -> bool:
     return len(counts) == 1 and 0 not in counts
 
 
-def is_csv(lines: Sequence[str]) -> bool:
-    """Return whether the first line has headings that are known, with commas between them."""
-    header = [cell.strip().casefold() for cell in lines[0].split(",")]
+def is_csv(first: str) -> bool:
+    """Return whether a file's first line has headings that are known, with commas between them."""
+    header = [cell.strip().casefold() for cell in first.split(",")]
     return len(header) > 1 and set(header) <= KNOWN
-
-
-def _wrong_headings(headings: Sequence[str]) -> str:
-    """Return what is wrong with the first line of a CSV file."""
-    strange = [one.strip() for one in headings if one.strip().casefold() not in KNOWN]
-    what = f"unknown headings {', '.join(map(show, strange[:SHOWN]))}" if len(headings) > 1 else "no headings"
-    return (
-        f"{what} in the first line of CSV; expected some of {', '.join(sorted(KNOWN))}, such as id,prediction"
-    )
 
 
 def read_csv(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
@@ -69,16 +60,21 @@ def read_csv(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
         cells = [(f"{where}:{reader.line_num}", record) for record in reader if record]
     except csv.Error as error:
         raise PubmillError(f"{where}:{reader.line_num}: not valid CSV: {error}") from None
-    if not is_csv([",".join(cells[0][1])] if cells else [""]):
-        raise PubmillError(f"{where}:1: {_wrong_headings(cells[0][1] if cells else [])}")
+    first = cells[0][1] if cells else []
+    if not is_csv(",".join(first)):
+        strange = [show(one.strip()) for one in first if one.strip().casefold() not in KNOWN]
+        what = f"unknown headings {', '.join(strange[:SHOWN])}" if len(first) > 1 else "no headings"
+        raise PubmillError(
+            f"{where}:1: {what} in the first line of CSV; expected some of {', '.join(sorted(KNOWN))}, such "
+            "as id,prediction"
+        )
     yield from _read(cells, where)
 
 
 def read(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
     """Yield a row for each line; the first one may be a header, else ids are first and predictions last."""
-    yield from _read(
-        [(f"{where}:{number}", line.split("\t")) for number, line in enumerate(lines, 1) if line], where
-    )
+    cells = [(f"{where}:{number}", line.split("\t")) for number, line in enumerate(lines, 1) if line]
+    yield from _read(cells, where)
 
 
 def _read(cells: Sequence[tuple[str, list[str]]], where: str) -> Iterator[PredictionRow]:
