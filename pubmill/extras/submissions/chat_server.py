@@ -101,8 +101,12 @@ class ChatServer:
                 f"{self.url.rstrip('/')}/chat/completions",
                 json=request, headers=headers, timeout=TIMEOUT, allow_redirects=False,
             )  # fmt: skip
-        except requests.RequestException as error:
-            raise _LaterError(_named(error)) from None
+        except requests.Timeout:
+            raise _LaterError("no answer in time") from None
+        except requests.ConnectionError:
+            raise _LaterError("no connection") from None
+        except requests.RequestException:
+            raise _LaterError("the answer broke off") from None
         if response.status_code in AGAIN:
             raise _LaterError(f"status {response.status_code}", _seconds(response.headers.get("Retry-After")))
         if response.status_code != requests.codes.ok:
@@ -132,12 +136,6 @@ class _LaterError(Exception):
     def __init__(self, reason: str, wait: float = 0.0) -> None:
         super().__init__(reason)
         self.wait = wait
-
-
-def _named(error: requests.RequestException) -> str:
-    if isinstance(error, requests.Timeout):
-        return "no answer in time"
-    return "no connection" if isinstance(error, requests.ConnectionError) else "the answer broke off"
 
 
 def _seconds(text: str | None) -> float:
