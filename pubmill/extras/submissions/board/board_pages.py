@@ -54,20 +54,14 @@ COSTS = {
 
 @dataclass(frozen=True)
 class BoardRow:
-    """A submission on the page. `cells`: of its datasets, in the board's order; `mean`: of all of them, None
-    where one is missing."""
+    """A submission on the page. `cells`: of its datasets, in the board's order; `mean`: of all of them, which
+    has no value where one is missing."""
 
     entry: Entry
     rank: RankedModel | None
-    mean: Cell | None
+    mean: Cell
     cells: tuple[Cell, ...]
     digests: dict[str, str]
-
-    @property
-    def order(self) -> tuple[bool, float, str]:
-        """Complete submissions by their mean come first."""
-        value = self.mean.value if self.mean else None
-        return value is None, -(value or 0.0), self.entry.name
 
 
 def write_pages(folder: Path, spec: BoardSpec, entries: Sequence[Entry], graph: Graph, specs: Path) -> Path:
@@ -84,7 +78,7 @@ def write_pages(folder: Path, spec: BoardSpec, entries: Sequence[Entry], graph: 
 
 
 def board_rows(entries: Sequence[Entry], spec: BoardSpec, scores: BoardScores) -> list[BoardRow]:
-    """Return the submissions with their scores, the best mean first."""
+    """Return the submissions with their scores: the complete ones first, the best mean first."""
     cells = {(column.key, row.key): cell for row, column, cell in scores.table.read()}
     ranks = {one.model: one for one in scores.ranking.models} if scores.ranking else {}
     labels = {column.key: column.label for column in scores.table.columns}
@@ -94,7 +88,7 @@ def board_rows(entries: Sequence[Entry], spec: BoardSpec, scores: BoardScores) -
         own = tuple(cells[key, dataset] for dataset in spec.datasets)
         mean = cells.get((key, "mean"), own[0])
         rows.append(BoardRow(entry, ranks.get(labels[key]), mean, own, entry.content))
-    return sorted(rows, key=lambda row: row.order)
+    return sorted(rows, key=lambda row: (row.mean.value is None, -(row.mean.value or 0.0), row.entry.name))
 
 
 def write_site(
