@@ -103,7 +103,7 @@ class BioCXml(BioCJson):
         return read_xml(content, str(path))
 
     def _write_content(self, output: IO[str]) -> None:
-        root = _to_xml("collection", self.content)
+        root = to_xml("collection", self.content)
         etree.indent(root)
         head = ['<?xml version="1.0" encoding="UTF-8"?>']
         if self.declared:
@@ -150,11 +150,12 @@ def _parse_number(name: str, value: str, where: str) -> str | int:
     return number
 
 
-def _to_xml(tag: str, node: Node) -> etree._Element:
+def to_xml(tag: str, node: Node) -> etree._Element:
+    """Return an element of BioC's JSON form as XML."""
     element = etree.Element(tag, {name: str(node[name]) for name in ATTRIBUTES.get(tag, ()) if name in node})
     for name in CONTENTS[tag]:
         if name in LISTS:
-            element.extend(_to_xml(name, child) for child in node.get(LISTS[name], []))
+            element.extend(to_xml(name, child) for child in node.get(LISTS[name], []))
         elif name == "infon":
             for key, value in node.get("infons", {}).items():
                 etree.SubElement(element, name, key=key).text = value

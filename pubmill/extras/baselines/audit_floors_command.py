@@ -26,8 +26,7 @@ def floors(
     scores; of all converted datasets unless --dataset names some.
     """
     checkout()
-    from pubmill.extras.baselines.floors_table import BASELINE_RENDERERS
-    from pubmill.extras.baselines.headroom import ceiling_of, headroom
+    from pubmill.extras.baselines.headroom import BASELINE_RENDERERS, ceiling_of, headroom
     from pubmill.extras.baselines.measured import measure_floors
     from pubmill.inspection.converted_datasets import check_name, datasets_with_splits
     from pubmill.library.loaded_datasets import load_dataset

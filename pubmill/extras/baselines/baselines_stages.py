@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from pubmill.extras.baselines.baselines_recipes import FloorsRecipe
+from pubmill.extras.baselines.floor import FloorsRecipe
+from pubmill.recipes.tables import project
 from pubmill.stages.stage import Stage
 
 
@@ -13,13 +14,4 @@ class Floors(Stage):
     version = 2
 
     def recipe_of(self, wildcards: Any) -> FloorsRecipe:
-        spec = self._specs.datasets[wildcards.dataset]
-        return FloorsRecipe(
-            name=spec.name,
-            kind=spec.kind,
-            task=spec.task,
-            splits=spec.splits,
-            access=spec.access,
-            metric=spec.metric,
-            negative=spec.negative,
-        )
+        return project(FloorsRecipe, self._specs.datasets[wildcards.dataset])

@@ -13,14 +13,15 @@ from pubmill.examples.argument_transforms import dummies
 from pubmill.examples.kinds import MultilabelExample, RegressionExample, SequenceExample
 from pubmill.extras.baselines.floor import Floor, Predict
 
+Examples = Sequence[SequenceExample]
+Documents = Sequence[MultilabelExample]
+Pairs = Sequence[RegressionExample]
 Text = Callable[[SequenceExample], str | None]
 STRENGTH = 10.0
 """Inverse strength of the regularisation, the same for all datasets."""
 OCCURRENCES = 2
 """Least number of texts in train that a feature is in."""
 ARGUMENT = "argumentdummy"
-LEAST = 2
-"""Number of different labels that can be told apart."""
 
 
 def whole_text(example: SequenceExample) -> str:
@@ -43,21 +44,17 @@ def second_text(example: SequenceExample) -> str | None:
 def regression_on(text: Text) -> Predict:
     """Return the floor that predicts labels from a text of each example; not for examples without it."""
 
-    def predict(
-        known: Sequence[SequenceExample], test: Sequence[SequenceExample], negative: str | None
-    ) -> list[str] | None:
+    def predict(known: Examples, test: Examples, negative: str | None) -> list[str] | None:
         texts, asked = [text(one) or "" for one in known], [text(one) or "" for one in test]
         labels = [one.label for one in known]
-        if not all(texts) or not all(asked) or len(set(labels)) < LEAST:
+        if not all(texts) or not all(asked) or len(set(labels)) < 2:
             return None
         return [str(label) for label in _predicted(texts, labels, asked)]
 
     return predict
 
 
-def regression_of_label_sets(
-    known: Sequence[MultilabelExample], test: Sequence[MultilabelExample], negative: str | None
-) -> list[list[str]]:
+def regression_of_label_sets(known: Documents, test: Documents, negative: str | None) -> list[list[str]]:
     """Predict each label of documents by its own regression."""
     labels = sorted({label for one in known for label in one.labels})
     if not labels:
@@ -69,24 +66,19 @@ def regression_of_label_sets(
 
 def _predicted(texts: Sequence[str], labels: Any, asked: Sequence[str]) -> Any:
     """Return what one regression for each label predicts for other texts."""
-    model = make_pipeline(
-        _vectorizer(OCCURRENCES), OneVsRestClassifier(LogisticRegression(C=STRENGTH, solver="liblinear"))
-    )
+    regression = OneVsRestClassifier(LogisticRegression(C=STRENGTH, solver="liblinear"))
+    model = make_pipeline(_vectorizer(OCCURRENCES), regression)
     return model.fit(texts, labels).predict(asked)
 
 
-def cosine(
-    known: Sequence[RegressionExample], test: Sequence[RegressionExample], negative: str | None
-) -> list[float]:
+def cosine(known: Pairs, test: Pairs, negative: str | None) -> list[float]:
     """Score pairs of texts by the cosine of their TF-IDF, with the document frequencies of train."""
     vectorizer = _vectorizer(1).fit([text for one in known for text in (one.text, one.text_pair)])
     one, other = (vectorizer.transform(texts) for texts in zip(*map(_both, test), strict=True))
     return [float(value) for value in np.asarray(one.multiply(other).sum(axis=1)).ravel()]
 
 
-def word_overlap(
-    known: Sequence[RegressionExample], test: Sequence[RegressionExample], negative: str | None
-) -> list[float]:
+def word_overlap(known: Pairs, test: Pairs, negative: str | None) -> list[float]:
     """Score pairs of texts by the share of their words that both have, ignoring case."""
     words = [tuple(set(text.lower().split()) for text in _both(one)) for one in test]
     return [len(one & other) / (len(one | other) or 1) for one, other in words]
@@ -100,35 +92,15 @@ def _vectorizer(occurrences: int) -> TfidfVectorizer:
     return TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=occurrences)
 
 
-def _floor(name: str, definition: str, text: Text, tasks: tuple[str, ...] | None = None) -> Floor:
-    return Floor(
-        name=name, kinds=("sequence",), tasks=tasks, definition=definition, predict=regression_on(text)
-    )
-
-
 LEARNT = "logistic regression on TF-IDF of words and pairs of words"
+QUESTION, PAIR = ("yes-no",), ("inference",)
 TEXTS = (
-    _floor("tfidf", f"{LEARNT}, with a dummy for each argument", whole_text),
-    _floor("question_only", f"{LEARNT} of the question", first_text, ("yes-no",)),
-    _floor("context_only", f"{LEARNT} of the context", second_text, ("yes-no",)),
-    _floor("premise_only", f"{LEARNT} of the premise", first_text, ("inference",)),
-    _floor("hypothesis_only", f"{LEARNT} of the hypothesis", second_text, ("inference",)),
-    Floor(
-        name="tfidf",
-        kinds=("multilabel",),
-        definition=f"{LEARNT}, for each label",
-        predict=regression_of_label_sets,
-    ),
-    Floor(
-        name="tfidf_cosine",
-        kinds=("regression",),
-        definition="cosine of the TF-IDF of both texts",
-        predict=cosine,
-    ),
-    Floor(
-        name="word_overlap",
-        kinds=("regression",),
-        definition="share of the words of both texts that both have",
-        predict=word_overlap,
-    ),
+    Floor("tfidf", "sequence", f"{LEARNT}, with a dummy for each argument", regression_on(whole_text)),
+    Floor("question_only", "sequence", f"{LEARNT} of the question", regression_on(first_text), QUESTION),
+    Floor("context_only", "sequence", f"{LEARNT} of the context", regression_on(second_text), QUESTION),
+    Floor("premise_only", "sequence", f"{LEARNT} of the premise", regression_on(first_text), PAIR),
+    Floor("hypothesis_only", "sequence", f"{LEARNT} of the hypothesis", regression_on(second_text), PAIR),
+    Floor("tfidf", "multilabel", f"{LEARNT}, for each label", regression_of_label_sets),
+    Floor("tfidf_cosine", "regression", "cosine of the TF-IDF of both texts", cosine),
+    Floor("word_overlap", "regression", "share of the words of both texts that both have", word_overlap),
 )

@@ -22,6 +22,15 @@ from pubmill.stages.costs import pieces_of
 PRINTED = Path(__file__).with_name("printed.yaml")
 GPU = "A100"
 """GPU of the hours at the peak where none is printed."""
+HEADINGS = [
+    "pretraining",
+    "tokens",
+    "6ND",
+    "products",
+    "hours at the peak",
+    "printed hours",
+    "share of the peak",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,20 +90,14 @@ def all_compute(specs: Specs, printed: list[PrintedCost]) -> Iterator[Compute]:
     for name, spec in sorted(specs.pretraining.items()):
         if spec.paper and name not in described:
             length = spec.recipe.sequence_length
-            unprinted = PrintedCost(
-                name=spec.label,
-                source=f"{spec.citation}; prints no hours",
-                lengths=(length, length),
-                recipe=name,
-            )
-            yield _of_recipe(unprinted, specs)
+            source = f"{spec.citation}; prints no hours"
+            one = PrintedCost(name=spec.label, source=source, lengths=(length, length), recipe=name)
+            yield _of_recipe(one, specs)
 
 
 def _of_recipe(one: PrintedCost, specs: Specs) -> Compute:
-    """Return the cost of a recipe's own steps, with all sequences of the shortest and of the longest length.
-
-    Those of a recipe that it continues, and of a teacher, are not among them.
-    """
+    """Return the cost of a recipe's own steps, not those of a recipe that it continues or of a teacher, with
+    all sequences of the shortest and of the longest length."""
     if one.recipe not in specs.pretraining:
         raise PubmillError(f"{PRINTED.name}: no recipe {one.recipe} in specs/pretraining")
     spec: PretrainingSpec = specs.pretraining[one.recipe]
@@ -114,11 +117,9 @@ def _of_network(one: PrintedCost) -> Compute:
     """Return the cost of a network over a number of tokens."""
     if one.network is None or one.tokens is None:
         raise PubmillError(f"{PRINTED.name}, {one.name}: expected a recipe, or network and tokens")
-    shape, tokens = one.network, one.tokens
-    least, most = (
-        operations(shape, tokens, tokens * length, tokens * one.predicted) for length in one.lengths
-    )
-    return _compute(one, shape, tokens, (least, most))
+    shape, n = one.network, one.tokens
+    least, most = (operations(shape, n, n * length, n * one.predicted) for length in one.lengths)
+    return _compute(one, shape, n, (least, most))
 
 
 def _compute(one: PrintedCost, shape: NetworkShape, tokens: float, products: tuple[float, float]) -> Compute:
@@ -130,11 +131,9 @@ def _compute(one: PrintedCost, shape: NetworkShape, tokens: float, products: tup
 def typed_compute(
     count: float, tokens: float, attended: tuple[int, int, int] | None, gpu: str, hours: float | None
 ) -> Compute:
-    """Return the cost of a model of `count` parameters by 6 x parameters x tokens.
-
-    `attended`: layers, hidden size and sequence length, with which attention over whole sequences is added as
-    the most that it may cost.
-    """
+    """Return the cost of a model of `count` parameters by 6 x parameters x tokens. `attended`: layers, hidden
+    size and sequence length, with which attention over whole sequences is added as the most that it may
+    cost."""
     simple = 6 * count * tokens
     layers, hidden, length = attended or (0, 0, 0)
     attention = 12.0 * layers * hidden * length * tokens
@@ -142,20 +141,9 @@ def typed_compute(
 
 
 def as_rows(pretrainings: list[Compute], peaks: Mapping[str, float]) -> list[list[str]]:
-    """Return the rows of a table, its head first. `peaks`: GPU -> operations a second.
-
-    Raises a `PubmillError` for a GPU without a peak.
-    """
-    head = [
-        "pretraining",
-        "tokens",
-        "6ND",
-        "products",
-        "hours at the peak",
-        "printed hours",
-        "share of the peak",
-    ]
-    return [head, *(_row(one, peaks) for one in pretrainings)]
+    """Return the rows of a table, its head first; a `PubmillError` for a GPU without a peak. `peaks`: GPU ->
+    operations a second."""
+    return [HEADINGS, *(_row(one, peaks) for one in pretrainings)]
 
 
 def _row(one: Compute, peaks: Mapping[str, float]) -> list[str]:

@@ -9,7 +9,8 @@ from pubmill.extras.submissions.rows import PredictedSpan
 FURTHEST = 200
 """Most characters of a text that are skipped to find the next word."""
 
-Place = tuple[int, int]
+Place = tuple[int, int] | None
+"""Characters of a word in a text; None: the text lacks it."""
 
 
 class Lost(NamedTuple):
@@ -20,10 +21,9 @@ class Lost(NamedTuple):
     why: str
 
 
-def place_words(text: str, words: Iterable[str]) -> list[Place | None]:
-    """Return the characters of each word in a text that has them in this order; None for a word that it
-    lacks."""
-    places: list[Place | None] = []
+def place_words(text: str, words: Iterable[str]) -> list[Place]:
+    """Return the place of each word in a text that has them in this order."""
+    places: list[Place] = []
     cursor = 0
     for word in words:
         start = text.find(word, cursor, cursor + len(word) + FURTHEST)
@@ -36,7 +36,7 @@ def place_words(text: str, words: Iterable[str]) -> list[Place | None]:
 
 
 def align(
-    spans: Sequence[PredictedSpan], places: Sequence[Place | None], where: str
+    spans: Sequence[PredictedSpan], places: Sequence[Place], where: str
 ) -> tuple[list[Mention], list[Lost]]:
     """Return spans as mentions of words, and those that are lost: they begin or end inside of a word, or
     overlap an earlier or longer one, which labels of words cannot express."""

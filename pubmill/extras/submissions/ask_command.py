@@ -47,27 +47,20 @@ def ask(
     FOLDER/seed-N/DATASET.jsonl is scored by `pubmill score`, and FOLDER is a model for `pubmill new model`.
     """
     root = checkout()
-    from pubmill.extras.submissions.ask_recipes import asked_of, with_whole_prompt
-    from pubmill.extras.submissions.asked_records import Terms, system_of
-    from pubmill.extras.submissions.asking import ask_dataset
+    from pubmill.extras.submissions.asking import Terms, ask_dataset, system_of, with_whole_prompt
     from pubmill.extras.submissions.chat_server import ChatServer
     from pubmill.extras.submissions.predictions import answers_to_labels
     from pubmill.extras.submissions.submission import recipe_of
-    from pubmill.inspection.converted_datasets import (
-        check_name,
-        converted_folder,
-        prompt_file,
-        prompts_of,
-        specs_of_results,
-    )
+    from pubmill.extras.submissions.submissions_stages import asked_of
+    from pubmill.inspection import converted_datasets
     from pubmill.recipes import read
     from pubmill.recipes.submissions import Asking, Budget, Price
     from pubmill.recipes.writing import as_values
     from pubmill.storage.files import write_json
 
-    specs = specs_of_results(root, results)
-    check_name(specs, dataset)
-    converted = converted_folder(root, results, dataset)
+    specs = converted_datasets.specs_of_results(root, results)
+    converted_datasets.check_name(specs, dataset)
+    converted = converted_datasets.converted_folder(root, results, dataset)
     keep_private([converted])
     asking = Asking(
         model=model, shots=shots, seed=seed, temperature=temperature, length=length, structured=structured,
@@ -76,8 +69,8 @@ def ask(
     stated = read(Price, price, option="--price") if price else None
     path, beside = folder / f"seed-{seed}" / f"{dataset}.jsonl", folder / "asked"
     write_label_beside(path)
-    spec, prompts = specs.datasets[dataset], prompts_of(specs, prompt)
-    file = prompt_file(root, results, prompts.template(dataset, spec.task))
+    spec, prompts = specs.datasets[dataset], converted_datasets.prompts_of(specs, prompt)
+    file = converted_datasets.prompt_file(root, results, prompts.template(dataset, spec.task))
     recipe = with_whole_prompt(asked_of(spec, asking, prompts), file)
     terms = Terms(
         server=ChatServer(url=server), at_once=at_once, price=stated,

@@ -1,8 +1,6 @@
 """Answers of a language model, stored as they come: a JSON line for each, in the form of OpenAI's batches.
-
 `pubmill score` reads these files as they are. A line has the example's id, the SHA-256 of its request, and
-the body of the answer; the requests themselves are in a file of their own.
-"""
+the body of the answer; the requests themselves are in a file of their own."""
 
 import hashlib
 import json
@@ -46,10 +44,8 @@ def _line(row: Mapping[str, object]) -> str:
 
 
 def read_answers(path: Path, requests: Requests) -> dict[str, dict[str, Any]]:
-    """Return the answers in a file by example; a line that was cut off by a kill is removed.
-
-    Answers to other requests than these raise a `PubmillError`: they belong to another prompt or model.
-    """
+    """Return the answers in a file by example; a line that was cut off by a kill is removed. Answers to other
+    requests than these raise a `PubmillError`: they belong to another prompt or model."""
     if not path.is_file():
         return {}
     content = path.read_bytes()

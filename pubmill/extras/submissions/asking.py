@@ -1,18 +1,83 @@
-"""A language model is asked for the test examples of a converted dataset."""
+"""A language model is asked for the test examples of a converted dataset. What is recorded of it: settings,
+the server's own statements, tokens and failures."""
 
-from dataclasses import replace
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from statistics import fmean
+from typing import Any
+from urllib.parse import urlsplit
 
 from pubmill.errors import PubmillError
-from pubmill.examples.prompts import wording_of
-from pubmill.extras.submissions.asked_answers import ask_all, read_answers, write_requests
-from pubmill.extras.submissions.asked_records import AskedRecord, Terms, record_of
-from pubmill.extras.submissions.json_answers import schema_of
+from pubmill.examples.prompts import Wording, published_template, wording_of
+from pubmill.extras.submissions.asked_answers import ask_all, counts_of, read_answers, write_requests
+from pubmill.extras.submissions.chat_requests import requests_for, schema_of
+from pubmill.extras.submissions.chat_server import ChatServer, Fact
 from pubmill.extras.submissions.scores import examples_of
 from pubmill.extras.submissions.submission import recipe_of
-from pubmill.extras.submissions.worked_examples import requests_for
-from pubmill.recipes.submissions import AskRecipe
+from pubmill.recipes.submissions import Asking, AskRecipe, Budget, Price, SubmissionRecipe, System
 from pubmill.storage.privacy import CREDENTIALED
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """Where and on which terms a model is asked; nothing of this decides an answer. `at_once`: requests at
+    the same time; `licence`: why the text of a credentialed dataset may be sent to a server of others."""
+
+    server: ChatServer
+    at_once: int
+    budget: Budget = field(default_factory=Budget)
+    price: Price | None = None
+    licence: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedRecord:
+    """A dataset that a model was asked about.
+
+    - `server`: host and port; `hosted`: whether it may be of somebody else.
+    - `template`: the prompt; `words`: what stood in its places beside the input.
+    - `served`: what a server of one's own says of its engine, when it was asked last.
+    - `licence`: why the text of a credentialed dataset may be sent to a server of others.
+    - `at_once`: requests at the same time.
+    - `models`, `fingerprints`: what the server says of itself in its answers, with how many.
+    - `prompt_tokens`, `answer_tokens`: as the server counts them.
+    - `cut`: answers that ended at the limit of their length.
+    - `price`: of these tokens, by the stated price of a million.
+    - `probability`: the mean over answers of the probability that the model gives its answer, of those for
+      which the server has it.
+    """
+
+    dataset: str
+    split: str
+    server: str
+    hosted: bool
+    asking: dict[str, Any]
+    template: str
+    words: dict[str, str]
+    answers: int
+    prompt_tokens: int
+    answer_tokens: int
+    cut: int
+    models: dict[str, int]
+    fingerprints: dict[str, int]
+    at_once: int
+    served: dict[str, Fact]
+    licence: str | None = None
+    price: str | None = None
+    probability: float | None = None
+
+
+def with_whole_prompt(recipe: AskRecipe, file: Path | None) -> AskRecipe:
+    """Return a recipe whose prompt is the whole one, for a published one with the text of its file."""
+    if recipe.published is None:
+        return recipe
+    if file is None:
+        raise PubmillError("the prompt is a published one, and its file is not given (--prompt)")
+    prompt = published_template(file, recipe.published.place, recipe.prompt)
+    return replace(recipe, prompt=prompt, published=None)
 
 
 def ask_dataset(
@@ -24,7 +89,7 @@ def ask_dataset(
     Raises a `PubmillError` for a credentialed dataset and a server that may be of somebody else, unless the
     terms name a licence.
     """
-    reading = recipe_of(dataset, None, dummies=recipe.dummies)
+    reading = recipe_of(dataset, dummies=recipe.dummies)
     server = terms.server
     if reading.access == CREDENTIALED and server.is_hosted and not terms.licence:
         raise PubmillError(
@@ -41,3 +106,57 @@ def ask_dataset(
     left = ask_all(requests, server, store, terms.at_once, terms.budget)
     answers = read_answers(store, requests)
     return record_of(reading, terms, served, recipe.asking, wording, answers), left
+
+
+def record_of(
+    recipe: SubmissionRecipe,
+    terms: Terms,
+    served: dict[str, Fact],
+    asking: Asking,
+    wording: Wording,
+    answers: Mapping[str, dict[str, Any]],
+) -> AskedRecord:
+    """Return the record of the answers to a dataset's examples."""
+    bodies = [row["response"]["body"] for row in answers.values()]
+    read, written, cut = counts_of(bodies).values()
+    probabilities = [one for body in bodies if (one := probability_of(body)) is not None]
+    return AskedRecord(
+        dataset=recipe.dataset,
+        split=recipe.split,
+        server=urlsplit(terms.server.url).netloc.rpartition("@")[2],
+        hosted=terms.server.is_hosted,
+        asking=asdict(asking),
+        template=wording.template,
+        words=wording.words,
+        answers=len(bodies),
+        prompt_tokens=read,
+        answer_tokens=written,
+        cut=cut,
+        models=_counted(bodies, "model"),
+        fingerprints=_counted(bodies, "system_fingerprint"),
+        at_once=terms.at_once,
+        served=served,
+        licence=terms.licence,
+        price=terms.price.in_words(read, written) if terms.price else None,
+        probability=fmean(probabilities) if probabilities else None,
+    )
+
+
+def probability_of(body: Mapping[str, Any]) -> float | None:
+    """Return the probability of an answer, the product of those of its tokens; None if there are none."""
+    content = (body["choices"][0].get("logprobs") or {}).get("content")
+    if not isinstance(content, list) or not content:
+        return None
+    return math.exp(sum(one["logprob"] for one in content))
+
+
+def _counted(bodies: list[dict[str, Any]], key: str) -> dict[str, int]:
+    return dict(sorted(Counter(str(body[key]) for body in bodies if body.get(key)).items()))
+
+
+def system_of(record: AskedRecord) -> System:
+    """Return the statement about the system, as submissions have it."""
+    version = ", ".join([*record.models, *record.fingerprints]) or "not stated by the server"
+    return System(
+        name=record.asking["model"], version=version, prompt=record.template, local=not record.hosted
+    )

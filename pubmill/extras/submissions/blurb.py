@@ -1,8 +1,6 @@
-"""BLURB's submission form: a zip archive with a JSON file for each dataset.
-
-The keys and values follow BLURB's JSON Schemas, as copied in
-github.com/iqvianlp/IQVIA-NLP-LLM-Benchmarking-Pipeline (commit 2e313ef, tools/bionlp_benchmarking/blurb).
-"""
+"""BLURB's submission form: a zip archive with a JSON file for each dataset. The keys and values follow
+BLURB's JSON Schemas, as copied in github.com/iqvianlp/IQVIA-NLP-LLM-Benchmarking-Pipeline (commit 2e313ef,
+tools/bionlp_benchmarking/blurb)."""
 
 import json
 import re
@@ -37,7 +35,6 @@ SCORES = (0, 4)
 """Range of the scores of BIOSSES."""
 _NUMBERED = ("bc5-chem", "bc5-disease", "ncbi-disease", "bc2gm", "jnlpba", "gad@blurb")
 """Datasets whose keys are the numbers of examples, from 0."""
-_STATED = {"dataset_name", "model_name", "predictions"}
 _SENTENCE = re.compile(r"(.+)_s?([0-9]{1,9})")
 _TIME = (1980, 1, 1, 0, 0, 0)
 
@@ -52,7 +49,7 @@ class BlurbDocument(TypedDict):
 
 def is_submission(content: Any) -> bool:
     """Return whether a JSON document has the keys of BLURB's form."""
-    return isinstance(content, dict) and content.keys() == _STATED
+    return isinstance(content, dict) and content.keys() == {"dataset_name", "model_name", "predictions"}
 
 
 def read(
@@ -138,7 +135,9 @@ def document(
             inside = ["O" if label == "O" else f"I-{label.partition('-')[2]}" for label in predicted]
             values.setdefault(one.document, []).extend(inside)
         elif dataset == "hoc@blurb":
-            values |= _of_sentences(one, predicted)
+            # by sentence: all labels at the first one, because only documents are scored
+            short = sorted(name for name, label in HALLMARKS.items() if label in predicted)
+            values |= {f"{one.id}_{place}": [] if place else short for place in range(len(one.sentences))}
         elif dataset == "gad@blurb":
             values[str(number)] = predicted
         elif dataset in _NUMBERED:
@@ -146,12 +145,6 @@ def document(
         else:
             values[one.id] = predicted
     return {"dataset_name": NAMES[dataset], "model_name": model, "predictions": values}
-
-
-def _of_sentences(example: Any, labels: Sequence[str]) -> dict[str, list[str]]:
-    """Return a document's labels by sentence: all at the first one, because only documents are scored."""
-    short = sorted(name for name, label in HALLMARKS.items() if label in labels)
-    return {f"{example.id}_{number}": [] if number else short for number in range(len(example.sentences))}
 
 
 def fault(lines: Sequence[Mapping[str, Any]]) -> str | None:

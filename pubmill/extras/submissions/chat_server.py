@@ -85,8 +85,11 @@ class ChatServer:
                 body = response.json() if response.status_code == requests.codes.ok else {}
             except (requests.RequestException, ValueError):
                 continue
+            stated = body if isinstance(body, dict) else {}
             facts |= {
-                name: body[name] for name in FACTS if isinstance(body, dict) and _is_fact(body.get(name))
+                name: one
+                for name in FACTS
+                if isinstance(one := stated.get(name), str | int) and len(str(one)) <= LONGEST_FACT
             }
         return facts
 
@@ -98,8 +101,12 @@ class ChatServer:
                 f"{self.url.rstrip('/')}/chat/completions",
                 json=request, headers=headers, timeout=TIMEOUT, allow_redirects=False,
             )  # fmt: skip
-        except requests.RequestException as error:
-            raise _LaterError(_named(error)) from None
+        except requests.Timeout:
+            raise _LaterError("no answer in time") from None
+        except requests.ConnectionError:
+            raise _LaterError("no connection") from None
+        except requests.RequestException:
+            raise _LaterError("the answer broke off") from None
         if response.status_code in AGAIN:
             raise _LaterError(f"status {response.status_code}", _seconds(response.headers.get("Retry-After")))
         if response.status_code != requests.codes.ok:
@@ -109,10 +116,6 @@ class ChatServer:
                 "far are kept"
             )
         return _whole(response)
-
-
-def _is_fact(value: object) -> bool:
-    return isinstance(value, str | int) and len(str(value)) <= LONGEST_FACT
 
 
 _HERE = threading.local()
@@ -133,12 +136,6 @@ class _LaterError(Exception):
     def __init__(self, reason: str, wait: float = 0.0) -> None:
         super().__init__(reason)
         self.wait = wait
-
-
-def _named(error: requests.RequestException) -> str:
-    if isinstance(error, requests.Timeout):
-        return "no answer in time"
-    return "no connection" if isinstance(error, requests.ConnectionError) else "the answer broke off"
 
 
 def _seconds(text: str | None) -> float:

@@ -23,7 +23,8 @@ def is_conll(lines: Sequence[str]) -> bool:
     """Return whether lines look like CoNLL columns: labels, or the inputs' `_`, in the last column."""
     rows = [line for line in lines if line and not _is_mark(line)]
     cells = [_columns(line) for line in rows]
-    labelled = sum(len(columns) > 1 and _is_label(columns[-1]) for columns in cells)
+    last = [columns[-1] for columns in cells if len(columns) > 1]
+    labelled = sum(label == MISSING or LABEL.fullmatch(label) is not None for label in last)
     return bool(rows) and labelled >= max(1, len(rows) - 1) and not rows[0].startswith(("{", "[", "<"))
 
 
@@ -63,10 +64,6 @@ def as_bio(labels: list[str]) -> list[str]:
 
 def _is_mark(line: str) -> bool:
     return line.startswith(MARKS) or ID.fullmatch(line) is not None
-
-
-def _is_label(text: str) -> bool:
-    return text == MISSING or LABEL.fullmatch(text) is not None
 
 
 def _columns(line: str) -> list[str]:

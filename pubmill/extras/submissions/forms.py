@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 from pubmill.errors import PubmillError
-from pubmill.extras.submissions.batch_form import is_batch
 from pubmill.extras.submissions.conll_form import is_conll
+from pubmill.extras.submissions.json_forms import is_batch
 from pubmill.extras.submissions.tsv_form import is_csv, is_tsv
 from pubmill.formats import text_files
 from pubmill.messages.wording import unknown
@@ -39,7 +39,7 @@ def read_text(path: Path) -> str:
 def form_of(text: str, where: str, stated: str | None = None) -> str:
     """Return the form that was stated, or the one that the content shows; a `PubmillError` if none does."""
     if stated is not None and stated not in FORMS:
-        raise PubmillError(f"{unknown('form', stated, FORMS)}")
+        raise PubmillError(unknown("form", stated, FORMS))
     form = stated or _recognise(text)
     if form is None:
         known = "; ".join(f"{name}: {what}" for name, what in FORMS.items())
@@ -52,12 +52,8 @@ def form_of(text: str, where: str, stated: str | None = None) -> str:
 
 def check_end(text: str, form: str, where: str) -> None:
     """Check that a file is complete in a form whose last entry could be cut without another trace."""
-    ends = {
-        "blurb-tsv": ("\n", "a line end"),
-        "csv": ("\n", "a line end"),
-        "pubtator": ("\n\n", "a blank line"),
-    }
-    end, what = ends.get(form, ("", ""))
+    line, paragraph = ("\n", "a line end"), ("\n\n", "a blank line")
+    end, what = {"blurb-tsv": line, "csv": line, "pubtator": paragraph}.get(form, ("", ""))
     if not text.endswith(end):
         raise PubmillError(
             f"{where}: does not end with {what}, so it may be incomplete; if it is not, add it"
@@ -73,7 +69,7 @@ def _recognise(text: str) -> str | None:
         return _json_form(text, first)
     if _PUBTATOR.match(first):
         return "pubtator"
-    if is_csv([first]):
+    if is_csv(first):
         return "csv"
     if is_conll(lines):
         return "conll"

@@ -18,8 +18,7 @@ def inputs(
     results: Results = FULL,
     prompt: Prompts = PLAIN,
     local: Annotated[
-        bool,
-        typer.Option("--local", help="the inputs stay on machines of your own (credentialed datasets)"),
+        bool, typer.Option("--local", help="the inputs stay on machines of your own (credentialed datasets)")
     ] = False,
 ) -> None:
     """Write test inputs without gold, for other systems to predict.
@@ -31,25 +30,19 @@ def inputs(
     from pubmill.extras.submissions.inputs_without_gold import write_inputs
     from pubmill.extras.submissions.scores import examples_of
     from pubmill.extras.submissions.submission import check_access, recipe_of
-    from pubmill.inspection.converted_datasets import (
-        check_name,
-        converted_folder,
-        prompts_of,
-        specs_of_results,
-        template_text,
-    )
+    from pubmill.inspection import converted_datasets
     from pubmill.recipes.submissions import System
 
-    specs = specs_of_results(root, results)
-    check_name(specs, dataset)
-    spec, converted = specs.datasets[dataset], converted_folder(root, results, dataset)
+    specs = converted_datasets.specs_of_results(root, results)
+    converted_datasets.check_name(specs, dataset)
+    spec, converted = specs.datasets[dataset], converted_datasets.converted_folder(root, results, dataset)
     keep_private([converted])
     here = System(name="not known yet", version="-", prompt="-", local=True) if local else None
     recipe = recipe_of(converted, here, dummies=spec.dummies)
     check_access(recipe)
     examples = examples_of(converted, recipe)
-    template = prompts_of(specs, prompt).template(dataset, spec.task)
-    wording = wording_of(spec, recipe.labels, template_text(root, results, template))
+    template = converted_datasets.prompts_of(specs, prompt).template(dataset, spec.task)
+    wording = wording_of(spec, recipe.labels, converted_datasets.template_text(root, results, template))
     for path in write_inputs(folder, examples, recipe, wording):
         print(path)
     unused = sorted(set(spec.glosses.labels) - set(recipe.labels)) if spec.glosses else []

@@ -2,7 +2,7 @@
 prompts."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from pubmill.examples.kinds import Example, RelationsExample, SequenceExample, T
 from pubmill.examples.prompts import FIELDS, Wording, marked_text, prompt_of
 from pubmill.extras.submissions import conll_form
 from pubmill.extras.submissions.tsv_form import MISSING
+from pubmill.formats.bioc_collections import to_xml
 from pubmill.recipes.submissions import SubmissionRecipe
 from pubmill.storage.files import writing
 from pubmill.storage.privacy import write_label_beside
@@ -34,25 +35,22 @@ def write_inputs(
     folder: Path, examples: Sequence[Example], recipe: SubmissionRecipe, wording: Wording
 ) -> list[Path]:
     """Write the inputs of a split into a folder in every form that fits the dataset; return the files.
-
     `mapping.json` maps every label to itself, to be completed by the answers of a language model. Files that
-    were changed since they were written stay: a `PubmillError` names the first.
-    """
+    were changed since they were written stay: a `PubmillError` names the first."""
     prompts = ({"id": one.id, "prompt": prompt_of(one, wording)} for one in examples)
-    files: dict[str, Callable[[], Iterator[str]]] = {
-        "inputs.jsonl": lambda: _lines(row_of(one, recipe) for one in examples),
-        "inputs.json": lambda: _document([row_of(one, recipe) for one in examples]),
-        "prompts.jsonl": lambda: _lines(prompts),
-        "mapping.json": lambda: _document({label: label for label in recipe.labels if label}),
+    rows = [row_of(one, recipe) for one in examples]
+    files: dict[str, Iterable[str]] = {
+        "inputs.jsonl": _lines(rows),
+        "inputs.json": _document(rows),
+        "prompts.jsonl": _lines(prompts),
+        "mapping.json": _document({label: label for label in recipe.labels if label}),
         **_files_of_kind(examples, recipe),
     }
-    contents = {folder / name: "".join(make()).encode() for name, make in files.items()}
+    contents = {folder / name: "".join(parts).encode() for name, parts in files.items()}
     for path, content in contents.items():
         if path.is_file() and path.read_bytes() != content:
-            raise PubmillError(
-                f"{path} exists with other content, such as your predictions; delete it or name another "
-                f"folder"
-            )
+            fault = "exists with other content, such as your predictions; delete it or name another folder"
+            raise PubmillError(f"{path} {fault}")
     for path, content in contents.items():
         write_label_beside(path)
         with writing(path) as temporary:
@@ -60,19 +58,18 @@ def write_inputs(
     return list(contents)
 
 
-def _files_of_kind(
-    examples: Sequence[Any], recipe: SubmissionRecipe
-) -> dict[str, Callable[[], Iterator[str]]]:
-    files: dict[str, Callable[[], Iterator[str]]] = {}
+def _files_of_kind(examples: Sequence[Any], recipe: SubmissionRecipe) -> dict[str, Iterable[str]]:
+    files: dict[str, Iterable[str]] = {}
     if recipe.kind == "tokens":  # whose labels do not fit into a cell of a table
-        files["inputs.conll"] = lambda: _conll(examples)
+        files["inputs.conll"] = _conll(examples)
     else:
-        files["inputs.tsv"] = lambda: _tsv(examples)
+        files["inputs.tsv"] = _tsv(examples)
     if recipe.kind == "tokens" or (recipe.kind == "sequence" and examples[0].entities):
+        collection = bioc_collection(examples, recipe)
         files |= {
-            "inputs.bioc.json": lambda: _document(bioc_collection(examples, recipe)),
-            "inputs.bioc.xml": lambda: iter([bioc_xml(bioc_collection(examples, recipe))]),
-            "inputs.pubtator": lambda: _pubtator(examples),
+            "inputs.bioc.json": _document(collection),
+            "inputs.bioc.xml": bioc_xml(collection),
+            "inputs.pubtator": _pubtator(examples),
         }
     return files
 
@@ -81,8 +78,8 @@ def _lines(rows: Any) -> Iterator[str]:
     return (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-def _document(content: Any) -> Iterator[str]:
-    yield json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+def _document(content: Any) -> str:
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
 def _tsv(examples: Sequence[Example]) -> Iterator[str]:
@@ -129,31 +126,11 @@ def bioc_collection(examples: Sequence[Example], recipe: SubmissionRecipe) -> di
     return {"source": recipe.dataset, "date": "", "key": "", "infons": {}, "documents": documents}
 
 
-def bioc_xml(collection: Mapping[str, Any]) -> str:
+def bioc_xml(collection: dict[str, Any]) -> str:
     try:
-        return etree.tostring(_bioc_tree(collection), encoding="unicode", pretty_print=True)
+        return etree.tostring(to_xml("collection", collection), encoding="unicode", pretty_print=True)
     except ValueError:
         raise PubmillError("a text has characters that XML cannot contain") from None
-
-
-def _bioc_tree(collection: Mapping[str, Any]) -> etree._Element:
-    root = etree.Element("collection")
-    for name in ("source", "date", "key"):
-        etree.SubElement(root, name).text = collection[name]
-    for document in collection["documents"]:
-        node = etree.SubElement(root, "document")
-        etree.SubElement(node, "id").text = document["id"]
-        for passage in document["passages"]:
-            inner = etree.SubElement(node, "passage")
-            etree.SubElement(inner, "offset").text = str(passage["offset"])
-            etree.SubElement(inner, "text").text = passage["text"]
-            for one in passage["annotations"]:
-                annotation = etree.SubElement(inner, "annotation", id=one["id"])
-                etree.SubElement(annotation, "infon", key="type").text = one["infons"]["type"]
-                place = {name: str(value) for name, value in one["locations"][0].items()}
-                etree.SubElement(annotation, "location", place)
-                etree.SubElement(annotation, "text").text = one["text"]
-    return root
 
 
 def _pubtator(examples: Sequence[Example]) -> Iterator[str]:

@@ -1,13 +1,19 @@
-"""Predictions as JSON: lines with an object each, one list of such objects, or an object by id."""
+"""Predictions as JSON: lines with an object each, one list of such objects, or an object by id; outputs of
+batches of hosted language models, a line for each request, in the forms of OpenAI (chat completions and
+responses; others have the same), Anthropic's message batches, and Gemini's."""
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import RELATIONS_FAULT, are_relations
+from pubmill.examples.prompts import NOTHING
 from pubmill.examples.subword_labels import SUBWORDS
 from pubmill.extras.submissions.rows import Key, NamedMention, PredictedSpan, PredictionRow
 from pubmill.extras.submissions.tsv_form import GOLD
-from pubmill.formats.json_text import parse_json
+from pubmill.formats.json_text import parse_json, parse_row
 from pubmill.messages.quotations import show
 
 KEYS: dict[str, Key] = {
@@ -23,6 +29,9 @@ INPUTS = (
     "dataset", "text", "text_pair", "question", "context", "words", "document", "group", "arguments", "pairs",
 )  # fmt: skip
 """Keys that repeat the input."""
+CUT = ("length", "max_tokens", "MAX_TOKENS", "max_output_tokens")
+"""Reasons of batches for the end of an answer that is not whole."""
+_RELATION = re.compile(r"[-*\s]*([^:|]+):([^|]+)\|([^|]+)")
 
 
 def read_lines(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
@@ -49,6 +58,59 @@ def read_document(content: Any, where: str) -> Iterator[PredictionRow]:
                 yield PredictionRow(where=place, id=name, key="prediction", value=value)
     else:
         raise PubmillError(f"{where}: expected a list of objects, or an object with a prediction by id")
+
+
+def is_batch(line: Any) -> bool:
+    """Return whether a JSON value is the answer to a request of a batch."""
+    return isinstance(line, dict) and ("custom_id" in line or {"key", "response"} <= line.keys())
+
+
+def read_batch(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
+    """Yield the answer to each request; a `PubmillError` for one that failed or has another form."""
+    for number, line in enumerate(lines, 1):
+        place = f"{where}:{number}"
+        row = parse_row(line, place)
+        name = row.get("custom_id", row.get("key"))
+        if not is_batch(row) or not isinstance(name, str):
+            raise PubmillError(f"{place}: expected an answer of a batch, with its custom_id or key")
+        text, end = _answer(row, f"{place}: {show(name)}")
+        yield PredictionRow(
+            where=place, id=name, key="output", value=text, rule="cut" if end in CUT else None
+        )
+
+
+def _answer(row: dict[str, Any], where: str) -> tuple[str, Any]:
+    """Return an answer of a batch, and why it ended."""
+    try:
+        text, end = _text_and_end(row)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise PubmillError(
+            f"{where}: no answer in it, or of a form that is not known; if the request failed, ask again, or "
+            "give the answers as JSON lines of id and output. Nothing was scored"
+        ) from None
+    if not isinstance(text, str):
+        raise PubmillError(f"{where}: the answer is no text. Nothing was scored")
+    return text, end
+
+
+def _text_and_end(row: dict[str, Any]) -> tuple[Any, Any]:
+    """Read an answer; several to a request are an error, as nothing says which one counts."""
+    if "result" in row:
+        message = row["result"]["message"]
+        texts = [part["text"] for part in message["content"] if part["type"] == "text"]
+        return "".join(texts), message.get("stop_reason")
+    response = row["response"]
+    if "candidates" in response:
+        [candidate] = response["candidates"]
+        texts = [part["text"] for part in candidate["content"]["parts"] if not part.get("thought")]
+        return "".join(texts), candidate.get("finishReason")
+    body = response["body"]
+    if "choices" in body:
+        [choice] = body["choices"]
+        return choice["message"]["content"], choice.get("finish_reason")
+    parts = [part for one in body["output"] if one["type"] == "message" for part in one["content"]]
+    texts = [part["text"] for part in parts if part["type"] == "output_text"]
+    return "".join(texts), (body.get("incomplete_details") or {}).get("reason")
 
 
 def row_of(row: Any, where: str) -> PredictionRow:
@@ -84,7 +146,7 @@ def row_of(row: Any, where: str) -> PredictionRow:
 
 def _words(row: dict[str, Any], where: str) -> list[str] | None:
     words = row.get("words")
-    if words is not None and not (isinstance(words, list) and all(isinstance(word, str) for word in words)):
+    if words is not None and not is_text_list(words):
         raise PubmillError(f"{where}: `words` must be a list of strings")
     return words
 
@@ -173,7 +235,28 @@ def answers_of(value: Any, where: str) -> list[tuple[str, float]]:
 def _is_answer(item: Any) -> bool:
     if not isinstance(item, dict) or not isinstance(item.get("text"), str):
         return False
-    probability = item.get("probability")
-    if not isinstance(probability, int | float) or isinstance(probability, bool):
-        return False
-    return 0 <= probability <= 1
+    probability: Any = item.get("probability")
+    return type(probability) in (int, float) and 0 <= probability <= 1
+
+
+def relations_of(row: PredictionRow) -> tuple[list[list[str]], list[str]]:
+    """Return relations as two concepts, a label and perhaps the novelty, and the lines that are none; from a
+    list, in any order, or lines `LABEL: CONCEPT | CONCEPT`, which may be the texts of a JSON list."""
+    if row.key == "output":
+        lines = [line for line in _lines_of(str(row.value)) if line.strip()]
+        matched = [(line, _RELATION.fullmatch(line)) for line in lines]
+        read = [[match[2].strip(), match[3].strip(), match[1].strip()] for _, match in matched if match]
+        return read, [line for line, match in matched if not match and line.strip(" .").lower() != NOTHING]
+    value = row.value
+    if row.key == "prediction" and isinstance(value, list) and all(are_relations([one]) for one in value):
+        return value, []
+    raise PubmillError(f"{row.where}: expected a list: {RELATIONS_FAULT}")
+
+
+def _lines_of(answer: str) -> list[str]:
+    try:
+        content = json.loads(answer)
+    except (ValueError, RecursionError):
+        content = None
+    items = content.get("relations") if isinstance(content, dict) else None
+    return list(map(str, items)) if isinstance(items, list) else answer.splitlines()

@@ -22,11 +22,9 @@ FindVariant = Callable[[set[str]], str | None]
 def match(
     rows: Sequence[PredictionRow], examples: Sequence[Example], recipe: SubmissionRecipe, variant: FindVariant
 ) -> list[PredictionRow]:
-    """Return the row of each example, in the examples' order.
-
-    Raises a `PubmillError` for missing, repeated and unknown ids, for rows without ids whose texts are not
-    those of the examples in their order, and for a repeated input that differs from the example's.
-    """
+    """Return the row of each example, in the examples' order. Raises a `PubmillError` for missing, repeated
+    and unknown ids, for rows without ids whose texts are not those of the examples in their order, and for a
+    repeated input that differs from the example's."""
     named = [row for row in rows if row.id is not None]
     if named and len(named) < len(rows):
         place = next(row.where for row in rows if row.id is None)
@@ -54,7 +52,9 @@ def _by_id(
     if twice or unknown or missing:
         faults = {"repeated": twice, "unknown": unknown, "missing": missing}
         said = "; ".join(f"{len(names)} {what} ({_listed(names)})" for what, names in faults.items() if names)
-        why = _why_unknown(unknown, known) or _why_other(given, variant)
+        why = _why_unknown(unknown, known)
+        if not why and (other := variant(given)):
+            why = f"These are the ids of {other}, another variant of the corpus. "
         raise PubmillError(
             f"expected each of the {len(known)} ids of the dataset once, found {len(rows)} predictions: "
             f"{said}. {why}Nothing was scored"
@@ -71,10 +71,8 @@ def _listed(names: Sequence[str]) -> str:
 def _why_unknown(unknown: Sequence[str], known: Mapping[str, Example]) -> str:
     """Return the reason for unknown ids if they are known ids with something added: the gold label, say."""
     lengths = sorted({len(name) for name in known}, reverse=True)
-    extended = {name: example for name in unknown for example in _extended(name, known, lengths)}
-    gold = {name: [part for part in _gold_strings(one) if part] for name, one in extended.items()}
-    leaked = [name for name, parts in gold.items() if any(part in name for part in parts)]
-    if leaked:
+    extended = ((name, example) for name in unknown for example in _extended(name, known, lengths))
+    if any(part and part in name for name, example in extended for part in _gold_strings(example)):
         return "The ids hold the gold labels, which a system must not see. "
     return ""
 
@@ -98,11 +96,6 @@ def _gold_strings(example: Any) -> list[str]:
         return [*(answer.text for answer in example.answers), *example.golds]
     labels = getattr(example, "labels", [])  # none of relations and mentions
     return [*labels, ",".join(labels)] if not isinstance(example, TokensExample) else ["".join(labels)]
-
-
-def _why_other(ids: set[str], variant: FindVariant) -> str:
-    other = variant(ids)
-    return f"These are the ids of {other}, another variant of the corpus. " if other else ""
 
 
 def _by_words(rows: Sequence[PredictionRow], examples: Sequence[Any]) -> list[PredictionRow]:
@@ -208,12 +201,7 @@ def texts_of(example: Any, recipe: SubmissionRecipe) -> set[str]:
     parts = [getattr(example, name, None) for name in names]
     plain = {text for text in parts if text is not None}
     if isinstance(example, SequenceExample) and example.entities:
-        plain |= _transformed(example, recipe)
+        plain.add(marked_text(example))
+        if own := recipe.dummies:
+            plain.add(dummies(example.text, example.entities, own.types, own.overlap).text)
     return plain | set(map(one_line, plain)) | {""}
-
-
-def _transformed(example: SequenceExample, recipe: SubmissionRecipe) -> set[str]:
-    texts = {marked_text(example)}
-    if recipe.dummies:
-        texts.add(dummies(example.text, example.entities, recipe.dummies.types, recipe.dummies.overlap).text)
-    return texts

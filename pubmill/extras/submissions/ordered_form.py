@@ -52,12 +52,10 @@ def read(text: str, examples: Sequence[Example], recipe: SubmissionRecipe, where
 def could_be(text: str, examples: Sequence[Example], recipe: SubmissionRecipe) -> bool:
     """Return whether a file has a prediction for each example and neither ids nor inputs beside them."""
     try:
-        rows = read(text, examples, recipe, "")
+        values = [row.value for row in read(text, examples, recipe, "")]
     except PubmillError:
         return False
-    return not any(
-        "\t" in row.value if isinstance(row.value, str) else isinstance(row.value, dict) for row in rows
-    )
+    return not any("\t" in one if isinstance(one, str) else isinstance(one, dict) for one in values)
 
 
 def _line_values(lines: Sequence[str], recipe: SubmissionRecipe, where: str) -> tuple[list[Any], int]:
@@ -78,28 +76,20 @@ def _json_values(content: Any, recipe: SubmissionRecipe, where: str) -> list[Any
     if isinstance(content, list):
         return [_label(one, recipe) for one in content]
     logits = next((content[key] for key in LOGITS if key in content), None)
-    words = content.get("word_ids")
-    if not isinstance(logits, list) or (recipe.kind == "tokens" and not _fits(words, logits)):
+    tokens, words = recipe.kind == "tokens", content.get("word_ids")
+    lists = isinstance(words, list) and all(isinstance(one, list) for one in words)
+    if not isinstance(logits, list) or (tokens and not (lists and len(words) == len(logits))):
         raise PubmillError(
             f"{where}: expected a list of predictions, or an object with {' or '.join(LOGITS)}, and "
             "`word_ids` where words are labelled, as LinkBERT writes them"
         )
     rows = [(one, f"{where}: item {number}") for number, one in enumerate(logits, 1)]
-    if recipe.kind == "tokens":
-        return [
-            _by_words(one, scores, recipe, place) for one, (scores, place) in zip(words, rows, strict=True)
-        ]
-    return [_by_scores(one, recipe, place) for one, place in rows]
+    if tokens:
+        return [_by_words(ids, *row, recipe) for ids, row in zip(words, rows, strict=True)]
+    return [_by_scores(*row, recipe) for row in rows]
 
 
-def _fits(words: Any, scores: list[Any]) -> bool:
-    """Return whether `word_ids` has a list for each sentence."""
-    return (
-        isinstance(words, list) and len(words) == len(scores) and all(isinstance(one, list) for one in words)
-    )
-
-
-def _by_words(words: list[Any], scores: Any, recipe: SubmissionRecipe, where: str) -> list[str]:
+def _by_words(words: list[Any], scores: Any, where: str, recipe: SubmissionRecipe) -> list[str]:
     """Return the BIO label of each word: that of its first piece; further scores are of padding."""
     known = sorted({"O"} | {f"{tag}-{one}" if one else tag for one in recipe.labels for tag in "BI"})
     first: dict[int, Any] = {}
@@ -109,7 +99,7 @@ def _by_words(words: list[Any], scores: Any, recipe: SubmissionRecipe, where: st
     return [_highest(_checked(one, known, recipe, where)) for _, one in sorted(first.items())]
 
 
-def _by_scores(scores: Any, recipe: SubmissionRecipe, where: str) -> Any:
+def _by_scores(scores: Any, where: str, recipe: SubmissionRecipe) -> Any:
     """Return the label with the highest score, of several labels those above 0, or a regression's number."""
     if recipe.kind == "regression":
         return scores[0] if isinstance(scores, list) and len(scores) == 1 else scores

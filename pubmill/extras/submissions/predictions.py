@@ -10,12 +10,12 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import is_label_list, sorted_lists
 from pubmill.examples.prompts import NOTHING
 from pubmill.examples.subword_labels import SUBWORDS
-from pubmill.examples.tagging import to_labels, to_mentions
-from pubmill.extras.submissions.alignment import Lost, align, place_words
+from pubmill.examples.tagging import Mention, to_labels, to_mentions
+from pubmill.extras.submissions import json_forms
+from pubmill.extras.submissions.alignment import Lost, Place, align, place_words
 from pubmill.extras.submissions.conll_form import LABEL, as_bio
 from pubmill.extras.submissions.free_answers import FreeAnswer, FreeItem, plain_answer, read_answer
-from pubmill.extras.submissions.json_forms import answers_of, is_text_list, refuse_numbers, spans_of
-from pubmill.extras.submissions.relation_rows import relations_of
+from pubmill.extras.submissions.json_forms import answers_of, is_text_list, relations_of, spans_of
 from pubmill.extras.submissions.rows import NamedMention, PredictedSpan, PredictionRow
 from pubmill.extras.submissions.tsv_form import SEPARATOR
 from pubmill.messages.quotations import show
@@ -28,6 +28,7 @@ UNMAPPED = "(unmapped answer)"
 """Label of an answer without a mapping: no gold has it, so it counts as wrong."""
 ONE_ANSWER = ("sequence", "regression", "span")
 """Kinds whose examples always have an answer."""
+_NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
 _BETWEEN = re.compile(r"[,;|\n]")
 _MARKED = re.compile(r"\s*(```|[-*•]\s|\d+[.)]\s|[\[{])")
 """Beginning of a code fence, a bullet, a numbered item, or JSON."""
@@ -62,17 +63,14 @@ class Normaliser:
         self.reading = LeftAside()
         self._labels = set(recipe.labels)
         self._answers = {plain_answer(answer): label for answer, label in recipe.mapping.items()}
-        self._check_mapping()
-
-    def _check_mapping(self) -> None:
-        allowed = self._labels | (set() if self.recipe.kind in ONE_ANSWER else {""})
-        wrong = sorted(set(self.recipe.mapping.values()) - allowed)
-        if wrong and self.recipe.kind not in ("regression", "span"):
+        allowed = self._labels | (set() if recipe.kind in ONE_ANSWER else {""})
+        wrong = sorted(set(recipe.mapping.values()) - allowed)
+        if wrong and recipe.kind not in ("regression", "span"):
             raise PubmillError(
                 f"the mapping names labels that the dataset lacks: {', '.join(map(show, wrong))}; "
                 f"its labels are {', '.join(sorted(self._labels)) or 'without type'}"
             )
-        if len(self._answers) < len(self.recipe.mapping):
+        if len(self._answers) < len(recipe.mapping):
             raise PubmillError("the mapping has two answers that differ only by case or marks around them")
 
     def rows(self, matched: Sequence[PredictionRow], examples: Sequence[Any]) -> list[dict[str, Any]]:
@@ -95,18 +93,12 @@ class Normaliser:
         self.reading.by_rule.update(row.rule for row in matched if row.rule)
         made = [{"id": one.id, **build(row, one), **row.beside} for row, one in pairs]
         if not self.recipe.asked:
-            self._refuse_unread(matched, made, examples)
+            self._refuse_unknown_labels()
+            self.check_alignment()
+            self._check_answers()
+            if self.recipe.kind == "span":
+                _refuse_marked_answers(matched, made, examples)
         return made
-
-    def _refuse_unread(
-        self, matched: Sequence[PredictionRow], made: Sequence[Mapping[str, Any]], examples: Sequence[Any]
-    ) -> None:
-        """Refuse predictions of which most cannot be read."""
-        self._refuse_unknown_labels()
-        self.check_alignment()
-        self._check_answers()
-        if self.recipe.kind == "span":
-            _refuse_marked_answers(matched, made, examples)
 
     def _check_declared(self, rows: Iterable[PredictionRow]) -> None:
         free = next((row for row in rows if row.key == "output"), None)
@@ -167,9 +159,9 @@ class Normaliser:
             return UNMAPPED
         return label
 
-    def _free(self, row: PredictionRow, source: str) -> FreeAnswer:
+    def _free(self, row: PredictionRow, example: Any) -> FreeAnswer:
         """Return the answers in a free string; the rules that were applied are counted."""
-        answer = read_answer(row.value, source)
+        answer = read_answer(row.value, _source(example))
         self.reading.by_rule.update(answer.rules)
         return answer
 
@@ -180,7 +172,7 @@ class Normaliser:
         elif row.key == "mentions":
             spans = self._spans_of_mentions(row.value, row, example)
         elif row.key == "prediction" and not is_text_list(labels):
-            refuse_numbers(labels, row.where)
+            json_forms.refuse_numbers(labels, row.where)
             spans = self._spans_of_mentions(spans_of(labels, row.where), row, example)
         if spans is not None:
             return {"labels": self._labels_of_spans(spans, row, example)}
@@ -202,39 +194,34 @@ class Normaliser:
         return f"{prefix}-{kind}" if kind else prefix
 
     def _labels_of_spans(self, spans: Sequence[PredictedSpan], row: PredictionRow, example: Any) -> list[str]:
-        text = row.text if row.text is not None else " ".join(example.words)
-        places = place_words(text, example.words)
+        places = place_words(_text_of(row, example), example.words)
         if None in places:
             raise PubmillError(
                 f"{row.where}: the text of {show(example.id)} lacks words of the dataset: another variant of "
                 "it? Nothing was scored"
             )
-        return self.labels_of(spans, places, row.where, len(example.words))
+        return to_labels(self._aligned(spans, places, row.where), len(example.words), "bio")
 
-    def labels_of(
-        self, spans: Sequence[PredictedSpan], places: Sequence[tuple[int, int] | None], where: str, words: int
-    ) -> list[str]:
-        """Return the BIO labels of predicted spans; those that cannot be expressed are noted."""
+    def _aligned(self, spans: Sequence[PredictedSpan], places: Sequence[Place], where: str) -> list[Mention]:
+        """Return predicted spans as mentions of words; those that labels cannot express are noted."""
         typed = [span._replace(type=self.known(span.type, where)) for span in spans]
         mentions, lost = align(typed, places, where)
         self.reading.spans += len(spans)
         self.reading.lost += lost
-        return to_labels(mentions, words, "bio")
+        return mentions
 
     def _spans_of_mentions(
         self, mentions: Sequence[PredictedSpan | NamedMention], row: PredictionRow, example: Any
     ) -> list[PredictedSpan]:
         """Return mentions as spans; one that is named by its text is every occurrence of it."""
-        text = row.text if row.text is not None else " ".join(example.words)
-        spans: list[PredictedSpan] = []
-        several = False
+        text = _text_of(row, example)
+        spans, several = list[PredictedSpan](), False
         for one in mentions:
             if isinstance(one, PredictedSpan):
                 spans.append(one)
                 continue
             self.reading.answers += 1
-            kind = one.type or self._only_type() or ""
-            occurrences = _occurrences(one.text, kind, text)
+            occurrences = _occurrences(one.text, one.type or self._only_type() or "", text)
             several |= len(occurrences) > 1
             if not occurrences:
                 self.reading.unmapped.append((row.where, one.text))
@@ -247,16 +234,14 @@ class Normaliser:
         """Return the mentions in a free string: a line each, `TYPE: text` or, in a dataset of one type, only
         the text, of which every occurrence counts; or JSON."""
         text = " ".join(example.words)
-        spans: list[PredictedSpan] = []
-        several = False
-        for item in self._free(row, text).items:
+        spans, several = list[PredictedSpan](), False
+        for item in self._free(row, example).items:
             self.reading.answers += 1
             name, kind = self._named_in_output(item)
             occurrences = _occurrences(name, kind, text) if kind is not None else []
             several |= len(occurrences) > 1
-            if plain_answer(item.text) in self._answers and not occurrences:
-                continue  # a declared answer without mentions, such as "none"
-            if not occurrences:
+            declared = plain_answer(item.text) in self._answers  # without mentions, such as "none"
+            if not occurrences and not declared:
                 self.reading.unmapped.append((row.where, item.text))
             spans += occurrences
         self.reading.by_rule["places"] += several
@@ -275,7 +260,7 @@ class Normaliser:
 
     def _sequence(self, row: PredictionRow, example: Any) -> dict[str, str]:
         if row.key == "output":
-            return {"label": self._mapped(self._free(row, _source(example)).text(), row.where)}
+            return {"label": self._mapped(self._free(row, example).text(), row.where)}
         value = str(row.value) if row.key == "prediction" and type(row.value) is int else row.value
         if row.key not in ("label", "prediction") or not isinstance(value, str):
             raise PubmillError(f"{row.where}: expected one label, a string or number")
@@ -283,7 +268,7 @@ class Normaliser:
 
     def _multilabel(self, row: PredictionRow, example: Any) -> dict[str, list[str]]:
         if row.key == "output":
-            texts = self._free(row, _source(example)).text()
+            texts = self._free(row, example).text()
             parts = [part for part in _BETWEEN.split(texts) if part.strip()]
             labels = [self._mapped(part, row.where) for part in parts]
         elif is_text_list(row.value):
@@ -299,8 +284,8 @@ class Normaliser:
     def _regression(self, row: PredictionRow, example: Any) -> dict[str, float]:
         value = row.value
         if isinstance(value, str):
-            free = row.key == "output"
-            value = _number(plain_answer(self._free(row, _source(example)).text()) if free else value)
+            text = plain_answer(self._free(row, example).text()) if row.key == "output" else value
+            value = float(text) if _NUMBER.fullmatch(text) else None
         if not is_finite_number(value):
             raise PubmillError(
                 f"{row.where}: expected a finite number; a correlation cannot count an answer as wrong"
@@ -313,26 +298,21 @@ class Normaliser:
         else:
             value = row.value if row.key == "mentions" else spans_of(row.value, row.where)
             spans = self._spans_of_mentions(value, row, example)
-        text = row.text if row.text is not None else " ".join(example.words)
-        places = place_words(text, example.words)
-        self.reading.spans += len(spans)
-        aligned = set()
-        for span in spans:  # one by one, as they may overlap
-            mentions, lost = align([span._replace(type=self.known(span.type, row.where))], places, row.where)
-            aligned.update(mentions)
-            self.reading.lost += lost
+        places = place_words(_text_of(row, example), example.words)
+        # one by one, as they may overlap
+        aligned = {one for span in spans for one in self._aligned([span], places, row.where)}
         return {"mentions": [list(one) for one in sorted(aligned)]}
 
     def _relations(self, row: PredictionRow, example: Any) -> dict[str, list[list[str]]]:
-        stated = relations_of(row)
-        self.reading.answers += len(stated.read) + len(stated.unread) if row.key == "output" else 0
-        self.reading.unmapped += [(row.where, line) for line in stated.unread]
-        relations = [[a, b, self.known(label, row.where), *more] for a, b, label, *more in stated.read]
+        read, unread = relations_of(row)
+        self.reading.answers += len(read) + len(unread) if row.key == "output" else 0
+        self.reading.unmapped += [(row.where, line) for line in unread]
+        relations = [[a, b, self.known(label, row.where), *more] for a, b, label, *more in read]
         return {"relations": sorted_lists(relations)}
 
     def _span(self, row: PredictionRow, example: Any) -> dict[str, list[dict[str, str | float]]]:
         if row.key == "output":
-            free = self._free(row, _source(example))
+            free = self._free(row, example)
             several = (example.items or {"json", "bullets"} & set(free.rules)) and free.items
             texts = [item.text for item in free.items] if several else [free.text()]
             answers = [(text, 1.0 / (1 + place)) for place, text in enumerate(texts)]
@@ -347,8 +327,15 @@ class Normaliser:
         return {"answers": [{"text": text, "probability": probability} for text, probability in answers]}
 
 
+def _text_of(row: PredictionRow, example: Any) -> str:
+    """Return the text in which the spans of a row count characters."""
+    return row.text if row.text is not None else " ".join(example.words)
+
+
 def _source(example: Any) -> str:
     """Return the texts of an example in which an answer may stand as it is."""
+    if hasattr(example, "words"):
+        return " ".join(example.words)
     texts = (getattr(example, name, None) for name in ("text", "text_pair", "question", "context"))
     return "\n".join(filter(None, texts))
 
@@ -378,13 +365,6 @@ def _refuse_marked_answers(
             f"the first of them {show(' '.join(first.split()))}. Take code fences, bullets and JSON off. "
             "Nothing was scored"
         )
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text) if re.fullmatch(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?", text) else None
-    except ValueError:
-        return None
 
 
 def is_constant(rows: Sequence[Mapping[str, Any]]) -> bool:

@@ -96,7 +96,7 @@ def score_files(root: Path, predictions: Path, dataset: str | None, way: Way, ou
         if way.all_scorers:
             print_scores(scored.by_every_scorer(spec.task))
         if output:
-            written_scores.write(output, scored, seed)
+            written_scores.write_scores(output, scored, seed)
             documents.setdefault(seed, {}).update(written_scores.document_for_blurb(scored))
     if output:
         written_scores.write_for_blurb(output, documents)

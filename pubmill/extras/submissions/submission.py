@@ -2,7 +2,7 @@
 
 import json
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -11,16 +11,7 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, SPLITS, Example, read_examples
 from pubmill.examples.prompts import labels_of
 from pubmill.examples.subword_labels import SUBWORDS
-from pubmill.extras.submissions import (
-    batch_form,
-    blurb,
-    conll_form,
-    document_forms,
-    json_forms,
-    ordered_form,
-    tsv_form,
-)
-from pubmill.extras.submissions.document_rows import rows_of
+from pubmill.extras.submissions import blurb, conll_form, document_forms, json_forms, ordered_form, tsv_form
 from pubmill.extras.submissions.forms import check_end, form_of, read_text
 from pubmill.extras.submissions.matching import match
 from pubmill.extras.submissions.predictions import LeftAside, Normaliser, is_constant
@@ -32,6 +23,15 @@ from pubmill.recipes.submissions import SubmissionRecipe, System
 from pubmill.storage.files import read_json, read_jsonl_gz
 from pubmill.storage.privacy import CREDENTIALED, PUBLIC
 from pubmill.storage.result_paths import BELOW, CARD, PREDICTIONS, RunKey
+
+_LINES: Mapping[str, Callable[[Sequence[str], str], Iterable[PredictionRow]]] = {
+    "conll": conll_form.read,
+    "blurb-tsv": tsv_form.read,
+    "csv": tsv_form.read_csv,
+    "batch": json_forms.read_batch,
+    "jsonl": json_forms.read_lines,
+}
+"""Form of lines -> its reader."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,10 +86,8 @@ def read_submission(
     path: Path, recipe: SubmissionRecipe, examples: Sequence[Example], datasets: Path | None = None
 ) -> Submission:
     """Read a file of predictions completely, or raise a `PubmillError` that says why it is refused.
-
-    `datasets`: the folder of converted datasets, among which another variant is recognised by its ids. For
-    a dataset that isn't public, no message has text of the file.
-    """
+    `datasets`: the folder of converted datasets, among which another variant is recognised by its ids. For a
+    dataset that isn't public, no message has text of the file."""
     check_access(recipe)
     with withholding(recipe.access != PUBLIC):
         try:
@@ -139,23 +137,13 @@ def _rows(
 ) -> list[PredictionRow]:
     if normaliser.recipe.order:
         return ordered_form.read(text, examples, normaliser.recipe, str(path))
-    lines = text.removesuffix("\n").split("\n")
-    match form:
-        case "conll":
-            return list(conll_form.read(lines, str(path)))
-        case "blurb-tsv":
-            return list(tsv_form.read(lines, str(path)))
-        case "csv":
-            return list(tsv_form.read_csv(lines, str(path)))
-        case "batch":
-            return list(batch_form.read(lines, str(path)))
-        case "jsonl":
-            return list(json_forms.read_lines(lines, str(path)))
-        case "json":
-            content = parse_json(text, str(path), numbers_only=True)
-            if blurb.is_submission(content):
-                return list(blurb.read(content, normaliser.recipe.dataset, examples, str(path)))
-            return list(json_forms.read_document(content, str(path)))
+    if form in _LINES:
+        return list(_LINES[form](text.removesuffix("\n").split("\n"), str(path)))
+    if form == "json":
+        content = parse_json(text, str(path), numbers_only=True)
+        if blurb.is_submission(content):
+            return list(blurb.read(content, normaliser.recipe.dataset, examples, str(path)))
+        return list(json_forms.read_document(content, str(path)))
     try:
         documents = list(document_forms.read(path, form))
     except PubmillError:
@@ -164,7 +152,7 @@ def _rows(
         raise PubmillError(
             f"{path}: not valid {form}; the message is withheld, as it may contain licensed text"
         ) from None
-    return rows_of(documents, examples, normaliser)
+    return document_forms.rows_of(documents, examples, normaliser)
 
 
 def _check_characters(rows: Iterable[PredictionRow]) -> None:
@@ -181,14 +169,13 @@ def _check_characters(rows: Iterable[PredictionRow]) -> None:
 def _variant_of(ids: set[str], recipe: SubmissionRecipe, datasets: Path | None) -> str | None:
     """Return another variant of the corpus, converted beside the dataset, that has exactly these ids."""
     base = recipe.dataset.partition("@")[0]
-    for folder in sorted(datasets.glob(f"{base}*")) if datasets else ():
-        other = folder.name
-        if other == recipe.dataset or other.partition("@")[0] != base or not (folder / CARD).is_file():
-            continue
-        card = read_json(folder / CARD)
-        path = folder / f"{split_of(card['splits'])}.jsonl.gz"
-        if {example.id for example in read_examples(path, KINDS[card["kind"]])} == ids:
-            return other
+    for path in sorted(datasets.glob(f"{base}*/{CARD}")) if datasets else ():
+        other = path.parent.name
+        if other != recipe.dataset and other.partition("@")[0] == base:
+            card = read_json(path)
+            examples = path.with_name(f"{split_of(card['splits'])}.jsonl.gz")
+            if {example.id for example in read_examples(examples, KINDS[card["kind"]])} == ids:
+                return other
     return None
 
 

@@ -3,15 +3,25 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar
 
-from pubmill.extras.submissions.ask_recipes import asked_of
 from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
-from pubmill.recipes.submissions import Asking, AskRecipe, SuppliedRecipe
-from pubmill.specs.prompt_specs import PublishedPrompt
+from pubmill.recipes.submissions import Asking, AskRecipe, PublishedText, SuppliedRecipe
+from pubmill.recipes.tables import project
+from pubmill.specs.dataset_specs import DatasetSpec
+from pubmill.specs.prompt_specs import PromptSpec, PublishedPrompt
 from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.params_text import as_arguments
 from pubmill.stages.run_stages import Score
 from pubmill.stages.stage import DAY, Inputs, Needs, Origin, Stage
+
+
+def asked_of(spec: DatasetSpec, asking: Asking, prompts: PromptSpec) -> AskRecipe:
+    """Return the recipe of asking about a dataset."""
+    template, published = prompts.template(spec.name, spec.task), None
+    if isinstance(template, PublishedPrompt):
+        published = PublishedText(place=template.place, sha256=template.sha256)
+        template = template.input
+    return project(AskRecipe, spec, asking=asking, prompt=template, published=published)
 
 
 class Ask(Stage):
@@ -46,16 +56,7 @@ class Ask(Stage):
     def recipe_of(self, wildcards: Any) -> AskRecipe:
         """Return the recipe of a seed; without one, for the digest of all seeds, of the first."""
         weights = self.graph.pipelines.supplied.asked(wildcards.asked)
-        asking = Asking(
-            model=weights.model,
-            shots=weights.shots,
-            seed=int(getattr(wildcards, "seed", weights.seeds[0])),
-            temperature=weights.temperature,
-            length=weights.length,
-            structured=weights.structured,
-            logprobs=weights.logprobs,
-            engine=weights.engine,
-        )
+        asking = project(Asking, weights, seed=int(getattr(wildcards, "seed", weights.seeds[0])))
         prompts = self._specs.prompts[weights.prompt]
         return asked_of(self._specs.datasets[wildcards.dataset], asking, prompts)
 

@@ -32,18 +32,13 @@ _SENTENCE = re.compile(r"(.+)_s(\d{1,9})")
 
 
 class _Sentence(NamedTuple):
-    """A row of BLURB's form of HoC."""
+    """A row of BLURB's form of HoC. `labels`: the hallmarks whose flag is 1."""
 
     document: str
     number: int
     place: str
-    flags: str
+    labels: list[str]
     text: str
-
-    def labels(self) -> list[str]:
-        """Return the hallmarks whose flag is 1."""
-        flags = zip(HALLMARKS, self.flags.split(","), strict=True)
-        return [label for label, flag in flags if flag.endswith("_1")]
 
 
 def is_tsv(lines: Sequence[str]) -> bool:
@@ -52,19 +47,10 @@ def is_tsv(lines: Sequence[str]) -> bool:
     return len(counts) == 1 and 0 not in counts
 
 
-def is_csv(lines: Sequence[str]) -> bool:
-    """Return whether the first line has headings that are known, with commas between them."""
-    header = [cell.strip().casefold() for cell in lines[0].split(",")]
+def is_csv(first: str) -> bool:
+    """Return whether a file's first line has headings that are known, with commas between them."""
+    header = [cell.strip().casefold() for cell in first.split(",")]
     return len(header) > 1 and set(header) <= KNOWN
-
-
-def _wrong_headings(headings: Sequence[str]) -> str:
-    """Return what is wrong with the first line of a CSV file."""
-    strange = [one.strip() for one in headings if one.strip().casefold() not in KNOWN]
-    what = f"unknown headings {', '.join(map(show, strange[:SHOWN]))}" if len(headings) > 1 else "no headings"
-    return (
-        f"{what} in the first line of CSV; expected some of {', '.join(sorted(KNOWN))}, such as id,prediction"
-    )
 
 
 def read_csv(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
@@ -74,16 +60,21 @@ def read_csv(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
         cells = [(f"{where}:{reader.line_num}", record) for record in reader if record]
     except csv.Error as error:
         raise PubmillError(f"{where}:{reader.line_num}: not valid CSV: {error}") from None
-    if not is_csv([",".join(cells[0][1])] if cells else [""]):
-        raise PubmillError(f"{where}:1: {_wrong_headings(cells[0][1] if cells else [])}")
+    first = cells[0][1] if cells else []
+    if not is_csv(",".join(first)):
+        strange = [show(one.strip()) for one in first if one.strip().casefold() not in KNOWN]
+        what = f"unknown headings {', '.join(strange[:SHOWN])}" if len(first) > 1 else "no headings"
+        raise PubmillError(
+            f"{where}:1: {what} in the first line of CSV; expected some of {', '.join(sorted(KNOWN))}, such "
+            "as id,prediction"
+        )
     yield from _read(cells, where)
 
 
 def read(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
     """Yield a row for each line; the first one may be a header, else ids are first and predictions last."""
-    yield from _read(
-        [(f"{where}:{number}", line.split("\t")) for number, line in enumerate(lines, 1) if line], where
-    )
+    cells = [(f"{where}:{number}", line.split("\t")) for number, line in enumerate(lines, 1) if line]
+    yield from _read(cells, where)
 
 
 def _read(cells: Sequence[tuple[str, list[str]]], where: str) -> Iterator[PredictionRow]:
@@ -148,15 +139,15 @@ def _sentence_flags(
                 f"{place}: expected a flag for each of {len(HALLMARKS)} hallmarks (0_0,1_1,...) and an index "
                 f"PMID_sN, found {quote(row[flags])} and {quote('' if of_id is None else row[of_id])}"
             )
-        named.append(_Sentence(match[1], int(match[2]), place, row[flags], text))
+        marked = zip(HALLMARKS, row[flags].split(","), strict=True)
+        labels = [label for label, flag in marked if flag.endswith("_1")]
+        named.append(_Sentence(match[1], int(match[2]), place, labels, text))
     for document, grouped in groupby(named, lambda one: one.document):
         sentences = list(grouped)
         if [one.number for one in sentences] != list(range(len(sentences))):
             raise PubmillError(
                 f"{sentences[0].place}: the sentences of {show(document)} are not numbered s0, s1, ..."
             )
-        labels = {label for one in sentences for label in one.labels()}
+        value = sorted({label for one in sentences for label in one.labels})
         texts = (" ".join(one.text for one in sentences),) if any(one.text for one in sentences) else ()
-        yield PredictionRow(
-            where=sentences[0].place, id=document, key="labels", value=sorted(labels), texts=texts
-        )
+        yield PredictionRow(where=sentences[0].place, id=document, key="labels", value=value, texts=texts)

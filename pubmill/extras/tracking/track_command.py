@@ -24,8 +24,7 @@ def track(
     repeated: only new and changed runs are written. MLflow is not among the locked packages.
     """
     checkout()
-    from pubmill.extras.tracking.mlflow_runs import MlflowRuns
-    from pubmill.extras.tracking.tracked_runs import tracked_run
+    from pubmill.extras.tracking.tracked_runs import MlflowRuns, tracked_run
 
     graph = configured_graph(study, configfile, config)
     asked = {path for table in graph.requests.result_tables() for path in graph.tables.record_files(table)}

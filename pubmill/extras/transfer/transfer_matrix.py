@@ -4,24 +4,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
 
-from pubmill.extras.transfer.transfers import TransferMatrixRecipe
+from pubmill.extras.transfer.transfers import TransferHeading, TransferMatrixRecipe, TransferOfRun
 from pubmill.metrics.records import read_record
+from pubmill.recipes.tables import project
+from pubmill.report.rendering import renderers
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
+from pubmill.storage.result_paths import PAGE_FORMATS
 from pubmill.tables.cells import parse
 
 
-class TransferScore(Shape):
+@dataclass(frozen=True, kw_only=True)
+class TransferScore(TransferOfRun):
     """The scores (0..1) of a run's model on another dataset's test split; None where the run `failed`."""
 
-    protocol: str
-    model: str
-    setting: str
-    seed: int
-    scale: str
-    trained_on: str
-    scored_on: str
-    mentions: str
     metrics: dict[str, float] | None
     counts: dict[str, int] | None
     failed: str | None
@@ -43,17 +39,9 @@ class TransferCell(Shape):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransferMatrix:
-    """The transfers of a model in a setting; `types`: type of mentions -> datasets."""
+class TransferMatrix(TransferHeading):
+    """The transfers of a model in a setting."""
 
-    protocol: str
-    model: str
-    setting: str
-    scale_title: str
-    comparable: bool
-    metrics: dict[str, str]
-    labels: dict[str, str]
-    types: dict[str, tuple[str, ...]]
     cells: tuple[TransferCell, ...]
 
     def cell(self, trained_on: str, scored_on: str) -> TransferCell:
@@ -71,17 +59,7 @@ def transfer_matrix(recipe: TransferMatrixRecipe, results: Path) -> TransferMatr
             over = median if recipe.aggregate == "median" else fmean
             whole = over(values) if values and len(values) == len(read) else None
             cells.append(TransferCell(trained_on=one, scored_on=other, seeds=dict(read), value=whole))
-    return TransferMatrix(
-        protocol=recipe.protocol,
-        model=recipe.model,
-        setting=recipe.setting,
-        scale_title=recipe.scale_title,
-        comparable=recipe.comparable,
-        metrics=recipe.metrics,
-        labels=recipe.labels,
-        types=recipe.types,
-        cells=tuple(cells),
-    )
+    return project(TransferMatrix, recipe, cells=tuple(cells))
 
 
 def _score(path: Path, is_record: bool, metric: str) -> tuple[int, float | None]:
@@ -89,3 +67,6 @@ def _score(path: Path, is_record: bool, metric: str) -> tuple[int, float | None]
     scored = read_record(path) if is_record else parse(TransferScore, read_json(path), str(path))
     metrics = scored.metrics or {}
     return scored.seed, 100 * metrics[metric] if metric in metrics else None
+
+
+TRANSFER_RENDERERS = renderers("transfer", PAGE_FORMATS, lambda matrix: {"found": matrix})

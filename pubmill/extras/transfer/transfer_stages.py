@@ -2,6 +2,7 @@
 
 from pubmill.errors import PubmillError
 from pubmill.extras.transfer.transfers import TransferMatrixRecipe, TransferRecipe
+from pubmill.recipes.tables import project
 from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Stage
 from pubmill.storage.result_paths import BELOW, RunKey
 
@@ -17,21 +18,20 @@ class Transfer(Stage):
     def recipe(self, run: RunKey, seed: int, target: str) -> TransferRecipe:
         """Return the recipe of a run and another dataset; a `PubmillError` if their types differ."""
         self.graph.runs.check(run)
-        dataset = run.dataset
-        if target not in self._specs.datasets:
+        dataset, known = run.dataset, self._specs.datasets
+        if target not in known:
             raise PubmillError(f"there is no specs/datasets/{target}.yaml")
-        own, other = self._specs.datasets[dataset], self._specs.datasets[target]
+        own, other = known[dataset], known[target]
         if own.mentions is None or own.mentions != other.mentions:
-            known = {name: one.mentions for name, one in self._specs.datasets.items() if one.mentions}
-            fitting = [name for name, kind in known.items() if kind == own.mentions and name != dataset]
+            alike = [name for name, one in known.items() if one.mentions == own.mentions and name != dataset]
+            fitting = alike if own.mentions else []
             raise PubmillError(
                 f"a model of {dataset} (mentions: {own.mentions}) cannot be scored on {target} (mentions: "
                 f"{other.mentions}); datasets with the same `mentions:` are {', '.join(fitting) or 'none'}"
             )
-        return TransferRecipe(
-            protocol=run.protocol,
-            model=run.model,
-            setting=run.setting,
+        return project(
+            TransferRecipe,
+            run,
             seed=seed,
             scale=self._study.scale,
             trained_on=dataset,
@@ -86,9 +86,8 @@ class TransferMatrixStage(Stage):
     def _files(self, run: RunKey, other: str) -> tuple[str, ...]:
         """Return the scores of the runs of a dataset on another one; on its own, their records."""
         seeds = self.graph.runs.seeds(run)
-        if run.dataset == other:
-            return tuple(BELOW.record(run, seed) for seed in seeds)
-        return tuple(BELOW.transfer(other, run, seed) for seed in seeds)
+        own = run.dataset == other
+        return tuple(BELOW.record(run, one) if own else BELOW.transfer(other, run, one) for one in seeds)
 
     def inputs(self, protocol: str, model: str, setting: str) -> list[str]:
         """Return the files with the scores of a matrix."""

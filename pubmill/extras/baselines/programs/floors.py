@@ -13,7 +13,7 @@ from typing import Annotated
 
 from pubmill.errors import run
 from pubmill.examples.kinds import KINDS, SPLITS, read_examples
-from pubmill.extras.baselines.baselines_recipes import FloorsRecipe
+from pubmill.extras.baselines.floor import FloorsRecipe
 from pubmill.extras.baselines.headroom import ceiling_of
 from pubmill.extras.baselines.measured import measure_floors
 from pubmill.recipes.programs import program

@@ -1,8 +1,7 @@
 """`pubmill board`."""
 
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,10 +12,6 @@ from pubmill.errors import PubmillError
 from pubmill.hardware.process_limits import limited
 from pubmill.messages.progress import report_progress
 from pubmill.messages.wording import counted
-
-if TYPE_CHECKING:
-    from pubmill.extras.submissions.board.board_files import BoardSpec, Entry
-    from pubmill.stages import Graph
 
 
 def board(
@@ -40,27 +35,26 @@ def board(
 
 def make_board(root: Path, folder: Path, datasets: list[str], results: Path, check: bool) -> None:
     """Score the submissions of a board and write its site."""
-    from pubmill.extras.submissions.board.board_files import BOARD, read_board, read_entries
+    from pubmill.extras.submissions.board import board_files as files
     from pubmill.extras.submissions.board.board_graph import board_graph
-    from pubmill.extras.submissions.board.board_history import oldest_first, read_history
+    from pubmill.extras.submissions.board.board_pages import write_pages
     from pubmill.extras.submissions.board.board_scores import score_entries
-    from pubmill.extras.submissions.board.new_board import write_board
     from pubmill.inspection.converted_datasets import converted_folder, specs_of_results
 
     known = specs_of_results(root, results)
     if datasets:
-        write_board(folder, datasets)
-    elif not (folder / BOARD).is_file():
+        files.write_board(folder, datasets)
+    elif not (folder / files.BOARD).is_file():
         raise PubmillError(f"{folder} is no board yet; name its datasets: --dataset bc2gm --dataset ...")
-    spec = read_board(folder, known.datasets)
+    spec = files.read_board(folder, known.datasets)
     if datasets:
         report_progress(
-            f"{folder / BOARD} is written; from now on: pubmill board {folder} --results {results}"
+            f"{folder / files.BOARD} is written; from now on: pubmill board {folder} --results {results}"
         )
     for one in spec.datasets:
         converted_folder(root, results, one)
-    entries, refused = read_entries(folder, spec)
-    entries = oldest_first(entries, read_history(folder))
+    entries, refused = files.read_entries(folder, spec)
+    entries = files.oldest_first(entries, files.read_history(folder))
     graph, specs = board_graph(folder, spec, entries, root / "specs", known, results)
     refused |= score_entries(graph, entries)
     accepted = [one for one in entries if one.name not in refused]
@@ -73,23 +67,6 @@ def make_board(root: Path, folder: Path, datasets: list[str], results: Path, che
     report_progress(f"{counted(len(accepted), 'submission')} accepted, {len(refused)} refused")
     if refused:
         raise typer.Exit(1)
-
-
-def write_pages(folder: Path, spec: "BoardSpec", entries: list["Entry"], graph: "Graph", specs: Path) -> Path:
-    """Write the results, the proof, the history and the site of scored submissions; return its first page."""
-    from pubmill.extras.submissions.board.board_history import new_events, read_history, write_history
-    from pubmill.extras.submissions.board.board_pages import board_rows, scores_by_submission, write_site
-    from pubmill.extras.submissions.board.board_scores import board_scores, write_proof, write_results
-
-    scores = board_scores(graph, specs)
-    write_results(graph, scores)
-    rows = board_rows(entries, spec, scores)
-    known = read_history(folder)
-    today = time.strftime("%Y-%m-%d")
-    history = [*known, *new_events(known, entries, scores_by_submission(rows, spec), today)]
-    page = write_site(folder, spec, rows, graph, scores, history, write_proof(graph, specs))
-    write_history(folder, history)
-    return page
 
 
 VERB = Verb("Data and predictions", board)

@@ -5,14 +5,13 @@ from pathlib import Path
 
 import yaml
 
-from pubmill.extras.submissions.board.board_files import SUBMISSIONS, BoardSpec, Entry
+from pubmill.extras.submissions.board.board_files import SUBMISSIONS, BoardSpec, Entry, write_text
 from pubmill.messages.installation import link_files
 from pubmill.new_specs.new_table import HEADING
 from pubmill.recipes.writing import as_values
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph
-from pubmill.storage.files import writing
 from pubmill.storage.result_paths import BELOW, paths_of_scale
 
 TABLE = "board/table01"
@@ -26,18 +25,19 @@ def board_graph(
     folder: Path, spec: BoardSpec, entries: Sequence[Entry], specs: Path, known: Specs, results: Path
 ) -> tuple[Graph, Path]:
     """Write the specs of a board's submissions and table, and return its graph and the folder of these specs.
-
     `specs`, `known`: the folder of those of pubmill, and what is in it; `results`: the folder of a scale with
-    the board's datasets, which are linked.
-    """
+    the board's datasets, which are linked."""
     work, scale = folder.absolute() / WORK, results.name
     table, models = Path("tables", f"{TABLE}.yaml"), Path("models")
     own = {table: _yaml(_table(spec, entries, known))}
     own |= {models / f"{COLUMN}{entry.name}.yaml": _yaml(_model(entry)) for entry in entries}
     own[table.with_suffix(".published.csv")] = f"{HEADING}\n"
     for name, text in own.items():
-        _write(work / "own" / name, text)
-    wanted = {f"specs/{path.relative_to(specs)}": path.absolute() for path in _files(specs)}
+        path = work / "own" / name
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            write_text(path, text)
+    files = (path for path in specs.rglob("*") if path.is_file())
+    wanted = {f"specs/{path.relative_to(specs)}": path.absolute() for path in files}
     wanted |= {f"specs/{name}": work / "own" / name for name in own}
     paths = paths_of_scale(scale, "results")
     wanted |= {paths.dataset(one): (results / BELOW.dataset(one)).absolute() for one in spec.datasets}
@@ -51,10 +51,6 @@ def board_graph(
         local_files={f"{COLUMN}{one.name}": str(folder / SUBMISSIONS / one.name) for one in entries},
     )
     return Graph(study, load(work / "specs", scale)), work / "specs"
-
-
-def _files(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
 
 
 def _yaml(values: Mapping[str, object]) -> str:
@@ -95,9 +91,3 @@ def _table(spec: BoardSpec, entries: Sequence[Entry], known: Specs) -> dict[str,
         ],
         "composites": [mean] if len(spec.datasets) > 1 else [],
     }
-
-
-def _write(path: Path, text: str) -> None:
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        with writing(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")

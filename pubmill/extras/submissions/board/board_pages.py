@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,16 +12,28 @@ from markupsafe import Markup
 
 from pubmill.examples.kinds import KINDS, Example, kept_examples
 from pubmill.examples.tagging import to_mentions
-from pubmill.extras.submissions.board.board_files import BoardSpec, Entry
+from pubmill.extras.submissions.board.board_files import (
+    BoardSpec,
+    Entry,
+    Event,
+    new_events,
+    read_history,
+    write_history,
+    write_text,
+)
 from pubmill.extras.submissions.board.board_graph import COLUMN, TABLE
-from pubmill.extras.submissions.board.board_history import Event
-from pubmill.extras.submissions.board.board_scores import BoardScores
+from pubmill.extras.submissions.board.board_scores import (
+    BoardScores,
+    board_scores,
+    write_proof,
+    write_results,
+)
 from pubmill.messages.wording import counted
 from pubmill.metrics.correctness import is_right
 from pubmill.metrics.records import read_predictions
 from pubmill.report.rendering import SORTING, environment, script_digest
 from pubmill.stages import Graph
-from pubmill.storage.files import sha256, writing
+from pubmill.storage.files import sha256
 from pubmill.storage.privacy import PUBLIC
 from pubmill.tables.cells import Cell
 from pubmill.tables.ranks import RankedModel
@@ -41,24 +54,31 @@ COSTS = {
 
 @dataclass(frozen=True)
 class BoardRow:
-    """A submission on the page. `cells`: of its datasets, in the board's order; `mean`: of all of them, None
-    where one is missing."""
+    """A submission on the page. `cells`: of its datasets, in the board's order; `mean`: of all of them, which
+    has no value where one is missing."""
 
     entry: Entry
     rank: RankedModel | None
-    mean: Cell | None
+    mean: Cell
     cells: tuple[Cell, ...]
     digests: dict[str, str]
 
-    @property
-    def order(self) -> tuple[bool, float, str]:
-        """Complete submissions by their mean come first."""
-        value = self.mean.value if self.mean else None
-        return value is None, -(value or 0.0), self.entry.name
+
+def write_pages(folder: Path, spec: BoardSpec, entries: Sequence[Entry], graph: Graph, specs: Path) -> Path:
+    """Write the results, the proof, the history and the site of scored submissions; return its first page."""
+    scores = board_scores(graph, specs)
+    write_results(graph, scores)
+    rows = board_rows(entries, spec, scores)
+    known = read_history(folder)
+    events = new_events(known, entries, scores_by_submission(rows, spec), time.strftime("%Y-%m-%d"))
+    history = [*known, *events]
+    page = write_site(folder, spec, rows, graph, scores, history, write_proof(graph, specs))
+    write_history(folder, history)
+    return page
 
 
 def board_rows(entries: Sequence[Entry], spec: BoardSpec, scores: BoardScores) -> list[BoardRow]:
-    """Return the submissions with their scores, the best mean first."""
+    """Return the submissions with their scores: the complete ones first, the best mean first."""
     cells = {(column.key, row.key): cell for row, column, cell in scores.table.read()}
     ranks = {one.model: one for one in scores.ranking.models} if scores.ranking else {}
     labels = {column.key: column.label for column in scores.table.columns}
@@ -68,7 +88,7 @@ def board_rows(entries: Sequence[Entry], spec: BoardSpec, scores: BoardScores) -
         own = tuple(cells[key, dataset] for dataset in spec.datasets)
         mean = cells.get((key, "mean"), own[0])
         rows.append(BoardRow(entry, ranks.get(labels[key]), mean, own, entry.content))
-    return sorted(rows, key=lambda row: row.order)
+    return sorted(rows, key=lambda row: (row.mean.value is None, -(row.mean.value or 0.0), row.entry.name))
 
 
 def write_site(
@@ -79,42 +99,31 @@ def write_site(
     site = folder / SITE
     site.mkdir(exist_ok=True)
     predicted = {dataset for row in rows for dataset in row.entry.files}
-    pages = {
-        one: f"examples-{one}.html" for one in spec.datasets if one in predicted and _is_public(graph, one)
-    }
+    public = {name for name, one in graph.specs.datasets.items() if one.access == PUBLIC}
+    pages = {one: f"examples-{one}.html" for one in spec.datasets if one in predicted & public}
     for dataset, name in pages.items():
-        _write(site / name, _examples_page(spec, rows, graph, dataset))
+        write_text(site / name, _examples_page(spec, rows, graph, dataset))
     for stem, name in ((graph.paths.table(TABLE), "scores"), (graph.paths.comparisons(TABLE), "comparisons")):
         shutil.copyfile(f"{stem}.html", site / f"{name}.html")
     if proof:
         shutil.copyfile(proof, site / proof.name)
-    script = SORTING + FILTER
+    stated = {name for row in rows for name, value in row.entry.card.cost if value is not None}
     values = {
         "spec": spec,
         "rows": rows,
         "datasets": scores.table.rows,
-        "costs": {name: text for name, text in COSTS.items() if _is_stated(rows, name)},
+        "costs": {name: text for name, text in COSTS.items() if name in stated},
         "ranking": scores.ranking,
         "history": list(reversed(history)),
         "pages": pages,
         "proof": proof and {"name": proof.name, "sha256": sha256(proof)},
-        "script": Markup(script),
-        "script_hash": script_digest(script),
     }
-    _write(site / "index.html", environment(None, TEMPLATES).get_template("board.html.j2").render(values))
+    write_text(site / "index.html", _page("board.html.j2", SORTING + FILTER, values))
     wanted = {"index.html", "scores.html", "comparisons.html", *pages.values()}
     for path in site.glob("*.html"):
         if path.name not in wanted:
             path.unlink()
     return site / "index.html"
-
-
-def _is_public(graph: Graph, dataset: str) -> bool:
-    return graph.specs.datasets[dataset].access == PUBLIC
-
-
-def _is_stated(rows: Sequence[BoardRow], cost: str) -> bool:
-    return any(getattr(row.entry.card.cost, cost) is not None for row in rows)
 
 
 def _examples_page(spec: BoardSpec, rows: Sequence[BoardRow], graph: Graph, dataset: str) -> str:
@@ -136,10 +145,13 @@ def _examples_page(spec: BoardSpec, rows: Sequence[BoardRow], graph: Graph, data
         "split": split,
         "number": counted(len(examples), "example"),
         "data": Markup(json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")),
-        "script": Markup(EXAMPLES),
-        "script_hash": script_digest(EXAMPLES),
     }
-    return environment(None, TEMPLATES).get_template("board_examples.html.j2").render(values)
+    return _page("board_examples.html.j2", EXAMPLES, values)
+
+
+def _page(template: str, script: str, values: dict[str, object]) -> str:
+    shown = values | {"script": Markup(script), "script_hash": script_digest(script)}
+    return environment(None, TEMPLATES).get_template(template).render(shown)
 
 
 def _answers(
@@ -177,11 +189,6 @@ def shown_prediction(example: Any, predicted: Any) -> str:
     if hasattr(example, "answers"):
         return str(predicted[0])
     return ", ".join(map(str, predicted)) or "no label" if isinstance(predicted, list) else str(predicted)
-
-
-def _write(path: Path, text: str) -> None:
-    with writing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
 
 
 def scores_by_submission(rows: Sequence[BoardRow], spec: BoardSpec) -> Mapping[str, dict[str, float]]:

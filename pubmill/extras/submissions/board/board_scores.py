@@ -1,12 +1,10 @@
-"""Records, table, comparisons, ranks and proof of a board, made in one process and kept below its folder.
-
-They are the files that a study with these submissions has. A submission whose files, recipe and datasets are
-unchanged is not scored again.
-"""
+"""Records, table, comparisons, ranks and proof of a board, made in one process and kept below its folder: the
+files that a study with these submissions has. A submission whose files, recipe and datasets are unchanged is
+not scored again."""
 
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,21 +43,18 @@ class BoardScores(NamedTuple):
     ranking: Ranking | None
 
 
-def score_entries(graph: Graph, entries: Iterable[Entry]) -> dict[str, str]:
-    """Score the submissions that are new or changed; return the reason why one is refused, by its name.
-
-    Of two with the same predictions, the later one of `entries` is refused. All submissions are scored on one
-    dataset before the next, whose examples are thus read once.
-    """
+def score_entries(graph: Graph, entries: Sequence[Entry]) -> dict[str, str]:
+    """Score the submissions that are new or changed; return the reason why one is refused, by its name. Of
+    two with the same predictions, the later one of `entries` is refused. All submissions are scored on one
+    dataset before the next, whose examples are thus read once."""
     kept, refused = Path(graph.results) / SCORED, dict[str, str]()
     scored: dict[str, str] = read_json(kept) if kept.is_file() else {}
-    known = list(entries)
-    for dataset in dict.fromkeys(dataset for entry in known for dataset in entry.files):
-        for entry in known:
+    for dataset in dict.fromkeys(dataset for entry in entries for dataset in entry.files):
+        for entry in entries:
             if entry.name in refused:
                 continue
             try:
-                others = [one for one in known if one is not entry and one.name not in refused]
+                others = [one for one in entries if one is not entry and one.name not in refused]
                 for record, content in _score_dataset(graph, entry, dataset, scored, others):
                     scored[record] = content
                     write_json(kept, scored)
@@ -72,14 +67,13 @@ def _score_dataset(
     graph: Graph, entry: Entry, dataset: str, scored: Mapping[str, str], others: Iterable[Entry]
 ) -> Iterator[tuple[str, str]]:
     """Score the files of a submission for a dataset; yield the record and the SHA-256 of each file."""
-    model, others = f"{COLUMN}{entry.name}", list(others)
+    model, known = f"{COLUMN}{entry.name}", [entry, *others]
     for seed, path in entry.files.get(dataset, {}).items():
         content = sha256(path)
         record = BELOW.record(*graph.pipelines.run(model, dataset, seed))
-        if scored.get(record) == content and graph.records.is_current(record):
-            continue
-        _score(graph, model, dataset, seed, path, _predictions(graph, [entry, *others], dataset))
-        yield record, content
+        if scored.get(record) != content or not graph.records.is_current(record):
+            _score(graph, model, dataset, seed, path, _predictions(graph, known, dataset))
+            yield record, content
 
 
 def _predictions(graph: Graph, entries: Iterable[Entry], dataset: str) -> list[Path]:
@@ -114,8 +108,7 @@ def _score(graph: Graph, model: str, dataset: str, seed: int, path: Path, known:
 
 def board_scores(graph: Graph, specs: Path) -> BoardScores:
     """Return the table of scored submissions, their comparisons and ranks."""
-    results = Path(graph.results)
-    published = specs / f"tables/{TABLE}.published.csv"
+    results, published = Path(graph.results), specs / f"tables/{TABLE}.published.csv"
     table = finished_table(graph.tables.recipe(TABLE), published, results)
     rankings, _ = rankings_of_runs(graph.audited_tables.table(TABLE), table, results)
     return BoardScores(table, comparisons(table, results), rankings[-1] if rankings else None)
@@ -135,19 +128,14 @@ def write_proof(graph: Graph, specs: Path) -> Path | None:
         return None
     stages: Any = graph  # of another extra, by their names
     proof = graph.paths.proof("board")
-    common = ["--specs", str(specs), "--results", graph.results]
     for program, recipe, output in (
         ("basis", stages.proof.basis_recipe(TABLE), graph.paths.table_basis(TABLE)),
         ("proof", stages.proof.recipe(), proof),
     ):
-        words = ["--recipe", as_json(recipe), *common, "--output", output]
         Path(output).parent.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run(
-            [sys.executable, str(programs / f"{program}.py"), *words],
-            check=False,
-            capture_output=True,
-            text=True,
-        )
+        start = [sys.executable, str(programs / f"{program}.py"), "--recipe", as_json(recipe)]
+        words = [*start, "--specs", str(specs), "--results", graph.results, "--output", output]
+        done = subprocess.run(words, check=False, capture_output=True, text=True)
         if done.returncode:
             raise PubmillError(f"the proof of the board could not be made: {done.stderr.strip()}")
     return Path(proof)

@@ -8,7 +8,7 @@ Inputs:  the converted dataset, the file of a published prompt, and the recipe
          (pubmill.recipes.submissions.AskRecipe)
 Outputs: a JSON line for each answer, and beside it DATASET.requests.jsonl.gz (the requests by digest) and
          DATASET.asked.json: settings, tokens, what the server says of itself
-         (pubmill.extras.submissions.asked_records.AskedRecord)
+         (pubmill.extras.submissions.asking.AskedRecord)
 
 Each answer is stored as it comes, in a file beside the output that has the recipe's digest in its name: the
 same command continues. Without --licence, a hosted server is refused for the text of a credentialed dataset.
@@ -19,9 +19,7 @@ from pathlib import Path
 from typing import Annotated
 
 from pubmill.errors import PubmillError, run
-from pubmill.extras.submissions.ask_recipes import with_whole_prompt
-from pubmill.extras.submissions.asked_records import Terms
-from pubmill.extras.submissions.asking import ask_dataset
+from pubmill.extras.submissions.asking import Terms, ask_dataset, with_whole_prompt
 from pubmill.extras.submissions.chat_server import ChatServer
 from pubmill.recipes import read
 from pubmill.recipes.programs import program
@@ -51,9 +49,8 @@ def main(
         budget=read(Budget, budget, option="--budget") if budget else Budget(),
         price=read(Price, price, option="--price") if price else None,
     )  # fmt: skip
-    record, left = ask_dataset(
-        with_whole_prompt(recipe, prompt), dataset, terms, store, output.with_suffix(".requests.jsonl.gz")
-    )
+    whole, sent = with_whole_prompt(recipe, prompt), output.with_suffix(".requests.jsonl.gz")
+    record, left = ask_dataset(whole, dataset, terms, store, sent)
     tokens = f"{record.prompt_tokens} and {record.answer_tokens} tokens"
     if left:
         raise PubmillError(

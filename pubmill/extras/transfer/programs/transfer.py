@@ -1,8 +1,7 @@
 """Score a run's kept model on the test split of another dataset with mentions of the same type.
 
     .venv/bin/python pubmill/extras/transfer/programs/transfer.py --recipe JSON --model TASK_MODEL \\
-        --examples test.jsonl.gz \\
-        --output OUTPUT.json
+        --examples test.jsonl.gz --output OUTPUT.json
 
 Inputs: a task model that scripts/finetune.py --keep wrote, and the examples of the other dataset.
 Output: scores by all metrics; without them where the run failed.
@@ -32,10 +31,9 @@ def main(
     output: Annotated[Path, "JSON file to write"],
 ) -> None:
     keep_private([model, examples])
-    values = {key: value for key, value in asdict(recipe).items() if key != "metric"}
     failed, scored = score(model, examples)
     record = {
-        **values,
+        **{key: value for key, value in asdict(recipe).items() if key != "metric"},
         "metrics": scored.metrics if scored else None,
         "counts": scored.counts if scored else None,
         "failed": failed,

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 from pubmill.errors import run
-from pubmill.extras.transfer.transfer_matrix import transfer_matrix
-from pubmill.extras.transfer.transfer_rendering import TRANSFER_RENDERERS
+from pubmill.extras.transfer.transfer_matrix import TRANSFER_RENDERERS, transfer_matrix
 from pubmill.extras.transfer.transfers import TransferMatrixRecipe
 from pubmill.recipes.programs import program
 from pubmill.storage.checksums import write_formats
@@ -22,8 +21,7 @@ def main(
     results: Annotated[Path, "results folder with the scores"],
     output: Annotated[Path, "path of the outputs, without extension"],
 ) -> None:
-    matrix = transfer_matrix(recipe, results)
-    write_formats(output, matrix, TRANSFER_RENDERERS)
+    write_formats(output, transfer_matrix(recipe, results), TRANSFER_RENDERERS)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from pubmill.examples.kinds import RegressionExample
-from pubmill.extras.baselines.floors_table import BASELINE_RENDERERS, HEADINGS, NUMBERS
 from pubmill.extras.baselines.headroom import (
+    BASELINE_RENDERERS,
+    HEADINGS,
+    NUMBERS,
     DatasetHeadroom,
     PublishedScore,
     annotators_correlation,
@@ -25,7 +27,6 @@ def floor(name: str, score: float | None) -> MeasuredFloor:
 
 FOUND = DatasetHeadroom(
     "d",
-    "D",
     "accuracy",
     [floor("low", 0.2), floor("high", 0.5), floor("none", None)],
     CeilingScore(score=90.0, source="two annotators"),

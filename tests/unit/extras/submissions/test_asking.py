@@ -16,16 +16,13 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import write_examples
 from pubmill.examples.prompts import right_answer, wording_of
 from pubmill.extras.submissions import chat_server
-from pubmill.extras.submissions.ask_recipes import with_whole_prompt
 from pubmill.extras.submissions.asked_answers import ask_all, asked_counts, read_answers, request_digest
-from pubmill.extras.submissions.asked_records import AskedRecord, Terms, system_of
-from pubmill.extras.submissions.asking import ask_dataset
+from pubmill.extras.submissions.asking import AskedRecord, Terms, ask_dataset, system_of, with_whole_prompt
+from pubmill.extras.submissions.chat_requests import requests_for, right_json, schema_of
 from pubmill.extras.submissions.chat_server import KEY, PAUSES, ChatServer
-from pubmill.extras.submissions.json_answers import right_json, schema_of
 from pubmill.extras.submissions.predictions import answers_to_labels
 from pubmill.extras.submissions.scores import score_submission
 from pubmill.extras.submissions.supplied import report, supply
-from pubmill.extras.submissions.worked_examples import requests_for
 from pubmill.recipes.submissions import (
     Asking,
     AskRecipe,

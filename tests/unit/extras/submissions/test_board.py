@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
-from pubmill.extras.submissions.board.board_files import BoardSpec, read_entries
+from pubmill.extras.submissions.board.board_files import BoardSpec, Event, new_events, read_entries
 from pubmill.extras.submissions.board.board_graph import board_graph
-from pubmill.extras.submissions.board.board_history import Event, new_events
 from pubmill.extras.submissions.board.board_scores import score_entries
 from pubmill.specs import load
 from tests.unit.extras.submissions import toy_datasets as toy

@@ -7,15 +7,18 @@ import pytest
 import yaml
 
 from pubmill.errors import PubmillError
-from pubmill.extras.submissions.board.board_files import BoardSpec, read_board, read_entries, read_entry
-from pubmill.extras.submissions.board.board_history import (
+from pubmill.extras.submissions.board.board_files import (
+    BoardSpec,
     Event,
     new_events,
     oldest_first,
+    read_board,
+    read_entries,
+    read_entry,
     read_history,
+    write_board,
     write_history,
 )
-from pubmill.extras.submissions.board.new_board import write_board
 
 SPEC = BoardSpec(title="A board", datasets=("bc2gm", "biosses"))
 SYSTEM = {"name": "group/one", "version": "1", "url": "https://example.org", "local": True}

@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from pubmill.extras.submissions import every_eval_ever
+from pubmill.extras.submissions import written_scores
 from pubmill.recipes.submissions import System
 from tests.unit.extras.submissions import toy_datasets as toy
 
@@ -134,7 +134,7 @@ SAMPLE = closed(
 def test_records_have_the_form_of_every_eval_ever(name: str, tmp_path: Path) -> None:
     toy.make(tmp_path, name)
     found = toy.score(tmp_path, name, toy.jsonl(name))
-    samples_path, path = every_eval_ever.write(tmp_path, found, 1_700_000_000, "0.1.0")
+    samples_path, path = written_scores.write_evaluation(tmp_path, found, 1_700_000_000, "0.1.0")
     evaluation, samples = json.loads(path.read_text()), samples_path.read_text()
     jsonschema.validate(evaluation, EVALUATION)
     scores = {
@@ -158,7 +158,7 @@ def test_records_have_the_form_of_every_eval_ever(name: str, tmp_path: Path) -> 
 def test_an_evaluation_has_the_range_of_each_metric_and_what_was_left_aside(tmp_path: Path) -> None:
     toy.make(tmp_path, "sim")
     found = toy.score(tmp_path, "sim", toy.jsonl("sim"))
-    *_, path = every_eval_ever.write(tmp_path, found, 7, "0.1.0")
+    *_, path = written_scores.write_evaluation(tmp_path, found, 7, "0.1.0")
     [pearson, *others] = json.loads(path.read_text())["evaluation_results"]
     assert (pearson["metric_config"]["min_score"], pearson["metric_config"]["max_score"]) == (-1.0, 1.0)
     assert all(one["metric_config"]["min_score"] == 0.0 for one in others)
@@ -167,7 +167,7 @@ def test_an_evaluation_has_the_range_of_each_metric_and_what_was_left_aside(tmp_
     system = System(name="llm", version="3", url="https://example.org")
     mapping = {label: label for label in toy.LABELS}
     found = toy.score(tmp_path, "rel", lines, system=system, mapping=mapping)
-    *_, path = every_eval_ever.write(tmp_path, found, 7, "0.1.0")
+    *_, path = written_scores.write_evaluation(tmp_path, found, 7, "0.1.0")
     made = json.loads(path.read_text())
     assert made["retrieved_timestamp"] == "7" and made["eval_library"]["version"] == "0.1.0"
     assert made["model_info"]["id"] == "unknown/llm" and path.is_relative_to(
@@ -187,7 +187,7 @@ def test_characters_of_inputs_and_predictions_are_not_escaped(tmp_path: Path) ->
     found = toy.score(tmp_path, "doc", toy.jsonl("doc"))
     object.__setattr__(found.examples[0], "text", "β-actin")
     object.__setattr__(found.examples[0], "labels", ["β"])
-    samples, _ = every_eval_ever.write(tmp_path, found, 1, "0.1.0")
+    samples, _ = written_scores.write_evaluation(tmp_path, found, 1, "0.1.0")
     first = json.loads(samples.read_text().splitlines()[0])
     assert '"text": "β-actin"' in first["input"]["raw"] and first["input"]["reference"] == ['["β"]']
     assert "β-actin" in samples.read_text()
@@ -196,7 +196,7 @@ def test_characters_of_inputs_and_predictions_are_not_escaped(tmp_path: Path) ->
 def test_a_wrong_prediction_is_marked_in_its_record(tmp_path: Path) -> None:
     toy.make(tmp_path, "rel")
     found = toy.score(tmp_path, "rel", toy.jsonl("rel").replace('"blocks"', '"none"', 1))
-    samples, _ = every_eval_ever.write(tmp_path, found, 1, "0.1.0")
+    samples, _ = written_scores.write_evaluation(tmp_path, found, 1, "0.1.0")
     rows = [json.loads(line) for line in samples.read_text().splitlines()]
     assert [row["evaluation"]["is_correct"] for row in rows] == [False] + [True] * 11
     assert (rows[0]["input"]["reference"], rows[0]["output"]["raw"]) == (["blocks"], ["none"])
@@ -205,7 +205,7 @@ def test_a_wrong_prediction_is_marked_in_its_record(tmp_path: Path) -> None:
 def test_a_dataset_that_is_not_public_has_no_instance_records(tmp_path: Path) -> None:
     toy.make(tmp_path, "rel", access="registration")
     found = toy.score(tmp_path, "rel", toy.jsonl("rel"), system=System(name="a b", version="1", url="u"))
-    [path] = every_eval_ever.write(tmp_path, found, 1, "0.1.0")
+    [path] = written_scores.write_evaluation(tmp_path, found, 1, "0.1.0")
     text = path.read_text()
     evaluation = json.loads(text)
     jsonschema.validate(evaluation, EVALUATION)

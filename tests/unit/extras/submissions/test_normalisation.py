@@ -8,8 +8,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.extras.submissions.alignment import FURTHEST, Lost, place_words
-from pubmill.extras.submissions.document_forms import PredictedDocument
-from pubmill.extras.submissions.document_rows import rows_of
+from pubmill.extras.submissions.document_forms import PredictedDocument, rows_of
 from pubmill.extras.submissions.predictions import Normaliser, is_constant
 from pubmill.extras.submissions.rows import PredictedSpan, PredictionRow
 from pubmill.recipes.submissions import SubmissionRecipe

@@ -10,14 +10,12 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from pubmill.examples.prompts import wording_of
-from pubmill.extras.submissions.asked_records import Terms
-from pubmill.extras.submissions.asking import ask_dataset
+from pubmill.extras.submissions.asking import Terms, ask_dataset
+from pubmill.extras.submissions.chat_requests import requests_for, schema_of
 from pubmill.extras.submissions.chat_server import ChatServer
-from pubmill.extras.submissions.json_answers import schema_of
 from pubmill.extras.submissions.predictions import answers_to_labels
 from pubmill.extras.submissions.scores import examples_of, score_submission
 from pubmill.extras.submissions.submission import recipe_of
-from pubmill.extras.submissions.worked_examples import requests_for
 from pubmill.recipes.submissions import Asking, AskRecipe
 from tests.real_chat import prompt_tokens, real_server, write_chat_model
 from tests.unit.extras.submissions import toy_datasets

@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.extras.tracking.mlflow_runs import DIGEST, LONGEST, MlflowRuns
-from pubmill.extras.tracking.tracked_runs import TrackedRun, tracked_run
+from pubmill.extras.tracking.tracked_runs import DIGEST, LONGEST, MlflowRuns, TrackedRun, tracked_run
 from tests.unit import toy_tables as made_up
 
 DEV = {"steps": [10, 20], "scores": [0.5, None], "best": 0.5, "best_epoch": 1.0}

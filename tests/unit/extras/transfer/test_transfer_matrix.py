@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.extras.transfer.transfer_matrix import TransferMatrix, transfer_matrix
-from pubmill.extras.transfer.transfer_rendering import TRANSFER_RENDERERS
+from pubmill.extras.transfer.transfer_matrix import TRANSFER_RENDERERS, TransferMatrix, transfer_matrix
 from pubmill.extras.transfer.transfers import TransferMatrixRecipe
 from pubmill.recipes.reading import build
 from pubmill.recipes.writing import as_json, as_values
