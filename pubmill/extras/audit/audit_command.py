@@ -13,7 +13,7 @@ from pubmill.messages.wording import unknown
 from pubmill.storage.result_paths import BELOW
 
 APP = typer.Typer(
-    help="Test which published numbers are possible. Without a further word, tests all and writes a page.",
+    help="Test which published numbers are possible. Without a further word, tests all and writes a page."
 )
 PAGE = Path(BELOW.audit())
 """Path of the page, without extension."""
@@ -31,9 +31,7 @@ def audit(context: typer.Context) -> None:
 
 
 @APP.command()
-def page(
-    output: Annotated[Path, typer.Option(help="path of the page, without extension")] = PAGE,
-) -> None:
+def page(output: Annotated[Path, typer.Option(help="path of the page, without extension")] = PAGE) -> None:
     """Test every published value by the specs at full scale; write a page in every form."""
     from pubmill.extras.audit.audit_rendering import AUDIT_RENDERERS
     from pubmill.extras.audit.audit_stages import audit_recipe

@@ -15,12 +15,7 @@ ONE_RUN = {
     "mean_f1": "a mean of F1 with {} gold items",
     "correlation": "a correlation",
 }
-METRICS: dict[str, ScoreKind] = {
-    "accuracy": "share",
-    "recall": "share",
-    "f1": "f1",
-    "mrr": "reciprocal_rank",
-}
+METRICS: dict[str, ScoreKind] = {"accuracy": "share", "recall": "share", "f1": "f1", "mrr": "reciprocal_rank"}
 """Metric on the command line -> kind of score. F1 is micro F1, or that of entities or of one class."""
 VERDICTS = {
     True: "reachable",
