@@ -6,12 +6,18 @@ unknown key is an error of TeX that names it.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from pubmill.errors import PubmillError
-from pubmill.extras.manuscript.cell_texts import PARTS, CellKey, Tables, all_cells
+from pubmill.extras.manuscript.study_tables import CellKey, Tables, all_cells
+from pubmill.report.latex_escaping import escape_tex
+from pubmill.report.rendering import number, printed, signed
+from pubmill.tables.cells import Cell, PublishedValue
 
 MACROS_FILE = "cells.tex"
+NONE = r"\cellnone{}"
+"""The macro that stands in the place of a part that a cell does not have."""
 FIRST_LINE = "% pubmill cells: study {study}, scale {scale}."
 WRITTEN = re.compile(r"% pubmill cells: study (\S+), scale (\S+)\.")
 
@@ -36,31 +42,62 @@ _HEAD = r"""
   \csname\pubmillkey{#2}{#3}{#4}{#1}\expandafter\endcsname\else\pubmillunknown{#2}{#3}{#4}\fi}
 \protected\def\pubmillunknown#1#2#3{\errhelp{The keys are in the lines of cells.tex that begin with
   \string\pubmillcell; after new runs, write that file again with pubmill tex.}%
-  \errmessage{pubmill: no cell \detokenize{{#1}{#2}{#3}}; cells.tex lists the keys}??}
-"""
+  \errmessage{pubmill: no cell \detokenize{{#1}{#2}{#3}}; cells.tex lists the keys}??}"""
 
 _TAIL = r"""\def\celllink#1#2#3{\pubmilllink{#1}{#2}{#3}}
 \def\pubmillnumber#1/#2\relax{#2}
 \protected\def\pubmilllink#1#2#3{\if\relax\detokenize\expandafter{\cellbase}\relax\cell{#1}{#2}{#3}\else
   \ifx\href\undefined\cell{#1}{#2}{#3}\else
-  \href{\cellbase tables/#1.html\pubmillhash\pubmillnumber#1\relax-#3-#2}{\cell{#1}{#2}{#3}}\fi\fi}
-"""
+  \href{\cellbase tables/#1.html\pubmillhash\pubmillnumber#1\relax-#3-#2}{\cell{#1}{#2}{#3}}\fi\fi}"""
 
 _CELL = re.compile(r"\\pubmillcell((?:\{(?:[^{}]|\{\})*\}){9})")
 _ARGUMENT = re.compile(r"\{((?:[^{}]|\{\})*)\}")
 
 
+class CellPart(NamedTuple):
+    """A part of a cell. `name`: in a message; `field`: of `Cell`; `show`: what formats that."""
+
+    name: str
+    field: str
+    show: Callable[[Any], str]
+
+    def of(self, cell: Cell) -> float | None:
+        """Return the number of the part, if it has one."""
+        part = getattr(cell, self.field)
+        value: float | None = part.value if isinstance(part, PublishedValue) else part
+        return None if self.field == "verdict" else value
+
+    def text(self, cell: Cell) -> str:
+        """Return the part as LaTeX, with a minus sign that also works in formulas; else `NONE`."""
+        part = getattr(cell, self.field)
+        if part is None:
+            return NONE
+        return escape_tex(self.show(part)).replace(r"\ensuremath{-}", r"\cellminus{}")
+
+
+PARTS = {
+    "cell": CellPart("value", "value", number),
+    "cellspread": CellPart("spread", "spread", number),
+    "cellpublished": CellPart("published value", "published", lambda value: printed(value.printed)),
+    "celldiff": CellPart("difference", "difference", signed),
+    "cellverdict": CellPart("verdict", "verdict", lambda verdict: verdict.verdict),
+    "cellexact": CellPart("value", "value", "{:.6f}".format),
+}
+"""Macro -> the part that it gives; `cellexact` is the value with six decimals, for other packages."""
+
+
 def macros_text(study: str, scale: str, tables: Tables) -> str:
     """Return the file of macros of a study's tables."""
-    lines = [FIRST_LINE.format(study=study, scale=scale) + _HEAD.rstrip("\n")]
-    for name in PARTS:
-        lines.append(rf"\def\{name}#1#2#3{{\pubmillget{{{name}}}{{#1}}{{#2}}{{#3}}}}")
-    lines.append(_TAIL.rstrip("\n"))
     puts = "%\n".join(
         rf"  \pubmillput{{{name}}}{{#1}}{{#2}}{{#3}}{{#{number}}}" for number, name in enumerate(PARTS, 4)
     )
-    lines.append(rf"\def\pubmillcell#1#2#3#4#5#6#7#8#9{{%{chr(10)}{puts}}}")
-    lines.append("% table, row, column, " + ", ".join(part.name for part in PARTS.values()))
+    lines = [
+        FIRST_LINE.format(study=study, scale=scale) + _HEAD,
+        *(rf"\def\{name}#1#2#3{{\pubmillget{{{name}}}{{#1}}{{#2}}{{#3}}}}" for name in PARTS),
+        _TAIL,
+        rf"\def\pubmillcell#1#2#3#4#5#6#7#8#9{{%{chr(10)}{puts}}}",
+        "% table, row, column, " + ", ".join(part.name for part in PARTS.values()),
+    ]
     for key, cell in all_cells(tables):
         texts = "}{".join(part.text(cell) for part in PARTS.values())
         lines.append(rf"\pubmillcell{key}{{{texts}}}%")
@@ -72,11 +109,6 @@ def read_macros(text: str) -> Iterator[tuple[CellKey, dict[str, str]]]:
     for match in _CELL.finditer(text):
         table, row, column, *texts = _ARGUMENT.findall(match[1])
         yield CellKey(table, row, column), dict(zip(PARTS, texts, strict=True))
-
-
-def is_macros(text: str) -> bool:
-    """Return whether a file is one of macros."""
-    return WRITTEN.match(text) is not None
 
 
 def check_study(text: str, file: str, study: str, scale: str) -> None:

@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pubmill.errors import PubmillError
-from pubmill.extras.manuscript.cell_macros import read_macros
-from pubmill.extras.manuscript.cell_texts import NONE, PARTS, CellKey, Tables, cell_of
-from pubmill.extras.manuscript.findings import ManuscriptFault
-from pubmill.extras.manuscript.latex_source import Comment, Source, arguments
+from pubmill.extras.manuscript.cell_macros import NONE, PARTS, read_macros
+from pubmill.extras.manuscript.latex_source import ManuscriptFault, Source, arguments
 from pubmill.extras.manuscript.printed_numbers import numbers
+from pubmill.extras.manuscript.study_tables import CellKey, Tables, cell_of
 from pubmill.extras.manuscript.tabular_check import number_findings
 
 _USE = re.compile(rf"\\({'|'.join(sorted([*PARTS, 'celllink'], key=len, reverse=True))})(?![a-zA-Z])")
@@ -30,15 +29,12 @@ def check_macros(source: Source, tables: Tables) -> Iterator[ManuscriptFault]:
         try:
             cell = cell_of(tables, key)
         except PubmillError as error:
-            found, expected = rf"\{macro}{key}", str(error)
-            yield ManuscriptFault(*source.place(start), "unknown", found, expected, "Correct the key")
+            yield source.fault(start, "unknown", rf"\{macro}{key}", str(error), "Correct the key")
             continue
         part = PARTS.get(macro, PARTS["cell"])
         if part.text(cell) == NONE:
             expected = f"the cell has no {part.name}" + (f" ({cell.missing})" if cell.missing else "")
-            yield ManuscriptFault(
-                *source.place(start), "empty", rf"\{macro}{key}", expected, "Remove it, or make the run"
-            )
+            yield source.fault(start, "empty", rf"\{macro}{key}", expected, "Remove it, or make the run")
 
 
 def check_age(source: Source, tables: Tables, used: Sequence[CellKey]) -> Iterator[ManuscriptFault]:
@@ -55,13 +51,8 @@ def check_age(source: Source, tables: Tables, used: Sequence[CellKey]) -> Iterat
             changed = [name for name in now if then is None or then[name] != now[name]]
             place = max(source.text.find(f"\\pubmillcell{key}"), 0)
             found = f"{key} is absent" if then is None else f"{key} has {_shown(then, changed)}"
-            yield ManuscriptFault(
-                *source.place(place),
-                "macros",
-                found,
-                f"the table has {_shown(now, changed)}",
-                "Write the file again by pubmill tex",
-            )
+            expected = f"the table has {_shown(now, changed)}"
+            yield source.fault(place, "macros", found, expected, "Write the file again by pubmill tex")
 
 
 def _shown(texts: dict[str, str], names: Sequence[str]) -> str:
@@ -70,36 +61,28 @@ def _shown(texts: dict[str, str], names: Sequence[str]) -> str:
 
 def check_annotated(source: Source, tables: Tables) -> Iterator[ManuscriptFault]:
     r"""Yield the findings on numbers that a comment of macros names (`84.52 % \cell{..}{..}{..}`)."""
-    for comment in source.comments:
-        yield from _check_comment(source, tables, comment)
-
-
-def _check_comment(source: Source, tables: Tables, comment: Comment) -> Iterator[ManuscriptFault]:
-    named = list(uses(comment.text))
-    if not named or comment.text.lstrip().startswith("pubmill:"):
-        return
-    start = source.line_start(comment.start)
-    printed = numbers(source.code[start : comment.start], start)
-    if not printed:
-        return  # code that was commented out
-    if len(printed) < len(named):
-        found, expected = f"{len(printed)} numbers", f"the comment names {len(named)} cells"
-        yield ManuscriptFault(
-            *source.place(comment.start), "mark", found, expected, "Name one cell for each number"
-        )
-        return
-    for number, (_, macro, key) in zip(printed[-len(named) :], named, strict=True):
-        try:
-            exact = PARTS[macro if macro in PARTS else "cell"].of(cell_of(tables, key))
-        except PubmillError as error:
-            place = source.place(comment.start)
-            yield ManuscriptFault(*place, "unknown", rf"\{macro}{key}", str(error), "Correct the key")
+    for start, text in source.comments:
+        named = list(uses(text))
+        line = source.line_start(start)
+        printed = numbers(source.code[line:start], line)
+        if not named or not printed or text.lstrip().startswith("pubmill:"):  # no number: commented-out code
             continue
-        if exact is None:
-            place = source.place(number.start)
-            yield ManuscriptFault(*place, "empty", number.text, f"{key} has no such number", "Remove it")
-        else:
-            yield from number_findings(source, number, exact, key, macro)
+        if len(printed) < len(named):
+            found, expected = f"{len(printed)} numbers", f"the comment names {len(named)} cells"
+            yield source.fault(start, "mark", found, expected, "Name one cell for each number")
+            continue
+        for number, (_, macro, key) in zip(printed[-len(named) :], named, strict=True):
+            try:
+                exact = PARTS.get(macro, PARTS["cell"]).of(cell_of(tables, key))
+            except PubmillError as error:
+                yield source.fault(start, "unknown", rf"\{macro}{key}", str(error), "Correct the key")
+                continue
+            if exact is None:
+                yield source.fault(
+                    number.start, "empty", number.text, f"{key} has no such number", "Remove it"
+                )
+            else:
+                yield from number_findings(source, number, exact, key, macro)
 
 
 def annotated_lines(source: Source) -> set[int]:

@@ -2,11 +2,9 @@ r"""Sentences of a manuscript, with the rows and columns of a table that each na
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from pubmill.extras.manuscript.latex_source import Source, blanked, group_ends
-from pubmill.extras.manuscript.marks import marks_of
+from pubmill.extras.manuscript.latex_source import Source, blanked, find_end, group_ends
 from pubmill.tables.cells import Table
 
 _HIDDEN_ENVIRONMENTS = (
@@ -31,8 +29,6 @@ _BREAK = re.compile(
     r"|\\(?:sub)*(?:section|paragraph)\*?(?=[\[{])|\\chapter\*?(?=[\[{])|\\(?:begin|end)\{[^{}\n]*\}"
     r"|\\caption\*?(?:\[[^\]\n]*\])?(?=\{)|\\footnote(?=\{)|\\\\"
 )
-
-
 LONGEST = 3_000
 """Characters after which a sentence is cut."""
 
@@ -47,20 +43,14 @@ class ManuscriptSentence(NamedTuple):
 def sentences(source: Source) -> Iterator[ManuscriptSentence]:
     """Yield the sentences of a file, except those that a comment exempts."""
     text = visible_text(source.code)
-    ignored = [one.start for one in marks_of(source) if one.kind == "ignore"]
+    ignored = [one.start for one in source.marks if one.kind == "ignore"]
     place = 0
     for end in [*_sentence_ends(text), len(text)]:
         one = text[place:end]
-        if one.strip() and not any(place <= start <= _line_end(text, end) for start in ignored):
+        last = place + len(one.rstrip())
+        if one.strip() and not any(place <= start <= find_end(text, "\n", last) for start in ignored):
             yield ManuscriptSentence(place, one)
         place = end
-
-
-def _line_end(text: str, offset: int) -> int:
-    """Return the end of the line in which a sentence ends."""
-    last = len(text[:offset].rstrip())
-    end = text.find("\n", last)
-    return len(text) if end < 0 else end
 
 
 def visible_text(code: str) -> str:
@@ -69,20 +59,15 @@ def visible_text(code: str) -> str:
     begin = re.search(r"\\begin\{document\}", code)
     hidden = [(0, begin.end())] if begin else []
     for match in _ENVIRONMENT.finditer(code):
-        end = code.find(f"\\end{{{match[1]}}}", match.end())
-        hidden.append((match.start(), len(code) if end < 0 else end))
-        if end < 0:
+        hidden.append((match.start(), find_end(code, f"\\end{{{match[1]}}}", match.end())))
+        if hidden[-1][1] == len(code):
             break
     ends = group_ends(code)
-    for match in _HIDDEN_ARGUMENT.finditer(code):
-        hidden.append((match.end(), ends.get(match.end(), match.end())))
+    hidden += [(one.end(), ends.get(one.end(), one.end())) for one in _HIDDEN_ARGUMENT.finditer(code)]
     hidden += [match.span() for match in _DEFINITION.finditer(code)]
-    return blanked(code, [span for span in hidden if not _is_heading(code, span)]).replace("~", " ")
-
-
-def _is_heading(code: str, span: tuple[int, int]) -> bool:
-    r"""Return whether a hidden argument belongs to `\begin` or `\end`, which separate sentences."""
-    return re.search(r"\\(?:begin|end)\*?\s*$", code[max(0, span[0] - 10) : span[0]]) is not None
+    separating = re.compile(r"\\(?:begin|end)\*?\s*$")  # their arguments stay: they separate sentences
+    hidden = [span for span in hidden if not separating.search(code[max(0, span[0] - 10) : span[0]])]
+    return blanked(code, hidden).replace("~", " ")
 
 
 def _sentence_ends(text: str) -> Iterator[int]:
@@ -103,8 +88,7 @@ def is_name(word: str) -> bool:
     return len(word) > 2 and (capitals > 1 or (capitals > 0 and any(letter.isdigit() for letter in word)))
 
 
-@dataclass(frozen=True)
-class NameInSentence:
+class NameInSentence(NamedTuple):
     """A name in a sentence. `keys`: the rows or columns that it may mean; `start`, `end`: in the sentence."""
 
     keys: tuple[str, ...]
@@ -174,6 +158,6 @@ def _mentions(
 ) -> list[NameInSentence]:
     spaced = {re.sub(r"[\s-]+", " ", name): keys for name, keys in names.items()}
     return [
-        NameInSentence(spaced[re.sub(r"[\s-]+", " ", match[0])], match.start(), match.end())
+        NameInSentence(spaced[re.sub(r"[\s-]+", " ", match[0])], *match.span())
         for match in pattern.finditer(text)
     ]

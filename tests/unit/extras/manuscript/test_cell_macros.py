@@ -7,8 +7,15 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.extras.manuscript.cell_macros import MACROS_FILE, check_study, macros_text, read_macros
-from pubmill.extras.manuscript.cell_texts import NONE, PARTS, CellKey, Tables, all_cells, cell_of
+from pubmill.extras.manuscript.cell_macros import (
+    MACROS_FILE,
+    NONE,
+    PARTS,
+    check_study,
+    macros_text,
+    read_macros,
+)
+from pubmill.extras.manuscript.study_tables import CellKey, Tables, all_cells
 from tests.expansion import Tex
 from tests.unit import toy_tables
 
@@ -108,21 +115,6 @@ def test_a_file_of_another_study_is_refused() -> None:
         PubmillError, match=r"cells.tex: it has the numbers of study gu2020, scale full, not of"
     ):
         check_study(text, "cells.tex", "small", "small")
-
-
-@pytest.mark.parametrize(
-    ("key", "message"),
-    [
-        (("gu2020/table6", "bc2gm", "bert"), "no table 'gu2020/table6'; the nearest: gu2020/table06"),
-        (("gu2020/table06", "bc2", "bert"), "gu2020/table06: there is no row 'bc2'; the nearest: bc2gm"),
-        (("gu2020/table06", "bc2gm", "bart"), "there is no column 'bart'; the nearest: bert"),
-    ],
-)
-def test_an_unknown_name_is_reported_with_the_nearest(
-    tables: Tables, key: tuple[str, str, str], message: str
-) -> None:
-    with pytest.raises(PubmillError, match=message):
-        cell_of(tables, CellKey(*key))
 
 
 @pytest.mark.parametrize("engine", ["pdflatex", "lualatex", "tectonic"])
