@@ -1,7 +1,7 @@
 r"""Sentences of a manuscript, with the rows and columns of a table that each names."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from pubmill.extras.manuscript.latex_source import Source, blanked, find_end, group_ends
@@ -97,25 +97,11 @@ class NameInSentence(NamedTuple):
 
 
 class TableNames:
-    """Names of the rows and columns of a table."""
+    """Names of the rows and columns of a table. `rows`, `columns`: text -> the mentions in it, in order."""
 
     def __init__(self, table: Table, own: Mapping[str, str]) -> None:
-        rows = [(row.key, row.label) for row in (*table.rows, *table.composites)]
-        columns = [(column.key, column.label) for column in table.columns]
-        self._rows, self._columns = _names(rows, own), _names(columns, own)
-        self._row_pattern, self._column_pattern = _pattern(self._rows), _pattern(self._columns)
-
-    def rows(self, text: str) -> list[NameInSentence]:
-        """Return the mentions of rows in a text, in order."""
-        return _mentions(text, self._row_pattern, self._rows)
-
-    def columns(self, text: str) -> list[NameInSentence]:
-        """Return the mentions of columns in a text, in order."""
-        return _mentions(text, self._column_pattern, self._columns)
-
-    def end_with_name(self, text: str) -> bool:
-        """Return whether a text ends with the name of a row or column."""
-        return any(one.end == len(text) for one in (*self.columns(text), *self.rows(text)))
+        self.rows = _finder([(row.key, row.label) for row in (*table.rows, *table.composites)], own)
+        self.columns = _finder([(column.key, column.label) for column in table.columns], own)
 
 
 def quotes(text: str, names: Iterable[TableNames]) -> bool:
@@ -123,7 +109,8 @@ def quotes(text: str, names: Iterable[TableNames]) -> bool:
     for match in _CITE.finditer(text):
         before = text[: match.start()].rstrip(" \n{}(")
         word = before[max(before.rfind(space) for space in " \n{(") + 1 :]
-        if not is_name(word) and not any(one.end_with_name(before) for one in names):
+        mentions = (one for of_table in names for one in (*of_table.columns(before), *of_table.rows(before)))
+        if not is_name(word) and not any(one.end == len(before) for one in mentions):
             return True
     return False
 
@@ -148,16 +135,15 @@ def _names(named: Iterable[tuple[str, str]], own: Mapping[str, str]) -> dict[str
     return {name: tuple(keys) for name, keys in by_name.items()} | exact
 
 
-def _pattern(names: Mapping[str, object]) -> re.Pattern[str]:
+def _finder(
+    named: Iterable[tuple[str, str]], own: Mapping[str, str]
+) -> Callable[[str], list[NameInSentence]]:
+    """Return the function that finds the mentions of rows or columns in a text."""
+    names = _names(named, own)
     ways = (r"[\s-]+".join(map(re.escape, name.split())) for name in sorted(names, key=len, reverse=True))
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(ways) or '(?!)'})(?![\w@]|[-.]\w)")
-
-
-def _mentions(
-    text: str, pattern: re.Pattern[str], names: Mapping[str, tuple[str, ...]]
-) -> list[NameInSentence]:
-    spaced = {re.sub(r"[\s-]+", " ", name): keys for name, keys in names.items()}
-    return [
-        NameInSentence(spaced[re.sub(r"[\s-]+", " ", match[0])], *match.span())
+    pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(ways) or '(?!)'})(?![\w@]|[-.]\w)")
+    keys = {re.sub(r"[\s-]+", " ", name): of_name for name, of_name in names.items()}
+    return lambda text: [
+        NameInSentence(keys[re.sub(r"[\s-]+", " ", match[0])], *match.span())
         for match in pattern.finditer(text)
     ]
