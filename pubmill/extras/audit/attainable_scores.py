@@ -92,8 +92,9 @@ def f1_within(interval: Interval, gold: int, wrong: int | None) -> Quotient | No
     if interval.high < 0 or interval.low > 1:
         return None
     for whole in _wholes(interval, gold, wrong):
-        right = max(ceil(interval.low * whole / 2), _fewest_right(whole, gold, wrong))
-        if right <= min(floor(interval.high * whole / 2), _most_right(whole, gold)):
+        fewest, most = _bounds(whole, gold, wrong)
+        right = max(ceil(interval.low * whole / 2), fewest)
+        if right <= min(floor(interval.high * whole / 2), most):
             return Quotient(2 * right, whole)
     return None
 
@@ -113,7 +114,7 @@ def f1_near(interval: Interval, gold: int, wrong: int | None) -> list[Quotient]:
     """Return F1 scores of one run outside the interval: for each number of predictions, the nearest ones."""
     scores = [Quotient(0, gold), Quotient(2 * gold, 2 * gold)]
     for whole in _wholes(interval, gold, wrong):
-        fewest, most = _fewest_right(whole, gold, wrong), _most_right(whole, gold)
+        fewest, most = _bounds(whole, gold, wrong)
         for right in (ceil(interval.low * whole / 2) - 1, floor(interval.high * whole / 2) + 1):
             if fewest <= right <= most:
                 scores.append(Quotient(2 * right, whole))
@@ -132,12 +133,9 @@ def _wholes(interval: Interval, gold: int, wrong: int | None) -> Iterator[int]:
     return chain(range(middle, last + 1), range(middle - 1, first - 1, -1))
 
 
-def _fewest_right(whole: int, gold: int, wrong: int | None) -> int:
-    return 0 if wrong is None else max(whole - gold - wrong, 0)
-
-
-def _most_right(whole: int, gold: int) -> int:
-    return min(gold, whole - gold)
+def _bounds(whole: int, gold: int, wrong: int | None) -> tuple[int, int]:
+    """Return the smallest and the largest number of right items."""
+    return 0 if wrong is None else max(whole - gold - wrong, 0), min(gold, whole - gold)
 
 
 def highest_f1_below_one(gold: int, wrong: int | None) -> Fraction:

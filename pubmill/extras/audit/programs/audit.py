@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from pubmill.errors import run
-from pubmill.extras.audit.audit_rendering import AUDIT_RENDERERS
-from pubmill.extras.audit.value_audit import audit
+from pubmill.extras.audit.value_audit import AUDIT_RENDERERS, audit
 from pubmill.messages.installation import DATA
 from pubmill.recipes.audits import AuditRecipe
 from pubmill.recipes.programs import program
