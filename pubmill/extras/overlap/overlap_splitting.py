@@ -6,9 +6,8 @@ from pathlib import Path
 
 from pandas import DataFrame
 
-from pubmill.examples.kinds import Split
 from pubmill.extras.overlap.overlap_of_runs import DatasetItems, added
-from pubmill.extras.overlap.overlap_recipes import OverlapRecipe
+from pubmill.extras.overlap.overlap_recipes import TRAINING, OverlapRecipe
 from pubmill.metrics.records import read_record
 from pubmill.recipes.tables import Heading, values_of
 from pubmill.report.overlap_figures import recall_strips
@@ -17,9 +16,6 @@ from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import OVERLAP_FORMATS
 from pubmill.tables.cells import Cell, Table
 from pubmill.tables.overlap_tables import BY, CellParts, Dated, OverlapTable, PartScores
-
-TRAINING: tuple[Split, ...] = ("train",)
-"""The splits that items are compared with."""
 
 
 def overlap_table(recipe: OverlapRecipe, table: Table, results: Path) -> OverlapTable:
@@ -56,9 +52,8 @@ class _Items:
     ) -> Iterator[CellParts]:
         """Yield the scores of a cell's runs, split in each way; runs without a score are left out."""
         records = [seed.record for seed in cell.seeds if seed.value is not None]
-        made = [
-            self._of(run_of(path).dataset).parts(self._results / path, corpora, dated) for path in records
-        ]
+        items = [(path, self._of(run_of(path).dataset)) for path in records]
+        made = [of.parts(self._results / path, corpora, dated) for path, of in items]
         for by, parts in added(made).items() if made else ():
             scores = tuple(PartScores(part=part, **counts._asdict()) for part, counts in parts.items())
             of_documents = self._dated(records, dated) if dated and by == "documents" else None
@@ -66,10 +61,8 @@ class _Items:
 
     def _dated(self, records: Sequence[str], corpora: Sequence[str]) -> Dated:
         """Return the numbers of scored documents with a year, of all datasets of a cell."""
-        first = {run_of(path).dataset: path for path in reversed(records)}
-        dated = [
-            self._of(name).dated(read_record(self._results / path), corpora) for name, path in first.items()
-        ]
+        first = {run_of(path).dataset: self._results / path for path in reversed(records)}
+        dated = [self._of(name).dated(read_record(path), corpora) for name, path in first.items()]
         return Dated(
             documents=sum(one.documents for one in dated),
             with_year=sum(one.with_year for one in dated),
@@ -88,8 +81,9 @@ def overlap_frame(table: OverlapTable) -> DataFrame:
     return DataFrame(lines, columns=columns)
 
 
-def _values(table: OverlapTable) -> dict[str, object]:
-    return {"found": table, "by": BY, "strips": recall_strips(table)}
-
-
-OVERLAP_RENDERERS = renderers("overlap", OVERLAP_FORMATS, _values, overlap_frame)
+OVERLAP_RENDERERS = renderers(
+    "overlap",
+    OVERLAP_FORMATS,
+    lambda table: {"found": table, "by": BY, "strips": recall_strips(table)},
+    overlap_frame,
+)
