@@ -6,6 +6,7 @@ import io
 import json
 import struct
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -106,49 +107,31 @@ def notices(recipe: ProofRecipe, results: Path) -> dict[str, dict[str, dict[str,
 
 
 def table_files(table: str) -> dict[str, str]:
-    """Return the members of a table: as it is shown, its comparisons, and its basis."""
-    below = {
-        "shown": BELOW.table(table, "json"),
-        "comparisons": BELOW.comparisons(table, "json"),
-        "basis": BELOW.table_basis(table),
-    }
-    return {what: f"{path}.gz" for what, path in below.items()}
+    """Return the members of a table, as its files with .gz: what is shown, its comparisons, and its basis."""
+    shown, comparisons = BELOW.table(table, "json"), BELOW.comparisons(table, "json")
+    basis = BELOW.table_basis(table)
+    return {"shown": f"{shown}.gz", "comparisons": f"{comparisons}.gz", "basis": f"{basis}.gz"}
 
 
 def table_members(bases: Mapping[str, Any], specs: Path, results: Path) -> Members:
     """Return the tables as they are shown, what they are recomputed from, and published values."""
-    members: Members = {}
-    published = {*bases, *(other for basis in bases.values() for other in basis["others"])}
-    for name, basis in bases.items():
-        files = table_files(name)
-        members[files["shown"]] = as_gzip(read_json(results / BELOW.table(name, "json")))
-        members[files["comparisons"]] = as_gzip(read_json(results / BELOW.comparisons(name, "json")))
-        members[files["basis"]] = as_gzip(basis)
-    return members | {
-        f"published/{name}.csv": (specs / f"tables/{name}.published.csv").read_bytes() for name in published
-    }
+    files = (file for name in bases for file in table_files(name).values())
+    members = {file: as_gzip(read_json(results / file.removesuffix(".gz"))) for file in files}
+    for name in {*bases, *(other for basis in bases.values() for other in basis["others"])}:
+        members[f"published/{name}.csv"] = (specs / f"tables/{name}.published.csv").read_bytes()
+    return members
 
 
 def run_members(recipe: ProofRecipe, bases: Iterable[Any], results: Path) -> Members:
     """Return the runs behind the tables, the counts of their documents and, for open data, their items."""
     recipes = [one["recipe"] for basis in bases for one in (basis, *basis["others"].values())]
-    paths = (
-        path
-        for one in recipes
-        for rows in one["records"].values()
-        for of_row in rows.values()
-        for path in of_row
-    )
-    runs = read_runs(results, paths)
-    known = {run.path: {**own_fields(results, run), "set": None} for run in runs}
-    texts: list[dict[str, Any]] = []
+    of_rows = (paths for one in recipes for rows in one["records"].values() for paths in rows.values())
+    runs = read_runs(results, chain.from_iterable(of_rows))
+    known: dict[str, dict[str, object]] = {}
     numbers: dict[str, int] = {}
     for run in runs:
-        text = json.dumps(run.record.recipe, sort_keys=True)
-        if text not in numbers:
-            numbers[text] = len(texts)
-            texts.append(run.record.recipe)
-        known[run.path]["recipe"] = numbers[text]
+        number = numbers.setdefault(json.dumps(run.record.recipe, sort_keys=True), len(numbers))
+        known[run.path] = {**own_fields(results, run), "set": None, "recipe": number}
     members: Members = {}
     sets: list[dict[str, object]] = []
     for key, of_set in by_test_set(runs).items():
@@ -156,7 +139,7 @@ def run_members(recipe: ProofRecipe, bases: Iterable[Any], results: Path) -> Mem
         for place, run in enumerate(of_set):
             items = item_name(run.path) if item_name(run.path) in members else None
             known[run.path] |= {"set": len(sets) - 1, "place": place, "items": items}
-    content = {"sets": sets, "runs": known, "recipes": texts}
+    content = {"sets": sets, "runs": known, "recipes": list(map(json.loads, numbers))}
     return {**members, "runs.json.gz": as_gzip(content)}
 
 

@@ -116,20 +116,12 @@ def masked_names(names: Sequence[str]) -> list[str]:
 
 def gold_items(key: SetKey, split: str, results: Path) -> list[dict[str, Any]]:
     """Return ids, documents and gold labels of a test set, in the order of its examples."""
-    path = results / BELOW.examples(key.dataset, split)
-    examples: Iterable[Any] = read_examples(path, KINDS[key.kind])
-    return [
-        {
-            "id": example.id,
-            "document": example.document,
-            **{
-                name: value
-                for name in GOLD[key.kind]
-                if (value := getattr(example, name)) or name != "layers"
-            },
-        }
-        for example in examples
-    ]
+    items = []
+    for example in read_examples(results / BELOW.examples(key.dataset, split), KINDS[key.kind]):
+        gold = {name: getattr(example, name) for name in GOLD[key.kind]}
+        shown = {name: value for name, value in gold.items() if value or name != "layers"}
+        items.append({"id": example.id, "document": example.document, **shown})
+    return items
 
 
 def predictions_of(record: str, results: Path) -> Path:
@@ -147,9 +139,8 @@ def predicted_items(record: str, gold: Sequence[Mapping[str, Any]], results: Pat
 
 def own_fields(results: Path, run: ScoredRun) -> dict[str, object]:
     """Return what a proof holds of a record, with the SHA-256 of the record and of its contributions."""
-    contributions = results / BELOW.contributions(run.path)
     return {
         **{name: getattr(run.record, name) for name in OWN},
         "record_sha256": sha256(results / run.path),
-        "contributions_sha256": sha256(contributions),
+        "contributions_sha256": sha256(results / BELOW.contributions(run.path)),
     }
