@@ -15,13 +15,11 @@ from pubmill.recipes.audits import AuditRecipe
 from pubmill.recipes.programs import program
 from pubmill.storage.checksums import write_formats
 
-SPECS = DATA / "specs"
-
 
 def main(
     recipe: AuditRecipe,
     output: Annotated[Path, "path of the outputs, without extension"],
-    specs: Annotated[Path, "folder of the published values"] = SPECS,
+    specs: Annotated[Path, "folder of the published values"] = DATA / "specs",
 ) -> None:
     write_formats(output, audit(recipe, specs), AUDIT_RENDERERS)
 
