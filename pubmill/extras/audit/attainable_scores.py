@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import chain, product
 from math import ceil, floor
+from operator import attrgetter
 from typing import NamedTuple
 
 from pubmill.recipes.audits import ScoreCounts
@@ -68,10 +69,8 @@ def shares_beside(interval: Interval, total: int) -> Neighbours:
 def reciprocal_ranks_within(interval: Interval, questions: int) -> Quotient | None:
     """Return a mean of reciprocal ranks of that many answers in the interval, None if there is none."""
     total = RANKS * questions
-    for part in range(max(ceil(interval.low * total), 0), min(floor(interval.high * total), total) + 1):
-        if _is_sum_of_ranks(part, questions):
-            return Quotient(part, total)
-    return None
+    parts = range(max(ceil(interval.low * total), 0), min(floor(interval.high * total), total) + 1)
+    return next((Quotient(part, total) for part in parts if _is_sum_of_ranks(part, questions)), None)
 
 
 def _is_sum_of_ranks(sixtieths: int, questions: int) -> bool:
@@ -101,13 +100,10 @@ def f1_within(interval: Interval, gold: int, wrong: int | None) -> Quotient | No
 
 def f1_beside(interval: Interval, gold: int, wrong: int | None) -> Neighbours:
     """Return the F1 scores of one run around an interval that contains none."""
-    near = f1_near(interval, gold, wrong)
-    below = [one for one in near if one.value < interval.low]
-    above = [one for one in near if one.value > interval.high]
-    return (
-        max(below, key=lambda one: one.value, default=None),
-        min(above, key=lambda one: one.value, default=None),
-    )
+    near, value = f1_near(interval, gold, wrong), attrgetter("value")
+    below = (one for one in near if one.value < interval.low)
+    above = (one for one in near if one.value > interval.high)
+    return max(below, key=value, default=None), min(above, key=value, default=None)
 
 
 def f1_near(interval: Interval, gold: int, wrong: int | None) -> list[Quotient]:

@@ -1,4 +1,4 @@
-r"""The file of macros that gives a manuscript the numbers of a study's tables.
+r"""The file of macros that gives a manuscript the numbers of a study's tables, and checks of their use.
 
 It needs only e-TeX, which every LaTeX has, and no package. `\cell{TABLE}{ROW}{COLUMN}` and its companions
 expand to text without any other step, so they also work in captions, headings, and columns of siunitx. An
@@ -6,11 +6,13 @@ unknown key is an error of TeX that names it.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from pubmill.errors import PubmillError
-from pubmill.extras.manuscript.study_tables import CellKey, Tables, all_cells
+from pubmill.extras.manuscript.latex_source import ManuscriptFault, Source, arguments
+from pubmill.extras.manuscript.printed_numbers import RIGHT, ROUNDING, PrintedNumber, numbers
+from pubmill.extras.manuscript.study_tables import CellKey, Tables, all_cells, cell_of
 from pubmill.report.latex_escaping import escape_tex
 from pubmill.report.rendering import number, printed, signed
 from pubmill.tables.cells import Cell, PublishedValue
@@ -84,6 +86,7 @@ PARTS = {
     "cellexact": CellPart("value", "value", "{:.6f}".format),
 }
 """Macro -> the part that it gives; `cellexact` is the value with six decimals, for other packages."""
+_USE = re.compile(rf"\\({'|'.join(sorted([*PARTS, 'celllink'], key=len, reverse=True))})(?![a-zA-Z])")
 
 
 def macros_text(study: str, scale: str, tables: Tables) -> str:
@@ -119,3 +122,97 @@ def check_study(text: str, file: str, study: str, scale: str) -> None:
             f"{file}: it has the numbers of study {match[1]}, scale {match[2]}, not of {study}, scale "
             f"{scale}; check the manuscript with --study {match[1]}, or write the file again by pubmill tex"
         )
+
+
+def uses(code: str) -> Iterator[tuple[int, str, CellKey]]:
+    """Yield offset, macro and key of each macro of a cell; keys made by macros are left to LaTeX."""
+    for match in _USE.finditer(code):
+        spans = arguments(code, match.end(), 3)
+        if spans:
+            names = [code[start:end] for start, end in spans]
+            if not any(mark in name for name in names for mark in "#\\{}"):
+                yield match.start(), match[1], CellKey(*(" ".join(name.split()) for name in names))
+
+
+def check_macros(source: Source, tables: Tables) -> Iterator[ManuscriptFault]:
+    """Yield a finding for each macro in a file that names no cell, or a part that the cell does not have."""
+    for start, macro, key in uses(source.code):
+        try:
+            cell = cell_of(tables, key)
+        except PubmillError as error:
+            yield source.fault(start, "unknown", rf"\{macro}{key}", str(error), "Correct the key")
+            continue
+        part = PARTS.get(macro, PARTS["cell"])
+        if part.text(cell) == NONE:
+            expected = f"the cell has no {part.name}" + (f" ({cell.missing})" if cell.missing else "")
+            yield source.fault(start, "empty", rf"\{macro}{key}", expected, "Remove it, or make the run")
+
+
+def check_age(source: Source, tables: Tables, used: Sequence[CellKey]) -> Iterator[ManuscriptFault]:
+    """Yield a finding for each cell that the manuscript uses and that the macros' file has differently."""
+    written = dict(read_macros(source.text))
+    for key in dict.fromkeys(used):
+        try:
+            cell = cell_of(tables, key)
+        except PubmillError:
+            continue  # reported at the macro
+        now = {name: part.text(cell) for name, part in PARTS.items()}
+        then = written.get(key)
+        if then != now:
+            changed = [name for name in now if then is None or then[name] != now[name]]
+            place = max(source.text.find(f"\\pubmillcell{key}"), 0)
+            found = f"{key} is absent" if then is None else f"{key} has {_shown(then, changed)}"
+            expected = f"the table has {_shown(now, changed)}"
+            yield source.fault(place, "macros", found, expected, "Write the file again by pubmill tex")
+
+
+def _shown(texts: dict[str, str], names: Sequence[str]) -> str:
+    return ", ".join(rf"\{name} {texts[name]}" for name in names)
+
+
+def check_annotated(source: Source, tables: Tables) -> Iterator[ManuscriptFault]:
+    r"""Yield the findings on numbers that a comment of macros names (`84.52 % \cell{..}{..}{..}`)."""
+    for start, text in source.comments:
+        named = list(uses(text))
+        line = source.line_start(start)
+        printed = numbers(source.code[line:start], line)
+        if not named or not printed or text.lstrip().startswith("pubmill:"):  # no number: commented-out code
+            continue
+        if len(printed) < len(named):
+            found, expected = f"{len(printed)} numbers", f"the comment names {len(named)} cells"
+            yield source.fault(start, "mark", found, expected, "Name one cell for each number")
+            continue
+        for one, (_, macro, key) in zip(printed[-len(named) :], named, strict=True):
+            part = macro if macro in PARTS else "cell"
+            try:
+                exact = PARTS[part].of(cell_of(tables, key))
+            except PubmillError as error:
+                yield source.fault(start, "unknown", rf"\{macro}{key}", str(error), "Correct the key")
+                continue
+            if exact is None:
+                expected = f"{key} has no such number"
+                yield source.fault(one.start, "empty", one.text, expected, "Remove it")
+            else:
+                yield from number_findings(source, one, exact, key, part)
+
+
+def annotated_lines(source: Source) -> set[int]:
+    """Return the offsets of the lines whose numbers are named by a comment of macros."""
+    return {source.line_start(one.start) for one in source.comments if any(uses(one.text))}
+
+
+def number_findings(
+    source: Source, number: PrintedNumber, exact: float, key: CellKey, part: str
+) -> Iterator[ManuscriptFault]:
+    """Yield a finding if a number is not the exact value at its precision."""
+    judged = number.against(exact)
+    if judged == RIGHT:
+        return
+    right = number.rounded(exact)
+    yield source.fault(
+        number.start,
+        "rounding" if judged == ROUNDING else "stale",
+        f"{number.text} stands here",
+        f"the {PARTS[part].name} of {key} is {right} (exactly {exact:.6f})",
+        rf"Write {right} or \{part}{key}",
+    )

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from pubmill.extras.manuscript.cell_macros import WRITTEN, check_study
+from pubmill.extras.manuscript import cell_macros
 from pubmill.extras.manuscript.claim_check import check_claims
 from pubmill.extras.manuscript.latex_source import ManuscriptFault, Source, read_manuscript
-from pubmill.extras.manuscript.macro_check import check_age, check_annotated, check_macros, uses
 from pubmill.extras.manuscript.manuscript_sentences import TableNames
 from pubmill.extras.manuscript.number_check import check_numbers
 from pubmill.extras.manuscript.study_tables import StudyTables, Tables
@@ -32,21 +31,21 @@ def check_manuscript(main: Path, study: StudyTables) -> Checked:
 
 
 def _findings(sources: Sequence[Source], study: StudyTables) -> Iterator[ManuscriptFault]:
-    macros = [source for source in sources if WRITTEN.match(source.text)]
+    macros = [source for source in sources if cell_macros.WRITTEN.match(source.text)]
     texts = [source for source in sources if source not in macros]
     own = {name: key for source in texts for name, key in source.own_names().items()}
     names = {name: TableNames(table, own) for name, table in study.tables.items()}
     for source in texts:
         yield from _check_names(source, study.tables)
-        yield from check_macros(source, study.tables)
-        yield from check_annotated(source, study.tables)
+        yield from cell_macros.check_macros(source, study.tables)
+        yield from cell_macros.check_annotated(source, study.tables)
         yield from check_tabulars(source, study.tables)
         yield from check_numbers(source, study.tables, names)
         yield from check_claims(source, study, names)
-    used = [key for source in texts for _, _, key in uses(source.code)]
+    used = [key for source in texts for _, _, key in cell_macros.uses(source.code)]
     for source in macros:
-        check_study(source.text, source.name, study.study, study.scale)
-        yield from check_age(source, study.tables, used)
+        cell_macros.check_study(source.text, source.name, study.study, study.scale)
+        yield from cell_macros.check_age(source, study.tables, used)
 
 
 def _check_names(source: Source, tables: Tables) -> Iterator[ManuscriptFault]:

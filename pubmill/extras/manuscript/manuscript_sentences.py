@@ -103,14 +103,17 @@ class TableNames:
         self.rows = _finder([(row.key, row.label) for row in (*table.rows, *table.composites)], own)
         self.columns = _finder([(column.key, column.label) for column in table.columns], own)
 
+    def end_with_name(self, text: str) -> bool:
+        """Return whether a text ends with the name of a row or column."""
+        return any(one.end == len(text) for one in (*self.columns(text), *self.rows(text)))
+
 
 def quotes(text: str, names: Iterable[TableNames]) -> bool:
     """Return whether a sentence cites work for something other than a name directly before the citation."""
     for match in _CITE.finditer(text):
         before = text[: match.start()].rstrip(" \n{}(")
         word = before[max(before.rfind(space) for space in " \n{(") + 1 :]
-        mentions = (one for of_table in names for one in (*of_table.columns(before), *of_table.rows(before)))
-        if not is_name(word) and not any(one.end == len(before) for one in mentions):
+        if not is_name(word) and not any(one.end_with_name(before) for one in names):
             return True
     return False
 

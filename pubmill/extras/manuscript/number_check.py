@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import NamedTuple
 
-from pubmill.extras.manuscript.cell_macros import PARTS
+from pubmill.extras.manuscript.cell_macros import PARTS, annotated_lines
 from pubmill.extras.manuscript.latex_source import ManuscriptFault, Source
-from pubmill.extras.manuscript.macro_check import annotated_lines
 from pubmill.extras.manuscript.manuscript_sentences import ManuscriptSentence, TableNames, quotes, sentences
 from pubmill.extras.manuscript.printed_numbers import RIGHT, ROUNDING, PrintedNumber, numbers
 from pubmill.extras.manuscript.study_tables import CellKey, Tables

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pubmill.errors import PubmillError
-from pubmill.extras.manuscript.cell_macros import PARTS
+from pubmill.extras.manuscript.cell_macros import PARTS, number_findings
 from pubmill.extras.manuscript.latex_source import (
     ManuscriptFault,
     Mark,
@@ -14,7 +14,7 @@ from pubmill.extras.manuscript.latex_source import (
     blanked,
     group_end,
 )
-from pubmill.extras.manuscript.printed_numbers import RIGHT, ROUNDING, PrintedNumber, numbers
+from pubmill.extras.manuscript.printed_numbers import PrintedNumber, numbers
 from pubmill.extras.manuscript.study_tables import CellKey, Tables, cell_of
 from pubmill.tables.cells import Cell, Table
 
@@ -139,23 +139,6 @@ def _number_findings(source: Source, marked: Sequence[MarkedCell]) -> Iterator[M
             elif exact is not None:
                 found, expected = "no number stands here", f"the {name} of {one.key} is {exact:.2f}"
                 yield source.fault(one.printed.start, "stale", found, expected, f"Write {exact:.2f}")
-
-
-def number_findings(
-    source: Source, number: PrintedNumber, exact: float, key: CellKey, part: str
-) -> Iterator[ManuscriptFault]:
-    """Yield a finding if a number is not the exact value at its precision."""
-    judged = number.against(exact)
-    if judged == RIGHT:
-        return
-    right = number.rounded(exact)
-    yield source.fault(
-        number.start,
-        "rounding" if judged == ROUNDING else "stale",
-        f"{number.text} stands here",
-        f"the {PARTS[part].name} of {key} is {right} (exactly {exact:.6f})",
-        rf"Write {right} or \{part}{key}",
-    )
 
 
 def _bold_findings(source: Source, tables: Tables, marked: Sequence[MarkedCell]) -> Iterator[ManuscriptFault]:

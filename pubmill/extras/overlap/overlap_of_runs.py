@@ -1,6 +1,6 @@
-"""Scores of finished runs split by what the scored items share with training, from their stored predictions.
+"""Scores split by what the scored items share with training: of finished runs, and of the cells of a table.
 
-The parts of each run must add up to the counts of its record.
+They are counted in stored predictions. The parts of each run must add up to the counts of its record.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,9 +8,12 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pandas import DataFrame
+
 from pubmill.errors import PubmillError
 from pubmill.examples.concept_files import Concepts, all_identifiers, read_concepts
 from pubmill.examples.kinds import Example, SequenceExample, Split, TokensExample, read_examples
+from pubmill.extras.overlap.overlap_recipes import TRAINING, OverlapRecipe
 from pubmill.metrics.records import Record, read_predictions, read_record
 from pubmill.metrics.training_overlap import (
     Counts,
@@ -27,10 +30,21 @@ from pubmill.metrics.training_overlap import (
     total,
     year_parts,
 )
+from pubmill.recipes.tables import Heading, values_of
+from pubmill.report.overlap_figures import recall_strips
+from pubmill.report.rendering import renderers
 from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import BELOW, DOCUMENT_YEARS, FINAL_RECORDS, PREDICTIONS, RECORD
-from pubmill.tables.overlap_tables import Dated
+from pubmill.storage.result_paths import (
+    BELOW,
+    DOCUMENT_YEARS,
+    FINAL_RECORDS,
+    OVERLAP_FORMATS,
+    PREDICTIONS,
+    RECORD,
+)
+from pubmill.tables.cells import Cell, Table
+from pubmill.tables.overlap_tables import BY, CellParts, Dated, OverlapTable, PartScores
 from pubmill.tables.rank_text import aligned
 
 Parts = dict[str, dict[Part, Counts]]
@@ -234,3 +248,70 @@ def _check_sums(path: Path, recorded: Mapping[str, int], parts: Parts) -> None:
                 f"{path}: gold, predicted and correct {by} are {tuple(counted)}, but "
                 f"{tuple(whole)} in the record; score the run again"
             )
+
+
+def overlap_table(recipe: OverlapRecipe, table: Table, results: Path) -> OverlapTable:
+    """Split the scores of a table's cells, from the predictions in a results folder."""
+    items = _Items(recipe, results)
+    cells = tuple(
+        parts
+        for row in table.rows
+        for column in (name for name, rows in recipe.cells.items() if row.key in rows)
+        for parts in items.cell_parts(row.key, column, table.cells[column][row.key])
+    )
+    shown = {one.row for one in cells}
+    return OverlapTable(
+        **values_of(Heading, table),
+        training=TRAINING,
+        row_labels={row.key: row.label for row in table.rows if row.key in shown},
+        column_labels={column.key: column.label for column in table.columns},
+        cells=cells,
+    )
+
+
+class _Items:
+    """The items of datasets, each read once."""
+
+    def __init__(self, recipe: OverlapRecipe, results: Path) -> None:
+        self._recipe, self._results = recipe, results
+        self._of = cache(lambda dataset: DatasetItems(results, dataset, TRAINING))
+
+    def cell_parts(self, row: str, column: str, cell: Cell) -> Iterator[CellParts]:
+        """Yield the scores of a cell's runs, split in each way; runs without a score are left out."""
+        corpora, years = self._recipe.corpora.get(column, ()), self._recipe.dated
+        records = [seed.record for seed in cell.seeds if seed.value is not None]
+        items = [(self._results / path, self._of(run_of(path).dataset)) for path in records]
+        made = [of.parts(path, corpora, years) for path, of in items]
+        for by, parts in added(made).items() if made else ():
+            scores = tuple(PartScores(part=part, **counts._asdict()) for part, counts in parts.items())
+            dated = self._dated(records) if years and by == "documents" else None
+            yield CellParts(row=row, column=column, by=by, runs=len(made), parts=scores, dated=dated)
+
+    def _dated(self, records: Sequence[str]) -> Dated:
+        """Return the numbers of scored documents with a year, of all datasets of a cell."""
+        first = {run_of(path).dataset: self._results / path for path in reversed(records)}
+        dated = [self._of(name).dated(read_record(path), self._recipe.dated) for name, path in first.items()]
+        return Dated(
+            documents=sum(one.documents for one in dated),
+            with_year=sum(one.with_year for one in dated),
+            unnamed=sum(one.unnamed for one in dated),
+        )
+
+
+def overlap_frame(table: OverlapTable) -> DataFrame:
+    """Return a line for each part of each cell."""
+    columns = ["row", "column", "by", "part", "runs", "gold", "predicted", "correct"]
+    lines = [
+        (one.row, one.column, one.by, part.part, one.runs, *part.counts)
+        for one in table.cells
+        for part in one.parts
+    ]
+    return DataFrame(lines, columns=columns)
+
+
+OVERLAP_RENDERERS = renderers(
+    "overlap",
+    OVERLAP_FORMATS,
+    lambda table: {"found": table, "by": BY, "strips": recall_strips(table)},
+    overlap_frame,
+)

@@ -9,9 +9,14 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.examples.concept_files import ExampleConcepts, write_concepts
 from pubmill.examples.kinds import Entity, SequenceExample, TokensExample, write_examples
-from pubmill.extras.overlap.overlap_of_runs import Overlap, as_text, overlaps_of_runs
+from pubmill.extras.overlap.overlap_of_runs import (
+    OVERLAP_RENDERERS,
+    Overlap,
+    as_text,
+    overlap_table,
+    overlaps_of_runs,
+)
 from pubmill.extras.overlap.overlap_recipes import OverlapRecipe
-from pubmill.extras.overlap.overlap_splitting import OVERLAP_RENDERERS, overlap_table
 from pubmill.metrics.records import write_record
 from pubmill.metrics.training_overlap import Counts
 from pubmill.storage.files import write_json, write_jsonl_gz
