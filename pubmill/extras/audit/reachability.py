@@ -33,8 +33,6 @@ SUMMED = ("share", "reciprocal_rank")
 """Kinds whose mean over runs is the same score over that many times the items."""
 ANCHORS = 400
 """Number of scores near the printed one that a mean of unequal runs is searched from."""
-MOST_DECIMALS = 3
-"""Decimals with which numbers are counted at most."""
 MOST_RUNS, MOST_SIZES = 1000, 1000
 """How far the smallest change that makes a score reachable is searched."""
 
@@ -154,7 +152,7 @@ def reachable_share(scores: Counts, runs: int, over: Over, decimals: int, whole:
 def chance(printed: str, scores: Counts, runs: int, over: Over) -> tuple[int, int]:
     """Return `reachable_share` around a printed score, counted with at most three decimals."""
     value, _ = printed_number(printed)
-    decimals = min(len(printed.partition(".")[2]), MOST_DECIMALS)
+    decimals = min(len(printed.partition(".")[2]), 3)
     return reachable_share(scores, runs, over, decimals, floor(value))
 
 

@@ -1,6 +1,6 @@
 """Answers on models, machines, time and scores, and on runs and hyper-parameters."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
@@ -25,8 +25,6 @@ from pubmill.tables.aggregation import machine
 
 NO_WEIGHTS = "weights not available when this was written"
 NOTHING = "Nothing was searched: every value is given by the protocol."
-RUN_CELL = ["protocol", "setting", "dataset", "model"]
-"""Fields that the runs of one cell share."""
 FROZEN = "the version of the first download, which the model's card states"
 
 
@@ -112,13 +110,14 @@ def validation(study: StudyData) -> ChecklistAnswer:
     runs = study.trained
     scores = [(values or {}).get(name) for values, name in zip(runs["metrics"], runs["metric"], strict=True)]
     runs = runs.assign(score=Series(scores, runs.index, "float64"))
+    cell_of_runs = ["protocol", "setting", "dataset", "model"]
     rows = [
         (
             _model_label(study, model), dataset, f"{protocol}, {setting}", metric(cell["metric"].iloc[0]),
             _mean_text(cell["dev_score"]), _mean_text(cell["score"]),
             f"{cell['failed'].isna().sum()} of {len(cell)}",
         )
-        for (protocol, setting, dataset, model), cell in runs.groupby(RUN_CELL, sort=False)
+        for (protocol, setting, dataset, model), cell in runs.groupby(cell_of_runs, sort=False)
     ]  # fmt: skip
     headings = ("Model", "Dataset", "Protocol, setting", "Metric", "Validation", "Test", "Runs")
     text = (
@@ -240,20 +239,17 @@ def statistics(study: StudyData) -> ChecklistAnswer:
 
 def limits(study: StudyData) -> ChecklistAnswer:
     """The scale, cells without a score, failed runs, and the protocols' assumptions."""
-    return ChecklistAnswer("measured and specified", tuple(_limitations(study)))
-
-
-def _limitations(study: StudyData) -> Iterator[str]:
-    if not study.recipe.comparable:
-        yield f"Scale {study.recipe.scale}: {study.recipe.scale_title}."
+    recipe = study.recipe
+    texts = [] if recipe.comparable else [f"Scale {recipe.scale}: {recipe.scale_title}."]
     for name, table in study.tables.items():
         cells = [cell for _, _, cell in table.read()]
         empty = sum(cell.value is None for cell in cells)
-        yield f"{name}: {empty} of {len(cells)} cells have no score; the table gives the reasons."
+        texts.append(f"{name}: {empty} of {len(cells)} cells have no score; the table gives the reasons.")
     failed = study.records["failed"].notna().sum()
-    yield f"{failed} of {len(study.records)} runs failed; their cells show it."
-    for name, protocol in study.recipe.protocols.items():
-        yield from (f"Protocol {name}: {note}" for note in protocol.notes)
+    texts.append(f"{failed} of {len(study.records)} runs failed; their cells show it.")
+    for name, protocol in recipe.protocols.items():
+        texts += [f"Protocol {name}: {note}" for note in protocol.notes]
+    return ChecklistAnswer("measured and specified", tuple(texts))
 
 
 def risks(study: StudyData) -> ChecklistAnswer:

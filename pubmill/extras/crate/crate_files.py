@@ -33,9 +33,7 @@ PROFILES = {
 }
 CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
 """JSON-LD context that defines `sha256` and other terms."""
-WORKFLOW_PROFILE = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
 CODE_LICENCE = "https://spdx.org/licenses/Apache-2.0"
-COMPLETED = "http://schema.org/CompletedActionStatus"
 STUDY, README, CONFIG = "study.yaml", "README.md", "config.yaml"
 IN_CRATE = Paths("results")
 """Paths of the results in the crate."""
@@ -125,7 +123,7 @@ def make_crate(
         properties={
             "name": f"Run of the study {recipe.study}",
             "description": describe(recipe, made_with),
-            "actionStatus": COMPLETED,
+            "actionStatus": "http://schema.org/CompletedActionStatus",
             "endTime": ended,
             **({"startTime": begun} if begun else {}),
         },
@@ -170,7 +168,7 @@ def _add_workflow(crate: ROCrate, checkout: Path, made_with: Sequence[Provenance
             "name": "pubmill",
             "description": "From PubMed citations to the result tables of biomedical language model papers",
             "version": provenance.commit() or "not recorded",
-            "conformsTo": {"@id": WORKFLOW_PROFILE},
+            "conformsTo": {"@id": "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"},
         },
     )
     packages = [crate.add(one) for one in _package_entities(crate, made_with)]

@@ -7,11 +7,10 @@ from typing import NamedTuple
 from pubmill.extras.manuscript.latex_source import Source, blanked, find_end, group_ends
 from pubmill.tables.cells import Table
 
-_HIDDEN_ENVIRONMENTS = (
-    r"(?:long)?tabular[a-zA-Z]*\*?|longtable\*?|tblr|tikzpicture|thebibliography|equation\*?|align\*?|"
-    r"displaymath|eqnarray\*?|algorithm\*?|algorithmic"
+_ENVIRONMENT = re.compile(
+    r"\\begin\{((?:long)?tabular[a-zA-Z]*\*?|longtable\*?|tblr|tikzpicture|thebibliography|equation\*?|align\*?|"
+    r"displaymath|eqnarray\*?|algorithm\*?|algorithmic)\}"
 )
-_ENVIRONMENT = re.compile(rf"\\begin\{{({_HIDDEN_ENVIRONMENTS})\}}")
 _HIDDEN_ARGUMENT = re.compile(
     r"\\(?:[a-zA-Z]*cite[a-zA-Z]*|[a-zA-Z]*ref|label|url|path|includegraphics|input|include|subfile|hspace|vspace|"
     r"bibliography|bibliographystyle|usepackage|documentclass|setlength|begin|end|texttt|href|color|textcolor)"
