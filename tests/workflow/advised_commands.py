@@ -128,7 +128,7 @@ def changed_predictions() -> str:
 
 
 ADVICE: dict[str, Callable[[], str]] = {
-    "audit_rendering.audit_values": lambda: (ROOT / "docs/audit.md").read_text(),
+    "value_audit._shown_values": lambda: (ROOT / "docs/audit.md").read_text(),
     "claim_check._pair_objection": lambda: untested_claim(),
     "study_tables.read_study_tables": lambda: unfinished_study(),
     "checksums.check_predictions": changed_predictions,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import chain, product
 from math import ceil, floor
+from operator import attrgetter
 from typing import NamedTuple
 
 from pubmill.recipes.audits import ScoreCounts
@@ -68,10 +69,8 @@ def shares_beside(interval: Interval, total: int) -> Neighbours:
 def reciprocal_ranks_within(interval: Interval, questions: int) -> Quotient | None:
     """Return a mean of reciprocal ranks of that many answers in the interval, None if there is none."""
     total = RANKS * questions
-    for part in range(max(ceil(interval.low * total), 0), min(floor(interval.high * total), total) + 1):
-        if _is_sum_of_ranks(part, questions):
-            return Quotient(part, total)
-    return None
+    parts = range(max(ceil(interval.low * total), 0), min(floor(interval.high * total), total) + 1)
+    return next((Quotient(part, total) for part in parts if _is_sum_of_ranks(part, questions)), None)
 
 
 def _is_sum_of_ranks(sixtieths: int, questions: int) -> bool:
@@ -92,28 +91,26 @@ def f1_within(interval: Interval, gold: int, wrong: int | None) -> Quotient | No
     if interval.high < 0 or interval.low > 1:
         return None
     for whole in _wholes(interval, gold, wrong):
-        right = max(ceil(interval.low * whole / 2), _fewest_right(whole, gold, wrong))
-        if right <= min(floor(interval.high * whole / 2), _most_right(whole, gold)):
+        fewest, most = _bounds(whole, gold, wrong)
+        right = max(ceil(interval.low * whole / 2), fewest)
+        if right <= min(floor(interval.high * whole / 2), most):
             return Quotient(2 * right, whole)
     return None
 
 
 def f1_beside(interval: Interval, gold: int, wrong: int | None) -> Neighbours:
     """Return the F1 scores of one run around an interval that contains none."""
-    near = f1_near(interval, gold, wrong)
-    below = [one for one in near if one.value < interval.low]
-    above = [one for one in near if one.value > interval.high]
-    return (
-        max(below, key=lambda one: one.value, default=None),
-        min(above, key=lambda one: one.value, default=None),
-    )
+    near, value = f1_near(interval, gold, wrong), attrgetter("value")
+    below = (one for one in near if one.value < interval.low)
+    above = (one for one in near if one.value > interval.high)
+    return max(below, key=value, default=None), min(above, key=value, default=None)
 
 
 def f1_near(interval: Interval, gold: int, wrong: int | None) -> list[Quotient]:
     """Return F1 scores of one run outside the interval: for each number of predictions, the nearest ones."""
     scores = [Quotient(0, gold), Quotient(2 * gold, 2 * gold)]
     for whole in _wholes(interval, gold, wrong):
-        fewest, most = _fewest_right(whole, gold, wrong), _most_right(whole, gold)
+        fewest, most = _bounds(whole, gold, wrong)
         for right in (ceil(interval.low * whole / 2) - 1, floor(interval.high * whole / 2) + 1):
             if fewest <= right <= most:
                 scores.append(Quotient(2 * right, whole))
@@ -132,12 +129,9 @@ def _wholes(interval: Interval, gold: int, wrong: int | None) -> Iterator[int]:
     return chain(range(middle, last + 1), range(middle - 1, first - 1, -1))
 
 
-def _fewest_right(whole: int, gold: int, wrong: int | None) -> int:
-    return 0 if wrong is None else max(whole - gold - wrong, 0)
-
-
-def _most_right(whole: int, gold: int) -> int:
-    return min(gold, whole - gold)
+def _bounds(whole: int, gold: int, wrong: int | None) -> tuple[int, int]:
+    """Return the smallest and the largest number of right items."""
+    return 0 if wrong is None else max(whole - gold - wrong, 0), min(gold, whole - gold)
 
 
 def highest_f1_below_one(gold: int, wrong: int | None) -> Fraction:

@@ -13,7 +13,7 @@ from pubmill.messages.wording import unknown
 from pubmill.storage.result_paths import BELOW
 
 APP = typer.Typer(
-    help="Test which published numbers are possible. Without a further word, tests all and writes a page.",
+    help="Test which published numbers are possible. Without a further word, tests all and writes a page."
 )
 PAGE = Path(BELOW.audit())
 """Path of the page, without extension."""
@@ -31,18 +31,15 @@ def audit(context: typer.Context) -> None:
 
 
 @APP.command()
-def page(
-    output: Annotated[Path, typer.Option(help="path of the page, without extension")] = PAGE,
-) -> None:
+def page(output: Annotated[Path, typer.Option(help="path of the page, without extension")] = PAGE) -> None:
     """Test every published value by the specs at full scale; write a page in every form."""
-    from pubmill.extras.audit.audit_rendering import AUDIT_RENDERERS
+    from pubmill.extras.audit import value_audit
     from pubmill.extras.audit.audit_stages import audit_recipe
-    from pubmill.extras.audit.value_audit import audit as audit_values
     from pubmill.storage.checksums import write_formats
 
     output.parent.mkdir(parents=True, exist_ok=True)
-    audited = audit_values(audit_recipe(specs_folder()), specs_folder())
-    for path in write_formats(output, audited, AUDIT_RENDERERS):
+    audited = value_audit.audit(audit_recipe(specs_folder()), specs_folder())
+    for path in write_formats(output, audited, value_audit.AUDIT_RENDERERS):
         print(path)
 
 

@@ -22,9 +22,7 @@ class AuditStage(Stage):
         return AuditRecipe(
             tables=self.graph.audited_tables.all(),
             protocols={name: self._stated(spec) for name, spec in self._specs.protocols.items()},
-            facts=tuple(
-                name for name in self._specs.fact_tables if "/table" in name
-            ),  # not numbers of a text
+            facts=tuple(name for name in self._specs.fact_tables if "/table" in name),  # not those of a text
             versions={"audit": self.version},
         )
 

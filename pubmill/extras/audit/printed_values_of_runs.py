@@ -10,7 +10,7 @@ other run's or by a table's `coincidences`, different ones by a table's `elsewhe
 import itertools
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.reading import read
 from pubmill.recipes.tables import Composite
 from pubmill.recipes.writing import as_json
-from pubmill.specs import Specs, TableSpec
+from pubmill.specs import Specs
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.stages import Graph
 from pubmill.tables.published_values import published_of_cells, read_published
@@ -58,71 +58,63 @@ Values = dict[tuple[str, ...], list[PrintedOfRuns]]
 def findings_on_runs(graph: Graph, folder: Path) -> list[RunsFinding]:
     """Compare the printed values of all tables with their runs; `folder`: that of the specs."""
     values: Values = {}
-    for name, table in graph.specs.tables.items():
-        _add_cells(graph, name, table, _printed(graph, name, table, folder), values)
-    for name, table in graph.specs.tables.items():
-        _add_means(graph, name, table, _printed(graph, name, table, folder), values)
+    tables = [_PrintedTable(graph, name, folder) for name in graph.specs.tables]
+    for table in tables:
+        table.add_cells(values)
+    for table in tables:
+        table.add_means(values)
     return [one for key in sorted(values) for one in _findings(key, _sharpened(values[key]), graph.specs)]
 
 
-def unused_coincidences(findings: Iterable[RunsFinding], specs: Specs) -> list[str]:
-    """Return the remarks under `coincidences` that explain no finding, as `gu2020/table10.yaml: jnlpba`."""
-    equal = (one for one in findings if one.kind == EQUAL)
-    used = {(value.table, row) for one in equal for value in one.values for row in value.rows}
-    noted = [(name, row) for name, table in specs.tables.items() for row in table.coincidences]
-    return [f"{name}.yaml: {row}" for name, row in noted if (name, row) not in used]
+class _PrintedTable:
+    """A table with its printed values."""
 
+    def __init__(self, graph: Graph, name: str, folder: Path) -> None:
+        self._graph, self._name, self._table = graph, name, graph.specs.tables[name]
+        rows = (graph.tables.row(self._table, row) for row in self._table.rows)
+        composites = (one.row for one in self._table.composites)
+        columns = [graph.tables.column(one) for one in self._table.columns]
+        published = read_published(folder / f"tables/{name}.published.csv", self._table.left_out)
+        values = published_of_cells(columns, [*rows, *composites], published)
+        self._printed = {key: one.printed for key, one in values.items()}
 
-def _printed(graph: Graph, name: str, table: TableSpec, folder: Path) -> dict[tuple[str, str], str]:
-    """Return the printed values of a table by column and row."""
-    rows = [*(graph.tables.row(table, row) for row in table.rows), *(one.row for one in table.composites)]
-    columns = [graph.tables.column(one) for one in table.columns]
-    published = read_published(folder / f"tables/{name}.published.csv", table.left_out)
-    return {key: one.printed for key, one in published_of_cells(columns, rows, published).items()}
+    def _runs(self, column: ColumnSpec, row: RowSpec) -> tuple[str, ...]:
+        """Return the final runs of a cell that is judged; none of other cells."""
+        table, excused = self._table, column.missing or row.missing or row.not_comparable
+        known = table.model_of(column, row) in self._graph.specs.models
+        if excused or table.not_comparable(column, row) or not known:
+            return ()
+        paths = self._graph.cells.records(table, column, row)
+        return tuple(dict.fromkeys(path.partition("/")[2].partition("/final/")[0] for path in paths))
 
+    def _subject(self, column: ColumnSpec, row: RowSpec) -> tuple[str, ...]:
+        model, dataset = self._table.model_of(column, row) or "", self._table.dataset_of(column, row)
+        return model, dataset, self._graph.tables.row(self._table, row).metric
 
-def _runs(graph: Graph, table: TableSpec, column: ColumnSpec, row: RowSpec) -> tuple[str, ...]:
-    """Return the final runs of a cell that is judged; none of other cells."""
-    judged = not (column.missing or row.missing or row.not_comparable or table.not_comparable(column, row))
-    if not judged or table.model_of(column, row) not in graph.specs.models:
-        return ()
-    paths = graph.cells.records(table, column, row)
-    return tuple(dict.fromkeys(path.partition("/")[2].partition("/final/")[0] for path in paths))
+    def add_cells(self, values: Values) -> None:
+        """Add the printed values of the cells with runs."""
+        for column, row in itertools.product(self._table.columns, self._table.rows):
+            text = self._printed.get((column.name, row.name))
+            if column.model and text and (runs := self._runs(column, row)):
+                interval = rounding_interval(text)
+                one = PrintedOfRuns(self._name, column.name, (row.name,), text, interval, runs)
+                values.setdefault(self._subject(column, row), []).append(one)
 
-
-def _subject(graph: Graph, table: TableSpec, column: ColumnSpec, row: RowSpec) -> tuple[str, ...]:
-    metric = graph.tables.row(table, row).metric
-    return table.model_of(column, row) or "", table.dataset_of(column, row), metric
-
-
-def _add_cells(
-    graph: Graph, name: str, table: TableSpec, printed: dict[tuple[str, str], str], values: Values
-) -> None:
-    """Add the printed values of a table's cells with runs."""
-    for column, row in itertools.product(table.columns, table.rows):
-        text = printed.get((column.name, row.name))
-        if column.model and text and (runs := _runs(graph, table, column, row)):
-            one = PrintedOfRuns(name, column.name, (row.name,), text, rounding_interval(text), runs)
-            values.setdefault(_subject(graph, table, column, row), []).append(one)
-
-
-def _add_means(
-    graph: Graph, name: str, table: TableSpec, printed: dict[tuple[str, str], str], values: Values
-) -> None:
-    """Add the printed composites of rows that are not shown, and the means of the same rows elsewhere."""
-    rows = {one.name: one for one in table.rows}
-    for composite, column in itertools.product(table.composites, table.columns):
-        parts = [rows[part] for group in composite.groups.values() for part in group]
-        text = printed.get((column.name, composite.name))
-        if not (text and column.model and {part.name for part in parts} <= set(table.hidden)):
-            continue
-        subjects = [_subject(graph, table, column, part) for part in parts]
-        known = values.setdefault((column.model, "mean of", *(one[1] for one in subjects)), [])
-        if not known:
-            known += _means(composite, [values.get(one, []) for one in subjects])
-        if all(runs := [_runs(graph, table, column, part) for part in parts]):
-            interval, keys = rounding_interval(text), (*(part.name for part in parts), composite.name)
-            known.append(PrintedOfRuns(name, column.name, keys, text, interval, sum(runs, ())))
+    def add_means(self, values: Values) -> None:
+        """Add the printed composites of rows that are not shown, and the means of the same rows elsewhere."""
+        rows = {one.name: one for one in self._table.rows}
+        for composite, column in itertools.product(self._table.composites, self._table.columns):
+            parts = [rows[part] for group in composite.groups.values() for part in group]
+            text = self._printed.get((column.name, composite.name))
+            if not (text and column.model and {part.name for part in parts} <= set(self._table.hidden)):
+                continue
+            subjects = [self._subject(column, part) for part in parts]
+            known = values.setdefault((column.model, "mean of", *(one[1] for one in subjects)), [])
+            if not known:
+                known += _means(composite, [values.get(one, []) for one in subjects])
+            if all(runs := [self._runs(column, part) for part in parts]):
+                interval, keys = rounding_interval(text), (*(part.name for part in parts), composite.name)
+                known.append(PrintedOfRuns(self._name, column.name, keys, text, interval, sum(runs, ())))
 
 
 def _means(composite: Composite, values: Sequence[Sequence[PrintedOfRuns]]) -> Iterator[PrintedOfRuns]:
@@ -210,28 +202,23 @@ def _points(run: str, specs: Specs) -> set[str]:
 
 def as_text(findings: Sequence[RunsFinding]) -> str:
     """Return the findings for the terminal, with their number of each kind."""
-    kinds = Counter(one.kind for one in findings)
-    lines = [line for one in findings for line in (*_finding_lines(one), "")]
+    kinds, lines = Counter(one.kind for one in findings), list[str]()
+    for finding in findings:
+        lines.append(f"{', '.join(finding.subject)}: {finding.kind}")
+        for one in finding.values:
+            lines.append(f"  {one.text:>7}  {one.table} {one.column}: {', '.join(one.runs)}")
+        lines += [*(f"  why: {text}" for text in finding.why or ("no reason is stated",)), ""]
     return "\n".join([*lines, *(f"{kind}: {kinds[kind]}" for kind in (EQUAL, DIFFERENT))])
 
 
-def _finding_lines(finding: RunsFinding) -> Iterator[str]:
-    yield f"{', '.join(finding.subject)}: {finding.kind}"
-    for one in finding.values:
-        yield f"  {one.text:>7}  {one.table} {one.column}: {', '.join(one.runs)}"
-    yield from (f"  why: {text}" for text in finding.why or ("no reason is stated",))
-
-
 def check_reasons(findings: Sequence[RunsFinding], specs: Specs) -> None:
-    """Raise a `PubmillError` if a finding has no reason, or a reason no finding."""
-    lacking = [", ".join(one.subject) for one in findings if not one.why]
-    unused = unused_coincidences(findings, specs)
-    faults = [
-        *(
-            f"no reason for {name}; give it under `coincidences` or `elsewhere` of a table"
-            for name in lacking
-        ),
-        *(f"specs/tables/{name}: `coincidences` explains no finding; remove it" for name in unused),
-    ]
+    """Raise a `PubmillError` if a finding has no reason, or a remark under `coincidences` no finding."""
+    to_do = "give it under `coincidences` or `elsewhere` of a table"
+    faults = [f"no reason for {', '.join(one.subject)}; {to_do}" for one in findings if not one.why]
+    equal = (one for one in findings if one.kind == EQUAL)
+    used = {(value.table, row) for one in equal for value in one.values for row in value.rows}
+    noted = ((name, row) for name, table in specs.tables.items() for row in table.coincidences)
+    for name, row in (one for one in noted if one not in used):
+        faults.append(f"specs/tables/{name}.yaml: {row}: `coincidences` explains no finding; remove it")
     if faults:
         raise PubmillError("; ".join(faults))

@@ -9,10 +9,11 @@ to it. Truncation is tested apart (`truncation_interval`).
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from itertools import count
 from math import floor
+from statistics import mean
 
 from pubmill.errors import PubmillError
 from pubmill.extras.audit.attainable_scores import (
@@ -32,8 +33,6 @@ SUMMED = ("share", "reciprocal_rank")
 """Kinds whose mean over runs is the same score over that many times the items."""
 ANCHORS = 400
 """Number of scores near the printed one that a mean of unequal runs is searched from."""
-MOST_DECIMALS = 3
-"""Decimals with which numbers are counted at most."""
 MOST_RUNS, MOST_SIZES = 1000, 1000
 """How far the smallest change that makes a score reachable is searched."""
 
@@ -62,15 +61,15 @@ def truncation_interval(printed: str) -> Interval:
 
 
 def is_reachable(interval: Interval, scores: Counts, runs: int, over: Over) -> bool | None:
-    """Return whether runs exist whose mean, median or maximum is in the interval; None if that is not
-    decided.
+    """Return whether runs exist whose mean, median or maximum is in the interval; None if not decided.
 
     Of several test splits (folds), a median of an odd number of runs and a maximum is the score of one run on
     one of them.
     """
     averaged = _averaged(runs, over)
     if all(score.kind in SUMMED for score in scores) and len(scores) == 1:
-        return within(interval, _summed(scores[0], averaged)) is not None
+        summed = replace(scores[0], sizes=(scores[0].sizes[0] * averaged,))
+        return within(interval, summed) is not None
     reached = [within(interval, score) is not None for score in scores]
     if any(reached) if over != "mean" or len(scores) == 1 else all(reached):
         return True
@@ -84,10 +83,6 @@ def is_reachable(interval: Interval, scores: Counts, runs: int, over: Over) -> b
 def _averaged(runs: int, over: Over) -> int:
     """Return the number of runs whose mean the score is."""
     return {"mean": runs, "median": 2 - runs % 2, "max": 1}[over]
-
-
-def _summed(score: ScoreCounts, runs: int) -> ScoreCounts:
-    return ScoreCounts(kind=score.kind, sizes=(score.sizes[0] * runs,))
 
 
 def _unequal_runs(interval: Interval, score: ScoreCounts, runs: int) -> bool | None:
@@ -104,11 +99,9 @@ def _unequal_runs(interval: Interval, score: ScoreCounts, runs: int) -> bool | N
         return False
     near = {one.value for one in f1_near(interval, gold, wrong)}
     middle = (interval.low + interval.high) / 2
-    for value in sorted(near, key=lambda one: abs(one - middle))[:ANCHORS]:
-        rest = Interval(*(runs * end - (runs - 1) * value for end in interval))
-        if within(rest, score):
-            return True
-    return None
+    anchors = sorted(near, key=lambda one: abs(one - middle))[:ANCHORS]
+    rests = (Interval(*(runs * end - (runs - 1) * value for end in interval)) for value in anchors)
+    return any(within(rest, score) for rest in rests) or None
 
 
 def beside(interval: Interval, scores: Counts, runs: int, over: Over) -> Neighbours:
@@ -141,14 +134,9 @@ def nearest_size(interval: Interval, scores: Counts, runs: int, over: Over) -> i
     score = scores[0]
     if len(scores) > 1 or len(score.sizes) != 1:
         return None
-    for step in count(1):
-        for size in (score.sizes[0] - step, score.sizes[0] + step):
-            other = ScoreCounts(kind=score.kind, sizes=(max(size, 1),), wrong=score.wrong)
-            if size >= 1 and is_reachable(interval, (other,), runs, over):
-                return size
-        if step == MOST_SIZES:
-            break
-    return None
+    sizes = (score.sizes[0] + step * sign for step in range(1, MOST_SIZES + 1) for sign in (-1, 1))
+    others = (replace(score, sizes=(size,)) for size in sizes if size >= 1)
+    return next((one.sizes[0] for one in others if is_reachable(interval, (one,), runs, over)), None)
 
 
 @cache
@@ -164,20 +152,14 @@ def reachable_share(scores: Counts, runs: int, over: Over, decimals: int, whole:
 def chance(printed: str, scores: Counts, runs: int, over: Over) -> tuple[int, int]:
     """Return `reachable_share` around a printed score, counted with at most three decimals."""
     value, _ = printed_number(printed)
-    decimals = min(len(printed.partition(".")[2]), MOST_DECIMALS)
+    decimals = min(len(printed.partition(".")[2]), 3)
     return reachable_share(scores, runs, over, decimals, floor(value))
 
 
 def mean_interval(groups: Sequence[Sequence[Interval]]) -> Interval:
     """Return the interval of the mean over groups of the means of their values."""
-    ends = zip(*(_mean(group) for group in groups), strict=True)
-    low, high = (sum(end, Fraction(0)) / len(groups) for end in ends)
-    return Interval(low, high)
-
-
-def _mean(group: Sequence[Interval]) -> tuple[Fraction, Fraction]:
-    low, high = (sum(end, Fraction(0)) / len(group) for end in zip(*group, strict=True))
-    return low, high
+    means = [Interval(*map(mean, zip(*group, strict=True))) for group in groups]
+    return Interval(*map(mean, zip(*means, strict=True)))
 
 
 def f1_of_means(precision: Interval, recall: Interval) -> Interval:

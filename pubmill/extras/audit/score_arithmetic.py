@@ -15,12 +15,7 @@ ONE_RUN = {
     "mean_f1": "a mean of F1 with {} gold items",
     "correlation": "a correlation",
 }
-METRICS: dict[str, ScoreKind] = {
-    "accuracy": "share",
-    "recall": "share",
-    "f1": "f1",
-    "mrr": "reciprocal_rank",
-}
+METRICS: dict[str, ScoreKind] = {"accuracy": "share", "recall": "share", "f1": "f1", "mrr": "reciprocal_rank"}
 """Metric on the command line -> kind of score. F1 is micro F1, or that of entities or of one class."""
 VERDICTS = {
     True: "reachable",
@@ -44,12 +39,9 @@ class Reading(NamedTuple):
         one = ONE_RUN[score.kind].format(" or ".join(sizes))
         if self.runs == 1:
             return f"one run of {one}"
-        total = f", which is k/{self.runs * score.sizes[0]}" if self._is_share_of_all else ""
+        is_share_of_all = self.over == "mean" and score.kind == "share" and len(self.scores) == 1
+        total = f", which is k/{self.runs * score.sizes[0]}" if is_share_of_all else ""
         return f"{self.over} of {self.runs} runs of {one}{total}"
-
-    @property
-    def _is_share_of_all(self) -> bool:
-        return self.over == "mean" and self.scores[0].kind == "share" and len(self.scores) == 1
 
 
 def arithmetic(printed: str, reading: Reading) -> str:
@@ -62,19 +54,15 @@ def arithmetic(printed: str, reading: Reading) -> str:
     if beside:
         shown = " and ".join(f"{one} = {reach.in_per_cent(one, decimals)}" for one in beside)
         parts.append(f"the nearest scores{' of one run' * of_one_run} are {shown}")
-    cut = reach.is_reachable(_open_above(reach.truncation_interval(printed)), *reading)
+    low, high = reach.truncation_interval(printed)
+    below = Interval(low, high - (high - low) / 10**12)  # misses no score of fewer than 10^9 items
+    cut = reach.is_reachable(below, *reading)
     parts.append(f"{'' if cut else 'not '}reachable if cut off instead of rounded")
     if reading.over == "mean" and reading.runs > 1:
         half = (interval.high - interval.low) / 2
-        wider = Interval(interval.low - half, interval.high + half)
-        first = reach.is_reachable(wider, *reading)
+        first = reach.is_reachable(Interval(interval.low - half, interval.high + half), *reading)
         parts.append(f"{'not excluded' if first else 'not reachable'} if each run was rounded first")
     return "; ".join(parts)
-
-
-def _open_above(interval: Interval) -> Interval:
-    """Leave out the upper end of an interval, at which no score of fewer than 10^9 items is missed."""
-    return Interval(interval.low, interval.high - (interval.high - interval.low) / 10**12)
 
 
 def changes(printed: str, reading: Reading) -> str:
@@ -121,8 +109,6 @@ def report(printed: str, metric: str, size: int, runs: int, over: Over) -> str:
         f"reachable by chance: {reached} of {number} numbers with the same whole part",
     ]
     if known is False:
-        lines += [
-            f"arithmetic: {arithmetic(printed, reading)}",
-            f"smallest change: {changes(printed, reading)}",
-        ]
+        lines.append(f"arithmetic: {arithmetic(printed, reading)}")
+        lines.append(f"smallest change: {changes(printed, reading)}")
     return "\n".join(lines)

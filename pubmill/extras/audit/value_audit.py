@@ -1,4 +1,4 @@
-"""The audit of published values by the counts, runs and aggregates that the papers state."""
+"""The audit of published values by the counts, runs and aggregates that the papers state, and its pages."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -9,8 +9,11 @@ from typing import Any
 from pubmill.extras.audit import reachability as reach
 from pubmill.extras.audit.attainable_scores import Interval
 from pubmill.extras.audit.score_arithmetic import Reading, arithmetic, changes, printed_range
-from pubmill.recipes.audits import AuditedColumn, AuditedRow, AuditedTable, AuditRecipe, StatedRuns
+from pubmill.messages import commands
+from pubmill.recipes.audits import AuditedColumn, AuditedRow, AuditedTable, AuditRecipe
 from pubmill.recipes.tables import Composite, PublishedRow
+from pubmill.report.rendering import renderers
+from pubmill.storage.result_paths import PAGE_FORMATS
 from pubmill.tables.audit import Audit, Finding, Verdict
 from pubmill.tables.cells import PublishedValue
 from pubmill.tables.published_values import places, published_lines, published_of_cells, read_published
@@ -64,8 +67,6 @@ class _TableAudit:
         self._table = table
         self._protocols = recipe.protocols
         self._file = specs / table.file
-        self._columns = {column.key: column for column in table.columns}
-        self._rows = {row.key: row for row in table.rows}
         self._composites = {one.name: one for one in table.composites}
 
     @cached_property
@@ -112,7 +113,9 @@ class _TableAudit:
         if not printed:
             return _untestable(BLANK)
         if column is None or row is None:
-            return _untestable(self._why_left_out(line))
+            left_out = self._table.left_out
+            why = left_out.get(line.row) or left_out.get(f"{line.row}/{line.metric}")
+            return _untestable(f"not a score shown here: {why}" if why else "no cell of this name")
         copied = self._table.copied.get(f"{column.key}/{row.key}")
         if copied or "copied" in line.note:
             return _untestable(f"copied from {copied or 'another paper'}")
@@ -120,16 +123,10 @@ class _TableAudit:
             return _untestable(DIFFERENCE)
         if row.key in self._composites:
             return self._judged_composite(printed, column, self._composites[row.key])
-        combined = self._combined(column, row)
-        if combined:
+        if combined := self._combined(column, row):
             return _follows(printed, combined, f"the {column.by} of the printed values of other columns")
         assert isinstance(row, AuditedRow)
         return self._judged_score(printed, column, row)
-
-    def _why_left_out(self, line: Any) -> str:
-        left_out = self._table.left_out
-        why = left_out.get(line.row) or left_out.get(f"{line.row}/{line.metric}")
-        return f"not a score shown here: {why}" if why else "no cell of this name"
 
     def _judged_composite(self, printed: str, column: AuditedColumn, composite: Composite) -> Judged:
         """Judge a composite by the intervals of its printed parts."""
@@ -137,12 +134,8 @@ class _TableAudit:
         known = [[one for one in group if one] for group in groups]
         if [len(group) for group in known] != [len(group) for group in groups]:
             return _untestable(PARTS_NOT_PRINTED)
-        test = (
-            "mean of the printed datasets"
-            if len(groups) == 1
-            else "mean over tasks of their printed datasets"
-        )
-        return _follows(printed, reach.mean_interval(known), test)
+        over_tasks, of_all = "mean over tasks of their printed datasets", "mean of the printed datasets"
+        return _follows(printed, reach.mean_interval(known), over_tasks if len(groups) > 1 else of_all)
 
     def _interval(self, column: str, row: str) -> Interval | None:
         value = self._printed.get((column, row))
@@ -160,23 +153,17 @@ class _TableAudit:
         return Interval(min(one.low for one in ends) - start.high, min(one.high for one in ends) - start.low)
 
     def _judged_score(self, printed: str, column: AuditedColumn, row: AuditedRow) -> Judged:
-        """Judge a score by the counts of its test split."""
+        """Judge a score by a search over the counts of its test split."""
         triple = self._triple(column, row)
         if triple and not triple.meets(reach.rounding_interval(printed)):
-            return _follows(
-                printed, triple, "mean F1 of any number of runs with the printed precision and recall"
-            )
+            test = "mean F1 of any number of runs with the printed precision and recall"
+            return _follows(printed, triple, test)
         if why := column.why or row.why:
             return _untestable(why)
         if column.by == "drop":
             return _untestable(PARTS_NOT_PRINTED)
-        return self._judged_counts(printed, column, row)
-
-    def _judged_counts(self, printed: str, column: AuditedColumn, row: AuditedRow) -> Judged:
-        """Judge a score by a search over the counts of its test split."""
         reading, unstated = self._reading(column, row)
-        interval = reach.rounding_interval(printed)
-        known = reach.is_reachable(interval, *reading)
+        known = reach.is_reachable(reach.rounding_interval(printed), *reading)
         if known:
             return "reachable", reading.text, "", ""
         if known is None or row.metric == "relaxed_f1":
@@ -189,26 +176,21 @@ class _TableAudit:
         """Return the interval of a mean F1 whose precision and recall are printed too."""
         if row.part != "f1":
             return None
-        parts = {
-            other.part: self._interval(column.key, other.key)
-            for other in self._table.rows
-            if other.dataset == row.dataset and other.part in ("precision", "recall")
-        }
+        rows = (other for other in self._table.rows if other.dataset == row.dataset)
+        parts = {other.part: self._interval(column.key, other.key) for other in rows}
         precision, recall = parts.get("precision"), parts.get("recall")
         return reach.f1_of_means(precision, recall) if precision and recall else None
 
     def _reading(self, column: AuditedColumn, row: AuditedRow) -> tuple[Reading, str]:
         """Return the counts, runs and aggregate of a cell, and what of them the paper does not state. Of
         unstated runs, one: what one run gives, any number of equal runs gives too."""
-        protocol = self._protocol(column, row)
+        name = self._table.protocols.get(f"{column.key}/{row.key}", self._table.protocol)
+        protocol = self._protocols[name]
         if column.runs:
             return Reading(row.scores, column.runs, protocol.aggregate), ""
         runs = protocol.of(row.dataset) if protocol.stated else 1
         unstated = UNSTATED_FOLDS if row.dataset in protocol.unstated else ""
         return Reading(row.scores, runs, protocol.aggregate), unstated if protocol.stated else UNSTATED_RUNS
-
-    def _protocol(self, column: AuditedColumn, row: AuditedRow) -> StatedRuns:
-        return self._protocols[self._table.protocols.get(f"{column.key}/{row.key}", self._table.protocol)]
 
     def _chance(
         self, printed: str, column: AuditedColumn | None, row: PublishedRow | None
@@ -227,3 +209,15 @@ def _follows(printed: str, possible: Interval, test: str) -> Judged:
     low, high = printed_range(possible, printed)
     nearest = low if reach.rounding_interval(printed).high < possible.low else high
     return "unreachable", test, f"they give {low} to {high}", f"reachable if printed as {nearest}"
+
+
+def _shown_values(shown: Audit) -> dict[str, object]:
+    """Return the variables of the page's templates, with the commands that it advises."""
+    return {
+        "shown": shown,
+        "command": commands.pubmill(*"audit value 87.56 --metric accuracy --n 140 --runs 10".split()),
+        "ranks_command": commands.pubmill(*"audit ranks gu2020/table06".split()),
+    }
+
+
+AUDIT_RENDERERS = renderers("audit", PAGE_FORMATS, _shown_values)

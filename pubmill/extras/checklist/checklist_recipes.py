@@ -1,11 +1,13 @@
 """The recipe of a checklist; all paths are below the results folder."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from pubmill.recipes.models import ModelWeights, NotTuned
 from pubmill.recipes.report import StudyResults
 from pubmill.recipes.tables import Aggregate
+from pubmill.storage.result_paths import RunKey
 
 StudyRuns = dict[str, dict[str, dict[str, dict[str, list[int]]]]]
 """protocol -> model -> setting -> dataset -> seeds: every run of a study, short enough for a command line."""
@@ -73,3 +75,12 @@ class ChecklistRecipe(StudyResults):
     models: dict[str, ModelSummary]
     datasets: dict[str, DatasetSummary]
     versions: dict[str, int]
+
+
+def run_keys(runs: StudyRuns) -> Iterator[tuple[RunKey, list[int]]]:
+    """Yield runs, each with its seeds."""
+    for protocol, models in runs.items():
+        for model, settings in models.items():
+            for setting, datasets in settings.items():
+                for dataset, seeds in datasets.items():
+                    yield RunKey(protocol, model, dataset, setting), seeds

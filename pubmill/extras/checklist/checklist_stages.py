@@ -12,7 +12,9 @@ from pubmill.extras.checklist.checklist_recipes import (
     ProtocolSummary,
     SearchSummary,
     StudyRuns,
+    run_keys,
 )
+from pubmill.recipes.tables import project
 from pubmill.specs import LocalFile
 from pubmill.stages.pipelines import OFF_THE_SHELF
 from pubmill.stages.stage import TEMPLATES, Stage
@@ -36,27 +38,19 @@ class ChecklistStage(Stage):
         return self._paths.checklist_files(self._study.study)
 
     def runs(self) -> StudyRuns:
-        """Return the runs behind the study's tables: those that it makes, and those that tables show beside
-        them."""
+        """Return the runs behind the study's tables: those that it makes, and those shown beside them."""
         return _group_runs([*self._made_records(), *self._found_records()])
 
     def _made_records(self) -> list[str]:
         """Return the records that the study makes, below the results folder."""
-        records = (
-            path
-            for table in self.graph.requests.result_tables()
-            for path in self.graph.tables.record_files(table)
-        )
-        return list(map(self._paths.below, dict.fromkeys(records)))
+        tables = self.graph.requests.result_tables()
+        records = dict.fromkeys(path for table in tables for path in self.graph.tables.record_files(table))
+        return list(map(self._paths.below, records))
 
     def _found_records(self) -> list[str]:
         """Return the records on disk that tables show but no job of the study makes."""
-        records = (
-            path
-            for table in self.graph.requests.result_tables()
-            for path in self.graph.tables.found_records(table)
-        )
-        return list(dict.fromkeys(records))
+        tables = self.graph.requests.result_tables()
+        return [*dict.fromkeys(path for table in tables for path in self.graph.tables.found_records(table))]
 
     def searches(self) -> list[SearchSummary]:
         """Return the searches behind these runs: each grid once, with the paths of the choices made by it.
@@ -65,96 +59,61 @@ class ChecklistStage(Stage):
         """
         searches: dict[tuple[str, str], SearchSummary] = {}
         made = set(self._choice_files(_group_runs(self._made_records())))
-        for protocol, model, setting, dataset in _fine_tuned_runs(self.runs()):
-            spec, choice = (
-                self.graph.runs.protocol(protocol),
-                self.graph.runs.choice(RunKey(protocol, model, dataset, setting)),
-            )
+        for run in _fine_tuned_runs(self.runs()):
+            spec, choice = self.graph.runs.protocol(run.protocol), self.graph.runs.choice(run)
             by = choice and spec.searched_by(choice.setting)
             if choice is None or by is None or spec.search is None:
                 continue
-            grid = spec.grid(self._specs.datasets[choice.dataset], choice.model or model, choice.setting)
-            search = SearchSummary(
-                protocol=protocol, grid=grid, models=by, seeds=spec.search.seeds, selected=()
-            )
-            one = searches.setdefault((protocol, repr((grid, by))), search)
-            paths = self.graph.runs.selected(RunKey(protocol, model, dataset, setting))
+            grid = spec.grid(self._specs.datasets[choice.dataset], choice.model or run.model, choice.setting)
+            key, seeds = (run.protocol, repr((grid, by))), spec.search.seeds
+            new = SearchSummary(protocol=run.protocol, grid=grid, models=by, seeds=seeds, selected=())
+            one = searches.setdefault(key, new)
+            paths = self.graph.runs.selected(run)
             there = [self._paths.below(path) for path in paths if path in made or Path(path).is_file()]
-            selected = tuple(dict.fromkeys([*one.selected, *there]))
-            searches[protocol, repr((grid, by))] = replace(one, selected=selected)
+            searches[key] = replace(one, selected=tuple(dict.fromkeys([*one.selected, *there])))
         return list(searches.values())
 
     def _choice_files(self, runs: StudyRuns) -> Iterator[str]:
         """Yield the files of the choices behind some runs."""
-        for protocol, model, setting, dataset in _fine_tuned_runs(runs):
-            yield from self.graph.runs.selected(RunKey(protocol, model, dataset, setting))
+        for run in _fine_tuned_runs(runs):
+            yield from self.graph.runs.selected(run)
 
     def recipe(self) -> ChecklistRecipe:
         """Return the ChecklistRecipe of the study: values of its specs; measurements are in the results."""
-        runs, others = self.runs(), self._found_subjects()
-        models = [*self.graph.scope.models(), *others["models"]]
-        datasets = [*self.graph.scope.datasets(), *others["datasets"]]
+        runs, specs, found = self.runs(), self._specs.models, list(map(run_of, self._found_records()))
+        models = dict.fromkeys([*self.graph.scope.models(), *(run.model for run in found)])
+        others = dict.fromkeys(run.dataset for run in found)
+        with_card = (name for name in others if Path(self._paths.card(name)).is_file())
+        datasets = dict.fromkeys([*self.graph.scope.datasets(), *with_card])
         return ChecklistRecipe(
             **vars(self.graph.report.results()),
             runs=runs,
             searches=tuple(self.searches()),
             protocols={name: self._protocol_summary(name) for name in runs if name != OFF_THE_SHELF},
-            models={name: self._model_summary(name) for name in models},
+            models={
+                name: project(ModelSummary, specs[name], weights=self.graph.models.weights(name))
+                for name in models
+            },
             datasets={name: self._dataset_summary(name) for name in datasets},
             versions={"checklist": self.version},
         )
 
-    def _found_subjects(self) -> dict[str, list[str]]:
-        """Return models and datasets that tables show only through records already on disk."""
-        runs = list(map(run_of, self._found_records()))
-        models = dict.fromkeys(run.model for run in runs)
-        cards = {run.dataset: Path(self._paths.card(run.dataset)) for run in runs}
-        return {
-            "models": [name for name in models if name not in self.graph.scope.models()],
-            "datasets": [
-                n for n, card in cards.items() if n not in self.graph.scope.datasets() and card.is_file()
-            ],
-        }
-
     def _protocol_summary(self, name: str) -> ProtocolSummary:
         spec = self._specs.protocols[name]
-        return ProtocolSummary(
-            citation=spec.citation,
-            notes=spec.notes,
-            hyperparameters=spec.hyperparameters,
-            overrides={
-                key: {**one.values, "why": one.why or ""} for key, one in spec.overrides.items() if one.values
-            },
+        overrides = {key: one for key, one in spec.overrides.items() if one.values}
+        return project(
+            ProtocolSummary,
+            spec,
+            overrides={key: {**one.values, "why": one.why or ""} for key, one in overrides.items()},
             aggregate=spec.final.aggregate,
             split=spec.final.split,
-        )
-
-    def _model_summary(self, name: str) -> ModelSummary:
-        spec = self._specs.models[name]
-        return ModelSummary(
-            label=spec.label,
-            citation=spec.citation,
-            notes=spec.notes,
-            lowercase=spec.lowercase,
-            weights=self.graph.models.weights(name),
         )
 
     def _dataset_summary(self, name: str) -> DatasetSummary:
         spec = self._specs.datasets[name]
         links = [file.url for file in spec.sources.values() if not isinstance(file, LocalFile)]
-        return DatasetSummary(
-            label=spec.label,
-            task=spec.task,
-            kind=spec.kind,
-            domain=spec.domain,
-            metric=spec.metric,
-            access=spec.access,
-            apply=spec.apply,
-            licence=spec.licence,
-            citation=spec.citation,
-            links=tuple(dict.fromkeys(links)),
-            made_up=self.graph.datasets.is_made_up(name),
-        )
+        made_up = self.graph.datasets.is_made_up(name)
+        return project(DatasetSummary, spec, links=tuple(dict.fromkeys(links)), made_up=made_up)
 
     def inputs(self) -> list[str]:
         """Return the files that the checklist reads, except weights, which it counts where they exist."""
@@ -173,9 +132,7 @@ def _group_runs(records: Iterable[str]) -> StudyRuns:
     return runs
 
 
-def _fine_tuned_runs(runs: StudyRuns) -> Iterator[tuple[str, str, str, str]]:
-    """Yield protocol, model, setting and dataset of all runs except those of pipelines."""
-    for protocol, models in sorted(runs.items()):
-        for model, settings in sorted(models.items() if protocol != OFF_THE_SHELF else ()):
-            for setting, datasets in sorted(settings.items()):
-                yield from ((protocol, model, setting, dataset) for dataset in sorted(datasets))
+def _fine_tuned_runs(runs: StudyRuns) -> list[RunKey]:
+    """Return all runs except those of pipelines, by protocol, model, setting and dataset."""
+    keys = (run for run, _ in run_keys(runs) if run.protocol != OFF_THE_SHELF)
+    return sorted(keys, key=lambda run: (run.protocol, run.model, run.setting, run.dataset))

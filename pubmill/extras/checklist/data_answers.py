@@ -1,11 +1,11 @@
 """Answers on datasets, corpora and their terms of use."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from pandas import DataFrame
 
-from pubmill.extras.checklist.checklist_answers import ChecklistAnswer, grid, value_text
-from pubmill.extras.checklist.checklist_evidence import StudyData
+from pubmill.extras.checklist.checklist_evidence import ChecklistAnswer, StudyData, grid, name_of, value_text
 from pubmill.report.rendering import count, quantity, share
 
 ACCESS = {
@@ -13,6 +13,8 @@ ACCESS = {
     "registration": "free of charge after registration",
     "credentialed": "only for people who were granted access",
 }
+TERMS_OF_MADE = "made here: its makers choose one, within the terms of its corpus"
+TERMS_OF_RELEASED = "not recorded: see the card that came with its weights"
 
 
 def sizes(study: StudyData) -> ChecklistAnswer:
@@ -21,21 +23,14 @@ def sizes(study: StudyData) -> ChecklistAnswer:
     for name, card in study.cards.items():
         for split in card.splits:
             measures = [m for m in card.sizes if card.count(split, m) is not None]
-            shown = "; ".join(f"{count(card.count(split, m) or 0)} {m.replace('_', ' ')}" for m in measures)
+            shown = "; ".join(f"{count(card.count(split, m) or 0)} {name_of(m)}" for m in measures)
             expected = card.expect.get(split, {})
             equal = all((card.count(split, measure) or 0) == value for measure, value in expected.items())
-            expected_text = (
-                ("as expected" if equal else "not as expected") if expected else "nothing expected"
-            )
-            rows.append((name, split, shown, expected_text))
-    text = (
-        "Counted in the converted files. “As expected”: equal to the counts that the dataset's spec cites.",
-    )
-    return ChecklistAnswer(
-        "measured",
-        text if rows else ("No dataset is used.",),
-        grid(("Dataset", "Split", "Counts", "Spec"), rows),
-    )
+            verdict = ("as expected" if equal else "not as expected") if expected else "nothing expected"
+            rows.append((name, split, shown, verdict))
+    text = "Counted in the converted files. “As expected”: equal to the counts that the dataset's spec cites."
+    table = grid(("Dataset", "Split", "Counts", "Spec"), rows)
+    return ChecklistAnswer("measured", (text if rows else "No dataset is used.",), table)
 
 
 def labels(study: StudyData) -> ChecklistAnswer:
@@ -61,13 +56,8 @@ def links(study: StudyData) -> ChecklistAnswer:
     for name, one in study.recipe.datasets.items():
         more = f" and {len(one.links) - 1} more; its page has all" if len(one.links) > 1 else ""
         where = one.links[0] + more if one.links else "files of the user's own"
-        rows.append(
-            (
-                name,
-                f"{ACCESS.get(one.access, one.access)}{f'; apply at {one.apply}' if one.apply else ''}",
-                where,
-            )
-        )
+        apply = f"; apply at {one.apply}" if one.apply else ""
+        rows.append((name, ACCESS.get(one.access, one.access) + apply, where))
     made_up = [name for name, one in study.recipe.datasets.items() if one.made_up]
     text = (f"At this scale the files are not the published ones: {value_text(made_up)}.",) if made_up else ()
     return ChecklistAnswer("specified", text, grid(("Dataset", "Access", "Files"), rows))
@@ -75,24 +65,13 @@ def links(study: StudyData) -> ChecklistAnswer:
 
 def exclusions(study: StudyData) -> ChecklistAnswer:
     """What the conversion left out, by reason, and what was too long for the encoders."""
-    rows = [
-        (
-            name,
-            split,
-            "; ".join(f"{reason.replace('_', ' ')}: {count(number)}" for reason, number in left_out.items()),
-        )
-        for name, card in study.cards.items()
-        for split in card.splits
-        if (
-            left_out := {
-                r: n for r in card.counted_names("left_out.") if (n := card.count(split, f"left_out.{r}"))
-            }
-        )
-    ]
-    shortened = DataFrame(list(study.records["encoded"])).sum()
-    cut = "; ".join(
-        f"{what.replace('_', ' ')}: {count(int(number))}" for what, number in shortened.items() if number
-    )
+    rows = []
+    for name, card in study.cards.items():
+        for split in card.splits:
+            reasons = card.counted_names("left_out.")
+            if left_out := _listed((one, card.count(split, f"left_out.{one}")) for one in reasons):
+                rows.append((name, split, left_out))
+    cut = _listed(DataFrame(list(study.records["encoded"])).sum().items())
     text = (
         "Every dataset is converted from its original files by a function of pubmill/convert, with the "
         "options of its spec; repetitions are kept. The table shows what the sources have and the examples "
@@ -102,23 +81,21 @@ def exclusions(study: StudyData) -> ChecklistAnswer:
     return ChecklistAnswer("measured", text, grid(("Dataset", "Split", "Left out"), rows))
 
 
+def _listed(numbers: Iterable[tuple[Any, Any]]) -> str:
+    """Return names with their counts, as text, without those of 0 or None."""
+    return "; ".join(f"{name_of(name)}: {count(int(number))}" for name, number in numbers if number)
+
+
 def overlaps(study: StudyData) -> ChecklistAnswer:
     """Inputs and documents that two splits share."""
-    rows = [
-        (
-            name,
-            f"{one.split}, {one.earlier}",
-            count(one.texts),
-            "not marked" if one.documents is None else count(one.documents),
-        )
-        for name, card in study.cards.items()
-        for one in card.overlaps
-        if one.texts or one.documents
-    ]
+    rows = []
+    for name, card in study.cards.items():
+        for one in (one for one in card.overlaps if one.texts or one.documents):
+            documents = "not marked" if one.documents is None else count(one.documents)
+            rows.append((name, f"{one.split}, {one.earlier}", count(one.texts), documents))
     text = () if rows else ("No input or document of one split was found in another.",)
-    return ChecklistAnswer(
-        "measured", text, grid(("Dataset", "Splits", "Inputs in both", "Documents in both"), rows)
-    )
+    table = grid(("Dataset", "Splits", "Inputs in both", "Documents in both"), rows)
+    return ChecklistAnswer("measured", text, table)
 
 
 def pretraining(study: StudyData) -> ChecklistAnswer:
@@ -127,25 +104,16 @@ def pretraining(study: StudyData) -> ChecklistAnswer:
         return ChecklistAnswer("not applicable", ("No model of this study was pretrained here.",))
     rows: list[tuple[str, str]] = []
     for name, one in study.corpora.items():
-        rejected = ", ".join(
-            f"{reason.replace('_', ' ')} {count(n)}" for reason, n in sorted(one["rejected"].items())
-        )
-        size = (
-            f"{count(one['documents'])} documents of {count(one['parsed'])} read, {count(one['words'])} words"
-        )
-        rows.append((f"corpus {name}", f"{size}; rejected: {rejected or 'none'}"))
+        rejected = ", ".join(f"{name_of(why)} {count(n)}" for why, n in sorted(one["rejected"].items()))
+        size = f"{count(one['documents'])} documents of {count(one['parsed'])} read"
+        words = f"{count(one['words'])} words; rejected: {rejected or 'none'}"
+        rows.append((f"corpus {name}", f"{size}, {words}"))
     for name, one in study.vocabs.items():
-        rows.append(
-            (
-                f"vocabulary {name}",
-                f"{count(one['size'])} pieces, learnt from {count(one['documents'])} documents",
-            )
-        )
+        size = f"{count(one['size'])} pieces, learnt from {count(one['documents'])} documents"
+        rows.append((f"vocabulary {name}", size))
     for run in study.pretrainings:
-        loss = f"last logged loss {run.last['loss']:.3f}"
-        rows.append(
-            (f"recipe {run.name}", f"{count(run.steps)} steps, {quantity(run.tokens)} tokens, {loss}")
-        )
+        size = f"{count(run.steps)} steps, {quantity(run.tokens)} tokens"
+        rows.append((f"recipe {run.name}", f"{size}, last logged loss {run.last['loss']:.3f}"))
     return ChecklistAnswer("measured", (), grid(("What", "Size"), rows))
 
 
@@ -157,29 +125,26 @@ def collection(study: StudyData) -> ChecklistAnswer:
 
 def citations(study: StudyData) -> ChecklistAnswer:
     """The citations in the specs."""
-    rows = [*_citations("dataset", ((n, one.citation) for n, one in study.recipe.datasets.items()))]
-    rows += _citations("model", ((n, one.citation) for n, one in study.recipe.models.items()))
-    rows += _citations("protocol", ((n, one.citation) for n, one in study.recipe.protocols.items()))
+    rows = []
+    cited: Mapping[str, Mapping[str, Any]] = {
+        "dataset": study.recipe.datasets,
+        "model": study.recipe.models,
+        "protocol": study.recipe.protocols,
+    }
+    for kind, of_kind in cited.items():
+        rows += [(f"{kind} {n}", one.citation or "none given in its spec") for n, one in of_kind.items()]
     text = ("A dataset's citation is the source of its expected counts; its page has more details.",)
     return ChecklistAnswer("specified", text, grid(("Artefact", "Citation"), rows))
-
-
-def _citations(kind: str, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(f"{kind} {name}", citation or "none given in its spec") for name, citation in pairs]
 
 
 def licences(study: StudyData) -> ChecklistAnswer:
     """The licences of datasets, from their specs, and of weights, as far as known."""
     rows = [(f"dataset {name}", one.licence) for name, one in study.recipe.datasets.items()]
-    rows += [(f"model {name}", _weights_terms(one.weights.kind)) for name, one in study.recipe.models.items()]
+    for name, model in study.recipe.models.items():
+        made_here = model.weights.kind in ("pretraining", "random")
+        rows.append((f"model {name}", TERMS_OF_MADE if made_here else TERMS_OF_RELEASED))
     text = ("pubmill itself: Apache License 2.0. It grants no licence for corpora, weights or scores.",)
     return ChecklistAnswer("specified", text, grid(("Artefact", "Licence"), rows))
-
-
-def _weights_terms(kind: str) -> str:
-    if kind in ("pretraining", "random"):
-        return "made here: its makers choose one, within the terms of its corpus"
-    return "not recorded: see the card that came with its weights"
 
 
 def intended_use(study: StudyData) -> ChecklistAnswer:

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 
 from pubmill.extras.checklist import data_answers as data
 from pubmill.extras.checklist import model_answers as models
-from pubmill.extras.checklist import search_answers as search
-from pubmill.extras.checklist.checklist_answers import ChecklistAnswer, Item
-from pubmill.extras.checklist.checklist_evidence import StudyData
+from pubmill.extras.checklist.checklist_evidence import ChecklistAnswer, Item, StudyData
 from pubmill.report.rendering import renderers
 from pubmill.storage.result_paths import CHECKLIST_FORMATS
 
@@ -28,12 +26,12 @@ QUESTIONS: dict[str, dict[str, Callable[[StudyData], ChecklistAnswer]]] = {
         "How is each score defined?": models.metrics,
     },
     "Runs and hyper-parameters": {
-        "How many times was a model trained and evaluated?": search.runs,
-        "Between which values were hyper-parameters searched?": search.bounds,
-        "Which values were best, and used for the reported scores?": search.chosen,
-        "How were values tried, and how was one of them chosen?": search.method,
-        "Which values were fixed?": search.fixed,
-        "Is a reported score one run, or an aggregate of several?": search.statistics,
+        "How many times was a model trained and evaluated?": models.runs,
+        "Between which values were hyper-parameters searched?": models.bounds,
+        "Which values were best, and used for the reported scores?": models.chosen,
+        "How were values tried, and how was one of them chosen?": models.method,
+        "Which values were fixed?": models.fixed,
+        "Is a reported score one run, or an aggregate of several?": models.statistics,
     },
     "Data": {
         "How large is each dataset, and each of its splits?": data.sizes,

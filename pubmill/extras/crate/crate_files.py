@@ -1,5 +1,4 @@
-"""Pack a finished study as a Workflow Run RO-Crate: workflow, configuration, results and a list of all
-sources.
+"""Pack a finished study as a Workflow Run RO-Crate: workflow, configuration, results, a list of all sources.
 
 Profile: Workflow Run Crate 0.5 (https://w3id.org/ro/wfrun/workflow/0.5), on RO-Crate 1.1. The study's results
 are copied into the crate. Sources, texts and weights are not; sources are identified by URL and hash. No
@@ -34,10 +33,7 @@ PROFILES = {
 }
 CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
 """JSON-LD context that defines `sha256` and other terms."""
-WORKFLOW_PROFILE = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
 CODE_LICENCE = "https://spdx.org/licenses/Apache-2.0"
-COMPLETED = "http://schema.org/CompletedActionStatus"
-PROOF_ENDING = ".proof.zip"
 STUDY, README, CONFIG = "study.yaml", "README.md", "config.yaml"
 IN_CRATE = Paths("results")
 """Paths of the results in the crate."""
@@ -88,14 +84,9 @@ def write_crate(recipe: CrateRecipe, results: Path, checkout: Path, output: Path
 def how_to_verify(recipe: CrateRecipe) -> str:
     """Return the commands by which a reader verifies the crate, for its README."""
     lines = [f"sha256sum --check {FOLDER_SUMS}    # every file is as it was written"]
-    for proof in map(IN_CRATE.at, filter(is_proof, recipe.results)):
+    for proof in (IN_CRATE.at(path) for path in recipe.results if path.endswith(".proof.zip")):
         lines += [f"unzip {proof} verify.py", f"python verify.py {proof}    # recomputes every number"]
     return "\n".join(["## How to verify it", "", "```sh", *lines, "```"])
-
-
-def is_proof(path: str) -> bool:
-    """Return whether a result is the archive of a proof."""
-    return path.endswith(PROOF_ENDING)
 
 
 def _write_yaml(path: Path, values: Mapping[str, Any]) -> None:
@@ -112,26 +103,27 @@ def make_crate(
     crate.metadata.extra_contexts.append(CONTEXT)
     workflow = _add_workflow(crate, checkout, made_with)
     _add_file(crate, written / README, README, "What is in this crate")["about"] = crate.root_dataset
-    _add_file(
-        crate, written / CONFIG, CONFIG, "Defaults of pubmill's configuration, without folders of the machine"
-    )
+    defaults = "Defaults of pubmill's configuration, without folders of the machine"
+    _add_file(crate, written / CONFIG, CONFIG, defaults)
     configuration = _add_file(crate, written / STUDY, STUDY, "Configuration, without folders of the machine")
     sources = [_add_source(crate, recipe, results, path) for path in sorted(recipe.sources)]
     products = [
         _add_file(crate, _existing_file(results / path), IN_CRATE.at(path), _result_name(path))
         for path in recipe.results
     ]
-    begun, ended = _start_time(sources), _end_time([results / path for path in recipe.results])
-    inputs, outputs = _add_parameters(crate, workflow, configuration, sources, products)
+    begun = min((str(one["sdDatePublished"]) for one in sources), default=None)
+    last = max((results / path).stat().st_mtime for path in recipe.results)
+    ended = datetime.fromtimestamp(last, UTC).isoformat(timespec="seconds")
+    _add_parameters(crate, workflow, configuration, sources, products)
     action = crate.add_action(
         workflow,
         identifier=f"#run-of-{recipe.study}",
-        object=inputs,
-        result=_unwrap_single(outputs),
+        object=[configuration, *sources],
+        result=_unwrap_single(products),
         properties={
             "name": f"Run of the study {recipe.study}",
             "description": describe(recipe, made_with),
-            "actionStatus": COMPLETED,
+            "actionStatus": "http://schema.org/CompletedActionStatus",
             "endTime": ended,
             **({"startTime": begun} if begun else {}),
         },
@@ -157,8 +149,7 @@ def describe(recipe: CrateRecipe, made_with: Sequence[Provenance]) -> str:
 
 
 def _add_workflow(crate: ROCrate, checkout: Path, made_with: Sequence[Provenance]) -> ComputationalWorkflow:
-    """Add the Snakefile as the crate's main workflow, with the files that it includes and the packages
-    used."""
+    """Add the Snakefile as the main workflow, with the files that it includes and the packages used."""
     files = sorted({path for pattern in WORKFLOW for path in checkout.glob(pattern)})
     code = crate.add(_make_entity(crate, CODE_LICENCE, "CreativeWork", name="Apache License 2.0"))
     for path in files:
@@ -177,13 +168,11 @@ def _add_workflow(crate: ROCrate, checkout: Path, made_with: Sequence[Provenance
             "name": "pubmill",
             "description": "From PubMed citations to the result tables of biomedical language model papers",
             "version": provenance.commit() or "not recorded",
-            "conformsTo": {"@id": WORKFLOW_PROFILE},
+            "conformsTo": {"@id": "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"},
         },
     )
-    workflow["license"] = code
-    workflow["softwareRequirements"] = _unwrap_single(
-        [crate.add(one) for one in _package_entities(crate, made_with)]
-    )
+    packages = [crate.add(one) for one in _package_entities(crate, made_with)]
+    workflow["license"], workflow["softwareRequirements"] = code, _unwrap_single(packages)
     return workflow
 
 
@@ -235,16 +224,11 @@ def _add_source(crate: ROCrate, recipe: CrateRecipe, results: Path, noted: str) 
         entity = crate.add_file(record["url"], properties=properties)
     else:
         entity = crate.add(_make_entity(crate, f"#{quote(path)}", "CreativeWork", **properties))
-    if path in recipe.licences:
-        entity["license"] = _licence_entity(crate, recipe.licences[path])
+    if words := recipe.licences.get(path):
+        licence = f"#licence-{hashlib.sha256(words.encode()).hexdigest()[:12]}"
+        new = _make_entity(crate, licence, "CreativeWork", name=words, description=words)
+        entity["license"] = crate.get(licence) or crate.add(new)
     return entity
-
-
-def _licence_entity(crate: ROCrate, words: str) -> ContextEntity:
-    """Return the entity of a licence in words, one for all files with that licence."""
-    identifier = f"#licence-{hashlib.sha256(words.encode()).hexdigest()[:12]}"
-    known = crate.get(identifier)
-    return known or crate.add(_make_entity(crate, identifier, "CreativeWork", name=words, description=words))
 
 
 def _add_parameters(
@@ -252,23 +236,18 @@ def _add_parameters(
     workflow: ComputationalWorkflow,
     configuration: ContextEntity,
     sources: Sequence[ContextEntity],
-    products: Sequence[ContextEntity],
-) -> tuple[list[ContextEntity], list[ContextEntity]]:
-    """Add the workflow's formal parameters, and return the inputs and outputs of this run."""
+    products: list[ContextEntity],
+) -> None:
+    """Add the workflow's formal parameters, and connect them with the inputs and outputs of this run."""
     files = [one for one in sources if one.type == "File"]
-    slots = {
-        "input": {"configuration": [configuration], "source": files},
-        "output": {"result": list(products)},
-    }
-    for role, by_name in slots.items():
-        for name, entities in by_name.items():
-            if entities:
-                parameter = crate.add_formal_parameter(name, "File", identifier=f"#{name}")
-                workflow.append_to(role, parameter, compact=True)
-                parameter["workExample"] = _unwrap_single(entities)
-                for entity in entities:
-                    entity["exampleOfWork"] = parameter
-    return [configuration, *sources], list(products)
+    configurations = ("input", "configuration", [configuration])
+    for role, name, entities in (configurations, ("input", "source", files), ("output", "result", products)):
+        if entities:
+            parameter = crate.add_formal_parameter(name, "File", identifier=f"#{name}")
+            workflow.append_to(role, parameter, compact=True)
+            parameter["workExample"] = _unwrap_single(entities)
+            for entity in entities:
+                entity["exampleOfWork"] = parameter
 
 
 def _unwrap_single(entities: list[ContextEntity]) -> ContextEntity | list[ContextEntity]:
@@ -276,34 +255,20 @@ def _unwrap_single(entities: list[ContextEntity]) -> ContextEntity | list[Contex
     return entities[0] if len(entities) == 1 else entities
 
 
-def _start_time(sources: Sequence[ContextEntity]) -> str | None:
-    """Return the time when the first source was retrieved."""
-    return min((str(one["sdDatePublished"]) for one in sources), default=None)
-
-
-def _end_time(paths: Sequence[Path]) -> str:
-    """Return the time when the last result was written."""
-    last = max(path.stat().st_mtime for path in paths)
-    return datetime.fromtimestamp(last, UTC).isoformat(timespec="seconds")
-
-
 def _describe_root(crate: ROCrate, recipe: CrateRecipe, action: ContextEntity, ended: str) -> None:
     """Describe the crate as a whole: its content, terms and profiles."""
     root = crate.root_dataset
     crate.name, crate.datePublished = f"{recipe.title} (pubmill study {recipe.study})", ended
     crate.description = f"{CONTENT} At {recipe.scale_title}."
-    terms = _make_entity(
-        crate, "#terms", "CreativeWork", name="Terms of this crate", description=TERMS_OF_USE
-    )
-    crate.license = crate.add(terms)
+    terms = {"name": "Terms of this crate", "description": TERMS_OF_USE}
+    crate.license = crate.add(_make_entity(crate, "#terms", "CreativeWork", **terms))
     for identifier, (name, number) in PROFILES.items():
         profile = _make_entity(crate, identifier, "CreativeWork", name=name, version=number)
         root.append_to("conformsTo", crate.add(profile))
     root["mentions"] = action
     if recipe.author:
         person = crate.add(Person(crate, recipe.author.orcid, properties={"name": recipe.author.name}))
-        action["agent"] = person
-        root["author"] = person
+        action["agent"] = root["author"] = person
 
 
 def _result_name(path: str) -> str:

@@ -1,6 +1,7 @@
 """The RO-Crate of a study."""
 
 from pubmill.extras.crate.crate_recipes import CrateAuthor, CrateRecipe
+from pubmill.recipes.tables import project
 from pubmill.stages.stage import Stage
 
 OF_THE_MACHINE = {"results", "mirror", "local_files", "save_minutes"}
@@ -23,16 +24,12 @@ class Crate(Stage):
         own = self._study.model_dump(mode="json", exclude=OF_THE_MACHINE)
         keys = dict.fromkeys(self._study.local_files, "a folder of your own")
         licences, conditions = self._access_terms()
-        return CrateRecipe(
-            study=report.study,
-            title=report.title,
-            scale=report.scale,
-            scale_title=report.scale_title,
-            tables=report.tables,
+        return project(
+            CrateRecipe,
+            report,
             configuration=own | ({"local_files": keys} if keys else {}),
             author=CrateAuthor(name=author.name, orcid=author.orcid) if author else None,
             results=tuple(map(self._paths.below, self.graph.publication.files())),
-            sources=report.sources,
             licences=licences,
             conditions=conditions,
             versions={"crate": self.version},

@@ -1,18 +1,26 @@
-"""Losses and subwords of held-out documents by date of publication."""
+"""Losses and subwords of held-out documents by date of publication.
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+Dates are the years of the corpus's parsed shards and the months of PubMed's files.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from tokenizers import Tokenizer
 
+from pubmill.corpus.document_years import wanted_rows
+from pubmill.corpus.gzipped import BROKEN, open_gzip
+from pubmill.corpus.medline_bytes import ARTICLE_END
+from pubmill.errors import PubmillError
 from pubmill.examples.sentences import SentenceSplitter
 from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.extras.drift.drift_recipes import DriftRecipe
-from pubmill.extras.drift.publication_dates import dates_of
 from pubmill.pretraining import checkpoints
 from pubmill.pretraining.distributed import join
 from pubmill.pretraining.document_losses import masked_sums
@@ -29,6 +37,14 @@ from pubmill.vocabs.dataset_fit import Fit, Pieces
 
 YEAR = 4
 """Characters of a date's year."""
+CHUNK = 1 << 22
+_PMID = re.compile(rb'<PMID Version="[0-9]+">([0-9]+)</PMID>')
+_PRINTED = re.compile(rb"<PubDate>\s*<Year>\s*([0-9]{4})\s*</Year>\s*<Month>\s*([A-Za-z]{3}|[0-9]{1,2})")
+NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTHS = {name: n for n, name in enumerate(NAMES, 1)} | {
+    f"{n:{pad}}": n for n in range(1, 13) for pad in ("", "02")
+}
+"""What PubMed calls a month, in lower case -> its number."""
 
 
 class DatedText(NamedTuple):
@@ -59,6 +75,7 @@ def measure_drift(recipe: DriftRecipe, places: Places, packed: Path) -> Drift:
     dated = sorted(dated_texts(recipe, places))
     known = [one for one in dated if one.date]
     months = losses(recipe, places, known, packed) if known else {}
+    years = groupby(months, key=lambda date: date[:YEAR])
     return Drift(
         recipe=recipe.recipe,
         step=recipe.step,
@@ -66,7 +83,7 @@ def measure_drift(recipe: DriftRecipe, places: Places, packed: Path) -> Drift:
         documents=len(dated),
         undated=len(dated) - len(known),
         months=tuple(_loss(date, [sums]) for date, sums in months.items() if len(date) > YEAR),
-        years=tuple(_loss(year, sums) for year, sums in _by_year(months).items()),
+        years=tuple(_loss(year, [months[date] for date in dates]) for year, dates in years),
         fit=tuple(fits(load_tokenizer(places.vocab), known)),
     )
 
@@ -114,24 +131,16 @@ def losses(
     return {date: sums for date, sums in by_date.items() if sums.masked}
 
 
-def _by_year(months: Mapping[str, DatedSums]) -> dict[str, list[DatedSums]]:
-    years: dict[str, list[DatedSums]] = defaultdict(list)
-    for date, sums in months.items():
-        years[date[:YEAR]].append(sums)
-    return years
-
-
 def _loss(date: str, sums: Sequence[DatedSums]) -> DatedLoss:
     documents, masked, loss = (sum(values) for values in zip(*sums, strict=True))
     return DatedLoss(date=date, documents=int(documents), masked=int(masked), loss=loss / masked)
 
 
-def fits(tokenizer: Tokenizer, dated: Iterable[DatedText]) -> Iterator[DatedFit]:
-    """Yield the fit of a vocabulary to the words of each year."""
-    pieces, years = Pieces(tokenizer), defaultdict[str, list[str]](list)
-    for one in dated:
-        years[one.date[:YEAR]].append(one.text)
-    for year, texts in sorted(years.items()):
+def fits(tokenizer: Tokenizer, dated: Sequence[DatedText]) -> Iterator[DatedFit]:
+    """Yield the fit of a vocabulary to the words of each year, for documents in the order of their dates."""
+    pieces = Pieces(tokenizer)
+    for year, documents in groupby(dated, key=lambda one: one.date[:YEAR]):
+        texts = [one.text for one in documents]
         fit: Fit = pieces.fit(word for text in texts for word in split_words(text))
         if fit.words:
             yield DatedFit(
@@ -142,3 +151,43 @@ def fits(tokenizer: Tokenizer, dated: Iterable[DatedText]) -> Iterator[DatedFit]
                 split_words=fit.split / fit.words,
                 unknown_words=fit.unknown / fit.words,
             )
+
+
+def dates_of(names: Collection[str], shard: Path, file: Path | None) -> dict[str, str]:
+    """Return the dates of documents, by id: YYYY-MM, or YYYY where the source has no month.
+
+    `shard`: the parsed shard with all of them; `file`: its PubMed file, if it is from PubMed. A later row
+    about a document replaces an earlier one. Documents without a year are left out.
+    """
+    rows = wanted_rows(shard, "id", pa.array(sorted(names), pa.string()), ["id", "pmid", "published"])
+    by_id = {row["id"]: row for row in rows.to_pylist()}
+    months = months_of({row["pmid"] for row in by_id.values() if row["pmid"]}, file) if file else {}
+    dates = {name: months.get(row["pmid"], row["published"]) for name, row in by_id.items()}
+    return {name: date for name, date in dates.items() if date}
+
+
+def months_of(pmids: Collection[str], file: Path) -> dict[str, str]:
+    """Return the months in which a PubMed file says that citations were published, YYYY-MM by PMID."""
+    months: dict[str, str] = {}
+    for article in _articles(file):
+        number = _PMID.search(article)
+        if number is None or (pmid := str(int(number[1]))) not in pmids:
+            continue
+        printed = _PRINTED.search(article, number.end())
+        if printed and (month := MONTHS.get(printed[2].decode().lower())):
+            months[pmid] = f"{printed[1].decode()}-{month:02d}"
+        else:
+            months.pop(pmid, None)
+    return months
+
+
+def _articles(file: Path) -> Iterator[bytes]:
+    """Yield the citations of a PubMed file, each up to its end tag."""
+    rest = b""
+    try:
+        with open_gzip(file) as content:
+            while chunk := content.read(CHUNK):
+                *whole, rest = (rest + chunk).split(ARTICLE_END)
+                yield from whole
+    except BROKEN as error:
+        raise PubmillError(f"{file}: not a whole gzip file: {error}. Delete it and fetch it again") from None

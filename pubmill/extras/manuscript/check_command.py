@@ -1,6 +1,8 @@
 """`pubmill check`."""
 
+import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -26,22 +28,21 @@ def check(
     and what to do. The status is 1 if there is any.
     """
     checkout()
-    from pubmill.extras.manuscript.findings import as_json as findings_as_json
     from pubmill.extras.manuscript.manuscript_check import check_manuscript
     from pubmill.extras.manuscript.study_tables import finished_tables
     from pubmill.planning.terminal_tables import print_text
 
     tables = finished_tables(configured_graph(study, configfile, config))
-    checked = check_manuscript(manuscript, tables)
-    for note in checked.notes:
+    findings, notes = check_manuscript(manuscript, tables)
+    for note in notes:
         print(f"note: {escape_controls(note)}", file=sys.stderr)
     if as_json:
-        print(findings_as_json(checked.findings), end="")
+        print(json.dumps([asdict(one) for one in findings], indent=1, ensure_ascii=False))
     else:
-        for finding in checked.findings:
+        for finding in findings:
             print_text(escape_controls(str(finding)))
-        print(f"findings: {len(checked.findings)}, against the tables of {study}", file=sys.stderr)
-    if checked.findings:
+        print(f"findings: {len(findings)}, against the tables of {study}", file=sys.stderr)
+    if findings:
         raise typer.Exit(1)
 
 

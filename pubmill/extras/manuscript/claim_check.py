@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from pubmill.extras.manuscript.findings import ManuscriptFault
-from pubmill.extras.manuscript.latex_source import Source, blanked
+from pubmill.extras.manuscript.latex_source import ManuscriptFault, Source, blanked
 from pubmill.extras.manuscript.manuscript_sentences import (
     ManuscriptSentence,
     NameInSentence,
@@ -23,7 +22,6 @@ from pubmill.extras.manuscript.manuscript_sentences import (
 from pubmill.extras.manuscript.study_tables import StudyTables
 from pubmill.messages import commands
 from pubmill.tables.cells import Table
-from pubmill.tables.comparisons import Comparisons
 
 _SCORE = r"(?:F1|F1-scores?|scores?|accuracy|accuracies|performance|results?|recall|precision|correlations?)"
 _COST = r"(?:more|fewer|less|faster|slower|cheaper|larger|smaller|longer|shorter|costlier|harder|easier)"
@@ -55,12 +53,8 @@ _REFERENCE = re.compile(
     re.IGNORECASE,
 )
 _CLAUSES = re.compile(r";|,?\s+(?:but|while|whereas|although|though)\s|,\s+and\s", re.IGNORECASE)
-
-
 CONTEXT = 120
 """Characters before a word in which it may be denied."""
-
-
 _EVERYWHERE = re.compile(
     r"\b(?:on|in|for|across|over|of)\s+(?:all|every|each)\s+(?:of\s+)?(?:(?:the|our|these|its)\s+)?"
     r"(?:[\w-]+\s+){0,2}(?:datasets?|tasks?|benchmarks?|corpora|corpus|test\s+sets?|cases|rows)\b",
@@ -94,13 +88,9 @@ def check_claims(
             reasons = {name: _objection(name, claim, study) for name, claim in claims.items()}
             refuted = [why for name, why in reasons.items() if why and claims[name].everywhere]
             if refuted or (reasons and all(reasons.values())):
-                yield ManuscriptFault(
-                    *source.place(sentence.start + match.start()),
-                    "claim",
-                    f'"{" ".join(match[0].split())}"',
-                    (refuted or [*reasons.values()])[0],
-                    "State what the test shows, or remove the word",
-                )
+                place, found = sentence.start + match.start(), f'"{" ".join(match[0].split())}"'
+                why, to_do = [*refuted, *reasons.values()][0], "State what the test shows, or remove the word"
+                yield source.fault(place, "claim", found, why, to_do)
                 break
 
 
@@ -117,29 +107,22 @@ def _claim_words(sentence: ManuscriptSentence, names: Iterable[TableNames]) -> I
 
 def _claim(sentence: ManuscriptSentence, word: re.Match[str], names: TableNames) -> Claim | None:
     """Return the claim of a word by the names of one table; None if the table does not have them."""
-    start, end = _clause(sentence.text, word.start())
-    least = 1 if word["best"] else 2
-    columns = _unambiguous(names.columns(sentence.text), start, end, least)
-    rows = _unambiguous(names.rows(sentence.text), start, end, 1)
-    everywhere = rows is None and not word["best"] and bool(_EVERYWHERE.search(sentence.text, start, end))
+    text = sentence.text
+    clauses = [0, *(end for one in _CLAUSES.finditer(text) for end in one.span()), len(text)]
+    start = max(end for end in clauses if end <= word.start())
+    end = min(end for end in clauses if end > word.start())
+    columns = _unambiguous(names.columns(text), start, end, 1 if word["best"] else 2)
+    rows = _unambiguous(names.rows(text), start, end, 1)
+    everywhere = rows is None and not word["best"] and bool(_EVERYWHERE.search(text, start, end))
     rows = [] if everywhere else rows
     if columns is None or rows is None:
         return None
     keys = tuple(dict.fromkeys(key for one in rows for key in one.keys))
     if word["best"]:
-        better = (
-            tuple(dict.fromkeys(one.keys[0] for one in columns if one.start < word.start()))
-            or columns[0].keys
-        )
-        return Claim(better[-1:], (), keys, True, True)
-    better, worse, ordered = _sides(sentence.text, word, columns)
+        before = dict.fromkeys(one.keys[0] for one in columns if one.start < word.start())
+        return Claim((*columns[0].keys, *before)[-1:], (), keys, True, True)
+    better, worse, ordered = _sides(text, word, columns)
     return Claim(better, worse, keys, ordered, False, everywhere) if better and worse else None
-
-
-def _clause(text: str, place: int) -> tuple[int, int]:
-    """Return the span of the clause around a place."""
-    ends = [0, *(end for match in _CLAUSES.finditer(text) for end in match.span()), len(text)]
-    return max(end for end in ends if end <= place), min(end for end in ends if end > place)
 
 
 def _unambiguous(
@@ -164,23 +147,21 @@ def _sides(
     ordered = bool(before and after) and not _SYMMETRIC.match(text[word.end() :])
     if not before or not after:
         before, after = list(columns[:1]), list(columns[1:])
-    if _REVERSED.search(text[word.start() : word.end() + 12].split(",")[0]) or _is_reversed(word[0]):
+    claimed = text[word.start() : word.end() + 12].split(",")[0]
+    if _REVERSED.search(claimed) or word[0].lower().endswith(" by"):
         before, after = after, before
     better, worse = ({one.keys[0]: None for one in side} for side in (before, after))
     return tuple(better), tuple(key for key in worse if key not in better), ordered
 
 
-def _is_reversed(word: str) -> bool:
-    return word.lower().endswith(" by")
-
-
 def _objection(name: str, claim: Claim, study: StudyTables) -> str:
     """Return why the comparisons of a table do not support a claim; empty if they do."""
-    table, compared = study.tables[name], study.compared[name]
+    table = study.tables[name]
     for row in _rows_with_all(table, claim) if claim.everywhere else claim.rows:
         pairs = [(one, other) for one in claim.better for other in claim.worse]
         if claim.best:
-            pairs = [(claim.better[0], other) for other in _tested(compared, row)]
+            tests = (pair for one in study.compared[name].rows if one.row == row for pair in one.pairs)
+            pairs = [(claim.better[0], pair.other) for pair in tests]
             if why := _published_objection(name, claim.better[0], row, table):
                 return why
         if not pairs:
@@ -198,18 +179,11 @@ def _rows_with_all(table: Table, claim: Claim) -> list[str]:
     has a lower one come first, because they refute it."""
     holds: dict[str, bool] = {}
     for row in (one.key for one in table.rows if one.shown):
-        better, worse = (
-            [table.cells[key][row].value for key in side] for side in (claim.better, claim.worse)
-        )
-        known = [value for value in (*better, *worse) if value is not None]
-        if len(known) == len(better) + len(worse):
-            holds[row] = min(known[: len(better)]) >= max(known[len(better) :])
+        values = [table.cells[key][row].value for key in (*claim.better, *claim.worse)]
+        known = [value for value in values if value is not None]
+        if len(known) == len(values):
+            holds[row] = min(known[: len(claim.better)]) >= max(known[len(claim.better) :])
     return sorted(holds, key=lambda row: holds[row])
-
-
-def _tested(compared: Comparisons, row: str) -> list[str]:
-    """Return the columns that are compared with the best one of a row."""
-    return [pair.other for one in compared.rows if one.row == row for pair in one.pairs]
 
 
 def _published_objection(name: str, column: str, row: str, table: Table) -> str:

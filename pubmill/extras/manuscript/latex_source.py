@@ -1,7 +1,16 @@
 r"""The files of a manuscript: their code without comments and verbatim text, at the original offsets.
 
 Files are scanned, not executed: macros of the author's own are not expanded, except that macros defined with
-bold type count as bold.
+bold type count as bold. Marks are comments that name the table, rows and columns behind numbers:
+
+    % pubmill: table gu2020/table06
+    % pubmill: columns bert-base-uncased pubmedbert-base pubmedbert-base:published -
+    BC2GM & 80.90 & 84.52 & 84.52 & (a) \\ % pubmill: row bc2gm
+
+`columns` names the cells after the first of each row of a tabular, `row` the row; in a tabular with models as
+rows, they are `rows` and `column`. `-` is a cell that is not compared. `% pubmill: name Our model = KEY` is
+another name of a row or column; `% pubmill: ignore` exempts the sentence with this comment. A comment
+with macros, `84.52 % \cell{...}{...}{...}`, names the cells of the last numbers before it.
 """
 
 import re
@@ -23,10 +32,43 @@ _TOKEN = re.compile(
 )
 _INPUT = re.compile(r"\\(?:input|include|subfile)\s*\{([^{}]*)\}")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_MARK = re.compile(r"\s*pubmill:\s*(table|columns|rows|row|column|name|ignore)\b[ \t]*(.*?)\s*$")
 LONGEST_GROUP = 2_000
 """Longer arguments of macros are not read."""
 MOST_BYTES = 20_000_000
 """Larger files are refused: no manuscript has as much."""
+KINDS = {
+    "stale": "number that is not the table's",
+    "rounding": "wrongly rounded number",
+    "bold": "wrong bold",
+    "unknown": "unknown name",
+    "empty": "cell without a value",
+    "mark": "row that does not fit its mark",
+    "macros": "old file of macros",
+    "claim": "claim that no test supports",
+}
+"""Kind of a fault -> its name in a message."""
+
+
+@dataclass(frozen=True, order=True)
+class ManuscriptFault:
+    """A fault of a manuscript.
+
+    `line` and `position` count from 1. `kind`: a word for programs (`KINDS`); `found`: what stands there;
+    `expected`: what the tables have; `to_do`: how to correct it.
+    """
+
+    file: str
+    line: int
+    position: int
+    kind: str
+    found: str
+    expected: str
+    to_do: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.position}"
+        return f"{place}: {KINDS[self.kind]}: {self.found}; {self.expected}. {self.to_do}"
 
 
 class Comment(NamedTuple):
@@ -34,6 +76,14 @@ class Comment(NamedTuple):
 
     start: int
     text: str
+
+
+class Mark(NamedTuple):
+    """A mark: the offset of its comment, its kind, and what it names."""
+
+    start: int
+    kind: str
+    names: str
 
 
 @dataclass(frozen=True)
@@ -59,6 +109,21 @@ class Source:
         """Return the offset at which the line of an offset begins."""
         return self._line_starts[bisect_right(self._line_starts, offset) - 1]
 
+    def fault(self, offset: int, kind: str, found: str, expected: str, to_do: str) -> ManuscriptFault:
+        """Return a fault at an offset."""
+        return ManuscriptFault(*self.place(offset), kind, found, expected, to_do)
+
+    @cached_property
+    def marks(self) -> list[Mark]:
+        """The marks of the file, in order."""
+        matches = ((one.start, _MARK.match(one.text)) for one in self.comments)
+        return [Mark(start, mark[1], mark[2]) for start, mark in matches if mark]
+
+    def own_names(self) -> dict[str, str]:
+        """Return the names that the file gives to rows and columns: name -> key."""
+        pairs = (one.names.rpartition("=") for one in self.marks if one.kind == "name")
+        return {name.strip(): key.strip() for name, _, key in pairs if name.strip() and key.strip()}
+
 
 def read_source(path: Path, name: str) -> Source:
     """Read a file; a `PubmillError` if it cannot be read, is too large or is not UTF-8."""
@@ -81,12 +146,12 @@ def source_of(name: str, text: str) -> Source:
     while token := _TOKEN.search(text, place):
         place = token.end()
         if token["comment"]:
-            place = _end(text, "\n", place)
+            place = find_end(text, "\n", place)
             comments.append(Comment(token.start(), text[token.end() : place]))
         elif token["verb"]:
-            place = min(_end(text, token["verb"], place) + 1, _end(text, "\n", place))
+            place = min(find_end(text, token["verb"], place) + 1, find_end(text, "\n", place))
         elif token["environment"]:
-            place = _end(text, f"\\end{{{token['environment']}}}", place)
+            place = find_end(text, f"\\end{{{token['environment']}}}", place)
         elif token["end"]:
             place = len(text)
         else:
@@ -95,7 +160,7 @@ def source_of(name: str, text: str) -> Source:
     return Source(name, text, blanked(text, blank), tuple(comments))
 
 
-def _end(text: str, end: str, start: int) -> int:
+def find_end(text: str, end: str, start: int) -> int:
     """Return where a text that ends something begins, or the end of the whole."""
     place = text.find(end, start)
     return len(text) if place < 0 else place
@@ -111,27 +176,15 @@ def blanked(text: str, spans: list[tuple[int, int]]) -> str:
     return "".join([*parts, text[place:]])
 
 
-class Unread(NamedTuple):
-    """An input that was not read: its place, its name, and why (`absent` or `outside`)."""
+def read_manuscript(main: Path) -> tuple[list[Source], list[str]]:
+    """Read the main file and the files that it inputs, directly or not, from its own folder or below.
 
-    source: Source
-    offset: int
-    named: str
-    why: str
-
-
-class Manuscript(NamedTuple):
-    """The files of a manuscript in the order of their first use, and inputs that were not read."""
-
-    sources: list[Source]
-    unread: list[Unread]
-
-
-def read_manuscript(main: Path) -> Manuscript:
-    """Read the main file and the files that it inputs, directly or not, from its own folder or below."""
+    Return them in the order of their first use, and notes on inputs that were not read; TeX may have files of
+    these names elsewhere.
+    """
     folder = main.resolve().parent
     sources: list[Source] = []
-    unread: list[Unread] = []
+    notes: list[str] = []
     seen: set[Path] = set()
     todo = [(main, str(main))]
     while todo:
@@ -139,28 +192,25 @@ def read_manuscript(main: Path) -> Manuscript:
         if path.resolve() in seen:
             continue
         seen.add(path.resolve())
-        source = read_source(path, name)
-        sources.append(source)
-        inputs = list(_inputs(source, folder, main.parent))
-        unread += [one for one in inputs if isinstance(one, Unread)]
-        todo += [one for one in reversed(inputs) if not isinstance(one, Unread)]
-    return Manuscript(sources, unread)
+        sources.append(read_source(path, name))
+        todo += reversed([*_inputs(sources[-1], folder, main.parent, notes)])
+    return sources, notes
 
 
-def _inputs(source: Source, folder: Path, shown: Path) -> Iterator[tuple[Path, str] | Unread]:
-    """Yield the path and name of each file that a file inputs, or why it is not read."""
+def _inputs(source: Source, folder: Path, shown: Path, notes: list[str]) -> Iterator[tuple[Path, str]]:
+    """Yield the path and name of each file that a file inputs, or add a note why it is not read."""
     for match in _INPUT.finditer(source.code):
         named = match[1].strip()
         if not named or "\\" in named or "#" in named or "\0" in named:
             continue  # built by a macro
         candidates = [folder / f"{named}.tex", folder / named]
         path = next((one for one in candidates if one.is_file()), None)
-        if path is None:
-            yield Unread(source, match.start(), named, "absent")
-        elif not path.resolve().is_relative_to(folder):
-            yield Unread(source, match.start(), named, "outside")
-        else:
+        if path and path.resolve().is_relative_to(folder):
             yield path, str(shown / path.relative_to(folder))
+            continue
+        file, line, _ = source.place(match.start())
+        why = "it is outside the manuscript's folder" if path else "the folder has no such file"
+        notes.append(f"{file}:{line}: {named} was not read: {why}")
 
 
 def group_ends(code: str) -> dict[int, int]:

@@ -4,16 +4,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from pubmill.extras.manuscript.cell_macros import check_study, is_macros
-from pubmill.extras.manuscript.cell_texts import Tables
+from pubmill.extras.manuscript import cell_macros
 from pubmill.extras.manuscript.claim_check import check_claims
-from pubmill.extras.manuscript.findings import ManuscriptFault
-from pubmill.extras.manuscript.latex_source import Source, Unread, read_manuscript
-from pubmill.extras.manuscript.macro_check import check_age, check_annotated, check_macros, uses
+from pubmill.extras.manuscript.latex_source import ManuscriptFault, Source, read_manuscript
 from pubmill.extras.manuscript.manuscript_sentences import TableNames
-from pubmill.extras.manuscript.marks import marks_of, own_names
 from pubmill.extras.manuscript.number_check import check_numbers
-from pubmill.extras.manuscript.study_tables import StudyTables
+from pubmill.extras.manuscript.study_tables import StudyTables, Tables
 from pubmill.extras.manuscript.tabular_check import check_tabulars
 
 
@@ -26,50 +22,37 @@ class Checked(NamedTuple):
 
 def check_manuscript(main: Path, study: StudyTables) -> Checked:
     """Check a manuscript: its main file, and the files in its folder that it inputs."""
-    manuscript = read_manuscript(main)
-    order = {source.name: number for number, source in enumerate(manuscript.sources)}
-    findings = sorted({*_findings(manuscript.sources, study)}, key=lambda one: (order[one.file], one))
-    notes = [_unread_note(one) for one in manuscript.unread]
-    if not any("\\" in source.code for source in manuscript.sources):
+    sources, notes = read_manuscript(main)
+    order = {source.name: number for number, source in enumerate(sources)}
+    findings = sorted({*_findings(sources, study)}, key=lambda one: (order[one.file], one))
+    if not any("\\" in source.code for source in sources):
         notes.append(f"{main} has no LaTeX command; expected the main file of a manuscript")
     return Checked(findings, notes)
 
 
 def _findings(sources: Sequence[Source], study: StudyTables) -> Iterator[ManuscriptFault]:
-    macros = [source for source in sources if is_macros(source.text)]
+    macros = [source for source in sources if cell_macros.WRITTEN.match(source.text)]
     texts = [source for source in sources if source not in macros]
-    own = {name: key for source in texts for name, key in own_names(source).items()}
+    own = {name: key for source in texts for name, key in source.own_names().items()}
     names = {name: TableNames(table, own) for name, table in study.tables.items()}
     for source in texts:
         yield from _check_names(source, study.tables)
-        yield from check_macros(source, study.tables)
-        yield from check_annotated(source, study.tables)
+        yield from cell_macros.check_macros(source, study.tables)
+        yield from cell_macros.check_annotated(source, study.tables)
         yield from check_tabulars(source, study.tables)
         yield from check_numbers(source, study.tables, names)
         yield from check_claims(source, study, names)
-    used = [key for source in texts for _, _, key in uses(source.code)]
+    used = [key for source in texts for _, _, key in cell_macros.uses(source.code)]
     for source in macros:
-        check_study(source.text, source.name, study.study, study.scale)
-        yield from check_age(source, study.tables, used)
+        cell_macros.check_study(source.text, source.name, study.study, study.scale)
+        yield from cell_macros.check_age(source, study.tables, used)
 
 
 def _check_names(source: Source, tables: Tables) -> Iterator[ManuscriptFault]:
     """Yield a finding for each mark that names an unknown row or column."""
     known = {row.key for table in tables.values() for row in (*table.rows, *table.composites)}
     known |= {column.key for table in tables.values() for column in table.columns}
-    for mark in marks_of(source):
-        key = mark.names.rpartition("=")[2].strip()
-        if mark.kind == "name" and key not in known:
+    for mark in source.marks:
+        if mark.kind == "name" and mark.names.rpartition("=")[2].strip() not in known:
             expected = "no table of the study has such a row or column"
-            yield ManuscriptFault(
-                *source.place(mark.start), "unknown", mark.names, expected, "Write NAME = KEY"
-            )
-
-
-def _unread_note(unread: Unread) -> str:
-    """Return a note on an input that was not read; TeX may have a file of that name elsewhere."""
-    file, line, _ = unread.source.place(unread.offset)
-    why = (
-        "it is outside the manuscript's folder" if unread.why == "outside" else "the folder has no such file"
-    )
-    return f"{file}:{line}: {unread.named} was not read: {why}"
+            yield source.fault(mark.start, "unknown", mark.names, expected, "Write NAME = KEY")

@@ -1,19 +1,16 @@
 r"""Sentences of a manuscript, with the rows and columns of a table that each names."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from pubmill.extras.manuscript.latex_source import Source, blanked, group_ends
-from pubmill.extras.manuscript.marks import marks_of
+from pubmill.extras.manuscript.latex_source import Source, blanked, find_end, group_ends
 from pubmill.tables.cells import Table
 
-_HIDDEN_ENVIRONMENTS = (
-    r"(?:long)?tabular[a-zA-Z]*\*?|longtable\*?|tblr|tikzpicture|thebibliography|equation\*?|align\*?|"
-    r"displaymath|eqnarray\*?|algorithm\*?|algorithmic"
+_ENVIRONMENT = re.compile(
+    r"\\begin\{((?:long)?tabular[a-zA-Z]*\*?|longtable\*?|tblr|tikzpicture|thebibliography|equation\*?|align\*?|"
+    r"displaymath|eqnarray\*?|algorithm\*?|algorithmic)\}"
 )
-_ENVIRONMENT = re.compile(rf"\\begin\{{({_HIDDEN_ENVIRONMENTS})\}}")
 _HIDDEN_ARGUMENT = re.compile(
     r"\\(?:[a-zA-Z]*cite[a-zA-Z]*|[a-zA-Z]*ref|label|url|path|includegraphics|input|include|subfile|hspace|vspace|"
     r"bibliography|bibliographystyle|usepackage|documentclass|setlength|begin|end|texttt|href|color|textcolor)"
@@ -31,8 +28,6 @@ _BREAK = re.compile(
     r"|\\(?:sub)*(?:section|paragraph)\*?(?=[\[{])|\\chapter\*?(?=[\[{])|\\(?:begin|end)\{[^{}\n]*\}"
     r"|\\caption\*?(?:\[[^\]\n]*\])?(?=\{)|\\footnote(?=\{)|\\\\"
 )
-
-
 LONGEST = 3_000
 """Characters after which a sentence is cut."""
 
@@ -47,20 +42,14 @@ class ManuscriptSentence(NamedTuple):
 def sentences(source: Source) -> Iterator[ManuscriptSentence]:
     """Yield the sentences of a file, except those that a comment exempts."""
     text = visible_text(source.code)
-    ignored = [one.start for one in marks_of(source) if one.kind == "ignore"]
+    ignored = [one.start for one in source.marks if one.kind == "ignore"]
     place = 0
     for end in [*_sentence_ends(text), len(text)]:
         one = text[place:end]
-        if one.strip() and not any(place <= start <= _line_end(text, end) for start in ignored):
+        last = place + len(one.rstrip())
+        if one.strip() and not any(place <= start <= find_end(text, "\n", last) for start in ignored):
             yield ManuscriptSentence(place, one)
         place = end
-
-
-def _line_end(text: str, offset: int) -> int:
-    """Return the end of the line in which a sentence ends."""
-    last = len(text[:offset].rstrip())
-    end = text.find("\n", last)
-    return len(text) if end < 0 else end
 
 
 def visible_text(code: str) -> str:
@@ -69,20 +58,15 @@ def visible_text(code: str) -> str:
     begin = re.search(r"\\begin\{document\}", code)
     hidden = [(0, begin.end())] if begin else []
     for match in _ENVIRONMENT.finditer(code):
-        end = code.find(f"\\end{{{match[1]}}}", match.end())
-        hidden.append((match.start(), len(code) if end < 0 else end))
-        if end < 0:
+        hidden.append((match.start(), find_end(code, f"\\end{{{match[1]}}}", match.end())))
+        if hidden[-1][1] == len(code):
             break
     ends = group_ends(code)
-    for match in _HIDDEN_ARGUMENT.finditer(code):
-        hidden.append((match.end(), ends.get(match.end(), match.end())))
+    hidden += [(one.end(), ends.get(one.end(), one.end())) for one in _HIDDEN_ARGUMENT.finditer(code)]
     hidden += [match.span() for match in _DEFINITION.finditer(code)]
-    return blanked(code, [span for span in hidden if not _is_heading(code, span)]).replace("~", " ")
-
-
-def _is_heading(code: str, span: tuple[int, int]) -> bool:
-    r"""Return whether a hidden argument belongs to `\begin` or `\end`, which separate sentences."""
-    return re.search(r"\\(?:begin|end)\*?\s*$", code[max(0, span[0] - 10) : span[0]]) is not None
+    separating = re.compile(r"\\(?:begin|end)\*?\s*$")  # their arguments stay: they separate sentences
+    hidden = [span for span in hidden if not separating.search(code[max(0, span[0] - 10) : span[0]])]
+    return blanked(code, hidden).replace("~", " ")
 
 
 def _sentence_ends(text: str) -> Iterator[int]:
@@ -103,8 +87,7 @@ def is_name(word: str) -> bool:
     return len(word) > 2 and (capitals > 1 or (capitals > 0 and any(letter.isdigit() for letter in word)))
 
 
-@dataclass(frozen=True)
-class NameInSentence:
+class NameInSentence(NamedTuple):
     """A name in a sentence. `keys`: the rows or columns that it may mean; `start`, `end`: in the sentence."""
 
     keys: tuple[str, ...]
@@ -113,21 +96,11 @@ class NameInSentence:
 
 
 class TableNames:
-    """Names of the rows and columns of a table."""
+    """Names of the rows and columns of a table. `rows`, `columns`: text -> the mentions in it, in order."""
 
     def __init__(self, table: Table, own: Mapping[str, str]) -> None:
-        rows = [(row.key, row.label) for row in (*table.rows, *table.composites)]
-        columns = [(column.key, column.label) for column in table.columns]
-        self._rows, self._columns = _names(rows, own), _names(columns, own)
-        self._row_pattern, self._column_pattern = _pattern(self._rows), _pattern(self._columns)
-
-    def rows(self, text: str) -> list[NameInSentence]:
-        """Return the mentions of rows in a text, in order."""
-        return _mentions(text, self._row_pattern, self._rows)
-
-    def columns(self, text: str) -> list[NameInSentence]:
-        """Return the mentions of columns in a text, in order."""
-        return _mentions(text, self._column_pattern, self._columns)
+        self.rows = _finder([(row.key, row.label) for row in (*table.rows, *table.composites)], own)
+        self.columns = _finder([(column.key, column.label) for column in table.columns], own)
 
     def end_with_name(self, text: str) -> bool:
         """Return whether a text ends with the name of a row or column."""
@@ -164,16 +137,15 @@ def _names(named: Iterable[tuple[str, str]], own: Mapping[str, str]) -> dict[str
     return {name: tuple(keys) for name, keys in by_name.items()} | exact
 
 
-def _pattern(names: Mapping[str, object]) -> re.Pattern[str]:
+def _finder(
+    named: Iterable[tuple[str, str]], own: Mapping[str, str]
+) -> Callable[[str], list[NameInSentence]]:
+    """Return the function that finds the mentions of rows or columns in a text."""
+    names = _names(named, own)
     ways = (r"[\s-]+".join(map(re.escape, name.split())) for name in sorted(names, key=len, reverse=True))
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(ways) or '(?!)'})(?![\w@]|[-.]\w)")
-
-
-def _mentions(
-    text: str, pattern: re.Pattern[str], names: Mapping[str, tuple[str, ...]]
-) -> list[NameInSentence]:
-    spaced = {re.sub(r"[\s-]+", " ", name): keys for name, keys in names.items()}
-    return [
-        NameInSentence(spaced[re.sub(r"[\s-]+", " ", match[0])], match.start(), match.end())
+    pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(ways) or '(?!)'})(?![\w@]|[-.]\w)")
+    keys = {re.sub(r"[\s-]+", " ", name): of_name for name, of_name in names.items()}
+    return lambda text: [
+        NameInSentence(keys[re.sub(r"[\s-]+", " ", match[0])], *match.span())
         for match in pattern.finditer(text)
     ]

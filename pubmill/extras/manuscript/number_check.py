@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import NamedTuple
 
-from pubmill.extras.manuscript.cell_texts import PARTS, CellKey, Tables
-from pubmill.extras.manuscript.findings import ManuscriptFault
-from pubmill.extras.manuscript.latex_source import Source
-from pubmill.extras.manuscript.macro_check import annotated_lines
+from pubmill.extras.manuscript.cell_macros import PARTS, annotated_lines
+from pubmill.extras.manuscript.latex_source import ManuscriptFault, Source
 from pubmill.extras.manuscript.manuscript_sentences import ManuscriptSentence, TableNames, quotes, sentences
 from pubmill.extras.manuscript.printed_numbers import RIGHT, ROUNDING, PrintedNumber, numbers
+from pubmill.extras.manuscript.study_tables import CellKey, Tables
 from pubmill.tables.cells import Cell, Table
 
 _UNIT = re.compile(
@@ -36,8 +35,6 @@ _NO_SCORE = re.compile(
     r"Python|CUDA|PyTorch|transformers|seeds?|pages?|pp\.|\\S|\\\$|[€£])\s*$"
 )
 _EXPONENT = re.compile(r"(?:[eE][-+]?\d|\}?\s*(?:\\cdot|\\times)\s*10)")
-
-
 CONTEXT = 60
 """Characters before and after a number by which it is judged."""
 
@@ -96,25 +93,19 @@ def _quantities(
         for row in rows:
             cells = {column: table.cells[column][row] for column in columns}
             for column, cell in cells.items():
-                values += _cell_quantities(CellKey(name, row, column), cell)
+                for part in (PARTS["cell"], PARTS["cellpublished"], PARTS["cellspread"]):
+                    if (value := part.of(cell)) is not None:
+                        values.append(Quantity(part.name, value, CellKey(name, row, column)))
             gaps += _differences(name, table, row, cells)
     return values, gaps
-
-
-def _cell_quantities(key: CellKey, cell: Cell) -> Iterator[Quantity]:
-    for macro in ("cell", "cellpublished", "cellspread"):
-        value = PARTS[macro].of(cell)
-        if value is not None:
-            yield Quantity(PARTS[macro].name, value, key)
 
 
 def _differences(name: str, table: Table, row: str, cells: Mapping[str, Cell]) -> Iterator[Quantity]:
     """Yield ours minus published, and differences between named columns, or between one and every other."""
     for column, cell in cells.items():
         if cell.difference is not None:
-            yield Quantity(
-                "difference to the published value", abs(cell.difference), CellKey(name, row, column)
-            )
+            key = CellKey(name, row, column)
+            yield Quantity("difference to the published value", abs(cell.difference), key)
     others = {column.key: table.cells[column.key][row] for column in table.columns} if len(cells) == 1 else {}
     pairs = [(one, two) for one in cells for two in others if one != two] or combinations(cells, 2)
     for one, two in pairs:
@@ -126,20 +117,17 @@ def _differences(name: str, table: Table, row: str, cells: Mapping[str, Cell]) -
 
 def _finding(source: Source, number: PrintedNumber, known: list[Quantity]) -> Iterator[ManuscriptFault]:
     """Yield a finding unless a quantity of the tables is the number."""
-    judged = [_unsigned(number).against(abs(one.value)) for one in known]
+    unsigned = PrintedNumber(number.text.lstrip("+-\N{MINUS SIGN}"), number.start)
+    judged = [unsigned.against(abs(one.value)) for one in known]
     if RIGHT in judged:
         return
-    nearest = min(known, key=lambda one: abs(abs(one.value) - abs(number.value)))
-    right = _unsigned(number).rounded(abs(nearest.value))
-    yield ManuscriptFault(
-        *source.place(number.start),
+    nearest = min(known, key=lambda one: abs(abs(one.value) - unsigned.value))
+    right = unsigned.rounded(abs(nearest.value))
+    yield source.fault(
+        number.start,
         "rounding" if ROUNDING in judged else "stale",
         f"{number.text} stands here",
         f"the tables have no such number for what this sentence names; the nearest is {right}, "
         f"the {nearest.name} of {nearest.key}",
         "Correct it, cite its source, or exempt the sentence with a comment: % pubmill: ignore",
     )
-
-
-def _unsigned(number: PrintedNumber) -> PrintedNumber:
-    return PrintedNumber(number.text.lstrip("+-\N{MINUS SIGN}"), number.start)

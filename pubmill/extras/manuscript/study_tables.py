@@ -1,16 +1,30 @@
-"""The finished tables of a study, with their comparisons, read from the results folder."""
+"""The finished tables of a study, with their comparisons, read from the results folder; and their cells."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from pubmill.errors import PubmillError
-from pubmill.extras.manuscript.cell_texts import Tables
 from pubmill.messages import commands
+from pubmill.messages.wording import unknown
 from pubmill.stages import Graph
 from pubmill.storage.result_paths import BELOW
-from pubmill.tables.cells import read_table
+from pubmill.tables.cells import Cell, Table, read_table
 from pubmill.tables.comparisons import Comparisons, read_comparisons
+
+Tables = Mapping[str, Table]
+"""Name of a table (`gu2020/table06`) -> the finished table."""
+
+
+class CellKey(NamedTuple):
+    """The names of a cell, as a macro takes them: table, row, column."""
+
+    table: str
+    row: str
+    column: str
+
+    def __str__(self) -> str:
+        return "{" + "}{".join(self) + "}"
 
 
 class StudyTables(NamedTuple):
@@ -26,22 +40,43 @@ def read_study_tables(study: str, scale: str, names: Sequence[str], results: Pat
     """Read a study's finished tables of results; a `PubmillError` names those that do not exist yet."""
     if not names:
         raise PubmillError(f"study {study} has no table of results; name a study with one")
-    files = [
-        results / path
-        for name in names
-        for path in (BELOW.table(name, "json"), BELOW.comparisons(name, "json"))
-    ]
+    tables = {name: results / BELOW.table(name, "json") for name in names}
+    compared = {name: results / BELOW.comparisons(name, "json") for name in names}
+    files = (path for name in names for path in (tables[name], compared[name]))
     if absent := [str(path) for path in files if not path.is_file()]:
         raise PubmillError(
             f"study {study} is not finished: there is no {', '.join(absent)}; make its tables: "
             f"{commands.pubmill('run', study)}"
         )
-    tables = {name: read_table(results / BELOW.table(name, "json")) for name in names}
-    compared = {name: read_comparisons(results / BELOW.comparisons(name, "json")) for name in names}
-    return StudyTables(study, scale, tables, compared)
+    return StudyTables(
+        study,
+        scale,
+        {name: read_table(path) for name, path in tables.items()},
+        {name: read_comparisons(path) for name, path in compared.items()},
+    )
 
 
 def finished_tables(graph: Graph) -> StudyTables:
     """Return the finished tables of results of a study, with their comparisons."""
     study, names = graph.study, graph.requests.result_tables()
     return read_study_tables(study.study, study.scale, names, Path(graph.results))
+
+
+def all_cells(tables: Tables) -> Iterator[tuple[CellKey, Cell]]:
+    """Yield the cells of tables, in reading order."""
+    for name, table in tables.items():
+        for row, column, cell in table.read():
+            yield CellKey(name, row.key, column.key), cell
+
+
+def cell_of(tables: Tables, key: CellKey) -> Cell:
+    """Return a cell; a `PubmillError` names the key that is unknown and the nearest ones."""
+    if key.table not in tables:
+        raise PubmillError(unknown("table", key.table, tables))
+    table = tables[key.table]
+    columns = [column.key for column in table.columns]
+    rows = [row.key for row in (*table.rows, *table.composites)]
+    for kind, name, known in (("column", key.column, columns), ("row", key.row, rows)):
+        if name not in known:
+            raise PubmillError(f"{table.paper}/{table.table}: {unknown(kind, name, known)}")
+    return table.cells[key.column][key.row]

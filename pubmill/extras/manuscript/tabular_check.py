@@ -1,20 +1,61 @@
 """Compare the marked tabulars of a manuscript with the tables: numbers, spreads and bold type."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pubmill.errors import PubmillError
-from pubmill.extras.manuscript.cell_texts import PARTS, CellKey, Tables, cell_of, row_of
-from pubmill.extras.manuscript.findings import ManuscriptFault
-from pubmill.extras.manuscript.latex_source import Source
-from pubmill.extras.manuscript.marks import Mark, marks_of
-from pubmill.extras.manuscript.printed_numbers import RIGHT, ROUNDING, PrintedNumber
-from pubmill.extras.manuscript.tabular_rows import TabularCell, bold_macros, cells, row_before
+from pubmill.extras.manuscript.cell_macros import PARTS, number_findings
+from pubmill.extras.manuscript.latex_source import (
+    ManuscriptFault,
+    Mark,
+    Source,
+    arguments,
+    blanked,
+    group_end,
+)
+from pubmill.extras.manuscript.printed_numbers import PrintedNumber, numbers
+from pubmill.extras.manuscript.study_tables import CellKey, Tables, cell_of
 from pubmill.tables.cells import Cell, Table
 
-SKIPPED = "-"
+_ROW_END = re.compile(r"\\\\\*?\s*(?:\[[^\]\n]*\])?|\\tabularnewline(?![a-zA-Z])")
+_BEFORE = re.compile(
+    r"\\(?:toprule|midrule|hline|endhead|endfirsthead)(?![a-zA-Z])"
+    r"|\\(?:cmidrule|cline)(?:\([^()]*\))?\{[^{}]*\}|\\begin\{[a-zA-Z]*tab[a-zA-Z]*\*?\}"
+)
+_NOT_TEXT = re.compile(
+    r"\\(?:[a-z]*cite[a-z]*|[a-z]*ref|label|cellcolor|rowcolor|color|hspace|vspace|textsuperscript|footnotemark|"
+    r"tnote|hphantom|phantom|footnote)\*?(?:\[[^\]]*\])*(?=\{)|\\textcolor(?:\[[^\]]*\])?(?=\{)|\^(?=\{)"
+)
+_SUPERSCRIPT = re.compile(r"\^(?:\\[a-zA-Z]+|[^{\s])")
+_SPREAD = re.compile(r"(?:\\pm|\\textpm|±)(?![a-zA-Z])[\s{}$~\\,;!]*$")
+_UNCERTAIN = re.compile(r"\((\d{1,4}|\d{1,4}\.\d{1,6})\)")
+_SERIES = re.compile(r"\\fontseries\{[a-z]*b[a-z]*\}\s*\\selectfont(?![a-zA-Z])")
+_MINUS = re.compile(
+    r"(?:\$-\$|\\ensuremath\{-\}|\\textminus(?:\{\})?|\\cellminus(?:\{\})?|(?<!-)--(?!-))\s*(?=\d)"
+)
+_SPAN = re.compile(r"\s*\\multicolumn\s*\{\s*(\d{1,2})\s*\}")
+_BOLD = {"textbf", "mathbf", "bm", "boldsymbol", "bfseries", "bf", "boldmath", "best"}
+_DECLARATIONS = {"bfseries", "bf", "boldmath"}
+"""Macros that have no argument and change all that follows in their group."""
+_DEFINED = re.compile(
+    r"\\(?:(?:re)?newcommand|providecommand|def|DeclareRobustCommand)\*?\s*\{?\\([a-zA-Z]+)\}?"
+)
 _PARTS = {"value": "cell", "spread": "cellspread", "published": "cellpublished", "difference": "celldiff"}
 """Name of a part in a mark -> its macro."""
+
+
+class TabularCell(NamedTuple):
+    """A cell. `start`: the offset of its text; `number`: its first number; `spread`: a number after ± or, as
+    siunitx writes it, in parentheses; `bold`: whether the first number, or a macro of a cell, is in bold;
+    `macro`: whether it has such a macro; `blank`: whether it has neither letters nor digits."""
+
+    start: int
+    number: PrintedNumber | None
+    spread: PrintedNumber | None
+    bold: bool
+    macro: bool
+    blank: bool
 
 
 class MarkedCell(NamedTuple):
@@ -30,7 +71,7 @@ def check_tabulars(source: Source, tables: Tables) -> Iterator[ManuscriptFault]:
     """Yield the findings in the marked tabulars of a file."""
     bold = bold_macros(source.code)
     table, across, together = "", Mark(0, "", ""), list[MarkedCell]()
-    for mark in marks_of(source):
+    for mark in source.marks:
         if mark.kind in ("table", "columns", "rows"):
             yield from _bold_findings(source, tables, together)
             together = []
@@ -52,9 +93,7 @@ def check_tabulars(source: Source, tables: Tables) -> Iterator[ManuscriptFault]:
 
 
 def _unknown(source: Source, mark: Mark, found: str, to_do: str) -> ManuscriptFault:
-    return ManuscriptFault(
-        *source.place(mark.start), "unknown", found, "the mark names no such thing", f"Write {to_do}"
-    )
+    return source.fault(mark.start, "unknown", found, "the mark names no such thing", f"Write {to_do}")
 
 
 def _marked_cells(
@@ -73,7 +112,7 @@ def _marked_cells(
         )
     marked = []
     for name, one in zip(names, printed, strict=True):
-        if name != SKIPPED:
+        if name != "-":  # not compared
             other, _, part = name.partition(":")
             row, column = (mark.names, other) if mark.kind == "row" else (other, mark.names)
             if part and part not in _PARTS:
@@ -84,62 +123,22 @@ def _marked_cells(
 
 
 def _number_findings(source: Source, marked: Sequence[MarkedCell]) -> Iterator[ManuscriptFault]:
+    """Yield findings on numbers that differ, and on those that only one of the tabular and the table has."""
     for one in marked:
-        if one.printed.macro:
-            continue
-        exact = PARTS[one.part].of(one.cell)
-        if one.printed.number is None or exact is None:
-            yield from _gap_findings(source, one, exact)
-            continue
-        yield from number_findings(source, one.printed.number, exact, one.key, one.part)
-        if one.printed.spread and one.part == "cell":
-            spread = one.cell.spread
-            if spread is None:
-                yield _absent(source, one.printed.spread, one.key, "cellspread", one.cell)
-            else:
-                yield from number_findings(source, one.printed.spread, spread, one.key, "cellspread")
-
-
-def _gap_findings(source: Source, one: MarkedCell, exact: float | None) -> Iterator[ManuscriptFault]:
-    """Yield a finding if only one of the tabular and the table has a number."""
-    if one.printed.number is not None:
-        yield _absent(source, one.printed.number, one.key, one.part, one.cell)
-    elif exact is not None:
-        yield ManuscriptFault(
-            *source.place(one.printed.start),
-            "stale",
-            "no number stands here",
-            f"the {PARTS[one.part].name} of {one.key} is {exact:.2f}",
-            f"Write {exact:.2f}",
-        )
-
-
-def _absent(source: Source, number: PrintedNumber, key: CellKey, part: str, cell: Cell) -> ManuscriptFault:
-    why = f" ({cell.missing})" if cell.missing else ""
-    return ManuscriptFault(
-        *source.place(number.start),
-        "empty",
-        f"{number.text} stands here",
-        f"{key} has no {PARTS[part].name}{why}",
-        "Write a dash, or make the run",
-    )
-
-
-def number_findings(
-    source: Source, number: PrintedNumber, exact: float, key: CellKey, part: str
-) -> Iterator[ManuscriptFault]:
-    """Yield a finding if a number is not the exact value at its precision."""
-    judged = number.against(exact)
-    if judged == RIGHT:
-        return
-    right = number.rounded(exact)
-    yield ManuscriptFault(
-        *source.place(number.start),
-        "rounding" if judged == ROUNDING else "stale",
-        f"{number.text} stands here",
-        f"the {PARTS[part].name} of {key} is {right} (exactly {exact:.6f})",
-        rf"Write {right} or \{part}{key}",
-    )
+        parts = {one.part: one.printed.number}
+        if one.part == "cell" and one.printed.number and one.printed.spread and one.cell.value is not None:
+            parts["cellspread"] = one.printed.spread
+        for part, number in parts.items() if not one.printed.macro else ():
+            exact, name = PARTS[part].of(one.cell), PARTS[part].name
+            if number and exact is not None:
+                yield from number_findings(source, number, exact, one.key, part)
+            elif number:
+                why = f" ({one.cell.missing})" if one.cell.missing else ""
+                found, expected = f"{number.text} stands here", f"{one.key} has no {name}{why}"
+                yield source.fault(number.start, "empty", found, expected, "Write a dash, or make the run")
+            elif exact is not None:
+                found, expected = "no number stands here", f"the {name} of {one.key} is {exact:.2f}"
+                yield source.fault(one.printed.start, "stale", found, expected, f"Write {exact:.2f}")
 
 
 def _bold_findings(source: Source, tables: Tables, marked: Sequence[MarkedCell]) -> Iterator[ManuscriptFault]:
@@ -156,17 +155,16 @@ def _row_bold_findings(
     source: Source, table: Table, row: str, cells: list[MarkedCell]
 ) -> Iterator[ManuscriptFault]:
     decimals = min([one.printed.number.decimals for one in cells if one.printed.number], default=2)
-    best = table.best_columns(row_of(table, row), [one.key.column for one in cells], decimals)
-    if not best:
-        return
+    [table_row] = (one for one in (*table.rows, *table.composites) if one.key == row)
+    best = table.best_columns(table_row, [one.key.column for one in cells], decimals)
     computed = {column.key for column in table.columns if column.sources}
-    for one in cells:
+    for one in cells if best else ():
         if one.printed.bold and one.key.column not in best | computed:
             yield _bold_finding(source, one, "is in bold", best, table, "Remove the bold")
-    if not any(one.printed.bold and one.key.column in best for one in cells):
-        for one in cells:
-            if one.key.column in best:
-                yield _bold_finding(source, one, "is not in bold", best, table, r"Write it in \textbf")
+    right = [one for one in cells if one.key.column in best]
+    if not any(one.printed.bold for one in right):
+        for one in right:
+            yield _bold_finding(source, one, "is not in bold", best, table, r"Write it in \textbf")
 
 
 def _bold_finding(
@@ -174,8 +172,114 @@ def _bold_finding(
 ) -> ManuscriptFault:
     labels = ", ".join(column.label for column in table.columns if column.key in best)
     values = ", ".join(sorted(f"{table.cells[column][one.key.row].value:.2f}" for column in best))
-    shown = one.printed.number.text if one.printed.number else str(one.key)
-    start = one.printed.number.start if one.printed.number else one.printed.start
-    return ManuscriptFault(
-        *source.place(start), "bold", f"{shown} {state}", f"the best here is {labels} ({values})", to_do
-    )
+    number = one.printed.number
+    start, shown = (number.start, number.text) if number else (one.printed.start, one.key)
+    return source.fault(start, "bold", f"{shown} {state}", f"the best here is {labels} ({values})", to_do)
+
+
+def bold_macros(code: str) -> frozenset[str]:
+    """Return the macros that set bold type, with those that the code defines by them."""
+    macros = set(_BOLD)
+    for definition in _DEFINED.finditer(code):
+        body = code[definition.end() : definition.end() + 200].partition("\n")[0]
+        if any(re.search(rf"\\{name}(?![a-zA-Z])", body) for name in _BOLD):
+            macros.add(definition[1])
+    return frozenset(macros)
+
+
+def row_before(code: str, offset: int) -> tuple[int, int]:
+    """Return the span of the row of a tabular that ends at or before an offset on its line."""
+    end = len(code[:offset].rstrip())
+    row_ends = list(_ROW_END.finditer(code, max(0, code.rfind("\n", 0, end)), end))
+    if row_ends and not code[row_ends[-1].end() : end].strip():
+        end = row_ends[-1].start()
+    start = max(0, end - 20_000)
+    for pattern in (_ROW_END, _BEFORE):
+        for before in pattern.finditer(code, start, end):
+            start = max(start, before.end())
+    return start, end
+
+
+def cells(code: str, start: int, end: int, bold: frozenset[str]) -> list[TabularCell]:
+    """Return the cells of a row; a cell over several columns is followed by blank ones."""
+    row = []
+    for first, last in _spans(code, start, end):
+        row.append(_cell(code[first:last], first, bold))
+        wide = _SPAN.match(code, first, last)
+        more = int(wide[1]) - 1 if wide else 0
+        row += [TabularCell(last, None, None, False, False, True)] * more
+    return row
+
+
+def _spans(code: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the spans between the `&` of a row that are in no group."""
+    depth, first = 0, start
+    for match in re.compile(r"\\.|[{}&]", re.DOTALL).finditer(code, start, end):
+        if match[0] in "{}":
+            depth += 1 if match[0] == "{" else -1
+        elif match[0] == "&" and depth <= 0:
+            yield first, match.start()
+            first = match.end()
+    yield first, end
+
+
+def _cell(text: str, start: int, bold: frozenset[str]) -> TabularCell:
+    shown = _shown_text(text)
+    macro = re.search(r"\\cell(?:link|exact)?\s*\{", text)
+    printed = numbers(shown, start)
+    spreads = [one for one in printed if _SPREAD.search(shown[: one.start - start])]
+    values = [one for one in printed if one not in spreads]
+    number = None if macro or not values else values[0]
+    place = macro.start() if macro else number.start - start if number else None
+    blank = not re.search(r"[A-Za-z0-9]", re.sub(r"\\[a-zA-Z]+", "", shown)) and not macro
+    is_bold = place is not None and _is_bold(text, place, bold)
+    spread = spreads[0] if spreads else _uncertainty(shown, number, start)
+    return TabularCell(start, number, spread, is_bold, bool(macro), blank)
+
+
+def _uncertainty(text: str, number: PrintedNumber | None, start: int) -> PrintedNumber | None:
+    """Return the spread in parentheses directly after a number, as siunitx writes it: 84.5(3), 84.5(0.3)."""
+    end = number.start - start + len(number.text) if number else 0
+    match = _UNCERTAIN.match(text, end)
+    if number is None or not number.decimals or match is None:
+        return None
+    digits = match[1] if "." in match[1] else f"{int(match[1]) / 10**number.decimals:.{number.decimals}f}"
+    return PrintedNumber(digits, start + match.start(1))
+
+
+def _shown_text(text: str) -> str:
+    """Return the text of a cell without the arguments of macros that print no number of it, and with a plain
+    minus sign before its number."""
+    hidden = [match.span() for match in _SUPERSCRIPT.finditer(text)]
+    hidden += [(one.start(), group_end(text, one.end()) or len(text)) for one in _NOT_TEXT.finditer(text)]
+    if wide := _SPAN.match(text):
+        width = arguments(text, wide.end(), 1)
+        hidden.append((wide.start(), 1 + (width[0][1] if width else wide.end())))
+    shown = blanked(text, hidden)
+    return _MINUS.sub(lambda match: " " * (len(match[0]) - 1) + "-", shown)
+
+
+def _is_bold(text: str, place: int, bold: frozenset[str]) -> bool:
+    """Return whether the text at an offset is in the argument of a bold macro, or after one in its group."""
+    text = _SERIES.sub(lambda match: "\\bfseries".ljust(len(match[0])), text)
+    for match in re.finditer(r"\\([a-zA-Z]+)\s*", text):
+        if match.start() >= place or match[1] not in bold:
+            continue
+        following = text[match.end() : match.end() + 2]
+        if following[:1] == "{" and following != "{}" and match[1] not in _DECLARATIONS:
+            if (group_end(text, match.end()) or len(text)) > place:
+                return True
+        elif _same_group(text, match.end(), place):
+            return True
+    return False
+
+
+def _same_group(text: str, start: int, place: int) -> bool:
+    """Return whether no group that is open at `start` is closed before `place`."""
+    depth = 0
+    for match in re.compile(r"\\.|[{}]", re.DOTALL).finditer(text, start, place):
+        if match[0] in "{}":
+            depth += 1 if match[0] == "{" else -1
+        if depth < 0:
+            return False
+    return True

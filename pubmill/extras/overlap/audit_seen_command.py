@@ -23,8 +23,7 @@ def seen(
     contains the item's document, and by its year.
     """
     checkout()
-    from pubmill.extras.overlap.overlap_of_runs import overlaps_of_runs
-    from pubmill.extras.overlap.overlap_text import as_text
+    from pubmill.extras.overlap.overlap_of_runs import as_text, overlaps_of_runs
 
     training: tuple[Split, ...] = ("train", "dev") if dev else ("train",)
     print("\n\n".join(map(as_text, overlaps_of_runs(folders, training, corpora or ()))))

@@ -1,8 +1,12 @@
 """Recipe of scores split by what items share with training."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from pubmill.recipes.recipe_types import OMIT_DEFAULT
+
+TRAINING: tuple[Literal["train"]] = ("train",)
+"""The splits that scored items are compared with."""
 
 
 @dataclass(frozen=True, kw_only=True)

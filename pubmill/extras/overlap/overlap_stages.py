@@ -2,18 +2,16 @@
 
 from collections.abc import Iterator
 
-from pubmill.extras.overlap.overlap_recipes import OverlapRecipe
+from pubmill.extras.overlap.overlap_recipes import TRAINING, OverlapRecipe
 from pubmill.recipes.corpora import DocumentsRecipe
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.stages.notice_jobs import DatasetNotices
 from pubmill.stages.stage import TEMPLATES, Stage
-from pubmill.storage.names_in_paths import run_of
+from pubmill.storage.names_in_paths import RunPath, run_of
 from pubmill.storage.result_paths import BELOW, DOCUMENT_YEARS, PREDICTIONS, RECORD
 
 TASKS = ("ner", "de-identification", "relation")
 """Tasks whose scores count entities or relations."""
-TRAINING = ("train",)
-"""The splits that scored items are compared with."""
 
 
 class OverlapStage(Stage):
@@ -54,23 +52,19 @@ class OverlapStage(Stage):
         """Return the predictions of a table's runs, and the examples that they are compared with."""
         records = [path for *_, paths in self._cells(table) for path in paths]
         predictions = [f"{path.removesuffix(RECORD)}{PREDICTIONS}" for path in records]
-        splits = {
-            (run.dataset, split)
-            for run in map(run_of, records)
-            for split in (*TRAINING, self._scored_split(run.protocol, run.model, run.dataset))
-        }
+        runs = list(map(run_of, records))
+        splits = {(run.dataset, split) for run in runs for split in (*TRAINING, self._scored_split(run))}
         examples = [BELOW.examples(*one) for one in sorted(splits)]
         return [self._paths.at(path) for path in (*records, *predictions, *examples)]
 
-    def _scored_split(self, protocol: str, model: str, dataset: str) -> str:
-        """Return the split that runs of a model predict."""
-        if model in self.graph.pipelines.names():
-            return self.graph.pipelines.split(model, dataset)
-        return self.graph.runs.scored_split(protocol, dataset)
+    def _scored_split(self, run: RunPath) -> str:
+        """Return the split that a run predicts."""
+        if run.model in self.graph.pipelines.names():
+            return self.graph.pipelines.split(run.model, run.dataset)
+        return self.graph.runs.scored_split(run.protocol, run.dataset)
 
     def files_beside(self, table: str) -> list[str]:
-        """Return what is known of the documents of a table's examples, and of the corpora that contain
-        them."""
+        """Return what is known of the documents of a table's examples, and of the corpora with them."""
         datasets = {name for *_, records in self._cells(table) for name in _datasets_of(records)}
         corpora = {name for names in self.recipe(table).corpora.values() for name in names}
         return [
@@ -85,11 +79,8 @@ class OverlapStage(Stage):
 
     def dated_files(self) -> list[str]:
         """Return the files with the PMIDs of the study's datasets."""
-        return [
-            self._paths.at(path)
-            for files in self.graph.stage(DatasetNotices).files(TRAINING).values()
-            for path in files
-        ]
+        files = self.graph.stage(DatasetNotices).files(TRAINING).values()
+        return [self._paths.at(path) for of_dataset in files for path in of_dataset]
 
 
 def _datasets_of(records: list[str]) -> list[str]:

@@ -47,17 +47,15 @@ def assembled() -> str:
         for node in tree.body:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 imports |= _kept_import(node) - {"import os"}
-                lines[node.lineno - 1 : node.end_lineno] = [""] * (_end(node) - node.lineno + 1)
-        heading = tree.body[0]
-        lines[heading.lineno - 1 : heading.end_lineno] = [""] * (_end(heading) - heading.lineno + 1)
+            elif node is not tree.body[0]:  # the docstring of the module
+                continue
+            end = node.end_lineno or node.lineno
+            lines[node.lineno - 1 : end] = [""] * (end - node.lineno + 1)
         title = (ast.get_docstring(tree) or "").replace("\n", "\n# ")
         body = re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines).strip())
         bodies.append(f"\n\n# {title}\n\n\n{body}\n")
-    return HEAD + FIRST + "\n".join(sorted(imports, key=_import_order)) + "\n" + "".join(bodies)
-
-
-def _end(node: ast.stmt) -> int:
-    return node.end_lineno or node.lineno
+    ordered = sorted(imports, key=lambda line: ("numpy" in line, line.startswith("from"), line))
+    return HEAD + FIRST + "\n".join(ordered) + "\n" + "".join(bodies)
 
 
 def _kept_import(node: ast.Import | ast.ImportFrom) -> set[str]:
@@ -67,10 +65,6 @@ def _kept_import(node: ast.Import | ast.ImportFrom) -> set[str]:
     if node.module == "__future__" or (node.module or "").startswith("pubmill."):
         return set()
     return {ast.unparse(ast.ImportFrom(node.module, [name], 0)) for name in node.names}
-
-
-def _import_order(line: str) -> tuple[bool, bool, str]:
-    return "numpy" in line, line.startswith("from"), line
 
 
 if __name__ == "__main__":

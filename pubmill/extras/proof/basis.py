@@ -39,6 +39,4 @@ def table_basis(recipe: TableBasisRecipe, specs: Path, results: Path) -> dict[st
 
 def without_others(recipe: TableRecipe) -> dict[str, Any]:
     """Return the JSON of a recipe without other tables."""
-    values: dict[str, Any] = as_values(recipe)
-    values.pop("others", None)
-    return values
+    return {name: value for name, value in as_values(recipe).items() if name != "others"}

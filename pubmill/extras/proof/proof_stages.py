@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pubmill.extras.proof.proofs import ProofRecipe, TableBasisRecipe
+from pubmill.recipes.tables import project
 from pubmill.stages.notice_jobs import DatasetNotices
 from pubmill.stages.params_text import published_values
 from pubmill.stages.stage import HOUR, Needs, Stage
@@ -27,10 +28,14 @@ class Proof(Stage):
         return self._paths.proof_files(self._study.study) if self.graph.requests.result_tables() else []
 
     def basis_inputs(self, table: str) -> list[str]:
-        """Return what the basis of a table is made from, besides published values: the table, and the records
-        of its own and of the tables that it refers to."""
-        made = dict.fromkeys([*self.graph.tables.record_files(table), *self.graph.tables.other_files(table)])
+        """Return what the basis of a table is made from, besides published values."""
+        made = self._made([table])
         return [self._paths.table(table, "json"), *made, *map(self._paths.contributions, made)]
+
+    def _made(self, tables: Iterable[str]) -> list[str]:
+        """Return the records of tables, and of the tables that they refer to, each once."""
+        own, others = self.graph.tables.record_files, self.graph.tables.other_files
+        return list(dict.fromkeys(path for table in tables for path in (*own(table), *others(table))))
 
     def basis_recipe(self, table: str) -> TableBasisRecipe:
         """Return the TableBasisRecipe of a table."""
@@ -43,11 +48,7 @@ class Proof(Stage):
     def inputs(self) -> list[str]:
         """Return the results that the proof holds or is computed from."""
         tables = self.graph.report.results().tables
-        made = dict.fromkeys(
-            path
-            for table in tables
-            for path in (*self.graph.tables.record_files(table), *self.graph.tables.other_files(table))
-        )
+        made = self._made(tables)
         return [
             *(self._paths.table(table, "json") for table in tables),
             *(self._paths.comparisons(table, "json") for table in tables),
@@ -66,14 +67,9 @@ class Proof(Stage):
 
     def recipe(self) -> ProofRecipe:
         """Return the ProofRecipe of the study."""
-        of = self.graph.report.results()
-        return ProofRecipe(
-            study=of.study,
-            title=of.title,
-            scale=of.scale,
-            scale_title=of.scale_title,
-            comparable=of.comparable,
-            tables=of.tables,
+        return project(
+            ProofRecipe,
+            self.graph.report.results(),
             open_datasets=tuple(self._open_datasets()),
             notices=tuple(map(self._paths.below, self.graph.stage(DatasetNotices).reports())),
             versions={"proof": self.version},
@@ -81,10 +77,8 @@ class Proof(Stage):
 
     def _open_datasets(self) -> list[str]:
         """Return the datasets whose items a proof may hold."""
-        specs = {name: self._specs.datasets[name] for name in self.graph.scope.datasets()}
-        return [
-            name for name, spec in specs.items() if spec.access == PUBLIC and spec.kind not in WITHOUT_ITEMS
-        ]
+        specs = ((name, self._specs.datasets[name]) for name in self.graph.scope.datasets())
+        return [name for name, one in specs if one.access == PUBLIC and one.kind not in WITHOUT_ITEMS]
 
     def _item_files(self, records: Iterable[str]) -> list[str]:
         """Return the examples and predictions of open datasets behind these records."""

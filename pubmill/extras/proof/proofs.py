@@ -1,7 +1,4 @@
-"""Recipes of proofs.
-
-All paths are below the results folder.
-"""
+"""Recipes of proofs; all paths are below the results folder."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -9,20 +9,17 @@ from pathlib import Path
 from typing import Annotated
 
 from pubmill.errors import run
-from pubmill.extras.audit.audit_rendering import AUDIT_RENDERERS
-from pubmill.extras.audit.value_audit import audit
+from pubmill.extras.audit.value_audit import AUDIT_RENDERERS, audit
 from pubmill.messages.installation import DATA
 from pubmill.recipes.audits import AuditRecipe
 from pubmill.recipes.programs import program
 from pubmill.storage.checksums import write_formats
 
-SPECS = DATA / "specs"
-
 
 def main(
     recipe: AuditRecipe,
     output: Annotated[Path, "path of the outputs, without extension"],
-    specs: Annotated[Path, "folder of the published values"] = SPECS,
+    specs: Annotated[Path, "folder of the published values"] = DATA / "specs",
 ) -> None:
     write_formats(output, audit(recipe, specs), AUDIT_RENDERERS)
 

@@ -16,14 +16,12 @@ from pubmill.extras.crate.crate_recipes import CrateRecipe
 from pubmill.messages.installation import DATA
 from pubmill.recipes.programs import program
 
-SPECS = DATA / "specs"
-
 
 def main(
     recipe: CrateRecipe,
     results: Annotated[Path, "results folder of the study's scale"],
     output: Annotated[Path, "folder to write"],
-    specs: Annotated[Path, "folder of the specs, beside the Snakefile and the rules"] = SPECS,
+    specs: Annotated[Path, "folder of the specs, beside the Snakefile and the rules"] = DATA / "specs",
 ) -> None:
     write_crate(recipe, results, specs.parent, output)
 

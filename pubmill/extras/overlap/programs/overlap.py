@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Annotated
 
 from pubmill.errors import run
+from pubmill.extras.overlap.overlap_of_runs import OVERLAP_RENDERERS, overlap_table
 from pubmill.extras.overlap.overlap_recipes import OverlapRecipe
-from pubmill.extras.overlap.overlap_splitting import OVERLAP_RENDERERS, overlap_table
 from pubmill.recipes.programs import program
 from pubmill.storage.checksums import write_formats
 from pubmill.tables.cells import read_table

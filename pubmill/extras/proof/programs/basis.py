@@ -16,14 +16,12 @@ from pubmill.messages.installation import DATA
 from pubmill.recipes.programs import program
 from pubmill.storage.files import sealed, write_json
 
-SPECS = DATA / "specs"
-
 
 def main(
     recipe: TableBasisRecipe,
     results: Annotated[Path, "results folder of the study's scale"],
     output: Annotated[Path, "file to write"],
-    specs: Annotated[Path, "folder of the specs"] = SPECS,
+    specs: Annotated[Path, "folder of the specs"] = DATA / "specs",
 ) -> None:
     write_json(output, sealed(table_basis(recipe, specs, results)))
 

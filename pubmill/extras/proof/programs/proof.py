@@ -16,14 +16,12 @@ from pubmill.extras.proof.proofs import ProofRecipe
 from pubmill.messages.installation import DATA
 from pubmill.recipes.programs import program
 
-SPECS = DATA / "specs"
-
 
 def main(
     recipe: ProofRecipe,
     results: Annotated[Path, "results folder of the study's scale"],
     output: Annotated[Path, "file to write"],
-    specs: Annotated[Path, "folder of the specs"] = SPECS,
+    specs: Annotated[Path, "folder of the specs"] = DATA / "specs",
 ) -> None:
     write_proof(recipe, specs, results, output)
 

@@ -7,10 +7,9 @@ python -m tests.unit.extras.audit.audit_page --write   write the page
 import sys
 from pathlib import Path
 
-from pubmill.extras.audit.audit_rendering import AUDIT_RENDERERS
 from pubmill.extras.audit.audit_stages import audit_recipe
 from pubmill.extras.audit.printed_values_of_runs import DIFFERENT, EQUAL, findings_on_runs
-from pubmill.extras.audit.value_audit import audit
+from pubmill.extras.audit.value_audit import AUDIT_RENDERERS, audit
 from pubmill.stages import Graph
 from pubmill.stages.study_graph import graph_of_all_tables
 from pubmill.tables.audit import Audit

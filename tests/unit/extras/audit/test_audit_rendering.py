@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.extras.audit.audit_rendering import AUDIT_RENDERERS
+from pubmill.extras.audit.value_audit import AUDIT_RENDERERS
 from pubmill.report.rendering import to_json
 from pubmill.report.study_report import read_report, render
 from pubmill.report.table_rendering import TABLE_RENDERERS

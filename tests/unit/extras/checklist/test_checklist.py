@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.extras.checklist.checklist_answers import ChecklistAnswer
 from pubmill.extras.checklist.checklist_evidence import (
+    ChecklistAnswer,
     StudyData,
     count_parameters,
     read_study,

@@ -8,9 +8,7 @@ import pytest
 
 from pubmill.extras.checklist import data_answers as data
 from pubmill.extras.checklist import model_answers as models
-from pubmill.extras.checklist import search_answers as search
-from pubmill.extras.checklist.checklist_answers import BASES, ChecklistAnswer, value_text
-from pubmill.extras.checklist.checklist_evidence import StudyData
+from pubmill.extras.checklist.checklist_evidence import BASES, ChecklistAnswer, StudyData, value_text
 from pubmill.extras.checklist.checklist_recipes import (
     ChecklistRecipe,
     DatasetSummary,
@@ -271,12 +269,12 @@ def test_limits_count_empty_cells_and_failed_runs(tmp_path: Path) -> None:
     )
     assert len(models.limits(study()).text) == 1
     assert [row[0] for row in rows(models.metrics(made))] == ["entity F1"]
-    assert rows(search.statistics(made)) == [("gu2020/table06", "mean", "2", "2 of 2")]
-    assert rows(search.fixed(made)) == [
+    assert rows(models.statistics(made)) == [("gu2020/table06", "mean", "2", "2 of 2")]
+    assert rows(models.fixed(made)) == [
         ("blurb", "all runs", "epochs 2"), ("blurb", "long (section 5)", "epochs 3"),
         ("blurb", "short", "epochs 1"),
     ]  # fmt: skip
-    assert not search.fixed(study()).text
+    assert not models.fixed(study()).text
 
 
 def test_searches_have_grids_trials_and_choices() -> None:
@@ -295,33 +293,33 @@ def test_searches_have_grids_trials_and_choices() -> None:
     }
     runs = [run(1, recipe={"keep": "best"}), run(2, **FAILED), run(1, protocol="off-the-shelf")]
     made = study({"searches": searches}, choices=choices, records=runs)
-    assert rows(search.bounds(made)) == [
+    assert rows(models.bounds(made)) == [
         ("blurb", "batch size", "16", "bert, ours, 2 seeds"),
         ("blurb", "learning rate", "1e-05, 5e-05", "bert, ours, 2 seeds"),
         ("x", "epochs", "1", "each model, 1 seed"),
     ]
-    assert rows(search.chosen(made)) == [
+    assert rows(models.chosen(made)) == [
         ("blurb, bc2gm, standard, all models", "batch size 16", "62.50"),
         ("blurb, bc2gm, standard, ours", "none: all trials failed", "none"),
     ]
-    assert search.runs(made).text == (
+    assert models.runs(made).text == (
         "2 final runs, each scored once on test; 1 of them failed.",
         "6 trials of searches, each scored on validation alone.",
         "0 pretrainings.",
         "1 runs of finished pipelines, which are not trained.",
     )
     assert (
-        "A run keeps the weights of the epoch" in search.method(made).text[-1]
-        and len(search.method(made).text) == 4
+        "A run keeps the weights of the epoch" in models.method(made).text[-1]
+        and len(models.method(made).text) == 4
     )
 
 
 def test_without_searches_every_value_is_the_protocols() -> None:
     made = study(records=[run(1, recipe={"keep": "last"})])
-    assert search.bounds(made).text == search.chosen(made).text == (search.NOTHING,)
-    assert search.chosen(made).basis == "specified" and search.chosen(made).grid is None
-    assert search.method(made).text == (search.NOTHING, "A run's weights are those of its last step.")
-    assert len(search.runs(made).text) == 3
+    assert models.bounds(made).text == models.chosen(made).text == (models.NOTHING,)
+    assert models.chosen(made).basis == "specified" and models.chosen(made).grid is None
+    assert models.method(made).text == (models.NOTHING, "A run's weights are those of its last step.")
+    assert len(models.runs(made).text) == 3
 
 
 def test_a_basis_is_explained_in_words() -> None:

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from datetime import datetime
+from inspect import signature
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -15,7 +16,7 @@ from pubmill.errors import PubmillError
 from pubmill.extras.crate.crate_files import PROFILES, describe, write_crate
 from pubmill.extras.crate.crate_recipes import CrateRecipe
 from pubmill.extras.crate.crate_stages import Crate
-from pubmill.extras.crate.programs.crate import SPECS
+from pubmill.extras.crate.programs.crate import main
 from pubmill.recipes.reading import build
 from pubmill.recipes.writing import as_values
 from pubmill.report.rendering import to_json
@@ -57,7 +58,7 @@ def recipe(**changes: Any) -> CrateRecipe:
 
 def test_the_program_finds_the_workflow_of_its_package(root: Path) -> None:
     """The folder of specs that it takes by default lies beside the Snakefile."""
-    assert SPECS.parent == root
+    assert signature(main).parameters["specs"].default.parent == root
 
 
 @pytest.fixture

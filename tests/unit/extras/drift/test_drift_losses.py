@@ -1,20 +1,27 @@
-"""A checkpoint on held-out documents by date: what it has learnt is easier than what it has not."""
+"""A checkpoint on held-out documents by date: what it has learnt is easier than what it has not.
 
+Their months are from PubMed's files, their years from parsed shards.
+"""
+
+import gzip
 import zipfile
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pubmill.corpus.medline import read_medline
 from pubmill.corpus.shards import Document, write_shard
+from pubmill.errors import PubmillError
 from pubmill.examples.sentences import FOLDER, TABLES
-from pubmill.extras.drift.drift_losses import Places, measure_drift
+from pubmill.extras.drift import drift_losses
+from pubmill.extras.drift.drift_losses import Places, dates_of, measure_drift, months_of
 from pubmill.extras.drift.drift_recipes import DatedShard, DriftRecipe
 from pubmill.pretraining.packed_tokens import write_packed
 from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.report.drift_figures import Drift
 from pubmill.storage.result_paths import part_name
-from tests.unit.extras.drift.test_publication_dates import pubmed_file
 from tests.unit.pretraining import toy_pretraining as toy
 from tests.unit.toy_shards import make_shard
 
@@ -26,6 +33,21 @@ DOCUMENTS = {
     "5": ("", "", "w3 " * 12),
 }
 """PMID -> date in PubMed's file, year in the shard, text; words from w10 on are not trained on."""
+ARTICLE = """<PubmedArticle><MedlineCitation><PMID Version="{version}">{pmid}</PMID><Article><Journal>
+<JournalIssue><PubDate>{date}</PubDate></JournalIssue></Journal>
+<ArticleTitle>Made up.</ArticleTitle></Article>
+</MedlineCitation></PubmedArticle>"""
+
+
+def pubmed_file(path: Path, *citations: tuple[str, str]) -> Path:
+    """Write a PubMed file of (PMID, content of PubDate)."""
+    versions: dict[str, int] = {}
+    articles = []
+    for pmid, date in citations:
+        versions[pmid] = versions.get(pmid, 0) + 1
+        articles.append(ARTICLE.format(pmid=pmid, date=date, version=versions[pmid]))
+    path.write_bytes(gzip.compress(f"<PubmedArticleSet>{''.join(articles)}</PubmedArticleSet>".encode()))
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +107,41 @@ def test_a_year_is_the_mean_of_its_masked_subwords(drift: Drift) -> None:
 def test_the_fit_counts_the_words_of_each_year(drift: Drift) -> None:
     found = {one.date: (one.words, one.subwords_per_word, one.split_words) for one in drift.fit}
     assert found == {"2019": (24, 1.0, 0.0), "2020": (12, 1.0, 0.0), "2021": (12, 1.5, 0.5)}
+
+
+@pytest.mark.parametrize("chunk", [1, 50, 1 << 22])
+def test_a_month_is_a_name_or_a_number(tmp_path: Path, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drift_losses, "CHUNK", chunk)
+    file = pubmed_file(
+        tmp_path / "p.xml.gz",
+        ("1", "<Year>2019</Year><Month>Sep</Month><Day>2</Day>"),
+        ("2", "<Year>2020</Year>\n<Month>03</Month>"),
+        ("3", "<Year>2020</Year>"),
+        ("4", "<MedlineDate>2003 Jan-Feb</MedlineDate>"),
+        ("5", "<Year>2020</Year><Month>13</Month>"),
+        ("6", "<Year>2020</Year><Month>Jan</Month>"),
+    )
+    assert months_of({"1", "2", "3", "4", "5"}, file) == {"1": "2019-09", "2": "2020-03"}
+
+
+def test_the_last_version_decides_and_years_stand_for_months_that_lack(tmp_path: Path) -> None:
+    file = pubmed_file(
+        tmp_path / "p.xml.gz",
+        ("1", "<Year>2019</Year><Month>Sep</Month>"),
+        ("1", "<Year>2020</Year>"),
+        ("2", "<Year>2021</Year><Month>Dec</Month>"),
+        ("3", ""),
+        ("4", "<Year>2022</Year><Month>Jan</Month>"),
+    )
+    shard = tmp_path / "p.parquet"
+    write_shard(shard, read_medline(file), source="s", file="f", order=0)
+    names = {f"pmid:{number}" for number in (1, 2, 3)}
+    assert dates_of(names, shard, file) == {"pmid:1": "2020", "pmid:2": "2021-12"}
+    assert dates_of(names, shard, None) == {"pmid:1": "2020", "pmid:2": "2021"}
+
+
+def test_a_cut_file_is_named(tmp_path: Path) -> None:
+    file = pubmed_file(tmp_path / "p.xml.gz", ("1", "<Year>2019</Year>"))
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(PubmillError, match=r"p.xml.gz: not a whole gzip file.*fetch it again"):
+        months_of({"1"}, file)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
 from pubmill.extras.manuscript.latex_source import arguments, read_manuscript, read_source, source_of
-from pubmill.extras.manuscript.marks import own_names
 
 TEXT = (
     "a % note\nb \\% c \\\\% two\n\\verb|% no| d\n\\begin{verbatim}\n% x\n\\end{verbatim} e\\end{document} f"
@@ -42,11 +41,13 @@ def test_inputs_are_followed_within_the_folder_only(tmp_path: Path) -> None:
         "\\input{parts/one}\\include{../secret}\\input{link}\\input{absent}\\input{\\jobname-x}% \\input{no}"
     )
     (folder / "paper.tex").write_text(inputs)
-    found = read_manuscript(folder / "paper.tex")
-    assert [Path(one.name).name for one in found.sources] == ["paper.tex", "one.tex", "two.tex"]
-    assert [(one.named, one.why) for one in found.unread] == [
-        ("../secret", "outside"), ("link", "outside"), ("absent", "absent")
-    ]  # fmt: skip
+    sources, notes = read_manuscript(folder / "paper.tex")
+    assert [Path(one.name).name for one in sources] == ["paper.tex", "one.tex", "two.tex"]
+    assert [note.removeprefix(f"{folder}/") for note in notes] == [
+        "paper.tex:1: ../secret was not read: it is outside the manuscript's folder",
+        "paper.tex:1: link was not read: it is outside the manuscript's folder",
+        "paper.tex:1: absent was not read: the folder has no such file",
+    ]
 
 
 def test_files_that_cannot_be_read_are_errors(tmp_path: Path) -> None:
@@ -65,7 +66,7 @@ def test_arguments_are_groups_with_balanced_braces() -> None:
 
 def test_own_names_need_a_name_and_a_key() -> None:
     text = "% pubmill: name A = B = key\n% pubmill: name = key\n% pubmill: name C =\n% pubmill: name D\n"
-    assert own_names(source_of("x", text)) == {"A = B": "key"}
+    assert source_of("x", text).own_names() == {"A = B": "key"}
 
 
 def test_a_file_has_at_most_its_limit_of_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from pubmill.extras.manuscript.findings import ManuscriptFault
+from pubmill.extras.manuscript.latex_source import ManuscriptFault
 from pubmill.extras.manuscript.manuscript_check import check_manuscript
 from pubmill.extras.manuscript.study_tables import StudyTables
 from pubmill.tables.comparisons import ModelPair, RowComparisons

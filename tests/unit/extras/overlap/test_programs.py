@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from pubmill.corpus.shards import Document, write_shard
+from pubmill.extras.overlap.overlap_of_runs import OVERLAP_RENDERERS, overlap_table
 from pubmill.extras.overlap.overlap_recipes import OverlapRecipe
-from pubmill.extras.overlap.overlap_splitting import OVERLAP_RENDERERS, overlap_table
 from pubmill.recipes.corpora import DocumentsRecipe, SourceShards
 from pubmill.recipes.writing import as_json, as_values
 from pubmill.report.rendering import to_json
