@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 
 from pubmill.hardware.torch_setup import to_device
 
@@ -49,24 +50,24 @@ class Batch:
     pooling. `groups`: lengths of the runs of `places` that are pooled, or None.
     """
 
-    inputs: torch.Tensor
-    places: torch.Tensor | None
+    inputs: Tensor
+    places: Tensor | None
     counts: list[int]
     groups: list[int] | None
 
     @property
-    def ids(self) -> torch.Tensor:
+    def ids(self) -> Tensor:
         return self.inputs[0]
 
     @property
-    def mask(self) -> torch.Tensor:
+    def mask(self) -> Tensor:
         return self.inputs[1]
 
     @property
-    def segments(self) -> torch.Tensor | None:
+    def segments(self) -> Tensor | None:
         return self.inputs[2] if len(self.inputs) > 2 else None
 
-    def read(self, encodings: torch.Tensor) -> torch.Tensor:
+    def read(self, encodings: Tensor) -> Tensor:
         """Return the encodings (instances x width x size) at the places, one row for each."""
         rows = encodings.flatten(0, 1)
         return rows if self.places is None else rows.index_select(0, self.places)
@@ -96,7 +97,7 @@ def collate(
     )
 
 
-def flat_places(instances: Sequence[Instance], width: int) -> torch.Tensor:
+def flat_places(instances: Sequence[Instance], width: int) -> Tensor:
     """Return the places of all instances, one after another, in the flattened instances x width."""
     places = [row * width + at for row, instance in enumerate(instances) for at in instance.places]
     return torch.tensor(places, dtype=torch.int64)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 import torch
+from torch import Tensor
 from torch.nn import functional
 
 DICE_ALPHA = 0.01
@@ -14,7 +15,7 @@ DICE_GAMMA = 1.0
 
 IGNORED = -100
 """Target without a loss in `torch.nn.functional.cross_entropy`."""
-Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+Loss = Callable[[Tensor, Tensor], Tensor]
 
 
 def class_weights(counts: Sequence[int]) -> list[float]:
@@ -37,7 +38,7 @@ def label_weights(counts: Sequence[int], examples: int) -> list[list[float]]:
 
 
 def classification_loss(
-    name: Literal["cross-entropy", "weighted", "dice"], weights: torch.Tensor | None = None
+    name: Literal["cross-entropy", "weighted", "dice"], weights: Tensor | None = None
 ) -> Loss:
     """Return the loss of scores (n x classes) and classes (n, int64): the mean over n.
 
@@ -51,13 +52,13 @@ def classification_loss(
         return functional.cross_entropy
     assert weights is not None
 
-    def weighted(scores: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    def weighted(scores: Tensor, targets: Tensor) -> Tensor:
         return functional.cross_entropy(scores, targets, weight=weights, reduction="sum") / len(targets)
 
     return weighted
 
 
-def multilabel_loss(name: Literal["cross-entropy", "weighted"], weights: torch.Tensor | None = None) -> Loss:
+def multilabel_loss(name: Literal["cross-entropy", "weighted"], weights: Tensor | None = None) -> Loss:
     """Return the loss of scores and targets (both n x labels; targets 0.0 or 1.0): mean binary cross-entropy.
 
     `weights` (2 x labels: absence, presence; from `label_weights`) are used with "weighted".
@@ -66,7 +67,7 @@ def multilabel_loss(name: Literal["cross-entropy", "weighted"], weights: torch.T
         return functional.binary_cross_entropy_with_logits
     assert weights is not None
 
-    def weighted(scores: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    def weighted(scores: Tensor, targets: Tensor) -> Tensor:
         absence, presence = weights
         chosen = torch.where(targets > 0.5, presence, absence)
         return functional.binary_cross_entropy_with_logits(scores, targets, weight=chosen)
@@ -74,7 +75,7 @@ def multilabel_loss(name: Literal["cross-entropy", "weighted"], weights: torch.T
     return weighted
 
 
-def dice_loss(scores: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+def dice_loss(scores: Tensor, targets: Tensor) -> Tensor:
     """Return the self-adjusting dice loss (Li et al. 2019, arXiv 1911.02855, section 3.3) of scores (n x
     classes).
 

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from pubmill.finetuning.encoders import embeddings, layers
 from pubmill.finetuning.heads import TaskModel
@@ -54,7 +54,7 @@ class GroupedAdam:
             if not self.recipe.bias_correction:
                 _undo_correction(group, step + 1, self.recipe.adam_epsilon)
 
-    def backward(self, loss: torch.Tensor) -> None:
+    def backward(self, loss: Tensor) -> None:
         """Add the gradients of the loss of a batch, or of a part of one."""
         self.scaling.backward(loss)
 

@@ -1,10 +1,12 @@
 """Predictions of a task model that was just trained or kept from an earlier run."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import Tensor
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning.batch_sampling import prediction_batches
@@ -15,23 +17,22 @@ from pubmill.finetuning.encoders import (
     longest_input,
     possible_precision,
 )
-from pubmill.finetuning.execution import choose_execution
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, Instance, collate
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.splits import EncodedSplit
 from pubmill.finetuning.tasks.task import Task
-from pubmill.finetuning.working_weights import working_copy
+from pubmill.finetuning.weight_updates import working_copy
 from pubmill.hardware.gpu_claims import take_gpu
 from pubmill.hardware.precision import autocast, choose_precision
 from pubmill.hardware.torch_setup import configure_cuda, gpu_is_used
-from pubmill.recipes import FinetuningRecipe
+from pubmill.recipes import FinetuningRecipe, batch_memory
 from pubmill.storage.encoder_checks import is_causal
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-Output = Callable[[torch.nn.Module, torch.Tensor, Batch], torch.Tensor]
+Output = Callable[[torch.nn.Module, Tensor, Batch], Tensor]
 """A function of the model, a batch's scores and the batch that returns values for each instance."""
 
 
@@ -101,13 +102,13 @@ class Predictor:
         confidences = self.task.confidences(split.examples, instances, probabilities)
         return list(zip(predictions, confidences, strict=True))
 
-    def _outputs(self, split: EncodedSplit, *kinds: Output) -> list[list[torch.Tensor]]:
+    def _outputs(self, split: EncodedSplit, *kinds: Output) -> list[list[Tensor]]:
         """Return the outputs of each kind, by instance, from one pass over the split."""
         self.working.eval()
         instances = split.encoded.instances
         order: list[int] = []
         sizes: list[int] = []
-        outputs: list[list[torch.Tensor]] = [[] for _ in kinds]
+        outputs: list[list[Tensor]] = [[] for _ in kinds]
         finite = torch.ones((), dtype=torch.bool, device=self.device)
         for indices in prediction_batches(split.lengths, self.execution.prediction_tokens):
             batch = self._batch([instances[index] for index in indices])
@@ -134,13 +135,13 @@ class Predictor:
         return min(width, max(longest, longest_input(self.model.encoder)))
 
 
-def _by_instance(outputs: torch.Tensor, sizes: list[int], order: list[int]) -> list[torch.Tensor]:
+def _by_instance(outputs: Tensor, sizes: list[int], order: list[int]) -> list[Tensor]:
     """Return the rows of each instance, in the order of the split."""
     parts = zip(order, torch.split(outputs, sizes), strict=True)
     return [output for _, output in sorted(parts, key=itemgetter(0))]
 
 
-def _read(outputs: Sequence[torch.Tensor], finite: torch.Tensor) -> torch.Tensor:
+def _read(outputs: Sequence[Tensor], finite: Tensor) -> Tensor:
     """Return the outputs of all batches, one after another, on the CPU; `DivergenceError` if not `finite`.
 
     All of them and the flag are read at once, because each read makes a GPU wait.
@@ -152,3 +153,45 @@ def _read(outputs: Sequence[torch.Tensor], finite: torch.Tensor) -> torch.Tensor
     if not values[-1]:
         raise DivergenceError
     return values[:-1].view(-1, *outputs[0].shape[1:])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """How encoder and update are computed.
+
+    `weights`: precision of the weights that the encoder computes with; the optimiser's are float32.
+    `graphs`: whether steps of a shape seen before are replayed as CUDA graphs. `width`: batches are padded to
+    a multiple of it. `prediction_tokens`: padded tokens per prediction batch.
+    """
+
+    weights: batch_memory.Weights = "float32"
+    graphs: bool = False
+    width: int = 1
+    prediction_tokens: int = 4096  # on a processor, larger batches are not faster
+
+
+PLAIN = Execution()
+ON_GPU = Execution(width=8, prediction_tokens=32_768)
+ON_TENSOR_CORES = Execution(weights="bfloat16", graphs=True, width=16, prediction_tokens=32_768)
+
+
+def choose_execution(device: torch.device, precision: str) -> Execution:
+    """Return the fastest way that the device has.
+
+    GPUs without bfloat16 (V100), and recipes that require float16 or float32, compute step by step with the
+    optimiser's own weights, like processors: scaled losses make an update depend on values on the host.
+    """
+    if device.type != "cuda":
+        return PLAIN
+    return ON_TENSOR_CORES if precision == "bfloat16" else ON_GPU
+
+
+def tokens_at_once(encoder: "PreTrainedModel", device: torch.device, execution: Execution) -> int | None:
+    """Return the padded tokens that a GPU can compute at once; None for a processor, which computes each
+    batch at once."""
+    if device.type != "cuda":
+        return None
+    config, memory = encoder.config, torch.cuda.get_device_properties(device).total_memory
+    return batch_memory.tokens_at_once(
+        memory, config.num_hidden_layers, config.hidden_size, execution.weights
+    )

@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeVar
 
 import torch
+from torch import Tensor
 
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch
 from pubmill.messages.progress import report_slower
 
 Made = TypeVar("Made")
-Loss = Callable[[torch.Tensor, Batch, torch.Tensor], torch.Tensor]
+Loss = Callable[[Tensor, Batch, Tensor], Tensor]
 """Mean loss of a batch's encodings and targets."""
 
 
@@ -59,18 +60,18 @@ def cuda_recorder() -> Recorder:
 class Step(Protocol):
     """Update the weights with a batch and its targets; return the loss."""
 
-    def __call__(self, batch: Batch, targets: torch.Tensor, /) -> torch.Tensor: ...
+    def __call__(self, batch: Batch, targets: Tensor, /) -> Tensor: ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class WholeStep:
     """A step as one graph, which reads `inputs` and writes `loss`."""
 
-    inputs: list[torch.Tensor]
-    loss: torch.Tensor
+    inputs: list[Tensor]
+    loss: Tensor
     replay: Callable[[], None]
 
-    def __call__(self, batch: Batch, targets: torch.Tensor) -> torch.Tensor:
+    def __call__(self, batch: Batch, targets: Tensor) -> Tensor:
         for recorded, given in zip(self.inputs, tensors_of(batch, targets), strict=True):
             recorded.copy_(given)
         self.replay()
@@ -82,14 +83,14 @@ class DividedStep:
     """A step as two graphs: `forward` writes `encodings` from `inputs`; `backward` reads `gradient`, that of
     the encodings, and updates the weights."""
 
-    inputs: torch.Tensor
-    encodings: torch.Tensor
-    gradient: torch.Tensor
+    inputs: Tensor
+    encodings: Tensor
+    gradient: Tensor
     loss: Loss
     forward: Callable[[], None]
     backward: Callable[[], None]
 
-    def __call__(self, batch: Batch, targets: torch.Tensor) -> torch.Tensor:
+    def __call__(self, batch: Batch, targets: Tensor) -> Tensor:
         self.inputs.copy_(batch.inputs)
         self.forward()
         leaf = self.encodings.detach().requires_grad_()
@@ -125,7 +126,7 @@ class RecordedSteps:
         self.graphs: Literal[0, 1, 2] = 1 if whole else 2
         self.refused: str | None = None
 
-    def find(self, batch: Batch, targets: torch.Tensor) -> Step | None:
+    def find(self, batch: Batch, targets: Tensor) -> Step | None:
         """Return the step for these shapes; None if it must be done as usual."""
         tensors = tensors_of(batch, targets) if self.graphs == 1 else [batch.inputs]
         shapes = tuple(tensor.shape for tensor in tensors)
@@ -144,16 +145,16 @@ class RecordedSteps:
         """Number of recorded shapes."""
         return sum(step is not None for step in self._steps.values())
 
-    def _record(self, batch: Batch, targets: torch.Tensor) -> Step:
+    def _record(self, batch: Batch, targets: Tensor) -> Step:
         if self.graphs == 1:
             return self._record_whole(batch, targets)
         return self._record_divided(batch.inputs.clone())
 
-    def _record_whole(self, batch: Batch, targets: torch.Tensor) -> WholeStep:
+    def _record_whole(self, batch: Batch, targets: Tensor) -> WholeStep:
         targets, places = targets.clone(), None if batch.places is None else batch.places.clone()
         batch = replace(batch, inputs=batch.inputs.clone(), places=places)
 
-        def learn() -> torch.Tensor:
+        def learn() -> Tensor:
             loss = self._loss(self._model.encode(batch.inputs), batch, targets)
             loss.backward()  # type: ignore[no-untyped-call]
             self._update()
@@ -162,7 +163,7 @@ class RecordedSteps:
         replay, loss = self._recorder(learn)
         return WholeStep(inputs=tensors_of(batch, targets), loss=loss, replay=replay)
 
-    def _record_divided(self, inputs: torch.Tensor) -> DividedStep:
+    def _record_divided(self, inputs: Tensor) -> DividedStep:
         forward, encodings = self._recorder(lambda: self._model.encode(inputs))
         gradient = torch.zeros_like(encodings)
 
@@ -191,6 +192,6 @@ class RecordedSteps:
         report_slower(f"a step cannot be recorded ({self.refused}); steps are done without CUDA graphs")
 
 
-def tensors_of(batch: Batch, targets: torch.Tensor) -> list[torch.Tensor]:
+def tensors_of(batch: Batch, targets: Tensor) -> list[Tensor]:
     """Return the tensors of a batch that head and loss read."""
     return [batch.inputs, targets, *([] if batch.places is None else [batch.places])]

@@ -14,15 +14,15 @@ from pubmill.finetuning.encoders import (
     encoding_size,
     load_encoder_and_pooler,
     load_encoder_tokenizer,
+    prepare_encoder,
     read_encoder,
 )
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import PoolerLayers, TaskModel
 from pubmill.finetuning.lasting_errors import TrainingFailedError, lasting_errors
 from pubmill.finetuning.predicting import DivergenceError, Predictor, choose_device, make_reader
-from pubmill.finetuning.preloaded import Load, preload, take
+from pubmill.finetuning.shared_process import Load, preload, take
 from pubmill.finetuning.splits import EncodedSplit, encode_split, read_split, split_path
-from pubmill.finetuning.stabilisation import prepare_encoder
 from pubmill.finetuning.task_models import (
     base_model,
     continue_head,

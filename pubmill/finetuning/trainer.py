@@ -8,20 +8,19 @@ from functools import partial
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning.batch_sampling import epoch_size, training_batches
-from pubmill.finetuning.execution import tokens_at_once
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, flat_places
 from pubmill.finetuning.losses import IGNORED
 from pubmill.finetuning.parameter_groups import GroupedAdam
-from pubmill.finetuning.predicting import DivergenceError, Predictor
+from pubmill.finetuning.predicting import DivergenceError, Predictor, tokens_at_once
 from pubmill.finetuning.recorded_steps import RecordedSteps, Recorder, cuda_recorder
 from pubmill.finetuning.splits import EncodedSplit
 from pubmill.finetuning.tasks.task import Task
-from pubmill.finetuning.weight_updates import Update, compile_update
-from pubmill.finetuning.working_weights import RecordableAdam, refresh
+from pubmill.finetuning.weight_updates import RecordableAdam, Update, compile_update, refresh
 from pubmill.hardware.precision import autocast
 from pubmill.hardware.torch_setup import to_device
 from pubmill.messages.progress import report_progress
@@ -44,7 +43,7 @@ class FinetuningProgress:
     seconds: float = 0.0
     diverged: bool = False
     best: tuple[int, float] | None = None
-    best_weights: dict[str, torch.Tensor] = field(default_factory=dict)
+    best_weights: dict[str, Tensor] = field(default_factory=dict)
 
 
 class Trainer(Predictor):
@@ -178,9 +177,7 @@ class Trainer(Predictor):
         classes = self.task.classes(train.targets)
         return training_batches(train.lengths, self.recipe.batch_size, self.seed, epoch, classes)
 
-    def _update(
-        self, train: EncodedSplit, indices: Sequence[int], step: int, total: int
-    ) -> torch.Tensor | None:
+    def _update(self, train: EncodedSplit, indices: Sequence[int], step: int, total: int) -> Tensor | None:
         """Make one update with one batch; return its loss. In float16, the update may be skipped; the result
         is None if the loss had overflowed too.
 
@@ -215,7 +212,7 @@ class Trainer(Predictor):
         self.at_once = len(part) // 2 * self._width(longest)
         report_progress(f"{fault}; continuing with {len(part) // 2} at once")
 
-    def _learn(self, train: EncodedSplit, indices: Sequence[int]) -> torch.Tensor | None:
+    def _learn(self, train: EncodedSplit, indices: Sequence[int]) -> Tensor | None:
         """Make an update with a batch at once; return its loss."""
         batch, targets = self._training_batch(train, indices)
         if recorded := self.recorded.find(batch, targets) if self.recorded else None:
@@ -224,7 +221,7 @@ class Trainer(Predictor):
         self.optimiser.backward(loss)
         return self._finish_update(loss.detach())
 
-    def _learn_parts(self, train: EncodedSplit, parts: Sequence[Sequence[int]]) -> torch.Tensor | None:
+    def _learn_parts(self, train: EncodedSplit, parts: Sequence[Sequence[int]]) -> Tensor | None:
         """Make an update with a batch part by part; return its loss, a mean over all targets."""
         counts = [sum(len(train.targets[index]) for index in part) for part in parts]
         losses = []
@@ -236,15 +233,15 @@ class Trainer(Predictor):
             losses.append(loss.detach())
         return self._finish_update(torch.stack(losses).sum())
 
-    def _finish_update(self, loss: torch.Tensor) -> torch.Tensor | None:
+    def _finish_update(self, loss: Tensor) -> Tensor | None:
         """Update the weights; return the batch's loss, or None if an infinite loss prevented the update."""
         return loss if self.optimiser.update() or torch.isfinite(loss) else None
 
-    def _encode(self, batch: Batch) -> torch.Tensor:
+    def _encode(self, batch: Batch) -> Tensor:
         with autocast(self.device, self.precision):
             return self.working.encode(batch.inputs)
 
-    def _training_batch(self, train: EncodedSplit, indices: Sequence[int]) -> tuple[Batch, torch.Tensor]:
+    def _training_batch(self, train: EncodedSplit, indices: Sequence[int]) -> tuple[Batch, Tensor]:
         """Return a batch and its targets; if it reads every position, with a target for each."""
         instances = [train.encoded.instances[index] for index in indices]
         targets = torch.tensor([target for index in indices for target in train.targets[index]])
@@ -254,18 +251,13 @@ class Trainer(Predictor):
             targets = rows.index_copy(0, flat_places(instances, batch.ids.shape[1]), targets)
         return batch, to_device(targets, self.device)
 
-    def _loss(self, encodings: torch.Tensor, batch: Batch, targets: torch.Tensor) -> torch.Tensor:
+    def _loss(self, encodings: Tensor, batch: Batch, targets: Tensor) -> Tensor:
         return loss_of(self.task, self.working, self.precision, encodings, batch, targets)
 
 
 def loss_of(
-    task: Task[Any],
-    model: TaskModel,
-    precision: str,
-    encodings: torch.Tensor,
-    batch: Batch,
-    targets: torch.Tensor,
-) -> torch.Tensor:
+    task: Task[Any], model: TaskModel, precision: str, encodings: Tensor, batch: Batch, targets: Tensor
+) -> Tensor:
     """Return the mean loss of a batch's encodings."""
     with autocast(encodings.device, precision):
         scores = model.score(encodings, batch)

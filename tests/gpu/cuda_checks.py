@@ -27,8 +27,7 @@ from pubmill.finetuning import run
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.splits import EncodedSplit, encode_split
 from pubmill.finetuning.trainer import Trainer
-from pubmill.finetuning.weight_updates import compile_update
-from pubmill.finetuning.working_weights import working_copy
+from pubmill.finetuning.weight_updates import compile_update, working_copy
 from pubmill.hardware.precision import choose_precision
 from pubmill.hardware.torch_setup import configure_cuda
 from pubmill.pretraining import computation, engine

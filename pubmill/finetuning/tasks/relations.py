@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import torch
 from tokenizers import AddedToken
+from torch import Tensor
 
 from pubmill.errors import PubmillError
 from pubmill.examples import argument_transforms as entities
@@ -186,8 +187,8 @@ def add_marks(tokenizer: "PreTrainedTokenizerBase", encoder: "PreTrainedModel") 
         rows[ids] = torch.normal(0.0, std, (len(ids), rows.shape[1])).to(rows)
 
 
-def _embedding_matrix(encoder: "PreTrainedModel") -> torch.Tensor:
+def _embedding_matrix(encoder: "PreTrainedModel") -> Tensor:
     """Return the embeddings of the vocabulary, subwords x width."""
     weight = encoder.get_input_embeddings().weight
-    assert isinstance(weight, torch.Tensor)
+    assert isinstance(weight, Tensor)
     return weight

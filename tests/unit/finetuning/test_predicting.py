@@ -16,9 +16,18 @@ from pubmill.finetuning.encoders import (
     load_encoder_and_pooler,
     load_encoder_tokenizer,
 )
-from pubmill.finetuning.execution import ON_GPU, ON_TENSOR_CORES, PLAIN, Execution, choose_execution
 from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.predicting import DivergenceError, Predictor, choose_device, make_reader
+from pubmill.finetuning.predicting import (
+    ON_GPU,
+    ON_TENSOR_CORES,
+    PLAIN,
+    DivergenceError,
+    Execution,
+    Predictor,
+    choose_device,
+    choose_execution,
+    make_reader,
+)
 from tests.unit.tiny_encoders import POSITIONS, tiny_bert
 from tests.unit.toy_tasks import SYLLABLES, TOKENS
 

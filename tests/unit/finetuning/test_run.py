@@ -20,7 +20,7 @@ from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.run import Run, finetune, not_chosen, predict_kept
 from pubmill.finetuning.splits import EncodedSplit, read_split
 from pubmill.finetuning.task_models import continue_head, keep, keep_report, load_task_model
-from pubmill.finetuning.tasks.regression import Regression
+from pubmill.finetuning.tasks.texts import Regression
 from pubmill.finetuning.trainer import FinetuningProgress, Trainer
 from pubmill.finetuning.trial_selection import select
 from pubmill.recipes import FinetuningRecipe
