@@ -20,17 +20,9 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 DROPOUTS = (
-    "hidden_dropout_prob",
-    "attention_probs_dropout_prob",
-    "attention_dropout",
-    "dropout",
-    "embedding_dropout",
-    "mlp_dropout",
-    "dropout_rate",
-    "resid_pdrop",
-    "embd_pdrop",
-    "attn_pdrop",
-)
+    "hidden_dropout_prob attention_probs_dropout_prob attention_dropout dropout embedding_dropout mlp_dropout "
+    "dropout_rate resid_pdrop embd_pdrop attn_pdrop"
+).split()
 """Configuration keys of encoders for the dropout of gu2020 section 6.2; each encoder has some of them."""
 UNLIMITED = 2**31
 """Number of tokens that no input has."""
@@ -90,9 +82,11 @@ def read_encoder(folder: Path, dropout: float) -> tuple["PreTrainedModel", torch
     """Return the encoder, in float32, and the layer that learnt next-sentence prediction on the first token,
     with tanh after it; None if the folder has none (RoBERTa's files may have an untrained one)."""
     from transformers import AutoConfig
+    from transformers.utils import logging as transformers_logging
 
     check_is_model_folder(folder)
-    _quieten()
+    transformers_logging.set_verbosity(logging.ERROR)  # no report on heads missing from a checkpoint
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     check_encoder(config, str(folder))
     encoder, loading = encoder_class(config).from_pretrained(
@@ -169,11 +163,8 @@ def layers(encoder: "PreTrainedModel") -> torch.nn.ModuleList:
     be treated differently.
     """
     count = int(encoder.config.num_hidden_layers)
-    stacks = [
-        module
-        for module in encoder.modules()
-        if isinstance(module, torch.nn.ModuleList) and len(module) == count
-    ]
+    lists = (module for module in encoder.modules() if isinstance(module, torch.nn.ModuleList))
+    stacks = [modules for modules in lists if len(modules) == count]
     if getattr(encoder.config, "num_hidden_groups", None) or len(stacks) != 1:
         raise PubmillError(
             f"{type(encoder).__name__}: its {count} layers cannot be separated (they share weights, or their "
@@ -191,17 +182,14 @@ def embeddings(encoder: "PreTrainedModel") -> list[torch.nn.Module]:
     below: list[torch.nn.Module] = []
     for child in encoder.children():
         if any(module is stack for module in child.modules()):
-            below += _position_modules(stack, child)
+            beside = [module for module in child.children() if module is not stack]
+            if any(isinstance(module, torch.nn.Embedding) for module in beside):
+                below += beside
             break
         below.append(child)
     if not any(module is tokens for child in below for module in child.modules()):
         raise PubmillError(f"{type(encoder).__name__}: its embeddings don't stand before its layers")
     return below
-
-
-def _position_modules(stack: torch.nn.ModuleList, owner: torch.nn.Module) -> list[torch.nn.Module]:
-    beside = [module for module in owner.children() if module is not stack]
-    return beside if any(isinstance(module, torch.nn.Embedding) for module in beside) else []
 
 
 def check_is_model_folder(folder: Path) -> None:
@@ -211,14 +199,6 @@ def check_is_model_folder(folder: Path) -> None:
             f"{folder} is no model folder: it needs config.json and weights as *.safetensors "
             f"(pickled weights are not read; scripts/export_model.py makes such a folder)"
         )
-
-
-def _quieten() -> None:
-    """Suppress transformers' report on heads missing from a checkpoint; errors remain."""
-    from transformers.utils import logging as transformers_logging
-
-    transformers_logging.set_verbosity(logging.ERROR)
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def forward(encoder: "PreTrainedModel", ids: Tensor, mask: Tensor, segments: Any) -> Tensor:
@@ -273,8 +253,7 @@ def prepare_encoder(encoder: "PreTrainedModel", recipe: FinetuningRecipe) -> Non
 
 def remove_layers(encoder: "PreTrainedModel", number: int) -> None:
     """Remove the top `number` of layers (tinn2021 section 3.5); a norm that follows the layers stays."""
-    stack = layers(encoder)
-    config = encoder.config
+    stack, config = layers(encoder), encoder.config
     del stack[len(stack) - number :]
     config.num_hidden_layers = len(stack)
     if getattr(config, "layer_types", None):
@@ -303,8 +282,7 @@ def freeze_layers(encoder: "PreTrainedModel", number: int) -> None:
 
 
 def _check_layer_counts(recipe: FinetuningRecipe, count: int) -> None:
-    left = count - recipe.removed_layers
-    frozen = recipe.frozen_layers or 0
+    left, frozen = count - recipe.removed_layers, recipe.frozen_layers or 0
     if left < 1:
         raise PubmillError(
             f"removed_layers is {recipe.removed_layers}, but the encoder has {count} layers; at least one "

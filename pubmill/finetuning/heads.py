@@ -1,8 +1,8 @@
-"""Heads on an encoder (gu2020 sections 5.1, 5.2; shin2020 Tables 1 and 2)."""
+"""Heads on an encoder (gu2020 sections 5.1, 5.2, Tables 10 and 12; shin2020 Tables 1 and 2)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -18,6 +18,8 @@ from pubmill.recipes import FinetuningRecipe
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
+
+Rows = npt.NDArray[np.int64]
 
 
 class TaskModel(nn.Module):
@@ -54,11 +56,9 @@ class Layers(nn.Module):
     def __init__(self, width: int, outputs: int, recipe: FinetuningRecipe) -> None:
         super().__init__()
         widths = [width, *recipe.head_sizes]
-        hidden: list[nn.Module] = []
-        for before, after in pairwise(widths):
-            hidden += [linear(before, after), nn.ReLU()]
+        hidden = [(linear(before, after), nn.ReLU()) for before, after in pairwise(widths)]
         self.dropout = nn.Dropout(recipe.head_dropout)
-        self.hidden = nn.Sequential(*hidden)
+        self.hidden = nn.Sequential(*chain.from_iterable(hidden))
         self.linear = linear(widths[-1], outputs)
 
     def forward(self, places: Tensor, batch: Batch) -> Tensor:
@@ -138,18 +138,13 @@ def pooled(rows: Tensor, lengths: Sequence[int], how: Literal["max", "average", 
     starts = np.cumsum(sizes) - sizes
     real = columns < sizes[:, None]
     at = np.where(real, starts[:, None] + columns, starts[:, None])
-    index = to_device(torch.from_numpy(at.ravel()), rows.device)
     padding = to_device(torch.from_numpy(~real[:, :, None]), rows.device)
-    grid = rows.index_select(0, index).view(*real.shape, -1)
-    if how == "max":
-        return grid.masked_fill(padding, -torch.inf).amax(1)
-    if how == "logsumexp":
-        return grid.masked_fill(padding, -torch.inf).logsumexp(1)
+    grid = _rows(rows, at.ravel()).view(*real.shape, -1)
+    if how != "average":
+        padded = grid.masked_fill(padding, -torch.inf)
+        return padded.amax(1) if how == "max" else padded.logsumexp(1)
     counts = to_device(torch.from_numpy(sizes[:, None]), rows.device).to(rows.dtype)
     return grid.masked_fill(padding, 0.0).sum(1) / counts
-
-
-Rows = npt.NDArray[np.int64]
 
 
 class BiLstm(nn.Module):
@@ -235,11 +230,7 @@ class LinearChain(nn.Module):
 
     def forward(self, scores: Tensor, counts: Sequence[int], labels: Tensor) -> Tensor:
         """Return the negative log-likelihood of the instances' labels, summed and divided by the number of
-        rows.
-
-        Dividing by rows, as cross-entropy does, makes one learning rate suitable for heads with and without a
-        CRF.
-        """
+        rows, as in cross-entropy, so that one learning rate suits heads with and without a CRF."""
         layout = _layout(counts, scores.device)
         total = self._partitions(scores, layout).sum() - self._score(scores, layout, labels)
         return total / len(scores)
@@ -279,13 +270,9 @@ class LinearChain(nn.Module):
 
     def _score(self, scores: Tensor, layout: "_Layout", labels: Tensor) -> Tensor:
         """Return the summed score of the given labels of all instances."""
-        later = layout.later
-        return (
-            scores.gather(1, labels.unsqueeze(1)).sum()
-            + self.start[labels[layout.first]].sum()
-            + self.transitions[labels[later - 1], labels[later]].sum()
-            + self.end[labels[layout.last]].sum()
-        )
+        steps = self.transitions[labels[layout.later - 1], labels[layout.later]].sum()
+        start, end = self.start[labels[layout.first]].sum(), self.end[labels[layout.last]].sum()
+        return scores.gather(1, labels.unsqueeze(1)).sum() + start + steps + end
 
 
 class ChainHead(nn.Module):
@@ -306,8 +293,7 @@ class _Layout:
     """Positions of the rows of all instances in an array of instances x longest.
 
     `present` (instances x longest x 1): where a row exists. `rows`: index of each row in the flattened
-    instances x longest. `first`, `last`: first and last row of each instance; `later`: all rows except first
-    ones.
+    instances x longest. `first`, `last`: first and last row of each instance; `later`: all other than first.
     """
 
     present: Tensor
@@ -328,11 +314,7 @@ def _layout(counts: Sequence[int], device: torch.device) -> _Layout:
     lengths = np.asarray(counts)
     present = np.arange(lengths.max()) < lengths[:, None]
     ends = lengths.cumsum()
-    parts = (
-        present[:, :, None],
-        np.flatnonzero(present),
-        ends - lengths,
-        ends - 1,
-        np.delete(np.arange(ends[-1]), ends - lengths),
-    )
+    starts = ends - lengths
+    later = np.delete(np.arange(ends[-1]), starts)
+    parts = (present[:, :, None], np.flatnonzero(present), starts, ends - 1, later)
     return _Layout(*(to_device(torch.from_numpy(part), device) for part in parts))

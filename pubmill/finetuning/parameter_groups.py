@@ -40,11 +40,6 @@ class GroupedAdam:
         self.parameters = [parameter for group in groups for parameter in group["params"]]
         self.adam = OPTIMISERS["adamw"].make(groups, betas=(BETA1, BETA2), eps=recipe.adam_epsilon)
 
-    def step(self, step: int, total: int) -> None:
-        """Make update `step` (from 0) of `total`."""
-        self.schedule(step, total)
-        self.update()
-
     def schedule(self, step: int, total: int) -> None:
         """Set the rates of step number `step` (from 0) of `total`; skipped ones do not count."""
         step -= self.scaling.skipped

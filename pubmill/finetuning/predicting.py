@@ -1,4 +1,4 @@
-"""Predictions of a task model that was just trained or kept from an earlier run."""
+"""Predictions of a task model, just trained or kept from an earlier run, and how a device computes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,14 +9,8 @@ import torch
 from torch import Tensor
 
 from pubmill.errors import PubmillError
+from pubmill.finetuning import encoders
 from pubmill.finetuning.batch_sampling import prediction_batches
-from pubmill.finetuning.encoders import (
-    UNLIMITED,
-    fixed_width,
-    has_segments,
-    longest_input,
-    possible_precision,
-)
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, Instance, collate
 from pubmill.finetuning.reader import Reader
@@ -58,16 +52,58 @@ def make_reader(
 
     Raises a `PubmillError` if the recipe leaves the length to an encoder whose positions have no limit.
     """
-    segments = recipe.segments if has_segments(encoder) else "none"
-    longest = longest_input(encoder)
-    if recipe.max_length is None and longest == UNLIMITED:
+    segments = recipe.segments if encoders.has_segments(encoder) else "none"
+    longest = encoders.longest_input(encoder)
+    if recipe.max_length is None and longest == encoders.UNLIMITED:
         raise PubmillError(
             f"max_length: null takes the encoder's limit, but {encoder.config.model_type} has none; "
             "set max_length to a number of subwords"
         )
     length = min(recipe.max_length or longest, longest)
-    length = min(length, fixed_width(encoder, length) or length)
+    length = min(length, encoders.fixed_width(encoder, length) or length)
     return Reader(tokenizer, length, segments, recipe.words, is_causal(encoder.config))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """How encoder and update are computed.
+
+    `weights`: precision of the weights that the encoder computes with; the optimiser's are float32.
+    `graphs`: whether steps of a shape seen before are replayed as CUDA graphs. `width`: batches are padded to
+    a multiple of it. `prediction_tokens`: padded tokens per prediction batch.
+    """
+
+    weights: batch_memory.Weights = "float32"
+    graphs: bool = False
+    width: int = 1
+    prediction_tokens: int = 4096  # on a processor, larger batches are not faster
+
+
+PLAIN = Execution()
+ON_GPU = Execution(width=8, prediction_tokens=32_768)
+ON_TENSOR_CORES = Execution(weights="bfloat16", graphs=True, width=16, prediction_tokens=32_768)
+
+
+def choose_execution(device: torch.device, precision: str) -> Execution:
+    """Return the fastest way that the device has.
+
+    GPUs without bfloat16 (V100), and recipes that require float16 or float32, compute step by step with the
+    optimiser's own weights, like processors: scaled losses make an update depend on values on the host.
+    """
+    if device.type != "cuda":
+        return PLAIN
+    return ON_TENSOR_CORES if precision == "bfloat16" else ON_GPU
+
+
+def tokens_at_once(encoder: "PreTrainedModel", device: torch.device, execution: Execution) -> int | None:
+    """Return the padded tokens that a GPU can compute at once; None for a processor, which computes each
+    batch at once."""
+    if device.type != "cuda":
+        return None
+    config, memory = encoder.config, torch.cuda.get_device_properties(device).total_memory
+    return batch_memory.tokens_at_once(
+        memory, config.num_hidden_layers, config.hidden_size, execution.weights
+    )
 
 
 class Predictor:
@@ -79,7 +115,7 @@ class Predictor:
     def __init__(self, recipe: FinetuningRecipe, task: Task[Any], model: TaskModel) -> None:
         self.recipe, self.task, self.model = recipe, task, model
         self.device = next(model.parameters()).device
-        wanted = possible_precision(model.encoder.config, recipe.precision)
+        wanted = encoders.possible_precision(model.encoder.config, recipe.precision)
         self.precision = choose_precision(wanted, self.device)
         self.execution = choose_execution(self.device, self.precision)
         self.working = model
@@ -129,10 +165,10 @@ class Predictor:
 
     def _width(self, longest: int) -> int:
         """Return the width of a batch whose longest input has `longest` tokens."""
-        if fixed := fixed_width(self.model.encoder, self.task.reader.max_length):
+        if fixed := encoders.fixed_width(self.model.encoder, self.task.reader.max_length):
             return fixed
         width = -(-longest // self.execution.width) * self.execution.width
-        return min(width, max(longest, longest_input(self.model.encoder)))
+        return min(width, max(longest, encoders.longest_input(self.model.encoder)))
 
 
 def _by_instance(outputs: Tensor, sizes: list[int], order: list[int]) -> list[Tensor]:
@@ -153,45 +189,3 @@ def _read(outputs: Sequence[Tensor], finite: Tensor) -> Tensor:
     if not values[-1]:
         raise DivergenceError
     return values[:-1].view(-1, *outputs[0].shape[1:])
-
-
-@dataclass(frozen=True, kw_only=True)
-class Execution:
-    """How encoder and update are computed.
-
-    `weights`: precision of the weights that the encoder computes with; the optimiser's are float32.
-    `graphs`: whether steps of a shape seen before are replayed as CUDA graphs. `width`: batches are padded to
-    a multiple of it. `prediction_tokens`: padded tokens per prediction batch.
-    """
-
-    weights: batch_memory.Weights = "float32"
-    graphs: bool = False
-    width: int = 1
-    prediction_tokens: int = 4096  # on a processor, larger batches are not faster
-
-
-PLAIN = Execution()
-ON_GPU = Execution(width=8, prediction_tokens=32_768)
-ON_TENSOR_CORES = Execution(weights="bfloat16", graphs=True, width=16, prediction_tokens=32_768)
-
-
-def choose_execution(device: torch.device, precision: str) -> Execution:
-    """Return the fastest way that the device has.
-
-    GPUs without bfloat16 (V100), and recipes that require float16 or float32, compute step by step with the
-    optimiser's own weights, like processors: scaled losses make an update depend on values on the host.
-    """
-    if device.type != "cuda":
-        return PLAIN
-    return ON_TENSOR_CORES if precision == "bfloat16" else ON_GPU
-
-
-def tokens_at_once(encoder: "PreTrainedModel", device: torch.device, execution: Execution) -> int | None:
-    """Return the padded tokens that a GPU can compute at once; None for a processor, which computes each
-    batch at once."""
-    if device.type != "cuda":
-        return None
-    config, memory = encoder.config, torch.cuda.get_device_properties(device).total_memory
-    return batch_memory.tokens_at_once(
-        memory, config.num_hidden_layers, config.hidden_size, execution.weights
-    )

@@ -6,7 +6,7 @@ many shapes, run as usual between two graphs: the encoder, and its backward pass
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, Protocol, TypeVar
 
 import torch
@@ -57,49 +57,8 @@ def cuda_recorder() -> Recorder:
     return record
 
 
-class Step(Protocol):
-    """Update the weights with a batch and its targets; return the loss."""
-
-    def __call__(self, batch: Batch, targets: Tensor, /) -> Tensor: ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class WholeStep:
-    """A step as one graph, which reads `inputs` and writes `loss`."""
-
-    inputs: list[Tensor]
-    loss: Tensor
-    replay: Callable[[], None]
-
-    def __call__(self, batch: Batch, targets: Tensor) -> Tensor:
-        for recorded, given in zip(self.inputs, tensors_of(batch, targets), strict=True):
-            recorded.copy_(given)
-        self.replay()
-        return self.loss.clone()
-
-
-@dataclass(frozen=True, kw_only=True)
-class DividedStep:
-    """A step as two graphs: `forward` writes `encodings` from `inputs`; `backward` reads `gradient`, that of
-    the encodings, and updates the weights."""
-
-    inputs: Tensor
-    encodings: Tensor
-    gradient: Tensor
-    loss: Loss
-    forward: Callable[[], None]
-    backward: Callable[[], None]
-
-    def __call__(self, batch: Batch, targets: Tensor) -> Tensor:
-        self.inputs.copy_(batch.inputs)
-        self.forward()
-        leaf = self.encodings.detach().requires_grad_()
-        loss = self.loss(leaf, batch, targets)
-        loss.backward()  # type: ignore[no-untyped-call]
-        assert leaf.grad is not None
-        self.gradient.copy_(leaf.grad)
-        self.backward()
-        return loss.detach()
+Step = Callable[[Batch, Tensor], Tensor]
+"""Update the weights with a batch and its targets; return the loss."""
 
 
 class RecordedSteps:
@@ -132,7 +91,8 @@ class RecordedSteps:
         shapes = tuple(tensor.shape for tensor in tensors)
         if self.graphs and self._steps.get(shapes, ...) is None:
             try:
-                self._steps[shapes] = self._record(batch, targets)
+                record = self._record_whole if self.graphs == 1 else self._record_divided
+                self._steps[shapes] = record(batch, targets)
             except torch.OutOfMemoryError:
                 raise
             except RuntimeError as error:
@@ -145,12 +105,8 @@ class RecordedSteps:
         """Number of recorded shapes."""
         return sum(step is not None for step in self._steps.values())
 
-    def _record(self, batch: Batch, targets: Tensor) -> Step:
-        if self.graphs == 1:
-            return self._record_whole(batch, targets)
-        return self._record_divided(batch.inputs.clone())
-
-    def _record_whole(self, batch: Batch, targets: Tensor) -> WholeStep:
+    def _record_whole(self, batch: Batch, targets: Tensor) -> Step:
+        """Record the step as one graph."""
         targets, places = targets.clone(), None if batch.places is None else batch.places.clone()
         batch = replace(batch, inputs=batch.inputs.clone(), places=places)
 
@@ -161,11 +117,23 @@ class RecordedSteps:
             return loss.detach()
 
         replay, loss = self._recorder(learn)
-        return WholeStep(inputs=tensors_of(batch, targets), loss=loss, replay=replay)
 
-    def _record_divided(self, inputs: Tensor) -> DividedStep:
+        def step(given: Batch, wanted: Tensor) -> Tensor:
+            for recorded, new in zip(tensors_of(batch, targets), tensors_of(given, wanted), strict=True):
+                recorded.copy_(new)
+            replay()
+            return loss.clone()
+
+        return step
+
+    def _record_divided(self, batch: Batch, targets: Tensor) -> Step:
+        """Record the step as two graphs: one writes the encodings; one reads their gradient, and updates.
+
+        The step holds neither the history of the encodings, whose memory later recordings share, nor `self`.
+        """
+        inputs, loss_of = batch.inputs.clone(), self._loss
         forward, encodings = self._recorder(lambda: self._model.encode(inputs))
-        gradient = torch.zeros_like(encodings)
+        gradient, written = torch.zeros_like(encodings), encodings.detach()
 
         def learn() -> None:
             if encodings.requires_grad:
@@ -173,14 +141,19 @@ class RecordedSteps:
             self._update()
 
         backward, _ = self._recorder(learn)
-        return DividedStep(
-            inputs=inputs,
-            encodings=encodings.detach(),
-            gradient=gradient,
-            loss=self._loss,
-            forward=forward,
-            backward=backward,
-        )
+
+        def step(batch: Batch, targets: Tensor) -> Tensor:
+            inputs.copy_(batch.inputs)
+            forward()
+            leaf = written.detach().requires_grad_()
+            loss = loss_of(leaf, batch, targets)
+            loss.backward()  # type: ignore[no-untyped-call]
+            assert leaf.grad is not None
+            gradient.copy_(leaf.grad)
+            backward()
+            return loss.detach()
+
+        return step
 
     def _refuse(self, error: RuntimeError) -> None:
         """Record no more steps."""

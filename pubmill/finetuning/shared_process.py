@@ -1,4 +1,7 @@
-"""The process that forks for the fine-tunings of a run: it loads torch, a model and its data once."""
+"""The process that forks for the fine-tunings of a run: it loads torch, a model and its data once.
+
+A fork takes what is loaded in place of loading it.
+"""
 
 import os
 import sys
@@ -9,6 +12,10 @@ from typing import Any, TypeVar
 
 from pubmill.hardware.forked_programs import Request, serve, status_in_fork
 
+Loaded = TypeVar("Loaded")
+Load = tuple[Callable[..., Any], Path, tuple[Any, ...]]
+"""A function, the file or folder that it reads, and its further arguments."""
+_LOADED: dict[Hashable, Any] = {}
 ENVIRONMENT = {
     "HF_DEACTIVATE_ASYNC_LOAD": "1",  # no threads, which a fork would lack
     "PYTORCH_NVML_BASED_CUDA_CHECK": "1",  # looking for GPUs must not start CUDA, which a fork could not use
@@ -53,12 +60,6 @@ def _load(request: Request, load: Callable[[], None], threads: list[int]) -> Non
         os.chdir(request.folder)
         sys.argv[1:] = request.arguments
         load()
-
-
-Loaded = TypeVar("Loaded")
-Load = tuple[Callable[..., Any], Path, tuple[Any, ...]]
-"""A function, the file or folder that it reads, and its further arguments."""
-_LOADED: dict[Hashable, Any] = {}
 
 
 def preload(loads: Iterable[Load]) -> None:

@@ -1,4 +1,7 @@
-"""Choice of how a GPU updates a large weight: one compiled kernel, if it works there, or PyTorch's own."""
+"""Working copy of a task model in bfloat16, and the update of the float32 weights that it was made from.
+
+A GPU updates a large weight by one compiled kernel, if it works there, or by PyTorch's own.
+"""
 
 import copy
 from collections.abc import Callable, Sequence
@@ -22,6 +25,10 @@ MULTIPLE = 16
 """Divisor of the elements of a weight that the compiled kernel updates."""
 CHECKED = 95 * MULTIPLE
 """Number of weights in the check: more than a block."""
+LARGE = 2**17
+"""Elements of a weight from which on its update takes longer than the start of a kernel of its own."""
+UNCORRECTED = 1e9
+"""Number of updates after which Adam's bias correction is a factor of exactly 1."""
 
 
 def factors_of(rate: float, decay: float, update: int | None, epsilon: float) -> list[float]:
@@ -93,10 +100,6 @@ def _are_close(found: Sequence[Tensor], expected: Sequence[Tensor]) -> bool:
     return bool(torch.stack(close).all())
 
 
-UNCORRECTED = 1e9
-"""Number of updates after which Adam's bias correction is a factor of exactly 1."""
-
-
 def working_copy(model: TaskModel, dtype: torch.dtype) -> TaskModel:
     """Return the model with a copy of its encoder, whose weights are of another type, and the same head.
 
@@ -120,11 +123,7 @@ def _copy(to: list[Any], source: list[Any]) -> None:
         torch._foreach_copy_(to, source)
 
 
-LARGE = 2**17
-"""Elements of a weight from which on its update takes longer than the start of a kernel of its own."""
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class LargeWeight:
     """A weight with a kernel of its own: its place among the groups, its copy and its moments."""
 
@@ -149,9 +148,8 @@ class RecordableAdam(GroupedAdam):
         super().__init__(model, recipe)
         self.model, self.working, self.kernel = model, working, kernel
         groups = self.adam.param_groups
-        self.factors = torch.zeros(
-            len(groups), len(factors_of(0, 0, None, 0)), device=self.parameters[0].device
-        )
+        width, device = len(factors_of(0, 0, None, 0)), self.parameters[0].device
+        self.factors = torch.zeros(len(groups), width, device=device)
         for group, rate in zip(groups, self.factors[:, 0].unbind(), strict=True):
             group.update(lr=rate, weight_decay=group["decay"], capturable=rate.is_cuda)
         for parameter in model.head.parameters():
@@ -167,9 +165,8 @@ class RecordableAdam(GroupedAdam):
 
     def schedule(self, step: int, total: int) -> None:
         rate = self.recipe.learning_rate * schedule(step, total, self.recipe.warmup)
-        update = step + 1 if self.recipe.bias_correction else None
+        update, epsilon = step + 1 if self.recipe.bias_correction else None, self.recipe.adam_epsilon
         groups = self.adam.param_groups
-        epsilon = self.recipe.adam_epsilon
         rows = [factors_of(rate * group["share"], group["decay"], update, epsilon) for group in groups]
         self.factors.copy_(to_device(torch.tensor(rows), self.factors.device))
 
@@ -201,12 +198,10 @@ class RecordableAdam(GroupedAdam):
 
     def _move_gradients(self, weights: Sequence[nn.Parameter]) -> None:
         """Add the gradients of these weights' copies to those of the weights, in float32."""
-        learnt = [
-            (weight, copied.grad) for weight in weights if (copied := self.copies[weight]).grad is not None
-        ]
-        gradients = [torch.empty_like(weight) for weight, _ in learnt]
-        _copy(gradients, [grad for _, grad in learnt])
-        for (weight, _), gradient in zip(learnt, gradients, strict=True):
+        learnt = [weight for weight in weights if self.copies[weight].grad is not None]
+        gradients = [torch.empty_like(weight) for weight in learnt]
+        _copy(gradients, [self.copies[weight].grad for weight in learnt])
+        for weight, gradient in zip(learnt, gradients, strict=True):
             weight.grad = gradient if weight.grad is None else weight.grad.add_(gradient)
 
     def _take_gradients(self) -> dict[nn.Parameter, Tensor]:
@@ -226,19 +221,14 @@ def _take_large(groups: list[dict[str, Any]], copies: dict[nn.Parameter, nn.Para
     """Remove large weights with copies from the groups of PyTorch's Adam; return them."""
     taken = []
     for number, group in enumerate(groups):
-        taken += [
-            LargeWeight(
-                weight=weight,
-                copied=copies[weight],
-                group=number,
-                mean=torch.zeros_like(weight, requires_grad=False),
-                square=torch.zeros_like(weight, requires_grad=False),
-            )
-            for weight in group["params"]
-            if weight in copies and _is_large(weight, copies[weight])
-        ]
-        large = {one.weight for one in taken}
-        group["params"] = [weight for weight in group["params"] if weight not in large]
+        rest = []
+        for weight in group["params"]:
+            if weight in copies and _is_large(weight, copies[weight]):
+                mean, square = (torch.zeros_like(weight, requires_grad=False) for _ in range(2))
+                taken.append(LargeWeight(weight, copies[weight], number, mean, square))
+            else:
+                rest.append(weight)
+        group["params"] = rest
     return taken
 
 
