@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 DROPOUTS = (
-    "hidden_dropout_prob attention_probs_dropout_prob attention_dropout dropout embedding_dropout mlp_dropout "
-    "dropout_rate resid_pdrop embd_pdrop attn_pdrop"
+    "hidden_dropout_prob attention_probs_dropout_prob attention_dropout dropout embedding_dropout "
+    "mlp_dropout dropout_rate resid_pdrop embd_pdrop attn_pdrop"
 ).split()
 """Configuration keys of encoders for the dropout of gu2020 section 6.2; each encoder has some of them."""
 UNLIMITED = 2**31

@@ -17,13 +17,7 @@ from safetensors.torch import load_file, save_file
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SequenceExample
-from pubmill.finetuning.encoders import (
-    check_is_model_folder,
-    encoding_size,
-    forward,
-    load_encoder,
-    load_encoder_tokenizer,
-)
+from pubmill.finetuning import encoders
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, Instance, collate
@@ -83,7 +77,9 @@ def keep(folder: Path, task: Task[Any], model: TaskModel, report: TrainingReport
         (standard or model.encoder).save_pretrained(temporary)
         head = {name: value.detach().cpu().contiguous() for name, value in model.head.state_dict().items()}
         save_file(head, temporary / HEAD)
-        _save_tokenizer(task.reader, temporary)
+        tokenizer = copy.deepcopy(task.reader.tokenizer)
+        tokenizer.model_max_length = task.reader.max_length  # where transformers truncates
+        tokenizer.save_pretrained(temporary)
         facts: TaskModelFacts = {
             "format": FORMAT,
             "recipe": report["recipe"],
@@ -106,23 +102,19 @@ def keep_report(folder: Path, report: Mapping[str, Any]) -> None:
 def load_task_model(folder: Path, device: torch.device) -> Predictor:
     """Return the model of a task model folder, ready to predict; a `PubmillError` names the folder."""
     try:
-        return _load_task_model(folder, device)
+        facts = read_facts(folder)
+        recipe = build(FinetuningRecipe, facts["recipe"], str(folder / FACTS))
+        encoders.check_is_model_folder(folder)
+        check_folder_in_place(folder)
+        with reported(f"{folder} can't be loaded as a task model; get or keep it again"):
+            encoder = encoders.load_encoder(folder, recipe.dropout, device)
+            tokenizer = encoders.load_encoder_tokenizer(folder, words=recipe.spaced_words)
+            task = TASKS[recipe.task](recipe, make_reader(recipe, tokenizer, encoder), facts["labels"])
+            model = TaskModel(encoder, task.head(encoders.encoding_size(encoder)))
+            _load_head(model.head, folder)
+            return Predictor(recipe, task, model.to(device))
     except PubmillError as error:
         raise PubmillError(str(error) if str(folder) in str(error) else f"{folder}: {error}") from None
-
-
-def _load_task_model(folder: Path, device: torch.device) -> Predictor:
-    facts = read_facts(folder)
-    recipe = build(FinetuningRecipe, facts["recipe"], str(folder / FACTS))
-    check_is_model_folder(folder)
-    check_folder_in_place(folder)
-    with reported(f"{folder} can't be loaded as a task model; get or keep it again"):
-        encoder = load_encoder(folder, recipe.dropout, device)
-        reader = make_reader(recipe, load_encoder_tokenizer(folder, words=recipe.spaced_words), encoder)
-        task = TASKS[recipe.task](recipe, reader, facts["labels"])
-        model = TaskModel(encoder, task.head(encoding_size(encoder)))
-        _load_head(model.head, folder)
-        return Predictor(recipe, task, model.to(device))
 
 
 def continue_head(head: torch.nn.Module, task: Task[Any], folder: Path) -> bool | None:
@@ -185,12 +177,13 @@ def read_report(folder: Path, job: FinetuningJob) -> TrainingReport:
     keys = ("recipe", "seed", "dev_split", "model", "model_sha256", "data_sha256", "failed")
     report = _checked_report(folder / REPORT, keys)
     data = report["data_sha256"]
+    paths = {name: split_path(job.dataset, name) for name in data}
     wanted: dict[str, tuple[object, object]] = {
         "recipe": (report["recipe"], as_values(job.recipe)),
         "seed": (report["seed"], job.seed),
         "dev split": (report["dev_split"], job.dev),
         "model": (report["model_sha256"], folder_sha256(job.model)),
-        "dataset": (data, {name: _sha256_if_there(split_path(job.dataset, name)) for name in data}),
+        "dataset": (data, {name: sha256(path) if path.is_file() else None for name, path in paths.items()}),
     }
     other = [name for name, (found, expected) in wanted.items() if found != expected]
     if other:
@@ -229,10 +222,6 @@ def _checked_report(path: Path, keys: Sequence[str]) -> TrainingReport:
     return checked
 
 
-def _sha256_if_there(path: Path) -> str | None:
-    return sha256(path) if path.is_file() else None
-
-
 def _is_string_list(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
@@ -256,11 +245,8 @@ def _transformers_model(task: Task[Any], model: TaskModel) -> "PreTrainedModel |
         return None  # None for this encoder.
     layers = [child for child in whole.children() if isinstance(child, torch.nn.Linear)]
     base, weights = whole.base_model, model.encoder.state_dict()
-    if (
-        len(layers) != 1
-        or layers[0].weight.shape != state[2].shape
-        or base.state_dict().keys() != weights.keys()
-    ):
+    fits = len(layers) == 1 and layers[0].weight.shape == state[2].shape
+    if not fits or base.state_dict().keys() != weights.keys():
         return None
     base.load_state_dict(weights)
     layers[0].load_state_dict({"weight": state[2], "bias": state[1]})
@@ -290,13 +276,6 @@ def _probe_batch(reader: Reader, encoder: "PreTrainedModel") -> Batch:
     return collate(instances, reader.pad, encoder.device)
 
 
-def _save_tokenizer(reader: Reader, folder: Path) -> None:
-    """Save the tokenizer with truncation to the model's training length, for use with transformers."""
-    tokenizer = copy.deepcopy(reader.tokenizer)
-    tokenizer.model_max_length = reader.max_length
-    tokenizer.save_pretrained(folder)
-
-
 def _argument_types(task: Task[Any], dataset: Path) -> list[list[str]]:
     """Return the types of relation arguments in train, which define the candidate pairs in new text."""
     if task.kind is not SequenceExample:
@@ -313,7 +292,8 @@ def _check_saved_model(folder: Path, model: TaskModel, reader: Reader) -> None:
     again.model.eval()
     batch = _probe_batch(reader, model.encoder)
     one, other = (
-        forward(e, batch.ids, batch.mask, batch.segments) for e in (model.encoder, again.model.encoder)
+        encoders.forward(e, batch.ids, batch.mask, batch.segments)
+        for e in (model.encoder, again.model.encoder)
     )
     tokens = again.task.reader.tokenizer.get_vocab() == reader.tokenizer.get_vocab()
     if not tokens or one.shape != other.shape or not torch.equal(one, other):

@@ -69,9 +69,8 @@ class Trainer(Predictor):
         self.every = places == "every"
         # Not a method: its reference to the trainer would keep a GPU's memory until garbage is collected.
         loss = partial(loss_of, self.task, self.working, self.precision)
-        self.recorded = RecordedSteps(
-            self.working, loss, adam.update, adam.clear, recorder, whole=places is not None
-        )
+        whole = places is not None
+        self.recorded = RecordedSteps(self.working, loss, adam.update, adam.clear, recorder, whole)
 
     def describe_execution(self) -> dict[str, Any]:
         """Return `{"weights", "graphs", "graphs_per_step", "graphs_refused", "update", "update_refused",
@@ -99,14 +98,17 @@ class Trainer(Predictor):
         recipe keeps: the last ones, or the best ones on dev (the first of equals). It stops early, with
         `diverged` set, if a loss or prediction is NaN or infinite; the weights are then unusable.
         """
-        per_epoch = math.ceil(self._epoch_size(train) / self.recipe.batch_size)
+        size = epoch_size(len(train.encoded.instances), self.task.classes(train.targets))
+        per_epoch = math.ceil(size / self.recipe.batch_size)
         progress = FinetuningProgress(steps_per_epoch=per_epoch)
         total = per_epoch * self.recipe.epochs
         wanted = max(1, round(passes * per_epoch)) if passes else self.recipe.stop_after
         last = min(total, wanted or total)
+        every = self.recipe.evaluate_every or per_epoch
         try:
             for _ in self._run_steps(train, progress, total, last):
-                if self.recipe.keep == "best" and dev and self._is_dev_step(progress.steps, per_epoch, last):
+                due = progress.steps % every == 0 or progress.steps == last
+                if self.recipe.keep == "best" and dev and due:
                     self._score_dev(dev, progress, last)
             if self.recipe.keep == "last" and dev:
                 self._score_dev(dev, progress, last)
@@ -118,10 +120,6 @@ class Trainer(Predictor):
             if self.working is not self.model:
                 refresh(self.working, self.model)
         return progress
-
-    def _is_dev_step(self, step: int, per_epoch: int, last: int) -> bool:
-        every = self.recipe.evaluate_every or per_epoch
-        return step % every == 0 or step == last
 
     def _score_dev(self, dev: EncodedSplit, progress: FinetuningProgress, last: int) -> None:
         """Score dev; remember the weights if they are the best so far and the recipe keeps the best."""
@@ -169,9 +167,6 @@ class Trainer(Predictor):
                 progress.losses.pop()
                 raise DivergenceError
             losses.zero_()
-
-    def _epoch_size(self, train: EncodedSplit) -> int:
-        return epoch_size(len(train.encoded.instances), self.task.classes(train.targets))
 
     def _epoch_batches(self, train: EncodedSplit, epoch: int) -> list[list[int]]:
         classes = self.task.classes(train.targets)
