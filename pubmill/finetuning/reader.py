@@ -111,9 +111,8 @@ class Reader:
         misread: list[str] = []
         sentences = [words for words in sentences if words]
         texts = [space + " ".join(words) for words in sentences]
-        for words, alone, text in zip(
-            sentences, self._subwords_after(space, sentences), self.subwords(texts), strict=True
-        ):
+        read = self._subwords_after(space, sentences)
+        for words, alone, text in zip(sentences, read, self.subwords(texts), strict=True):
             if [piece for pieces in alone for piece in pieces] == text.ids:
                 continue
             starts = list(accumulate((len(word) + 1 for word in words), initial=len(space)))

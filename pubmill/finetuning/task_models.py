@@ -291,10 +291,8 @@ def _check_saved_model(folder: Path, model: TaskModel, reader: Reader) -> None:
     again = load_task_model(folder, model.encoder.device)
     again.model.eval()
     batch = _probe_batch(reader, model.encoder)
-    one, other = (
-        encoders.forward(e, batch.ids, batch.mask, batch.segments)
-        for e in (model.encoder, again.model.encoder)
-    )
+    both = (model.encoder, again.model.encoder)
+    one, other = (encoders.forward(encoder, batch.ids, batch.mask, batch.segments) for encoder in both)
     tokens = again.task.reader.tokenizer.get_vocab() == reader.tokenizer.get_vocab()
     if not tokens or one.shape != other.shape or not torch.equal(one, other):
         raise PubmillError(

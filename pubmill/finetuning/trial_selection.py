@@ -152,10 +152,8 @@ def _check_same(trials: list[Training], searched: Sequence[str]) -> None:
     for path, training in others:
         names = sorted(first["data_sha256"].keys() | training["data_sha256"].keys())
         compared = {f"{name} data": [t["data_sha256"].get(name) for t in (first, training)] for name in names}
-        compared["recipe"] = [
-            {key: value for key, value in t["recipe"].items() if key not in searched}
-            for t in (first, training)
-        ]
+        recipes = (first["recipe"], training["recipe"])
+        compared["recipe"] = [{key: one[key] for key in one if key not in searched} for one in recipes]
         for name, (mine, theirs) in compared.items():
             if mine != theirs:
                 raise PubmillError(
