@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT
+from pubmill.recipes.recipe_types import OMIT_DEFAULT, StrictRecipe
 
 Parser = Literal["pubmill", "pubmed_parser"]
 Division = Literal["json", "file", "line", "blank-line"]
@@ -94,7 +94,7 @@ class LockRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelectionRecipe:
+class SelectionRecipe(StrictRecipe):
     """Parts of documents to use as text, and filters over documents; null turns a filter off.
 
     - `min_words`, `max_words`: limits on the words in the selected parts.
@@ -111,8 +111,6 @@ class SelectionRecipe:
     - `dated_from`: first day of the last revision.
     - `dated_to`: last day of the last revision.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     parts: tuple[Literal["abstract", "body"], ...] = ("abstract",)
     licences: tuple[LicenceGroup, ...] | None = None

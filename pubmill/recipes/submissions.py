@@ -5,19 +5,17 @@ from typing import Literal
 
 from pubmill.recipes.datasets import Access, Glosses
 from pubmill.recipes.finetuning import Dummies
-from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT, Kind
+from pubmill.recipes.recipe_types import OMIT_DEFAULT, Kind, StrictRecipe
 
 
 @dataclass(frozen=True, kw_only=True)
-class System:
+class System(StrictRecipe):
     """The statement of a submission's author about the system that predicted; nothing of it is checked here.
 
     - `name`, `version`: those of the system, for example of a language model.
     - `url`, `prompt`: where it is described, and the prompt that it got; at least one of them.
     - `local`: whether it ran on a machine of the author's own, so that the inputs were sent to nobody.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     name: str
     version: str
@@ -33,15 +31,13 @@ class System:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Engine:
+class Engine(StrictRecipe):
     """What answers, as the study's author states it; answers differ between engines (arXiv 2605.19537).
 
     - `name`, `version`: those of the program, such as vllm 0.11.0.
     - `quantisation`: of the weights, such as none, awq or Q4_K_M.
     - `batching`: how many requests the server joins, or with which settings.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     name: str
     version: str
@@ -55,14 +51,12 @@ class Engine:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Budget:
+class Budget(StrictRecipe):
     """Limits of what is asked of a dataset with a seed, all calls together; None: no limit.
 
     - `requests`: answers.
     - `tokens`: read and written, as the server counts them; the last requests may exceed it.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     requests: int | None = None
     tokens: int | None = None
@@ -92,15 +86,13 @@ class Asking:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Price:
+class Price(StrictRecipe):
     """What a server charges for a million tokens.
 
     - `prompt`: for those that it reads.
     - `answer`: for those that it writes.
     - `currency`: that of both.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     prompt: float
     answer: float
