@@ -80,11 +80,9 @@ def _overlapping(entities: Sequence[Entity]) -> list[list[int]]:
 
 
 def markers(text: str, entities: Sequence[Entity], marks: Sequence[tuple[str, str]]) -> Transformed:
-    """Put each mention between its own pair of marks (`[E1] `, ` [/E1]`), one pair for each entity.
-
-    The spans are those of the mentions without their own marks; if mentions nest or cross, they may contain
-    marks of the other one.
-    """
+    """Put each mention between its own pair of marks (`[E1] `, ` [/E1]`), one pair for each entity. The spans
+    are those of the mentions without their own marks; if mentions nest or cross, they may contain marks of
+    the other one."""
     if len(marks) != len(entities):
         raise PubmillError(
             f"{len(entities)} entities but {len(marks)} pairs of marks; give one pair for each"

@@ -61,11 +61,8 @@ class WordSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """Base class of all kinds of examples.
-
-    `id` is unique in its split; `document` is the source's own document identifier (a PMID, a note),
-    None if the source does not mark documents.
-    """
+    """Base class of all kinds of examples. `id` is unique in its split; `document` is the source's own
+    document identifier (a PMID, a note), None if the source does not mark documents."""
 
     id: str
     document: str | None
@@ -77,10 +74,8 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokensExample(Example):
-    """One sentence with one BIO label per word.
-
-    `layers` are the annotations from which the labels were derived, with one integer per word.
-    """
+    """One sentence with one BIO label per word. `layers` are the annotations from which the labels were
+    derived, with one integer per word."""
 
     words: list[str]
     labels: list[str]
@@ -97,10 +92,8 @@ class TokensExample(Example):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequenceExample(Example):
-    """One text, or a pair of texts, with one label.
-
-    `entities` are mentions in `text`; for a relation, its two arguments in the source's order.
-    """
+    """One text, or a pair of texts, with one label. `entities` are mentions in `text`; for a relation, its
+    two arguments in the source's order."""
 
     text: str
     text_pair: str | None = None
@@ -228,10 +221,8 @@ Kind = TypeVar("Kind", bound=Example)
 
 
 def write_examples(path: Path, examples: Iterable[Example], private: bool = False) -> None:
-    """Write one split; equal examples give equal bytes.
-
-    Empty optional fields are left out. Only its owner may read a `private` file.
-    """
+    """Write one split; equal examples give equal bytes. Empty optional fields are left out. Only its owner
+    may read a `private` file."""
     written = ""
 
     def rows() -> Iterator[dict[str, object]]:

@@ -64,10 +64,8 @@ class Worded(Protocol):
 
 
 def published_template(file: Path, place: str, template: str) -> str:
-    """Return a published prompt with a template of the input at its place for that.
-
-    Raises a `PubmillError` if the place does not stand there exactly once.
-    """
+    """Return a published prompt with a template of the input at its place for that. Raises a `PubmillError`
+    if the place does not stand there exactly once."""
     text = file.read_text(encoding="utf-8-sig")
     if text.count(place) != 1:
         raise PubmillError(
@@ -78,10 +76,8 @@ def published_template(file: Path, place: str, template: str) -> str:
 
 
 def wording_of(spec: Worded, labels: Sequence[str], template: str) -> Wording:
-    """Return the wording for a dataset: a template, with the dataset's labels and their glosses.
-
-    Raises a `PubmillError` for a template with dummies and a dataset without.
-    """
+    """Return the wording for a dataset: a template, with the dataset's labels and their glosses. Raises a
+    `PubmillError` for a template with dummies and a dataset without."""
     if "{dummies}" in template and spec.dummies is None:
         raise PubmillError("the prompt has {dummies}, and the dataset's spec has no `dummies`")
     named = list(filter(None, labels))

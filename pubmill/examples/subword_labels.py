@@ -23,9 +23,8 @@ class PredictedLabels(list[str]):
 
 
 def word_label(subwords: Sequence[str]) -> str:
-    """Return the label of a word: that of its first subword; O for X or no subword.
-
-    BioBERT's script `ner_detokenize.py` does the same."""
+    """Return the label of a word: that of its first subword; O for X or no subword. BioBERT's script
+    `ner_detokenize.py` does the same."""
     return OUTSIDE if not subwords or subwords[0] == CONTINUATION else subwords[0]
 
 
@@ -35,11 +34,9 @@ def gold_subwords(label: str, subwords: int) -> list[str]:
 
 
 def subword_mentions(words: Sequence[Sequence[str]]) -> list[Mention]:
-    """Return the mentions of the subwords of a sentence, as places of subwords.
-
-    X continues what stands before it, a mention or O; as the label of a word's first subword it is O. A word
-    without a subword counts as one with the label O.
-    """
+    """Return the mentions of the subwords of a sentence, as places of subwords. X continues what stands
+    before it, a mention or O; as the label of a word's first subword it is O. A word without a subword counts
+    as one with the label O."""
     continued: list[str] = []
     for subwords in words:
         continued.append(word_label(subwords))

@@ -15,11 +15,8 @@ BEGINS, ENDS = frozenset("BU"), frozenset("LU")
 
 
 def to_mentions(labels: Sequence[str]) -> list[Mention]:
-    """Return the mentions of labels in any of the schemes.
-
-    A label that continues no mention (I or L after O, or after another type) begins one, as in conlleval and
-    in seqeval's default mode.
-    """
+    """Return the mentions of labels in any of the schemes. A label that continues no mention (I or L after O,
+    or after another type) begins one, as in conlleval and in seqeval's default mode."""
     mentions: list[Mention] = []
     start: int | None = None
     kind = ""

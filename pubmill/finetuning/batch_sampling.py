@@ -53,11 +53,8 @@ def epoch_size(inputs: int, classes: Sequence[int] | None) -> int:
 
 def oversampled(classes: Sequence[int], generator: np.random.Generator) -> npt.NDArray[np.int64]:
     """Return indices into `classes` in which every class is as frequent as the most frequent one (shin2020
-    section 5.5).
-
-    Each input of a class occurs equally often; a remainder is filled with a random choice of the class's
-    inputs.
-    """
+    section 5.5). Each input of a class occurs equally often; a remainder is filled with a random choice of
+    the class's inputs."""
     known = np.asarray(classes)
     most = max(Counter(classes).values())
     chosen: list[npt.NDArray[np.int64]] = []

@@ -66,7 +66,6 @@ def load_encoder_and_pooler(
     folder: Path, dropout: float, device: torch.device
 ) -> tuple["PreTrainedModel", torch.nn.Linear | None]:
     """Return the encoder, and the layer that learnt next-sentence prediction, as `read_encoder` reads them.
-
     The encoder is for the device, but still on the processor: what is drawn for new weights is the same for
     every device."""
     read: tuple[Any, torch.nn.Linear | None] = take(read_encoder, folder, dropout)
@@ -116,9 +115,7 @@ def read_encoder(folder: Path, dropout: float) -> tuple["PreTrainedModel", torch
 
 def longest_input(encoder: "PreTrainedModel") -> int:
     """Return the number of tokens that the encoder's positions allow, regardless of the tokenizer's limit.
-
-    For relative (DeBERTa) or rotary positions (ModernBERT) it is the configured length; T5 has no limit.
-    """
+    For relative (DeBERTa) or rotary positions (ModernBERT) it is the configured length; T5 has no limit."""
     length = longest_text(encoder.config)
     if length is None:
         return UNLIMITED
@@ -157,11 +154,8 @@ def has_segments(encoder: "PreTrainedModel") -> bool:
 
 
 def layers(encoder: "PreTrainedModel") -> torch.nn.ModuleList:
-    """Return the encoder's layers, lowest first.
-
-    Raises a `PubmillError` for an encoder whose layers share their weights (ALBERT), as no single layer can
-    be treated differently.
-    """
+    """Return the encoder's layers, lowest first. Raises a `PubmillError` for an encoder whose layers share
+    their weights (ALBERT), as no single layer can be treated differently."""
     count = int(encoder.config.num_hidden_layers)
     lists = (module for module in encoder.modules() if isinstance(module, torch.nn.ModuleList))
     stacks = [modules for modules in lists if len(modules) == count]
@@ -174,10 +168,8 @@ def layers(encoder: "PreTrainedModel") -> torch.nn.ModuleList:
 
 
 def embeddings(encoder: "PreTrainedModel") -> list[torch.nn.Module]:
-    """Return all modules below the lowest layer: embeddings, their norm and projection.
-
-    Embeddings of relative positions that all layers share (DeBERTa) are included.
-    """
+    """Return all modules below the lowest layer: embeddings, their norm and projection. Embeddings of
+    relative positions that all layers share (DeBERTa) are included."""
     tokens, stack = encoder.get_input_embeddings(), layers(encoder)
     below: list[torch.nn.Module] = []
     for child in encoder.children():
@@ -237,9 +229,7 @@ def attention_mask(encoder: "PreTrainedModel", mask: Tensor) -> Tensor:
 
 def prepare_encoder(encoder: "PreTrainedModel", recipe: FinetuningRecipe) -> None:
     """Remove top layers, re-initialise the top remaining ones and freeze low ones, as the recipe specifies.
-
-    Raises a `PubmillError` if the encoder has too few layers, or layers that cannot be separated.
-    """
+    Raises a `PubmillError` if the encoder has too few layers, or layers that cannot be separated."""
     if not (recipe.removed_layers or recipe.reinitialised_layers or recipe.frozen_layers is not None):
         return
     _check_layer_counts(recipe, len(layers(encoder)))
@@ -273,10 +263,8 @@ def reinitialise_layers(encoder: "PreTrainedModel", number: int) -> None:
 
 
 def freeze_layers(encoder: "PreTrainedModel", number: int) -> None:
-    """Freeze the embeddings and the lowest `number` of layers (Grießhaber et al. 2020).
-
-    Only their weights are frozen: their dropout stays active, as in all other fine-tuning.
-    """
+    """Freeze the embeddings and the lowest `number` of layers (Grießhaber et al. 2020). Only their weights
+    are frozen: their dropout stays active, as in all other fine-tuning."""
     for module in (*embeddings(encoder), *layers(encoder)[:number]):
         module.requires_grad_(False)
 

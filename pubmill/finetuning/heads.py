@@ -70,11 +70,9 @@ class Layers(nn.Module):
 
 
 class PoolerLayers(nn.Module):
-    """A layer of the encoder's width with tanh, dropout and a linear layer: transformers' head for texts.
-
-    The first layer is new, with dropout before it, as after RoBERTa; or, without dropout, the pooler of an
-    encoder that learnt next-sentence prediction, as after BERT (`start_from`).
-    """
+    """A layer of the encoder's width with tanh, dropout and a linear layer: transformers' head for texts. The
+    first layer is new, with dropout before it, as after RoBERTa; or, without dropout, the pooler of an
+    encoder that learnt next-sentence prediction, as after BERT (`start_from`)."""
 
     def __init__(self, width: int, outputs: int, recipe: FinetuningRecipe) -> None:
         super().__init__()
@@ -109,10 +107,8 @@ def by_instance(rows: Tensor, counts: Sequence[int]) -> list[Tensor]:
 
 
 class Concatenated(nn.Module):
-    """Head on the concatenated encodings of an instance's `each` mentions.
-
-    If a batch has groups, the encodings of each group are pooled to one first.
-    """
+    """Head on the concatenated encodings of an instance's `each` mentions. If a batch has groups, the
+    encodings of each group are pooled to one first."""
 
     def __init__(self, each: int, pooling: Literal["max", "average"] | None, layers: nn.Module) -> None:
         super().__init__()
@@ -128,11 +124,9 @@ class Concatenated(nn.Module):
 
 
 def pooled(rows: Tensor, lengths: Sequence[int], how: Literal["max", "average", "logsumexp"]) -> Tensor:
-    """Return the maximum, mean or log of the sum of exponentials, per column, of each run of rows.
-
-    `rows`: sum of `lengths` x width; `lengths`: lengths of consecutive runs, at least 1. Returns runs x
-    width. The runs are padded and masked instead of summed by index, so that all devices give the same bits.
-    """
+    """Return the maximum, mean or log of the sum of exponentials, per column, of each run of rows. `rows`:
+    sum of `lengths` x width; `lengths`: lengths of consecutive runs, at least 1. Returns runs x width. The
+    runs are padded and masked instead of summed by index, so that all devices give the same bits."""
     sizes = np.asarray(lengths, dtype=np.int64)
     columns = np.arange(sizes.max())
     starts = np.cumsum(sizes) - sizes
@@ -148,11 +142,9 @@ def pooled(rows: Tensor, lengths: Sequence[int], how: Literal["max", "average", 
 
 
 class BiLstm(nn.Module):
-    """A BiLSTM over the encodings of each instance, in order, and a linear layer.
-
-    The recipe's `head_sizes` has the size of each direction; each of the two layers is preceded by dropout.
-    Instances are packed, so that neither padding nor other instances influence the result.
-    """
+    """A BiLSTM over the encodings of each instance, in order, and a linear layer. The recipe's `head_sizes`
+    has the size of each direction; each of the two layers is preceded by dropout. Instances are packed, so
+    that neither padding nor other instances influence the result."""
 
     def __init__(self, width: int, outputs: int, recipe: FinetuningRecipe) -> None:
         super().__init__()
@@ -178,11 +170,9 @@ class BiLstm(nn.Module):
 
 
 class SequenceBiLstm(BiLstm):
-    """BiLSTM for a label of the whole instance, from the last state of each direction.
-
-    Used for relations in Table 10, without details in the paper. Our choice: all tokens are read, and the
-    last states are scored.
-    """
+    """BiLSTM for a label of the whole instance, from the last state of each direction. Used for relations in
+    Table 10, without details in the paper. Our choice: all tokens are read, and the last states are
+    scored."""
 
     def read(self, states: Tensor, last: Tensor, places: Rows) -> Tensor:
         """Concatenate the states of both directions: `last` (directions x instances x size) to instances x 2
@@ -192,10 +182,8 @@ class SequenceBiLstm(BiLstm):
 
 def packing(counts: Sequence[int]) -> tuple[Rows, Rows, Rows]:
     """Return the order of instances from long to short, the order of their rows, first rows first, and the
-    number of instances that have a first row, a second row and so on.
-
-    Computed from the lengths on the host: torch's own packing copies them to a GPU and waits for it.
-    """
+    number of instances that have a first row, a second row and so on. Computed from the lengths on the host:
+    torch's own packing copies them to a GPU and waits for it."""
     lengths = np.asarray(counts, dtype=np.int64)
     starts = np.cumsum(lengths) - lengths
     order = longest_first(counts)
@@ -290,11 +278,9 @@ class ChainHead(nn.Module):
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Positions of the rows of all instances in an array of instances x longest.
-
-    `present` (instances x longest x 1): where a row exists. `rows`: index of each row in the flattened
-    instances x longest. `first`, `last`: first and last row of each instance; `later`: all other than first.
-    """
+    """Positions of the rows of all instances in an array of instances x longest. `present` (instances x
+    longest x 1): where a row exists. `rows`: index of each row in the flattened instances x longest. `first`,
+    `last`: first and last row of each instance; `later`: all other than first."""
 
     present: Tensor
     rows: Tensor

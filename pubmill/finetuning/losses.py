@@ -30,9 +30,7 @@ def class_weights(counts: Sequence[int]) -> list[float]:
 
 def label_weights(counts: Sequence[int], examples: int) -> list[list[float]]:
     """Return the weights of absence and presence (2 x labels), from the number of `examples` with each label.
-
-    Each label is a binary classification with its own `class_weights`.
-    """
+    Each label is a binary classification with its own `class_weights`."""
     pairs = [class_weights([examples - count, count]) for count in counts]
     return [[pair[side] for pair in pairs] for side in (0, 1)]
 
@@ -60,9 +58,7 @@ def classification_loss(
 
 def multilabel_loss(name: Literal["cross-entropy", "weighted"], weights: Tensor | None = None) -> Loss:
     """Return the loss of scores and targets (both n x labels; targets 0.0 or 1.0): mean binary cross-entropy.
-
-    `weights` (2 x labels: absence, presence; from `label_weights`) are used with "weighted".
-    """
+    `weights` (2 x labels: absence, presence; from `label_weights`) are used with "weighted"."""
     if name == "cross-entropy":
         return functional.binary_cross_entropy_with_logits
     assert weights is not None

@@ -17,21 +17,17 @@ BETA1, BETA2 = 0.9, 0.999
 
 
 def schedule(step: int, total: int, warmup: float) -> float:
-    """Return the share of the peak learning rate at `step` (from 0) of `total` (gu2020 section 6.2).
-
-    The slanted triangle: a linear rise over the first `warmup` share of the steps, then a linear fall to
-    zero. The rise may end between two steps; the fall begins at the step after it.
-    """
+    """Return the share of the peak learning rate at `step` (from 0) of `total` (gu2020 section 6.2). The
+    slanted triangle: a linear rise over the first `warmup` share of the steps, then a linear fall to zero.
+    The rise may end between two steps; the fall begins at the step after it."""
     part, whole = triangle(step, total, warmup * total, warmup * total)
     return part / whole
 
 
 class GroupedAdam:
-    """Return Adam over a task model; the recipe's weight decay excludes biases and layer norms.
-
-    Frozen parameters are left out: they are neither clipped with the others nor decayed. In float16, the loss
-    is scaled.
-    """
+    """Return Adam over a task model; the recipe's weight decay excludes biases and layer norms. Frozen
+    parameters are left out: they are neither clipped with the others nor decayed. In float16, the loss is
+    scaled."""
 
     def __init__(self, model: TaskModel, recipe: FinetuningRecipe, precision: str = "float32") -> None:
         self.recipe = recipe
@@ -99,11 +95,8 @@ def _parameter_groups(model: TaskModel, recipe: FinetuningRecipe) -> list[dict[s
 
 def _decay_exponents(model: TaskModel) -> dict[nn.Parameter, int]:
     """Return the exponent of `layerwise_decay` for each encoder parameter, as in ELECTRA's code (Clark et al.
-    2020).
-
-    The head has 0 (the full rate), the top one of n layers 2, the lowest n + 1, and the embeddings n + 2.
-    Modules that some encoders have between top layer and head (a last norm) have 1.
-    """
+    2020). The head has 0 (the full rate), the top one of n layers 2, the lowest n + 1, and the embeddings n +
+    2. Modules that some encoders have between top layer and head (a last norm) have 1."""
     stack = layers(model.encoder)
     exponents = dict.fromkeys(model.encoder.parameters(), 1)
     for depth, layer in enumerate(stack):

@@ -35,10 +35,8 @@ class DivergenceError(Exception):
 
 
 def choose_device() -> torch.device:
-    """Return a GPU, configured as `configure_cuda` defines, or the CPU if there is no GPU.
-
-    Raises a `PubmillError` for a GPU that PyTorch cannot use.
-    """
+    """Return a GPU, configured as `configure_cuda` defines, or the CPU if there is no GPU. Raises a
+    `PubmillError` for a GPU that PyTorch cannot use."""
     if not gpu_is_used():
         return torch.device("cpu")
     configure_cuda(deterministic=True)
@@ -48,10 +46,8 @@ def choose_device() -> torch.device:
 def make_reader(
     recipe: FinetuningRecipe, tokenizer: "PreTrainedTokenizerBase", encoder: "PreTrainedModel"
 ) -> Reader:
-    """Return the reader for an encoder, which may be shorter than the recipe allows.
-
-    Raises a `PubmillError` if the recipe leaves the length to an encoder whose positions have no limit.
-    """
+    """Return the reader for an encoder, which may be shorter than the recipe allows. Raises a `PubmillError`
+    if the recipe leaves the length to an encoder whose positions have no limit."""
     segments = recipe.segments if encoders.has_segments(encoder) else "none"
     longest = encoders.longest_input(encoder)
     if recipe.max_length is None and longest == encoders.UNLIMITED:
@@ -85,11 +81,9 @@ ON_TENSOR_CORES = Execution(weights="bfloat16", graphs=True, width=16, predictio
 
 
 def choose_execution(device: torch.device, precision: str) -> Execution:
-    """Return the fastest way that the device has.
-
-    GPUs without bfloat16 (V100), and recipes that require float16 or float32, compute step by step with the
-    optimiser's own weights, like processors: scaled losses make an update depend on values on the host.
-    """
+    """Return the fastest way that the device has. GPUs without bfloat16 (V100), and recipes that require
+    float16 or float32, compute step by step with the optimiser's own weights, like processors: scaled losses
+    make an update depend on values on the host."""
     if device.type != "cuda":
         return PLAIN
     return ON_TENSOR_CORES if precision == "bfloat16" else ON_GPU
@@ -107,10 +101,8 @@ def tokens_at_once(encoder: "PreTrainedModel", device: torch.device, execution: 
 
 
 class Predictor:
-    """A task and its model, on the model's device and in the recipe's precision.
-
-    `working` is the model that computes: the model itself, or its copy in bfloat16 on a GPU that has it.
-    """
+    """A task and its model, on the model's device and in the recipe's precision. `working` is the model that
+    computes: the model itself, or its copy in bfloat16 on a GPU that has it."""
 
     def __init__(self, recipe: FinetuningRecipe, task: Task[Any], model: TaskModel) -> None:
         self.recipe, self.task, self.model = recipe, task, model
@@ -179,9 +171,7 @@ def _by_instance(outputs: Tensor, sizes: list[int], order: list[int]) -> list[Te
 
 def _read(outputs: Sequence[Tensor], finite: Tensor) -> Tensor:
     """Return the outputs of all batches, one after another, on the CPU; `DivergenceError` if not `finite`.
-
-    All of them and the flag are read at once, because each read makes a GPU wait.
-    """
+    All of them and the flag are read at once, because each read makes a GPU wait."""
     if not outputs:
         return torch.empty(0)
     flat = [output.flatten() for output in outputs]

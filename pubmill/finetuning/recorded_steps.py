@@ -127,10 +127,8 @@ class RecordedSteps:
         return step
 
     def _record_divided(self, batch: Batch, targets: Tensor) -> Step:
-        """Record the step as two graphs: one writes the encodings; one reads their gradient, and updates.
-
-        The step holds neither the history of the encodings, whose memory later recordings share, nor `self`.
-        """
+        """Record the step as two graphs: one writes the encodings; one reads their gradient, and updates. The
+        step holds neither the history of the encodings, whose memory later recordings share, nor `self`."""
         inputs, loss_of = batch.inputs.clone(), self._loss
         forward, encodings = self._recorder(lambda: self._model.encode(inputs))
         gradient, written = torch.zeros_like(encodings), encodings.detach()

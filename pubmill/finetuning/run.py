@@ -61,12 +61,9 @@ class Run(Outcome):
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained model and its history: `refit` is the progress on train and dev, if any.
-
-    `wanted`: the split to predict. `encoded`: counts of changes that were needed to encode examples.
-    `head_from_start`: whether the head started from the previous model's weights; None if that was no task
-    model.
-    """
+    """A trained model and its history: `refit` is the progress on train and dev, if any. `wanted`: the split
+    to predict. `encoded`: counts of changes that were needed to encode examples. `head_from_start`: whether
+    the head started from the previous model's weights; None if that was no task model."""
 
     trainer: Trainer
     progress: FinetuningProgress
@@ -120,10 +117,8 @@ def finetune_or_fail(job: FinetuningJob) -> Outcome:
 
 
 def not_chosen(job: FinetuningJob, searched: Iterable[str], failed: str) -> Outcome:
-    """Return the outcome of a run whose search failed in all trials, so that nothing is trained.
-
-    `searched`: the recipe's keys that the trials were to decide; they are null in the report.
-    """
+    """Return the outcome of a run whose search failed in all trials, so that nothing is trained. `searched`:
+    the recipe's keys that the trials were to decide; they are null in the report."""
     data = _read_data(job)
     made = _outcome_without_training(job.recipe, data, _run_identity(job, data), failed)
     values = {**made.report["recipe"], **dict.fromkeys(searched)}
@@ -131,10 +126,8 @@ def not_chosen(job: FinetuningJob, searched: Iterable[str], failed: str) -> Outc
 
 
 def predict_kept(job: FinetuningJob, kept: Path) -> Outcome:
-    """Return the result of `finetune` from the task model that this run kept earlier, without training.
-
-    The report is copied, except for fields about the predicted split; `encoded` is unchanged.
-    """
+    """Return the result of `finetune` from the task model that this run kept earlier, without training. The
+    report is copied, except for fields about the predicted split; `encoded` is unchanged."""
     report = task_models.read_report(kept, job)
     data = _read_data(job)
     hashes = {**report["data_sha256"], job.split: data.hashes[job.split]}

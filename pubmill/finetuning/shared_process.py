@@ -24,10 +24,8 @@ ENVIRONMENT = {
 
 def in_forks(main: Callable[[], None], load: Callable[[], None]) -> Callable[[], None]:
     """Return a program that calls `main`: in a fork of a process like this, if the environment names one.
-
     With `--serve NUMBER` it is that process, at the listening socket NUMBER; `load` loads what `main` needs
-    with the same arguments.
-    """
+    with the same arguments."""
 
     def start() -> None:
         if sys.argv[1:2] == ["--serve"]:

@@ -71,10 +71,8 @@ def select(trials: Iterable[Training], decides: Sequence[str]) -> Selection:
 
 
 def read_choice(path: Path) -> tuple[Point, str | None]:
-    """Return the chosen values for the recipe, and why all trials failed, else None.
-
-    If all trials failed, the values are those of the first trial, because the recipe must still be valid.
-    """
+    """Return the chosen values for the recipe, and why all trials failed, else None. If all trials failed,
+    the values are those of the first trial, because the recipe must still be valid."""
     selected = read_json(path)
     chosen = chosen_values(path, selected)
     if chosen is not None:

@@ -56,10 +56,8 @@ def compiled_update(
     factors: Tensor,
     scale: Tensor,
 ) -> None:
-    """Do `plain_update` as one kernel, for sizes that are multiples of `MULTIPLE`.
-
-    The first call for each type of gradient compiles it; no other size does.
-    """
+    """Do `plain_update` as one kernel, for sizes that are multiples of `MULTIPLE`. The first call for each
+    type of gradient compiles it; no other size does."""
     size = weight.numel()
     constants = {"part": MULTIPLE, "block": BLOCK, "beta1": BETA1, "beta2": BETA2}
     tensors = (gradient, weight, mean, square, copied, factors, scale)

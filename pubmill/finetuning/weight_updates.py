@@ -33,7 +33,6 @@ UNCORRECTED = 1e9
 
 def factors_of(rate: float, decay: float, update: int | None, epsilon: float) -> list[float]:
     """Return learning rate, weight decay, step size, divisor of the second moment's root, and epsilon.
-
     `update`: number of the update, from 1; None: Adam without bias correction."""
     first, second = (1.0, 1.0) if update is None else (1 - BETA1**update, 1 - BETA2**update)
     return [rate, rate * decay, rate / first, second**0.5, epsilon]
@@ -102,9 +101,7 @@ def _are_close(found: Sequence[Tensor], expected: Sequence[Tensor]) -> bool:
 
 def working_copy(model: TaskModel, dtype: torch.dtype) -> TaskModel:
     """Return the model with a copy of its encoder, whose weights are of another type, and the same head.
-
-    Buffers are shared, as they are constants; those of rotary positions need float32.
-    """
+    Buffers are shared, as they are constants; those of rotary positions need float32."""
     memo: dict[int, Any] = {id(buffer): buffer for buffer in model.encoder.buffers()}
     for weight in model.encoder.parameters():
         memo[id(weight)] = nn.Parameter(weight.detach().to(dtype, copy=True), weight.requires_grad)
@@ -205,9 +202,8 @@ class RecordableAdam(GroupedAdam):
             weight.grad = gradient if weight.grad is None else weight.grad.add_(gradient)
 
     def _take_gradients(self) -> dict[nn.Parameter, Tensor]:
-        """Pass the gradients to PyTorch's Adam; return the gradient of each weight.
-
-        They are the working copy's, unless the model already has the sums over all parts of the batch."""
+        """Pass the gradients to PyTorch's Adam; return the gradient of each weight. They are the working
+        copy's, unless the model already has the sums over all parts of the batch."""
         copies = self.copies.items()
         gradients = {weight: copied.grad for weight, copied in copies if copied.grad is not None}
         if not gradients:

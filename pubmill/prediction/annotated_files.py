@@ -25,11 +25,8 @@ STREAM = "-"
 
 
 def targets(sources: Sequence[Path], output: Path) -> dict[Path, Path]:
-    """Return the file to write for each file to read.
-
-    A single file is written to `output`. Of several files, or of a folder with its files of known formats,
-    `output` is the folder, in which each keeps its name.
-    """
+    """Return the file to write for each file to read. A single file is written to `output`. Of several files,
+    or of a folder with its files of known formats, `output` is the folder, in which each keeps its name."""
     if len(sources) == 1 and not sources[0].is_dir():
         return {sources[0]: output}
     paths = [path for one in sources for path in (_files_in(one) if one.is_dir() else [one])]
@@ -41,10 +38,8 @@ def targets(sources: Sequence[Path], output: Path) -> dict[Path, Path]:
 
 def check_targets(files: Mapping[Path, Path], forms: Mapping[Path, str]) -> None:
     """Raise a `PubmillError` for an output that would replace its input, or whose name misleads: it implies a
-    format that the output does not have, and that the name of the input does not imply either.
-
-    `forms`: the format of each input.
-    """
+    format that the output does not have, and that the name of the input does not imply either. `forms`: the
+    format of each input."""
     for source, target in files.items():
         if target.resolve() == source.resolve():
             raise PubmillError(f"{source}: the output would replace this input; name another file or folder")

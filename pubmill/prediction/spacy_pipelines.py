@@ -158,10 +158,8 @@ def _labels_text(labels: dict[str, Sequence[str]]) -> str:
 def predict(
     nlp: Any, sentences: Iterable[Sequence[str]], types: dict[str, str], counts: dict[str, int]
 ) -> Iterator[list[str]]:
-    """Yield BIO labels for the words of each sentence, after all parts of the pipeline have processed it.
-
-    The numbers of entities used, and of entities with labels that are not in `types`, are added to `counts`.
-    """
+    """Yield BIO labels for the words of each sentence, after all parts of the pipeline have processed it. The
+    numbers of entities used, and of entities with labels that are not in `types`, are added to `counts`."""
     from spacy.tokens import Doc
 
     documents = (Doc(nlp.vocab, words=list(words)) for words in sentences)

@@ -23,10 +23,8 @@ WORDS: dict[Any, str] = {
 def read(
     recipe: type[Recipe], argument: str, chosen: dict[str, Any] | None = None, option: str = "--recipe"
 ) -> Recipe:
-    """Read the argument of an option of a program: JSON text, or the path of a JSON file.
-
-    `chosen` holds values that were decided elsewhere (by a search) and override the recipe's.
-    """
+    """Read the argument of an option of a program: JSON text, or the path of a JSON file. `chosen` holds
+    values that were decided elsewhere (by a search) and override the recipe's."""
     text, where = argument, option
     if not argument.lstrip().startswith("{"):
         text, where = _read_text(Path(argument), option), argument
@@ -149,10 +147,8 @@ def _item_types(origin: type, arguments: tuple[Any, ...], length: int) -> Iterab
 
 
 def _first_fitting(value: Any, hints: tuple[Any, ...], place: str, faults: list[str]) -> Any:
-    """Return a value as the first of several types that it fits.
-
-    Among several dataclasses, an object is read as the one whose constant keys (its `kind`) agree.
-    """
+    """Return a value as the first of several types that it fits. Among several dataclasses, an object is read
+    as the one whose constant keys (its `kind`) agree."""
     objects = [hint for hint in hints if is_dataclass(hint) and isinstance(hint, type)]
     if isinstance(value, dict) and objects:
         fitting = [hint for hint in objects if len(objects) == 1 or _constants_agree(value, hint)]

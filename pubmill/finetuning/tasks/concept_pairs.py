@@ -70,11 +70,9 @@ class PairScores(nn.Module):
 
 
 def threshold_loss(scores: Tensor, targets: Tensor) -> Tensor:
-    """Return the adaptive-thresholding loss, the mean over pairs (ATLOP, section 4.2).
-
-    Each right label must score above the threshold, among the threshold and the right labels; the threshold
-    must score above all wrong labels. `targets`: pairs x labels, 1 where the label is right.
-    """
+    """Return the adaptive-thresholding loss, the mean over pairs (ATLOP, section 4.2). Each right label must
+    score above the threshold, among the threshold and the right labels; the threshold must score above all
+    wrong labels. `targets`: pairs x labels, 1 where the label is right."""
     threshold = torch.zeros_like(scores)
     threshold[:, 0] = 1.0
     right = functional.pad(targets, (1, 0))

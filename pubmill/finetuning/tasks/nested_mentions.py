@@ -56,11 +56,8 @@ def runs_of(words: int, longest: int) -> npt.NDArray[np.int64]:
 
 
 class NestedMentions(Classification[MentionsExample]):
-    """A type, or none, for each run of at most `max_mention_length` words.
-
-    A sentence with more subwords than the encoder accepts becomes several windows, and a mention across a cut
-    cannot be predicted.
-    """
+    """A type, or none, for each run of at most `max_mention_length` words. A sentence with more subwords than
+    the encoder accepts becomes several windows, and a mention across a cut cannot be predicted."""
 
     kind = MentionsExample
     key = "mentions"

@@ -97,11 +97,9 @@ def _check_mentions(example: SequenceExample, recipe: FinetuningRecipe) -> None:
 
 
 def located(subwords: Subwords, arguments: Sequence[Argument]) -> tuple[list[Mention], int]:
-    """Return the subwords of each argument, and the number of arguments without a subword.
-
-    An argument without subwords (some tokenizers remove characters) gets the following subword, or the text's
-    last one; in a text without subwords it stays empty.
-    """
+    """Return the subwords of each argument, and the number of arguments without a subword. An argument
+    without subwords (some tokenizers remove characters) gets the following subword, or the text's last one;
+    in a text without subwords it stays empty."""
     if not arguments:
         return [], 0
     starts = [start for start, _ in subwords.spans]
@@ -165,11 +163,9 @@ def _place_rank(place: int, mention: Mention) -> tuple[int, int]:
 
 
 def add_marks(tokenizer: "PreTrainedTokenizerBase", encoder: "PreTrainedModel") -> None:
-    """Add the marks as tokens to tokenizer and encoder, unless a kept model has them already.
-
-    Their embeddings are initialised like an encoder's, normally distributed, and depend only on the seed,
-    since they are drawn on the CPU for every device.
-    """
+    """Add the marks as tokens to tokenizer and encoder, unless a kept model has them already. Their
+    embeddings are initialised like an encoder's, normally distributed, and depend only on the seed, since
+    they are drawn on the CPU for every device."""
     known = tokenizer.get_vocab()
     new = [mark for pair in MARKS for mark in pair if mark not in known]
     if not new:

@@ -45,10 +45,8 @@ class Predicted(TypedDict):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextWindow(Instance):
     """A question with consecutive tokens of its context, which are at `places[1:]`; the first token is at
-    `places[0]`.
-
-    `spans`: the characters of each token of the whole context; `first`: index of the window's first token.
-    """
+    `places[0]`. `spans`: the characters of each token of the whole context; `first`: index of the window's
+    first token."""
 
     spans: list[Characters]
     first: int
@@ -134,11 +132,9 @@ class Span(Task[SpanExample]):
     def targets(
         self, examples: Sequence[SpanExample], instances: Sequence[ContextWindow]
     ) -> list[list[float]]:
-        """Return the places where the first answer that is complete in the window starts and ends.
-
-        Only one, because a softmax has one correct place; sources list the preferred answer first. Both are
-        0, the first place, if there is none.
-        """
+        """Return the places where the first answer that is complete in the window starts and ends. Only one,
+        because a softmax has one correct place; sources list the preferred answer first. Both are 0, the
+        first place, if there is none."""
         targets = []
         for window in instances:
             answers = map(window.at, _answer_tokens(examples[window.example], window.spans))
@@ -213,11 +209,9 @@ def _count_answers(example: SpanExample, windows: Sequence[ContextWindow], count
 
 
 def covering(spans: Sequence[Characters], start: int, end: int) -> Tokens | None:
-    """Return the fewest tokens that cover the characters `start` to `end`, as far as tokens cover them.
-
-    If a text begins or ends inside a token, the whole token is taken. None if no token covers any of the
-    characters, because the tokenizer removed them.
-    """
+    """Return the fewest tokens that cover the characters `start` to `end`, as far as tokens cover them. If a
+    text begins or ends inside a token, the whole token is taken. None if no token covers any of the
+    characters, because the tokenizer removed them."""
     first = bisect_right(spans, start, key=lambda span: span[1])
     last = bisect_left(spans, end, key=lambda span: span[0]) - 1
     return (first, last) if first <= last else None

@@ -29,10 +29,8 @@ Prediction = Any
 
 class Task(ABC, Generic[Kind]):
     """A kind of task: how examples are encoded, what their targets are, how scores become predictions.
-
     `labels`: the classes in the order of the scores, taken from the training examples. `weights`: those of
-    the classes in the loss, if `prepare` sets them.
-    """
+    the classes in the loss, if `prepare` sets them."""
 
     kind: ClassVar[type[Example]]
     key: ClassVar[str]
@@ -94,7 +92,6 @@ class Task(ABC, Generic[Kind]):
     @property
     def fixed_places(self) -> Literal["given", "every"] | None:
         """Places that head and loss can read with tensor shapes that depend on the inputs' shape alone.
-
         `given`: the places of the batch; `every`: all positions, with targets at the places of the batch
         only; None: neither is possible."""
         return None

@@ -50,10 +50,8 @@ class Text:
 
 def encode_texts(reader: Reader, texts: Sequence[Text], pooling: Pooling = "cls") -> Encoded:
     """Return an instance for each source, cut to the reader's length, with the places that `pooling` reads.
-
     Of two texts the longer one is cut, or both if both are too long. `counts`: `texts_shortened`, of which
-    `beginnings_left_out` and `middles_left_out`; `mentions_shortened`, `mentions_without_subword`.
-    """
+    `beginnings_left_out` and `middles_left_out`; `mentions_shortened`, `mentions_without_subword`."""
     names = ("texts_shortened", "beginnings_left_out", "middles_left_out")
     counts = dict.fromkeys((*names, "mentions_shortened", "mentions_without_subword"), 0)
     firsts = reader.subwords([text.first for text in texts])
@@ -119,10 +117,8 @@ def _count_omissions(
 def _read_places(
     pooling: Pooling, kept: Sequence[int], mentions: Sequence[Mention], before: int, whole: int
 ) -> tuple[list[int], list[int] | None]:
-    """Return the places that the head reads, and the number of places pooled to each encoding.
-
-    A mention in a text without subwords is read at `whole`, the place that represents the input.
-    """
+    """Return the places that the head reads, and the number of places pooled to each encoding. A mention in a
+    text without subwords is read at `whole`, the place that represents the input."""
     if pooling == "cls":
         return [whole], None
     if pooling == "entity-start":
@@ -206,10 +202,8 @@ class Sequences(Classification[SequenceExample]):
 
 class Regression(Task[RegressionExample]):
     """A score predicted from the first token's encoding and learnt on the gold scale, as in BLUE's script.
-
     gu2020 section 5.2 mentions a normalised score without details. Without normalisation, a kept model has
-    nothing to undo, and the bias learns the mean.
-    """
+    nothing to undo, and the bias learns the mean."""
 
     kind = RegressionExample
     key = "score"
@@ -250,11 +244,9 @@ class Regression(Task[RegressionExample]):
 
 
 class Multilabel(Task[MultilabelExample]):
-    """One binary decision for each label, at a probability of one half (gu2020 section 5.2: HoC).
-
-    A document is read as a whole, up to the encoder's length, or sentence by sentence: then each sentence is
-    learnt with its own labels, and the document gets all labels predicted for its sentences (BLUE).
-    """
+    """One binary decision for each label, at a probability of one half (gu2020 section 5.2: HoC). A document
+    is read as a whole, up to the encoder's length, or sentence by sentence: then each sentence is learnt with
+    its own labels, and the document gets all labels predicted for its sentences (BLUE)."""
 
     kind = MultilabelExample
     key = "labels"

@@ -56,11 +56,8 @@ class Tokens(Classification[TokensExample]):
 
     @classmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[TokensExample]) -> list[str]:
-        """Return O, then in alphabetical order all labels that the scheme has for the types found.
-
-        All of them, because a small training set may lack some by chance, and the head should not depend on
-        that.
-        """
+        """Return O, then in alphabetical order all labels that the scheme has for the types found. All of
+        them, because a small training set may lack some by chance, and the head should not depend on that."""
         labels = {label for example in examples for label in example.labels} - {"O"}
         if not labels:
             raise PubmillError("no training example has an entity to learn from; convert the dataset again")
@@ -121,10 +118,8 @@ class Tokens(Classification[TokensExample]):
         super().prepare(examples, instances)
 
     def _check_words(self, sentences: Sequence[list[str]]) -> None:
-        """Raise a `PubmillError` if words have other subwords than in their sentence.
-
-        A share of `MISREAD` is accepted, for words with characters that the tokenizer drops.
-        """
+        """Raise a `PubmillError` if words have other subwords than in their sentence. A share of `MISREAD` is
+        accepted, for words with characters that the tokenizer drops."""
         misread, number = self.reader.misread_words(sentences), sum(map(len, sentences))
         if not misread:
             return
