@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from pubmill.errors import PubmillError
-from pubmill.examples.argument_transforms import dummies, markers, original
+from pubmill.examples.argument_transforms import dummies, markers
 from pubmill.examples.kinds import (
     MentionsExample,
     MultilabelExample,
@@ -35,8 +35,6 @@ TYPES = "Write the type and a colon before each mention; the types are {labels}.
 PLACES = ("annotated", "types", "labels", "words", "text", "text_pair", "dummies", "question", "context")
 """What may stand in braces in a template."""
 _PLACE = re.compile(rf"\{{({'|'.join(PLACES)})\}}")
-
-
 FIELDS = ("id", "document", "words", "text", "text_pair", "question", "context", "group")
 """Fields of examples that inputs have; all others are gold, or only needed by some forms."""
 
@@ -143,10 +141,9 @@ def _named_concepts(example: RelationsExample) -> list[str]:
 
 def marked_text(example: SequenceExample) -> str:
     """Return the text with marks around the two arguments of a relation."""
-    change = markers if len(example.entities) == len(MARKS) else None
-    if change is None:
-        return original(example.text, example.entities).text
-    return change(example.text, example.entities, MARKS).text
+    if len(example.entities) != len(MARKS):
+        return example.text
+    return markers(example.text, example.entities, MARKS).text
 
 
 def labels_of(card: dict[str, Any]) -> tuple[str, ...]:

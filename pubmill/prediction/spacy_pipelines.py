@@ -18,7 +18,6 @@ from pubmill.examples.tagging import to_labels
 from pubmill.hardware.provenance import provenance
 from pubmill.recipes.scoring import AnnotationRecipe
 from pubmill.storage.files import sha256
-from pubmill.storage.training_reports import MadeWith
 
 CODE = {".py", ".pyc", ".pyd", ".so", ".dll", ".dylib"}
 PICKLES = {".pkl", ".pickle", ".joblib", ".pt", ".pth"}
@@ -52,9 +51,18 @@ def annotate(recipe: AnnotationRecipe, pipeline: Path, model: str, examples: Pat
     counts = {"entities_taken": 0, "entities_left_out": 0}
     labelled = list(predict(nlp, [sentence.words for sentence in sentences], recipe.types, counts))
     rows = [{"id": one.id, "labels": labels} for one, labels in zip(sentences, labelled, strict=True)]
+    made_with = provenance()
+    packages = {**made_with["packages"], "spacy": _import_spacy().__version__}
+    identity = {key: nlp.meta.get(key) for key in ("lang", "name", "version")}
     report = {
-        **_run_provenance(),
-        "recipe": {"task": "tokens", "pipeline": _pipeline_identity(nlp), **asdict(recipe)},
+        **made_with,
+        "packages": packages,
+        "hardware": {**made_with["hardware"], "device": "cpu"},
+        "recipe": {
+            "task": "tokens",
+            "pipeline": {**identity, "parts": list(nlp.pipe_names)},
+            **asdict(recipe),
+        },
         "dev": dict.fromkeys(("metric", "best_step", "best_epoch", "best")) | {"steps": [], "scores": []},
         "seed": 1,
         "split": split,
@@ -144,15 +152,11 @@ def check_labels(recipe: AnnotationRecipe, nlp: Any, folder: Path) -> None:
     known = {label for labels in nlp.pipe_labels.values() for label in labels}
     strange = sorted(recipe.types.keys() - known)
     if strange:
+        labels = [f"{name}: {', '.join(sorted(one)[:20])}" for name, one in nlp.pipe_labels.items() if one]
         raise PubmillError(
             f"{folder}: no part of the pipeline predicts entities with the label {', '.join(strange)}; "
-            f"its labels are {_labels_text(nlp.pipe_labels)}. Correct `types` in the model's spec"
+            f"its labels are {'; '.join(labels) or 'none'}. Correct `types` in the model's spec"
         )
-
-
-def _labels_text(labels: dict[str, Sequence[str]]) -> str:
-    known = (f"{name}: {', '.join(sorted(given)[:20])}" for name, given in labels.items() if given)
-    return "; ".join(known) or "none"
 
 
 def predict(
@@ -175,20 +179,6 @@ def _import_spacy() -> Any:
     try:
         import spacy
     except ImportError:
-        raise PubmillError(
-            "a spaCy pipeline needs spaCy, which is not installed; `make setup` installs it"
-        ) from None
+        fault = "a spaCy pipeline needs spaCy, which is not installed; `make setup` installs it"
+        raise PubmillError(fault) from None
     return spacy
-
-
-def _pipeline_identity(nlp: Any) -> dict[str, object]:
-    """Return the pipeline's own name and version, and its parts in order."""
-    said = {key: nlp.meta.get(key) for key in ("lang", "name", "version")}
-    return {**said, "parts": list(nlp.pipe_names)}
-
-
-def _run_provenance() -> MadeWith:
-    """Return commit, packages, Python and hardware of this run."""
-    made_with = provenance()
-    packages = {**made_with["packages"], "spacy": _import_spacy().__version__}
-    return {**made_with, "packages": packages, "hardware": {**made_with["hardware"], "device": "cpu"}}

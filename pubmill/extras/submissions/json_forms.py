@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.examples.subword_labels import SUBWORDS
+from pubmill.examples.tagging import SUBWORDS
 from pubmill.extras.submissions.rows import Key, NamedMention, PredictedSpan, PredictionRow
 from pubmill.extras.submissions.tsv_form import GOLD
 from pubmill.formats.json_text import parse_json

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, SPLITS, Example, read_examples
 from pubmill.examples.prompts import labels_of
-from pubmill.examples.subword_labels import SUBWORDS
+from pubmill.examples.tagging import SUBWORDS
 from pubmill.extras.submissions import (
     batch_form,
     blurb,

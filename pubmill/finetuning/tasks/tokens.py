@@ -16,9 +16,8 @@ from typing import Literal
 from torch import Tensor, nn
 
 from pubmill.errors import PubmillError
+from pubmill.examples import tagging
 from pubmill.examples.kinds import TokensExample
-from pubmill.examples.subword_labels import CONTINUATION, SUBWORDS, PredictedLabels, word_label
-from pubmill.examples.tagging import Scheme, to_labels, to_mentions
 from pubmill.finetuning.heads import BiLstm, ChainHead, Layers, LinearChain
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.reader import Reader
@@ -63,10 +62,9 @@ class Tokens(Classification[TokensExample]):
             raise PubmillError("no training example has an entity to learn from; convert the dataset again")
         types = {label.partition("-")[2] for label in labels}
         # A mention of several words next to one of a single word: together they have every label.
-        possible = {
-            label for kind in types for label in to_labels([(0, 3, kind), (3, 4, kind)], 4, recipe.tagging)
-        }
-        later = [CONTINUATION] if recipe.labelled_subwords == "separate" else []
+        neighbours = [[(0, 3, kind), (3, 4, kind)] for kind in types]
+        possible = {label for pair in neighbours for label in tagging.to_labels(pair, 4, recipe.tagging)}
+        later = [tagging.CONTINUATION] if recipe.labelled_subwords == "separate" else []
         return ["O", *sorted(possible), *later]
 
     def encode(self, examples: Sequence[TokensExample]) -> Encoded:
@@ -109,7 +107,7 @@ class Tokens(Classification[TokensExample]):
             for window, row in zip(instances, targets, strict=True):
                 for place, (before, word) in enumerate(pairwise(window.words), 1):
                     if word == before:
-                        row[place] = self.places[CONTINUATION]
+                        row[place] = self.places[tagging.CONTINUATION]
         return targets
 
     def prepare(self, examples: Sequence[TokensExample], instances: Sequence[SentenceWindow]) -> None:
@@ -182,14 +180,17 @@ class Tokens(Classification[TokensExample]):
         for window, best in zip(instances, outputs, strict=True):
             for word, label in zip(window.words, best.tolist(), strict=True):
                 predicted[window.example][word].append(self.labels[label])
-        words = [_convert_labels([word_label(subwords) for subwords in one], "bio") for one in predicted]
+        of_words = [[tagging.word_label(subwords) for subwords in one] for one in predicted]
+        words = [_convert_labels(labels, "bio") for labels in of_words]
         if self.recipe.labelled_subwords != "separate":
             return words
-        return [PredictedLabels(*both) for both in zip(words, predicted, strict=True)]
+        return [tagging.PredictedLabels(*both) for both in zip(words, predicted, strict=True)]
 
     def row(self, example: TokensExample, prediction: list[str] | None) -> dict[str, object]:
         row = super().row(example, prediction)
-        return row | {SUBWORDS: prediction.subwords} if isinstance(prediction, PredictedLabels) else row
+        if isinstance(prediction, tagging.PredictedLabels):
+            row[tagging.SUBWORDS] = prediction.subwords
+        return row
 
 
 def cut_into_windows(
@@ -215,9 +216,9 @@ def cut_into_windows(
         yield subwords, windows
 
 
-def _convert_labels(labels: Sequence[str], scheme: Scheme) -> list[str]:
+def _convert_labels(labels: Sequence[str], scheme: tagging.Scheme) -> list[str]:
     """Convert a sentence's labels from any scheme to another one."""
-    return to_labels(to_mentions(labels), len(labels), scheme)
+    return tagging.to_labels(tagging.to_mentions(labels), len(labels), scheme)
 
 
 def _crf_layer(model: nn.Module) -> LinearChain:
