@@ -54,15 +54,12 @@ def annotate(recipe: AnnotationRecipe, pipeline: Path, model: str, examples: Pat
     made_with = provenance()
     packages = {**made_with["packages"], "spacy": _import_spacy().__version__}
     identity = {key: nlp.meta.get(key) for key in ("lang", "name", "version")}
+    identity["parts"] = list(nlp.pipe_names)
     report = {
         **made_with,
         "packages": packages,
         "hardware": {**made_with["hardware"], "device": "cpu"},
-        "recipe": {
-            "task": "tokens",
-            "pipeline": {**identity, "parts": list(nlp.pipe_names)},
-            **asdict(recipe),
-        },
+        "recipe": {"task": "tokens", "pipeline": identity, **asdict(recipe)},
         "dev": dict.fromkeys(("metric", "best_step", "best_epoch", "best")) | {"steps": [], "scores": []},
         "seed": 1,
         "split": split,

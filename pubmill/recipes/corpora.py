@@ -68,11 +68,8 @@ class SourceShards:
 
 @dataclass(frozen=True, kw_only=True)
 class LatestRecipe:
-    """The sources of a corpus in the order of authority.
-
-    The shards are named here and not by paths on the command line: those of a whole baseline would be longer
-    than a shell command may be.
-    """
+    """The sources of a corpus in the order of authority. The shards are named here and not by paths on the
+    command line: those of a whole baseline would be longer than a shell command may be."""
 
     sources: tuple[SourceShards, ...]
 
@@ -166,10 +163,8 @@ class IndexRecipe:
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentsRecipe:
-    """Documents that are looked up in the sources of a corpus, given in the order of authority.
-
-    `documents`: dataset -> files below the results folder whose rows have a PMID as `document`.
-    """
+    """Documents that are looked up in the sources of a corpus, given in the order of authority. `documents`:
+    dataset -> files below the results folder whose rows have a PMID as `document`."""
 
     sources: tuple[SourceShards, ...]
     documents: dict[str, tuple[str, ...]]

@@ -78,11 +78,8 @@ class Glosses(StrictRecipe):
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedRecipe:
-    """The published form of a dataset.
-
-    `files`: split -> file. `options` under the name of a split apply only to that split. `dummies`: those of
-    a dataset with entity mentions, else null.
-    """
+    """The published form of a dataset. `files`: split -> file. `options` under the name of a split apply only
+    to that split. `dummies`: those of a dataset with entity mentions, else null."""
 
     dataset: str
     kind: Kind

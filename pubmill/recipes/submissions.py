@@ -135,11 +135,9 @@ class PublishedText:
 
 @dataclass(frozen=True, kw_only=True)
 class AskRecipe:
-    """How a language model is asked for the test examples of a dataset.
-
-    `prompt`: the template, or, with `published`, that of the input inside of a file; `task`, `mentions`,
-    `glosses`, `dummies`: those of the dataset's spec.
-    """
+    """How a language model is asked for the test examples of a dataset. `prompt`: the template, or, with
+    `published`, that of the input inside of a file; `task`, `mentions`, `glosses`, `dummies`: those of the
+    dataset's spec."""
 
     asking: Asking
     task: str
