@@ -74,8 +74,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokensExample(Example):
-    """One sentence with one BIO label per word. `layers` are the annotations from which the labels were
-    derived, with one integer per word."""
+    """One sentence with one BIO label per word, derived from `layers`, which have one integer per word."""
 
     words: list[str]
     labels: list[str]
@@ -185,8 +184,7 @@ class RelationsExample(Example):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MentionsExample(Example):
-    """One sentence with mentions that may nest or overlap; `mentions`: sorted, each as first word, word after
-    the last, and type."""
+    """One sentence with mentions that may nest: sorted, each as first word, word after the last, and type."""
 
     words: list[str]
     mentions: list[WordSpan]

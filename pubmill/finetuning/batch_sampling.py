@@ -10,8 +10,7 @@ POOL = 64
 """Largest number of batches in a pool, whose inputs are sorted by length. With 64, about 95 % of the tokens
 are real on sentences of biomedical abstracts."""
 POOLS = 4
-"""Smallest number of pools in an epoch. If a small dataset were a single pool, the same inputs would share a
-batch in every epoch."""
+"""Smallest number of pools in an epoch: in a single one, the same inputs would always share a batch."""
 
 
 def training_batches(

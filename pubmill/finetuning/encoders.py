@@ -66,8 +66,7 @@ def load_encoder_and_pooler(
     folder: Path, dropout: float, device: torch.device
 ) -> tuple["PreTrainedModel", torch.nn.Linear | None]:
     """Return the encoder, and the layer that learnt next-sentence prediction, as `read_encoder` reads them.
-    The encoder is for the device, but still on the processor: what is drawn for new weights is the same for
-    every device."""
+    It is for the device, but still on the processor: new weights are drawn equally for every device."""
     read: tuple[Any, torch.nn.Linear | None] = take(read_encoder, folder, dropout)
     encoder, pooler = read
     if device.type == "cpu":

@@ -25,9 +25,8 @@ def schedule(step: int, total: int, warmup: float) -> float:
 
 
 class GroupedAdam:
-    """Return Adam over a task model; the recipe's weight decay excludes biases and layer norms. Frozen
-    parameters are left out: they are neither clipped with the others nor decayed. In float16, the loss is
-    scaled."""
+    """Adam over a task model, in float16 with a scaled loss; biases and layer norms have no weight decay.
+    Frozen parameters are left out: they are neither clipped with the others nor decayed."""
 
     def __init__(self, model: TaskModel, recipe: FinetuningRecipe, precision: str = "float32") -> None:
         self.recipe = recipe

@@ -90,8 +90,7 @@ def choose_execution(device: torch.device, precision: str) -> Execution:
 
 
 def tokens_at_once(encoder: "PreTrainedModel", device: torch.device, execution: Execution) -> int | None:
-    """Return the padded tokens that a GPU can compute at once; None for a processor, which computes each
-    batch at once."""
+    """Return the padded tokens that a GPU can compute at once; None for a processor, which has no limit."""
     if device.type != "cuda":
         return None
     config, memory = encoder.config, torch.cuda.get_device_properties(device).total_memory
@@ -150,8 +149,7 @@ class Predictor:
         return [_by_instance(_read(of_kind, finite), sizes, order) for of_kind in outputs]
 
     def _batch(self, instances: Sequence[Instance], every: bool = False) -> Batch:
-        """Pad instances to the width that the device's kernels prefer, within the encoder's length; `every`:
-        read every position."""
+        """Pad instances to a width that suits the device and the encoder; `every`: read every position."""
         width = self._width(max(len(instance.ids) for instance in instances))
         return collate(instances, self.task.reader.pad, self.device, width, every)
 

@@ -47,8 +47,7 @@ HEAD_SETTINGS = ("task", "head", "head_sizes", "pooling", "crf")
 STANDARD = {"tokens": "AutoModelForTokenClassification", "span": "AutoModelForQuestionAnswering"}
 """Kind of task -> transformers' class with a linear layer on each token."""
 TOLERANCE = 1e-4
-"""Largest difference between scores of transformers' class and ours: products of other shapes round
-differently."""
+"""Largest difference between scores of transformers' class and ours, whose products have other shapes."""
 
 
 class TaskModelFacts(TypedDict):
@@ -61,9 +60,8 @@ class TaskModelFacts(TypedDict):
 
 
 def keep(folder: Path, task: Task[Any], model: TaskModel, report: TrainingReport, dataset: Path) -> None:
-    """Write the task model `folder` from a run on `dataset`; leave nothing there if it does not load. Of a
-    diverged run, only the report is kept. Raises a `PubmillError` if the written model gives other
-    encodings."""
+    """Write the task model `folder` from a run on `dataset`, of a diverged one only the report; leave nothing
+    if it does not load. Raises a `PubmillError` if the written model gives other encodings."""
     if failure_of(report):
         keep_report(folder, report)
         return
@@ -165,9 +163,8 @@ def read_facts(folder: Path) -> TaskModelFacts:
 
 
 def read_report(folder: Path, job: FinetuningJob) -> TrainingReport:
-    """Read the training.json of a kept model and check that it is from this very run. Raises a `PubmillError`
-    that names the difference: recipe, seed, pretrained model, data, or the split by which its weights were
-    chosen."""
+    """Read the training.json of a kept model; a `PubmillError` says how it is not from this very run: by
+    recipe, seed, pretrained model, data, or the split by which its weights were chosen."""
     if not (folder / REPORT).is_file():
         raise PubmillError(f"{folder} has no {REPORT}; scripts/finetune.py --keep writes such a folder")
     keys = ("recipe", "seed", "dev_split", "model", "model_sha256", "data_sha256", "failed")

@@ -44,9 +44,8 @@ def targets(sources: Sequence[Path], output: Path) -> dict[Path, Path]:
 
 
 def check_targets(files: Mapping[Path, Path], forms: Mapping[Path, str]) -> None:
-    """Raise a `PubmillError` for an output that would replace its input, or whose name misleads: it implies a
-    format that the output does not have, and that the name of the input does not imply either. `forms`: the
-    format of each input."""
+    """Raise a `PubmillError` for an output that would replace its input, or whose name implies a format that
+    it does not have, and that its input's name does not imply either. `forms`: the format of each input."""
     for source, target in files.items():
         if target.resolve() == source.resolve():
             raise PubmillError(f"{source}: the output would replace this input; name another file or folder")

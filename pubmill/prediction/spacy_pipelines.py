@@ -22,19 +22,16 @@ from pubmill.storage.files import sha256
 CODE = {".py", ".pyc", ".pyd", ".so", ".dll", ".dylib"}
 PICKLES = {".pkl", ".pickle", ".joblib", ".pt", ".pth"}
 PICKLED = tuple(bytes([0x80, protocol]) for protocol in range(2, 6))
-"""First bytes of a pickle of protocol 2 or later; spaCy's own files (JSON, non-empty MessagePack) never begin
-with them."""
+"""First bytes of pickles from protocol 2 on; spaCy's own files (JSON, non-empty MessagePack) have others."""
 CALLS = {"MARK": {"INST", "OBJ"}, "GLOBAL": {"REDUCE", "BUILD"}}
-"""Pickle instruction of protocol 0 or 1 -> instructions that call code and must follow it; a pickle without
-them is harmless."""
+"""Pickle instruction of protocol 0 or 1 -> those that call code and must follow it, else it is harmless."""
 LOOKED_AT = 1_000_000
 """Number of bytes at the start of a file that are searched for such instructions."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Annotation:
-    """A pipeline's predictions for a split, one per example in order, and the notes on how they were made
-    (`report`)."""
+    """A pipeline's predictions for a split, one per example in order, and how they were made (`report`)."""
 
     predictions: list[dict[str, Any]]
     report: Mapping[str, object]
@@ -110,8 +107,7 @@ def check_folder(folder: Path) -> None:
 
 
 def _is_pickle(path: Path) -> bool:
-    """Return whether a file is a pickle of any protocol; 0 and 1 have no signature, so instructions are
-    parsed."""
+    """Return whether a file is a pickle; protocols 0 and 1, without signature, are told by instructions."""
     with path.open("rb") as content:
         start = content.read(LOOKED_AT)
     callable_now: set[str] = set()

@@ -111,9 +111,8 @@ class AuditRecipe:
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedTable:
-    """The published side of a result table. `metric`: the table's own, if it has one; `columns`: those in its
-    own setting; `elsewhere`: paper or table -> dataset, or `any` -> why this table's values differ from those
-    there."""
+    """The published side of a result table. `metric`: its own, if any; `columns`: those in its own setting;
+    `elsewhere`: paper or table -> dataset, or `any` -> why this table's values differ from those there."""
 
     name: str
     paper: str

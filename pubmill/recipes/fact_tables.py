@@ -86,8 +86,7 @@ class FactTableRow(StrictRecipe):
 
 @dataclass(frozen=True, kw_only=True)
 class FactHeading(Heading):
-    """The heading of a fact table. `down`: if set, facts are rows (under this heading) and subjects
-    columns."""
+    """The heading of a fact table. `down`: if set, facts are rows (under this heading), subjects columns."""
 
     subjects: Subjects
     down: str | None = None
@@ -97,8 +96,7 @@ class FactHeading(Heading):
 
 @dataclass(frozen=True, kw_only=True)
 class FactTableRecipe(FactHeading):
-    """The input of the job that builds a fact table. `lists_members`: the published table names only the
-    members of a group."""
+    """The input of a fact table's job. `lists_members`: the published table only names a group's members."""
 
     lists_members: bool = False
     versions: dict[str, Any]

@@ -11,8 +11,7 @@ from pubmill.recipes.recipe_types import OMIT_DEFAULT, StrictRecipe
 
 @dataclass(frozen=True, kw_only=True)
 class StudyResults:
-    """What pages on a study present: the study and its results at a scale. `pretraining`: recipe -> its
-    checkpoints."""
+    """What pages on a study present: its results at a scale; `pretraining`: recipe -> its checkpoints."""
 
     study: str
     title: str

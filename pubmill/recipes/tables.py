@@ -72,8 +72,7 @@ def table_title(table: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ReferencedCell(StrictRecipe):
-    """A cell of another table (`PAPER/tableNN`). `linked`: whether the study makes that table, so that pages
-    may link to it."""
+    """A cell of another table (`PAPER/tableNN`). `linked`: whether the study makes it, so pages may link."""
 
     table: str
     column: str
@@ -256,8 +255,7 @@ class Equivalence(EquivalenceRule):
 
 @dataclass(frozen=True, kw_only=True)
 class Reason(StrictRecipe):
-    """Why cells are made as they are. `cells`: `column/row`; `column/` and `/row` are whole columns and
-    rows."""
+    """Why cells are made as they are. `cells`: `column/row`; whole columns and rows: `column/`, `/row`."""
 
     text: str
     cells: tuple[str, ...]

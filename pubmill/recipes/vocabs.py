@@ -36,8 +36,7 @@ class VocabRecipe(StrictRecipe):
         return None
 
     def splitting(self) -> Splitting:
-        """Return how text is split into the words that pieces are learnt from
-        (`pubmill.vocabs.word_counts`)."""
+        """Return how text is split into words to learn pieces from (`pubmill.vocabs.word_counts`)."""
         if self.kind == "wordpiece":
             return "bert-uncased" if self.lowercase else "bert-cased"
         return "byte-level" if self.kind == "byte-level-bpe" else "white-space"

@@ -44,9 +44,8 @@ class Predicted(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextWindow(Instance):
-    """A question with consecutive tokens of its context, which are at `places[1:]`; the first token is at
-    `places[0]`. `spans`: the characters of each token of the whole context; `first`: index of the window's
-    first token."""
+    """A question with consecutive tokens of its context, at `places[1:]`; the first token is at `places[0]`.
+    `spans`: the characters of each token of the whole context; `first`: index of the window's first one."""
 
     spans: list[Characters]
     first: int
@@ -239,8 +238,7 @@ def best_spans(scores: Scores, n_best: int, longest: int) -> tuple[Scores, NDArr
 
 
 def best_texts(candidates: Iterable[tuple[str, float]], n_best: int) -> dict[str, float]:
-    """Return the first `n_best` distinct texts of candidates, sorted from best to worst, with their scores;
-    empty texts are left out."""
+    """Return the first `n_best` distinct texts, unless empty, of sorted candidates, with their scores."""
     best: dict[str, float] = {}
     new = ((text, score) for text, score in candidates if text and text not in best)
     for text, score in islice(new, n_best):
