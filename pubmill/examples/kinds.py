@@ -332,9 +332,7 @@ def _checked_value(hint: Any, value: Any, name: str) -> Any:
 
 def is_label_list(value: Any) -> bool:
     """Return whether a parsed JSON value is a list of BIO labels."""
-    return isinstance(value, list) and all(
-        isinstance(label, str) and BIO_LABEL.fullmatch(label) for label in value
-    )
+    return isinstance(value, list) and all(isinstance(one, str) and BIO_LABEL.fullmatch(one) for one in value)
 
 
 NOVELTY = ("Novel", "No")

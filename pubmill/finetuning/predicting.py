@@ -93,10 +93,9 @@ def tokens_at_once(encoder: "PreTrainedModel", device: torch.device, execution: 
     """Return the padded tokens that a GPU can compute at once; None for a processor, which has no limit."""
     if device.type != "cuda":
         return None
-    config, memory = encoder.config, torch.cuda.get_device_properties(device).total_memory
-    return batch_memory.tokens_at_once(
-        memory, config.num_hidden_layers, config.hidden_size, execution.weights
-    )
+    layers, hidden = encoder.config.num_hidden_layers, encoder.config.hidden_size
+    memory = torch.cuda.get_device_properties(device).total_memory
+    return batch_memory.tokens_at_once(memory, layers, hidden, execution.weights)
 
 
 class Predictor:

@@ -114,12 +114,10 @@ def annotate_file(annotator: Annotator, source: Path, target: Path, form: str) -
     first = islice(read_rows(source), 1)
     rows = form == "jsonl" and (kind != "tokens" or any("words" in row for _, row in first))
     if not rows and kind != "tokens" and not (kind == "sequence" and annotator.pairs and form in ENTITIES):
-        further = (
-            "; relations are also predicted between mentions in BioC and PubTator" if annotator.pairs else ""
-        )
+        further = "; relations are also predicted between mentions in BioC and PubTator"
         raise PubmillError(
             f"{source}: this model ({kind}) reads JSON lines in the form of its dataset's examples "
-            f"(--format jsonl){further}"
+            f"(--format jsonl){further if annotator.pairs else ''}"
         )
     if rows and annotator.names != {kind: kind for kind in own_types(annotator.predictor)}:
         raise PubmillError(

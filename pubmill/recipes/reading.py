@@ -1,7 +1,7 @@
 """Parse recipes from JSON and report every unknown, missing or wrong key."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -37,9 +37,7 @@ def build(recipe: type[Recipe], values: Any, where: str) -> Recipe:
     faults: list[str] = []
     made = _build_dataclass(recipe, values, "", faults)
     if made is None:
-        raise PubmillError(
-            "\n".join([f"{where}: not a valid {recipe.__name__}:", *(f"  {f}" for f in faults)])
-        )
+        raise PubmillError("\n  ".join([f"{where}: not a valid {recipe.__name__}:", *faults]))
     return made
 
 
@@ -129,21 +127,15 @@ def _build_value(value: Any, hint: Any, place: str, faults: list[str]) -> Any:
             for key, item in value.items()
         }
     if origin in (list, tuple) and isinstance(value, list):
-        expected = _item_types(origin, arguments, len(value))
-        if expected is not None:
+        same = origin is list or arguments[-1] is Ellipsis
+        expected = arguments[:1] * len(value) if same else arguments
+        if len(expected) == len(value):
             pairs = enumerate(zip(value, expected, strict=True))
             return origin(_build_value(item, of, _key_path(place, i), faults) for i, (item, of) in pairs)
     elif origin is not dict and fits(value, hint):
         return value
     faults.append(f"{place}: expected {_type_text(hint)}, found {value!r:.100}")
     return None
-
-
-def _item_types(origin: type, arguments: tuple[Any, ...], length: int) -> Iterable[Any] | None:
-    """Return the declared type of each item of a list; None if the list must have another length."""
-    if origin is list or arguments[-1] is Ellipsis:
-        return [arguments[0]] * length
-    return arguments if len(arguments) == length else None
 
 
 def _first_fitting(value: Any, hints: tuple[Any, ...], place: str, faults: list[str]) -> Any:

@@ -100,9 +100,8 @@ class Price(StrictRecipe):
 
     def stated(self) -> str:
         """Return the price as part of a sentence."""
-        return (
-            f", at {self.prompt:g} and {self.answer:g} {self.currency} for a million tokens read and written"
-        )
+        rates = f"{self.prompt:g} and {self.answer:g} {self.currency}"
+        return f", at {rates} for a million tokens read and written"
 
     def of(self, prompt_tokens: int, answer_tokens: int) -> float:
         """Return what so many tokens cost."""

@@ -22,7 +22,7 @@ from pubmill.finetuning.heads import linear, pooled
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.reader import Subwords
 from pubmill.finetuning.tasks.relations import Argument, located
-from pubmill.finetuning.tasks.task import Task, Values
+from pubmill.finetuning.tasks.task import Targets, Task, Values
 from pubmill.recipes import FinetuningRecipe
 
 MARK = "*"
@@ -142,9 +142,7 @@ class ConceptPairs(Task[RelationsExample]):
             pairs=pairs,
         )
 
-    def targets(
-        self, examples: Sequence[RelationsExample], instances: Sequence[MarkedDocument]
-    ) -> list[list[float]]:
+    def targets(self, examples: Sequence[RelationsExample], instances: Sequence[MarkedDocument]) -> Targets:
         """Return for each pair a number for each label: 1.0 if the pair has it, else 0.0."""
         targets = []
         for one in instances:

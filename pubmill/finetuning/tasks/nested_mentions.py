@@ -11,7 +11,7 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import MentionsExample
 from pubmill.finetuning.heads import Layers
 from pubmill.finetuning.inputs import Batch, Encoded
-from pubmill.finetuning.tasks.task import Classification, Values
+from pubmill.finetuning.tasks.task import Classification, Targets, Values
 from pubmill.finetuning.tasks.tokens import CUT, SentenceWindow, cut_into_windows
 from pubmill.hardware.torch_setup import to_device
 from pubmill.recipes import FinetuningRecipe
@@ -38,9 +38,8 @@ class SpanScores(nn.Module):
         """Return the scores, runs x outputs. `places`: first and last subword of each word."""
         words = [count // 2 for count in batch.counts]
         starts = np.cumsum(words) - words
-        runs = np.concatenate(
-            [start + runs_of(count, self.longest) for start, count in zip(starts, words, strict=True)]
-        )
+        counted = zip(starts, words, strict=True)
+        runs = np.concatenate([start + runs_of(count, self.longest) for start, count in counted])
         first, last = (to_device(torch.from_numpy(side.copy()), places.device) for side in runs.T)
         parts = (places[2 * first], places[2 * last + 1], self.lengths(last - first).to(places))
         scores: Tensor = self.layers(torch.cat(parts, -1), batch)
@@ -101,9 +100,7 @@ class NestedMentions(Classification[MentionsExample]):
         counts["mentions_cut"] += sum(first is None or first != last for first, last in ends)
         counts["mentions_of_same_words"] += len(short) - len({(one.first, one.after) for one in short})
 
-    def targets(
-        self, examples: Sequence[MentionsExample], instances: Sequence[SentenceWindow]
-    ) -> list[list[float]]:
+    def targets(self, examples: Sequence[MentionsExample], instances: Sequence[SentenceWindow]) -> Targets:
         """Return the class of each run of words; of several types of the same words the first."""
         targets = []
         for window in instances:

@@ -65,10 +65,9 @@ def transformed(example: SequenceExample, recipe: FinetuningRecipe) -> tuple[str
         ]
     if recipe.entities == "dummies":
         assert recipe.dummies is not None
+        types, overlap = recipe.dummies.types, recipe.dummies.overlap
         try:
-            made = entities.dummies(
-                example.text, example.entities, recipe.dummies.types, recipe.dummies.overlap
-            )
+            made = entities.dummies(example.text, example.entities, types, overlap)
         except PubmillError as error:
             raise PubmillError(f"example {example.id}: {error}") from None
     else:
@@ -106,16 +105,13 @@ def located(subwords: Subwords, arguments: Sequence[Argument]) -> tuple[list[Men
     ends = [end for _, end in subwords.spans]
     mentions: list[Mention] = []
     lost = 0
-    for argument in arguments:
-        first, last = bisect_right(ends, argument.start), bisect_left(starts, argument.end)
+    for one in arguments:
+        first, last = bisect_right(ends, one.start), bisect_left(starts, one.end)
         if first >= last:
             lost += 1
             first = max(0, min(first, len(ends) - 1))
             last = min(first + 1, len(ends))
-        marks = argument.marks and (
-            bisect_right(ends, argument.marks[0]),
-            bisect_right(ends, argument.marks[1]),
-        )
+        marks = one.marks and (bisect_right(ends, one.marks[0]), bisect_right(ends, one.marks[1]))
         mentions.append(Mention(first, last, marks))
     return mentions, lost
 

@@ -22,7 +22,7 @@ from pubmill.examples.kinds import SpanExample
 from pubmill.finetuning.heads import Layers, by_instance
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.reader import Reader, Subwords
-from pubmill.finetuning.tasks.task import Task, Values
+from pubmill.finetuning.tasks.task import Targets, Task, Values
 from pubmill.recipes import FinetuningRecipe
 
 Characters = tuple[int, int]
@@ -128,9 +128,7 @@ class Span(Task[SpanExample]):
             )
         return windows
 
-    def targets(
-        self, examples: Sequence[SpanExample], instances: Sequence[ContextWindow]
-    ) -> list[list[float]]:
+    def targets(self, examples: Sequence[SpanExample], instances: Sequence[ContextWindow]) -> Targets:
         """Return the places where the first answer that is complete in the window starts and ends. Only one,
         because a softmax has one correct place; sources list the preferred answer first. Both are 0, the
         first place, if there is none."""

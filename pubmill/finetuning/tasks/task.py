@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind", bound=Example)
 Values = Sequence[Tensor]
 """What `output` or `probabilities` returns, by instance."""
+Targets = list[list[float]]
+"""Targets of each instance, in the form that its task's loss needs."""
 Prediction = Any
 """The prediction for one example: labels, a label, a score or answers, depending on the task."""
 
@@ -39,9 +41,8 @@ class Task(ABC, Generic[Kind]):
     def __init__(self, recipe: FinetuningRecipe, reader: Reader, labels: Sequence[str]) -> None:
         known = dev_scores(recipe.task)
         if recipe.metric not in known:
-            raise PubmillError(
-                f"{recipe.metric} is no dev score of {type(self).__name__}; there are {', '.join(known)}"
-            )
+            names = ", ".join(known)
+            raise PubmillError(f"{recipe.metric} is no dev score of {type(self).__name__}; there are {names}")
         self.recipe, self.reader, self.labels = recipe, reader, list(labels)
         self.weights: Tensor | None = None
         self.places = {label: number for number, label in enumerate(self.labels)}
@@ -56,8 +57,8 @@ class Task(ABC, Generic[Kind]):
         """Return the instances of the examples, in order."""
 
     @abstractmethod
-    def targets(self, examples: Sequence[Kind], instances: Sequence[Any]) -> list[list[float]]:
-        """Return the targets of each instance, in the form that the task's loss needs."""
+    def targets(self, examples: Sequence[Kind], instances: Sequence[Any]) -> Targets:
+        """Return the targets of each instance."""
 
     @abstractmethod
     def loss(self, model: nn.Module, scores: Tensor, batch: Batch, targets: Tensor) -> Tensor:
@@ -136,7 +137,7 @@ class Classification(Task[Kind]):
         """Return the mean loss over all rows."""
         if self.weights is not None:
             self.weights = self.weights.to(scores.device)
-        return classification_loss(self.recipe.loss, self.weights)(scores, targets.long())
+        return classification_loss(self.recipe.loss, scores, targets.long(), self.weights)
 
     def output(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
         """Return the index of the best label of each row."""

@@ -26,7 +26,7 @@ from pubmill.finetuning.tasks.relations import (
     remaining,
     transformed,
 )
-from pubmill.finetuning.tasks.task import Classification, Task, Values
+from pubmill.finetuning.tasks.task import Classification, Targets, Task, Values
 from pubmill.recipes import FinetuningRecipe
 
 if TYPE_CHECKING:
@@ -67,9 +67,8 @@ def encode_texts(reader: Reader, texts: Sequence[Text], pooling: Pooling = "cls"
         counts["mentions_without_subword"] += lost
         _count_omissions(counts, first, kept, mentions)
         counts["texts_shortened"] += second is not None and end < len(second.ids)
-        ids, segments = reader.framed(
-            [first.ids[place] for place in kept], None if second is None else second.ids[:end]
-        )
+        kept_ids = [first.ids[place] for place in kept]
+        ids, segments = reader.framed(kept_ids, None if second is None else second.ids[:end])
         before = len((reader.one if second is None else reader.two).before)
         places, groups = _read_places(pooling, kept, mentions, before, reader.whole(ids))
         instances.append(
@@ -167,9 +166,7 @@ class Sequences(Classification[SequenceExample]):
         every = [replace(one, places=list(range(len(one.ids)))) for one in encoded.instances]
         return replace(encoded, instances=every)
 
-    def targets(
-        self, examples: Sequence[SequenceExample], instances: Sequence[Instance]
-    ) -> list[list[float]]:
+    def targets(self, examples: Sequence[SequenceExample], instances: Sequence[Instance]) -> Targets:
         return [[self.places[examples[instance.example].label]] for instance in instances]
 
     def extend(self, encoder: "PreTrainedModel") -> None:
@@ -217,9 +214,7 @@ class Regression(Task[RegressionExample]):
         texts = [Text(number, one.id, one.text, one.text_pair) for number, one in enumerate(examples)]
         return encode_texts(self.reader, texts)
 
-    def targets(
-        self, examples: Sequence[RegressionExample], instances: Sequence[Instance]
-    ) -> list[list[float]]:
+    def targets(self, examples: Sequence[RegressionExample], instances: Sequence[Instance]) -> Targets:
         return [[examples[instance.example].score] for instance in instances]
 
     def head(self, width: int) -> nn.Module:
@@ -262,9 +257,7 @@ class Multilabel(Task[MultilabelExample]):
     def encode(self, examples: Sequence[MultilabelExample]) -> Encoded:
         return encode_texts(self.reader, [text for text, _ in _labelled_texts(examples, self.recipe)])
 
-    def targets(
-        self, examples: Sequence[MultilabelExample], instances: Sequence[Instance]
-    ) -> list[list[float]]:
+    def targets(self, examples: Sequence[MultilabelExample], instances: Sequence[Instance]) -> Targets:
         """Return a number for each label: 1.0 if the unit has it, else 0.0."""
         units = _labelled_texts(examples, self.recipe)
         return [[float(label in labels) for label in self.labels] for _, labels in units]
@@ -278,8 +271,7 @@ class Multilabel(Task[MultilabelExample]):
     def loss(self, model: nn.Module, scores: Tensor, batch: Batch, targets: Tensor) -> Tensor:
         if self.weights is not None:
             self.weights = self.weights.to(scores.device)
-        assert self.recipe.loss != "dice"  # Recipes refuse it.
-        return multilabel_loss(self.recipe.loss, self.weights)(scores, targets.view_as(scores))
+        return multilabel_loss(scores, targets.view_as(scores), self.weights)
 
     @property
     def fixed_places(self) -> Literal["given"]:

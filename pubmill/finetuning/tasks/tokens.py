@@ -21,7 +21,7 @@ from pubmill.examples.kinds import TokensExample
 from pubmill.finetuning.heads import BiLstm, ChainHead, Layers, LinearChain
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.tasks.task import Classification, Values
+from pubmill.finetuning.tasks.task import Classification, Targets, Values
 from pubmill.messages.progress import report_progress
 from pubmill.recipes import FinetuningRecipe
 from pubmill.storage.privacy import label_of_process
@@ -92,17 +92,13 @@ class Tokens(Classification[TokensExample]):
             at = end
         return SentenceWindow(example=sentence, ids=ids, segments=segments, places=places, words=owners)
 
-    def targets(
-        self, examples: Sequence[TokensExample], instances: Sequence[SentenceWindow]
-    ) -> list[list[float]]:
+    def targets(self, examples: Sequence[TokensExample], instances: Sequence[SentenceWindow]) -> Targets:
         """Return the index of the label at each place."""
         wanted = [
             [self.places[label] for label in _convert_labels(example.labels, self.recipe.tagging)]
             for example in examples
         ]
-        targets: list[list[float]] = [
-            [wanted[window.example][word] for word in window.words] for window in instances
-        ]
+        targets: Targets = [[wanted[one.example][word] for word in one.words] for one in instances]
         if self.recipe.labelled_subwords == "separate":
             for window, row in zip(instances, targets, strict=True):
                 for place, (before, word) in enumerate(pairwise(window.words), 1):
