@@ -10,11 +10,10 @@ from torch import Tensor
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning import encoders
-from pubmill.finetuning.batch_sampling import prediction_batches
+from pubmill.finetuning.finetuning_job import EncodedSplit
 from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.inputs import Batch, Instance, collate
+from pubmill.finetuning.inputs import Batch, Instance, collate, prediction_batches
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.splits import EncodedSplit
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.weight_updates import working_copy
 from pubmill.hardware.gpu_claims import take_gpu

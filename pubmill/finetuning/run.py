@@ -12,12 +12,17 @@ import torch
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Example
 from pubmill.finetuning import encoders, task_models
-from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.finetuning_job import (
+    EncodedSplit,
+    FinetuningJob,
+    encode_split,
+    read_split,
+    split_path,
+)
 from pubmill.finetuning.heads import PoolerLayers, TaskModel
 from pubmill.finetuning.lasting_errors import TrainingFailedError, lasting_errors
 from pubmill.finetuning.predicting import DivergenceError, Predictor, choose_device, make_reader
 from pubmill.finetuning.shared_process import Load, preload, take
-from pubmill.finetuning.splits import EncodedSplit, encode_split, read_split, split_path
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.trainer import FinetuningProgress, Trainer

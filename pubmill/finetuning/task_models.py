@@ -18,12 +18,11 @@ from safetensors.torch import load_file, save_file
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SequenceExample
 from pubmill.finetuning import encoders
-from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.finetuning_job import FinetuningJob, read_split, split_path
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, Instance, collate
 from pubmill.finetuning.predicting import Predictor, make_reader
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.splits import read_split, split_path
 from pubmill.finetuning.task_model_cards import task_model_card
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.task import Task

@@ -11,14 +11,13 @@ import torch
 from torch import Tensor
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning.batch_sampling import epoch_size, training_batches
+from pubmill.finetuning.finetuning_job import EncodedSplit
 from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.inputs import Batch, flat_places
+from pubmill.finetuning.inputs import Batch, epoch_size, flat_places, training_batches
 from pubmill.finetuning.losses import IGNORED
 from pubmill.finetuning.parameter_groups import GroupedAdam
 from pubmill.finetuning.predicting import DivergenceError, Predictor, tokens_at_once
 from pubmill.finetuning.recorded_steps import RecordedSteps, Recorder, cuda_recorder
-from pubmill.finetuning.splits import EncodedSplit
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.weight_updates import RecordableAdam, Update, compile_update, refresh
 from pubmill.hardware.precision import autocast

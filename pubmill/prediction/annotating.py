@@ -8,8 +8,8 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, Example, SequenceExample, TokensExample
 from pubmill.examples.tagging import CONTINUATION, OUTSIDE, to_mentions
+from pubmill.finetuning.finetuning_job import encode_split
 from pubmill.finetuning.predicting import DivergenceError, Predictor
-from pubmill.finetuning.splits import encode_split
 from pubmill.formats.documents import Annotated, InputDocument, Relation, TextMention
 from pubmill.messages.wording import unknown
 from pubmill.prediction.text_units import Split, Unit, units, words

@@ -25,8 +25,7 @@ import torch
 from torch.nn.utils.rnn import PackedSequence
 
 from pubmill.finetuning import encoders, heads, run
-from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.splits import encode_split
+from pubmill.finetuning.finetuning_job import FinetuningJob, encode_split
 from pubmill.finetuning.tasks.tokens import Tokens
 from pubmill.finetuning.trainer import Trainer
 from pubmill.recipes import FinetuningRecipe

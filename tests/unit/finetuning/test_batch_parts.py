@@ -10,10 +10,9 @@ import torch
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning import run
-from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.finetuning_job import EncodedSplit, FinetuningJob, encode_split
 from pubmill.finetuning.inputs import Batch
 from pubmill.finetuning.predicting import ON_TENSOR_CORES, PLAIN, tokens_at_once
-from pubmill.finetuning.splits import EncodedSplit, encode_split
 from pubmill.finetuning.trainer import Trainer
 from pubmill.finetuning.weight_updates import working_copy
 from pubmill.recipes import FinetuningRecipe

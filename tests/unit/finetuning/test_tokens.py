@@ -16,12 +16,11 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample, write_examples
 from pubmill.examples.tagging import Scheme, to_labels, to_mentions
 from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
-from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.finetuning_job import FinetuningJob, read_split
 from pubmill.finetuning.heads import TaskModel, by_instance
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import Run, finetune
-from pubmill.finetuning.splits import read_split
 from pubmill.finetuning.tasks.tokens import Tokens
 from pubmill.recipes import FinetuningRecipe
 from tests.unit.tiny_encoders import tiny_bert

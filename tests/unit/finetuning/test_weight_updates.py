@@ -15,9 +15,8 @@ from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from pubmill.finetuning import run, weight_updates
-from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.finetuning_job import EncodedSplit, FinetuningJob, encode_split
 from pubmill.finetuning.parameter_groups import BETA1, BETA2
-from pubmill.finetuning.splits import EncodedSplit, encode_split
 from pubmill.finetuning.trainer import Trainer
 from pubmill.finetuning.weight_updates import (
     RecordableAdam,
