@@ -27,7 +27,7 @@ from pubmill.finetuning.task_model_cards import task_model_card
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.task import Task
 from pubmill.metrics.collapse import failure_of
-from pubmill.recipes import FinetuningRecipe, build
+from pubmill.recipes import FinetuningRecipe, build, fits
 from pubmill.recipes.writing import as_values
 from pubmill.storage.checksums import REPORT, folder_sha256, write_folder_sums
 from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
@@ -153,9 +153,9 @@ def read_facts(folder: Path) -> TaskModelFacts:
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise PubmillError(f"{path}: its format is not {FORMAT}, the one that this version of pubmill reads")
     labels, types = facts.get("labels"), facts.get("argument_types")
-    if not isinstance(facts.get("recipe"), dict) or not _is_string_list(labels):
+    if not isinstance(facts.get("recipe"), dict) or not fits(labels, list[str]):
         raise PubmillError(f"{path}: it must have a recipe and a list of labels; keep the model again")
-    if not isinstance(types, list) or not all(_is_string_list(pair) and len(pair) == 2 for pair in types):
+    if not fits(types, list[list[str]]) or any(len(pair) != 2 for pair in types):
         raise PubmillError(f"{path}: argument_types must be a list of pairs of types; keep the model again")
     checked: TaskModelFacts = facts  # type: ignore[assignment]
     return checked
@@ -214,10 +214,6 @@ def _checked_report(path: Path, keys: Sequence[str]) -> TrainingReport:
     return checked
 
 
-def _is_string_list(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
 def _transformers_model(task: Task[Any], model: TaskModel) -> "PreTrainedModel | None":
     """Return transformers' own class with these weights, if it has one that gives the same scores."""
     import transformers
@@ -237,8 +233,8 @@ def _transformers_model(task: Task[Any], model: TaskModel) -> "PreTrainedModel |
         return None  # None for this encoder.
     layers = [child for child in whole.children() if isinstance(child, torch.nn.Linear)]
     base, weights = whole.base_model, model.encoder.state_dict()
-    fits = len(layers) == 1 and layers[0].weight.shape == state[2].shape
-    if not fits or base.state_dict().keys() != weights.keys():
+    alike = len(layers) == 1 and layers[0].weight.shape == state[2].shape
+    if not alike or base.state_dict().keys() != weights.keys():
         return None
     base.load_state_dict(weights)
     layers[0].load_state_dict({"weight": state[2], "bias": state[1]})

@@ -156,15 +156,15 @@ class Trainer(Predictor):
                 if progress.seconds - reported > REPORT_SECONDS:
                     reported = progress.seconds
                     left = progress.seconds / progress.steps * (last - progress.steps)
-                    mean = losses.item() / max(1, number)
-                    report_progress(f"step {progress.steps}/{last}: loss {mean:.4f}, {left:.0f} s left")
+                    so_far = losses.item() / max(1, number)
+                    report_progress(f"step {progress.steps}/{last}: loss {so_far:.4f}, {left:.0f} s left")
                 yield
                 if progress.steps == last:
                     break
-            progress.losses.append(losses.item() / number if number else math.nan)
-            if not math.isfinite(progress.losses[-1]):
-                progress.losses.pop()
+            mean = losses.item() / number if number else math.nan
+            if not math.isfinite(mean):
                 raise DivergenceError
+            progress.losses.append(mean)
             losses.zero_()
 
     def _epoch_batches(self, train: EncodedSplit, epoch: int) -> list[list[int]]:

@@ -40,16 +40,10 @@ def factors_of(rate: float, decay: float, update: int | None, epsilon: float) ->
 
 @torch.no_grad()
 def plain_update(
-    gradient: Tensor,
-    weight: Tensor,
-    mean: Tensor,
-    square: Tensor,
-    copied: Tensor,
-    factors: Tensor,
-    scale: Tensor,
+    grad: Tensor, weight: Tensor, mean: Tensor, square: Tensor, copied: Tensor, factors: Tensor, scale: Tensor
 ) -> None:
     """Update a weight by Adam with PyTorch's kernels, and copy it; the reference for the compiled kernel."""
-    slope = gradient.float() / scale
+    slope = grad.float() / scale
     mean.lerp_(slope, 1 - BETA1)
     square.mul_(BETA2).addcmul_(slope, slope, value=1 - BETA2)
     weight.sub_(factors[1] * weight)

@@ -8,6 +8,7 @@ import hashlib
 import pickletools
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -111,20 +112,12 @@ def _is_pickle(path: Path) -> bool:
     with path.open("rb") as content:
         start = content.read(LOOKED_AT)
     callable_now: set[str] = set()
-    for instruction in _instructions(start):
-        if instruction in callable_now:
-            return True
-        callable_now |= CALLS.get(instruction, set())
+    with suppress(ValueError, IndexError, UnicodeDecodeError, OverflowError):  # parsed as far as possible
+        for instruction, _, _ in pickletools.genops(start):
+            if instruction.name in callable_now:
+                return True
+            callable_now |= CALLS.get(instruction.name, set())
     return start.startswith(PICKLED)
-
-
-def _instructions(content: bytes) -> Iterator[str]:
-    """Yield the names of a pickle's instructions, as far as the bytes can be parsed; nothing is executed."""
-    try:
-        for instruction, _, _ in pickletools.genops(content):
-            yield instruction.name
-    except (ValueError, IndexError, UnicodeDecodeError, OverflowError):
-        return
 
 
 def files_of(folder: Path) -> list[Path]:
