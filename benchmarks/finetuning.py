@@ -55,10 +55,10 @@ from benchmarks import trainers_loop
 from benchmarks.cuda_settings import production_settings
 from benchmarks.finetuning_texts import CLASSES, Examples, Work, joined, mentions, relations, write_model
 from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
+from pubmill.finetuning.finetuning_job import encode_split
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.predicting import make_reader
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.splits import encode_split
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.trainer import Trainer
 from pubmill.metrics import dev_score

@@ -35,11 +35,9 @@ def dummies(text: str, entities: Sequence[Entity], types: Mapping[str, str], ove
     Raises a `PubmillError` for an entity type without a dummy, and if the number of overlapping mentions does
     not match that of the `{}` in `overlap`.
     """
-    unknown = sorted({entity.type for entity in entities} - types.keys())
-    if unknown:
-        raise PubmillError(
-            f"no dummy is given for entities of type {', '.join(unknown)}; add it to `dummies`"
-        )
+    others = sorted({entity.type for entity in entities} - types.keys())
+    if others:
+        raise PubmillError(f"no dummy is given for entities of type {', '.join(others)}; add it to `dummies`")
     spans: dict[int, Span] = {}
     pieces: list[str] = []
     length = done = 0
@@ -57,10 +55,9 @@ def dummies(text: str, entities: Sequence[Entity], types: Mapping[str, str], ove
 
 
 def _joint_dummy(of_each: Sequence[str], overlap: str) -> str:
-    if overlap.count("{}") not in (0, len(of_each)):
-        raise PubmillError(
-            f"{len(of_each)} mentions overlap; the dummy {overlap} is for {overlap.count('{}')}"
-        )
+    count = overlap.count("{}")
+    if count not in (0, len(of_each)):
+        raise PubmillError(f"{len(of_each)} mentions overlap; the dummy {overlap} is for {count}")
     for dummy in of_each:
         overlap = overlap.replace("{}", dummy.strip("@$"), 1)
     return overlap
@@ -80,11 +77,9 @@ def _overlapping(entities: Sequence[Entity]) -> list[list[int]]:
 
 
 def markers(text: str, entities: Sequence[Entity], marks: Sequence[tuple[str, str]]) -> Transformed:
-    """Put each mention between its own pair of marks (`[E1] `, ` [/E1]`), one pair for each entity.
-
-    The spans are those of the mentions without their own marks; if mentions nest or cross, they may contain
-    marks of the other one.
-    """
+    """Put each mention between its own pair of marks (`[E1] `, ` [/E1]`), one pair for each entity. The spans
+    are those of the mentions without their own marks; if mentions nest or cross, they may contain marks of
+    the other one."""
     if len(marks) != len(entities):
         raise PubmillError(
             f"{len(entities)} entities but {len(marks)} pairs of marks; give one pair for each"

@@ -61,11 +61,8 @@ class WordSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """Base class of all kinds of examples.
-
-    `id` is unique in its split; `document` is the source's own document identifier (a PMID, a note),
-    None if the source does not mark documents.
-    """
+    """Base class of all kinds of examples. `id` is unique in its split; `document` is the source's own
+    document identifier (a PMID, a note), None if the source does not mark documents."""
 
     id: str
     document: str | None
@@ -77,10 +74,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokensExample(Example):
-    """One sentence with one BIO label per word.
-
-    `layers` are the annotations from which the labels were derived, with one integer per word.
-    """
+    """One sentence with one BIO label per word, derived from `layers`, which have one integer per word."""
 
     words: list[str]
     labels: list[str]
@@ -97,10 +91,8 @@ class TokensExample(Example):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequenceExample(Example):
-    """One text, or a pair of texts, with one label.
-
-    `entities` are mentions in `text`; for a relation, its two arguments in the source's order.
-    """
+    """One text, or a pair of texts, with one label. `entities` are mentions in `text`; for a relation, its
+    two arguments in the source's order."""
 
     text: str
     text_pair: str | None = None
@@ -121,9 +113,8 @@ class MultilabelExample(Example):
     sentences: list[LabelledSentence] = field(default_factory=list)
 
     def fault(self) -> str | None:
-        if any(
-            labels != sorted(set(labels)) for labels in (self.labels, *(s.labels for s in self.sentences))
-        ):
+        lists = (self.labels, *(sentence.labels for sentence in self.sentences))
+        if any(labels != sorted(set(labels)) for labels in lists):
             return "labels must be sorted and unique"
         outside = any(not 0 <= s.start <= s.end <= len(self.text) for s in self.sentences)
         return "a sentence lies outside of the text" if outside else None
@@ -160,10 +151,10 @@ class SpanExample(Example):
     items: list[list[str]] = field(default_factory=list)
 
     def fault(self) -> str | None:
-        wrong = any(
-            not a.text or a.start < 0 or not self.context.startswith(a.text, a.start) for a in self.answers
-        )
-        return "an answer does not match the context at its position" if wrong else None
+        for one in self.answers:
+            if not one.text or one.start < 0 or not self.context.startswith(one.text, one.start):
+                return "an answer does not match the context at its position"
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,8 +184,7 @@ class RelationsExample(Example):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MentionsExample(Example):
-    """One sentence with mentions that may nest or overlap; `mentions`: sorted, each as first word, word after
-    the last, and type."""
+    """One sentence with mentions that may nest: sorted, each as first word, word after the last, and type."""
 
     words: list[str]
     mentions: list[WordSpan]
@@ -228,10 +218,8 @@ Kind = TypeVar("Kind", bound=Example)
 
 
 def write_examples(path: Path, examples: Iterable[Example], private: bool = False) -> None:
-    """Write one split; equal examples give equal bytes.
-
-    Empty optional fields are left out. Only its owner may read a `private` file.
-    """
+    """Write one split; equal examples give equal bytes. Empty optional fields are left out. Only its owner
+    may read a `private` file."""
     written = ""
 
     def rows() -> Iterator[dict[str, object]]:
@@ -257,11 +245,8 @@ def as_row(example: Any) -> dict[str, object]:
 
 
 def _nested_rows(value: Any) -> Any:
-    return [as_row(item) for item in value] if isinstance(value, list) and _is_nested(value) else value
-
-
-def _is_nested(value: list[Any]) -> bool:
-    return bool(value) and is_dataclass(value[0])
+    nested = isinstance(value, list) and value and is_dataclass(value[0])
+    return [as_row(item) for item in value] if nested else value
 
 
 def optional_fields(kind: type[Any]) -> frozenset[str]:
@@ -281,17 +266,13 @@ def read_examples(path: Path, kind: type[Kind]) -> Iterator[Kind]:
     seen: set[str] = set()
     for number, row in enumerate(read_jsonl_gz(path), 1):
         try:
-            example: Kind = _build_dataclass(kind, row)
-            fault = example.fault()
-        except _MisshapenError as error:
-            fault = str(error)
-        if not fault and example.id in seen:
-            fault = "its id occurs for the second time"
-        if fault:
-            name = (
-                f" example {row['id']}:" if isinstance(row, dict) and isinstance(row.get("id"), str) else ""
-            )
-            raise PubmillError(f"{path}:{number}:{name} {fault}; convert the dataset again")
+            example = _valid_example(kind, row)
+            if example.id in seen:
+                raise _MisshapenError("its id occurs for the second time")
+        except _MisshapenError as fault:
+            named = isinstance(row, dict) and isinstance(row.get("id"), str)
+            name = f" example {row['id']}:" if named else ""
+            raise PubmillError(f"{path}:{number}:{name} {fault}; convert the dataset again") from None
         seen.add(example.id)
         yield example
 
@@ -313,17 +294,20 @@ def from_row(kind: type[Kind], row: Mapping[str, object]) -> Kind:
     None; a `PubmillError` says what is wrong."""
     given = {name: value for name, value in row.items() if value is not None or name not in _OPTIONAL[kind]}
     try:
-        example: Kind = _build_dataclass(kind, given)
-        fault = example.fault()
-    except _MisshapenError as error:
-        fault = str(error)
-    if fault:
-        raise PubmillError(f"example {row.get('id')!s:.40}: {fault}")
-    return example
+        return _valid_example(kind, given)
+    except _MisshapenError as fault:
+        raise PubmillError(f"example {row.get('id')!s:.40}: {fault}") from None
 
 
 class _MisshapenError(Exception):
     """A parsed line that does not have the form of its kind."""
+
+
+def _valid_example(kind: type[Kind], row: Any) -> Kind:
+    example: Kind = _build_dataclass(kind, row)
+    if fault := example.fault():
+        raise _MisshapenError(fault)
+    return example
 
 
 def _build_dataclass(kind: type[Any], row: Any) -> Any:
@@ -348,9 +332,7 @@ def _checked_value(hint: Any, value: Any, name: str) -> Any:
 
 def is_label_list(value: Any) -> bool:
     """Return whether a parsed JSON value is a list of BIO labels."""
-    return isinstance(value, list) and all(
-        isinstance(label, str) and BIO_LABEL.fullmatch(label) for label in value
-    )
+    return isinstance(value, list) and all(isinstance(one, str) and BIO_LABEL.fullmatch(one) for one in value)
 
 
 NOVELTY = ("Novel", "No")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from pubmill.errors import PubmillError
-from pubmill.examples.argument_transforms import dummies, markers, original
+from pubmill.examples.argument_transforms import dummies, markers
 from pubmill.examples.kinds import (
     MentionsExample,
     MultilabelExample,
@@ -35,8 +35,6 @@ TYPES = "Write the type and a colon before each mention; the types are {labels}.
 PLACES = ("annotated", "types", "labels", "words", "text", "text_pair", "dummies", "question", "context")
 """What may stand in braces in a template."""
 _PLACE = re.compile(rf"\{{({'|'.join(PLACES)})\}}")
-
-
 FIELDS = ("id", "document", "words", "text", "text_pair", "question", "context", "group")
 """Fields of examples that inputs have; all others are gold, or only needed by some forms."""
 
@@ -64,10 +62,8 @@ class Worded(Protocol):
 
 
 def published_template(file: Path, place: str, template: str) -> str:
-    """Return a published prompt with a template of the input at its place for that.
-
-    Raises a `PubmillError` if the place does not stand there exactly once.
-    """
+    """Return a published prompt with a template of the input at its place for that. Raises a `PubmillError`
+    if the place does not stand there exactly once."""
     text = file.read_text(encoding="utf-8-sig")
     if text.count(place) != 1:
         raise PubmillError(
@@ -78,10 +74,8 @@ def published_template(file: Path, place: str, template: str) -> str:
 
 
 def wording_of(spec: Worded, labels: Sequence[str], template: str) -> Wording:
-    """Return the wording for a dataset: a template, with the dataset's labels and their glosses.
-
-    Raises a `PubmillError` for a template with dummies and a dataset without.
-    """
+    """Return the wording for a dataset: a template, with the dataset's labels and their glosses. Raises a
+    `PubmillError` for a template with dummies and a dataset without."""
     if "{dummies}" in template and spec.dummies is None:
         raise PubmillError("the prompt has {dummies}, and the dataset's spec has no `dummies`")
     named = list(filter(None, labels))
@@ -147,10 +141,9 @@ def _named_concepts(example: RelationsExample) -> list[str]:
 
 def marked_text(example: SequenceExample) -> str:
     """Return the text with marks around the two arguments of a relation."""
-    change = markers if len(example.entities) == len(MARKS) else None
-    if change is None:
-        return original(example.text, example.entities).text
-    return change(example.text, example.entities, MARKS).text
+    if len(example.entities) != len(MARKS):
+        return example.text
+    return markers(example.text, example.entities, MARKS).text
 
 
 def labels_of(card: dict[str, Any]) -> tuple[str, ...]:

@@ -70,10 +70,8 @@ def _collocations(table: StringIO) -> set[tuple[str, str]]:
 
 
 class _Contexts(dict[str, int]):
-    """Orthographic contexts that return 0 for an unknown word without storing it.
-
-    A `defaultdict` would store every word that Punkt looks up before a full stop, millions in a corpus.
-    """
+    """Orthographic contexts that return 0 for an unknown word without storing it. A `defaultdict` would store
+    every word that Punkt looks up before a full stop, millions in a corpus."""
 
     def __missing__(self, word: str) -> int:
         return 0

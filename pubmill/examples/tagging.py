@@ -1,7 +1,8 @@
 """Conversion between word labels and mentions, for the papers' three tagging schemes. Standard library only.
 
 BIO (IOB2) and BIOUL distinguish all mentions. IO merges neighbouring mentions of one type, but loses nothing
-else (gu2020 section 5.2 compares the three).
+else (gu2020 section 5.2 compares the three). shin2020 section 5.1 and Figure 1 also label subwords: the first
+one has its word's label, and each later one has X.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,14 +13,15 @@ Mention = tuple[int, int, str]
 """First word, word after the last, type ("" if labels have none)."""
 
 BEGINS, ENDS = frozenset("BU"), frozenset("LU")
+CONTINUATION = "X"
+OUTSIDE = "O"
+SUBWORDS = "subword_labels"
+"""Key of the subwords' labels in a line of a predictions file, beside `labels`."""
 
 
 def to_mentions(labels: Sequence[str]) -> list[Mention]:
-    """Return the mentions of labels in any of the schemes.
-
-    A label that continues no mention (I or L after O, or after another type) begins one, as in conlleval and
-    in seqeval's default mode.
-    """
+    """Return the mentions of labels in any of the schemes. A label that continues no mention (I or L after O,
+    or after another type) begins one, as in conlleval and in seqeval's default mode."""
     mentions: list[Mention] = []
     start: int | None = None
     kind = ""
@@ -41,12 +43,10 @@ def to_labels(mentions: Iterable[Mention], words: int, scheme: Scheme) -> list[s
     labels = ["O"] * words
     for start, end, kind in mentions:
         if not 0 <= start < end <= words or any(label != "O" for label in labels[start:end]):
-            raise ValueError(
-                f"mention of words {start} to {end} overlaps another or leaves the {words} words"
-            )
-        labels[start:end] = [
-            f"{prefix}-{kind}" if kind else prefix for prefix in _prefixes(end - start, scheme)
-        ]
+            fault = f"mention of words {start} to {end} overlaps another or leaves the {words} words"
+            raise ValueError(fault)
+        prefixes = _prefixes(end - start, scheme)
+        labels[start:end] = [f"{prefix}-{kind}" if kind else prefix for prefix in prefixes]
     return labels
 
 
@@ -56,3 +56,36 @@ def _prefixes(length: int, scheme: Scheme) -> str:
     if scheme == "bio":
         return "B" + "I" * (length - 1)
     return "U" if length == 1 else "B" + "I" * (length - 2) + "L"
+
+
+class PredictedLabels(list[str]):
+    """BIO labels of the words of a sentence; `subwords`: the labels of each word's subwords."""
+
+    def __init__(self, words: Iterable[str], subwords: Sequence[Sequence[str]]) -> None:
+        super().__init__(words)
+        self.subwords = [list(labels) for labels in subwords]
+
+
+def word_label(subwords: Sequence[str]) -> str:
+    """Return the label of a word: that of its first subword; O for X or no subword. BioBERT's script
+    `ner_detokenize.py` does the same."""
+    return OUTSIDE if not subwords or subwords[0] == CONTINUATION else subwords[0]
+
+
+def gold_subwords(label: str, subwords: int) -> list[str]:
+    """Return the labels of the subwords of a word."""
+    return [label, *[CONTINUATION] * (subwords - 1)]
+
+
+def subword_mentions(words: Sequence[Sequence[str]]) -> list[Mention]:
+    """Return the mentions of the subwords of a sentence, as places of subwords. X continues what stands
+    before it, a mention or O; as the label of a word's first subword it is O. A word without a subword counts
+    as one with the label O."""
+    continued: list[str] = []
+    for subwords in words:
+        continued.append(word_label(subwords))
+        for label in subwords[1:]:
+            before = continued[-1]
+            inside = before if before == OUTSIDE else f"I{before[1:]}"
+            continued.append(inside if label == CONTINUATION else label)
+    return to_mentions(continued)

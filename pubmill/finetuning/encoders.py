@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from tokenizers.pre_tokenizers import ByteLevel
+from torch import Tensor
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning.preloaded import take
-from pubmill.recipes import Precision
+from pubmill.finetuning.shared_process import take
+from pubmill.recipes import FinetuningRecipe, Precision
 from pubmill.storage.encoder_checks import check_encoder, check_tokenizer, is_causal, longest_text
 from pubmill.storage.encoder_classes import encoder_class
 
@@ -19,17 +20,9 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 DROPOUTS = (
-    "hidden_dropout_prob",
-    "attention_probs_dropout_prob",
-    "attention_dropout",
-    "dropout",
-    "embedding_dropout",
-    "mlp_dropout",
-    "dropout_rate",
-    "resid_pdrop",
-    "embd_pdrop",
-    "attn_pdrop",
-)
+    "hidden_dropout_prob attention_probs_dropout_prob attention_dropout dropout embedding_dropout "
+    "mlp_dropout dropout_rate resid_pdrop embd_pdrop attn_pdrop"
+).split()
 """Configuration keys of encoders for the dropout of gu2020 section 6.2; each encoder has some of them."""
 UNLIMITED = 2**31
 """Number of tokens that no input has."""
@@ -73,9 +66,7 @@ def load_encoder_and_pooler(
     folder: Path, dropout: float, device: torch.device
 ) -> tuple["PreTrainedModel", torch.nn.Linear | None]:
     """Return the encoder, and the layer that learnt next-sentence prediction, as `read_encoder` reads them.
-
-    The encoder is for the device, but still on the processor: what is drawn for new weights is the same for
-    every device."""
+    It is for the device, but still on the processor: new weights are drawn equally for every device."""
     read: tuple[Any, torch.nn.Linear | None] = take(read_encoder, folder, dropout)
     encoder, pooler = read
     if device.type == "cpu":
@@ -89,9 +80,11 @@ def read_encoder(folder: Path, dropout: float) -> tuple["PreTrainedModel", torch
     """Return the encoder, in float32, and the layer that learnt next-sentence prediction on the first token,
     with tanh after it; None if the folder has none (RoBERTa's files may have an untrained one)."""
     from transformers import AutoConfig
+    from transformers.utils import logging as transformers_logging
 
     check_is_model_folder(folder)
-    _quieten()
+    transformers_logging.set_verbosity(logging.ERROR)  # no report on heads missing from a checkpoint
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     check_encoder(config, str(folder))
     encoder, loading = encoder_class(config).from_pretrained(
@@ -121,9 +114,7 @@ def read_encoder(folder: Path, dropout: float) -> tuple["PreTrainedModel", torch
 
 def longest_input(encoder: "PreTrainedModel") -> int:
     """Return the number of tokens that the encoder's positions allow, regardless of the tokenizer's limit.
-
-    For relative (DeBERTa) or rotary positions (ModernBERT) it is the configured length; T5 has no limit.
-    """
+    For relative (DeBERTa) or rotary positions (ModernBERT) it is the configured length; T5 has no limit."""
     length = longest_text(encoder.config)
     if length is None:
         return UNLIMITED
@@ -162,17 +153,11 @@ def has_segments(encoder: "PreTrainedModel") -> bool:
 
 
 def layers(encoder: "PreTrainedModel") -> torch.nn.ModuleList:
-    """Return the encoder's layers, lowest first.
-
-    Raises a `PubmillError` for an encoder whose layers share their weights (ALBERT), as no single layer can
-    be treated differently.
-    """
+    """Return the encoder's layers, lowest first. Raises a `PubmillError` for an encoder whose layers share
+    their weights (ALBERT), as no single layer can be treated differently."""
     count = int(encoder.config.num_hidden_layers)
-    stacks = [
-        module
-        for module in encoder.modules()
-        if isinstance(module, torch.nn.ModuleList) and len(module) == count
-    ]
+    lists = (module for module in encoder.modules() if isinstance(module, torch.nn.ModuleList))
+    stacks = [modules for modules in lists if len(modules) == count]
     if getattr(encoder.config, "num_hidden_groups", None) or len(stacks) != 1:
         raise PubmillError(
             f"{type(encoder).__name__}: its {count} layers cannot be separated (they share weights, or their "
@@ -182,25 +167,20 @@ def layers(encoder: "PreTrainedModel") -> torch.nn.ModuleList:
 
 
 def embeddings(encoder: "PreTrainedModel") -> list[torch.nn.Module]:
-    """Return all modules below the lowest layer: embeddings, their norm and projection.
-
-    Embeddings of relative positions that all layers share (DeBERTa) are included.
-    """
+    """Return all modules below the lowest layer: embeddings, their norm and projection. Embeddings of
+    relative positions that all layers share (DeBERTa) are included."""
     tokens, stack = encoder.get_input_embeddings(), layers(encoder)
     below: list[torch.nn.Module] = []
     for child in encoder.children():
         if any(module is stack for module in child.modules()):
-            below += _position_modules(stack, child)
+            beside = [module for module in child.children() if module is not stack]
+            if any(isinstance(module, torch.nn.Embedding) for module in beside):
+                below += beside
             break
         below.append(child)
     if not any(module is tokens for child in below for module in child.modules()):
         raise PubmillError(f"{type(encoder).__name__}: its embeddings don't stand before its layers")
     return below
-
-
-def _position_modules(stack: torch.nn.ModuleList, owner: torch.nn.Module) -> list[torch.nn.Module]:
-    beside = [module for module in owner.children() if module is not stack]
-    return beside if any(isinstance(module, torch.nn.Embedding) for module in beside) else []
 
 
 def check_is_model_folder(folder: Path) -> None:
@@ -212,19 +192,11 @@ def check_is_model_folder(folder: Path) -> None:
         )
 
 
-def _quieten() -> None:
-    """Suppress transformers' report on heads missing from a checkpoint; errors remain."""
-    from transformers.utils import logging as transformers_logging
-
-    transformers_logging.set_verbosity(logging.ERROR)
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-
-
-def forward(encoder: "PreTrainedModel", ids: torch.Tensor, mask: torch.Tensor, segments: Any) -> torch.Tensor:
+def forward(encoder: "PreTrainedModel", ids: Tensor, mask: Tensor, segments: Any) -> Tensor:
     """Return the encodings, inputs x tokens x width; segment ids only for encoders that have them."""
     further = {} if segments is None else {"token_type_ids": segments}
     mask = attention_mask(encoder, mask) if mask.device.type == "cuda" else mask
-    hidden: torch.Tensor = encoder(input_ids=ids, attention_mask=mask, **further).last_hidden_state
+    hidden: Tensor = encoder(input_ids=ids, attention_mask=mask, **further).last_hidden_state
     return hidden
 
 
@@ -238,7 +210,7 @@ def possible_precision(config: Any, wanted: Precision) -> Precision:
     return "float32"
 
 
-def attention_mask(encoder: "PreTrainedModel", mask: torch.Tensor) -> torch.Tensor:
+def attention_mask(encoder: "PreTrainedModel", mask: Tensor) -> Tensor:
     """Return the mask (inputs x tokens) in the form that fused attention reads: 0 at tokens, else -infinity.
 
     transformers would ask the GPU whether any token is masked, so the host would wait for it at each batch,
@@ -252,3 +224,59 @@ def attention_mask(encoder: "PreTrainedModel", mask: torch.Tensor) -> torch.Tens
         return mask
     added = mask.new_zeros(mask.shape, dtype=encoder.dtype).masked_fill_(mask == 0, -torch.inf)
     return added[:, None, None, :]
+
+
+def prepare_encoder(encoder: "PreTrainedModel", recipe: FinetuningRecipe) -> None:
+    """Remove top layers, re-initialise the top remaining ones and freeze low ones, as the recipe specifies.
+    Raises a `PubmillError` if the encoder has too few layers, or layers that cannot be separated."""
+    if not (recipe.removed_layers or recipe.reinitialised_layers or recipe.frozen_layers is not None):
+        return
+    _check_layer_counts(recipe, len(layers(encoder)))
+    if recipe.removed_layers:
+        remove_layers(encoder, recipe.removed_layers)
+    if recipe.reinitialised_layers:
+        reinitialise_layers(encoder, recipe.reinitialised_layers)
+    if recipe.frozen_layers is not None:
+        freeze_layers(encoder, recipe.frozen_layers)
+
+
+def remove_layers(encoder: "PreTrainedModel", number: int) -> None:
+    """Remove the top `number` of layers (tinn2021 section 3.5); a norm that follows the layers stays."""
+    stack, config = layers(encoder), encoder.config
+    del stack[len(stack) - number :]
+    config.num_hidden_layers = len(stack)
+    if getattr(config, "layer_types", None):
+        config.layer_types = config.layer_types[: len(stack)]
+
+
+@torch.no_grad()
+def reinitialise_layers(encoder: "PreTrainedModel", number: int) -> None:
+    """Re-initialise the top `number` of layers with the encoder's own initialisation, from torch's global
+    generator (Zhang et al. 2021)."""
+    stack = layers(encoder)
+    for layer in stack[len(stack) - number :]:
+        for parameter in layer.parameters():
+            # transformers marks loaded modules and does not initialise them again.
+            parameter._is_hf_initialized = False  # type: ignore[attr-defined]
+        layer.apply(encoder._init_weights)
+
+
+def freeze_layers(encoder: "PreTrainedModel", number: int) -> None:
+    """Freeze the embeddings and the lowest `number` of layers (Grießhaber et al. 2020). Only their weights
+    are frozen: their dropout stays active, as in all other fine-tuning."""
+    for module in (*embeddings(encoder), *layers(encoder)[:number]):
+        module.requires_grad_(False)
+
+
+def _check_layer_counts(recipe: FinetuningRecipe, count: int) -> None:
+    left, frozen = count - recipe.removed_layers, recipe.frozen_layers or 0
+    if left < 1:
+        raise PubmillError(
+            f"removed_layers is {recipe.removed_layers}, but the encoder has {count} layers; at least one "
+            "must stay"
+        )
+    if recipe.reinitialised_layers + frozen > left:
+        raise PubmillError(
+            f"reinitialised_layers is {recipe.reinitialised_layers} and frozen_layers {frozen}: more than "
+            f"the {left} layers that the encoder has after removed_layers, and none can be both"
+        )

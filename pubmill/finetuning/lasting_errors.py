@@ -23,9 +23,8 @@ class TrainingFailedError(PubmillError):
 
 @contextmanager
 def lasting_errors(public: bool) -> Iterator[None]:
-    """Raise lasting errors as a `TrainingFailedError`.
-
-    Messages of other libraries may quote the data, so they are left out unless the data are `public`."""
+    """Raise lasting errors as a `TrainingFailedError`. Messages of other libraries may quote the data, so
+    they are left out unless the data are `public`."""
     try:
         yield
     except Exception as error:
@@ -37,10 +36,8 @@ def lasting_errors(public: bool) -> Iterator[None]:
 
 
 def is_lasting(error: Exception) -> bool:
-    """Return whether the same training would end in this error again.
-
-    It would if pubmill, transformers or PyTorch refuse something. Faults of memory, disk and GPU, and missing
-    libraries, may pass."""
+    """Return whether the same training would end in this error again. It would if pubmill, transformers or
+    PyTorch refuse something. Faults of memory, disk and GPU, and missing libraries, may pass."""
     if isinstance(error, OSError):
         return error.errno is None  # not by the system: transformers refuses a folder
     text = str(error).lower()

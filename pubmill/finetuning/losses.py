@@ -1,9 +1,10 @@
 """Losses, unweighted and for imbalanced labels (shin2020 section 5.5)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import torch
+from torch import Tensor
 from torch.nn import functional
 
 DICE_ALPHA = 0.01
@@ -12,69 +13,48 @@ alpha), so alpha 1 would hold the probability of the right class at one half."""
 DICE_GAMMA = 1.0
 """Smoothing of the dice loss (Li et al. 2019 section 3.3)."""
 
+Name = Literal["cross-entropy", "weighted", "dice"]
 IGNORED = -100
 """Target without a loss in `torch.nn.functional.cross_entropy`."""
-Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 def class_weights(counts: Sequence[int]) -> list[float]:
-    """Return class weights in inverse proportion to the number of examples; their mean over all examples is
-    1.
-
-    A class without examples has weight 0, which is never used.
-    """
+    """Return class weights in inverse proportion to the number of examples, over which their mean is 1. A
+    class without examples has weight 0, which is never used."""
     present = sum(count > 0 for count in counts)
     return [sum(counts) / (present * count) if count else 0.0 for count in counts]
 
 
 def label_weights(counts: Sequence[int], examples: int) -> list[list[float]]:
     """Return the weights of absence and presence (2 x labels), from the number of `examples` with each label.
-
-    Each label is a binary classification with its own `class_weights`.
-    """
+    Each label is a binary classification with its own `class_weights`."""
     pairs = [class_weights([examples - count, count]) for count in counts]
     return [[pair[side] for pair in pairs] for side in (0, 1)]
 
 
-def classification_loss(
-    name: Literal["cross-entropy", "weighted", "dice"], weights: torch.Tensor | None = None
-) -> Loss:
-    """Return the loss of scores (n x classes) and classes (n, int64): the mean over n.
+def classification_loss(name: Name, scores: Tensor, targets: Tensor, weights: Tensor | None) -> Tensor:
+    """Return the mean loss of scores (n x classes) and classes (n, int64).
 
     With "weighted", `weights` (one per class, on the scores' device) multiply the cross-entropy of examples
     of that class. The sum is divided by n, not by the sum of the weights: otherwise a batch with a single
     class would not be weighted at all.
     """
     if name == "dice":
-        return dice_loss
+        return dice_loss(scores, targets)
     if name == "cross-entropy":
-        return functional.cross_entropy
+        return functional.cross_entropy(scores, targets)
     assert weights is not None
-
-    def weighted(scores: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        return functional.cross_entropy(scores, targets, weight=weights, reduction="sum") / len(targets)
-
-    return weighted
+    return functional.cross_entropy(scores, targets, weight=weights, reduction="sum") / len(targets)
 
 
-def multilabel_loss(name: Literal["cross-entropy", "weighted"], weights: torch.Tensor | None = None) -> Loss:
-    """Return the loss of scores and targets (both n x labels; targets 0.0 or 1.0): mean binary cross-entropy.
-
-    `weights` (2 x labels: absence, presence; from `label_weights`) are used with "weighted".
-    """
-    if name == "cross-entropy":
-        return functional.binary_cross_entropy_with_logits
-    assert weights is not None
-
-    def weighted(scores: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        absence, presence = weights
-        chosen = torch.where(targets > 0.5, presence, absence)
-        return functional.binary_cross_entropy_with_logits(scores, targets, weight=chosen)
-
-    return weighted
+def multilabel_loss(scores: Tensor, targets: Tensor, weights: Tensor | None) -> Tensor:
+    """Return the mean binary cross-entropy of scores and targets (both n x labels; targets 0.0 or 1.0),
+    multiplied by `weights` (2 x labels: absence, presence; from `label_weights`), if there are any."""
+    chosen = None if weights is None else torch.where(targets > 0.5, weights[1], weights[0])
+    return functional.binary_cross_entropy_with_logits(scores, targets, weight=chosen)
 
 
-def dice_loss(scores: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+def dice_loss(scores: Tensor, targets: Tensor) -> Tensor:
     """Return the self-adjusting dice loss (Li et al. 2019, arXiv 1911.02855, section 3.3) of scores (n x
     classes).
 

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from pubmill.finetuning.encoders import embeddings, layers
 from pubmill.finetuning.heads import TaskModel
@@ -17,21 +17,16 @@ BETA1, BETA2 = 0.9, 0.999
 
 
 def schedule(step: int, total: int, warmup: float) -> float:
-    """Return the share of the peak learning rate at `step` (from 0) of `total` (gu2020 section 6.2).
-
-    The slanted triangle: a linear rise over the first `warmup` share of the steps, then a linear fall to
-    zero. The rise may end between two steps; the fall begins at the step after it.
-    """
+    """Return the share of the peak learning rate at `step` (from 0) of `total` (gu2020 section 6.2). The
+    slanted triangle: a linear rise over the first `warmup` share of the steps, then a linear fall to zero.
+    The rise may end between two steps; the fall begins at the step after it."""
     part, whole = triangle(step, total, warmup * total, warmup * total)
     return part / whole
 
 
 class GroupedAdam:
-    """Return Adam over a task model; the recipe's weight decay excludes biases and layer norms.
-
-    Frozen parameters are left out: they are neither clipped with the others nor decayed. In float16, the loss
-    is scaled.
-    """
+    """Adam over a task model, in float16 with a scaled loss; biases and layer norms have no weight decay.
+    Frozen parameters are left out: they are neither clipped with the others nor decayed."""
 
     def __init__(self, model: TaskModel, recipe: FinetuningRecipe, precision: str = "float32") -> None:
         self.recipe = recipe
@@ -39,11 +34,6 @@ class GroupedAdam:
         groups = _parameter_groups(model, recipe)
         self.parameters = [parameter for group in groups for parameter in group["params"]]
         self.adam = OPTIMISERS["adamw"].make(groups, betas=(BETA1, BETA2), eps=recipe.adam_epsilon)
-
-    def step(self, step: int, total: int) -> None:
-        """Make update `step` (from 0) of `total`."""
-        self.schedule(step, total)
-        self.update()
 
     def schedule(self, step: int, total: int) -> None:
         """Set the rates of step number `step` (from 0) of `total`; skipped ones do not count."""
@@ -54,7 +44,7 @@ class GroupedAdam:
             if not self.recipe.bias_correction:
                 _undo_correction(group, step + 1, self.recipe.adam_epsilon)
 
-    def backward(self, loss: torch.Tensor) -> None:
+    def backward(self, loss: Tensor) -> None:
         """Add the gradients of the loss of a batch, or of a part of one."""
         self.scaling.backward(loss)
 
@@ -104,11 +94,8 @@ def _parameter_groups(model: TaskModel, recipe: FinetuningRecipe) -> list[dict[s
 
 def _decay_exponents(model: TaskModel) -> dict[nn.Parameter, int]:
     """Return the exponent of `layerwise_decay` for each encoder parameter, as in ELECTRA's code (Clark et al.
-    2020).
-
-    The head has 0 (the full rate), the top one of n layers 2, the lowest n + 1, and the embeddings n + 2.
-    Modules that some encoders have between top layer and head (a last norm) have 1.
-    """
+    2020). The head has 0 (the full rate), the top one of n layers 2, the lowest n + 1, and the embeddings n +
+    2. Modules that some encoders have between top layer and head (a last norm) have 1."""
     stack = layers(model.encoder)
     exponents = dict.fromkeys(model.encoder.parameters(), 1)
     for depth, layer in enumerate(stack):

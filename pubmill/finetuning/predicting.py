@@ -1,37 +1,31 @@
-"""Predictions of a task model that was just trained or kept from an earlier run."""
+"""Predictions of a task model, just trained or kept from an earlier run, and how a device computes."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import Tensor
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning.batch_sampling import prediction_batches
-from pubmill.finetuning.encoders import (
-    UNLIMITED,
-    fixed_width,
-    has_segments,
-    longest_input,
-    possible_precision,
-)
-from pubmill.finetuning.execution import choose_execution
+from pubmill.finetuning import encoders
+from pubmill.finetuning.finetuning_job import EncodedSplit
 from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.inputs import Batch, Instance, collate
+from pubmill.finetuning.inputs import Batch, Instance, collate, prediction_batches
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.splits import EncodedSplit
 from pubmill.finetuning.tasks.task import Task
-from pubmill.finetuning.working_weights import working_copy
+from pubmill.finetuning.weight_updates import working_copy
 from pubmill.hardware.gpu_claims import take_gpu
 from pubmill.hardware.precision import autocast, choose_precision
 from pubmill.hardware.torch_setup import configure_cuda, gpu_is_used
-from pubmill.recipes import FinetuningRecipe
+from pubmill.recipes import FinetuningRecipe, batch_memory
 from pubmill.storage.encoder_checks import is_causal
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-Output = Callable[[torch.nn.Module, torch.Tensor, Batch], torch.Tensor]
+Output = Callable[[torch.nn.Module, Tensor, Batch], Tensor]
 """A function of the model, a batch's scores and the batch that returns values for each instance."""
 
 
@@ -40,10 +34,8 @@ class DivergenceError(Exception):
 
 
 def choose_device() -> torch.device:
-    """Return a GPU, configured as `configure_cuda` defines, or the CPU if there is no GPU.
-
-    Raises a `PubmillError` for a GPU that PyTorch cannot use.
-    """
+    """Return a GPU, configured as `configure_cuda` defines, or the CPU if there is no GPU. Raises a
+    `PubmillError` for a GPU that PyTorch cannot use."""
     if not gpu_is_used():
         return torch.device("cpu")
     configure_cuda(deterministic=True)
@@ -53,32 +45,66 @@ def choose_device() -> torch.device:
 def make_reader(
     recipe: FinetuningRecipe, tokenizer: "PreTrainedTokenizerBase", encoder: "PreTrainedModel"
 ) -> Reader:
-    """Return the reader for an encoder, which may be shorter than the recipe allows.
-
-    Raises a `PubmillError` if the recipe leaves the length to an encoder whose positions have no limit.
-    """
-    segments = recipe.segments if has_segments(encoder) else "none"
-    longest = longest_input(encoder)
-    if recipe.max_length is None and longest == UNLIMITED:
+    """Return the reader for an encoder, which may be shorter than the recipe allows. Raises a `PubmillError`
+    if the recipe leaves the length to an encoder whose positions have no limit."""
+    segments = recipe.segments if encoders.has_segments(encoder) else "none"
+    longest = encoders.longest_input(encoder)
+    if recipe.max_length is None and longest == encoders.UNLIMITED:
         raise PubmillError(
             f"max_length: null takes the encoder's limit, but {encoder.config.model_type} has none; "
             "set max_length to a number of subwords"
         )
     length = min(recipe.max_length or longest, longest)
-    length = min(length, fixed_width(encoder, length) or length)
+    length = min(length, encoders.fixed_width(encoder, length) or length)
     return Reader(tokenizer, length, segments, recipe.words, is_causal(encoder.config))
 
 
-class Predictor:
-    """A task and its model, on the model's device and in the recipe's precision.
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """How encoder and update are computed.
 
-    `working` is the model that computes: the model itself, or its copy in bfloat16 on a GPU that has it.
+    `weights`: precision of the weights that the encoder computes with; the optimiser's are float32.
+    `graphs`: whether steps of a shape seen before are replayed as CUDA graphs. `width`: batches are padded to
+    a multiple of it. `prediction_tokens`: padded tokens per prediction batch.
     """
+
+    weights: batch_memory.Weights = "float32"
+    graphs: bool = False
+    width: int = 1
+    prediction_tokens: int = 4096  # on a processor, larger batches are not faster
+
+
+PLAIN = Execution()
+ON_GPU = Execution(width=8, prediction_tokens=32_768)
+ON_TENSOR_CORES = Execution(weights="bfloat16", graphs=True, width=16, prediction_tokens=32_768)
+
+
+def choose_execution(device: torch.device, precision: str) -> Execution:
+    """Return the fastest way that the device has. GPUs without bfloat16 (V100), and recipes that require
+    float16 or float32, compute step by step with the optimiser's own weights, like processors: scaled losses
+    make an update depend on values on the host."""
+    if device.type != "cuda":
+        return PLAIN
+    return ON_TENSOR_CORES if precision == "bfloat16" else ON_GPU
+
+
+def tokens_at_once(encoder: "PreTrainedModel", device: torch.device, execution: Execution) -> int | None:
+    """Return the padded tokens that a GPU can compute at once; None for a processor, which has no limit."""
+    if device.type != "cuda":
+        return None
+    layers, hidden = encoder.config.num_hidden_layers, encoder.config.hidden_size
+    memory = torch.cuda.get_device_properties(device).total_memory
+    return batch_memory.tokens_at_once(memory, layers, hidden, execution.weights)
+
+
+class Predictor:
+    """A task and its model, on the model's device and in the recipe's precision. `working` is the model that
+    computes: the model itself, or its copy in bfloat16 on a GPU that has it."""
 
     def __init__(self, recipe: FinetuningRecipe, task: Task[Any], model: TaskModel) -> None:
         self.recipe, self.task, self.model = recipe, task, model
         self.device = next(model.parameters()).device
-        wanted = possible_precision(model.encoder.config, recipe.precision)
+        wanted = encoders.possible_precision(model.encoder.config, recipe.precision)
         self.precision = choose_precision(wanted, self.device)
         self.execution = choose_execution(self.device, self.precision)
         self.working = model
@@ -101,13 +127,13 @@ class Predictor:
         confidences = self.task.confidences(split.examples, instances, probabilities)
         return list(zip(predictions, confidences, strict=True))
 
-    def _outputs(self, split: EncodedSplit, *kinds: Output) -> list[list[torch.Tensor]]:
+    def _outputs(self, split: EncodedSplit, *kinds: Output) -> list[list[Tensor]]:
         """Return the outputs of each kind, by instance, from one pass over the split."""
         self.working.eval()
         instances = split.encoded.instances
         order: list[int] = []
         sizes: list[int] = []
-        outputs: list[list[torch.Tensor]] = [[] for _ in kinds]
+        outputs: list[list[Tensor]] = [[] for _ in kinds]
         finite = torch.ones((), dtype=torch.bool, device=self.device)
         for indices in prediction_batches(split.lengths, self.execution.prediction_tokens):
             batch = self._batch([instances[index] for index in indices])
@@ -121,30 +147,27 @@ class Predictor:
         return [_by_instance(_read(of_kind, finite), sizes, order) for of_kind in outputs]
 
     def _batch(self, instances: Sequence[Instance], every: bool = False) -> Batch:
-        """Pad instances to the width that the device's kernels prefer, within the encoder's length; `every`:
-        read every position."""
+        """Pad instances to a width that suits the device and the encoder; `every`: read every position."""
         width = self._width(max(len(instance.ids) for instance in instances))
         return collate(instances, self.task.reader.pad, self.device, width, every)
 
     def _width(self, longest: int) -> int:
         """Return the width of a batch whose longest input has `longest` tokens."""
-        if fixed := fixed_width(self.model.encoder, self.task.reader.max_length):
+        if fixed := encoders.fixed_width(self.model.encoder, self.task.reader.max_length):
             return fixed
         width = -(-longest // self.execution.width) * self.execution.width
-        return min(width, max(longest, longest_input(self.model.encoder)))
+        return min(width, max(longest, encoders.longest_input(self.model.encoder)))
 
 
-def _by_instance(outputs: torch.Tensor, sizes: list[int], order: list[int]) -> list[torch.Tensor]:
+def _by_instance(outputs: Tensor, sizes: list[int], order: list[int]) -> list[Tensor]:
     """Return the rows of each instance, in the order of the split."""
     parts = zip(order, torch.split(outputs, sizes), strict=True)
     return [output for _, output in sorted(parts, key=itemgetter(0))]
 
 
-def _read(outputs: Sequence[torch.Tensor], finite: torch.Tensor) -> torch.Tensor:
+def _read(outputs: Sequence[Tensor], finite: Tensor) -> Tensor:
     """Return the outputs of all batches, one after another, on the CPU; `DivergenceError` if not `finite`.
-
-    All of them and the flag are read at once, because each read makes a GPU wait.
-    """
+    All of them and the flag are read at once, because each read makes a GPU wait."""
     if not outputs:
         return torch.empty(0)
     flat = [output.flatten() for output in outputs]

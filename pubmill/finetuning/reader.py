@@ -20,10 +20,8 @@ PROBE = ["The", "gene", "binds", "12", "proteins", "(", "p53", ")", "in", "mice"
 
 @dataclass(frozen=True, slots=True)
 class Subwords:
-    """A text's subword ids without special tokens, and the characters (start, end) of each subword.
-
-    Spans have no space at either end; a subword that is only a space has an empty span (start = end).
-    """
+    """A text's subword ids without special tokens, and the characters (start, end) of each subword. Spans
+    have no space at either end; a subword that is only a space has an empty span (start = end)."""
 
     ids: list[int]
     spans: list[tuple[int, int]]
@@ -41,10 +39,8 @@ class Frame:
 
 class Reader:
     """A tokenizer, a model's maximum length, whether its segment ids distinguish two texts, and whether words
-    that are given one by one are read as in a sentence (`spaced`) or each `alone`.
-
-    `causal`: the model is a decoder, so that only the last subword of a word or an input has seen all of it.
-    """
+    that are given one by one are read as in a sentence (`spaced`) or each `alone`. `causal`: the model is a
+    decoder, so that only the last subword of a word or an input has seen all of it."""
 
     def __init__(
         self,
@@ -111,9 +107,8 @@ class Reader:
         misread: list[str] = []
         sentences = [words for words in sentences if words]
         texts = [space + " ".join(words) for words in sentences]
-        for words, alone, text in zip(
-            sentences, self._subwords_after(space, sentences), self.subwords(texts), strict=True
-        ):
+        read = self._subwords_after(space, sentences)
+        for words, alone, text in zip(sentences, read, self.subwords(texts), strict=True):
             if [piece for pieces in alone for piece in pieces] == text.ids:
                 continue
             starts = list(accumulate((len(word) + 1 for word in words), initial=len(space)))
@@ -139,11 +134,9 @@ class Reader:
         return encoded
 
     def framed(self, first: list[int], second: list[int] | None = None) -> tuple[list[int], list[int] | None]:
-        """Return the ids of one or two texts with special tokens, and the segment ids if there are any.
-
-        The first text begins at `len(one.before)` or `len(two.before)`, the second one at that + len(first) +
-        `len(two.between)`.
-        """
+        """Return the ids of one or two texts with special tokens, and the segment ids if there are any. The
+        first text begins at `len(one.before)` or `len(two.before)`, the second one at that + len(first) +
+        `len(two.between)`."""
         frame = self.one if second is None else self.two
         front = frame.before + first
         back = frame.after if second is None else frame.between + second + frame.after

@@ -6,17 +6,18 @@ many shapes, run as usual between two graphs: the encoder, and its backward pass
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, Protocol, TypeVar
 
 import torch
+from torch import Tensor
 
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch
 from pubmill.messages.progress import report_slower
 
 Made = TypeVar("Made")
-Loss = Callable[[torch.Tensor, Batch, torch.Tensor], torch.Tensor]
+Loss = Callable[[Tensor, Batch, Tensor], Tensor]
 """Mean loss of a batch's encodings and targets."""
 
 
@@ -56,49 +57,8 @@ def cuda_recorder() -> Recorder:
     return record
 
 
-class Step(Protocol):
-    """Update the weights with a batch and its targets; return the loss."""
-
-    def __call__(self, batch: Batch, targets: torch.Tensor, /) -> torch.Tensor: ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class WholeStep:
-    """A step as one graph, which reads `inputs` and writes `loss`."""
-
-    inputs: list[torch.Tensor]
-    loss: torch.Tensor
-    replay: Callable[[], None]
-
-    def __call__(self, batch: Batch, targets: torch.Tensor) -> torch.Tensor:
-        for recorded, given in zip(self.inputs, tensors_of(batch, targets), strict=True):
-            recorded.copy_(given)
-        self.replay()
-        return self.loss.clone()
-
-
-@dataclass(frozen=True, kw_only=True)
-class DividedStep:
-    """A step as two graphs: `forward` writes `encodings` from `inputs`; `backward` reads `gradient`, that of
-    the encodings, and updates the weights."""
-
-    inputs: torch.Tensor
-    encodings: torch.Tensor
-    gradient: torch.Tensor
-    loss: Loss
-    forward: Callable[[], None]
-    backward: Callable[[], None]
-
-    def __call__(self, batch: Batch, targets: torch.Tensor) -> torch.Tensor:
-        self.inputs.copy_(batch.inputs)
-        self.forward()
-        leaf = self.encodings.detach().requires_grad_()
-        loss = self.loss(leaf, batch, targets)
-        loss.backward()  # type: ignore[no-untyped-call]
-        assert leaf.grad is not None
-        self.gradient.copy_(leaf.grad)
-        self.backward()
-        return loss.detach()
+Step = Callable[[Batch, Tensor], Tensor]
+"""Update the weights with a batch and its targets; return the loss."""
 
 
 class RecordedSteps:
@@ -125,13 +85,14 @@ class RecordedSteps:
         self.graphs: Literal[0, 1, 2] = 1 if whole else 2
         self.refused: str | None = None
 
-    def find(self, batch: Batch, targets: torch.Tensor) -> Step | None:
+    def find(self, batch: Batch, targets: Tensor) -> Step | None:
         """Return the step for these shapes; None if it must be done as usual."""
         tensors = tensors_of(batch, targets) if self.graphs == 1 else [batch.inputs]
         shapes = tuple(tensor.shape for tensor in tensors)
         if self.graphs and self._steps.get(shapes, ...) is None:
             try:
-                self._steps[shapes] = self._record(batch, targets)
+                record = self._record_whole if self.graphs == 1 else self._record_divided
+                self._steps[shapes] = record(batch, targets)
             except torch.OutOfMemoryError:
                 raise
             except RuntimeError as error:
@@ -144,27 +105,33 @@ class RecordedSteps:
         """Number of recorded shapes."""
         return sum(step is not None for step in self._steps.values())
 
-    def _record(self, batch: Batch, targets: torch.Tensor) -> Step:
-        if self.graphs == 1:
-            return self._record_whole(batch, targets)
-        return self._record_divided(batch.inputs.clone())
-
-    def _record_whole(self, batch: Batch, targets: torch.Tensor) -> WholeStep:
+    def _record_whole(self, batch: Batch, targets: Tensor) -> Step:
+        """Record the step as one graph."""
         targets, places = targets.clone(), None if batch.places is None else batch.places.clone()
         batch = replace(batch, inputs=batch.inputs.clone(), places=places)
 
-        def learn() -> torch.Tensor:
+        def learn() -> Tensor:
             loss = self._loss(self._model.encode(batch.inputs), batch, targets)
             loss.backward()  # type: ignore[no-untyped-call]
             self._update()
             return loss.detach()
 
         replay, loss = self._recorder(learn)
-        return WholeStep(inputs=tensors_of(batch, targets), loss=loss, replay=replay)
 
-    def _record_divided(self, inputs: torch.Tensor) -> DividedStep:
+        def step(given: Batch, wanted: Tensor) -> Tensor:
+            for recorded, new in zip(tensors_of(batch, targets), tensors_of(given, wanted), strict=True):
+                recorded.copy_(new)
+            replay()
+            return loss.clone()
+
+        return step
+
+    def _record_divided(self, batch: Batch, targets: Tensor) -> Step:
+        """Record the step as two graphs: one writes the encodings; one reads their gradient, and updates. The
+        step holds neither the history of the encodings, whose memory later recordings share, nor `self`."""
+        inputs, loss_of = batch.inputs.clone(), self._loss
         forward, encodings = self._recorder(lambda: self._model.encode(inputs))
-        gradient = torch.zeros_like(encodings)
+        gradient, written = torch.zeros_like(encodings), encodings.detach()
 
         def learn() -> None:
             if encodings.requires_grad:
@@ -172,14 +139,19 @@ class RecordedSteps:
             self._update()
 
         backward, _ = self._recorder(learn)
-        return DividedStep(
-            inputs=inputs,
-            encodings=encodings.detach(),
-            gradient=gradient,
-            loss=self._loss,
-            forward=forward,
-            backward=backward,
-        )
+
+        def step(batch: Batch, targets: Tensor) -> Tensor:
+            inputs.copy_(batch.inputs)
+            forward()
+            leaf = written.detach().requires_grad_()
+            loss = loss_of(leaf, batch, targets)
+            loss.backward()  # type: ignore[no-untyped-call]
+            assert leaf.grad is not None
+            gradient.copy_(leaf.grad)
+            backward()
+            return loss.detach()
+
+        return step
 
     def _refuse(self, error: RuntimeError) -> None:
         """Record no more steps."""
@@ -191,6 +163,6 @@ class RecordedSteps:
         report_slower(f"a step cannot be recorded ({self.refused}); steps are done without CUDA graphs")
 
 
-def tensors_of(batch: Batch, targets: torch.Tensor) -> list[torch.Tensor]:
+def tensors_of(batch: Batch, targets: Tensor) -> list[Tensor]:
     """Return the tensors of a batch that head and loss read."""
     return [batch.inputs, targets, *([] if batch.places is None else [batch.places])]

@@ -1,6 +1,7 @@
 """Fine-tuning run: a model, a dataset and a seed give predictions for a split."""
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,28 +11,18 @@ import torch
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Example
-from pubmill.finetuning.encoders import (
-    encoding_size,
-    load_encoder_and_pooler,
-    load_encoder_tokenizer,
-    read_encoder,
+from pubmill.finetuning import encoders, task_models
+from pubmill.finetuning.finetuning_job import (
+    EncodedSplit,
+    FinetuningJob,
+    encode_split,
+    read_split,
+    split_path,
 )
-from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import PoolerLayers, TaskModel
 from pubmill.finetuning.lasting_errors import TrainingFailedError, lasting_errors
 from pubmill.finetuning.predicting import DivergenceError, Predictor, choose_device, make_reader
-from pubmill.finetuning.preloaded import Load, preload, take
-from pubmill.finetuning.splits import EncodedSplit, encode_split, read_split, split_path
-from pubmill.finetuning.stabilisation import prepare_encoder
-from pubmill.finetuning.task_models import (
-    base_model,
-    continue_head,
-    keep,
-    keep_report,
-    load_task_model,
-    read_report,
-    start_failed,
-)
+from pubmill.finetuning.shared_process import Load, preload, take
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.trainer import FinetuningProgress, Trainer
@@ -73,14 +64,11 @@ class Run(Outcome):
     model: TaskModel
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Trained:
-    """A trained model and its history: `refit` is the progress on train and dev, if any.
-
-    `wanted`: the split to predict. `encoded`: counts of changes that were needed to encode examples.
-    `head_from_start`: whether the head started from the previous model's weights; None if that was no task
-    model.
-    """
+    """A trained model and its history: `refit` is the progress on train and dev, if any. `wanted`: the split
+    to predict. `encoded`: counts of changes that were needed to encode examples. `head_from_start`: whether
+    the head started from the previous model's weights; None if that was no task model."""
 
     trainer: Trainer
     progress: FinetuningProgress
@@ -106,7 +94,8 @@ def finetune(job: FinetuningJob) -> Outcome:
     with lasting_errors(public=access_of(job.dataset) == PUBLIC):
         trained = _train(job, data, device)
         trainer, task = trained.trainer, trained.trainer.task
-        predicted, failed = _predict(trainer, trained.wanted, (trained.refit or trained.progress).diverged)
+        diverged = (trained.refit or trained.progress).diverged
+        predictions, failed = _predict(trainer, trained.wanted, diverged)
     report: TrainingReport = {
         **_training_course(job.recipe, trained.progress, trained.refit),
         **_run_provenance(trainer),
@@ -118,8 +107,7 @@ def finetune(job: FinetuningJob) -> Outcome:
         "failed": failed,
         "seconds": round(time.monotonic() - started, 3),
     }
-    rows = [task.row(*both) for both in zip(data.wanted, predicted, strict=True)]
-    return Run(task=task, model=trainer.model, predictions=rows, report=report)
+    return Run(task=task, model=trainer.model, predictions=predictions, report=report)
 
 
 def finetune_or_fail(job: FinetuningJob) -> Outcome:
@@ -134,10 +122,8 @@ def finetune_or_fail(job: FinetuningJob) -> Outcome:
 
 
 def not_chosen(job: FinetuningJob, searched: Iterable[str], failed: str) -> Outcome:
-    """Return the outcome of a run whose search failed in all trials, so that nothing is trained.
-
-    `searched`: the recipe's keys that the trials were to decide; they are null in the report.
-    """
+    """Return the outcome of a run whose search failed in all trials, so that nothing is trained. `searched`:
+    the recipe's keys that the trials were to decide; they are null in the report."""
     data = _read_data(job)
     made = _outcome_without_training(job.recipe, data, _run_identity(job, data), failed)
     values = {**made.report["recipe"], **dict.fromkeys(searched)}
@@ -145,34 +131,30 @@ def not_chosen(job: FinetuningJob, searched: Iterable[str], failed: str) -> Outc
 
 
 def predict_kept(job: FinetuningJob, kept: Path) -> Outcome:
-    """Return the result of `finetune` from the task model that this run kept earlier, without training.
-
-    The report is copied, except for fields about the predicted split; `encoded` is unchanged.
-    """
-    report = read_report(kept, job)
+    """Return the result of `finetune` from the task model that this run kept earlier, without training. The
+    report is copied, except for fields about the predicted split; `encoded` is unchanged."""
+    report = task_models.read_report(kept, job)
     data = _read_data(job)
     hashes = {**report["data_sha256"], job.split: data.hashes[job.split]}
-    changed = report.copy()
-    changed.update({"split": job.split, "data_sha256": hashes})
+    changed: TrainingReport = {**report, "split": job.split, "data_sha256": hashes}
     if failure_of(report):
         return Outcome(predictions=_empty_predictions(job.recipe, data), report=changed)
-    predictor = load_task_model(kept, choose_device())
+    predictor = task_models.load_task_model(kept, choose_device())
     task, learnt = predictor.task, _training_examples(job.recipe, data)
     task.prepare(learnt, task.encode(learnt).instances)
     wanted = encode_split(task, data.wanted)
     _report_changes(wanted.encoded.counts)
-    predicted, failed = _predict(predictor, wanted, False)
-    rows = [task.row(*both) for both in zip(data.wanted, predicted, strict=True)]
-    return Outcome(predictions=rows, report={**changed, "failed": failed})
+    predictions, failed = _predict(predictor, wanted, False)
+    return Outcome(predictions=predictions, report={**changed, "failed": failed})
 
 
 def write_outcome(outcome: Outcome, job: FinetuningJob, predictions: Path, keep_in: Path | None) -> None:
     """Write the predictions, training.json beside them, and the task model into the folder `keep_in`."""
     write_predictions(predictions, outcome.predictions, outcome.report)
     if keep_in and isinstance(outcome, Run):
-        keep(keep_in, outcome.task, outcome.model, outcome.report, job.dataset)
+        task_models.keep(keep_in, outcome.task, outcome.model, outcome.report, job.dataset)
     elif keep_in:
-        keep_report(keep_in, outcome.report)
+        task_models.keep_report(keep_in, outcome.report)
 
 
 def _read_data(job: FinetuningJob) -> Data:
@@ -201,7 +183,7 @@ def preload_inputs(job: FinetuningJob) -> None:
         *((read_split, job.dataset, (name, kind)) for name in names),
         *((sha256, split_path(job.dataset, name), ()) for name in names),
         (folder_sha256, job.model, ()),
-        (read_encoder, job.model, (job.recipe.dropout,)),
+        (encoders.read_encoder, job.model, (job.recipe.dropout,)),
     ]
     preload(loads)
 
@@ -225,14 +207,7 @@ def _train(job: FinetuningJob, data: Data, device: torch.device) -> Trained:
         del trainer  # Two models, two optimisers and the best weights would not fit on a GPU together.
         progress.best_weights.clear()
         trainer, refit = _refit(job, _training_examples(job.recipe, data), device, progress)
-    return Trained(
-        trainer=trainer,
-        progress=progress,
-        refit=refit,
-        wanted=wanted,
-        encoded=encoded,
-        head_from_start=from_start,
-    )
+    return Trained(trainer, progress, refit, wanted, encoded, from_start)
 
 
 def _make_trainer(
@@ -240,18 +215,18 @@ def _make_trainer(
 ) -> tuple[Trainer, bool | None]:
     """Return a trainer with a head on the encoder, and whether it starts from the head of the job's model."""
     recipe, model = job.recipe, job.model
-    tokenizer = load_encoder_tokenizer(model, words=recipe.spaced_words)
-    encoder, pooler = load_encoder_and_pooler(model, recipe.dropout, device)
+    tokenizer = encoders.load_encoder_tokenizer(model, words=recipe.spaced_words)
+    encoder, pooler = encoders.load_encoder_and_pooler(model, recipe.dropout, device)
     reader = make_reader(recipe, tokenizer, encoder)
     kind = TASKS[recipe.task]
     task = kind(recipe, reader, kind.labels_of(recipe, learnt))
     torch.manual_seed(job.seed)
     task.extend(encoder)
-    prepare_encoder(encoder, recipe)
-    head = task.head(encoding_size(encoder))
+    encoders.prepare_encoder(encoder, recipe)
+    head = task.head(encoders.encoding_size(encoder))
     if pooler and isinstance(head, PoolerLayers):
         head.start_from(pooler)
-    from_start = continue_head(head, task, model)
+    from_start = task_models.continue_head(head, task, model)
     if recipe.max_length and reader.max_length < recipe.max_length:
         report_progress(f"max_length: {reader.max_length}, for the encoder takes no more")
     return Trainer(recipe, task, TaskModel(encoder, head).to(device), job.seed), from_start
@@ -270,16 +245,17 @@ def _refit(
     return trainer, trainer.train(train, None, passes)
 
 
-def _predict(predictor: Predictor, wanted: EncodedSplit, diverged: bool) -> tuple[list[Any], str | None]:
-    """Return the predictions, and the reason of a failure; failed predictions are null."""
-    nothing = [None] * len(wanted.examples)
-    if diverged:
-        return nothing, "nan"
+def _predict(
+    predictor: Predictor, wanted: EncodedSplit, diverged: bool
+) -> tuple[list[dict[str, Any]], str | None]:
+    """Return the lines of predictions, and the reason of a failure; failed predictions are null."""
+    predicted, failed = [None] * len(wanted.examples), "nan" if diverged else None
     try:
-        predicted = predictor.predict(wanted)
+        if not diverged:
+            predicted = predictor.predict(wanted)
     except DivergenceError:
-        return nothing, "nan"
-    return predicted, None
+        failed = "nan"
+    return [predictor.task.row(*both) for both in zip(wanted.examples, predicted, strict=True)], failed
 
 
 def _run_identity(job: FinetuningJob, data: Data) -> RunIdentity:
@@ -287,10 +263,10 @@ def _run_identity(job: FinetuningJob, data: Data) -> RunIdentity:
         "seed": job.seed,
         "split": job.split,
         "dev_split": job.dev,
-        "model": base_model(job.model),
+        "model": task_models.base_model(job.model),
         "model_sha256": take(folder_sha256, job.model),
         "data_sha256": data.hashes,
-        "start_failed": start_failed(job.model),
+        "start_failed": task_models.start_failed(job.model),
         "search_failed": None,
     }
 
@@ -298,8 +274,7 @@ def _run_identity(job: FinetuningJob, data: Data) -> RunIdentity:
 def _outcome_without_training(
     recipe: FinetuningRecipe, data: Data, asked: RunIdentity, failed: str
 ) -> Outcome:
-    """Return the outcome of a run without a trained model: its training failed, or a run that it depends on
-    did."""
+    """Return the outcome of a run whose training failed, or that of a run that it depends on."""
     report: TrainingReport = {
         **_training_course(recipe, FinetuningProgress(), None),
         **provenance(),
@@ -346,11 +321,10 @@ def _training_course(
 
 def _encoding_changes(splits: Iterable[EncodedSplit | None]) -> dict[str, int]:
     """Count the changes that were needed to encode examples, by kind."""
-    total: dict[str, int] = {}
-    for split in splits:
-        for name, count in split.encoded.counts.items() if split else ():
-            total[name] = total.get(name, 0) + count
-    return total
+    total: Counter[str] = Counter()
+    for split in filter(None, splits):
+        total.update(split.encoded.counts)
+    return dict(total)
 
 
 def _run_provenance(trainer: Trainer) -> MadeWith:

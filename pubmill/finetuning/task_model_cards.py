@@ -33,26 +33,22 @@ def task_model_card(name: str, report: Mapping[str, Any], dataset: Path, standar
     """Return the card as Markdown; `standard`: the transformers class that loads the folder whole, if any."""
     card = read_json(dataset / "card.json") if (dataset / "card.json").is_file() else {}
     data = str(card.get("dataset", dataset.name))
+    machine = {key: value for key, value in report["hardware"].items() if value not in (None, [])}
+    made_with = {"commit": report["commit"], "python": report["python"], **report["packages"], **machine}
     parts = [
         _metadata(name, report, data),
         f"# {name}",
         f"`{report['model']}`, fine-tuned by pubmill on `{data}` with seed {report['seed']}.",
-        _access_text(card, report),
+        # The pretrained model may be more restricted than the dataset.
+        ACCESS[report["access"]] if "access" in report else ACCESS.get(card.get("access", ""), UNKNOWN),
         _usage_text(standard),
         f"## Intended use and limits\n\n{LIMITS}",
         f"## Licence\n\n{LICENCE}",
         _markdown_table("Training", _training_fields(report)),
         _markdown_table("Recipe", report["recipe"]),
-        _markdown_table("Made with", _provenance_fields(report)),
+        _markdown_table("Made with", made_with),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _access_text(card: Mapping[str, Any], report: Mapping[str, Any]) -> str:
-    """Describe who may use the data; the pretrained model may be more restricted than the dataset."""
-    if "access" in report:
-        return ACCESS[report["access"]]
-    return ACCESS.get(card.get("access", ""), UNKNOWN)
 
 
 def _metadata(name: str, report: Mapping[str, Any], data: str) -> str:
@@ -113,18 +109,11 @@ def _training_fields(report: Mapping[str, Any]) -> dict[str, object]:
     }
 
 
-def _provenance_fields(report: Mapping[str, Any]) -> dict[str, object]:
-    """Describe code, packages and machine."""
-    machine = {key: value for key, value in report["hardware"].items() if value not in (None, [])}
-    return {"commit": report["commit"], "python": report["python"], **report["packages"], **machine}
-
-
 def _markdown_table(title: str, values: Mapping[str, object]) -> str:
-    shown = {key: value for key, value in values.items() if value is not None}
-    rows = [f"| {key.replace('_', ' ')} | {_markdown_cell(value)} |" for key, value in shown.items()]
+    rows = []
+    for key, value in values.items():
+        if value is not None:
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            cell = text.replace("|", "\\|").replace("\n", " ")
+            rows.append(f"| {key.replace('_', ' ')} | {cell} |")
     return "\n".join([f"## {title}", "", "| | |", "|---|---|", *rows])
-
-
-def _markdown_cell(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text.replace("|", "\\|").replace("\n", " ")

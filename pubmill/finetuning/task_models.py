@@ -17,24 +17,17 @@ from safetensors.torch import load_file, save_file
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SequenceExample
-from pubmill.finetuning.encoders import (
-    check_is_model_folder,
-    encoding_size,
-    forward,
-    load_encoder,
-    load_encoder_tokenizer,
-)
-from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning import encoders
+from pubmill.finetuning.finetuning_job import FinetuningJob, read_split, split_path
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, Instance, collate
 from pubmill.finetuning.predicting import Predictor, make_reader
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.splits import read_split, split_path
 from pubmill.finetuning.task_model_cards import task_model_card
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.task import Task
 from pubmill.metrics.collapse import failure_of
-from pubmill.recipes import FinetuningRecipe, build
+from pubmill.recipes import FinetuningRecipe, build, fits
 from pubmill.recipes.writing import as_values
 from pubmill.storage.checksums import REPORT, folder_sha256, write_folder_sums
 from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
@@ -53,8 +46,7 @@ HEAD_SETTINGS = ("task", "head", "head_sizes", "pooling", "crf")
 STANDARD = {"tokens": "AutoModelForTokenClassification", "span": "AutoModelForQuestionAnswering"}
 """Kind of task -> transformers' class with a linear layer on each token."""
 TOLERANCE = 1e-4
-"""Largest difference between scores of transformers' class and ours: products of other shapes round
-differently."""
+"""Largest difference between scores of transformers' class and ours, whose products have other shapes."""
 
 
 class TaskModelFacts(TypedDict):
@@ -67,11 +59,8 @@ class TaskModelFacts(TypedDict):
 
 
 def keep(folder: Path, task: Task[Any], model: TaskModel, report: TrainingReport, dataset: Path) -> None:
-    """Write the task model `folder` from a run on `dataset`; leave nothing there if it does not load.
-
-    Of a diverged run, only the report is kept. Raises a `PubmillError` if the written model gives other
-    encodings.
-    """
+    """Write the task model `folder` from a run on `dataset`, of a diverged one only the report; leave nothing
+    if it does not load. Raises a `PubmillError` if the written model gives other encodings."""
     if failure_of(report):
         keep_report(folder, report)
         return
@@ -83,7 +72,9 @@ def keep(folder: Path, task: Task[Any], model: TaskModel, report: TrainingReport
         (standard or model.encoder).save_pretrained(temporary)
         head = {name: value.detach().cpu().contiguous() for name, value in model.head.state_dict().items()}
         save_file(head, temporary / HEAD)
-        _save_tokenizer(task.reader, temporary)
+        tokenizer = copy.deepcopy(task.reader.tokenizer)
+        tokenizer.model_max_length = task.reader.max_length  # where transformers truncates
+        tokenizer.save_pretrained(temporary)
         facts: TaskModelFacts = {
             "format": FORMAT,
             "recipe": report["recipe"],
@@ -106,23 +97,19 @@ def keep_report(folder: Path, report: Mapping[str, Any]) -> None:
 def load_task_model(folder: Path, device: torch.device) -> Predictor:
     """Return the model of a task model folder, ready to predict; a `PubmillError` names the folder."""
     try:
-        return _load_task_model(folder, device)
+        facts = read_facts(folder)
+        recipe = build(FinetuningRecipe, facts["recipe"], str(folder / FACTS))
+        encoders.check_is_model_folder(folder)
+        check_folder_in_place(folder)
+        with reported(f"{folder} can't be loaded as a task model; get or keep it again"):
+            encoder = encoders.load_encoder(folder, recipe.dropout, device)
+            tokenizer = encoders.load_encoder_tokenizer(folder, words=recipe.spaced_words)
+            task = TASKS[recipe.task](recipe, make_reader(recipe, tokenizer, encoder), facts["labels"])
+            model = TaskModel(encoder, task.head(encoders.encoding_size(encoder)))
+            _load_head(model.head, folder)
+            return Predictor(recipe, task, model.to(device))
     except PubmillError as error:
         raise PubmillError(str(error) if str(folder) in str(error) else f"{folder}: {error}") from None
-
-
-def _load_task_model(folder: Path, device: torch.device) -> Predictor:
-    facts = read_facts(folder)
-    recipe = build(FinetuningRecipe, facts["recipe"], str(folder / FACTS))
-    check_is_model_folder(folder)
-    check_folder_in_place(folder)
-    with reported(f"{folder} can't be loaded as a task model; get or keep it again"):
-        encoder = load_encoder(folder, recipe.dropout, device)
-        reader = make_reader(recipe, load_encoder_tokenizer(folder, words=recipe.spaced_words), encoder)
-        task = TASKS[recipe.task](recipe, reader, facts["labels"])
-        model = TaskModel(encoder, task.head(encoding_size(encoder)))
-        _load_head(model.head, folder)
-        return Predictor(recipe, task, model.to(device))
 
 
 def continue_head(head: torch.nn.Module, task: Task[Any], folder: Path) -> bool | None:
@@ -166,31 +153,29 @@ def read_facts(folder: Path) -> TaskModelFacts:
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise PubmillError(f"{path}: its format is not {FORMAT}, the one that this version of pubmill reads")
     labels, types = facts.get("labels"), facts.get("argument_types")
-    if not isinstance(facts.get("recipe"), dict) or not _is_string_list(labels):
+    if not isinstance(facts.get("recipe"), dict) or not fits(labels, list[str]):
         raise PubmillError(f"{path}: it must have a recipe and a list of labels; keep the model again")
-    if not isinstance(types, list) or not all(_is_string_list(pair) and len(pair) == 2 for pair in types):
+    if not fits(types, list[list[str]]) or any(len(pair) != 2 for pair in types):
         raise PubmillError(f"{path}: argument_types must be a list of pairs of types; keep the model again")
     checked: TaskModelFacts = facts  # type: ignore[assignment]
     return checked
 
 
 def read_report(folder: Path, job: FinetuningJob) -> TrainingReport:
-    """Read the training.json of a kept model and check that it is from this very run.
-
-    Raises a `PubmillError` that names the difference: recipe, seed, pretrained model, data, or the split by
-    which its weights were chosen.
-    """
+    """Read the training.json of a kept model; a `PubmillError` says how it is not from this very run: by
+    recipe, seed, pretrained model, data, or the split by which its weights were chosen."""
     if not (folder / REPORT).is_file():
         raise PubmillError(f"{folder} has no {REPORT}; scripts/finetune.py --keep writes such a folder")
     keys = ("recipe", "seed", "dev_split", "model", "model_sha256", "data_sha256", "failed")
     report = _checked_report(folder / REPORT, keys)
     data = report["data_sha256"]
+    paths = {name: split_path(job.dataset, name) for name in data}
     wanted: dict[str, tuple[object, object]] = {
         "recipe": (report["recipe"], as_values(job.recipe)),
         "seed": (report["seed"], job.seed),
         "dev split": (report["dev_split"], job.dev),
         "model": (report["model_sha256"], folder_sha256(job.model)),
-        "dataset": (data, {name: _sha256_if_there(split_path(job.dataset, name)) for name in data}),
+        "dataset": (data, {name: sha256(path) if path.is_file() else None for name, path in paths.items()}),
     }
     other = [name for name, (found, expected) in wanted.items() if found != expected]
     if other:
@@ -229,14 +214,6 @@ def _checked_report(path: Path, keys: Sequence[str]) -> TrainingReport:
     return checked
 
 
-def _sha256_if_there(path: Path) -> str | None:
-    return sha256(path) if path.is_file() else None
-
-
-def _is_string_list(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
 def _transformers_model(task: Task[Any], model: TaskModel) -> "PreTrainedModel | None":
     """Return transformers' own class with these weights, if it has one that gives the same scores."""
     import transformers
@@ -256,11 +233,8 @@ def _transformers_model(task: Task[Any], model: TaskModel) -> "PreTrainedModel |
         return None  # None for this encoder.
     layers = [child for child in whole.children() if isinstance(child, torch.nn.Linear)]
     base, weights = whole.base_model, model.encoder.state_dict()
-    if (
-        len(layers) != 1
-        or layers[0].weight.shape != state[2].shape
-        or base.state_dict().keys() != weights.keys()
-    ):
+    alike = len(layers) == 1 and layers[0].weight.shape == state[2].shape
+    if not alike or base.state_dict().keys() != weights.keys():
         return None
     base.load_state_dict(weights)
     layers[0].load_state_dict({"weight": state[2], "bias": state[1]})
@@ -290,13 +264,6 @@ def _probe_batch(reader: Reader, encoder: "PreTrainedModel") -> Batch:
     return collate(instances, reader.pad, encoder.device)
 
 
-def _save_tokenizer(reader: Reader, folder: Path) -> None:
-    """Save the tokenizer with truncation to the model's training length, for use with transformers."""
-    tokenizer = copy.deepcopy(reader.tokenizer)
-    tokenizer.model_max_length = reader.max_length
-    tokenizer.save_pretrained(folder)
-
-
 def _argument_types(task: Task[Any], dataset: Path) -> list[list[str]]:
     """Return the types of relation arguments in train, which define the candidate pairs in new text."""
     if task.kind is not SequenceExample:
@@ -312,9 +279,8 @@ def _check_saved_model(folder: Path, model: TaskModel, reader: Reader) -> None:
     again = load_task_model(folder, model.encoder.device)
     again.model.eval()
     batch = _probe_batch(reader, model.encoder)
-    one, other = (
-        forward(e, batch.ids, batch.mask, batch.segments) for e in (model.encoder, again.model.encoder)
-    )
+    both = (model.encoder, again.model.encoder)
+    one, other = (encoders.forward(encoder, batch.ids, batch.mask, batch.segments) for encoder in both)
     tokens = again.task.reader.tokenizer.get_vocab() == reader.tokenizer.get_vocab()
     if not tokens or one.shape != other.shape or not torch.equal(one, other):
         raise PubmillError(

@@ -8,20 +8,18 @@ from functools import partial
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning.batch_sampling import epoch_size, training_batches
-from pubmill.finetuning.execution import tokens_at_once
+from pubmill.finetuning.finetuning_job import EncodedSplit
 from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.inputs import Batch, flat_places
+from pubmill.finetuning.inputs import Batch, epoch_size, flat_places, training_batches
 from pubmill.finetuning.losses import IGNORED
 from pubmill.finetuning.parameter_groups import GroupedAdam
-from pubmill.finetuning.predicting import DivergenceError, Predictor
+from pubmill.finetuning.predicting import DivergenceError, Predictor, tokens_at_once
 from pubmill.finetuning.recorded_steps import RecordedSteps, Recorder, cuda_recorder
-from pubmill.finetuning.splits import EncodedSplit
 from pubmill.finetuning.tasks.task import Task
-from pubmill.finetuning.weight_updates import Update, compile_update
-from pubmill.finetuning.working_weights import RecordableAdam, refresh
+from pubmill.finetuning.weight_updates import RecordableAdam, Update, compile_update, refresh
 from pubmill.hardware.precision import autocast
 from pubmill.hardware.torch_setup import to_device
 from pubmill.messages.progress import report_progress
@@ -44,7 +42,7 @@ class FinetuningProgress:
     seconds: float = 0.0
     diverged: bool = False
     best: tuple[int, float] | None = None
-    best_weights: dict[str, torch.Tensor] = field(default_factory=dict)
+    best_weights: dict[str, Tensor] = field(default_factory=dict)
 
 
 class Trainer(Predictor):
@@ -70,9 +68,8 @@ class Trainer(Predictor):
         self.every = places == "every"
         # Not a method: its reference to the trainer would keep a GPU's memory until garbage is collected.
         loss = partial(loss_of, self.task, self.working, self.precision)
-        self.recorded = RecordedSteps(
-            self.working, loss, adam.update, adam.clear, recorder, whole=places is not None
-        )
+        whole = places is not None
+        self.recorded = RecordedSteps(self.working, loss, adam.update, adam.clear, recorder, whole)
 
     def describe_execution(self) -> dict[str, Any]:
         """Return `{"weights", "graphs", "graphs_per_step", "graphs_refused", "update", "update_refused",
@@ -100,14 +97,17 @@ class Trainer(Predictor):
         recipe keeps: the last ones, or the best ones on dev (the first of equals). It stops early, with
         `diverged` set, if a loss or prediction is NaN or infinite; the weights are then unusable.
         """
-        per_epoch = math.ceil(self._epoch_size(train) / self.recipe.batch_size)
+        size = epoch_size(len(train.encoded.instances), self.task.classes(train.targets))
+        per_epoch = math.ceil(size / self.recipe.batch_size)
         progress = FinetuningProgress(steps_per_epoch=per_epoch)
         total = per_epoch * self.recipe.epochs
         wanted = max(1, round(passes * per_epoch)) if passes else self.recipe.stop_after
         last = min(total, wanted or total)
+        every = self.recipe.evaluate_every or per_epoch
         try:
             for _ in self._run_steps(train, progress, total, last):
-                if self.recipe.keep == "best" and dev and self._is_dev_step(progress.steps, per_epoch, last):
+                due = progress.steps % every == 0 or progress.steps == last
+                if self.recipe.keep == "best" and dev and due:
                     self._score_dev(dev, progress, last)
             if self.recipe.keep == "last" and dev:
                 self._score_dev(dev, progress, last)
@@ -119,10 +119,6 @@ class Trainer(Predictor):
             if self.working is not self.model:
                 refresh(self.working, self.model)
         return progress
-
-    def _is_dev_step(self, step: int, per_epoch: int, last: int) -> bool:
-        every = self.recipe.evaluate_every or per_epoch
-        return step % every == 0 or step == last
 
     def _score_dev(self, dev: EncodedSplit, progress: FinetuningProgress, last: int) -> None:
         """Score dev; remember the weights if they are the best so far and the recipe keeps the best."""
@@ -160,27 +156,22 @@ class Trainer(Predictor):
                 if progress.seconds - reported > REPORT_SECONDS:
                     reported = progress.seconds
                     left = progress.seconds / progress.steps * (last - progress.steps)
-                    mean = losses.item() / max(1, number)
-                    report_progress(f"step {progress.steps}/{last}: loss {mean:.4f}, {left:.0f} s left")
+                    so_far = losses.item() / max(1, number)
+                    report_progress(f"step {progress.steps}/{last}: loss {so_far:.4f}, {left:.0f} s left")
                 yield
                 if progress.steps == last:
                     break
-            progress.losses.append(losses.item() / number if number else math.nan)
-            if not math.isfinite(progress.losses[-1]):
-                progress.losses.pop()
+            mean = losses.item() / number if number else math.nan
+            if not math.isfinite(mean):
                 raise DivergenceError
+            progress.losses.append(mean)
             losses.zero_()
-
-    def _epoch_size(self, train: EncodedSplit) -> int:
-        return epoch_size(len(train.encoded.instances), self.task.classes(train.targets))
 
     def _epoch_batches(self, train: EncodedSplit, epoch: int) -> list[list[int]]:
         classes = self.task.classes(train.targets)
         return training_batches(train.lengths, self.recipe.batch_size, self.seed, epoch, classes)
 
-    def _update(
-        self, train: EncodedSplit, indices: Sequence[int], step: int, total: int
-    ) -> torch.Tensor | None:
+    def _update(self, train: EncodedSplit, indices: Sequence[int], step: int, total: int) -> Tensor | None:
         """Make one update with one batch; return its loss. In float16, the update may be skipped; the result
         is None if the loss had overflowed too.
 
@@ -215,7 +206,7 @@ class Trainer(Predictor):
         self.at_once = len(part) // 2 * self._width(longest)
         report_progress(f"{fault}; continuing with {len(part) // 2} at once")
 
-    def _learn(self, train: EncodedSplit, indices: Sequence[int]) -> torch.Tensor | None:
+    def _learn(self, train: EncodedSplit, indices: Sequence[int]) -> Tensor | None:
         """Make an update with a batch at once; return its loss."""
         batch, targets = self._training_batch(train, indices)
         if recorded := self.recorded.find(batch, targets) if self.recorded else None:
@@ -224,7 +215,7 @@ class Trainer(Predictor):
         self.optimiser.backward(loss)
         return self._finish_update(loss.detach())
 
-    def _learn_parts(self, train: EncodedSplit, parts: Sequence[Sequence[int]]) -> torch.Tensor | None:
+    def _learn_parts(self, train: EncodedSplit, parts: Sequence[Sequence[int]]) -> Tensor | None:
         """Make an update with a batch part by part; return its loss, a mean over all targets."""
         counts = [sum(len(train.targets[index]) for index in part) for part in parts]
         losses = []
@@ -236,15 +227,15 @@ class Trainer(Predictor):
             losses.append(loss.detach())
         return self._finish_update(torch.stack(losses).sum())
 
-    def _finish_update(self, loss: torch.Tensor) -> torch.Tensor | None:
+    def _finish_update(self, loss: Tensor) -> Tensor | None:
         """Update the weights; return the batch's loss, or None if an infinite loss prevented the update."""
         return loss if self.optimiser.update() or torch.isfinite(loss) else None
 
-    def _encode(self, batch: Batch) -> torch.Tensor:
+    def _encode(self, batch: Batch) -> Tensor:
         with autocast(self.device, self.precision):
             return self.working.encode(batch.inputs)
 
-    def _training_batch(self, train: EncodedSplit, indices: Sequence[int]) -> tuple[Batch, torch.Tensor]:
+    def _training_batch(self, train: EncodedSplit, indices: Sequence[int]) -> tuple[Batch, Tensor]:
         """Return a batch and its targets; if it reads every position, with a target for each."""
         instances = [train.encoded.instances[index] for index in indices]
         targets = torch.tensor([target for index in indices for target in train.targets[index]])
@@ -254,18 +245,13 @@ class Trainer(Predictor):
             targets = rows.index_copy(0, flat_places(instances, batch.ids.shape[1]), targets)
         return batch, to_device(targets, self.device)
 
-    def _loss(self, encodings: torch.Tensor, batch: Batch, targets: torch.Tensor) -> torch.Tensor:
+    def _loss(self, encodings: Tensor, batch: Batch, targets: Tensor) -> Tensor:
         return loss_of(self.task, self.working, self.precision, encodings, batch, targets)
 
 
 def loss_of(
-    task: Task[Any],
-    model: TaskModel,
-    precision: str,
-    encodings: torch.Tensor,
-    batch: Batch,
-    targets: torch.Tensor,
-) -> torch.Tensor:
+    task: Task[Any], model: TaskModel, precision: str, encodings: Tensor, batch: Batch, targets: Tensor
+) -> Tensor:
     """Return the mean loss of a batch's encodings."""
     with autocast(encodings.device, precision):
         scores = model.score(encodings, batch)

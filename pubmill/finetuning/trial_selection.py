@@ -50,7 +50,12 @@ def select(trials: Iterable[Training], decides: Sequence[str]) -> Selection:
     points = _group_by_point(trials, searched)
     _check_same([trial for _, tried in points for trial in tried], searched)
     _check_complete(points)
-    considered = [_point_summary(point, tried) for point, tried in points]
+    considered = []
+    for point, tried in points:
+        scores = _dev_values(tried, "best")
+        mean = sum(scores) / len(scores) if scores else None
+        failed = len(tried) - len(scores)
+        considered.append({**point, "mean_dev": mean, "trials": len(tried), "failed": failed})
     candidates = [number for number, point in enumerate(considered) if point["mean_dev"] is not None]
     if not candidates:
         reason = failure_of(points[0][1][0][1])
@@ -59,16 +64,15 @@ def select(trials: Iterable[Training], decides: Sequence[str]) -> Selection:
     best = max(candidates, key=rank.__getitem__)  # The first of equals.
     chosen, tried = points[best]
     if STEPS in decides:
-        chosen = {**chosen, STEPS: _mean_best_step(tried)}
+        steps = _dev_values(tried, "best_step")
+        chosen = {**chosen, STEPS: max(1, round(sum(steps) / len(steps)))}
     mean = considered[best]["mean_dev"]
     return {"chosen": chosen, "failed": None, "mean_dev": mean, "considered": considered}
 
 
 def read_choice(path: Path) -> tuple[Point, str | None]:
-    """Return the chosen values for the recipe, and why all trials failed, else None.
-
-    If all trials failed, the values are those of the first trial, because the recipe must still be valid.
-    """
+    """Return the chosen values for the recipe, and why all trials failed, else None. If all trials failed,
+    the values are those of the first trial, because the recipe must still be valid."""
     selected = read_json(path)
     chosen = chosen_values(path, selected)
     if chosen is not None:
@@ -116,37 +120,26 @@ def _group_by_point(
 
 def _check_form(path: Path, training: Any) -> None:
     lacks = [key for key in NEEDED if not isinstance(training, dict) or key not in training]
-    wrong = [
-        key for key in ("recipe", "data_sha256", "dev") if not lacks and not isinstance(training[key], dict)
-    ]
+    objects = () if lacks else ("recipe", "data_sha256", "dev")
+    wrong = [key for key in objects if not isinstance(training[key], dict)]
     if lacks or wrong:
         what = f"has no {', '.join(lacks)}" if lacks else f"must have objects as {', '.join(wrong)}"
         raise PubmillError(f"{path} {what}, so it is no training.json of a trial; run the trial again")
 
 
-def _point_summary(point: Point, tried: list[Training]) -> Point:
-    scores = [_dev_value(path, training, "best") for path, training in _successful_trials(tried)]
-    mean = sum(scores) / len(scores) if scores else None
-    return {**point, "mean_dev": mean, "trials": len(tried), "failed": len(tried) - len(scores)}
-
-
-def _mean_best_step(tried: list[Training]) -> int:
-    """Return the number of steps until the best dev score, averaged over successful trials; at least one."""
-    steps = [_dev_value(path, training, "best_step") for path, training in _successful_trials(tried)]
-    return max(1, round(sum(steps) / len(steps)))
-
-
-def _successful_trials(tried: list[Training]) -> list[Training]:
-    return [(path, training) for path, training in tried if failure_of(training) is None]
-
-
-def _dev_value(path: Path, training: Mapping[str, Any], key: str) -> float:
-    value = training["dev"].get(key)
-    if not isinstance(value, (int, float)):
-        raise PubmillError(
-            f"{path}: dev has no {key}, so it can't be chosen by; run the trial with a dev split"
-        )
-    return value
+def _dev_values(tried: list[Training], key: str) -> list[float]:
+    """Return a number of the dev scores of each trial that did not fail."""
+    values = []
+    for path, training in tried:
+        if failure_of(training) is not None:
+            continue
+        value = training["dev"].get(key)
+        if not isinstance(value, (int, float)):
+            raise PubmillError(
+                f"{path}: dev has no {key}, so it can't be chosen by; run the trial with a dev split"
+            )
+        values.append(value)
+    return values
 
 
 def _check_same(trials: list[Training], searched: Sequence[str]) -> None:
@@ -156,14 +149,10 @@ def _check_same(trials: list[Training], searched: Sequence[str]) -> None:
     (first_path, first), *others = trials
     for path, training in others:
         names = sorted(first["data_sha256"].keys() | training["data_sha256"].keys())
-        pairs = [
-            *((f"{name} data", *(t["data_sha256"].get(name) for t in (first, training))) for name in names),
-            (
-                "recipe",
-                *({k: v for k, v in t["recipe"].items() if k not in searched} for t in (first, training)),
-            ),
-        ]
-        for name, mine, theirs in pairs:
+        compared = {f"{name} data": [t["data_sha256"].get(name) for t in (first, training)] for name in names}
+        recipes = (first["recipe"], training["recipe"])
+        compared["recipe"] = [{key: one[key] for key in one if key not in searched} for one in recipes]
+        for name, (mine, theirs) in compared.items():
             if mine != theirs:
                 raise PubmillError(
                     f"{first_path} and {path} differ in their {name} ({mine} and {theirs}), so their "
@@ -173,12 +162,9 @@ def _check_same(trials: list[Training], searched: Sequence[str]) -> None:
 
 def _check_complete(points: list[tuple[Point, list[Training]]]) -> None:
     """Check that every point was tried exactly once with each of the same models and seeds."""
-    tried_with = [
-        (point, sorted((training["model"], training["seed"]) for _, training in tried))
-        for point, tried in points
-    ]
-    expected = sorted({who for _, tried in tried_with for who in tried})
-    for point, found in tried_with:
+    tried_with = [sorted((one["model"], one["seed"]) for _, one in tried) for _, tried in points]
+    expected = sorted({who for found in tried_with for who in found})
+    for (point, _), found in zip(points, tried_with, strict=True):
         if found != expected:
             named = ", ".join(f"{key} {value}" for key, value in point.items()) or "of no values"
             raise PubmillError(

@@ -47,20 +47,9 @@ def _update_block(  # type: ignore[no-untyped-def]
     tl.store(copied + at, value.to(tl.bfloat16), mask=inside)
 
 
-def compiled_update(
-    gradient: Tensor,
-    weight: Tensor,
-    mean: Tensor,
-    square: Tensor,
-    copied: Tensor,
-    factors: Tensor,
-    scale: Tensor,
-) -> None:
-    """Do `plain_update` as one kernel, for sizes that are multiples of `MULTIPLE`.
-
-    The first call for each type of gradient compiles it; no other size does.
-    """
+def compiled_update(gradient: Tensor, weight: Tensor, *others: Tensor) -> None:
+    """Do `plain_update` as one kernel, for sizes that are multiples of `MULTIPLE`. The first call for each
+    type of gradient compiles it; no other size does."""
     size = weight.numel()
     constants = {"part": MULTIPLE, "block": BLOCK, "beta1": BETA1, "beta2": BETA2}
-    tensors = (gradient, weight, mean, square, copied, factors, scale)
-    _update_block[(-(-size // BLOCK),)](*tensors, size // MULTIPLE, **constants)
+    _update_block[(-(-size // BLOCK),)](gradient, weight, *others, size // MULTIPLE, **constants)

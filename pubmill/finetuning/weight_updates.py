@@ -1,13 +1,22 @@
-"""Choice of how a GPU updates a large weight: one compiled kernel, if it works there, or PyTorch's own."""
+"""Working copy of a task model in bfloat16, and the update of the float32 weights that it was made from.
 
+A GPU updates a large weight by one compiled kernel, if it works there, or by PyTorch's own.
+"""
+
+import copy
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from pubmill.finetuning.parameter_groups import BETA1, BETA2
+from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.parameter_groups import BETA1, BETA2, GroupedAdam, schedule
 from pubmill.hardware.compilers import fault_of_kernels
+from pubmill.hardware.torch_setup import to_device
 from pubmill.messages.progress import report_slower
+from pubmill.recipes import FinetuningRecipe
 
 Update = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor], None]
 """A function of gradient, weight, both moments, the weight's copy, factors (`factors_of`) and the divisor of
@@ -16,11 +25,14 @@ MULTIPLE = 16
 """Divisor of the elements of a weight that the compiled kernel updates."""
 CHECKED = 95 * MULTIPLE
 """Number of weights in the check: more than a block."""
+LARGE = 2**17
+"""Elements of a weight from which on its update takes longer than the start of a kernel of its own."""
+UNCORRECTED = 1e9
+"""Number of updates after which Adam's bias correction is a factor of exactly 1."""
 
 
 def factors_of(rate: float, decay: float, update: int | None, epsilon: float) -> list[float]:
     """Return learning rate, weight decay, step size, divisor of the second moment's root, and epsilon.
-
     `update`: number of the update, from 1; None: Adam without bias correction."""
     first, second = (1.0, 1.0) if update is None else (1 - BETA1**update, 1 - BETA2**update)
     return [rate, rate * decay, rate / first, second**0.5, epsilon]
@@ -28,16 +40,10 @@ def factors_of(rate: float, decay: float, update: int | None, epsilon: float) ->
 
 @torch.no_grad()
 def plain_update(
-    gradient: Tensor,
-    weight: Tensor,
-    mean: Tensor,
-    square: Tensor,
-    copied: Tensor,
-    factors: Tensor,
-    scale: Tensor,
+    grad: Tensor, weight: Tensor, mean: Tensor, square: Tensor, copied: Tensor, factors: Tensor, scale: Tensor
 ) -> None:
     """Update a weight by Adam with PyTorch's kernels, and copy it; the reference for the compiled kernel."""
-    slope = gradient.float() / scale
+    slope = grad.float() / scale
     mean.lerp_(slope, 1 - BETA1)
     square.mul_(BETA2).addcmul_(slope, slope, value=1 - BETA2)
     weight.sub_(factors[1] * weight)
@@ -85,3 +91,147 @@ def _are_close(found: Sequence[Tensor], expected: Sequence[Tensor]) -> bool:
         part = 1e-2 if one.dtype == torch.bfloat16 else 1e-5
         close.append(((one - other).abs() <= 1e-6 + part * other.abs()).all())
     return bool(torch.stack(close).all())
+
+
+def working_copy(model: TaskModel, dtype: torch.dtype) -> TaskModel:
+    """Return the model with a copy of its encoder, whose weights are of another type, and the same head.
+    Buffers are shared, as they are constants; those of rotary positions need float32."""
+    memo: dict[int, Any] = {id(buffer): buffer for buffer in model.encoder.buffers()}
+    for weight in model.encoder.parameters():
+        memo[id(weight)] = nn.Parameter(weight.detach().to(dtype, copy=True), weight.requires_grad)
+    return TaskModel(copy.deepcopy(model.encoder, memo=memo), model.head)
+
+
+def refresh(working: TaskModel, model: TaskModel) -> None:
+    """Copy the model's weights into its working copy."""
+    _copy(list(working.encoder.parameters()), list(model.encoder.parameters()))
+
+
+@torch.no_grad()
+def _copy(to: list[Any], source: list[Any]) -> None:
+    """Copy tensors, converted, with a few kernels."""
+    if to:
+        torch._foreach_copy_(to, source)
+
+
+@dataclass(frozen=True)
+class LargeWeight:
+    """A weight with a kernel of its own: its place among the groups, its copy and its moments."""
+
+    weight: nn.Parameter
+    copied: nn.Parameter
+    group: int
+    mean: Tensor
+    square: Tensor
+
+
+class RecordableAdam(GroupedAdam):
+    """Adam on a model whose gradients are those of its working copy, without any value from the host.
+
+    A CUDA graph can therefore record `update`: the rates are tensors that `schedule` fills, and Adam without
+    bias correction is Adam after very many updates. Gradients of the head stay at their place in memory.
+    Large weights are updated by `kernel`, if there is one, and all others by PyTorch's Adam.
+    """
+
+    def __init__(
+        self, model: TaskModel, recipe: FinetuningRecipe, working: TaskModel, kernel: Update | None = None
+    ) -> None:
+        super().__init__(model, recipe)
+        self.model, self.working, self.kernel = model, working, kernel
+        groups = self.adam.param_groups
+        width, device = len(factors_of(0, 0, None, 0)), self.parameters[0].device
+        self.factors = torch.zeros(len(groups), width, device=device)
+        for group, rate in zip(groups, self.factors[:, 0].unbind(), strict=True):
+            group.update(lr=rate, weight_decay=group["decay"], capturable=rate.is_cuda)
+        for parameter in model.head.parameters():
+            parameter.grad = torch.zeros_like(parameter)
+        pairs = zip(working.encoder.parameters(), model.encoder.parameters(), strict=True)
+        self.copies = {weight: copied for copied, weight in pairs if weight.requires_grad}
+        self.large = _take_large(groups, self.copies) if kernel else []
+        large = {one.weight for one in self.large}
+        self.small = [weight for weight in self.copies if weight not in large]
+        if not recipe.bias_correction:
+            small = [parameter for group in groups for parameter in group["params"]]
+            self.adam.state.update({parameter: _uncorrected(parameter) for parameter in small})
+
+    def schedule(self, step: int, total: int) -> None:
+        rate = self.recipe.learning_rate * schedule(step, total, self.recipe.warmup)
+        update, epsilon = step + 1 if self.recipe.bias_correction else None, self.recipe.adam_epsilon
+        groups = self.adam.param_groups
+        rows = [factors_of(rate * group["share"], group["decay"], update, epsilon) for group in groups]
+        self.factors.copy_(to_device(torch.tensor(rows), self.factors.device))
+
+    def update(self) -> bool:
+        """Clip the gradients inside Adam's own kernels, update the weights, and clear the gradients."""
+        learnt = self._take_gradients()
+        norm = torch.nn.utils.get_total_norm(list(learnt.values()), foreach=True)
+        # As clip_grad_norm_ does, which would read and write all gradients once more.
+        scale = ((norm + 1e-6) / self.recipe.max_gradient_norm).clamp(min=1)
+        self.adam.grad_scale = scale
+        for one in self.large:
+            if one.weight in learnt and self.kernel:
+                tensors = one.weight, one.mean, one.square, one.copied, self.factors[one.group]
+                self.kernel(learnt[one.weight], *tensors, scale)
+        self.adam.step()
+        self.clear()
+        _copy([self.copies[weight] for weight in self.small], self.small)
+        return True
+
+    def clear(self) -> None:
+        self.working.encoder.zero_grad()
+        self.model.encoder.zero_grad()
+        self.model.head.zero_grad(set_to_none=False)
+
+    def add_gradients(self) -> None:
+        """Move the gradients of the working copy to the model, in float32."""
+        self._move_gradients(list(self.copies))
+        self.working.encoder.zero_grad()
+
+    def _move_gradients(self, weights: Sequence[nn.Parameter]) -> None:
+        """Add the gradients of these weights' copies to those of the weights, in float32."""
+        learnt = [weight for weight in weights if self.copies[weight].grad is not None]
+        gradients = [torch.empty_like(weight) for weight in learnt]
+        _copy(gradients, [self.copies[weight].grad for weight in learnt])
+        for weight, gradient in zip(learnt, gradients, strict=True):
+            weight.grad = gradient if weight.grad is None else weight.grad.add_(gradient)
+
+    def _take_gradients(self) -> dict[nn.Parameter, Tensor]:
+        """Pass the gradients to PyTorch's Adam; return the gradient of each weight. They are the working
+        copy's, unless the model already has the sums over all parts of the batch."""
+        copies = self.copies.items()
+        gradients = {weight: copied.grad for weight, copied in copies if copied.grad is not None}
+        if not gradients:
+            return {weight: weight.grad for weight in self.parameters if weight.grad is not None}
+        self._move_gradients(self.small)
+        heads = {weight: weight.grad for weight in self.model.head.parameters() if weight.grad is not None}
+        return {**gradients, **heads}
+
+
+def _take_large(groups: list[dict[str, Any]], copies: dict[nn.Parameter, nn.Parameter]) -> list[LargeWeight]:
+    """Remove large weights with copies from the groups of PyTorch's Adam; return them."""
+    taken = []
+    for number, group in enumerate(groups):
+        rest = []
+        for weight in group["params"]:
+            if weight in copies and _is_large(weight, copies[weight]):
+                mean, square = (torch.zeros_like(weight, requires_grad=False) for _ in range(2))
+                taken.append(LargeWeight(weight, copies[weight], number, mean, square))
+            else:
+                rest.append(weight)
+        group["params"] = rest
+    return taken
+
+
+def _is_large(weight: nn.Parameter, copied: nn.Parameter) -> bool:
+    size = weight.numel()
+    adjacent = weight.is_contiguous() and copied.is_contiguous() and copied.dtype == torch.bfloat16
+    return adjacent and size >= LARGE and size % MULTIPLE == 0
+
+
+def _uncorrected(parameter: nn.Parameter) -> dict[str, Tensor]:
+    """Return the state of Adam after so many updates that its bias correction is 1."""
+    return {
+        "step": torch.full((), UNCORRECTED, device=parameter.device),
+        "exp_avg": torch.zeros_like(parameter),
+        "exp_avg_sq": torch.zeros_like(parameter),
+    }

@@ -28,7 +28,7 @@ from pubmill.examples.kinds import (
     is_label_list,
     kept_examples,
 )
-from pubmill.examples.subword_labels import CONTINUATION, SUBWORDS, PredictedLabels
+from pubmill.examples.tagging import CONTINUATION, SUBWORDS, PredictedLabels
 from pubmill.hardware.provenance import provenance
 from pubmill.metrics.collapse import failure_of, is_collapsed
 from pubmill.metrics.contributions import Items, Scored, units_of

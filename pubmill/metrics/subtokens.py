@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pubmill.examples.subword_labels import PredictedLabels, gold_subwords, subword_mentions
-from pubmill.examples.tagging import Mention
+from pubmill.examples.tagging import Mention, PredictedLabels, gold_subwords, subword_mentions
 from pubmill.metrics.contributions import Array, Scored, Totals, scored
 from pubmill.metrics.ratios import ratio
 from pubmill.metrics.registry import Metric, register
@@ -20,7 +19,7 @@ def score_subtokens(gold: Labels, predicted: Labels, units: Sequence[int] | None
     """Score the predicted labels of subwords by exact match of entities.
 
     shin2020 section 5.1 labels sub-tokens separately and evaluates with CoNLL's script; that X continues what
-    stands before it is ours (`pubmill.examples.subword_labels`). An entity is correct if its first and last
+    stands before it is ours (`pubmill.examples.tagging`). An entity is correct if its first and last
     subwords and its type are. If all later subwords are predicted X, all counts are those of whole words.
     Sentences without labels of subwords contribute nothing; if no sentence has them, no metric is defined.
     """

@@ -1,4 +1,4 @@
-"""Annotate a file in any supported format."""
+"""Annotate a file in any supported format, or predict JSON lines in the form of a dataset's examples."""
 
 import gzip
 import io
@@ -7,29 +7,33 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO
+from typing import IO, Any
 
 from pubmill.errors import PubmillError
+from pubmill.examples.kind_facts import FACTS
+from pubmill.examples.kinds import Example
+from pubmill.finetuning.tasks.task import Task
 from pubmill.formats.document_files import ENTITIES, FORMATS, SUFFIXES, suffix_of
 from pubmill.formats.json_text import json_line, read_rows
-from pubmill.formats.text_files import GZIP
+from pubmill.formats.text_files import GZIP, check_characters
 from pubmill.messages.progress import with_counts
 from pubmill.messages.wording import repeated
 from pubmill.prediction.annotating import Annotator, own_types
-from pubmill.prediction.example_rows import predict_rows
+from pubmill.recipes import build
 from pubmill.storage.files import writing
 
 STREAM = "-"
+TOGETHER = 1000
+"""Number of rows predicted together."""
 
 
 def targets(sources: Sequence[Path], output: Path) -> dict[Path, Path]:
-    """Return the file to write for each file to read.
-
-    A single file is written to `output`. Of several files, or of a folder with its files of known formats,
-    `output` is the folder, in which each keeps its name.
-    """
+    """Return the file to write for each file to read. A single file is written to `output`. Of several files,
+    or of a folder with its files of known formats, `output` is the folder, in which each keeps its name."""
     if len(sources) == 1 and not sources[0].is_dir():
         return {sources[0]: output}
     paths = [path for one in sources for path in (_files_in(one) if one.is_dir() else [one])]
@@ -40,11 +44,8 @@ def targets(sources: Sequence[Path], output: Path) -> dict[Path, Path]:
 
 
 def check_targets(files: Mapping[Path, Path], forms: Mapping[Path, str]) -> None:
-    """Raise a `PubmillError` for an output that would replace its input, or whose name misleads: it implies a
-    format that the output does not have, and that the name of the input does not imply either.
-
-    `forms`: the format of each input.
-    """
+    """Raise a `PubmillError` for an output that would replace its input, or whose name implies a format that
+    it does not have, and that its input's name does not imply either. `forms`: the format of each input."""
     for source, target in files.items():
         if target.resolve() == source.resolve():
             raise PubmillError(f"{source}: the output would replace this input; name another file or folder")
@@ -67,7 +68,8 @@ def without_streams(sources: Sequence[Path], output: Path) -> Iterator[tuple[lis
     with TemporaryDirectory() as folder:
         received, made = Path(folder) / "stdin", Path(folder) / "stdout"
         if STREAM in map(str, sources):
-            received = _received(received)
+            with received.open("wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file)
             sources = [received]
         elif str(output) == STREAM and (len(sources) > 1 or sources[0].is_dir()):
             raise PubmillError("several files can't be written to `-`, the standard output; name a folder")
@@ -84,13 +86,6 @@ def _print_file(path: Path) -> None:
         sys.stdout.flush()
     except BrokenPipeError:  # and Python must not find the pipe broken again at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _received(path: Path) -> Path:
-    """Write the standard input to a file; return its path."""
-    with path.open("wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
-    return path
 
 
 def _files_in(folder: Path) -> list[Path]:
@@ -115,14 +110,14 @@ def _written(path: Path, name: str) -> IO[str]:
 def annotate_file(annotator: Annotator, source: Path, target: Path, form: str) -> None:
     """Write the documents or rows of `source`, with the model's predictions, to `target`."""
     kind = annotator.predictor.recipe.task
-    rows = form == "jsonl" and (kind != "tokens" or _has_words(source))
+    # The first row says whether there are words, which are used without tokenization, instead of text.
+    first = islice(read_rows(source), 1)
+    rows = form == "jsonl" and (kind != "tokens" or any("words" in row for _, row in first))
     if not rows and kind != "tokens" and not (kind == "sequence" and annotator.pairs and form in ENTITIES):
-        further = (
-            "; relations are also predicted between mentions in BioC and PubTator" if annotator.pairs else ""
-        )
+        further = "; relations are also predicted between mentions in BioC and PubTator"
         raise PubmillError(
             f"{source}: this model ({kind}) reads JSON lines in the form of its dataset's examples "
-            f"(--format jsonl){further}"
+            f"(--format jsonl){further if annotator.pairs else ''}"
         )
     if rows and annotator.names != {kind: kind for kind in own_types(annotator.predictor)}:
         raise PubmillError(
@@ -143,6 +138,40 @@ def annotate_file(annotator: Annotator, source: Path, target: Path, form: str) -
         ) from None
 
 
-def _has_words(path: Path) -> bool:
-    """Return whether the first row has words, which are used without tokenization, instead of text."""
-    return any("words" in row for _, row in zip(range(1), (row for _, row in read_rows(path)), strict=False))
+def predict_rows(annotator: Annotator, path: Path) -> Iterator[dict[str, object]]:
+    """Yield a line of predictions for each row, in order."""
+    task = annotator.predictor.task
+    rows = read_rows(path)
+    while some := [example_of(row, task, where) for where, row in islice(rows, TOGETHER)]:
+        for example, (predicted, confidence) in zip(some, annotator.predict(some), strict=True):
+            row = task.row(example, predicted)
+            yield row if confidence is None else {**row, "confidence": confidence}
+
+
+def example_of(row: dict[str, Any], task: Task[Any], where: str) -> Example:
+    """Return the example in a row; any labels in the row are ignored."""
+    kind = task.recipe.task
+    values = {"document": None, **row, **_placeholder_labels(row, task)}
+    try:
+        if "sentences" in values:
+            values["sentences"] = [{"labels": [], **item} for item in values["sentences"]]
+        example = build(task.kind, values, where)
+    except (PubmillError, TypeError, AttributeError):  # whose messages may contain text
+        raise PubmillError(f"{where}: a row for this model ({kind}) needs {FACTS[kind].row}") from None
+    if fault := example.fault():
+        raise PubmillError(f"{where}: {fault}")
+    check_characters(repr(values), where)
+    return example
+
+
+def _placeholder_labels(row: dict[str, Any], task: Task[Any]) -> dict[str, Any]:
+    """Placeholder labels, which the example classes require."""
+    words = row.get("words")
+    missing: dict[str, Any] = {
+        "label": task.labels[0] if task.labels else "",
+        "labels": ["O"] * len(words) if isinstance(words, list) else [],
+        "score": 0.0,
+        **{name: [] for name in ("answers", "relations", "mentions")},
+        "layers": {},
+    }
+    return {one.name: missing[one.name] for one in fields(task.kind) if one.name in missing}

@@ -7,10 +7,9 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, Example, SequenceExample, TokensExample
-from pubmill.examples.subword_labels import CONTINUATION, OUTSIDE
-from pubmill.examples.tagging import to_mentions
+from pubmill.examples.tagging import CONTINUATION, OUTSIDE, to_mentions
+from pubmill.finetuning.finetuning_job import encode_split
 from pubmill.finetuning.predicting import DivergenceError, Predictor
-from pubmill.finetuning.splits import encode_split
 from pubmill.formats.documents import Annotated, InputDocument, Relation, TextMention
 from pubmill.messages.wording import unknown
 from pubmill.prediction.text_units import Split, Unit, units, words
@@ -50,15 +49,11 @@ class Annotator:
         self.counts: Counter[str] = Counter()
 
     def annotate(self, documents: Iterable[InputDocument]) -> Iterator[Annotated]:
-        """Yield every document with predicted mentions (tokens models) or relations (sequence models), in
-        order."""
+        """Yield every document in order, with mentions (tokens models) or relations (sequence models)."""
         remaining = iter(documents)
         while some := list(islice(remaining, TOGETHER)):
-            yield from (
-                self._annotate_mentions(some)
-                if self.predictor.recipe.task == "tokens"
-                else self._annotate_relations(some)
-            )
+            mentions = self.predictor.recipe.task == "tokens"
+            yield from self._annotate_mentions(some) if mentions else self._annotate_relations(some)
 
     def predict(self, examples: Sequence[Example]) -> list[tuple[Any, Any]]:
         """Return the model's predictions for examples, whose labels are ignored, each with its confidence, or
@@ -78,14 +73,12 @@ class Annotator:
     def _annotate_mentions(self, documents: Sequence[InputDocument]) -> Iterator[Annotated]:
         read = [(number, unit) for number, one in enumerate(documents) for unit in units(one, self.split)]
         spans = [words(unit.text) for _, unit in read]
-        labels = self.predict(
-            [
-                _sentence_example(place, unit, of)
-                for place, ((_, unit), of) in enumerate(zip(read, spans, strict=True))
-            ]
-        )
+        examples = []
+        for place, ((_, unit), of) in enumerate(zip(read, spans, strict=True)):
+            tokens, labels = [unit.text[start:end] for start, end in of], [OUTSIDE] * len(of)
+            examples.append(TokensExample(id=str(place), document=None, words=tokens, labels=labels))
         of_documents: list[list[list[TextMention]]] = [[[] for _ in one.passages] for one in documents]
-        for (number, unit), of, (predicted, sure) in zip(read, spans, labels, strict=True):
+        for (number, unit), of, (predicted, sure) in zip(read, spans, self.predict(examples), strict=True):
             for first, last, kind in to_mentions(predicted):
                 if name := self.names.get(kind or UNTYPED):
                     confidence = None if sure is None else min(sure[first:last])
@@ -110,8 +103,7 @@ class Annotator:
             yield self._count_replaced(Annotated(document=document, own=self.own, relations=relations))
 
     def _count_replaced(self, one: Annotated) -> Annotated:
-        """Count the file's mentions and relations that are replaced and kept; return the document
-        unchanged."""
+        """Count the mentions and relations of the file that are replaced and kept; return the document."""
         kept = [one.keeps(mention) for passage in one.document.passages for mention in passage.mentions]
         relations = len(one.kept_relations())
         self.counts["mentions_replaced"] += kept.count(False)
@@ -153,16 +145,9 @@ def own_types(predictor: Predictor) -> frozenset[str]:
     return frozenset(predictor.task.labels) - {predictor.recipe.negative}
 
 
-def _sentence_example(place: int, unit: Unit, spans: Sequence[tuple[int, int]]) -> TokensExample:
-    tokens = [unit.text[start:end] for start, end in spans]
-    return TokensExample(id=str(place), document=None, words=tokens, labels=["O"] * len(tokens))
-
-
 def _document_mention(unit: Unit, start: int, end: int, kind: str, confidence: float | None) -> TextMention:
-    text = unit.text[start:end]
-    return TextMention(
-        start=unit.start + start, end=unit.start + end, type=kind, text=text, confidence=confidence
-    )
+    text, start, end = unit.text[start:end], unit.start + start, unit.start + end
+    return TextMention(start=start, end=end, type=kind, text=text, confidence=confidence)
 
 
 def _rounded(confidence: Any) -> Any:

@@ -8,6 +8,7 @@ import hashlib
 import pickletools
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,24 +19,20 @@ from pubmill.examples.tagging import to_labels
 from pubmill.hardware.provenance import provenance
 from pubmill.recipes.scoring import AnnotationRecipe
 from pubmill.storage.files import sha256
-from pubmill.storage.training_reports import MadeWith
 
 CODE = {".py", ".pyc", ".pyd", ".so", ".dll", ".dylib"}
 PICKLES = {".pkl", ".pickle", ".joblib", ".pt", ".pth"}
 PICKLED = tuple(bytes([0x80, protocol]) for protocol in range(2, 6))
-"""First bytes of a pickle of protocol 2 or later; spaCy's own files (JSON, non-empty MessagePack) never begin
-with them."""
+"""First bytes of pickles from protocol 2 on; spaCy's own files (JSON, non-empty MessagePack) have others."""
 CALLS = {"MARK": {"INST", "OBJ"}, "GLOBAL": {"REDUCE", "BUILD"}}
-"""Pickle instruction of protocol 0 or 1 -> instructions that call code and must follow it; a pickle without
-them is harmless."""
+"""Pickle instruction of protocol 0 or 1 -> those that call code and must follow it, else it is harmless."""
 LOOKED_AT = 1_000_000
 """Number of bytes at the start of a file that are searched for such instructions."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Annotation:
-    """A pipeline's predictions for a split, one per example in order, and the notes on how they were made
-    (`report`)."""
+    """A pipeline's predictions for a split, one per example in order, and how they were made (`report`)."""
 
     predictions: list[dict[str, Any]]
     report: Mapping[str, object]
@@ -52,9 +49,15 @@ def annotate(recipe: AnnotationRecipe, pipeline: Path, model: str, examples: Pat
     counts = {"entities_taken": 0, "entities_left_out": 0}
     labelled = list(predict(nlp, [sentence.words for sentence in sentences], recipe.types, counts))
     rows = [{"id": one.id, "labels": labels} for one, labels in zip(sentences, labelled, strict=True)]
+    made_with = provenance()
+    packages = {**made_with["packages"], "spacy": _import_spacy().__version__}
+    identity = {key: nlp.meta.get(key) for key in ("lang", "name", "version")}
+    identity["parts"] = list(nlp.pipe_names)
     report = {
-        **_run_provenance(),
-        "recipe": {"task": "tokens", "pipeline": _pipeline_identity(nlp), **asdict(recipe)},
+        **made_with,
+        "packages": packages,
+        "hardware": {**made_with["hardware"], "device": "cpu"},
+        "recipe": {"task": "tokens", "pipeline": identity, **asdict(recipe)},
         "dev": dict.fromkeys(("metric", "best_step", "best_epoch", "best")) | {"steps": [], "scores": []},
         "seed": 1,
         "split": split,
@@ -105,25 +108,16 @@ def check_folder(folder: Path) -> None:
 
 
 def _is_pickle(path: Path) -> bool:
-    """Return whether a file is a pickle of any protocol; 0 and 1 have no signature, so instructions are
-    parsed."""
+    """Return whether a file is a pickle; protocols 0 and 1, without signature, are told by instructions."""
     with path.open("rb") as content:
         start = content.read(LOOKED_AT)
     callable_now: set[str] = set()
-    for instruction in _instructions(start):
-        if instruction in callable_now:
-            return True
-        callable_now |= CALLS.get(instruction, set())
+    with suppress(ValueError, IndexError, UnicodeDecodeError, OverflowError):  # parsed as far as possible
+        for instruction, _, _ in pickletools.genops(start):
+            if instruction.name in callable_now:
+                return True
+            callable_now |= CALLS.get(instruction.name, set())
     return start.startswith(PICKLED)
-
-
-def _instructions(content: bytes) -> Iterator[str]:
-    """Yield the names of a pickle's instructions, as far as the bytes can be parsed; nothing is executed."""
-    try:
-        for instruction, _, _ in pickletools.genops(content):
-            yield instruction.name
-    except (ValueError, IndexError, UnicodeDecodeError, OverflowError):
-        return
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -144,24 +138,18 @@ def check_labels(recipe: AnnotationRecipe, nlp: Any, folder: Path) -> None:
     known = {label for labels in nlp.pipe_labels.values() for label in labels}
     strange = sorted(recipe.types.keys() - known)
     if strange:
+        labels = [f"{name}: {', '.join(sorted(one)[:20])}" for name, one in nlp.pipe_labels.items() if one]
         raise PubmillError(
             f"{folder}: no part of the pipeline predicts entities with the label {', '.join(strange)}; "
-            f"its labels are {_labels_text(nlp.pipe_labels)}. Correct `types` in the model's spec"
+            f"its labels are {'; '.join(labels) or 'none'}. Correct `types` in the model's spec"
         )
-
-
-def _labels_text(labels: dict[str, Sequence[str]]) -> str:
-    known = (f"{name}: {', '.join(sorted(given)[:20])}" for name, given in labels.items() if given)
-    return "; ".join(known) or "none"
 
 
 def predict(
     nlp: Any, sentences: Iterable[Sequence[str]], types: dict[str, str], counts: dict[str, int]
 ) -> Iterator[list[str]]:
-    """Yield BIO labels for the words of each sentence, after all parts of the pipeline have processed it.
-
-    The numbers of entities used, and of entities with labels that are not in `types`, are added to `counts`.
-    """
+    """Yield BIO labels for the words of each sentence, after all parts of the pipeline have processed it. The
+    numbers of entities used, and of entities with labels that are not in `types`, are added to `counts`."""
     from spacy.tokens import Doc
 
     documents = (Doc(nlp.vocab, words=list(words)) for words in sentences)
@@ -177,20 +165,6 @@ def _import_spacy() -> Any:
     try:
         import spacy
     except ImportError:
-        raise PubmillError(
-            "a spaCy pipeline needs spaCy, which is not installed; `make setup` installs it"
-        ) from None
+        fault = "a spaCy pipeline needs spaCy, which is not installed; `make setup` installs it"
+        raise PubmillError(fault) from None
     return spacy
-
-
-def _pipeline_identity(nlp: Any) -> dict[str, object]:
-    """Return the pipeline's own name and version, and its parts in order."""
-    said = {key: nlp.meta.get(key) for key in ("lang", "name", "version")}
-    return {**said, "parts": list(nlp.pipe_names)}
-
-
-def _run_provenance() -> MadeWith:
-    """Return commit, packages, Python and hardware of this run."""
-    made_with = provenance()
-    packages = {**made_with["packages"], "spacy": _import_spacy().__version__}
-    return {**made_with, "packages": packages, "hardware": {**made_with["hardware"], "device": "cpu"}}

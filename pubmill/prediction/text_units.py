@@ -61,8 +61,6 @@ def load_splitter(archive: Path | None) -> Split | None:
     """Return NLTK's Punkt splitter with the tables of `punkt_tab.zip`; None without an archive."""
     if archive is None:
         return None
-    from pubmill.examples.sentences import (
-        SentenceSplitter,  # imported late, as NLTK is optional
-    )
+    from pubmill.examples.sentences import SentenceSplitter  # NLTK is optional
 
     return SentenceSplitter(archive).split

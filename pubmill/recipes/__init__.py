@@ -8,11 +8,10 @@ from pubmill.recipes.finetuning import Dummies, FinetuningRecipe
 from pubmill.recipes.objectives import Adversarial, Causal, Distillation, Generator, Objective
 from pubmill.recipes.pretraining import Architecture, Optimisation, PretrainingRecipe, RotaryAttention
 from pubmill.recipes.reading import build, fits, read
-from pubmill.recipes.recipe_types import FORBID_UNKNOWN, Precision
+from pubmill.recipes.recipe_types import Precision
 from pubmill.recipes.vocabs import Splitting, VocabRecipe
 
 __all__ = [
-    "FORBID_UNKNOWN",
     "Adversarial",
     "Architecture",
     "Causal",

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT
+from pubmill.recipes.recipe_types import OMIT_DEFAULT, StrictRecipe
 
 Parser = Literal["pubmill", "pubmed_parser"]
 Division = Literal["json", "file", "line", "blank-line"]
@@ -68,11 +68,8 @@ class SourceShards:
 
 @dataclass(frozen=True, kw_only=True)
 class LatestRecipe:
-    """The sources of a corpus in the order of authority.
-
-    The shards are named here and not by paths on the command line: those of a whole baseline would be longer
-    than a shell command may be.
-    """
+    """The sources of a corpus in the order of authority. The shards are named here and not by paths on the
+    command line: those of a whole baseline would be longer than a shell command may be."""
 
     sources: tuple[SourceShards, ...]
 
@@ -94,7 +91,7 @@ class LockRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelectionRecipe:
+class SelectionRecipe(StrictRecipe):
     """Parts of documents to use as text, and filters over documents; null turns a filter off.
 
     - `min_words`, `max_words`: limits on the words in the selected parts.
@@ -111,8 +108,6 @@ class SelectionRecipe:
     - `dated_from`: first day of the last revision.
     - `dated_to`: last day of the last revision.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     parts: tuple[Literal["abstract", "body"], ...] = ("abstract",)
     licences: tuple[LicenceGroup, ...] | None = None
@@ -168,10 +163,8 @@ class IndexRecipe:
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentsRecipe:
-    """Documents that are looked up in the sources of a corpus, given in the order of authority.
-
-    `documents`: dataset -> files below the results folder whose rows have a PMID as `document`.
-    """
+    """Documents that are looked up in the sources of a corpus, given in the order of authority. `documents`:
+    dataset -> files below the results folder whose rows have a PMID as `document`."""
 
     sources: tuple[SourceShards, ...]
     documents: dict[str, tuple[str, ...]]

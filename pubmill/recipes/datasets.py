@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pubmill.recipes.finetuning import Dummies
-from pubmill.recipes.recipe_types import FORBID_UNKNOWN, Kind
+from pubmill.recipes.recipe_types import Kind, StrictRecipe
 from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
 
 Access = Literal["public", "registration", "credentialed"]
@@ -40,14 +40,12 @@ class ConceptsRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishedFile:
+class PublishedFile(StrictRecipe):
     """A file of a published form, and its hash; null if the published bytes are not known.
 
     - `name`: the file's name.
     - `sha256`: its hash; null: the published bytes are not known.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     name: str
     sha256: str | None = None
@@ -60,7 +58,7 @@ class PublishedFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Glosses:
+class Glosses(StrictRecipe):
     """What is annotated and what its labels mean, in words, as the guidelines of the corpus have it.
 
     - `annotated`: what is annotated: a phrase.
@@ -68,8 +66,6 @@ class Glosses:
       removes that of the included spec.
     - `source`: the guidelines, or the paper that describes them.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     annotated: str
     labels: dict[str, str] = field(default_factory=dict)
@@ -82,11 +78,8 @@ class Glosses:
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedRecipe:
-    """The published form of a dataset.
-
-    `files`: split -> file. `options` under the name of a split apply only to that split. `dummies`: those of
-    a dataset with entity mentions, else null.
-    """
+    """The published form of a dataset. `files`: split -> file. `options` under the name of a split apply only
+    to that split. `dummies`: those of a dataset with entity mentions, else null."""
 
     dataset: str
     kind: Kind

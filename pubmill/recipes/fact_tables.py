@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT
+from pubmill.recipes.recipe_types import OMIT_DEFAULT, StrictRecipe
 from pubmill.recipes.tables import Heading
 
 Subjects = Literal["datasets", "models", "tasks", "protocols"]
@@ -21,11 +21,9 @@ def fact_of(value: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FactTableColumn:
+class FactTableColumn(StrictRecipe):
     """A fact. `value`: its pattern, as in `pubmill.specs.fact_table_specs`; `published`: its name among the
     published values."""
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     key: str
     label: str
@@ -45,12 +43,10 @@ class FactTableColumn:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FactSource:
+class FactSource(StrictRecipe):
     """The source of a cell: its `value` from a spec, the `files` below the results folder to read it from, or
     why there is neither (`lacking`). `scaled`: why it differs from the published value, if the scale causes
     that. Fields that do not apply to a source keep their defaults and are not written."""
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     value: FactValue | None = field(default=None, metadata=OMIT_DEFAULT)
     files: tuple[str, ...] | None = field(default=None, metadata=OMIT_DEFAULT)
@@ -69,7 +65,7 @@ class FactSource:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FactTableRow:
+class FactTableRow(StrictRecipe):
     """A subject.
 
     - `measure`: what is counted in a dataset.
@@ -78,8 +74,6 @@ class FactTableRow:
     - `sources`: column -> source of our value.
     - `conflicts`: contradictory published counts of a dataset.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     subject: str
     label: str
@@ -92,8 +86,7 @@ class FactTableRow:
 
 @dataclass(frozen=True, kw_only=True)
 class FactHeading(Heading):
-    """The heading of a fact table. `down`: if set, facts are rows (under this heading) and subjects
-    columns."""
+    """The heading of a fact table. `down`: if set, facts are rows (under this heading), subjects columns."""
 
     subjects: Subjects
     down: str | None = None
@@ -103,8 +96,7 @@ class FactHeading(Heading):
 
 @dataclass(frozen=True, kw_only=True)
 class FactTableRecipe(FactHeading):
-    """The input of the job that builds a fact table. `lists_members`: the published table names only the
-    members of a group."""
+    """The input of a fact table's job. `lists_members`: the published table only names a group's members."""
 
     lists_members: bool = False
     versions: dict[str, Any]

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT, Kind, Precision
+from pubmill.recipes.recipe_types import OMIT_DEFAULT, Kind, Precision, StrictRecipe
 
 _OVERLAP = re.compile(r"[^{}]*(\{\}[^{}]*\{\}[^{}]*)?")
 
@@ -13,7 +13,7 @@ FIRST_SEEDS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dummies:
+class Dummies(StrictRecipe):
     """Dummy words that replace a mention of each entity type, and two overlapping mentions.
 
     `overlap` is either a fixed text or has two `{}`, which are filled with the words of the two types'
@@ -24,8 +24,6 @@ class Dummies:
     - `overlap`: the dummy of two mentions that overlap, a fixed text or one with two `{}`.
     """
 
-    __pydantic_config__ = FORBID_UNKNOWN
-
     types: dict[str, str]
     overlap: str
 
@@ -35,7 +33,7 @@ class Dummies:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FinetuningRecipe:
+class FinetuningRecipe(StrictRecipe):
     """One fine-tuning of a pretrained encoder on one dataset.
 
     Decided by the dataset:
@@ -95,8 +93,6 @@ class FinetuningRecipe:
     - `adam_epsilon`: what Adam adds to the root of the second moment.
     """
 
-    __pydantic_config__ = FORBID_UNKNOWN
-
     task: Kind
     metric: str
     negative: str | None = None
@@ -155,57 +151,47 @@ class FinetuningRecipe:
 
 def _faults(recipe: FinetuningRecipe) -> list[str]:
     """Report settings that contradict each other or do not apply to the task and would be ignored."""
-    tokens, classes = recipe.task == "tokens", recipe.task in ("tokens", "sequence")
+    task, head, pooling, entities = recipe.task, recipe.head, recipe.pooling, recipe.entities
+    tokens, sequence, classes = task == "tokens", task == "sequence", task in ("tokens", "sequence")
+    subwords, keep, texts = recipe.labelled_subwords, recipe.keep, task in ("sequence", "multilabel")
+    refit, positive = recipe.train_on == "train+dev", recipe.metric == "positive_f1"
     wrong = {
-        "head bilstm is for tokens and sequence": recipe.head == "bilstm" and not classes,
-        "head bilstm reads all tokens; it needs pooling: cls": recipe.head == "bilstm"
-        and recipe.pooling != "cls",
-        "head bilstm needs head_sizes with one size": recipe.head == "bilstm" and len(recipe.head_sizes) != 1,
-        "head pooler is for sequence and multilabel": recipe.head == "pooler"
-        and recipe.task not in ("sequence", "multilabel"),
-        "head mlp is for all tasks but relations": recipe.head == "mlp" and recipe.task == "relations",
-        "max_mention_length is for mentions": recipe.max_mention_length != 8 and recipe.task != "mentions",
-        "head pooler reads the first token; it needs pooling: cls": recipe.head == "pooler"
-        and recipe.pooling != "cls",
-        f"head {recipe.head} has no head_sizes": recipe.head in ("linear", "pooler")
-        and bool(recipe.head_sizes),
+        "head bilstm is for tokens and sequence": head == "bilstm" and not classes,
+        "head bilstm reads all tokens; it needs pooling: cls": head == "bilstm" and pooling != "cls",
+        "head bilstm needs head_sizes with one size": head == "bilstm" and len(recipe.head_sizes) != 1,
+        "head pooler is for sequence and multilabel": head == "pooler" and not texts,
+        "head mlp is for all tasks but relations": head == "mlp" and task == "relations",
+        "max_mention_length is for mentions": recipe.max_mention_length != 8 and task != "mentions",
+        "head pooler reads the first token; it needs pooling: cls": head == "pooler" and pooling != "cls",
+        f"head {head} has no head_sizes": head in ("linear", "pooler") and bool(recipe.head_sizes),
         "crf is for tokens": recipe.crf and not tokens,
         "crf has its own loss; loss must be cross-entropy": recipe.crf and recipe.loss != "cross-entropy",
         "loss dice is for tokens and sequence": recipe.loss == "dice" and not classes,
         "loss weighted is for tokens, sequence and multilabel": recipe.loss == "weighted"
-        and not (classes or recipe.task == "multilabel"),
-        "oversample is for sequence": recipe.oversample and recipe.task != "sequence",
-        "pooling other than cls is for sequence": recipe.pooling != "cls" and recipe.task != "sequence",
-        "pooling entity-start needs entities: markers": recipe.pooling == "entity-start"
-        and recipe.entities != "markers",
-        "unit sentence is for multilabel": recipe.unit == "sentence" and recipe.task != "multilabel",
-        "stop_after needs keep: last": recipe.stop_after is not None and recipe.keep != "last",
-        "evaluate_every needs keep: best": recipe.evaluate_every is not None and recipe.keep != "best",
-        "train_on train+dev needs keep: best, which decides the number of steps": recipe.train_on
-        == "train+dev"
-        and recipe.keep != "best",
-        "entities markers adds tokens, which cannot be learnt with frozen_layers": recipe.entities
-        == "markers"
+        and not (tokens or texts),
+        "oversample is for sequence": recipe.oversample and not sequence,
+        "pooling other than cls is for sequence": pooling != "cls" and not sequence,
+        "pooling entity-start needs entities: markers": pooling == "entity-start" and entities != "markers",
+        "unit sentence is for multilabel": recipe.unit == "sentence" and task != "multilabel",
+        "stop_after needs keep: last": recipe.stop_after is not None and keep != "last",
+        "evaluate_every needs keep: best": recipe.evaluate_every is not None and keep != "best",
+        "train_on train+dev needs keep: best, which decides the number of steps": refit and keep != "best",
+        "entities markers adds tokens, which cannot be learnt with frozen_layers": entities == "markers"
         and recipe.frozen_layers is not None,
-        "entities other than dummies are for sequence": recipe.entities != "dummies"
-        and recipe.task != "sequence",
+        "entities other than dummies are for sequence": entities != "dummies" and not sequence,
         "tagging other than bio is for tokens": recipe.tagging != "bio" and not tokens,
-        "labelled_subwords other than first is for tokens": recipe.labelled_subwords != "first"
-        and not tokens,
+        "labelled_subwords other than first is for tokens": subwords != "first" and not tokens,
         "words other than spaced is for tokens": recipe.words != "spaced" and not tokens,
-        "labelled_subwords separate needs tagging: bio": recipe.labelled_subwords == "separate"
-        and recipe.tagging != "bio",
-        "metric positive_f1 needs the negative label": recipe.metric == "positive_f1"
-        and recipe.negative is None,
+        "labelled_subwords separate needs tagging: bio": subwords == "separate" and recipe.tagging != "bio",
+        "metric positive_f1 needs the negative label": positive and recipe.negative is None,
     }
     return [*(fault for fault, present in wrong.items() if present), *_out_of_range(recipe)]
 
 
 POSITIVE = (
-    "learning_rate", "batch_size", "epochs", "max_length", "max_gradient_norm", "n_best", "max_answer_length",
-    "max_mention_length",
-    "evaluate_every", "stop_after", "layerwise_decay", "adam_epsilon",
-)  # fmt: skip
+    "learning_rate batch_size epochs max_length max_gradient_norm n_best max_answer_length "
+    "max_mention_length evaluate_every stop_after layerwise_decay adam_epsilon"
+).split()
 NOT_NEGATIVE = ("weight_decay", "stride", "frozen_layers", "reinitialised_layers", "removed_layers")
 SHARES = ("warmup", "dropout", "head_dropout")
 
@@ -214,22 +200,11 @@ def _out_of_range(recipe: FinetuningRecipe) -> list[str]:
     """Report numbers outside their valid range."""
     values = {name: getattr(recipe, name) for name in (*POSITIVE, *NOT_NEGATIVE, *SHARES)}
     known = {name: value for name, value in values.items() if value is not None}
+    wrong = {name: "must be above 0" for name in POSITIVE if known.get(name, 1) <= 0}
+    wrong |= {name: "can't be negative" for name in NOT_NEGATIVE if known.get(name, 0) < 0}
+    wrong |= {name: "must be from 0 to below 1" for name in SHARES if not 0 <= known[name] < 1}
     return [
-        *(
-            f"{name} must be above 0, found {known[name]}"
-            for name in POSITIVE
-            if name in known and known[name] <= 0
-        ),
-        *(
-            f"{name} can't be negative, found {known[name]}"
-            for name in NOT_NEGATIVE
-            if name in known and known[name] < 0
-        ),
-        *(
-            f"{name} must be from 0 to below 1, found {known[name]}"
-            for name in SHARES
-            if not 0 <= known[name] < 1
-        ),
+        *(f"{name} {limit}, found {known[name]}" for name, limit in wrong.items()),
         *(f"head_sizes must be above 0, found {size}" for size in recipe.head_sizes if size <= 0),
         *(["layerwise_decay can be at most 1"] if recipe.layerwise_decay > 1 else []),
     ]

@@ -108,12 +108,10 @@ ModelWeights = PretrainedWeights | RandomWeights | LocalWeights | ReleasedWeight
 
 @dataclass(frozen=True, kw_only=True)
 class ExportRecipe:
-    """A model folder: the model's name, where its weights come from, and the facts of its card.
-
-    `lowercase`: how the tokenizer must treat capitals; released folders often don't specify it, and then
-    versions of transformers read them differently. `pretraining`: the recipe of weights made here (random
-    weights have its architecture); `seed`: of random weights.
-    """
+    """A model folder: the model's name, where its weights come from, and the facts of its card. `lowercase`:
+    how the tokenizer must treat capitals; released folders often don't specify it, and then versions of
+    transformers read them differently. `pretraining`: the recipe of weights made here (random weights have
+    its architecture); `seed`: of random weights."""
 
     model: str
     lowercase: bool

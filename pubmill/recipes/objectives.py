@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple, get_args, get_type_hints
 
-from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT
+from pubmill.recipes.recipe_types import OMIT_DEFAULT, StrictRecipe
 
 PAIRS = {"next-sentence": "nsp", "sentence-order": "sop"}
 """Kinds of pairs that have labels, and so a head -> the term of their loss."""
@@ -35,7 +35,7 @@ class Pass(NamedTuple):
     whole: bool = False
 
 
-class ObjectiveKind:
+class ObjectiveKind(StrictRecipe):
     """Masked language modelling, with or without pairs (Devlin et al. 2019; Lan et al. 2020), and the base of
     all other objectives.
 
@@ -85,8 +85,6 @@ class Generator(ObjectiveKind):
     - `intermediate_size`: width of its feed-forward layers.
     """
 
-    __pydantic_config__ = FORBID_UNKNOWN
-
     hidden_size: int
     attention_heads: int
     intermediate_size: int
@@ -127,8 +125,6 @@ class Adversarial(ObjectiveKind):
     - `radius`: largest entry of a token's perturbation.
     """
 
-    __pydantic_config__ = FORBID_UNKNOWN
-
     weight: float = 10.0
     noise: float = 1e-2
     radius: float = 1e-2
@@ -152,8 +148,6 @@ class Distillation(ObjectiveKind):
 
     - `temperature`: by which both models' scores are divided.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     masked_lm: float = 5.0
     divergence: float = 2.0
@@ -185,8 +179,6 @@ class Causal(ObjectiveKind):
     - `share`: share of a step's sequences that are read from left to right; 1: all.
     """
 
-    __pydantic_config__ = FORBID_UNKNOWN
-
     share: float = 1.0
 
     learner = "pubmill.pretraining.objectives.causal:CausalLearner"
@@ -206,7 +198,7 @@ class Causal(ObjectiveKind):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Objective:
+class Objective(StrictRecipe):
     """The pretraining objective: masked-token prediction and optional additional terms.
 
     - `masking`: whole words, subwords, or runs of up to `longest_ngram` words (ALBERT), at `masking_rate`. If
@@ -226,8 +218,6 @@ class Objective:
     - `replaced_by_mask`: share of the chosen tokens that become [MASK].
     - `replaced_at_random`: share of the chosen tokens that become another token.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     masking: Literal["whole-word", "subword", "n-gram"]
     masking_rate: float = 0.15

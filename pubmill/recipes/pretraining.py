@@ -5,13 +5,13 @@ from typing import Literal
 
 from pubmill.optimisers import OPTIMISERS
 from pubmill.recipes.objectives import OBJECTIVES, Objective
-from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT, Precision
+from pubmill.recipes.recipe_types import OMIT_DEFAULT, Precision, StrictRecipe
 
 Family = Literal["bert", "roberta", "electra", "albert", "megatron-bert", "modernbert"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class RotaryAttention:
+class RotaryAttention(StrictRecipe):
     """Attention of ModernBERT, with rotary positions (Warner et al. 2024, section 2.1).
 
     - `global_every`: every so many layers, from the first on, attention is global; in the others it is local.
@@ -19,8 +19,6 @@ class RotaryAttention:
     - `global_base`: base of the rotary angles in global layers.
     - `local_base`: base of the rotary angles in local layers.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     global_every: int = 3
     window: int = 128
@@ -36,7 +34,7 @@ ROTARY = RotaryAttention()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Architecture:
+class Architecture(StrictRecipe):
     """The architecture of an encoder.
 
     `family`: `bert` (Devlin et al. 2019), `roberta` (Liu et al. 2019), `electra` (Clark et al. 2020),
@@ -57,8 +55,6 @@ class Architecture:
     - `rotary`: windows and rotary positions of modernbert.
     """
 
-    __pydantic_config__ = FORBID_UNKNOWN
-
     family: Family
     layers: int
     hidden_size: int
@@ -78,7 +74,7 @@ class Architecture:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Optimisation:
+class Optimisation(StrictRecipe):
     """An optimiser from `pubmill.optimisers` and its settings. The learning rate rises linearly over the
     first `warmup` share of the steps, then follows `schedule`.
 
@@ -96,8 +92,6 @@ class Optimisation:
     - `decay`: share of the steps in which a stable rate falls.
     - `final_rate`: share of the highest rate at which a stable rate ends.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     optimiser: str = "adamw"
     learning_rate: float
@@ -123,7 +117,7 @@ class Optimisation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PretrainingRecipe:
+class PretrainingRecipe(StrictRecipe):
     """One pretraining: `steps` updates on batches of `batch_size` sequences of `sequence_length` tokens.
 
     `recompute_activations` (activation checkpointing) and `shard_optimiser` (the optimiser's state is spread
@@ -141,8 +135,6 @@ class PretrainingRecipe:
     - `recompute_activations`: activation checkpointing.
     - `shard_optimiser`: the optimiser's state is spread over the processes.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     architecture: Architecture
     objective: Objective
@@ -176,32 +168,30 @@ MEMORY_ONLY = ("recompute_activations", "shard_optimiser")
 
 def _contradictions(architecture: Architecture, objective: Objective) -> list[str]:
     """Report settings that contradict each other or that the family does not support."""
-    family, *names, last = architecture.family, *OBJECTIVES
+    family, pairs, *names, last = architecture.family, objective.pairs, *OBJECTIVES
     extras = [getattr(objective, name) for name in OBJECTIVES]
+    hidden, heads = architecture.hidden_size, architecture.attention_heads
+    masked, replaced = objective.replaced_by_mask, objective.replaced_at_random
+    are_shares = 0 <= masked <= masked + replaced <= 1
     wrong = {
         "family electra needs objective.generator, and only it has one": (family == "electra")
         != (objective.generator is not None),
         f"only one of {', '.join(names)} and {last} is allowed": sum(map(bool, extras)) > 1,
         f"family {family} has one segment; it needs pairs: none": family in ("roberta", "modernbert")
-        and objective.pairs != "none",
+        and pairs != "none",
         "family electra has no head for pairs; pairs can be unlabelled or none": family == "electra"
-        and objective.pairs not in ("unlabelled", "none"),
+        and pairs not in ("unlabelled", "none"),
         "family albert has no next-sentence head; pairs can be sentence-order": family == "albert"
-        and objective.pairs == "next-sentence",
+        and pairs == "next-sentence",
         "causal needs family modernbert": objective.causal is not None and family != "modernbert",
         "rotary is for modernbert": architecture.rotary != ROTARY and family != "modernbert",
         "scaled_initialisation is for megatron-bert": architecture.scaled_initialisation
         and family != "megatron-bert",
-        "sequences full needs pairs: none": objective.sequences == "full" and objective.pairs != "none",
+        "sequences full needs pairs: none": objective.sequences == "full" and pairs != "none",
         f"embedding_size is for electra and albert, not for {family}": architecture.embedding_size is not None
         and family not in ("electra", "albert"),
-        f"hidden_size {architecture.hidden_size} is not a multiple of attention_heads "
-        f"{architecture.attention_heads}": architecture.hidden_size % max(1, architecture.attention_heads)
-        > 0,
-        "replaced_by_mask and replaced_at_random are shares, together at most 1": not 0
-        <= objective.replaced_by_mask
-        <= objective.replaced_by_mask + objective.replaced_at_random
-        <= 1,
+        f"hidden_size {hidden} is not a multiple of attention_heads {heads}": hidden % max(1, heads) > 0,
+        "replaced_by_mask and replaced_at_random are shares, together at most 1": not are_shares,
     }
     return [fault for fault, present in wrong.items() if present]
 
@@ -215,19 +205,15 @@ def _out_of_range(recipe: PretrainingRecipe) -> list[str]:
         "learning_rate": recipe.optimisation.learning_rate,
         "longest_ngram": objective.longest_ngram,
     }
-    shares = {"masking_rate": objective.masking_rate, "final_masking_rate": objective.final_masking_rate}
+    faults = [f"{name} must be above 0, found {value}" for name, value in counts.items() if value <= 0]
+    for name in ("masking_rate", "final_masking_rate"):
+        rate = getattr(objective, name)
+        if rate is not None and not 0 < rate < 1:
+            faults.append(f"{name} must be between 0 and 1, found {rate}")
     share = objective.causal.share if objective.causal else 1.0
-    return [
-        *(f"{name} must be above 0, found {value}" for name, value in counts.items() if value <= 0),
-        *(
-            f"{name} must be between 0 and 1, found {value}"
-            for name, value in shares.items()
-            if value is not None and not 0 < value < 1
-        ),
-        *([] if 0 < share <= 1 else [f"causal.share must be above 0 and at most 1, found {share}"]),
-        *(
-            [f"sequence_length {recipe.sequence_length} exceeds max_positions {architecture.max_positions}"]
-            if recipe.sequence_length > architecture.max_positions
-            else []
-        ),
-    ]
+    if not 0 < share <= 1:
+        faults.append(f"causal.share must be above 0 and at most 1, found {share}")
+    length, longest = recipe.sequence_length, architecture.max_positions
+    if length > longest:
+        faults.append(f"sequence_length {length} exceeds max_positions {longest}")
+    return faults

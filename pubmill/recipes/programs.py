@@ -30,9 +30,8 @@ def program(main: Callable[..., None]) -> Callable[[], None]:
     """
 
     def start() -> None:
-        parser = ArgumentParser(
-            description=main.__globals__["__doc__"], formatter_class=RawDescriptionHelpFormatter
-        )
+        described = main.__globals__["__doc__"]
+        parser = ArgumentParser(description=described, formatter_class=RawDescriptionHelpFormatter)
         hints = get_type_hints(main, include_extras=True)
         rest = ""
         for parameter in inspect.signature(main).parameters.values():

@@ -1,7 +1,7 @@
 """Parse recipes from JSON and report every unknown, missing or wrong key."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -23,10 +23,8 @@ WORDS: dict[Any, str] = {
 def read(
     recipe: type[Recipe], argument: str, chosen: dict[str, Any] | None = None, option: str = "--recipe"
 ) -> Recipe:
-    """Read the argument of an option of a program: JSON text, or the path of a JSON file.
-
-    `chosen` holds values that were decided elsewhere (by a search) and override the recipe's.
-    """
+    """Read the argument of an option of a program: JSON text, or the path of a JSON file. `chosen` holds
+    values that were decided elsewhere (by a search) and override the recipe's."""
     text, where = argument, option
     if not argument.lstrip().startswith("{"):
         text, where = _read_text(Path(argument), option), argument
@@ -39,9 +37,7 @@ def build(recipe: type[Recipe], values: Any, where: str) -> Recipe:
     faults: list[str] = []
     made = _build_dataclass(recipe, values, "", faults)
     if made is None:
-        raise PubmillError(
-            "\n".join([f"{where}: not a valid {recipe.__name__}:", *(f"  {f}" for f in faults)])
-        )
+        raise PubmillError("\n  ".join([f"{where}: not a valid {recipe.__name__}:", *faults]))
     return made
 
 
@@ -131,8 +127,9 @@ def _build_value(value: Any, hint: Any, place: str, faults: list[str]) -> Any:
             for key, item in value.items()
         }
     if origin in (list, tuple) and isinstance(value, list):
-        expected = _item_types(origin, arguments, len(value))
-        if expected is not None:
+        same = origin is list or arguments[-1] is Ellipsis
+        expected = arguments[:1] * len(value) if same else arguments
+        if len(expected) == len(value):
             pairs = enumerate(zip(value, expected, strict=True))
             return origin(_build_value(item, of, _key_path(place, i), faults) for i, (item, of) in pairs)
     elif origin is not dict and fits(value, hint):
@@ -141,18 +138,9 @@ def _build_value(value: Any, hint: Any, place: str, faults: list[str]) -> Any:
     return None
 
 
-def _item_types(origin: type, arguments: tuple[Any, ...], length: int) -> Iterable[Any] | None:
-    """Return the declared type of each item of a list; None if the list must have another length."""
-    if origin is list or arguments[-1] is Ellipsis:
-        return [arguments[0]] * length
-    return arguments if len(arguments) == length else None
-
-
 def _first_fitting(value: Any, hints: tuple[Any, ...], place: str, faults: list[str]) -> Any:
-    """Return a value as the first of several types that it fits.
-
-    Among several dataclasses, an object is read as the one whose constant keys (its `kind`) agree.
-    """
+    """Return a value as the first of several types that it fits. Among several dataclasses, an object is read
+    as the one whose constant keys (its `kind`) agree."""
     objects = [hint for hint in hints if is_dataclass(hint) and isinstance(hint, type)]
     if isinstance(value, dict) and objects:
         fitting = [hint for hint in objects if len(objects) == 1 or _constants_agree(value, hint)]

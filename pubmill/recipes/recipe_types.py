@@ -8,11 +8,16 @@ Precision = Literal["auto", "float32", "bfloat16", "float16"]
 Kind = Literal["tokens", "sequence", "multilabel", "regression", "span", "relations", "mentions"]
 """Kinds of examples (`pubmill.examples.kinds`)."""
 
-FORBID_UNKNOWN = {"extra": "forbid"}  # read by pydantic when a spec embeds a recipe
-
+FORBID_UNKNOWN = {"extra": "forbid"}
 OMIT_DEFAULT = {"omit_default": True}
 """Metadata of a field that is not written while it has its default, so that adding the field changes no
 recipe that exists already."""
+
+
+class StrictRecipe:
+    """A recipe that specs embed: pydantic refuses unknown keys."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
 
 
 @dataclass(frozen=True)

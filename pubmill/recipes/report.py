@@ -6,15 +6,12 @@ All paths are below the results folder.
 from dataclasses import dataclass, field
 
 from pubmill.recipes.datasets import Glosses, PublishedFile
-from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT
+from pubmill.recipes.recipe_types import OMIT_DEFAULT, StrictRecipe
 
 
 @dataclass(frozen=True, kw_only=True)
 class StudyResults:
-    """What pages on a study present: the study and its results at a scale.
-
-    `pretraining`: recipe -> its checkpoints.
-    """
+    """What pages on a study present: its results at a scale; `pretraining`: recipe -> its checkpoints."""
 
     study: str
     title: str
@@ -28,14 +25,12 @@ class StudyResults:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reference:
+class Reference(StrictRecipe):
     """How to cite a paper.
 
     - `text`: authors, year, title and venue.
     - `doi`: its DOI; empty if it has none.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     text: str
     doi: str = ""
@@ -73,10 +68,8 @@ class ReportRecipe(StudyResults):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PageSource:
+class PageSource(StrictRecipe):
     """A source file: its place and check in the spec, and its record."""
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     role: str
     place: str
@@ -86,11 +79,9 @@ class PageSource:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PageRecipe:
+class PageRecipe(StrictRecipe):
     """The input of the job that builds a dataset's page, besides the card: the dataset's spec and its other
     variants. `made_up`: at this scale its files are not the published ones."""
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     name: str
     label: str

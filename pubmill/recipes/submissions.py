@@ -5,19 +5,17 @@ from typing import Literal
 
 from pubmill.recipes.datasets import Access, Glosses
 from pubmill.recipes.finetuning import Dummies
-from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT, Kind
+from pubmill.recipes.recipe_types import OMIT_DEFAULT, Kind, StrictRecipe
 
 
 @dataclass(frozen=True, kw_only=True)
-class System:
+class System(StrictRecipe):
     """The statement of a submission's author about the system that predicted; nothing of it is checked here.
 
     - `name`, `version`: those of the system, for example of a language model.
     - `url`, `prompt`: where it is described, and the prompt that it got; at least one of them.
     - `local`: whether it ran on a machine of the author's own, so that the inputs were sent to nobody.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     name: str
     version: str
@@ -33,15 +31,13 @@ class System:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Engine:
+class Engine(StrictRecipe):
     """What answers, as the study's author states it; answers differ between engines (arXiv 2605.19537).
 
     - `name`, `version`: those of the program, such as vllm 0.11.0.
     - `quantisation`: of the weights, such as none, awq or Q4_K_M.
     - `batching`: how many requests the server joins, or with which settings.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     name: str
     version: str
@@ -55,14 +51,12 @@ class Engine:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Budget:
+class Budget(StrictRecipe):
     """Limits of what is asked of a dataset with a seed, all calls together; None: no limit.
 
     - `requests`: answers.
     - `tokens`: read and written, as the server counts them; the last requests may exceed it.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     requests: int | None = None
     tokens: int | None = None
@@ -92,7 +86,7 @@ class Asking:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Price:
+class Price(StrictRecipe):
     """What a server charges for a million tokens.
 
     - `prompt`: for those that it reads.
@@ -100,17 +94,14 @@ class Price:
     - `currency`: that of both.
     """
 
-    __pydantic_config__ = FORBID_UNKNOWN
-
     prompt: float
     answer: float
     currency: str
 
     def stated(self) -> str:
         """Return the price as part of a sentence."""
-        return (
-            f", at {self.prompt:g} and {self.answer:g} {self.currency} for a million tokens read and written"
-        )
+        rates = f"{self.prompt:g} and {self.answer:g} {self.currency}"
+        return f", at {rates} for a million tokens read and written"
 
     def of(self, prompt_tokens: int, answer_tokens: int) -> float:
         """Return what so many tokens cost."""
@@ -143,11 +134,9 @@ class PublishedText:
 
 @dataclass(frozen=True, kw_only=True)
 class AskRecipe:
-    """How a language model is asked for the test examples of a dataset.
-
-    `prompt`: the template, or, with `published`, that of the input inside of a file; `task`, `mentions`,
-    `glosses`, `dummies`: those of the dataset's spec.
-    """
+    """How a language model is asked for the test examples of a dataset. `prompt`: the template, or, with
+    `published`, that of the input inside of a file; `task`, `mentions`, `glosses`, `dummies`: those of the
+    dataset's spec."""
 
     asking: Asking
     task: str

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, fields
 from statistics import fmean
 from typing import Any, Literal, TypeVar
 
-from pubmill.recipes.other_tables import ReferencedCell
-from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT
+from pubmill.recipes.recipe_types import OMIT_DEFAULT, StrictRecipe
 
 Made = TypeVar("Made")
 
@@ -22,11 +21,9 @@ NOT_RUN = "not run in this study"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Heading:
+class Heading(StrictRecipe):
     """The heading of any table. `scale_title`: the scale in words. Numbers from a scale that is not
     `comparable` must never be read as the paper's."""
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     paper: str
     table: str
@@ -61,12 +58,37 @@ def project(kind: type[Made], source: object, /, **own: Any) -> Made:
     return kind(**shared, **own)
 
 
+def printed_name(name: str) -> str:
+    """Return a table as its paper names it: `Table 6` for table06, `Section 3` for section3."""
+    word = name.rstrip("0123456789")
+    return f"{word.capitalize()} {int(name.removeprefix(word))}"
+
+
+def table_title(table: str) -> str:
+    """Return a table as a text names it: `gu2020 Table 6` for gu2020/table06."""
+    paper, _, name = table.partition("/")
+    return f"{paper} {printed_name(name)}"
+
+
 @dataclass(frozen=True, kw_only=True)
-class PublishedRow:
+class ReferencedCell(StrictRecipe):
+    """A cell of another table (`PAPER/tableNN`). `linked`: whether the study makes it, so pages may link."""
+
+    table: str
+    column: str
+    row: str
+    linked: bool
+
+    @property
+    def title(self) -> str:
+        """The table as a text names it: `gu2020 Table 6`."""
+        return table_title(self.table)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedRow(StrictRecipe):
     """A dataset scored with a metric, or a composite, which has no dataset. `published`, `printed`: names of
     the dataset and the metric among the published values."""
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     key: str
     dataset: str | None = None
@@ -94,15 +116,13 @@ class Row(PublishedRow):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drop:
+class Drop(StrictRecipe):
     """The largest loss in a row: the lowest of the columns `of` minus the column `start` (tinn2021 Table
     7).
 
     - `start`: the column subtracted from.
     - `of`: the columns of which the lowest counts.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     start: str
     of: tuple[str, ...]
@@ -113,11 +133,9 @@ class Drop:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishedColumn:
+class PublishedColumn(StrictRecipe):
     """A column. `published`: its names among the published values; in each row, the first name with a value
     is used."""
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     key: str
     label: str
@@ -150,15 +168,13 @@ class Column(PublishedColumn):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Composite:
+class Composite(StrictRecipe):
     """A mean over groups of the mean over each group's rows (gu2020 section 4 and caption of Table 6).
 
     - `name`: its name among the published values.
     - `label`: its heading.
     - `groups`: rows, by group.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     name: str
     label: str
@@ -176,11 +192,9 @@ class Composite:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference:
+class Difference(StrictRecipe):
     """A row of differences. `of`: the row or composite of this table; `minus`: column -> the cell of another
     table that is subtracted; `published`, `printed`: its names among the published values."""
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     name: str
     label: str
@@ -196,15 +210,13 @@ class Difference:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Margin:
+class Margin(StrictRecipe):
     """The largest difference from a published score, in points (0..100), that counts as equivalent, and the
     reason for this value.
 
     - `points`: the difference, in points.
     - `why`: the reason for it.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     points: float
     why: str
@@ -217,15 +229,11 @@ class Margin:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EquivalenceRule:
-    """The rule for whether a published value is reproduced, fixed before anything is run.
-
-    `alpha`: probability of accepting a difference as large as the margin as equivalent. `power`: power of the
-    minimal detectable difference. `margins`: in a protocol by dataset (or the name of its folds), with a
-    `default`; in a table by row and composite.
-    """
-
-    __pydantic_config__ = FORBID_UNKNOWN
+class EquivalenceRule(StrictRecipe):
+    """The rule for whether a published value is reproduced, fixed before anything is run. `alpha`:
+    probability of accepting a difference as large as the margin as equivalent. `power`: power of the minimal
+    detectable difference. `margins`: in a protocol by dataset (or the name of its folds), with a `default`;
+    in a table by row and composite."""
 
     alpha: float
     power: float
@@ -246,11 +254,8 @@ class Equivalence(EquivalenceRule):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reason:
-    """Why cells are made as they are. `cells`: `column/row`; `column/` and `/row` are whole columns and
-    rows."""
-
-    __pydantic_config__ = FORBID_UNKNOWN
+class Reason(StrictRecipe):
+    """Why cells are made as they are. `cells`: `column/row`; whole columns and rows: `column/`, `/row`."""
 
     text: str
     cells: tuple[str, ...]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from pubmill.recipes.recipe_types import FORBID_UNKNOWN, Kind
+from pubmill.recipes.recipe_types import Kind, StrictRecipe
 
 Splitting = Literal["bert-uncased", "bert-cased", "byte-level", "white-space"]
 
@@ -11,7 +11,7 @@ Learner = Literal["merges", "merges-by-likelihood", "sentencepiece-unigram", "se
 
 
 @dataclass(frozen=True, kw_only=True)
-class VocabRecipe:
+class VocabRecipe(StrictRecipe):
     """A vocabulary of `size` pieces, including special ones.
 
     `kind`: the tokenizer of BERT, RoBERTa or ALBERT. `learner`: byte-pair merges by frequency
@@ -20,8 +20,6 @@ class VocabRecipe:
     this many of the corpus's distinct words, the most frequent, are used; the vocabulary's diagnosis reports
     what was ignored.
     """
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     kind: Literal["wordpiece", "byte-level-bpe", "sentencepiece"]
     size: int
@@ -38,8 +36,7 @@ class VocabRecipe:
         return None
 
     def splitting(self) -> Splitting:
-        """Return how text is split into the words that pieces are learnt from
-        (`pubmill.vocabs.word_counts`)."""
+        """Return how text is split into words to learn pieces from (`pubmill.vocabs.word_counts`)."""
         if self.kind == "wordpiece":
             return "bert-uncased" if self.lowercase else "bert-cased"
         return "byte-level" if self.kind == "byte-level-bpe" else "white-space"

@@ -9,11 +9,8 @@ from pubmill.recipes.recipe_types import OMIT_DEFAULT, PartialRecipe
 
 
 def as_json(recipe: Any) -> str:
-    """Return a recipe as JSON text with sorted keys; equal recipes give equal text.
-
-    `recipe` may also be a list or dict of recipes. Fields with `OMIT_DEFAULT` are left out if they have their
-    default.
-    """
+    """Return a recipe as JSON text with sorted keys; equal recipes give equal text. `recipe` may also be a
+    list or dict of recipes. Fields with `OMIT_DEFAULT` are left out if they have their default."""
     return json.dumps(recipe, sort_keys=True, allow_nan=False, default=_json_fields)
 
 

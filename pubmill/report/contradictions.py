@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pandas import DataFrame, concat
 
-from pubmill.recipes.contradiction_recipes import ContradictionsRecipe, PublishedTable
+from pubmill.recipes.audits import ContradictionsRecipe, PublishedTable
 from pubmill.recipes.tables import Aggregate
 from pubmill.report.rendering import renderers
 from pubmill.statistics.verdict_models import Shape

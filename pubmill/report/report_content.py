@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, get_args
 from pandas import DataFrame, concat
 
 from pubmill.messages import commands
-from pubmill.recipes.other_tables import printed_name
 from pubmill.recipes.report import Reference, ReportRecipe
+from pubmill.recipes.tables import printed_name
 from pubmill.report.charts import Chart
 from pubmill.report.contradictions import Contradictions
 from pubmill.report.dataset_pages import Page

@@ -7,8 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from pubmill.messages.wording import repeated
 from pubmill.metrics import METRICS
-from pubmill.recipes.other_tables import table_title
-from pubmill.recipes.tables import Composite, Drop
+from pubmill.recipes.tables import Composite, Drop, table_title
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.protocol_specs import ProtocolSpec, SettingName
 from pubmill.specs.spec_types import Name, Spec, Strict, Text

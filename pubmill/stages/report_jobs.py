@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pubmill.recipes.contradiction_recipes import ContradictionsRecipe, PublishedTable
+from pubmill.recipes.audits import ContradictionsRecipe, PublishedTable
 from pubmill.recipes.models import ArchivedWeights, PretrainedWeights
 from pubmill.recipes.report import Reference, ReportRecipe, StudyResults
 from pubmill.recipes.tables import PublishedColumn, PublishedRow, project

@@ -5,8 +5,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
-from pubmill.recipes.other_tables import table_title
-from pubmill.recipes.tables import NOT_RUN, Column, Equivalence, Row, TableRecipe, project
+from pubmill.recipes.tables import NOT_RUN, Column, Equivalence, Row, TableRecipe, project, table_title
 from pubmill.specs import DatasetSpec, TableSpec
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.stages.cell_reasons import cell_reasons

@@ -14,8 +14,7 @@ from pandas import DataFrame, Series
 from pydantic import Field, TypeAdapter, ValidationError
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.other_tables import table_title
-from pubmill.recipes.tables import Column, ResultHeading, Row
+from pubmill.recipes.tables import Column, ResultHeading, Row, table_title
 from pubmill.statistics.verdict_models import SeedsNeeded, Shape, Verdict, rule_in_words
 from pubmill.storage.files import read_json
 from pubmill.tables.row_floors import RowFloors

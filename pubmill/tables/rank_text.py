@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pubmill.recipes.other_tables import table_title
+from pubmill.recipes.tables import table_title
 from pubmill.tables.ranks import AdjacentPair, Ranking
 from pubmill.tables.reproductions import Reproduction
 

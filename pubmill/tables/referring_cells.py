@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from pubmill.recipes.other_tables import ReferencedCell
-from pubmill.recipes.tables import Difference, TableRecipe
+from pubmill.recipes.tables import Difference, ReferencedCell, TableRecipe
 from pubmill.statistics.equivalence import combined
 from pubmill.statistics.verdict_models import Verdict
 from pubmill.tables.cells import Cell, OtherCell, PublishedValue, Table, make_cell

@@ -24,11 +24,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import torch
 
 from pubmill.finetuning import run
-from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.splits import EncodedSplit, encode_split
+from pubmill.finetuning.finetuning_job import EncodedSplit, FinetuningJob, encode_split
 from pubmill.finetuning.trainer import Trainer
-from pubmill.finetuning.weight_updates import compile_update
-from pubmill.finetuning.working_weights import working_copy
+from pubmill.finetuning.weight_updates import compile_update, working_copy
 from pubmill.hardware.precision import choose_precision
 from pubmill.hardware.torch_setup import configure_cuda
 from pubmill.pretraining import computation, engine

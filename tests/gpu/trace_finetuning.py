@@ -24,9 +24,8 @@ import numpy as np
 import torch
 from torch.nn.utils.rnn import PackedSequence
 
-from pubmill.finetuning import encoders, heads, recurrent, run
-from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.splits import encode_split
+from pubmill.finetuning import encoders, heads, run
+from pubmill.finetuning.finetuning_job import FinetuningJob, encode_split
 from pubmill.finetuning.tasks.tokens import Tokens
 from pubmill.finetuning.trainer import Trainer
 from pubmill.recipes import FinetuningRecipe
@@ -45,7 +44,7 @@ Work = Callable[[FinetuningRecipe, Path], dict[str, Any]]
 def pretend_to_recur() -> None:
     """Replace LSTMs on packed sequences, whose kernels the device lacks, by products with the same weights
     and shapes; lengths are sorted outside of torch, where they have values."""
-    recurrent.longest_first = lambda counts: np.argsort(-np.asarray(counts), kind="stable")
+    heads.longest_first = lambda counts: np.argsort(-np.asarray(counts), kind="stable")
 
     def states(lstm: Any, packed: PackedSequence) -> Any:
         rows, size, instances = packed.data, lstm.hidden_size, int(packed.batch_sizes.shape[0])

@@ -23,8 +23,7 @@ from transformers import AlbertConfig, AlbertModel, BertConfig, BertModel
 from benchmarks.finetuning_texts import mentions, write_model
 from pubmill.examples.kinds import TokensExample
 from pubmill.finetuning import run
-from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.splits import encode_split
+from pubmill.finetuning.finetuning_job import FinetuningJob, encode_split
 from pubmill.finetuning.trainer import Trainer
 from tests.gpu.kernel_traces import KernelTrace, choose_attention_kernels
 from tests.gpu.pretended_cuda import pretend

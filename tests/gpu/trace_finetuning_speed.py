@@ -29,9 +29,8 @@ from transformers import (
 from benchmarks.finetuning_texts import CLASSES, Work, mentions, relations, write_model
 from benchmarks.kernel_classes import CLASSES as KERNELS
 from pubmill.finetuning import predicting, run
-from pubmill.finetuning.execution import PLAIN
-from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.splits import encode_split
+from pubmill.finetuning.finetuning_job import FinetuningJob, encode_split
+from pubmill.finetuning.predicting import PLAIN
 from tests.gpu.kernel_traces import KernelTrace, choose_attention_kernels, record_trainers_step
 from tests.gpu.pretended_cuda import pretend
 from tests.gpu.pretended_graphs import Graphs, pretend_to_record

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 
 from pubmill.examples.kinds import MultilabelExample, SequenceExample, SpanExample, TokensExample
-from pubmill.examples.subword_labels import OUTSIDE
-from pubmill.examples.tagging import Mention, to_labels, to_mentions
+from pubmill.examples.tagging import OUTSIDE, Mention, to_labels, to_mentions
 from pubmill.extras.baselines.floor import SEED, Floor
 from pubmill.metrics.training_overlap import arguments_of
 

@@ -10,7 +10,7 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import RELATIONS_FAULT, are_relations
 from pubmill.examples.prompts import NOTHING
-from pubmill.examples.subword_labels import SUBWORDS
+from pubmill.examples.tagging import SUBWORDS
 from pubmill.extras.submissions.rows import Key, NamedMention, PredictedSpan, PredictionRow
 from pubmill.extras.submissions.tsv_form import GOLD
 from pubmill.formats.json_text import parse_json, parse_row

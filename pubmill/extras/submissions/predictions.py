@@ -9,8 +9,7 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import is_label_list, sorted_lists
 from pubmill.examples.prompts import NOTHING
-from pubmill.examples.subword_labels import SUBWORDS
-from pubmill.examples.tagging import Mention, to_labels, to_mentions
+from pubmill.examples.tagging import SUBWORDS, Mention, to_labels, to_mentions
 from pubmill.extras.submissions import json_forms
 from pubmill.extras.submissions.alignment import Lost, Place, align, place_words
 from pubmill.extras.submissions.conll_form import LABEL, as_bio

@@ -3,12 +3,10 @@
 from typing import Any
 
 from pubmill.finetuning.tasks.concept_pairs import ConceptPairs
-from pubmill.finetuning.tasks.multilabel import Multilabel
 from pubmill.finetuning.tasks.nested_mentions import NestedMentions
-from pubmill.finetuning.tasks.regression import Regression
-from pubmill.finetuning.tasks.sequence import Sequences
 from pubmill.finetuning.tasks.span import Span
 from pubmill.finetuning.tasks.task import Task
+from pubmill.finetuning.tasks.texts import Multilabel, Regression, Sequences
 from pubmill.finetuning.tasks.tokens import Tokens
 
 TASKS: dict[str, type[Task[Any]]] = {

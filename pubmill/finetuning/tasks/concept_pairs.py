@@ -5,27 +5,32 @@ mention's; `PairScores` pools those of a concept, and scores each pair of concep
 scores above the pair's own threshold; whether a relation is novel is learnt as one more label of its pair.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import torch
-from torch import nn
+from torch import Tensor, nn
+from torch.nn import functional
 
 from pubmill.errors import PubmillError
 from pubmill.examples.argument_transforms import markers
 from pubmill.examples.kinds import NOVELTY, RelationsExample, sorted_lists
+from pubmill.finetuning.heads import linear, pooled
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
-from pubmill.finetuning.pair_scores import PairScores, threshold_loss
 from pubmill.finetuning.reader import Subwords
 from pubmill.finetuning.tasks.relations import Argument, located
-from pubmill.finetuning.tasks.task import Task
+from pubmill.finetuning.tasks.task import Targets, Task, Values
 from pubmill.recipes import FinetuningRecipe
 
 MARK = "*"
 """Before and after each mention, as in ATLOP's prepro.py."""
 NOVEL = "=novel"
 """Label of pairs whose relation is novel, beside that of the relation."""
+BLOCK = 64
+"""Size of a block of the grouped bilinear layer (`block_size` of the authors' model.py)."""
 Pair = tuple[str, str]
 
 
@@ -34,6 +39,48 @@ class MarkedDocument(Instance):
     """A document, as far as it fits; `pairs`: those of which both concepts have a mention in it."""
 
     pairs: list[Pair]
+
+
+class PairScores(nn.Module):
+    """Scores of the labels of each pair of concepts, after that of the threshold.
+
+    An encoding of each concept: the log of the sum of the exponentials of its mentions' encodings; a layer
+    with tanh for the first and one for the second concept; a bilinear layer over blocks of both. ATLOP's
+    localised context, which reads the encoder's attention, is not part of it.
+    """
+
+    def __init__(self, width: int, labels: int, recipe: FinetuningRecipe) -> None:
+        super().__init__()
+        self.block = math.gcd(width, BLOCK)
+        self.dropout = nn.Dropout(recipe.head_dropout)
+        self.first, self.second = linear(width, width), linear(width, width)
+        self.bilinear = linear(width * self.block, 1 + labels)
+
+    def forward(self, places: Tensor, batch: Batch) -> Tensor:
+        """Return the scores, pairs x (threshold, labels)."""
+        assert batch.groups is not None
+        concepts = self.dropout(pooled(places, batch.groups, "logsumexp"))
+        blocks = (-1, concepts.shape[-1] // self.block, self.block)
+        first = torch.tanh(self.first(concepts[0::2])).view(*blocks)
+        second = torch.tanh(self.second(concepts[1::2])).view(*blocks)
+        products = (first.unsqueeze(-1) * second.unsqueeze(-2)).flatten(1)
+        with torch.autocast(places.device.type, enabled=False):
+            scores: Tensor = self.bilinear(products.float())
+        return scores
+
+
+def threshold_loss(scores: Tensor, targets: Tensor) -> Tensor:
+    """Return the adaptive-thresholding loss, the mean over pairs (ATLOP, section 4.2). Each right label must
+    score above the threshold, among the threshold and the right labels; the threshold must score above all
+    wrong labels. `targets`: pairs x labels, 1 where the label is right."""
+    threshold = torch.zeros_like(scores)
+    threshold[:, 0] = 1.0
+    right = functional.pad(targets, (1, 0))
+    above = scores.masked_fill((right + threshold) == 0, -torch.inf)
+    below = scores.masked_fill(right > 0, -torch.inf)
+    of_right = functional.log_softmax(above, -1).masked_fill(right == 0, 0.0)
+    of_threshold = functional.log_softmax(below, -1)[:, 0]
+    return -(of_right.sum(-1) + of_threshold).mean()
 
 
 class ConceptPairs(Task[RelationsExample]):
@@ -57,9 +104,8 @@ class ConceptPairs(Task[RelationsExample]):
         counts = dict.fromkeys(("texts_shortened", "mentions_left_out", "pairs_left_out"), 0)
         marked = [_marked(example) for example in examples]
         room, documents = self.reader.room(pair=False), list[MarkedDocument]()
-        for number, (example, subwords) in enumerate(
-            zip(examples, self.reader.subwords([text for text, _ in marked]), strict=True)
-        ):
+        texts = self.reader.subwords([text for text, _ in marked])
+        for number, (example, subwords) in enumerate(zip(examples, texts, strict=True)):
             places = self._places(example, subwords, marked[number][1])
             read = {name: [at for at in own if at < room] for name, own in places.items()}
             pairs = [(a, b) for a, b in example.pairs if read[a] and read[b]]
@@ -96,40 +142,33 @@ class ConceptPairs(Task[RelationsExample]):
             pairs=pairs,
         )
 
-    def targets(
-        self, examples: Sequence[RelationsExample], instances: Sequence[MarkedDocument]
-    ) -> list[list[float]]:
+    def targets(self, examples: Sequence[RelationsExample], instances: Sequence[MarkedDocument]) -> Targets:
         """Return for each pair a number for each label: 1.0 if the pair has it, else 0.0."""
-        return [self._targets(examples[one.example], one.pairs) for one in instances]
-
-    def _targets(self, example: RelationsExample, pairs: Sequence[Pair]) -> list[float]:
-        wanted: defaultdict[Pair, set[str]] = defaultdict(set)
-        for first, second, label, *novelty in example.relations:
-            wanted[first, second] |= {label, NOVEL} if novelty == [NOVELTY[0]] else {label}
-        return [float(label in wanted[pair]) for pair in pairs for label in self.labels]
+        targets = []
+        for one in instances:
+            wanted: defaultdict[Pair, set[str]] = defaultdict(set)
+            for first, second, label, *novelty in examples[one.example].relations:
+                wanted[first, second] |= {label, NOVEL} if novelty == [NOVELTY[0]] else {label}
+            targets.append([float(label in wanted[pair]) for pair in one.pairs for label in self.labels])
+        return targets
 
     def head(self, width: int) -> nn.Module:
         return PairScores(width, len(self.labels), self.recipe)
 
-    def loss(
-        self, model: nn.Module, scores: torch.Tensor, batch: Batch, targets: torch.Tensor
-    ) -> torch.Tensor:
+    def loss(self, model: nn.Module, scores: Tensor, batch: Batch, targets: Tensor) -> Tensor:
         return threshold_loss(scores, targets.view(len(scores), -1).to(scores))
 
-    def output(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
+    def output(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
         """Return for each pair whether each label is above the threshold."""
         return scores[:, 1:] > scores[:, :1]
 
-    def probabilities(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
+    def probabilities(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
         """Return for each pair the probability of each label, against the threshold alone."""
         above = scores.double()  # so that no label above the threshold has a probability of 0.5
         return (above[:, 1:] - above[:, :1]).sigmoid()
 
     def confidences(
-        self,
-        examples: Sequence[RelationsExample],
-        instances: Sequence[MarkedDocument],
-        probabilities: Sequence[torch.Tensor],
+        self, examples: Sequence[RelationsExample], instances: Sequence[MarkedDocument], probabilities: Values
     ) -> list[list[float]]:
         """Return the probability of the label of each predicted relation, in the order of the predictions."""
         scored: list[list[tuple[list[str], float]]] = [[] for _ in examples]
@@ -145,10 +184,7 @@ class ConceptPairs(Task[RelationsExample]):
         return [count // 2 for count in batch.counts]
 
     def predictions(
-        self,
-        examples: Sequence[RelationsExample],
-        instances: Sequence[MarkedDocument],
-        outputs: Sequence[torch.Tensor],
+        self, examples: Sequence[RelationsExample], instances: Sequence[MarkedDocument], outputs: Values
     ) -> list[list[list[str]]]:
         """Return the relations of each document; none for pairs that were not read."""
         predicted: list[list[list[str]]] = [[] for _ in examples]
@@ -158,7 +194,7 @@ class ConceptPairs(Task[RelationsExample]):
         return [sorted_lists(relations) for relations in predicted]
 
     def _relations_of(self, pair: Pair, above: Sequence[float]) -> list[list[str]]:
-        labels = [label for label, is_above in zip(self.labels, above, strict=True) if is_above]
+        labels = list(compress(self.labels, above))
         novelty = [NOVELTY[NOVEL not in labels]] if NOVEL in self.labels else []
         return [[*pair, label, *novelty] for label in labels if label != NOVEL]
 

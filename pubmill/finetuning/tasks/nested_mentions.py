@@ -1,37 +1,62 @@
 """Mentions that may nest and overlap: each run of words is classified (Zhong and Chen 2021; `SpanScores`)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import MentionsExample
-from pubmill.finetuning.inputs import Batch, Encoded, Instance
-from pubmill.finetuning.losses import classification_loss
-from pubmill.finetuning.span_scores import SpanScores, number_of_runs, runs_of
-from pubmill.finetuning.tasks.task import Task
-from pubmill.finetuning.tasks.tokens import words_of_windows
+from pubmill.finetuning.heads import Layers
+from pubmill.finetuning.inputs import Batch, Encoded
+from pubmill.finetuning.tasks.task import Classification, Targets, Values
+from pubmill.finetuning.tasks.tokens import CUT, SentenceWindow, cut_into_windows
+from pubmill.hardware.torch_setup import to_device
 from pubmill.recipes import FinetuningRecipe
 
 NONE = "(none)"
 """Class of a run of words that is no mention."""
+LENGTH_SIZE = 150
+"""Size of the embedding of a run's length (`width_embedding_dim`)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WordsWindow(Instance):
-    """Consecutive words of one sentence; `words`: the number of each word in its sentence."""
+class SpanScores(nn.Module):
+    """Scores of each run of at most `longest` words: layers on the encodings of its first and last subword
+    and an embedding of its length, as in PURE (princeton-nlp/PURE@b1e9cad entity/models.py), whose layers are
+    `head: mlp` with `head_sizes: [150, 150]`."""
 
-    words: list[int]
+    def __init__(self, width: int, outputs: int, recipe: FinetuningRecipe) -> None:
+        super().__init__()
+        self.longest = recipe.max_mention_length
+        self.lengths = nn.Embedding(self.longest, LENGTH_SIZE)
+        nn.init.normal_(self.lengths.weight, std=0.02)
+        self.layers = Layers(2 * width + LENGTH_SIZE, outputs, recipe)
+
+    def forward(self, places: Tensor, batch: Batch) -> Tensor:
+        """Return the scores, runs x outputs. `places`: first and last subword of each word."""
+        words = [count // 2 for count in batch.counts]
+        starts = np.cumsum(words) - words
+        counted = zip(starts, words, strict=True)
+        runs = np.concatenate([start + runs_of(count, self.longest) for start, count in counted])
+        first, last = (to_device(torch.from_numpy(side.copy()), places.device) for side in runs.T)
+        parts = (places[2 * first], places[2 * last + 1], self.lengths(last - first).to(places))
+        scores: Tensor = self.layers(torch.cat(parts, -1), batch)
+        return scores
 
 
-class NestedMentions(Task[MentionsExample]):
-    """A type, or none, for each run of at most `max_mention_length` words.
+def runs_of(words: int, longest: int) -> npt.NDArray[np.int64]:
+    """Return first and last word of each run of at most `longest` of a sentence's words, in order."""
+    first = np.repeat(np.arange(words), longest)
+    last = first + np.tile(np.arange(longest), words)
+    runs = np.stack([first, last], 1)
+    return runs[last < words]
 
-    A sentence with more subwords than the encoder accepts becomes several windows, and a mention across a cut
-    cannot be predicted.
-    """
+
+class NestedMentions(Classification[MentionsExample]):
+    """A type, or none, for each run of at most `max_mention_length` words. A sentence with more subwords than
+    the encoder accepts becomes several windows, and a mention across a cut cannot be predicted."""
 
     kind = MentionsExample
     key = "mentions"
@@ -48,29 +73,21 @@ class NestedMentions(Task[MentionsExample]):
         """Return the windows. `counts`: `windows_split`, `words_without_subword`, `words_shortened`, and the
         mentions that cannot be predicted: `mentions_too_long`, `mentions_cut`, and `mentions_of_same_words`,
         which have another type than a mention of the same words."""
-        names = ("windows_split", "words_without_subword", "words_shortened")
-        counts = dict.fromkeys((*names, "mentions_too_long", "mentions_cut", "mentions_of_same_words"), 0)
-        room, windows = self.reader.room(pair=False), list[WordsWindow]()
-        sentences = [example.words for example in examples]
-        for number, subwords in enumerate(self.reader.subwords_of_words(sentences)):
-            cut = words_of_windows([pieces[:room] for pieces in subwords], room)
-            counts["windows_split"] += len(cut) > 1
-            counts["words_without_subword"] += sum(not pieces for pieces in subwords)
-            counts["words_shortened"] += sum(len(pieces) > room for pieces in subwords)
+        counts = dict.fromkeys((*CUT, "mentions_too_long", "mentions_cut", "mentions_of_same_words"), 0)
+        windows: list[SentenceWindow] = []
+        cut_sentences = cut_into_windows(self.reader, [example.words for example in examples], counts)
+        for number, (subwords, cut) in enumerate(cut_sentences):
             self._count_mentions(examples[number], cut, counts)
-            windows += [self._window(number, words, subwords, room) for words in cut]
+            windows += [self._window(number, words, subwords) for words in cut]
         return Encoded(instances=windows, counts=counts)
 
-    def _window(
-        self, sentence: int, words: list[int], subwords: Sequence[Sequence[int]], room: int
-    ) -> WordsWindow:
-        pieces = [list(subwords[word][:room]) for word in words]
-        ids, segments = self.reader.framed([one for of in pieces for one in of])
+    def _window(self, sentence: int, words: list[int], subwords: list[list[int]]) -> SentenceWindow:
+        ids, segments = self.reader.framed([piece for word in words for piece in subwords[word]])
         places, at = list[int](), len(self.reader.one.before)
-        for own in pieces:
-            places += [at, at + len(own) - 1]
-            at += len(own)
-        return WordsWindow(example=sentence, ids=ids, segments=segments, places=places, words=words)
+        for word in words:
+            places += [at, at + len(subwords[word]) - 1]
+            at += len(subwords[word])
+        return SentenceWindow(example=sentence, ids=ids, segments=segments, places=places, words=words)
 
     def _count_mentions(
         self, example: MentionsExample, windows: Sequence[Sequence[int]], counts: dict[str, int]
@@ -83,20 +100,16 @@ class NestedMentions(Task[MentionsExample]):
         counts["mentions_cut"] += sum(first is None or first != last for first, last in ends)
         counts["mentions_of_same_words"] += len(short) - len({(one.first, one.after) for one in short})
 
-    def targets(
-        self, examples: Sequence[MentionsExample], instances: Sequence[WordsWindow]
-    ) -> list[list[float]]:
+    def targets(self, examples: Sequence[MentionsExample], instances: Sequence[SentenceWindow]) -> Targets:
         """Return the class of each run of words; of several types of the same words the first."""
         targets = []
         for window in instances:
-            types = {
-                (one.first, one.after - 1): one.type for one in reversed(examples[window.example].mentions)
-            }
-            kinds = (types.get(run, NONE) for run in self._runs(window))
-            targets.append([float(self.places[kind]) for kind in kinds])
+            mentions = reversed(examples[window.example].mentions)
+            classes = {(one.first, one.after - 1): float(self.places[one.type]) for one in mentions}
+            targets.append([classes.get(run, 0.0) for run in self._runs(window)])
         return targets
 
-    def _runs(self, window: WordsWindow) -> list[tuple[int, int]]:
+    def _runs(self, window: SentenceWindow) -> list[tuple[int, int]]:
         """Return first and last word, in the sentence, of each run of a window's words."""
         runs = runs_of(len(window.words), self.recipe.max_mention_length).tolist()
         return [(window.words[first], window.words[last]) for first, last in runs]
@@ -104,28 +117,12 @@ class NestedMentions(Task[MentionsExample]):
     def head(self, width: int) -> nn.Module:
         return SpanScores(width, len(self.labels), self.recipe)
 
-    def loss(
-        self, model: nn.Module, scores: torch.Tensor, batch: Batch, targets: torch.Tensor
-    ) -> torch.Tensor:
-        return classification_loss(self.recipe.loss, self.weights)(scores, targets.long())
-
-    def output(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
-        """Return the index of the best class of each run."""
-        return scores.argmax(-1)
-
     def sizes(self, batch: Batch) -> list[int]:
         """Return the number of runs of each window, of whose words each has two encodings."""
-        return number_of_runs([count // 2 for count in batch.counts], self.recipe.max_mention_length)
-
-    def probabilities(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
-        """Return the probability of the predicted class of each run."""
-        return scores.float().softmax(-1).amax(-1)
+        return [len(runs_of(count // 2, self.recipe.max_mention_length)) for count in batch.counts]
 
     def confidences(
-        self,
-        examples: Sequence[MentionsExample],
-        instances: Sequence[WordsWindow],
-        probabilities: Sequence[torch.Tensor],
+        self, examples: Sequence[MentionsExample], instances: Sequence[SentenceWindow], probabilities: Values
     ) -> list[float]:
         """Return the lowest probability of a decision on each sentence; 1 for one without words."""
         lowest = [1.0] * len(examples)
@@ -134,10 +131,7 @@ class NestedMentions(Task[MentionsExample]):
         return lowest
 
     def predictions(
-        self,
-        examples: Sequence[MentionsExample],
-        instances: Sequence[WordsWindow],
-        outputs: Sequence[torch.Tensor],
+        self, examples: Sequence[MentionsExample], instances: Sequence[SentenceWindow], outputs: Values
     ) -> list[list[list[int | str]]]:
         """Return the mentions of each sentence, in order."""
         predicted: list[list[tuple[int, int, str]]] = [[] for _ in examples]

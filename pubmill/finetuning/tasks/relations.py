@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import torch
 from tokenizers import AddedToken
+from torch import Tensor
 
 from pubmill.errors import PubmillError
 from pubmill.examples import argument_transforms as entities
@@ -64,10 +65,9 @@ def transformed(example: SequenceExample, recipe: FinetuningRecipe) -> tuple[str
         ]
     if recipe.entities == "dummies":
         assert recipe.dummies is not None
+        types, overlap = recipe.dummies.types, recipe.dummies.overlap
         try:
-            made = entities.dummies(
-                example.text, example.entities, recipe.dummies.types, recipe.dummies.overlap
-            )
+            made = entities.dummies(example.text, example.entities, types, overlap)
         except PubmillError as error:
             raise PubmillError(f"example {example.id}: {error}") from None
     else:
@@ -96,27 +96,22 @@ def _check_mentions(example: SequenceExample, recipe: FinetuningRecipe) -> None:
 
 
 def located(subwords: Subwords, arguments: Sequence[Argument]) -> tuple[list[Mention], int]:
-    """Return the subwords of each argument, and the number of arguments without a subword.
-
-    An argument without subwords (some tokenizers remove characters) gets the following subword, or the text's
-    last one; in a text without subwords it stays empty.
-    """
+    """Return the subwords of each argument, and the number of arguments without a subword. An argument
+    without subwords (some tokenizers remove characters) gets the following subword, or the text's last one;
+    in a text without subwords it stays empty."""
     if not arguments:
         return [], 0
     starts = [start for start, _ in subwords.spans]
     ends = [end for _, end in subwords.spans]
     mentions: list[Mention] = []
     lost = 0
-    for argument in arguments:
-        first, last = bisect_right(ends, argument.start), bisect_left(starts, argument.end)
+    for one in arguments:
+        first, last = bisect_right(ends, one.start), bisect_left(starts, one.end)
         if first >= last:
             lost += 1
             first = max(0, min(first, len(ends) - 1))
             last = min(first + 1, len(ends))
-        marks = argument.marks and (
-            bisect_right(ends, argument.marks[0]),
-            bisect_right(ends, argument.marks[1]),
-        )
+        marks = one.marks and (bisect_right(ends, one.marks[0]), bisect_right(ends, one.marks[1]))
         mentions.append(Mention(first, last, marks))
     return mentions, lost
 
@@ -164,11 +159,9 @@ def _place_rank(place: int, mention: Mention) -> tuple[int, int]:
 
 
 def add_marks(tokenizer: "PreTrainedTokenizerBase", encoder: "PreTrainedModel") -> None:
-    """Add the marks as tokens to tokenizer and encoder, unless a kept model has them already.
-
-    Their embeddings are initialised like an encoder's, normally distributed, and depend only on the seed,
-    since they are drawn on the CPU for every device.
-    """
+    """Add the marks as tokens to tokenizer and encoder, unless a kept model has them already. Their
+    embeddings are initialised like an encoder's, normally distributed, and depend only on the seed, since
+    they are drawn on the CPU for every device."""
     known = tokenizer.get_vocab()
     new = [mark for pair in MARKS for mark in pair if mark not in known]
     if not new:
@@ -186,8 +179,8 @@ def add_marks(tokenizer: "PreTrainedTokenizerBase", encoder: "PreTrainedModel") 
         rows[ids] = torch.normal(0.0, std, (len(ids), rows.shape[1])).to(rows)
 
 
-def _embedding_matrix(encoder: "PreTrainedModel") -> torch.Tensor:
+def _embedding_matrix(encoder: "PreTrainedModel") -> Tensor:
     """Return the embeddings of the vocabulary, subwords x width."""
     weight = encoder.get_input_embeddings().weight
-    assert isinstance(weight, torch.Tensor)
+    assert isinstance(weight, Tensor)
     return weight

@@ -5,14 +5,16 @@ answer. A context with more tokens than the encoder accepts becomes several wind
 that an answer at a cut is complete in one of them. The first token ([CLS]) means "no answer here".
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TypedDict
 
 import numpy as np
 import torch
-from torch import nn
+from numpy.typing import NDArray
+from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from pubmill.errors import PubmillError
@@ -20,28 +22,17 @@ from pubmill.examples.kinds import SpanExample
 from pubmill.finetuning.heads import Layers, by_instance
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.reader import Reader, Subwords
-from pubmill.finetuning.tasks.span_answers import (
-    Characters,
-    Scores,
-    Tokens,
-    best_spans,
-    best_texts,
-    covering,
-    probabilities,
-    text_of,
-)
-from pubmill.finetuning.tasks.task import Task
+from pubmill.finetuning.tasks.task import Targets, Task, Values
 from pubmill.recipes import FinetuningRecipe
+
+Characters = tuple[int, int]
+"""First character, last character + 1."""
+Tokens = tuple[int, int]
+"""First token, last token (inclusive)."""
+Scores = NDArray[np.float64]
 
 ANSWERABLE, UNANSWERABLE = "answerable", "unanswerable"
 """Kinds of questions in the training data."""
-COUNTED = (
-    "questions_shortened",
-    "contexts_split",
-    "contexts_without_subword",
-    "answers_inexact",
-    "answers_in_no_window",
-)
 
 
 class Predicted(TypedDict):
@@ -53,11 +44,8 @@ class Predicted(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextWindow(Instance):
-    """A question with consecutive tokens of its context, which are at `places[1:]`; the first token is at
-    `places[0]`.
-
-    `spans`: the characters of each token of the whole context; `first`: index of the window's first token.
-    """
+    """A question with consecutive tokens of its context, at `places[1:]`; the first token is at `places[0]`.
+    `spans`: the characters of each token of the whole context; `first`: index of the window's first one."""
 
     spans: list[Characters]
     first: int
@@ -104,7 +92,8 @@ class Span(Task[SpanExample]):
         """Return windows; a question longer than half of the room is truncated."""
         questions = self._subwords(example.question for example in examples)
         contexts = self._subwords(example.context for example in examples)
-        counts = dict.fromkeys(COUNTED, 0)
+        names = ("questions_shortened", "contexts_split", "contexts_without_subword")
+        counts = dict.fromkeys((*names, "answers_inexact", "answers_in_no_window"), 0)
         windows: list[ContextWindow] = []
         for number, example in enumerate(examples):
             question, context = questions[example.question].ids, contexts[example.context]
@@ -131,53 +120,36 @@ class Span(Task[SpanExample]):
         for first in range(0, max(1, length - self.recipe.stride), room - self.recipe.stride):
             piece = context.ids[first : first + room]
             ids, segments = self.reader.framed(question, piece)
-            places = [0, *range(begin, begin + len(piece))]
+            places, spans = [0, *range(begin, begin + len(piece))], context.spans
             windows.append(
                 ContextWindow(
-                    example=example,
-                    ids=ids,
-                    segments=segments,
-                    places=places,
-                    spans=context.spans,
-                    first=first,
+                    example=example, ids=ids, segments=segments, places=places, spans=spans, first=first
                 )
             )
         return windows
 
-    def targets(
-        self, examples: Sequence[SpanExample], instances: Sequence[ContextWindow]
-    ) -> list[list[float]]:
-        """Return the places where the answer starts and ends: the first answer that is complete in the
-        window.
-
-        Only one, because a softmax has one correct place; sources list the preferred answer first. Both are
-        0, the first place, if there is none.
-        """
-        return [
-            list(map(float, self._target_tokens(examples[window.example], window))) for window in instances
-        ]
-
-    def _target_tokens(self, example: SpanExample, window: ContextWindow) -> Tokens:
-        answers = (window.at(tokens) for tokens in _answer_tokens(example, window.spans))
-        return next((places for places in answers if places), (0, 0))
+    def targets(self, examples: Sequence[SpanExample], instances: Sequence[ContextWindow]) -> Targets:
+        """Return the places where the first answer that is complete in the window starts and ends. Only one,
+        because a softmax has one correct place; sources list the preferred answer first. Both are 0, the
+        first place, if there is none."""
+        targets = []
+        for window in instances:
+            answers = map(window.at, _answer_tokens(examples[window.example], window.spans))
+            targets.append(list(map(float, next(filter(None, answers), (0, 0)))))
+        return targets
 
     def head(self, width: int) -> nn.Module:
         """Return a head with two scores for each place: start and end."""
         return Layers(width, 2, self.recipe)
 
-    def loss(
-        self, model: nn.Module, scores: torch.Tensor, batch: Batch, targets: torch.Tensor
-    ) -> torch.Tensor:
+    def loss(self, model: nn.Module, scores: Tensor, batch: Batch, targets: Tensor) -> Tensor:
         """Return the mean of the cross-entropies of start and end, each over its window's places."""
         padded = pad_sequence(by_instance(scores, batch.counts), batch_first=True, padding_value=-torch.inf)
         # One row for each start and each end: over more dimensions, a GPU's sums have no fixed order.
         return nn.functional.cross_entropy(padded.transpose(1, 2).flatten(0, 1), targets.long())
 
     def predictions(
-        self,
-        examples: Sequence[SpanExample],
-        instances: Sequence[ContextWindow],
-        outputs: Sequence[torch.Tensor],
+        self, examples: Sequence[SpanExample], instances: Sequence[ContextWindow], outputs: Values
     ) -> list[list[Predicted]]:
         """Return at most `n_best` answers for each example, best first.
 
@@ -186,14 +158,9 @@ class Span(Task[SpanExample]):
         threshold). Probabilities are the softmax over the scores of the `n_best` best texts, and of "" if the
         model may predict it. For a context without tokens, "" is the only possible prediction.
         """
-        pairs = zip(instances, outputs, strict=True)
-        of_examples = groupby(pairs, key=lambda pair: pair[0].example)
-        return [
-            self._ranked_answers(
-                examples[number].context, [(window, _to_numpy(output)) for window, output in own]
-            )
-            for number, own in of_examples
-        ]
+        scored = zip(instances, (output.numpy().astype(np.float64) for output in outputs), strict=True)
+        of_examples = groupby(scored, key=lambda pair: pair[0].example)
+        return [self._ranked_answers(examples[number].context, list(own)) for number, own in of_examples]
 
     def _ranked_answers(
         self, context: str, windows: Sequence[tuple[ContextWindow, Scores]]
@@ -214,18 +181,12 @@ class Span(Task[SpanExample]):
     ) -> dict[str, float]:
         """Return the best texts and their scores, from the `tried` best starts and ends of each window."""
         longest = self.recipe.max_answer_length
-        best = [best_spans(scores[1:], tried, longest) for _, scores in windows]
-        sums = np.concatenate([one for one, _ in best])
-        tokens = np.concatenate(
-            [spans + window.first for (_, spans), (window, _) in zip(best, windows, strict=True)]
-        )
-        of_tokens = windows[0][0].spans
-        order = np.argsort(-sums, kind="stable")
-        candidates = (
-            (text_of(context, of_tokens, (int(tokens[i, 0]), int(tokens[i, 1]))), float(sums[i]))
-            for i in order
-        )
-        return best_texts(candidates, self.recipe.n_best)
+        best = [(window.first, *best_spans(scores[1:], tried, longest)) for window, scores in windows]
+        sums = np.concatenate([of_spans for _, of_spans, _ in best])
+        tokens = np.concatenate([spans + first for first, _, spans in best])
+        of_tokens, order = windows[0][0].spans, np.argsort(-sums, kind="stable")
+        texts = (text_of(context, of_tokens, (int(first), int(last))) for first, last in tokens[order])
+        return best_texts(zip(texts, sums[order].tolist(), strict=True), self.recipe.n_best)
 
     def scored(self, prediction: list[Predicted]) -> list[tuple[str, float]]:
         return [(answer["text"], answer["probability"]) for answer in prediction]
@@ -244,6 +205,47 @@ def _count_answers(example: SpanExample, windows: Sequence[ContextWindow], count
         counts["answers_in_no_window"] += not any(window.at(tokens) for window in windows)
 
 
-def _to_numpy(output: torch.Tensor) -> Scores:
-    scores: Scores = output.numpy().astype(np.float64)
-    return scores
+def covering(spans: Sequence[Characters], start: int, end: int) -> Tokens | None:
+    """Return the fewest tokens that cover the characters `start` to `end`, as far as tokens cover them. If a
+    text begins or ends inside a token, the whole token is taken. None if no token covers any of the
+    characters, because the tokenizer removed them."""
+    first = bisect_right(spans, start, key=lambda span: span[1])
+    last = bisect_left(spans, end, key=lambda span: span[0]) - 1
+    return (first, last) if first <= last else None
+
+
+def text_of(context: str, spans: Sequence[Characters], tokens: Tokens) -> str:
+    """Return the context's characters from the first token to the last, without surrounding white space,
+    which some tokenizers make a token."""
+    first, last = tokens
+    return context[spans[first][0] : spans[last][1]].strip()
+
+
+def best_spans(scores: Scores, n_best: int, longest: int) -> tuple[Scores, NDArray[np.int64]]:
+    """Return all answers from one of the `n_best` best starts to one of the `n_best` best ends.
+
+    `scores`: tokens x 2, start and end. Returns the sums of both scores, and answers x 2 with first and last
+    token, without answers that end before they start or have more than `longest` tokens. Their order depends
+    only on the scores, also where these are equal, as they often are in bfloat16.
+    """
+    starts, ends = (np.argsort(-scores[:, side], kind="stable")[:n_best] for side in (0, 1))
+    lengths = ends[None, :] - starts[:, None]
+    start, end = np.nonzero((lengths >= 0) & (lengths < longest))
+    first, last = starts[start], ends[end]
+    return scores[first, 0] + scores[last, 1], np.stack([first, last], axis=1)
+
+
+def best_texts(candidates: Iterable[tuple[str, float]], n_best: int) -> dict[str, float]:
+    """Return the first `n_best` distinct texts, unless empty, of sorted candidates, with their scores."""
+    best: dict[str, float] = {}
+    new = ((text, score) for text, score in candidates if text and text not in best)
+    for text, score in islice(new, n_best):
+        best[text] = score
+    return best
+
+
+def probabilities(scores: Sequence[float]) -> list[float]:
+    """Return the softmax of scores in double precision."""
+    raised = np.exp(np.asarray(scores) - max(scores, default=0.0))
+    shares: list[float] = (raised / raised.sum()).tolist()
+    return shares

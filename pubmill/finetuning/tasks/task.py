@@ -1,16 +1,18 @@
 """Differences between kinds of tasks, behind one interface for the trainer."""
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Example
-from pubmill.finetuning.heads import Layers, PoolerLayers, by_instance
+from pubmill.finetuning.heads import Layers, PoolerLayers
 from pubmill.finetuning.inputs import Batch, Encoded
+from pubmill.finetuning.losses import class_weights, classification_loss
 from pubmill.finetuning.reader import Reader
 from pubmill.metrics import dev_score, dev_scores
 from pubmill.recipes import FinetuningRecipe
@@ -19,16 +21,18 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 Kind = TypeVar("Kind", bound=Example)
+Values = Sequence[Tensor]
+"""What `output` or `probabilities` returns, by instance."""
+Targets = list[list[float]]
+"""Targets of each instance, in the form that its task's loss needs."""
 Prediction = Any
 """The prediction for one example: labels, a label, a score or answers, depending on the task."""
 
 
 class Task(ABC, Generic[Kind]):
     """A kind of task: how examples are encoded, what their targets are, how scores become predictions.
-
     `labels`: the classes in the order of the scores, taken from the training examples. `weights`: those of
-    the classes in the loss, if `prepare` sets them.
-    """
+    the classes in the loss, if `prepare` sets them."""
 
     kind: ClassVar[type[Example]]
     key: ClassVar[str]
@@ -37,11 +41,10 @@ class Task(ABC, Generic[Kind]):
     def __init__(self, recipe: FinetuningRecipe, reader: Reader, labels: Sequence[str]) -> None:
         known = dev_scores(recipe.task)
         if recipe.metric not in known:
-            raise PubmillError(
-                f"{recipe.metric} is no dev score of {type(self).__name__}; there are {', '.join(known)}"
-            )
+            names = ", ".join(known)
+            raise PubmillError(f"{recipe.metric} is no dev score of {type(self).__name__}; there are {names}")
         self.recipe, self.reader, self.labels = recipe, reader, list(labels)
-        self.weights: torch.Tensor | None = None
+        self.weights: Tensor | None = None
         self.places = {label: number for number, label in enumerate(self.labels)}
 
     @classmethod
@@ -54,18 +57,16 @@ class Task(ABC, Generic[Kind]):
         """Return the instances of the examples, in order."""
 
     @abstractmethod
-    def targets(self, examples: Sequence[Kind], instances: Sequence[Any]) -> list[list[float]]:
-        """Return the targets of each instance, in the form that the task's loss needs."""
+    def targets(self, examples: Sequence[Kind], instances: Sequence[Any]) -> Targets:
+        """Return the targets of each instance."""
 
     @abstractmethod
-    def loss(
-        self, model: nn.Module, scores: torch.Tensor, batch: Batch, targets: torch.Tensor
-    ) -> torch.Tensor:
+    def loss(self, model: nn.Module, scores: Tensor, batch: Batch, targets: Tensor) -> Tensor:
         """Return the mean loss of a batch; `targets`: those of its instances, concatenated."""
 
     @abstractmethod
     def predictions(
-        self, examples: Sequence[Kind], instances: Sequence[Any], outputs: Sequence[torch.Tensor]
+        self, examples: Sequence[Kind], instances: Sequence[Any], outputs: Values
     ) -> list[Prediction]:
         """Return the prediction for each example, from the outputs of its instances."""
 
@@ -92,7 +93,6 @@ class Task(ABC, Generic[Kind]):
     @property
     def fixed_places(self) -> Literal["given", "every"] | None:
         """Places that head and loss can read with tensor shapes that depend on the inputs' shape alone.
-
         `given`: the places of the batch; `every`: all positions, with targets at the places of the batch
         only; None: neither is possible."""
         return None
@@ -102,16 +102,16 @@ class Task(ABC, Generic[Kind]):
         None."""
         return [int(target) for [target] in targets] if self.recipe.oversample else None
 
-    def output(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
+    def output(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
         """Return the part of a batch's scores that predictions need, on the scores' device."""
         return scores
 
-    def probabilities(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
+    def probabilities(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
         """Return the probability of every value of `output`."""
         raise PubmillError(f"a model for the task {self.recipe.task} predicts no probabilities")
 
     def confidences(
-        self, examples: Sequence[Kind], instances: Sequence[Any], probabilities: Sequence[torch.Tensor]
+        self, examples: Sequence[Kind], instances: Sequence[Any], probabilities: Values
     ) -> list[Any]:
         """Return the confidence in the prediction for each example: by default one probability."""
         return [float(one) for one in probabilities]
@@ -120,10 +120,29 @@ class Task(ABC, Generic[Kind]):
         """Return the number of rows of `output` that belong to each instance."""
         return batch.counts
 
-    def outputs(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> list[torch.Tensor]:
-        """Return the output by instance, on the CPU."""
-        return by_instance(self.output(model, scores, batch).cpu(), self.sizes(batch))
-
     def row(self, example: Kind, prediction: Prediction | None) -> dict[str, object]:
         """Return a line of the predictions file."""
         return {"id": example.id, self.key: prediction}
+
+
+class Classification(Task[Kind]):
+    """A kind of task whose rows of scores each choose one label."""
+
+    def prepare(self, examples: Sequence[Kind], instances: Sequence[Any]) -> None:
+        if self.recipe.loss == "weighted":
+            counts = Counter(target for row in self.targets(examples, instances) for target in row)
+            self.weights = torch.tensor(class_weights([counts[number] for number in range(len(self.labels))]))
+
+    def loss(self, model: nn.Module, scores: Tensor, batch: Batch, targets: Tensor) -> Tensor:
+        """Return the mean loss over all rows."""
+        if self.weights is not None:
+            self.weights = self.weights.to(scores.device)
+        return classification_loss(self.recipe.loss, scores, targets.long(), self.weights)
+
+    def output(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
+        """Return the index of the best label of each row."""
+        return scores.argmax(-1)
+
+    def probabilities(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
+        """Return the probability of the predicted label of each row."""
+        return scores.float().softmax(-1).amax(-1)

@@ -1,20 +1,42 @@
-"""Encoding of one or two texts, shared by relations, yes/no questions, inference, documents with several
-labels and similarity (gu2020 section 5.2)."""
+"""One or two texts with a label (relations, yes/no questions, inference), any number of labels, or a score
+(gu2020 section 5.2)."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import compress
+from typing import TYPE_CHECKING, Literal
+
+import torch
+from torch import Tensor, nn
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning.inputs import Encoded, Instance
+from pubmill.examples.kinds import MultilabelExample, RegressionExample, SequenceExample
+from pubmill.finetuning.heads import Concatenated, Layers, SequenceBiLstm
+from pubmill.finetuning.inputs import Batch, Encoded, Instance
+from pubmill.finetuning.losses import label_weights, multilabel_loss
 from pubmill.finetuning.reader import Reader, Subwords
-from pubmill.finetuning.tasks.relations import Argument, Mention, located, remaining
+from pubmill.finetuning.tasks.relations import (
+    MENTIONS,
+    Argument,
+    Mention,
+    add_marks,
+    located,
+    remaining,
+    transformed,
+)
+from pubmill.finetuning.tasks.task import Classification, Targets, Task, Values
+from pubmill.recipes import FinetuningRecipe
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 Pooling = Literal["cls", "entity-start", "mention-max", "mention-average"]
+POOLED: dict[str, Literal["max", "average"]] = {"mention-max": "max", "mention-average": "average"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Text:
     """Source of an instance: one text or two, of the example with index `example` in its split, named `id`;
     `arguments` are mentions in `first`, which are kept when it is truncated."""
@@ -28,10 +50,8 @@ class Text:
 
 def encode_texts(reader: Reader, texts: Sequence[Text], pooling: Pooling = "cls") -> Encoded:
     """Return an instance for each source, cut to the reader's length, with the places that `pooling` reads.
-
     Of two texts the longer one is cut, or both if both are too long. `counts`: `texts_shortened`, of which
-    `beginnings_left_out` and `middles_left_out`; `mentions_shortened`, `mentions_without_subword`.
-    """
+    `beginnings_left_out` and `middles_left_out`; `mentions_shortened`, `mentions_without_subword`."""
     names = ("texts_shortened", "beginnings_left_out", "middles_left_out")
     counts = dict.fromkeys((*names, "mentions_shortened", "mentions_without_subword"), 0)
     firsts = reader.subwords([text.first for text in texts])
@@ -47,9 +67,8 @@ def encode_texts(reader: Reader, texts: Sequence[Text], pooling: Pooling = "cls"
         counts["mentions_without_subword"] += lost
         _count_omissions(counts, first, kept, mentions)
         counts["texts_shortened"] += second is not None and end < len(second.ids)
-        ids, segments = reader.framed(
-            [first.ids[place] for place in kept], None if second is None else second.ids[:end]
-        )
+        kept_ids = [first.ids[place] for place in kept]
+        ids, segments = reader.framed(kept_ids, None if second is None else second.ids[:end])
         before = len((reader.one if second is None else reader.two).before)
         places, groups = _read_places(pooling, kept, mentions, before, reader.whole(ids))
         instances.append(
@@ -97,10 +116,8 @@ def _count_omissions(
 def _read_places(
     pooling: Pooling, kept: Sequence[int], mentions: Sequence[Mention], before: int, whole: int
 ) -> tuple[list[int], list[int] | None]:
-    """Return the places that the head reads, and the number of places pooled to each encoding.
-
-    A mention in a text without subwords is read at `whole`, the place that represents the input.
-    """
+    """Return the places that the head reads, and the number of places pooled to each encoding. A mention in a
+    text without subwords is read at `whole`, the place that represents the input."""
     if pooling == "cls":
         return [whole], None
     if pooling == "entity-start":
@@ -113,3 +130,195 @@ def _read_places(
 def _kept_in_mention(kept: Sequence[int], mention: Mention) -> range:
     """Return which of the kept subwords belong to the mention."""
     return range(bisect_left(kept, mention.first), bisect_left(kept, mention.last))
+
+
+class Sequences(Classification[SequenceExample]):
+    """One label per example, predicted from the encoding of the first token, from those of two mentions, or
+    by a BiLSTM over all tokens (including special ones)."""
+
+    kind = SequenceExample
+    key = "label"
+
+    @classmethod
+    def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[SequenceExample]) -> list[str]:
+        """Return the labels in alphabetical order."""
+        labels = sorted({example.label for example in examples})
+        if len(labels) < 2:
+            raise PubmillError(
+                f"all training examples have the label {labels[0]}; a classifier needs at least two labels; "
+                "convert the dataset again"
+            )
+        if recipe.negative is not None and recipe.negative not in labels:
+            raise PubmillError(
+                f"the negative label {recipe.negative} is that of no training example; there are "
+                f"{', '.join(labels)}; correct `negative`"
+            )
+        return labels
+
+    def encode(self, examples: Sequence[SequenceExample]) -> Encoded:
+        texts = []
+        for number, example in enumerate(examples):
+            text, arguments = transformed(example, self.recipe)
+            texts.append(Text(number, example.id, text, example.text_pair, arguments))
+        encoded = encode_texts(self.reader, texts, self.recipe.pooling)
+        if self.recipe.head != "bilstm":
+            return encoded
+        every = [replace(one, places=list(range(len(one.ids)))) for one in encoded.instances]
+        return replace(encoded, instances=every)
+
+    def targets(self, examples: Sequence[SequenceExample], instances: Sequence[Instance]) -> Targets:
+        return [[self.places[examples[instance.example].label]] for instance in instances]
+
+    def extend(self, encoder: "PreTrainedModel") -> None:
+        if self.recipe.entities == "markers":
+            add_marks(self.reader.tokenizer, encoder)
+
+    def head(self, width: int) -> nn.Module:
+        if self.recipe.head == "bilstm":
+            return SequenceBiLstm(width, len(self.labels), self.recipe)
+        if self.recipe.pooling == "cls":
+            return super().head(width)
+        layers = Layers(MENTIONS * width, len(self.labels), self.recipe)
+        return Concatenated(MENTIONS, POOLED.get(self.recipe.pooling), layers)
+
+    @property
+    def fixed_places(self) -> Literal["given"] | None:
+        """As many places for each example, unless all its tokens or all subwords of its mentions are read."""
+        variable = self.recipe.head == "bilstm" or self.recipe.pooling in POOLED
+        return None if variable else "given"
+
+    def sizes(self, batch: Batch) -> list[int]:
+        """Return one row for each instance."""
+        return [1] * len(batch.counts)
+
+    def predictions(
+        self, examples: Sequence[SequenceExample], instances: Sequence[Instance], outputs: Values
+    ) -> list[str]:
+        return [self.labels[int(best)] for best in outputs]
+
+
+class Regression(Task[RegressionExample]):
+    """A score predicted from the first token's encoding and learnt on the gold scale, as in BLUE's script.
+    gu2020 section 5.2 mentions a normalised score without details. Without normalisation, a kept model has
+    nothing to undo, and the bias learns the mean."""
+
+    kind = RegressionExample
+    key = "score"
+
+    @classmethod
+    def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[RegressionExample]) -> list[str]:
+        """Return an empty list: there are no classes."""
+        return []
+
+    def encode(self, examples: Sequence[RegressionExample]) -> Encoded:
+        texts = [Text(number, one.id, one.text, one.text_pair) for number, one in enumerate(examples)]
+        return encode_texts(self.reader, texts)
+
+    def targets(self, examples: Sequence[RegressionExample], instances: Sequence[Instance]) -> Targets:
+        return [[examples[instance.example].score] for instance in instances]
+
+    def head(self, width: int) -> nn.Module:
+        return Layers(width, 1, self.recipe)
+
+    def loss(self, model: nn.Module, scores: Tensor, batch: Batch, targets: Tensor) -> Tensor:
+        return nn.functional.mse_loss(scores.squeeze(-1), targets)
+
+    @property
+    def fixed_places(self) -> Literal["given"]:
+        """One place for each instance."""
+        return "given"
+
+    def output(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
+        """Return the score of each instance."""
+        return scores.squeeze(-1)
+
+    def predictions(
+        self, examples: Sequence[RegressionExample], instances: Sequence[Instance], outputs: Values
+    ) -> list[float]:
+        return [float(score) for score in outputs]
+
+
+class Multilabel(Task[MultilabelExample]):
+    """One binary decision for each label, at a probability of one half (gu2020 section 5.2: HoC). A document
+    is read as a whole, up to the encoder's length, or sentence by sentence: then each sentence is learnt with
+    its own labels, and the document gets all labels predicted for its sentences (BLUE)."""
+
+    kind = MultilabelExample
+    key = "labels"
+
+    @classmethod
+    def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[MultilabelExample]) -> list[str]:
+        """Return the labels in alphabetical order."""
+        classes = {label for _, labels in _labelled_texts(examples, recipe) for label in labels}
+        if not classes:
+            raise PubmillError("no training example has a label to learn; convert the dataset again")
+        return sorted(classes)
+
+    def encode(self, examples: Sequence[MultilabelExample]) -> Encoded:
+        return encode_texts(self.reader, [text for text, _ in _labelled_texts(examples, self.recipe)])
+
+    def targets(self, examples: Sequence[MultilabelExample], instances: Sequence[Instance]) -> Targets:
+        """Return a number for each label: 1.0 if the unit has it, else 0.0."""
+        units = _labelled_texts(examples, self.recipe)
+        return [[float(label in labels) for label in self.labels] for _, labels in units]
+
+    def prepare(self, examples: Sequence[MultilabelExample], instances: Sequence[Instance]) -> None:
+        if self.recipe.loss == "weighted":
+            units = [labels for _, labels in _labelled_texts(examples, self.recipe)]
+            counts = Counter(label for labels in units for label in labels)
+            self.weights = torch.tensor(label_weights([counts[label] for label in self.labels], len(units)))
+
+    def loss(self, model: nn.Module, scores: Tensor, batch: Batch, targets: Tensor) -> Tensor:
+        if self.weights is not None:
+            self.weights = self.weights.to(scores.device)
+        return multilabel_loss(scores, targets.view_as(scores), self.weights)
+
+    @property
+    def fixed_places(self) -> Literal["given"]:
+        """One place for each instance."""
+        return "given"
+
+    def output(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
+        """Return for each instance whether each label is more likely than not."""
+        return scores > 0
+
+    def probabilities(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
+        """Return for each instance the probability of each label."""
+        return scores.float().sigmoid()
+
+    def confidences(
+        self, examples: Sequence[MultilabelExample], instances: Sequence[Instance], probabilities: Values
+    ) -> list[dict[str, float]]:
+        """Return the probability of every label, whether predicted or not; the highest of the units."""
+        highest = [dict.fromkeys(self.labels, 0.0) for _ in examples]
+        for instance, values in zip(instances, probabilities, strict=True):
+            of = highest[instance.example]
+            for label, value in zip(self.labels, values.flatten().tolist(), strict=True):
+                of[label] = max(of[label], value)
+        return highest
+
+    def predictions(
+        self, examples: Sequence[MultilabelExample], instances: Sequence[Instance], outputs: Values
+    ) -> list[list[str]]:
+        """Return the union of the labels of each document's units."""
+        predicted: list[set[str]] = [set() for _ in examples]
+        for instance, present in zip(instances, outputs, strict=True):
+            predicted[instance.example].update(compress(self.labels, present.flatten().tolist()))
+        return [sorted(labels) for labels in predicted]
+
+
+def _labelled_texts(
+    examples: Sequence[MultilabelExample], recipe: FinetuningRecipe
+) -> Iterator[tuple[Text, list[str]]]:
+    """Yield the texts into which examples are divided, each with its labels."""
+    for number, example in enumerate(examples):
+        if recipe.unit == "document":
+            yield Text(number, example.id, example.text), example.labels
+            continue
+        if not example.sentences:
+            raise PubmillError(
+                f"example {example.id} has no labelled sentences, which unit sentence reads; "
+                "set `unit` to document"
+            )
+        for one in example.sentences:
+            yield Text(number, example.id, example.text[one.start : one.end]), one.labels

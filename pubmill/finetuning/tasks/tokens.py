@@ -8,25 +8,20 @@ every word is seen and predicted. A mention divided by a cut keeps its labels: t
 it, and both parts form one mention when the windows are joined.
 """
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-import torch
-from torch import nn
+from torch import Tensor, nn
 
 from pubmill.errors import PubmillError
+from pubmill.examples import tagging
 from pubmill.examples.kinds import TokensExample
-from pubmill.examples.subword_labels import CONTINUATION, SUBWORDS, PredictedLabels, word_label
-from pubmill.examples.tagging import Scheme, to_labels, to_mentions
-from pubmill.finetuning.crf import ChainHead, LinearChain
-from pubmill.finetuning.heads import Layers
+from pubmill.finetuning.heads import BiLstm, ChainHead, Layers, LinearChain
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
-from pubmill.finetuning.losses import class_weights, classification_loss
-from pubmill.finetuning.recurrent import BiLstm
-from pubmill.finetuning.tasks.task import Task
+from pubmill.finetuning.reader import Reader
+from pubmill.finetuning.tasks.task import Classification, Targets, Values
 from pubmill.messages.progress import report_progress
 from pubmill.recipes import FinetuningRecipe
 from pubmill.storage.privacy import label_of_process
@@ -35,6 +30,8 @@ SAMPLE = 300
 """Greatest number of sentences on which it is checked how words are read."""
 MISREAD = 0.01
 """Greatest share of words whose subwords may differ from those in their sentence."""
+CUT = ("windows_split", "words_without_subword", "words_shortened")
+"""What is counted where sentences are cut into windows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +41,7 @@ class SentenceWindow(Instance):
     words: list[int]
 
 
-class Tokens(Task[TokensExample]):
+class Tokens(Classification[TokensExample]):
     """One label per word, predicted at its first subword; learnt there or at all of its subwords.
 
     If all subwords are labelled, each has the label of its word, including B: "whole-word labeling" in
@@ -58,38 +55,27 @@ class Tokens(Task[TokensExample]):
 
     @classmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[TokensExample]) -> list[str]:
-        """Return O, then in alphabetical order all labels that the scheme has for the types found.
-
-        All of them, because a small training set may lack some by chance, and the head should not depend on
-        that.
-        """
+        """Return O, then in alphabetical order all labels that the scheme has for the types found. All of
+        them, because a small training set may lack some by chance, and the head should not depend on that."""
         labels = {label for example in examples for label in example.labels} - {"O"}
         if not labels:
             raise PubmillError("no training example has an entity to learn from; convert the dataset again")
         types = {label.partition("-")[2] for label in labels}
         # A mention of several words next to one of a single word: together they have every label.
-        possible = {
-            label for kind in types for label in to_labels([(0, 3, kind), (3, 4, kind)], 4, recipe.tagging)
-        }
-        later = [CONTINUATION] if recipe.labelled_subwords == "separate" else []
+        neighbours = [[(0, 3, kind), (3, 4, kind)] for kind in types]
+        possible = {label for pair in neighbours for label in tagging.to_labels(pair, 4, recipe.tagging)}
+        later = [tagging.CONTINUATION] if recipe.labelled_subwords == "separate" else []
         return ["O", *sorted(possible), *later]
 
     def encode(self, examples: Sequence[TokensExample]) -> Encoded:
-        room = self.reader.room(pair=False)
-        windows: list[SentenceWindow] = []
-        counts = {"windows_split": 0, "words_without_subword": 0, "words_shortened": 0}
-        sentences = [example.words for example in examples]
-        for number, subwords in enumerate(self.reader.subwords_of_words(sentences)):
-            counts["words_without_subword"] += sum(not pieces for pieces in subwords)
-            counts["words_shortened"] += sum(len(pieces) > room for pieces in subwords)
-            cut = self._windows(number, [pieces[:room] for pieces in subwords], room)
-            counts["windows_split"] += len(cut) > 1
-            windows += cut
+        counts = dict.fromkeys(CUT, 0)
+        cut = cut_into_windows(self.reader, [example.words for example in examples], counts)
+        windows = [
+            self._window(number, words, subwords)
+            for number, (subwords, windows) in enumerate(cut)
+            for words in windows
+        ]
         return Encoded(instances=windows, counts=counts)
-
-    def _windows(self, sentence: int, subwords: list[list[int]], room: int) -> list[SentenceWindow]:
-        """Fill one window after another with whole words."""
-        return [self._window(sentence, words, subwords) for words in words_of_windows(subwords, room)]
 
     def _window(self, sentence: int, words: list[int], subwords: list[list[int]]) -> SentenceWindow:
         ids, segments = self.reader.framed([piece for word in words for piece in subwords[word]])
@@ -106,36 +92,28 @@ class Tokens(Task[TokensExample]):
             at = end
         return SentenceWindow(example=sentence, ids=ids, segments=segments, places=places, words=owners)
 
-    def targets(
-        self, examples: Sequence[TokensExample], instances: Sequence[SentenceWindow]
-    ) -> list[list[float]]:
+    def targets(self, examples: Sequence[TokensExample], instances: Sequence[SentenceWindow]) -> Targets:
         """Return the index of the label at each place."""
         wanted = [
             [self.places[label] for label in _convert_labels(example.labels, self.recipe.tagging)]
             for example in examples
         ]
-        targets: list[list[float]] = [
-            [wanted[window.example][word] for word in window.words] for window in instances
-        ]
+        targets: Targets = [[wanted[one.example][word] for word in one.words] for one in instances]
         if self.recipe.labelled_subwords == "separate":
             for window, row in zip(instances, targets, strict=True):
                 for place, (before, word) in enumerate(pairwise(window.words), 1):
                     if word == before:
-                        row[place] = self.places[CONTINUATION]
+                        row[place] = self.places[tagging.CONTINUATION]
         return targets
 
     def prepare(self, examples: Sequence[TokensExample], instances: Sequence[SentenceWindow]) -> None:
         """Check how the words are read, and weight the labels by their frequency in the training data."""
         self._check_words([example.words for example in examples[:: len(examples) // SAMPLE + 1]])
-        if self.recipe.loss == "weighted":
-            counts = Counter(target for row in self.targets(examples, instances) for target in row)
-            self.weights = torch.tensor(class_weights([counts[number] for number in range(len(self.labels))]))
+        super().prepare(examples, instances)
 
     def _check_words(self, sentences: Sequence[list[str]]) -> None:
-        """Raise a `PubmillError` if words have other subwords than in their sentence.
-
-        A share of `MISREAD` is accepted, for words with characters that the tokenizer drops.
-        """
+        """Raise a `PubmillError` if words have other subwords than in their sentence. A share of `MISREAD` is
+        accepted, for words with characters that the tokenizer drops."""
         misread, number = self.reader.misread_words(sentences), sum(map(len, sentences))
         if not misread:
             return
@@ -153,16 +131,12 @@ class Tokens(Task[TokensExample]):
         scorer = kind(width, len(self.labels), self.recipe)
         return ChainHead(scorer, len(self.labels)) if self.recipe.crf else scorer
 
-    def loss(
-        self, model: nn.Module, scores: torch.Tensor, batch: Batch, targets: torch.Tensor
-    ) -> torch.Tensor:
+    def loss(self, model: nn.Module, scores: Tensor, batch: Batch, targets: Tensor) -> Tensor:
         """Return the mean loss over all places."""
         if self.recipe.crf:
-            mean: torch.Tensor = _crf_layer(model)(scores, batch.counts, targets)
+            mean: Tensor = _crf_layer(model)(scores, batch.counts, targets)
             return mean
-        if self.weights is not None:
-            self.weights = self.weights.to(scores.device)
-        return classification_loss(self.recipe.loss, self.weights)(scores, targets)
+        return super().loss(model, scores, batch, targets)
 
     @property
     def fixed_places(self) -> Literal["every"] | None:
@@ -170,23 +144,21 @@ class Tokens(Task[TokensExample]):
         alone = not self.recipe.crf and self.recipe.head != "bilstm"
         return "every" if alone and self.recipe.loss == "cross-entropy" else None
 
-    def output(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
+    def output(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
         """Return the index of the best label at each place; with a CRF, those of the best sequence."""
-        return _crf_layer(model).decode(scores, batch.counts) if self.recipe.crf else scores.argmax(-1)
-
-    def probabilities(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
-        """Return the probability of the predicted label at each place; with a CRF, over all sequences."""
         if self.recipe.crf:
-            probabilities = _crf_layer(model).marginals(scores, batch.counts)
-        else:
-            probabilities = scores.float().softmax(-1)
-        return probabilities.gather(-1, self.output(model, scores, batch).unsqueeze(-1)).squeeze(-1)
+            return _crf_layer(model).decode(scores, batch.counts)
+        return super().output(model, scores, batch)
+
+    def probabilities(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
+        """Return the probability of the predicted label at each place; with a CRF, over all sequences."""
+        if not self.recipe.crf:
+            return super().probabilities(model, scores, batch)
+        best = self.output(model, scores, batch).unsqueeze(-1)
+        return _crf_layer(model).marginals(scores, batch.counts).gather(-1, best).squeeze(-1)
 
     def confidences(
-        self,
-        examples: Sequence[TokensExample],
-        instances: Sequence[SentenceWindow],
-        probabilities: Sequence[torch.Tensor],
+        self, examples: Sequence[TokensExample], instances: Sequence[SentenceWindow], probabilities: Values
     ) -> list[list[float]]:
         """Return the probability of each word's label, at its first subword; 1 for a word without subwords,
         which is always "O"."""
@@ -197,45 +169,52 @@ class Tokens(Task[TokensExample]):
         return confidences
 
     def predictions(
-        self,
-        examples: Sequence[TokensExample],
-        instances: Sequence[SentenceWindow],
-        outputs: Sequence[torch.Tensor],
+        self, examples: Sequence[TokensExample], instances: Sequence[SentenceWindow], outputs: Values
     ) -> list[list[str]]:
         """Return BIO labels of every word; words without a subword are "O"."""
         predicted: list[list[list[str]]] = [[[] for _ in example.words] for example in examples]
         for window, best in zip(instances, outputs, strict=True):
             for word, label in zip(window.words, best.tolist(), strict=True):
                 predicted[window.example][word].append(self.labels[label])
-        words = [_convert_labels([word_label(subwords) for subwords in one], "bio") for one in predicted]
+        of_words = [[tagging.word_label(subwords) for subwords in one] for one in predicted]
+        words = [_convert_labels(labels, "bio") for labels in of_words]
         if self.recipe.labelled_subwords != "separate":
             return words
-        return [PredictedLabels(*both) for both in zip(words, predicted, strict=True)]
+        return [tagging.PredictedLabels(*both) for both in zip(words, predicted, strict=True)]
 
     def row(self, example: TokensExample, prediction: list[str] | None) -> dict[str, object]:
         row = super().row(example, prediction)
-        return row | {SUBWORDS: prediction.subwords} if isinstance(prediction, PredictedLabels) else row
+        if isinstance(prediction, tagging.PredictedLabels):
+            row[tagging.SUBWORDS] = prediction.subwords
+        return row
 
 
-def words_of_windows(subwords: Sequence[Sequence[int]], room: int) -> list[list[int]]:
-    """Return the words of each window, by the subwords of each word of a sentence; words without any are in
-    none."""
-    fillings: list[list[int]] = []
-    filled = room
-    for word, pieces in enumerate(subwords):
-        if not pieces:
-            continue
-        if filled + len(pieces) > room:
-            fillings.append([])
-            filled = 0
-        fillings[-1].append(word)
-        filled += len(pieces)
-    return fillings
+def cut_into_windows(
+    reader: Reader, sentences: Sequence[list[str]], counts: dict[str, int]
+) -> Iterator[tuple[list[list[int]], list[list[int]]]]:
+    """Yield for each sentence the subwords of each word, as far as a window has room, and the words of each
+    window; words without subwords are in none. What is `CUT` is counted."""
+    room = reader.room(pair=False)
+    for whole in reader.subwords_of_words(sentences):
+        subwords = [pieces[:room] for pieces in whole]
+        windows: list[list[int]] = []
+        filled = room
+        for word, pieces in enumerate(subwords):
+            if pieces and filled + len(pieces) > room:
+                windows.append([])
+                filled = 0
+            if pieces:
+                windows[-1].append(word)
+                filled += len(pieces)
+        counts["windows_split"] += len(windows) > 1
+        counts["words_without_subword"] += whole.count([])
+        counts["words_shortened"] += sum(len(pieces) > room for pieces in whole)
+        yield subwords, windows
 
 
-def _convert_labels(labels: Sequence[str], scheme: Scheme) -> list[str]:
+def _convert_labels(labels: Sequence[str], scheme: tagging.Scheme) -> list[str]:
     """Convert a sentence's labels from any scheme to another one."""
-    return to_labels(to_mentions(labels), len(labels), scheme)
+    return tagging.to_labels(tagging.to_mentions(labels), len(labels), scheme)
 
 
 def _crf_layer(model: nn.Module) -> LinearChain:

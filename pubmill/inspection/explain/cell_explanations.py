@@ -27,8 +27,7 @@ from pubmill.messages import commands
 from pubmill.messages.wording import unknown
 from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.fact_tables import FactSource
-from pubmill.recipes.other_tables import ReferencedCell
-from pubmill.recipes.tables import Column, Row, TableRecipe
+from pubmill.recipes.tables import Column, ReferencedCell, Row, TableRecipe
 from pubmill.stages import Graph, published_values
 from pubmill.stages.pipelines import OFF_THE_SHELF
 from pubmill.storage.checksums import is_as_written, report_of

@@ -4,8 +4,7 @@ subwords."""
 from collections.abc import Callable, Iterable, Sequence
 
 from pubmill.examples.kinds import TokensExample
-from pubmill.examples.subword_labels import CONTINUATION, OUTSIDE, PredictedLabels, gold_subwords
-from pubmill.examples.tagging import to_mentions
+from pubmill.examples.tagging import CONTINUATION, OUTSIDE, PredictedLabels, gold_subwords, to_mentions
 from pubmill.metrics.scorers.averages import macro, tallies_of, without
 from pubmill.metrics.scorers.entity_scorers import Labels, Pair, entity_counts
 from pubmill.metrics.scorers.published_scorer import PublishedScorer, Score

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from pubmill.examples.kinds import TokensExample
-from pubmill.examples.subword_labels import OUTSIDE
+from pubmill.examples.tagging import OUTSIDE
 from pubmill.metrics.scorers.averages import Average, macro, micro, tallies_of, weighted, without
 from pubmill.metrics.scorers.entity_scorers import pairs_of
 from pubmill.metrics.scorers.published_scorer import PublishedScorer, Score

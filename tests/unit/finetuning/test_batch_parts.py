@@ -10,12 +10,11 @@ import torch
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning import run
-from pubmill.finetuning.execution import ON_TENSOR_CORES, PLAIN, tokens_at_once
-from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.finetuning_job import EncodedSplit, FinetuningJob, encode_split
 from pubmill.finetuning.inputs import Batch
-from pubmill.finetuning.splits import EncodedSplit, encode_split
+from pubmill.finetuning.predicting import ON_TENSOR_CORES, PLAIN, tokens_at_once
 from pubmill.finetuning.trainer import Trainer
-from pubmill.finetuning.working_weights import working_copy
+from pubmill.finetuning.weight_updates import working_copy
 from pubmill.recipes import FinetuningRecipe
 from tests.gpu.finetuning_cases import MAKERS, PIECES, RECIPES
 from tests.unit.finetuning import toy_spans

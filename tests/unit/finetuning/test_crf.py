@@ -9,10 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.utils.rnn import pack_sequence
 
-from pubmill.finetuning.crf import ChainHead, LinearChain
-from pubmill.finetuning.heads import by_instance
+from pubmill.finetuning.heads import BiLstm, ChainHead, LinearChain, by_instance, packing
 from pubmill.finetuning.inputs import Batch
-from pubmill.finetuning.recurrent import BiLstm, packing
 from pubmill.recipes import FinetuningRecipe
 
 COUNTS = st.lists(st.integers(1, 4), min_size=1, max_size=4)

@@ -11,10 +11,9 @@ import torch
 from torch import Tensor
 
 from pubmill.finetuning import run
-from pubmill.finetuning.execution import ON_GPU, choose_execution
-from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.finetuning_job import FinetuningJob, encode_split
 from pubmill.finetuning.parameter_groups import GroupedAdam, schedule
-from pubmill.finetuning.splits import encode_split
+from pubmill.finetuning.predicting import ON_GPU, choose_execution
 from pubmill.finetuning.trainer import Trainer
 from tests.gpu.finetuning_cases import MAKERS, PIECES
 from tests.gpu.finetuning_cases import RECIPES as CASES

@@ -13,10 +13,10 @@ from transformers import PreTrainedModel
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
-from pubmill.finetuning.pooling import pooled
+from pubmill.finetuning.heads import pooled
 from pubmill.finetuning.reader import Subwords
 from pubmill.finetuning.tasks.relations import Argument, Mention, add_marks, located, remaining
-from pubmill.finetuning.tasks.sequence import Sequences
+from pubmill.finetuning.tasks.texts import Sequences
 from pubmill.recipes import Dummies
 from tests.unit.finetuning.toy_relations import (
     CPU,

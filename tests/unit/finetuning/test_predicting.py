@@ -9,16 +9,25 @@ import pytest
 import torch
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning import predicting
+from pubmill.finetuning import encoders, predicting
 from pubmill.finetuning.encoders import (
     UNLIMITED,
     load_encoder,
     load_encoder_and_pooler,
     load_encoder_tokenizer,
 )
-from pubmill.finetuning.execution import ON_GPU, ON_TENSOR_CORES, PLAIN, Execution, choose_execution
 from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.predicting import DivergenceError, Predictor, choose_device, make_reader
+from pubmill.finetuning.predicting import (
+    ON_GPU,
+    ON_TENSOR_CORES,
+    PLAIN,
+    DivergenceError,
+    Execution,
+    Predictor,
+    choose_device,
+    choose_execution,
+    make_reader,
+)
 from tests.unit.tiny_encoders import POSITIONS, tiny_bert
 from tests.unit.toy_tasks import SYLLABLES, TOKENS
 
@@ -85,7 +94,7 @@ def test_an_encoder_without_a_limit_needs_one_in_the_recipe(
     bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoder, tokenizer = load_encoder(bert, 0.0, CPU), load_encoder_tokenizer(bert)
-    monkeypatch.setattr(predicting, "longest_input", lambda encoder: UNLIMITED)
+    monkeypatch.setattr(encoders, "longest_input", lambda encoder: UNLIMITED)
     assert make_reader(replace(TOKENS, max_length=1000), tokenizer, encoder).max_length == 1000
     with pytest.raises(PubmillError) as caught:
         make_reader(replace(TOKENS, max_length=None), tokenizer, encoder)
@@ -98,7 +107,7 @@ def test_an_encoder_without_a_limit_needs_one_in_the_recipe(
 def test_an_encoder_that_reads_padding_has_one_width(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The width may be shorter than the recipe's length, and every batch has it."""
     encoder, tokenizer = load_encoder(bert, 0.0, CPU), load_encoder_tokenizer(bert)
-    monkeypatch.setattr(predicting, "fixed_width", lambda encoder, longest: 12)
+    monkeypatch.setattr(encoders, "fixed_width", lambda encoder, longest: 12)
     assert make_reader(replace(TOKENS, max_length=20), tokenizer, encoder).max_length == 12
     assert make_reader(replace(TOKENS, max_length=10), tokenizer, encoder).max_length == 10
     task = SimpleNamespace(reader=SimpleNamespace(max_length=20))

@@ -13,13 +13,12 @@ import torch
 
 from pubmill.finetuning import predicting, run
 from pubmill.finetuning.encoders import attention_mask, forward, load_encoder
-from pubmill.finetuning.execution import PLAIN, Execution, choose_execution
-from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.finetuning_job import EncodedSplit, FinetuningJob, encode_split
 from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.predicting import PLAIN, Execution, choose_execution
 from pubmill.finetuning.recorded_steps import cuda_recorder
-from pubmill.finetuning.splits import EncodedSplit, encode_split
 from pubmill.finetuning.trainer import Trainer
-from pubmill.finetuning.working_weights import RecordableAdam, refresh, working_copy
+from pubmill.finetuning.weight_updates import RecordableAdam, refresh, working_copy
 from pubmill.recipes import FinetuningRecipe
 from tests.gpu.finetuning_cases import MAKERS, PIECES
 from tests.gpu.finetuning_cases import RECIPES as CASES

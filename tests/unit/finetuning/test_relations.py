@@ -11,12 +11,11 @@ import torch
 from pubmill.examples.kinds import Entity, SequenceExample, read_examples, write_examples
 from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.heads import SequenceBiLstm, TaskModel
 from pubmill.finetuning.inputs import Instance, collate
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.recurrent import SequenceBiLstm
 from pubmill.finetuning.run import finetune
-from pubmill.finetuning.tasks.sequence import Sequences
+from pubmill.finetuning.tasks.texts import Sequences
 from tests.unit.finetuning.toy_relations import (
     CPU,
     KINDS,

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from pubmill.finetuning.batch_sampling import prediction_batches, training_batches
 from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.inputs import prediction_batches, training_batches
 from pubmill.finetuning.run import finetune
 from pubmill.recipes import Dummies
 from tests.unit.finetuning.test_pairs import BASE, METRICS, datasets, model

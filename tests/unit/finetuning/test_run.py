@@ -16,11 +16,10 @@ from safetensors.torch import load_file, save_file
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Answer, SpanExample, TokensExample, write_examples
 from pubmill.finetuning import run as runs
-from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.finetuning_job import EncodedSplit, FinetuningJob, read_split
 from pubmill.finetuning.run import Run, finetune, not_chosen, predict_kept
-from pubmill.finetuning.splits import EncodedSplit, read_split
 from pubmill.finetuning.task_models import continue_head, keep, keep_report, load_task_model
-from pubmill.finetuning.tasks.regression import Regression
+from pubmill.finetuning.tasks.texts import Regression
 from pubmill.finetuning.trainer import FinetuningProgress, Trainer
 from pubmill.finetuning.trial_selection import select
 from pubmill.recipes import FinetuningRecipe

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.finetuning.preloaded import preload, take
+from pubmill.finetuning.shared_process import preload, take
 from pubmill.hardware.forked_programs import VARIABLE, ForkServer
 from pubmill.recipes.writing import as_json
 from tests.unit.finetuning.test_pairs import BASE, datasets, model

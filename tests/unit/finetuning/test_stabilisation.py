@@ -10,11 +10,10 @@ import torch
 from transformers import AutoModel, PreTrainedModel
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning.encoders import embeddings, layers, load_encoder
+from pubmill.finetuning.encoders import embeddings, layers, load_encoder, prepare_encoder
 from pubmill.finetuning.heads import Layers, TaskModel
 from pubmill.finetuning.inputs import Batch
 from pubmill.finetuning.parameter_groups import GroupedAdam, schedule
-from pubmill.finetuning.stabilisation import prepare_encoder
 from pubmill.recipes import FinetuningRecipe
 from tests.unit.finetuning.encoder_families import FAMILIES, LAYERS, save_encoder
 
@@ -65,7 +64,8 @@ def train(model: TaskModel, recipe: FinetuningRecipe, steps: int = 5) -> None:
     optimiser = GroupedAdam(model.train(), recipe)
     for step in range(steps):
         (model(batch()) - 1).square().mean().backward()
-        optimiser.step(step, steps)
+        optimiser.schedule(step, steps)
+        optimiser.update()
 
 
 @every_family
@@ -183,7 +183,8 @@ def rates(model: TaskModel, recipe: FinetuningRecipe) -> dict[str, float]:
     """Each parameter's learning rate in the first step."""
     optimiser = GroupedAdam(model, recipe)
     model(batch()).sum().backward()
-    optimiser.step(0, 10)
+    optimiser.schedule(0, 10)
+    optimiser.update()
     by_id = {id(one): group["lr"] for group in optimiser.adam.param_groups for one in group["params"]}
     return {name: by_id[id(one)] for name, one in model.named_parameters()}
 
@@ -244,7 +245,8 @@ def test_updates_are_those_of_the_formula(
             parameter.grad = torch.randn(parameter.shape, generator=generator, dtype=dtype) * size
         gradients = {name: model.get_parameter(name).grad.double() for name in watched}  # type: ignore[union-attr]
         rate = 1e-2 * min((step + 1) / 2.4, (12 - step) / 9.6, 1.0) * slowed ** (LAYERS + 1)
-        optimiser.step(step, steps)
+        optimiser.schedule(step, steps)
+        optimiser.update()
         for name, gradient in gradients.items():
             first[name] = 0.9 * first[name] + 0.1 * gradient
             second[name] = 0.999 * second[name] + 0.001 * gradient**2
@@ -267,7 +269,8 @@ def test_uncorrected_first_updates_are_larger(folders: dict[str, Path]) -> None:
         before = model.head.linear.bias.detach().clone()
         optimiser = GroupedAdam(model, recipe)
         (model(batch()) - 1).square().mean().backward()
-        optimiser.step(0, 10)
+        optimiser.schedule(0, 10)
+        optimiser.update()
         moved[corrected] = (model.head.linear.bias.detach() - before).abs()
     ratio = (moved[True] / moved[False]).mean().item()
     assert ratio == pytest.approx(math.sqrt(0.001) / 0.1, rel=1e-3)
@@ -280,7 +283,8 @@ def test_weight_decay_spares_biases_and_norms(folders: dict[str, Path]) -> None:
     optimiser = GroupedAdam(model, recipe)
     for parameter in model.parameters():
         parameter.grad = torch.zeros_like(parameter)
-    optimiser.step(0, 10)
+    optimiser.schedule(0, 10)
+    optimiser.update()
     after = weights(model)
     shrunk = {name for name, value in before.items() if value.ndim > 1}
     assert changed(before, after) == shrunk
@@ -303,6 +307,7 @@ def test_gradients_are_clipped_together_and_gone_after_the_step(folders: dict[st
         )
 
     optimiser.adam.register_step_pre_hook(measure)
-    optimiser.step(0, 10)
+    optimiser.schedule(0, 10)
+    optimiser.update()
     assert seen == [pytest.approx(1e-3, rel=1e-3)]
     assert all(parameter.grad is None for parameter in model.parameters())

@@ -25,11 +25,10 @@ from transformers import (
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, SequenceExample, TokensExample
 from pubmill.examples.tagging import to_mentions
-from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.finetuning_job import FinetuningJob, encode_split, read_split
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.predicting import Predictor
 from pubmill.finetuning.run import Run, finetune, predict_kept
-from pubmill.finetuning.splits import encode_split, read_split
 from pubmill.finetuning.task_model_cards import task_model_card
 from pubmill.finetuning.task_models import base_model, keep, keep_report, load_task_model
 from pubmill.recipes import FinetuningRecipe

@@ -28,9 +28,7 @@ from pubmill.finetuning.inputs import Batch, collate
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import Run, finetune
 from pubmill.finetuning.tasks import TASKS
-from pubmill.finetuning.tasks.multilabel import Multilabel
-from pubmill.finetuning.tasks.sequence import Sequences
-from pubmill.finetuning.tasks.texts import shares
+from pubmill.finetuning.tasks.texts import Multilabel, Sequences, shares
 from pubmill.recipes import FinetuningRecipe
 from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
 
@@ -307,7 +305,7 @@ def test_a_document_is_read_whole_or_by_its_sentences(models: dict[str, Path]) -
     assert [instance.example for instance in instances] == [0, 0, 0, 1]
     assert parts.targets(both, instances) == [[1.0, 0.0, 0.0], [0.0] * 3, [1.0, 1.0, 0.0], [0.0] * 3]
     scores = torch.tensor([[-1.0, -1, 2], [-1, -1, -1], [1, -1, 0.1], [-1, 0, -1]])
-    outputs = parts.outputs(torch.nn.Identity(), scores, batch(instances))
+    outputs = list(parts.output(torch.nn.Identity(), scores, batch(instances)))
     assert parts.predictions(both, instances, outputs) == [["ine", "mab"], []]
 
 

@@ -16,12 +16,11 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample, write_examples
 from pubmill.examples.tagging import Scheme, to_labels, to_mentions
 from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
-from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.finetuning_job import FinetuningJob, read_split
+from pubmill.finetuning.heads import TaskModel, by_instance
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import Run, finetune
-from pubmill.finetuning.splits import read_split
 from pubmill.finetuning.tasks.tokens import Tokens
 from pubmill.recipes import FinetuningRecipe
 from tests.unit.tiny_encoders import tiny_bert
@@ -267,10 +266,10 @@ def test_padded_equals_alone(model: Path, dataset: Path, settings: dict[str, Any
     windows = task.encode(examples).instances
     with torch.inference_mode():
         batch = collate(windows, 0, cpu)
-        together = task.outputs(tagger, tagger(batch), batch)
+        together = by_instance(task.output(tagger, tagger(batch), batch), task.sizes(batch))
         for window, found in zip(windows, together, strict=True):
             alone = collate([window], 0, cpu)
-            assert task.outputs(tagger, tagger(alone), alone)[0].equal(found)
+            assert task.output(tagger, tagger(alone), alone).equal(found)
 
 
 def test_rarer_labels_weigh_more(model: Path) -> None:

@@ -16,13 +16,12 @@ from transformers import BertForPreTraining
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample, write_examples
 from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
-from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.finetuning_job import FinetuningJob, read_split
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.parameter_groups import schedule
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import finetune as run
-from pubmill.finetuning.splits import read_split
 from pubmill.finetuning.tasks.tokens import Tokens
 from pubmill.metrics import dev_score
 from pubmill.recipes import FinetuningRecipe

@@ -11,9 +11,8 @@ import torch
 
 from pubmill.finetuning import predicting
 from pubmill.finetuning import trainer as module
-from pubmill.finetuning.execution import Execution
-from pubmill.finetuning.predicting import DivergenceError
-from pubmill.finetuning.splits import EncodedSplit
+from pubmill.finetuning.finetuning_job import EncodedSplit
+from pubmill.finetuning.predicting import DivergenceError, Execution
 from pubmill.finetuning.trainer import Trainer
 from tests.unit.finetuning.encoder_families import save_encoder
 from tests.unit.finetuning.fake_graphs import FakeRecorder

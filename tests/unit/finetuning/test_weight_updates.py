@@ -14,13 +14,18 @@ import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from pubmill.finetuning import run, weight_updates, working_weights
-from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning import run, weight_updates
+from pubmill.finetuning.finetuning_job import EncodedSplit, FinetuningJob, encode_split
 from pubmill.finetuning.parameter_groups import BETA1, BETA2
-from pubmill.finetuning.splits import EncodedSplit, encode_split
 from pubmill.finetuning.trainer import Trainer
-from pubmill.finetuning.weight_updates import Update, compile_update, factors_of, plain_update
-from pubmill.finetuning.working_weights import RecordableAdam, working_copy
+from pubmill.finetuning.weight_updates import (
+    RecordableAdam,
+    Update,
+    compile_update,
+    factors_of,
+    plain_update,
+    working_copy,
+)
 from pubmill.recipes import FinetuningRecipe
 from tests.gpu import pretended_triton
 from tests.gpu.kernel_traces import KernelTrace
@@ -84,7 +89,7 @@ def refuse(work: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def all_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(working_weights, "LARGE", 512)
+    monkeypatch.setattr(weight_updates, "LARGE", 512)
 
 
 @pytest.mark.parametrize("corrected", [True, False])
@@ -99,7 +104,7 @@ def test_the_kernel_is_adam_on_float32_weights(
     weight = nn.Parameter(torch.randn(size))
     adam = torch.optim.AdamW([weight], lr=rate, betas=(BETA1, BETA2), eps=epsilon, weight_decay=decay)
     if not corrected:
-        adam.state[weight] = working_weights._uncorrected(weight)
+        adam.state[weight] = weight_updates._uncorrected(weight)
     ours, mean, square, copied = (
         weight.detach().clone(),
         torch.zeros(size),
@@ -167,7 +172,7 @@ def test_the_kernel_does_what_torchs_adam_does(name: str, parts: int, bert: Path
 
 
 def test_without_large_weights_torchs_adam_updates_all(bert: Path, kernel: Update, monkeypatch: Any) -> None:
-    monkeypatch.setattr(working_weights, "LARGE", 10**9)
+    monkeypatch.setattr(weight_updates, "LARGE", 10**9)
     with_kernel, plain = begin(RECIPE, bert, kernel)[0], begin(RECIPE, bert, None)[0]
     found, expected = weights_after(with_kernel, 0), weights_after(plain, 0)
     assert all(found[key].equal(expected[key]) for key in expected)
@@ -192,7 +197,7 @@ def test_a_large_weight_without_a_gradient_stays_as_it_is(missing: int, bert: Pa
 
 def test_all_weights_of_an_encoder_can_be_large(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then PyTorch's Adam updates the head alone, and no other copy is to be made."""
-    monkeypatch.setattr(working_weights, "LARGE", 1)
+    monkeypatch.setattr(weight_updates, "LARGE", 1)
     trainer, _ = begin(RECIPE, bert, plain_update)
     adam = trainer.optimiser
     assert isinstance(adam, RecordableAdam)
@@ -202,8 +207,8 @@ def test_all_weights_of_an_encoder_can_be_large(bert: Path, monkeypatch: pytest.
 
 
 def test_large_weights_are_whole_blocks_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(working_weights, "LARGE", 32)
-    large = working_weights._is_large
+    monkeypatch.setattr(weight_updates, "LARGE", 32)
+    large = weight_updates._is_large
     for size, found in ((16, False), (32, True), (40, False), (48, True)):
         weight = nn.Parameter(torch.zeros(size))
         assert large(weight, nn.Parameter(weight.detach().bfloat16())) == found

@@ -9,7 +9,7 @@ from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.inputs import Instance
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.tasks.sequence import Sequences
+from pubmill.finetuning.tasks.texts import Sequences
 from pubmill.recipes import Dummies, FinetuningRecipe
 from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
 

@@ -23,7 +23,7 @@ from pubmill.examples.kinds import (
     TokensExample,
     WordSpan,
 )
-from pubmill.examples.subword_labels import PredictedLabels
+from pubmill.examples.tagging import PredictedLabels
 from pubmill.metrics import METRICS, SCORERS, dev_score, metrics_of, registry
 from pubmill.metrics.correlation import pearson, score_correlation
 from pubmill.specs.dataset_specs import TASKS

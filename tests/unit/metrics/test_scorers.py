@@ -13,7 +13,7 @@ from pubmill.examples.kinds import (
     SpanExample,
     TokensExample,
 )
-from pubmill.examples.subword_labels import PredictedLabels
+from pubmill.examples.tagging import PredictedLabels
 from pubmill.metrics import SCORERS, metrics_of
 from pubmill.metrics.scorers import (
     PUBLISHED_SCORERS,

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.examples.subword_labels import PredictedLabels, gold_subwords, word_label
-from pubmill.examples.tagging import to_labels, to_mentions
+from pubmill.examples.tagging import PredictedLabels, gold_subwords, to_labels, to_mentions, word_label
 from pubmill.metrics.contributions import Scored
 from pubmill.metrics.entities import score_entities
 from pubmill.metrics.subtokens import score_subtokens

@@ -12,15 +12,14 @@ from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, Entity, LabelledSentence
-from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.finetuning_job import FinetuningJob, read_split
 from pubmill.finetuning.predicting import DivergenceError
 from pubmill.finetuning.run import Run, finetune
-from pubmill.finetuning.splits import read_split
 from pubmill.finetuning.task_models import keep, load_task_model
 from pubmill.formats.document_files import FORMATS, format_of
 from pubmill.formats.documents import Annotated, InputDocument, Passage, TextMention
+from pubmill.prediction.annotated_files import example_of
 from pubmill.prediction.annotating import Annotator, own_types, written_names
-from pubmill.prediction.example_rows import example_of
 from pubmill.prediction.text_units import load_splitter, units, words
 from tests.unit.prediction.toy_annotators import annotated, fake, relater, tagger
 from tests.unit.programs import run_verb

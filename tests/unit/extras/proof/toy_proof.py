@@ -17,7 +17,7 @@ from pubmill.examples.kinds import (
     TokensExample,
     write_examples,
 )
-from pubmill.examples.subword_labels import PredictedLabels
+from pubmill.examples.tagging import PredictedLabels
 from pubmill.extras.proof.archive import as_gzip, proof, write_proof
 from pubmill.extras.proof.basis import table_basis
 from pubmill.extras.proof.proofs import ProofRecipe, TableBasisRecipe

@@ -13,10 +13,9 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, RelationsExample, read_examples
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.inputs import collate
-from pubmill.finetuning.pair_scores import PairScores, threshold_loss
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import finetune
-from pubmill.finetuning.tasks.concept_pairs import NOVEL, ConceptPairs
+from pubmill.finetuning.tasks.concept_pairs import NOVEL, ConceptPairs, PairScores, threshold_loss
 from pubmill.metrics.relation_sets import score_relations
 from tests.unit.tiny_encoders import tiny_bert
 from tests.unit.toy_tasks import OURS, SYLLABLES, write_dataset
@@ -82,7 +81,7 @@ def test_confidences_are_in_the_order_of_the_predicted_relations(model: Path) ->
     instances: Any = of.encode([one]).instances
     scores = torch.tensor([[0.0, -1.0, 3.0, 9.0], [1.0, 2.0, 4.0, 0.0]])
     batch, network = collate(instances, 0, torch.device("cpu")), torch.nn.Identity()
-    predicted = of.predictions([one], instances, of.outputs(network, scores, batch))
+    predicted = of.predictions([one], instances, [of.output(network, scores, batch)])
     sure = of.confidences([one], instances, [of.probabilities(network, scores, batch)])
     assert predicted == [one.relations]
     assert sure == [pytest.approx([1 / (1 + math.exp(-value)) for value in (3.0, 1.0, 3.0)])]

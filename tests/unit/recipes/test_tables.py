@@ -2,7 +2,7 @@
 
 import pytest
 
-from pubmill.recipes.other_tables import printed_name, table_title
+from pubmill.recipes.tables import printed_name, table_title
 
 
 @pytest.mark.parametrize(

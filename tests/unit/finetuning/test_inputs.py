@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pubmill.examples.kinds import SequenceExample, write_examples
-from pubmill.finetuning.batch_sampling import POOL, POOLS, epoch_size, prediction_batches, training_batches
 from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.inputs import POOL, POOLS, epoch_size, prediction_batches, training_batches
 from pubmill.finetuning.run import finetune
 from pubmill.recipes import FinetuningRecipe
 from tests.unit.finetuning.encoder_families import save_encoder

@@ -14,8 +14,7 @@ from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import finetune
-from pubmill.finetuning.span_scores import SpanScores, runs_of
-from pubmill.finetuning.tasks.nested_mentions import NONE, NestedMentions
+from pubmill.finetuning.tasks.nested_mentions import NONE, NestedMentions, SpanScores, runs_of
 from pubmill.metrics.entities import score_spans
 from tests.unit.tiny_encoders import tiny_bert
 from tests.unit.toy_tasks import OURS, SYLLABLES, write_dataset

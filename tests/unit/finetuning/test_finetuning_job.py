@@ -8,8 +8,8 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import RegressionExample, write_examples
+from pubmill.finetuning.finetuning_job import encode_split, read_split, split_path
 from pubmill.finetuning.inputs import Encoded, Instance
-from pubmill.finetuning.splits import encode_split, read_split, split_path
 
 EXAMPLE = RegressionExample(id="1", document=None, text="a", text_pair="b", score=0.5)
 
