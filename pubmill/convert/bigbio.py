@@ -150,11 +150,7 @@ def _span(name: str, kind: str, text: str, start: int) -> Row:
 
 
 def _knowledge(
-    name: str,
-    document: str,
-    passages: list[Row],
-    entities: list[Row],
-    relations: list[Row],
+    name: str, document: str, passages: list[Row], entities: list[Row], relations: list[Row]
 ) -> Row:
     parts = {"passages": passages, "entities": entities, "relations": relations}
     return {"id": name, "document_id": document, **parts, "events": [], "coreferences": []}

@@ -120,11 +120,7 @@ def examples(path: Path, left_out: Counter[str]) -> Iterator[SpanExample]:
         if one.plausible:
             left_out["plausible_answers"] += one.plausible
         yield SpanExample(
-            id=one.id,
-            document=one.title,
-            question=one.question,
-            context=one.context,
-            answers=one.answers,
+            id=one.id, document=one.title, question=one.question, context=one.context, answers=one.answers
         )
 
 

@@ -98,12 +98,7 @@ def contributions_read_by(function: Callable[[Totals], Any], contributions: Cont
     return Contributions(tuple(contributions.names[n] for n in kept), contributions.values[:, kept])
 
 
-def scored(
-    columns: Columns,
-    measure: Measure,
-    count: Measure,
-    units: Sequence[int] | None = None,
-) -> Scored:
+def scored(columns: Columns, measure: Measure, count: Measure, units: Sequence[int] | None = None) -> Scored:
     """Sum the contributions of examples (at least one) and compute metrics and counts.
 
     `units`: the unit index of each example; None if each example is its own unit.

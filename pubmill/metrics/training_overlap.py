@@ -187,10 +187,7 @@ def _tally(is_gold: bool, is_predicted: bool) -> Counts:
 
 
 def relation_parts(
-    known: KnownPairs,
-    gold: Sequence[SequenceExample],
-    predicted: Sequence[str],
-    negative: str | None,
+    known: KnownPairs, gold: Sequence[SequenceExample], predicted: Sequence[str], negative: str | None
 ) -> dict[Part, Counts]:
     """Count the relations of each part, as micro F1 does: without the negative label."""
     counts = {part: Counts() for part in RELATION_PARTS}

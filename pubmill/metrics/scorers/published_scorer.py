@@ -39,9 +39,7 @@ class ScorerResult(NamedTuple):
 
 
 def registered(
-    kind: str,
-    scorer: Callable[[Sequence[Any], Sequence[Any], str | None], Scored],
-    used: Mapping[str, str],
+    kind: str, scorer: Callable[[Sequence[Any], Sequence[Any], str | None], Scored], used: Mapping[str, str]
 ) -> list[PublishedScorer]:
     """Return the registered metrics of a kind, which `scorer` computes, as scorers.
 
