@@ -22,11 +22,17 @@ from pubmill.metrics.answers import Ranked, score_answers
 from pubmill.metrics.classes import score_label_sets, score_labels
 from pubmill.metrics.contributions import Scored, together, units_of
 from pubmill.metrics.correlation import score_correlation
-from pubmill.metrics.entities import Span, score_entities, score_relaxed, score_spans
+from pubmill.metrics.entities import (
+    Span,
+    score_entities,
+    score_layers,
+    score_relaxed,
+    score_spans,
+    score_subtokens,
+    score_words,
+)
 from pubmill.metrics.registry import METRICS, Metric, dev_scores, measure_of, metrics_of
 from pubmill.metrics.relation_sets import Relation, score_relations
-from pubmill.metrics.subtokens import score_subtokens
-from pubmill.metrics.word_labels import score_layers, score_words
 
 __all__ = ["METRICS", "SCORERS", "Metric", "dev_score", "dev_scores", "metrics_of"]
 

@@ -29,8 +29,11 @@ Columns = Mapping[str, Sequence[float]]
 Totals = Mapping[str, Array]
 """Name -> total, for one test set or for many resamplings; all have the same shape."""
 
+Function = Callable[[Totals], Array]
+"""Totals -> metric (0..1; `pearson` -1..1) with the totals' shape; nan where it is not defined."""
+
 Measure = Callable[[Totals], dict[str, Array]]
-"""Totals -> metrics (0..1; `pearson` -1..1) with the totals' shape; nan where a metric is not defined."""
+"""Totals -> metrics by name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
