@@ -9,7 +9,8 @@ predictions or text.
 import hashlib
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import UserDict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -76,21 +77,16 @@ class Items(NamedTuple):
     contributions: Contributions | None
 
 
-class _RecordingTotals(Mapping[str, Array]):
+class _RecordingTotals(UserDict[str, Array]):
     """Totals that record which of them were read."""
 
     def __init__(self, totals: Totals) -> None:
-        self.totals, self.seen = totals, set[str]()
+        super().__init__(totals)
+        self.seen: set[str] = set()
 
     def __getitem__(self, name: str) -> Array:
         self.seen.add(name)
-        return self.totals[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.totals)
-
-    def __len__(self) -> int:
-        return len(self.totals)
+        return self.data[name]
 
 
 def contributions_read_by(function: Callable[[Totals], Any], contributions: Contributions) -> Contributions:

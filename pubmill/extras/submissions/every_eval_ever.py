@@ -15,8 +15,7 @@ from typing import Any
 from pubmill.extras.submissions.blurb import prediction_of
 from pubmill.extras.submissions.inputs_without_gold import row_of
 from pubmill.extras.submissions.scores import ScoredSubmission
-from pubmill.metrics import METRICS
-from pubmill.metrics.correctness import gold_answers, is_right
+from pubmill.metrics import METRICS, gold_answers, is_right
 from pubmill.recipes.submissions import System
 from pubmill.storage.files import writing
 from pubmill.storage.privacy import PUBLIC

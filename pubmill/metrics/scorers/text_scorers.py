@@ -286,8 +286,8 @@ def answerable(name: str) -> Score:
         are_kept = [(one.group or one.id) in known for one in examples]
         if all(are_kept) or not any(are_kept):
             return None
-        kept = (list(compress(of_all, are_kept)) for of_all in (examples, predicted))
-        return score_answers(*kept).metrics.get(name)
+        kept, answers = list(compress(examples, are_kept)), list(compress(predicted, are_kept))
+        return score_answers(kept, answers).metrics.get(name)
 
     return score
 

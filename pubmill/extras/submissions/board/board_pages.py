@@ -16,7 +16,7 @@ from pubmill.extras.submissions.board.board_graph import COLUMN, TABLE
 from pubmill.extras.submissions.board.board_history import Event
 from pubmill.extras.submissions.board.board_scores import BoardScores
 from pubmill.messages.wording import counted
-from pubmill.metrics.correctness import is_right
+from pubmill.metrics import is_right
 from pubmill.metrics.records import read_predictions
 from pubmill.report.rendering import SORTING, environment, script_digest
 from pubmill.stages import Graph
