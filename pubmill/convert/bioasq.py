@@ -15,8 +15,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from pubmill.convert import json_files, squad
-from pubmill.convert.source_files import ConverterInput, SpecError, check_id, one_line
+from pubmill.convert import squad
+from pubmill.convert.source_files import ConverterInput, JsonModel, SpecError, check_id, one_line, parse_json
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Answer, SequenceExample, SpanExample
 from pubmill.messages.quotations import quote
@@ -33,12 +33,12 @@ TYPES = {
 _OF_SNIPPET = re.compile(r"(.+)_\d+")
 
 
-class Snippet(json_files.JsonModel):
+class Snippet(JsonModel):
     text: str
     document: Annotated[str, Field(pattern=r"/[\w.-]+$")]
 
 
-class BioasqQuestion(json_files.JsonModel):
+class BioasqQuestion(JsonModel):
     """A question; the form of `exact_answer` depends on the type and the year."""
 
     id: Annotated[str, Field(pattern=r"^\w+$")]
@@ -48,7 +48,7 @@ class BioasqQuestion(json_files.JsonModel):
     snippets: tuple[Snippet, ...] = ()
 
 
-class _BioasqFile(json_files.JsonModel):
+class _BioasqFile(JsonModel):
     questions: list[BioasqQuestion]
 
 
@@ -64,9 +64,7 @@ def questions(archive: Path, left_out: Counter[str]) -> dict[str, BioasqQuestion
     if not files:
         raise PubmillError(f"{archive}: there is no .json file in it; is it BioASQ's own archive?")
     for name, content in files:
-        for number, question in enumerate(
-            json_files.parse(_BioasqFile, content, f"{archive}:{name}").questions
-        ):
+        for number, question in enumerate(parse_json(_BioasqFile, content, f"{archive}:{name}").questions):
             check_id(question.id, f"{archive}:{name}: questions.{number}.id")
             if question.id not in by_id:
                 by_id[question.id] = question

@@ -8,7 +8,7 @@ lower case, and each is compared with the note.
 
 Sources: `train` (concept_assertion_relation_training_data.tar.gz, with the folders `beth` and
 `partners`), `test` (reference_standard_for_test_data.tar.gz) and `test_texts` (test_data.tar.gz).
-dev is a part of train, by documents, in each of the two hospitals (`dev_split`).
+dev is a part of train, by documents, in each of the two hospitals (`ConverterInput.held_out`).
 """
 
 import re
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path, PurePosixPath
 
-from pubmill.convert import dev_split, words
+from pubmill.convert import words
 from pubmill.convert.source_files import ConverterInput, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, SequenceExample, TokensExample
@@ -129,7 +129,7 @@ def _train_files(source: ConverterInput) -> Files:
     chosen: Files = {}
     for hospital in HOSPITALS:
         notes = _note_files(source.input("train"), ("txt", "con", "rel"), hospital)
-        of_split = dev_split.split_members(source, notes)
+        of_split = source.held_out(notes)
         twice = sorted(notes.keys() & chosen.keys())
         if twice:
             raise PubmillError(f"{source.input('train')}: both hospitals have a note {twice[0]}")

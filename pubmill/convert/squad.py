@@ -15,9 +15,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from pubmill.convert import json_files
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import ConverterInput, check_id
+from pubmill.convert.source_files import ConverterInput, JsonModel, check_id, read_json
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Answer, SpanExample
 from pubmill.messages.quotations import quote
@@ -26,7 +25,7 @@ VERSIONS = ("1.1", "v2.0")
 """Versions as stated in the files."""
 
 
-class _Answer(json_files.JsonModel):
+class _Answer(JsonModel):
     text: Annotated[str, Field(min_length=1)]
     answer_start: Annotated[int, Field(ge=0)]
 
@@ -35,7 +34,7 @@ def _as_text(value: Any) -> Any:
     return str(value) if type(value) is int else value
 
 
-class _Question(json_files.JsonModel):
+class _Question(JsonModel):
     id: Annotated[str, Field(min_length=1), BeforeValidator(_as_text)]
     question: str
     answers: tuple[_Answer, ...] = ()
@@ -43,17 +42,17 @@ class _Question(json_files.JsonModel):
     plausible_answers: tuple[_Answer, ...] = ()
 
 
-class _Paragraph(json_files.JsonModel):
+class _Paragraph(JsonModel):
     context: str
     qas: list[_Question]
 
 
-class _Article(json_files.JsonModel):
+class _Article(JsonModel):
     title: str = None  # type: ignore[assignment]  # may be absent, but not null
     paragraphs: list[_Paragraph]
 
 
-class _SquadFile(json_files.JsonModel):
+class _SquadFile(JsonModel):
     data: list[_Article]
 
 
@@ -76,7 +75,7 @@ def read_questions(path: Path) -> Iterator[SquadQuestion]:
     A `PubmillError` names a repeated question, or one whose answer is not at its offset in the context.
     """
     seen: set[str] = set()
-    for i, article in enumerate(json_files.read(_SquadFile, path).data):
+    for i, article in enumerate(read_json(_SquadFile, path).data):
         for j, paragraph in enumerate(article.paragraphs):
             for k, question in enumerate(paragraph.qas):
                 check_id(question.id, f"{path}: data.{i}.paragraphs.{j}.qas.{k}.id")
