@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from pubmill.examples.kinds import TokensExample
 from pubmill.examples.tagging import to_labels
 
 _WORD = re.compile(r"\S+")
@@ -40,6 +41,11 @@ class Sentence(NamedTuple):
     def labels(self) -> list[str]:
         """BIO labels of the words; a ValueError if mentions overlap."""
         return to_labels(self.spans, len(self.words), "bio")
+
+    def example(self, document: str) -> TokensExample:
+        """Return the example of a document's line, `DOCUMENT.LINE`."""
+        name = f"{document}.{self.line}"
+        return TokensExample(id=name, document=document, words=self.words, labels=self.labels)
 
 
 def sentences(
