@@ -8,10 +8,9 @@ evaluation reads the same texts.
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
@@ -56,15 +55,10 @@ class _SquadFile(JsonModel):
     data: list[_Article]
 
 
-@dataclass(frozen=True)
-class SquadQuestion:
-    """A question of a file with its context, which contains the `answers`."""
+class SquadQuestion(NamedTuple):
+    """A question of a file, whether it is marked as impossible, and the number of its `plausible_answers`."""
 
-    id: str
-    title: str | None
-    context: str
-    question: str
-    answers: list[Answer]
+    example: SpanExample
     impossible: bool
     plausible: int
 
@@ -94,10 +88,10 @@ def _parse_question(path: Path, title: str | None, context: str, question: _Ques
                 f"character {answer.answer_start}, which has {quote(there)}; fetch the file again"
             )
     answers = [Answer(text=answer.text, start=answer.answer_start) for answer in question.answers]
-    plausible = len(question.plausible_answers)
-    return SquadQuestion(
-        question.id, title, context, question.question, answers, question.is_impossible, plausible
+    example = SpanExample(
+        id=question.id, document=title, question=question.question, context=context, answers=answers
     )
+    return SquadQuestion(example, question.is_impossible, len(question.plausible_answers))
 
 
 def read(source: ConverterInput) -> Iterator[SpanExample]:
@@ -112,15 +106,13 @@ def read(source: ConverterInput) -> Iterator[SpanExample]:
 
 def examples(path: Path, left_out: Counter[str]) -> Iterator[SpanExample]:
     """Yield the examples of a file, as `read` does."""
-    for one in read_questions(path):
-        if one.impossible == bool(one.answers):
-            has, marked = len(one.answers), "impossible" if one.impossible else "possible"
-            raise PubmillError(f"{path}: question {one.id} has {has} answers but is marked as {marked}")
-        if one.plausible:
-            left_out["plausible_answers"] += one.plausible
-        yield SpanExample(
-            id=one.id, document=one.title, question=one.question, context=one.context, answers=one.answers
-        )
+    for example, impossible, plausible in read_questions(path):
+        if impossible == bool(example.answers):
+            has, marked = len(example.answers), "impossible" if impossible else "possible"
+            raise PubmillError(f"{path}: question {example.id} has {has} answers but is marked as {marked}")
+        if plausible:
+            left_out["plausible_answers"] += plausible
+        yield example
 
 
 def write(examples: Sequence[SpanExample], form: WriterOptions) -> Iterator[str]:
