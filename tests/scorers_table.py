@@ -18,11 +18,12 @@ TABLE = re.compile(re.escape(HEADING.splitlines()[0]) + r"\n(?:\|.*\n)+")
 
 def as_markdown() -> str:
     """Return the table of all scorers, by kind."""
-    return HEADING + "".join(_line(one) for scorers in PUBLISHED_SCORERS.values() for one in scorers)
+    return HEADING + "".join(
+        _line(kind, one) for kind, scorers in PUBLISHED_SCORERS.items() for one in scorers
+    )
 
 
-def _line(one: PublishedScorer) -> str:
-    [kind] = one.kinds
+def _line(kind: str, one: PublishedScorer) -> str:
     tasks = f" ({', '.join(one.tasks)})" if one.tasks else ""
     return f"| `{one.name}` | {kind}{tasks} | {one.definition} | {one.used} |\n"
 

@@ -27,10 +27,11 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations
 from typing import Literal
 
-from pubmill.convert.annotated_texts import AnnotatedText, TextReading, reading_of, sentence_ends, texts
+from pubmill.convert.annotated_texts import AnnotatedText, TextReading, renamed, sentence_ends, texts
 from pubmill.convert.source_files import ConverterInput, check_id, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, SequenceExample
+from pubmill.formats.documents import FileRelation
 from pubmill.messages.quotations import show
 
 NO_CONCEPTS = ("", "-", "-1")
@@ -44,6 +45,7 @@ class Pairs(TextReading):
 
     pairs: list[list[str]] = field(default_factory=list)
     labels: list[str] | dict[str, str] = field(default_factory=list)
+    arguments: Literal["mentions", "concepts"] = "mentions"
     separators: str = "|,;"
 
     def __post_init__(self) -> None:
@@ -55,9 +57,18 @@ class Pairs(TextReading):
 
     def label_of(self, kind: str) -> str | None:
         """Return the label of a relation type; None if it isn't kept."""
-        return (
-            self.labels.get(kind) if isinstance(self.labels, dict) else kind if kind in self.labels else None
-        )
+        return renamed(kind, self.labels)
+
+    def arguments_of(self, relation: FileRelation, where: str) -> tuple[str, str]:
+        """Return the two related mentions or concepts."""
+        stated = relation.concepts if self.arguments == "concepts" else relation.arguments
+        if len(stated) != 2:
+            other = "mentions" if self.arguments == "concepts" else "concepts"
+            raise PubmillError(
+                f"{where}: a relation of type {show(relation.type)} has {len(stated)} {self.arguments}; "
+                f"expected 2. Does the file relate {other} (the option `arguments`)?"
+            )
+        return stated[0], stated[1]
 
     def ordered(self, one: str, other: str) -> bool | None:
         """Return whether two types, in this order, are a pair; None if they are none in any order."""
@@ -73,7 +84,6 @@ class RelationReading(Pairs):
     negative: str = ""
     several: Literal["each", "first", "last"] | None = None
     directed: bool = False
-    arguments: Literal["mentions", "concepts"] = "mentions"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -87,7 +97,7 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
     A `PubmillError` names the file, and the line or document, of anything that deviates from the form, and a
     pair with several labels if the option `several` is missing.
     """
-    reading = reading_of(source, RelationReading)
+    reading = source.options_as(RelationReading)
     ends = sentence_ends(source, reading)
     for one in texts(source, reading):
         stated = _stated_labels(one, reading, source)
@@ -114,17 +124,11 @@ def _stated_labels(
     """Return the labels of each pair of arguments."""
     labels: dict[Pair, list[str]] = defaultdict(list)
     for relation in one.document.relations:
-        arguments = relation.concepts if reading.arguments == "concepts" else relation.arguments
         label = reading.label_of(relation.type)
         if label is None:
             source.left_out["relations_of_other_types"] += 1
             continue
-        if len(arguments) != 2:
-            raise PubmillError(
-                f"{one.document.where}: a relation of type {show(relation.type)} has {len(arguments)} "
-                f"{reading.arguments}; expected 2. Does the file relate "
-                f"{'mentions' if reading.arguments == 'concepts' else 'concepts'} (the option `arguments`)?"
-            )
+        arguments = reading.arguments_of(relation, one.document.where)
         labels[_key(arguments, reading)].append(label)
     return labels
 
@@ -159,8 +163,8 @@ def _mention_pairs(one: AnnotatedText, reading: RelationReading, ends: Sequence[
     start = 0
     for end in [*ends, len(one.text)]:
         inside = [
-            Entity(start=mention.start - start, end=mention.end - start, type=kind, id=mention.id)
-            for mention, kind in zip(one.mentions, one.kinds, strict=True)
+            Entity(start=mention.start - start, end=mention.end - start, type=mention.type, id=mention.id)
+            for mention in one.mentions
             if start <= mention.start and mention.end <= end
         ]
         inside.sort(key=lambda entity: (entity.start, entity.end))
@@ -174,12 +178,10 @@ def _mention_pairs(one: AnnotatedText, reading: RelationReading, ends: Sequence[
 def _concept_pairs(one: AnnotatedText, reading: RelationReading, ends: Sequence[int]) -> Found:
     """Yield the pairs of concepts of the document, in the order of their first mentions."""
     mentions: dict[tuple[str, str], list[Entity]] = defaultdict(list)
-    placed = sorted(zip(one.mentions, one.kinds, strict=True), key=lambda pair: pair[0].start)
-    for mention, kind in placed:
+    for mention in sorted(one.mentions, key=lambda mention: mention.start):
         for concept in concepts_of(mention.concepts, reading.separators):
-            mentions[concept, kind].append(
-                Entity(start=mention.start, end=mention.end, type=kind, id=concept)
-            )
+            entity = Entity(start=mention.start, end=mention.end, type=mention.type, id=concept)
+            mentions[concept, mention.type].append(entity)
     for (first, kind), (second, other) in combinations(mentions, 2):
         ordered = reading.ordered(kind, other)
         if ordered is not None and first != second:

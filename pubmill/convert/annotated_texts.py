@@ -26,15 +26,14 @@ Events are counted by type as `left_out.events.TYPE`.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
-from pubmill import recipes
 from pubmill.convert import words
-from pubmill.convert.dev_split import split_members
-from pubmill.convert.source_files import ConverterInput, SpecError, check_id, for_split, lines
+from pubmill.convert.source_files import ConverterInput, SpecError, check_id, lines
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import MentionsExample, TokensExample, WordSpan
 from pubmill.examples.sentences import SentenceSplitter
@@ -78,19 +77,21 @@ class TextReading:
 
     def name_of(self, kind: str) -> str | None:
         """Return the examples' name of a type; None if it isn't kept."""
-        if self.types is None:
-            return kind
-        return self.types.get(kind) if isinstance(self.types, dict) else kind if kind in self.types else None
+        return kind if self.types is None else renamed(kind, self.types)
+
+
+def renamed(kind: str, names: list[str] | dict[str, str]) -> str | None:
+    """Return the examples' name of a type; None if neither the list nor the mapping has it."""
+    return names.get(kind) if isinstance(names, dict) else kind if kind in names else None
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedText:
-    """A document as one text, with its kept mentions under the examples' types."""
+    """A document as one text, with its kept mentions, which have the examples' types."""
 
     document: InputDocument
     text: str
     mentions: list[TextMention]
-    kinds: list[str]
 
 
 def mentions(source: ConverterInput) -> Iterator[TokensExample]:
@@ -98,7 +99,7 @@ def mentions(source: ConverterInput) -> Iterator[TokensExample]:
 
     A `PubmillError` names the file, and the line or document, of anything that deviates from the form.
     """
-    reading = reading_of(source, TextReading)
+    reading = source.options_as(TextReading)
     for name, document, sentence in _sentences(source, reading, reading.overlaps != "shortest"):
         yield TokensExample(id=name, document=document, words=sentence.words, labels=sentence.labels)
 
@@ -106,7 +107,7 @@ def mentions(source: ConverterInput) -> Iterator[TokensExample]:
 def nested_mentions(source: ConverterInput) -> Iterator[MentionsExample]:
     """Yield the sentences of one split with all their mentions, nested and overlapping ones too; otherwise as
     `mentions`."""
-    for name, document, sentence in _sentences(source, reading_of(source, TextReading), None):
+    for name, document, sentence in _sentences(source, source.options_as(TextReading), None):
         spans = [WordSpan(*span) for span in sorted(set(sentence.spans))]
         yield MentionsExample(id=name, document=document, words=sentence.words, mentions=spans)
 
@@ -118,10 +119,7 @@ def _sentences(
     kept, or all (None)."""
     number = 0
     for one in texts(source, reading):
-        marked = [
-            words.NoteMention(mention.start, mention.end, kind)
-            for mention, kind in zip(one.mentions, one.kinds, strict=True)
-        ]
+        marked = [words.NoteMention(mention.start, mention.end, mention.type) for mention in one.mentions]
         if reading.overlaps is None and longest is not None:
             _refuse_overlaps(one, marked)
         document = check_id(one.document.id, one.document.where)
@@ -131,17 +129,6 @@ def _sentences(
             yield f"{source.split}-{number:06d}", document, sentence
 
 
-Options = TypeVar("Options", bound=TextReading)
-
-
-def reading_of(source: ConverterInput, form: type[Options]) -> Options:
-    """Return the options of a split."""
-    try:
-        return recipes.build(form, for_split(source.options, source.split), "the converter's options")
-    except PubmillError as error:
-        raise SpecError(str(error)) from None
-
-
 def texts(source: ConverterInput, reading: TextReading) -> Iterator[AnnotatedText]:
     """Yield the documents of a split, with the mentions that are kept."""
     for document in _documents(source, reading):
@@ -149,14 +136,13 @@ def texts(source: ConverterInput, reading: TextReading) -> Iterator[AnnotatedTex
             source.left_out["misplaced_mentions"] += document.misplaced
         for event in document.events:
             source.left_out[f"events.{event}"] += 1
-        kept, kinds = [], []
-        for passage in document.passages:
-            for mention in passage.mentions:
-                kind = _kept_kind(mention, reading, source, document.where)
-                if kind is not None:
-                    kept.append(mention)
-                    kinds.append(kind)
-        yield AnnotatedText(document, document_text(document), kept, kinds)
+        kept = [
+            replace(mention, type=kind)
+            for passage in document.passages
+            for mention in passage.mentions
+            if (kind := _kept_kind(mention, reading, source, document.where)) is not None
+        ]
+        yield AnnotatedText(document, document_text(document), kept)
 
 
 def _documents(source: ConverterInput, reading: TextReading) -> Iterator[InputDocument]:
@@ -175,7 +161,7 @@ def _documents(source: ConverterInput, reading: TextReading) -> Iterator[InputDo
     documents = list(in_file)
     if not documents:
         raise PubmillError(f"{path}: there are no documents in it")
-    kept = split_members(source, [one.id for one in documents], "held_out")
+    kept = source.held_out([one.id for one in documents], "held_out")
     return iter([one for one in documents if one.id in kept])
 
 
@@ -205,10 +191,8 @@ def _kept_kind(mention: TextMention, reading: TextReading, source: ConverterInpu
             source.left_out[f"composite_{'wholes' if mention.role == 'whole' else 'parts'}"] += 1
             return None
     if mention.spans:
-        _require(
-            reading.discontinuous, "discontinuous", "`covers` or `leave_out`", "mentions of several pieces",
-            mention, where,
-        )  # fmt: skip
+        option, values = "discontinuous", "`covers` or `leave_out`"
+        _require(reading.discontinuous, option, values, "mentions of several pieces", mention, where)
         if reading.discontinuous == "leave_out":
             source.left_out["discontinuous_mentions"] += 1
             return None
@@ -226,17 +210,13 @@ def _require(
 
 
 def _refuse_overlaps(one: AnnotatedText, marked: Sequence[words.NoteMention]) -> None:
-    for before, after in pairwise(sorted(marked, key=_place)):
+    for before, after in pairwise(sorted(marked, key=lambda mention: (mention.start, mention.end))):
         if after.start < before.end and before != after:
             raise SpecError(
                 f"{one.document.where}: mentions of {show(one.document.id)} overlap at character "
                 f"{after.start}, and a word has one label; give the converter's option `overlaps`: `longest` "
                 "or `shortest`"
             )
-
-
-def _place(mention: words.NoteMention) -> tuple[int, int]:
-    return mention.start, mention.end
 
 
 def document_text(document: InputDocument) -> str:
@@ -254,36 +234,25 @@ def document_text(document: InputDocument) -> str:
     return text
 
 
+_splitter = cache(SentenceSplitter)
+
+
 def sentence_ends(source: ConverterInput, reading: TextReading) -> Callable[[str], list[int]]:
     """Return a function that finds where the sentences of a text end; a line feed ends one too."""
     if reading.sentences == "lines":
-        return _line_ends
+        return words.line_ends
     if reading.sentences == "stops":
-        return lambda text: sorted({*_line_ends(text), *(stop.start() for stop in _STOP.finditer(text))})
-    splitter = _splitter(source)
+        return lambda text: sorted({*words.line_ends(text), *(stop.start() for stop in _STOP.finditer(text))})
+    splitter = _splitter(source.input("punkt"))
 
     def ends(text: str) -> list[int]:
-        places, done = _line_ends(text), 0
+        places, done = words.line_ends(text), 0
         for sentence in splitter.split(text):
             done = text.index(sentence, done) + len(sentence)
             places.append(done)
         return sorted(set(places))
 
     return ends
-
-
-_SPLITTERS: dict[object, SentenceSplitter] = {}
-
-
-def _splitter(source: ConverterInput) -> SentenceSplitter:
-    path = source.input("punkt")
-    if path not in _SPLITTERS:
-        _SPLITTERS[path] = SentenceSplitter(path)
-    return _SPLITTERS[path]
-
-
-def _line_ends(text: str) -> list[int]:
-    return [place for place, character in enumerate(text) if character == "\n"]
 
 
 def needed_readings(documents: Sequence[InputDocument]) -> Mapping[str, str]:

@@ -23,30 +23,17 @@ _SPAN = [("id", _TEXT), ("type", _TEXT), ("text", _TEXTS), ("offsets", _OFFSETS)
 _TRIGGER = pa.struct([("text", _TEXTS), ("offsets", _OFFSETS)])
 _ARGUMENTS = pa.list_(pa.struct([("role", _TEXT), ("ref_id", _TEXT)]))
 _IDS = [("id", _TEXT), ("document_id", _TEXT)]
+_EVENT = [("id", _TEXT), ("type", _TEXT), ("trigger", _TRIGGER), ("arguments", _ARGUMENTS)]
+_RELATION = [*((name, _TEXT) for name in ("id", "type", "arg1_id", "arg2_id")), ("normalized", _CONCEPTS)]
 SCHEMAS: dict[str, pa.Schema] = {
     "kb": pa.schema(
         [
             *_IDS,
             ("passages", pa.list_(pa.struct(_SPAN))),
             ("entities", pa.list_(pa.struct([*_SPAN, ("normalized", _CONCEPTS)]))),
-            (
-                "events",
-                pa.list_(
-                    pa.struct(
-                        [("id", _TEXT), ("type", _TEXT), ("trigger", _TRIGGER), ("arguments", _ARGUMENTS)]
-                    )
-                ),
-            ),
+            ("events", pa.list_(pa.struct(_EVENT))),
             ("coreferences", pa.list_(pa.struct([("id", _TEXT), ("entity_ids", _TEXTS)]))),
-            (
-                "relations",
-                pa.list_(
-                    pa.struct(
-                        [(name, _TEXT) for name in ("id", "type", "arg1_id", "arg2_id")]
-                        + [("normalized", _CONCEPTS)]
-                    )
-                ),
-            ),
+            ("relations", pa.list_(pa.struct(_RELATION))),
         ]
     ),
     "qa": pa.schema(
@@ -150,11 +137,7 @@ def _span(name: str, kind: str, text: str, start: int) -> Row:
 
 
 def _knowledge(
-    name: str,
-    document: str,
-    passages: list[Row],
-    entities: list[Row],
-    relations: list[Row],
+    name: str, document: str, passages: list[Row], entities: list[Row], relations: list[Row]
 ) -> Row:
     parts = {"passages": passages, "entities": entities, "relations": relations}
     return {"id": name, "document_id": document, **parts, "events": [], "coreferences": []}
@@ -170,24 +153,29 @@ def _question(one: Any, labels: Sequence[str], negative: str | None) -> Row:
     return {**ids, **asked, "choices": [], "answer": list(dict.fromkeys(answers))}
 
 
-def _entailment(one: SequenceExample, labels: Sequence[str], negative: str | None) -> Row:
-    return {"id": one.id, "premise": one.text, "hypothesis": one.text_pair, "label": one.label}
-
-
-def _pair(one: Any, labels: Sequence[str], negative: str | None) -> Row:
-    ids = {"id": one.id, "document_id": one.document or one.id}
-    return {**ids, "text_1": one.text, "text_2": one.text_pair, "label": f"{one.score:g}"}
-
-
 def _text(one: Any, labels: Sequence[str], negative: str | None) -> Row:
     own = [one.label] if isinstance(one, SequenceExample) else one.labels
-    return {"id": one.id, "document_id": one.document or one.id, "text": one.text, "labels": own}
+    return {**_ids(one), "text": one.text, "labels": own}
+
+
+def _ids(one: Any) -> Row:
+    return {"id": one.id, "document_id": one.document or one.id}
 
 
 _ROWS: dict[str, Callable[[Any, Sequence[str], str | None], Row]] = {
     "kb": _relation,
     "qa": _question,
-    "te": _entailment,
-    "pairs": _pair,
+    "te": lambda one, *_: {
+        "id": one.id,
+        "premise": one.text,
+        "hypothesis": one.text_pair,
+        "label": one.label,
+    },
+    "pairs": lambda one, *_: {
+        **_ids(one),
+        "text_1": one.text,
+        "text_2": one.text_pair,
+        "label": f"{one.score:g}",
+    },
     "text": _text,
 }

@@ -8,15 +8,15 @@ and snippets becomes one space, as in BLURB's own script.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from pubmill.convert import json_files, squad
-from pubmill.convert.source_files import ConverterInput, SpecError, check_id, one_line
+from pubmill.convert import squad
+from pubmill.convert.source_files import ConverterInput, JsonModel, SpecError, check_id, one_line, parse_json
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Answer, SequenceExample, SpanExample
 from pubmill.messages.quotations import quote
@@ -33,12 +33,12 @@ TYPES = {
 _OF_SNIPPET = re.compile(r"(.+)_\d+")
 
 
-class Snippet(json_files.JsonModel):
+class Snippet(JsonModel):
     text: str
     document: Annotated[str, Field(pattern=r"/[\w.-]+$")]
 
 
-class BioasqQuestion(json_files.JsonModel):
+class BioasqQuestion(JsonModel):
     """A question; the form of `exact_answer` depends on the type and the year."""
 
     id: Annotated[str, Field(pattern=r"^\w+$")]
@@ -48,7 +48,7 @@ class BioasqQuestion(json_files.JsonModel):
     snippets: tuple[Snippet, ...] = ()
 
 
-class _BioasqFile(json_files.JsonModel):
+class _BioasqFile(JsonModel):
     questions: list[BioasqQuestion]
 
 
@@ -64,9 +64,7 @@ def questions(archive: Path, left_out: Counter[str]) -> dict[str, BioasqQuestion
     if not files:
         raise PubmillError(f"{archive}: there is no .json file in it; is it BioASQ's own archive?")
     for name, content in files:
-        for number, question in enumerate(
-            json_files.parse(_BioasqFile, content, f"{archive}:{name}").questions
-        ):
+        for number, question in enumerate(parse_json(_BioasqFile, content, f"{archive}:{name}").questions):
             check_id(question.id, f"{archive}:{name}: questions.{number}.id")
             if question.id not in by_id:
                 by_id[question.id] = question
@@ -118,11 +116,8 @@ def yes_no(source: ConverterInput) -> Iterator[SequenceExample]:
 
 
 def _question_ids(value: Any) -> set[str]:
-    if (
-        not isinstance(value, list)
-        or not all(isinstance(one, str) for one in value)
-        or len(set(value)) < len(value)
-    ):
+    are_texts = isinstance(value, list) and all(isinstance(one, str) for one in value)
+    if not are_texts or len(set(value)) < len(value):
         raise SpecError("the converter's option `dev_questions` must be a list of distinct question ids")
     return set(value)
 
@@ -153,14 +148,7 @@ def factoid(source: ConverterInput) -> Iterator[SpanExample]:
     returns its answers. As in BioBERT's files (Lee et al. 2020), train leaves out contexts without an answer,
     and so questions without any, and counts both; test keeps them.
     """
-    source.check_options()
-    archive = source.of_split()
-    for question in _questions_of_type(questions(archive, source.left_out), "factoid", source.left_out):
-        golds = synonyms(question, archive)
-        asked = list(_snippet_examples(question, golds, source.left_out))
-        if not golds or not asked:
-            source.left_out["questions_without_" + ("snippets" if golds else "gold")] += 1
-            continue
+    for _, asked in _asked(source, "factoid", lambda *question: [synonyms(*question)]):
         kept = [example for example in asked if example.answers or source.split == "test"]
         if len(kept) < len(asked):
             source.left_out["snippets_without_answer"] += len(asked) - len(kept)
@@ -175,15 +163,7 @@ def list_questions(source: ConverterInput) -> Iterator[SpanExample]:
     In train, an example QUESTION_NNN_K has the K-th answer in the snippet, counted from 0, because one answer
     is learnt from an input; in test, QUESTION_NNN has all of them.
     """
-    source.check_options()
-    archive = source.of_split()
-    for question in _questions_of_type(questions(archive, source.left_out), "list", source.left_out):
-        items = listed_items(question, archive)
-        golds = list(dict.fromkeys(name for names in items for name in names))
-        asked = list(_snippet_examples(question, golds, source.left_out))
-        if not golds or not asked:
-            source.left_out["questions_without_" + ("snippets" if golds else "gold")] += 1
-            continue
+    for items, asked in _asked(source, "list", listed_items):
         if source.split != "test":
             source.left_out["snippets_without_answer"] += sum(not one.answers for one in asked)
             source.left_out["questions_without_answer"] += not any(one.answers for one in asked)
@@ -195,9 +175,25 @@ def list_questions(source: ConverterInput) -> Iterator[SpanExample]:
         yield from (replace(one, items=items) for one in asked)
 
 
+def _asked(
+    source: ConverterInput, kind: str, items_of: Callable[[BioasqQuestion, Path], list[list[str]]]
+) -> Iterator[tuple[list[list[str]], list[SpanExample]]]:
+    """Yield the items and the examples of each question of a kind that has gold answers and snippets; the
+    others are counted."""
+    source.check_options()
+    archive, left_out = source.of_split(), source.left_out
+    for question in _questions_of_type(questions(archive, left_out), kind, left_out):
+        items = items_of(question, archive)
+        golds = list(dict.fromkeys(name for names in items for name in names))
+        asked = list(_snippet_examples(question, golds, left_out))
+        if golds and asked:
+            yield items, asked
+        else:
+            left_out["questions_without_" + ("snippets" if golds else "gold")] += 1
+
+
 def listed_items(question: BioasqQuestion, archive: Path) -> list[list[str]]:
-    """Return the distinct synonyms of each item of a list question, without blank ones; an item may be a
-    string."""
+    """Return the distinct synonyms, but blank ones, of each item of a list question; it may be a string."""
     answer = question.exact_answer if question.exact_answer is not None else []
     stated: list[Any] = answer if isinstance(answer, list) else [None]
     items = [[one] if isinstance(one, str) else one for one in stated]
@@ -247,27 +243,19 @@ def _examples_with_golds(source: ConverterInput) -> Iterator[SpanExample]:
     test, archive = source.of_split(), source.input("golden")
     golden = {one.id: one for one in _questions_of_type(questions(archive, Counter()), "factoid", Counter())}
     met: set[str] = set()
-    for one in squad.read_questions(test):
+    for one, impossible, _ in squad.read_questions(test):
         group = _question_id(one.id, test)
         golds = synonyms(golden[group], archive) if group in golden else []
         if not golds:
             raise PubmillError(
                 f"{test}: question {group} has no factoid answer in {archive}; are both from the same year?"
             )
-        if one.answers or one.impossible:
+        if one.answers or impossible:
             raise PubmillError(
                 f"{test}: question {one.id} has answers of its own; the published file has none"
             )
         met.add(group)
-        yield SpanExample(
-            id=one.id,
-            document=None,
-            question=one.question,
-            context=one.context,
-            answers=find(golds, one.context),
-            group=group,
-            golds=golds,
-        )
+        yield replace(one, document=None, answers=find(golds, one.context), group=group, golds=golds)
     if len(met) < len(golden):
         source.left_out["questions_without_context"] += len(golden) - len(met)
 

@@ -62,28 +62,18 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
             mentions = [e for e in document.entities.values() if start <= e.start and e.end <= end]
             placed.update(mention.id for mention in mentions)
             text = one_line(document.text[start:end])
-            for chemical, gene in _chemical_gene_pairs(mentions):
+            # every chemical with every gene, in the order of the entities' file; some overlap
+            chemicals, genes = ([e for e in mentions if e.type in of] for of in ((CHEMICAL,), GENES))
+            for chemical, gene in product(chemicals, genes):
                 pair = (str(chemical.id), str(gene.id))
                 missed.discard(pair)
                 stated = document.labels.get(pair, ())
                 labels = choose(stated)
                 source.left_out["further_labels"] += len(set(stated)) - len(labels)
-                arguments = [_shift_offsets(chemical, start), _shift_offsets(gene, start)]
+                arguments = [replace(e, start=e.start - start, end=e.end - start) for e in (chemical, gene)]
                 yield from _examples(pmid, text, arguments, labels or [NEGATIVE])
         source.left_out["evaluated_pairs_across_sentences"] += len(missed)
         source.left_out["mentions_across_sentences"] += len(document.entities) - len(placed)
-
-
-def _chemical_gene_pairs(mentions: Sequence[Entity]) -> Iterator[tuple[Entity, Entity]]:
-    """Yield every chemical with every gene, in the order of the entities' file; some overlap."""
-    return product(
-        [mention for mention in mentions if mention.type == CHEMICAL],
-        [mention for mention in mentions if mention.type in GENES],
-    )
-
-
-def _shift_offsets(entity: Entity, start: int) -> Entity:
-    return replace(entity, start=entity.start - start, end=entity.end - start)
 
 
 def _examples(
@@ -144,16 +134,11 @@ SENTENCES: dict[str, _Sentences] = {"punkt": _punkt_sentences, "punkt_merged": _
 """Values of the option `sentences`: BLURB's sentences, or the closest possible ones to BLUE's."""
 
 
-def _last_label(labels: Sequence[str]) -> list[str]:
-    return list(labels[-1:])
-
-
-def _distinct_labels(labels: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(labels))
-
-
 _Choice = Callable[[Sequence[str]], list[str]]
-LABELS: dict[str, _Choice] = {"last": _last_label, "each": _distinct_labels}
+LABELS: dict[str, _Choice] = {
+    "last": lambda labels: list(labels[-1:]),
+    "each": lambda labels: list(dict.fromkeys(labels)),
+}
 """Values of the option `labels` for pairs with several groups: use the last line of the relations (BLURB), or
 make a row for each group (BLUE)."""
 
@@ -226,8 +211,8 @@ def _add_entities(documents: dict[str, _Document], path: Path) -> None:
 def _add_relations(documents: dict[str, _Document], path: Path) -> int:
     """Add the labels to the documents; return how many relations are not evaluated."""
     others = 0
-    for where, row in _rows(path, "pmid group evaluated name arg1 arg2"):
-        pmid, group, evaluated, _, chemical, gene = row
+    rows = _rows(path, "pmid group evaluated name arg1 arg2")
+    for where, (pmid, group, evaluated, _, chemical, gene) in rows:
         document = _find_document(documents, pmid, where)
         pair = _parse_pair(document, pmid, chemical, gene, where)
         if group not in GROUPS or evaluated.strip() != ("Y" if group in EVALUATED else "N"):
@@ -266,11 +251,8 @@ def _check_same_relations(documents: dict[str, _Document], gold_standard: Path, 
     }
     gold = set()
     for where, (pmid, group, chemical, gene) in _rows(gold_standard, "pmid group arg1 arg2"):
-        relation = (
-            pmid,
-            group,
-            *_parse_pair(_find_document(documents, pmid, where), pmid, chemical, gene, where),
-        )
+        document = _find_document(documents, pmid, where)
+        relation = (pmid, group, *_parse_pair(document, pmid, chemical, gene, where))
         if relation not in stated:
             raise PubmillError(f"{where}: {' '.join(relation)} is not an evaluated relation of {relations}")
         gold.add(relation)

@@ -53,12 +53,9 @@ def read_documents(path: Path) -> Iterator[AnnotatedDocument]:
                 )
             if len(columns) > 5 and columns[1].isdecimal():
                 words = _without_blanks(columns[3])
-                identifiers[words] = identifiers.get(words, frozenset()) | _identifiers(columns[5])
+                named = frozenset(map(str.strip, _BETWEEN.split(columns[5]))) - _NONE
+                identifiers[words] = identifiers.get(words, frozenset()) | named
         yield AnnotatedDocument(name, _without_blanks("".join(texts)), identifiers)
-
-
-def _identifiers(column: str) -> frozenset[str]:
-    return frozenset(name.strip() for name in _BETWEEN.split(column)) - _NONE
 
 
 def _without_blanks(text: str) -> str:
@@ -125,10 +122,9 @@ class _Corpus:
 
 def _with_gaps_filled(owners: Sequence[int | None]) -> list[int | None]:
     """Return documents with those of sentences between two of one document filled in."""
-    before: list[int | None] = []
-    for one in owners:
-        before.append(before[-1] if one is None and before else one)
-    after: list[int | None] = []
-    for one in reversed(owners):
-        after.append(after[-1] if one is None and after else one)
-    return [one if one == other else None for one, other in zip(before, reversed(after), strict=True)]
+    before, after = accumulate(owners, _latest), accumulate(reversed(owners), _latest)
+    return [one if one == other else None for one, other in zip(before, [*after][::-1], strict=True)]
+
+
+def _latest(known: int | None, one: int | None) -> int | None:
+    return known if one is None else one

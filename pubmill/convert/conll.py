@@ -28,8 +28,9 @@ Options of `read`, of which only `labels` is required:
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from pubmill.convert.exports import WriterOptions
@@ -40,22 +41,17 @@ from pubmill.examples.tagging import to_labels, to_mentions
 from pubmill.messages.quotations import quote, show, withheld
 from pubmill.storage.archives import decode, members
 
-OPTIONS = (
-    "labels",
-    "types",
-    "keep",
-    "separator",
-    "columns",
-    "outside",
-    "scheme",
-    "documents",
-    "files",
-    "misc",
-)
-LABELS: dict[str, Callable[[str], str]] = {
-    "first_character": lambda label: label[0],
-    "as_written": lambda label: label,
+_DEFAULTS = {
+    "types": [],
+    "keep": [],
+    "separator": "tab",
+    "columns": ["word", "label"],
+    "outside": "O",
+    "scheme": "iob2",
+    "documents": "docstart",
+    "misc": "",
 }
+LABELS: dict[str, Callable[[str], str]] = {"first_character": lambda label: label[0], "as_written": str}
 SEPARATORS = {"tab": "\t", "blank": " "}
 SCHEMES: dict[str, dict[str, str]] = {
     "iob2": {"B": "B", "I": "I"},
@@ -120,13 +116,10 @@ def read(source: ConverterInput) -> Iterator[TokensExample]:
     numbered, bounds = _source_lines(source)
     path = source.input(bounds["source"]) if bounds else source.of_split()
     sentences = _sentences_between(_sentences(numbered, form), bounds, str(path))
-    for number, sentence in enumerate(_keep_types(sentences, form.keep, source, str(path)), 1):
-        yield TokensExample(
-            id=f"{source.split}-{number:06d}",
-            document=sentence.document,
-            words=sentence.words,
-            labels=[form.relabel(label) for label in sentence.labels],
-        )
+    kept = _keep_types(sentences, form.keep, source, str(path))
+    for number, (document, words, stated) in enumerate(kept, 1):
+        name, labels = f"{source.split}-{number:06d}", list(map(form.relabel, stated))
+        yield TokensExample(id=name, document=document, words=words, labels=labels)
 
 
 def write(examples: Sequence[TokensExample], form: WriterOptions) -> Iterator[str]:
@@ -152,8 +145,8 @@ def write(examples: Sequence[TokensExample], form: WriterOptions) -> Iterator[st
 
 
 def _form_of_options(source: ConverterInput) -> _Form:
-    source.check_options(*OPTIONS)
-    chosen = ConverterInput(source.split, source.inputs, {**_DEFAULTS, **source.options}, source.left_out)
+    source.check_options("labels", "files", *_DEFAULTS)
+    chosen = replace(source, options={**_DEFAULTS, **source.options})
     columns, outside = chosen.options["columns"], chosen.options["outside"]
     if not _is_text_list(columns) or sorted(columns) != sorted({*columns, "word", "label"}):
         raise SpecError(
@@ -194,18 +187,6 @@ def _type_options(source: ConverterInput) -> tuple[list[str], list[str]]:
     return types, keep
 
 
-_DEFAULTS = {
-    "types": [],
-    "keep": [],
-    "separator": "tab",
-    "columns": ["word", "label"],
-    "outside": "O",
-    "scheme": "iob2",
-    "documents": "docstart",
-    "misc": "",
-}
-
-
 def _is_text_list(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) and item for item in value)
 
@@ -214,7 +195,7 @@ def _source_lines(source: ConverterInput) -> tuple[Iterator[tuple[str, str]], Ma
     """Return the split's lines with their locations, and the bounds of its documents."""
     files = source.options.get("files")
     if files is None:
-        return _lines_of_file(source, None), {}
+        return _lines_of_file(source.of_split()), {}
     file = files.get(source.split) if isinstance(files, dict) else None
     if (
         not isinstance(file, dict)
@@ -225,21 +206,17 @@ def _source_lines(source: ConverterInput) -> tuple[Iterator[tuple[str, str]], Ma
             f"the converter's option `files` has for {source.split}: {file!r}; give `source`, and if "
             "needed `member`, `from` and `before`, all as texts"
         )
-    if "member" in file:
-        return _lines_of_member(source, file["source"], file["member"]), file
-    return _lines_of_file(source, file["source"]), file
+    path = source.input(file["source"])
+    return _lines_of_member(path, file["member"]) if "member" in file else _lines_of_file(path), file
 
 
-def _lines_of_file(source: ConverterInput, role: str | None) -> Iterator[tuple[str, str]]:
-    path = source.input(role) if role else source.of_split()
+def _lines_of_file(path: Path) -> Iterator[tuple[str, str]]:
     for number, line in lines(path):
         yield f"{path}:{number}", line
 
 
-def _lines_of_member(source: ConverterInput, role: str, name: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines of the only member of an archive whose path ends with this one (`train.tsv`, or
-    `chem/train.tsv`)."""
-    archive = source.input(role)
+def _lines_of_member(archive: Path, name: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines of the only member whose path ends with this one (`train.tsv`, or `chem/train.tsv`)."""
     files = [(full, content) for full, content in members(archive) if f"/{full}".endswith(f"/{name}")]
     if len(files) != 1:
         raise PubmillError(f"{archive}: expected one file {name} in it, found {[full for full, _ in files]}")
@@ -354,11 +331,8 @@ def _parse_row(line: str, form: _Form, place: str) -> tuple[str, str]:
 
 def _is_word(text: str) -> bool:
     """Return whether all readers see one word: for many, a vertical tab or a no-break space ends a word."""
-    return text.split() == [text] and (text.isprintable() or all(map(_is_shown, text)))
-
-
-def _is_shown(character: str) -> bool:
-    return unicodedata.category(character) != "Cc"
+    is_shown = text.isprintable() or not any(unicodedata.category(one) == "Cc" for one in text)
+    return is_shown and text.split() == [text]
 
 
 def _parse_label(text: str, form: _Form, place: str) -> str:

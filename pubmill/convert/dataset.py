@@ -33,14 +33,17 @@ def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) 
     For a dataset that isn't public, no message contains its text and others cannot read its files.
     """
     _check_recipe(recipe)
-    with withholding(recipe.access != "public"):
+    private = recipe.access != "public"
+    with withholding(private):
         splits, left_out = _read_splits(recipe, inputs)
-    counts = {name: _count_split(examples, left_out[name]) for name, examples in splits.items()}
+    counts = {
+        name: {**count(examples), **{f"left_out.{reason}": n for reason, n in sorted(left_out[name].items())}}
+        for name, examples in splits.items()
+    }
     _check_counts(recipe, inputs, counts)
     with writing_folder(output) as folder:
         for name in SPLITS:
             # licensed to the owner, not to other users of this machine
-            private = recipe.access != "public"
             write_examples(folder / f"{name}.jsonl.gz", splits.get(name, ()), private)
         card = _make_card(recipe, inputs, splits, counts)
         card["examples_sha256"] = {name: sha256(folder / f"{name}.jsonl.gz") for name in splits}
@@ -126,23 +129,11 @@ def _own_sources(source: ConverterInput) -> list[Path]:
     return list(dict.fromkeys(own or source.inputs.values()))
 
 
-def _file_list(inputs: Mapping[str, Path]) -> str:
-    return ", ".join(map(str, dict.fromkeys(inputs.values())))
-
-
-def _count_split(examples: Sequence[Example], left_out: Counter[str]) -> Counts:
-    return {**count(examples), **{f"left_out.{reason}": n for reason, n in sorted(left_out.items())}}
-
-
 def _check_recipe(recipe: ConversionRecipe) -> None:
     where = f"dataset {recipe.dataset}"
     if recipe.kind not in KINDS:
         raise PubmillError(f"{where}: kind is {recipe.kind!r}; kinds are {', '.join(KINDS)}")
-    if (
-        not recipe.splits
-        or not set(recipe.splits) <= set(SPLITS)
-        or not recipe.expect.keys() <= set(recipe.splits)
-    ):
+    if not recipe.splits or not recipe.expect.keys() <= set(recipe.splits) <= set(SPLITS):
         raise PubmillError(
             f"{where}: splits {sorted(recipe.splits)}, expected counts for {sorted(recipe.expect)}; "
             f"splits must be among {list(SPLITS)}, and expected counts only for these"
@@ -201,10 +192,11 @@ def _check_counts(recipe: ConversionRecipe, inputs: Mapping[str, Path], counts: 
                     f"{split} {measure}: expected {expected}, found {found}, difference {found - expected:+d}"
                 )
     if differences:
+        files = ", ".join(map(str, dict.fromkeys(inputs.values())))
         raise PubmillError(
             f"dataset {recipe.dataset} does not have the expected counts, so no examples were written:\n  "
             + "\n  ".join(differences)
-            + f"\nCheck the source files ({_file_list(inputs)}) and the converter's options. A published "
+            + f"\nCheck the source files ({files}) and the converter's options. A published "
             "count in conflict with the files is a decision for the dataset's spec, never for a tolerance."
         )
 

@@ -50,22 +50,17 @@ def unknown_names(
     Otherwise an expected count of 0 would always hold for a misspelt name, and a misspelt `negative` label
     would exclude nothing.
     """
-    names = {
-        measure.partition(".")[2]
-        for of_split in counts.values()
-        for measure in of_split
-        if _is_counted_by_name(measure)
-    }
+    measured = (measure for of_split in counts.values() for measure in of_split)
+    names = {measure.partition(".")[2] for measure in measured if _is_counted_by_name(measure)}
+    known = ", ".join(sorted(names)) or "none"
     messages = [
-        f"{split} {measure}: there is no such name; there are {', '.join(sorted(names)) or 'none'}"
+        f"{split} {measure}: there is no such name; there are {known}"
         for split, measures in expect.items()
         for measure, number in measures.items()
         if number == 0 and _is_counted_by_name(measure) and measure.partition(".")[2] not in names
     ]
     if negative is not None and negative not in names:
-        messages.append(
-            f"negative: there is no label {negative!r}; there are {', '.join(sorted(names)) or 'none'}"
-        )
+        messages.append(f"negative: there is no label {negative!r}; there are {known}")
     return messages
 
 
@@ -97,15 +92,13 @@ def _count_tokens(examples: Sequence[TokensExample]) -> Counts:
         "tokens_in_mentions": prefixes["B"] + prefixes["I"],
         "distinct_words": len(words),
         "longest_sentence": max((len(example.words) for example in examples), default=0),
-        "illegal_starts": sum(_illegal_starts(example.labels) for example in examples),
+        "illegal_starts": sum(
+            label[0] == "I" and (last == "O" or last[1:] != label[1:])
+            for example in examples
+            for last, label in pairwise(["O", *example.labels])
+        ),
         **dict(sorted(typed.items())),
     }
-
-
-def _illegal_starts(labels: list[str]) -> int:
-    return sum(
-        label[0] == "I" and (last == "O" or last[1:] != label[1:]) for last, label in pairwise(["O", *labels])
-    )
 
 
 def _count_sequences(examples: Sequence[SequenceExample]) -> Counts:
@@ -140,9 +133,7 @@ def _count_spans(examples: Sequence[SpanExample]) -> Counts:
     answer (shin2020, caption of Table 8), `..._of_pair` those of a question with an answer (its section 5.5).
     An answer counts once per example, even if several annotators gave it.
     """
-    asked = [
-        (example.question, answer) for example in examples for answer in {a.text for a in example.answers}
-    ]
+    asked = [(one.question, answer) for one in examples for answer in {a.text for a in one.answers}]
     answers, pairs = Counter(answer for _, answer in asked), Counter(asked)
     return {
         "examples": len(examples),

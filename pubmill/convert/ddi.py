@@ -41,6 +41,9 @@ class _DdiSentence:
     element: etree._Element
     where: str
 
+    def place(self, element: etree._Element) -> str:
+        return f"{self.where}:{element.sourceline}"
+
 
 def read(source: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the examples of one split: all pairs of the listed files, in order, with the pairs' ids.
@@ -61,21 +64,19 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
     if not isinstance(source.options.get("displaced", []), list):
         raise SpecError("the converter's option `displaced` is not a list of sentence ids")
     last = source.option("pieces", _LAST_PIECE)
-    source.left_out.update(dict.fromkeys(_LEFT_OUT, 0))
+    source.left_out.update(mentions_in_pieces=0, texts_of_displaced_mentions=0, interactions_without_type=0)
     seen: set[str] = set()
     for sentence in _sentences(source):
         entities = _entities(source, sentence, last)
         for pair in sentence.element.iterchildren("pair"):
             example = _example(source, sentence, entities, pair)
-            if example is None:
-                continue
-            if example.id in seen:
-                raise PubmillError(f"{_element_location(sentence, pair)}: a second pair {example.id}")
-            seen.add(example.id)
-            yield example
+            if example and example.id in seen:
+                raise PubmillError(f"{sentence.place(pair)}: a second pair {example.id}")
+            if example:
+                seen.add(example.id)
+                yield example
 
 
-_LEFT_OUT = ("mentions_in_pieces", "texts_of_displaced_mentions", "interactions_without_type")
 _LAST_PIECE = {"span": -1, "first": 0}
 """Value of the option `pieces` -> the index of the piece with which a mention ends."""
 
@@ -83,7 +84,7 @@ _LAST_PIECE = {"span": -1, "first": 0}
 def _example(
     source: ConverterInput, sentence: _DdiSentence, entities: dict[str, Entity], pair: etree._Element
 ) -> SequenceExample | None:
-    where = _element_location(sentence, pair)
+    where = sentence.place(pair)
     name = _element_id(pair, sentence.id, where)
     first, second = _attribute(pair, "e1", where), _attribute(pair, "e2", where)
     if first == second or not {first, second} <= entities.keys():
@@ -121,7 +122,7 @@ def _pair_label(pair: etree._Element, where: str) -> str | None:
 def _entities(source: ConverterInput, sentence: _DdiSentence, last: int) -> dict[str, Entity]:
     entities: dict[str, Entity] = {}
     for element in sentence.element.iterchildren("entity"):
-        where = _element_location(sentence, element)
+        where = sentence.place(element)
         name, kind = _element_id(element, sentence.id, where), _attribute(element, "type", where)
         if name in entities or kind not in TYPES:
             raise PubmillError(
@@ -154,7 +155,7 @@ def _check_text(
 ) -> None:
     """Check that the mention is the text at its offsets; spaces between pieces are ignored."""
     inside = "".join(sentence.text[start:end] for start, end in ranges)
-    if inside == text or (len(ranges) > 1 and _without_spaces(inside) == _without_spaces(text)):
+    if inside == text or (len(ranges) > 1 and "".join(inside.split()) == "".join(text.split())):
         return
     displaced = sentence.id in source.options.get("displaced", ())
     if not displaced or len(inside) != len(text):  # shifted, but never longer or shorter
@@ -163,10 +164,6 @@ def _check_text(
             "archive in the spec? (`displaced` lists the sentences that are known to be damaged)"
         )
     source.left_out["texts_of_displaced_mentions"] += 1
-
-
-def _without_spaces(text: str) -> str:
-    return "".join(text.split())
 
 
 def _sentences(source: ConverterInput) -> Iterator[_DdiSentence]:
@@ -179,7 +176,9 @@ def _sentences(source: ConverterInput) -> Iterator[_DdiSentence]:
                 f"{where}: {archive} has no file {name}; do the list and the archive belong to one corpus?"
             )
         place = f"{archive}: {name}"
-        root = _parse_document(contents[name], place)
+        root = parse_xml(decode(contents[name], place), place)
+        if root.tag != "document":
+            raise PubmillError(f"{place}:{root.sourceline}: expected a <document>, found <{root.tag}>")
         document = _attribute(root, "id", f"{place}:{root.sourceline}")
         for element in root:
             at = f"{place}:{element.sourceline}"
@@ -207,14 +206,6 @@ def _listed_members(source: ConverterInput) -> dict[str, str]:
     return listed
 
 
-def _parse_document(content: bytes, place: str) -> etree._Element:
-    """Return the root element, `<document>`."""
-    root = parse_xml(decode(content, place), place)
-    if root.tag != "document":
-        raise PubmillError(f"{place}:{root.sourceline}: expected a <document>, found <{root.tag}>")
-    return root
-
-
 def _check_children(root: etree._Element, sentence: etree._Element, where: str) -> None:
     tags = {child.tag for child in sentence}
     if sentence.tag != "sentence" or not tags <= {"entity", "pair"}:
@@ -239,7 +230,3 @@ def _element_id(element: etree._Element, parent: str, where: str) -> str:
             f"{where}: <{element.tag}> has the id {quote(name)}; expected one that begins with {parent}."
         )
     return name
-
-
-def _element_location(sentence: _DdiSentence, element: etree._Element) -> str:
-    return f"{sentence.where}:{element.sourceline}"

@@ -25,12 +25,11 @@ from itertools import combinations, product
 from typing import Literal
 
 from pubmill.convert.annotated_relations import Pairs, concepts_of
-from pubmill.convert.annotated_texts import AnnotatedText, reading_of, sentence_ends, texts
+from pubmill.convert.annotated_texts import AnnotatedText, sentence_ends, texts
 from pubmill.convert.source_files import ConverterInput, check_id, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import NOVELTY, Entity, RelationsExample, sorted_lists
 from pubmill.formats.documents import FileRelation
-from pubmill.messages.quotations import show
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,14 +40,13 @@ class DocumentReading(Pairs):
     novelty: bool = False
 
 
-_OTHER = {"mentions": "concepts", "concepts": "mentions"}
 Types = Mapping[str, Sequence[str]]
 """Identifier of a concept -> the types of its mentions."""
 
 
 def read(source: ConverterInput) -> Iterator[RelationsExample]:
     """Yield the documents of a split; an id is that of the document, and a number where it occurs again."""
-    reading = reading_of(source, DocumentReading)
+    reading = source.options_as(DocumentReading)
     ends, met = sentence_ends(source, reading), dict[str, int]()
     for one in texts(source, reading):
         name = check_id(one.document.id, one.document.where)
@@ -68,10 +66,10 @@ def read(source: ConverterInput) -> Iterator[RelationsExample]:
 def _entities(one: AnnotatedText, reading: DocumentReading) -> list[Entity]:
     """Return the mentions in the text's order, once for each of their concepts."""
     entities = []
-    for mention, kind in zip(one.mentions, one.kinds, strict=True):
+    for mention in one.mentions:
         own = [mention.id] if mention.id and reading.arguments == "mentions" else []
         for name in own or concepts_of(mention.concepts, reading.separators):
-            entities.append(Entity(start=mention.start, end=mention.end, type=kind, id=name))
+            entities.append(Entity(start=mention.start, end=mention.end, type=mention.type, id=name))
     return sorted(dict.fromkeys(entities), key=lambda entity: (entity.start, entity.end))
 
 
@@ -143,16 +141,11 @@ def _relations(
 
 def _arguments(relation: FileRelation, reading: DocumentReading, where: str) -> Iterator[tuple[str, str]]:
     """Yield the pairs of a relation; an argument may name several concepts, each of which is related."""
-    stated = relation.concepts if reading.arguments == "concepts" else relation.arguments
-    if len(stated) != 2:
-        raise PubmillError(
-            f"{where}: a relation of type {show(relation.type)} has {len(stated)} {reading.arguments}; "
-            f"expected 2. Does the file relate {_OTHER[reading.arguments]} (the option `arguments`)?"
-        )
+    stated = reading.arguments_of(relation, where)
     if reading.arguments == "mentions":
-        yield stated[0], stated[1]
-        return
-    yield from product(*(concepts_of(name, reading.separators) for name in stated))
+        yield stated
+    else:
+        yield from product(*(concepts_of(name, reading.separators) for name in stated))
 
 
 def _novelty(relation: FileRelation, reading: DocumentReading, where: str) -> list[str]:

@@ -14,9 +14,8 @@ The examples also keep the original layers, because the original evaluation scor
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
 
 from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import ConverterInput, lines
@@ -32,20 +31,12 @@ FOLDERS = {"train": "train", "dev": "train", "test": "test/gold"}
 """Split -> folder of its annotations: dev is part of the training set, test was annotated by experts."""
 SENTENCE_END = "."
 
-_WORDS = re.compile(r"(?:.*/)?documents/([0-9]+)\.tokens")
-_LABELS = re.compile(
-    rf"(?:.*/)?annotations/aggregated/starting_spans/({'|'.join(LAYERS)})/(train|test/gold)/([0-9]+)\.AGGREGATED\.ann"
+_FILE = re.compile(
+    r"(?:.*/)?(?:documents/(?P<words>[0-9]+)\.tokens|annotations/aggregated/starting_spans/"
+    rf"(?P<layer>{'|'.join(LAYERS)})/(?P<folder>train|test/gold)/(?P<labels>[0-9]+)\.AGGREGATED\.ann)"
 )
-
-
-Value = TypeVar("Value")
-
-
-class _Tree(NamedTuple):
-    """The archive's files for one split: words by PMID, labels by layer and PMID."""
-
-    words: dict[str, list[str]]
-    labels: dict[str, dict[str, list[int]]]
+Rows = dict[str, dict[str, list[str]]]
+"""`words` or a layer -> PMID -> the lines of its file."""
 
 
 def read(source: ConverterInput) -> Iterator[TokensExample]:
@@ -57,13 +48,18 @@ def read(source: ConverterInput) -> Iterator[TokensExample]:
     source.check_options()
     pmids = _read_pmids(source.of_split("pmids"))
     archive = source.input("archive")
-    tree = _read_tree(archive, FOLDERS[source.split], frozenset(pmids))
+    rows = _read_rows(archive, FOLDERS[source.split], frozenset(pmids))
     number = 0
     for pmid in pmids:
-        words, layers = _document(tree, pmid, f"{archive}: {pmid}")
+        words, layers = _document(rows, pmid, f"{archive}: {pmid}")
         for name in LAYERS.keys() - layers.keys():
             source.left_out[f"documents_without_{name}"] += 1
-        labels = _resolve_layers(layers, len(words))
+        # a later layer overrides the others
+        marked = [
+            [label for name, label in LAYERS.items() if name in layers and layers[name][place]]
+            for place in range(len(words))
+        ]
+        labels = [own[-1] if own else "O" for own in marked]
         for start, end in _sentences(words):
             number += 1
             yield TokensExample(
@@ -104,67 +100,41 @@ def _read_pmids(path: Path) -> list[str]:
     return pmids
 
 
-def _read_tree(archive: Path, folder: str, pmids: frozenset[str]) -> _Tree:
-    tree = _Tree({}, {name: {} for name in LAYERS})
+def _read_rows(archive: Path, folder: str, pmids: frozenset[str]) -> Rows:
+    """Return the archive's files for one split."""
+    found: Rows = {name: {} for name in ("words", *LAYERS)}
     for name, content in members(archive):
-        where = f"{archive}:{name}"
-        words, labels = _WORDS.fullmatch(name), _LABELS.fullmatch(name)
-        if words and words[1] in pmids:
-            _add_once(tree.words, words[1], _parse_words(content, where), where)
-        elif labels and labels[2] == folder and labels[3] in pmids:
-            _add_once(tree.labels[labels[1]], labels[3], _parse_flags(content, where), where)
-    return tree
+        file = _FILE.fullmatch(name)
+        if file and file["folder"] in (None, folder) and (pmid := file["words"] or file["labels"]) in pmids:
+            rows = _parse_rows(content, f"{archive}:{name}", bool(file["layer"]))
+            if found[file["layer"] or "words"].setdefault(pmid, rows) is not rows:
+                raise PubmillError(f"{archive}:{name}: document {pmid} has such a file already")
+    return found
 
 
-def _add_once(known: dict[str, Value], pmid: str, value: Value, where: str) -> None:
-    if pmid in known:
-        raise PubmillError(f"{where}: document {pmid} has such a file already")
-    known[pmid] = value
-
-
-def _split_lines(content: bytes, where: str) -> list[str]:
-    return decode(content, where).removesuffix("\n").split("\n")
-
-
-def _parse_words(content: bytes, where: str) -> list[str]:
-    words = _split_lines(content, where)
-    for number, word in enumerate(words, 1):
-        if word.split() != [word]:
-            raise PubmillError(
-                f"{where}:{number}: expected one word a line, as in release 2.00, found {quote(word)}"
-            )
-    return words
-
-
-def _parse_flags(content: bytes, where: str) -> list[int]:
-    rows = _split_lines(content, where)
+def _parse_rows(content: bytes, where: str, are_flags: bool) -> list[str]:
+    rows = decode(content, where).removesuffix("\n").split("\n")
+    expected = "0 or 1" if are_flags else "one word a line"
     for number, row in enumerate(rows, 1):
-        if row not in ("0", "1"):
-            raise PubmillError(f"{where}:{number}: expected 0 or 1, as in release 2.00, found {quote(row)}")
-    return [int(row) for row in rows]
+        if row not in ("0", "1") if are_flags else row.split() != [row]:
+            raise PubmillError(
+                f"{where}:{number}: expected {expected}, as in release 2.00, found {quote(row)}"
+            )
+    return rows
 
 
-def _document(tree: _Tree, pmid: str, where: str) -> tuple[list[str], dict[str, list[int]]]:
+def _document(rows: Rows, pmid: str, where: str) -> tuple[list[str], dict[str, list[int]]]:
     """Return a document's words and its existing layers."""
-    words = tree.words.get(pmid)
+    words = rows["words"].get(pmid)
     if words is None:
         raise PubmillError(f"{where} is listed, but there is no documents/{pmid}.tokens")
-    layers = {name: labels[pmid] for name, labels in tree.labels.items() if pmid in labels}
+    layers = {name: list(map(int, rows[name][pmid])) for name in LAYERS if pmid in rows[name]}
     if not layers:
         raise PubmillError(f"{where} is listed, but has no annotations in the split's folder")
     for name, layer in layers.items():
         if len(layer) != len(words):
             raise PubmillError(f"{where} has {len(words)} words, but {len(layer)} labels of {name}")
     return words, layers
-
-
-def _resolve_layers(layers: Mapping[str, Sequence[int]], words: int) -> list[str]:
-    labels = ["O"] * words
-    for name, label in LAYERS.items():
-        labels = [
-            label if flag else old for flag, old in zip(layers.get(name, [0] * words), labels, strict=True)
-        ]
-    return labels
 
 
 def _sentences(words: Sequence[str]) -> Iterator[tuple[int, int]]:

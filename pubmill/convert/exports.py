@@ -60,7 +60,8 @@ def publish(recipe: PublishedRecipe, examples: Path, output: Path) -> dict[str, 
         rows = list(read_examples(examples / f"{split}.jsonl.gz", KINDS[recipe.kind]))
         texts[split] = _render_split(recipe, split, writer, rows)
         digest = hashlib.sha256(texts[split]).hexdigest()
-        results[split] = {"name": file.name, "sha256": digest, "equal": _is_equal(digest, file.sha256)}
+        equal = None if file.sha256 is None else digest == file.sha256
+        results[split] = {"name": file.name, "sha256": digest, "equal": equal}
     _refuse_differences(recipe, results)
     access = strictest([recipe.access, access_of(examples)])
     for split, text in texts.items():
@@ -86,10 +87,6 @@ def _render_split(recipe: PublishedRecipe, split: str, writer: Writer, rows: Seq
     except PubmillError as error:
         spec = f"specs/datasets/{recipe.dataset}.yaml"
         raise PubmillError(f"dataset {recipe.dataset}, {split}: {error} (`published` in {spec})") from None
-
-
-def _is_equal(found: str, expected: str | None) -> bool | None:
-    return None if expected is None else found == expected
 
 
 def _refuse_differences(recipe: PublishedRecipe, results: Mapping[str, WrittenSplit]) -> None:

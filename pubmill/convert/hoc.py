@@ -105,16 +105,15 @@ def _labels(line: str, where: str) -> list[list[str]]:
     before, *parts = line.split("<")
     if before or "\n" in line.removesuffix("\n"):
         raise PubmillError(f"{where}: expected one line, each sentence's labels after a `<`")
-    return [sorted(_hallmarks(part, where, number)) for number, part in enumerate(parts, 1)]
-
-
-def _hallmarks(part: str, where: str, number: int) -> set[str]:
-    names = {path.partition("--")[0].strip().lower() for path in part.split("AND")} - {"", "null"}
-    if unknown := sorted(names - set(HALLMARKS)):
-        raise PubmillError(
-            f"{where}: sentence {number}: {quote(', '.join(unknown))} is not one of the ten hallmarks"
-        )
-    return names
+    labels = []
+    for number, part in enumerate(parts, 1):
+        names = {path.partition("--")[0].strip().lower() for path in part.split("AND")} - {"", "null"}
+        if unknown := sorted(names - set(HALLMARKS)):
+            raise PubmillError(
+                f"{where}: sentence {number}: {quote(', '.join(unknown))} is not one of the ten hallmarks"
+            )
+        labels.append(sorted(names))
+    return labels
 
 
 def _example(pmid: str, sentences: list[str], labels: list[list[str]]) -> MultilabelExample:

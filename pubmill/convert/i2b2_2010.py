@@ -8,7 +8,7 @@ lower case, and each is compared with the note.
 
 Sources: `train` (concept_assertion_relation_training_data.tar.gz, with the folders `beth` and
 `partners`), `test` (reference_standard_for_test_data.tar.gz) and `test_texts` (test_data.tar.gz).
-dev is a part of train, by documents, in each of the two hospitals (`dev_split`).
+dev is a part of train, by documents, in each of the two hospitals (`ConverterInput.held_out`).
 """
 
 import re
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path, PurePosixPath
 
-from pubmill.convert import dev_split, words
+from pubmill.convert import words
 from pubmill.convert.source_files import ConverterInput, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, SequenceExample, TokensExample
@@ -59,12 +59,7 @@ def concepts(source: ConverterInput) -> Iterator[TokensExample]:
     for document, note, marked in _documents(source, "con"):
         mentions = [words.NoteMention(concept.start, concept.end, concept.type) for concept in marked]
         for sentence in words.sentences(note.text, mentions, source.left_out):
-            yield TokensExample(
-                id=f"{document}.{sentence.line}",
-                document=document,
-                words=sentence.words,
-                labels=sentence.labels,
-            )
+            yield sentence.example(document)
 
 
 def relations(source: ConverterInput) -> Iterator[SequenceExample]:
@@ -129,7 +124,7 @@ def _train_files(source: ConverterInput) -> Files:
     chosen: Files = {}
     for hospital in HOSPITALS:
         notes = _note_files(source.input("train"), ("txt", "con", "rel"), hospital)
-        of_split = dev_split.split_members(source, notes)
+        of_split = source.held_out(notes)
         twice = sorted(notes.keys() & chosen.keys())
         if twice:
             raise PubmillError(f"{source.input('train')}: both hospitals have a note {twice[0]}")
@@ -189,7 +184,7 @@ class _Note:
         start, end = starts[first][0], ends[last][1]
         inside = self.text[start:end]
         # No concept begins at the empty token before a line's first space: `inside` would begin with a space.
-        if _lowercase_words(inside) != _lowercase_words(text) or inside != inside.strip():
+        if inside.lower().split() != text.lower().split() or inside != inside.strip():
             raise PubmillError(
                 f"{where}: has {quote(text)}, but {self.kinds['txt'][0]} has {quote(inside)} at "
                 f"{first_line}:{first} to {last_line}:{last}; the two files are not from one release"
@@ -205,10 +200,6 @@ class _Note:
         spans = [word.span() for word in _TOKEN.finditer(self.text, start, end)]
         blank_first = bool(spans) and spans[0][0] > start
         return [(start, start), *spans] if blank_first else spans
-
-
-def _lowercase_words(text: str) -> list[str]:
-    return text.lower().split()
 
 
 def _parse_lines(

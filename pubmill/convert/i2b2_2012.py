@@ -2,13 +2,14 @@
 
 Sources: `train` (2012-07-15.original-annotation.release.tar.gz) and `test`
 (2012-08-08.test-data.event-timex-groundtruth.tar.gz), with a file `NUMBER.xml` for each note. `i2b2_xml`
-describes the form and its irregularities. dev is a part of train, by documents (`dev_split`).
+describes the form and its irregularities. dev is a part of train, by documents
+(`ConverterInput.held_out`).
 """
 
 import re
 from collections.abc import Iterator
 
-from pubmill.convert import dev_split, i2b2_xml
+from pubmill.convert import i2b2_xml
 from pubmill.convert.source_files import ConverterInput, SpecError
 from pubmill.examples.kinds import TokensExample
 
@@ -23,9 +24,9 @@ _NAME = re.compile(r"([0-9]+)\.xml")
 def read(source: ConverterInput) -> Iterator[TokensExample]:
     """Yield the examples of one split.
 
-    Options: `tags`, which of EVENT and TIMEX3 are mentions; `dev` (`dev_split.split_members`); `differing`
-    (`i2b2_xml`). `left_out` counts annotations with other names by their names, and those with an empty type
-    (which ClinicalBERT and bio-lm skip, too) as `mentions_without_type`.
+    Options: `tags`, which of EVENT and TIMEX3 are mentions; `dev` (`held_out`); `differing` (`i2b2_xml`).
+    `left_out` counts annotations with other names by their names, and those with an empty type (which
+    ClinicalBERT and bio-lm skip, too) as `mentions_without_type`.
     """
     source.check_options("tags", "dev", "differing")
     tags = source.options.get("tags")
@@ -33,7 +34,7 @@ def read(source: ConverterInput) -> Iterator[TokensExample]:
         raise SpecError(f"the converter's option `tags` is {tags!r}; give a list of {sorted(TYPES)}")
     notes = i2b2_xml.notes(source.input("test" if source.split == "test" else "train"), _NAME)
     if source.split != "test":
-        of_split = dev_split.split_members(source, notes)
+        of_split = source.held_out(notes)
         notes = {document: note for document, note in notes.items() if document in of_split}
     types = {name: TYPES[name] for name in tags}
     known = i2b2_xml.Tags(types, OTHERS | TYPES.keys() - types.keys(), "type", untyped=True)

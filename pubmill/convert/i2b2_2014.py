@@ -8,7 +8,7 @@ so that no patient is in both (as in ClinicalBERT and bio-lm).
 import re
 from collections.abc import Iterator
 
-from pubmill.convert import dev_split, i2b2_xml
+from pubmill.convert import i2b2_xml
 from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample
@@ -25,7 +25,7 @@ _NAME = re.compile(r"([0-9]+-[0-9]+)\.xml")
 
 
 def read(source: ConverterInput) -> Iterator[TokensExample]:
-    """Yield the examples of one split; options: `dev` (`dev_split`) and `differing` (`i2b2_xml`)."""
+    """Yield the examples of one split; options: `dev` (`held_out`) and `differing` (`i2b2_xml`)."""
     source.check_options("dev", "differing")
     notes: dict[str, i2b2_xml.Note] = {}
     for role in ("test",) if source.split == "test" else ("train_set1", "train_set2"):
@@ -35,7 +35,7 @@ def read(source: ConverterInput) -> Iterator[TokensExample]:
             raise PubmillError(f"{more[twice[0]].where}: {notes[twice[0]].where} is the same record")
         notes |= more
     if source.split != "test":
-        of_split = dev_split.split_members(source, {_patient(document) for document in notes})
+        of_split = source.held_out({_patient(document) for document in notes})
         notes = {document: note for document, note in notes.items() if _patient(document) in of_split}
     known = i2b2_xml.Tags(dict.fromkeys(CATEGORIES, TYPES), frozenset(), "TYPE", untyped=False)
     yield from i2b2_xml.examples(source, notes.values(), known)

@@ -23,8 +23,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from xml.sax.saxutils import unescape
 
-from lxml import etree
-
 from pubmill.convert import words
 from pubmill.convert.source_files import ConverterInput, SpecError
 from pubmill.errors import PubmillError
@@ -93,12 +91,14 @@ def examples(source: ConverterInput, chosen: Iterable[Note], tags: Tags) -> Iter
 
     All annotations are checked before the first sentence is yielded.
     """
-    differing = _differing_documents(source)
+    differing = source.options.get("differing", [])
+    if not isinstance(differing, list) or not all(isinstance(document, str) for document in differing):
+        raise SpecError("the converter's option `differing` must be a list of documents' names (in quotes)")
     bad: list[str] = []
     annotated = []
     for note in sorted(chosen, key=lambda note: note.document):
-        allowed = note.document in differing
-        annotated.append((note, list(_mentions(note, tags, source.left_out, None if allowed else bad))))
+        faults = None if note.document in differing else bad
+        annotated.append((note, list(_mentions(note, tags, source.left_out, faults))))
     if bad:
         raise PubmillError(
             f"{len(bad)} annotations whose `text` differs from the note's at `start` to `end`:\n  "
@@ -108,19 +108,7 @@ def examples(source: ConverterInput, chosen: Iterable[Note], tags: Tags) -> Iter
         )
     for note, mentions in annotated:
         for sentence in words.sentences(note.text, mentions, source.left_out):
-            yield TokensExample(
-                id=f"{note.document}.{sentence.line}",
-                document=note.document,
-                words=sentence.words,
-                labels=sentence.labels,
-            )
-
-
-def _differing_documents(source: ConverterInput) -> list[str]:
-    value = source.options.get("differing", [])
-    if not isinstance(value, list) or not all(isinstance(document, str) for document in value):
-        raise SpecError("the converter's option `differing` must be a list of documents' names (in quotes)")
-    return value
+            yield sentence.example(note.document)
 
 
 def _parse_note(document: str, content: str, where: str) -> Note:
@@ -128,12 +116,11 @@ def _parse_note(document: str, content: str, where: str) -> Note:
     texts, tags = root.findall("TEXT"), root.findall("TAGS")
     if len(texts) != 1 or len(tags) != 1 or len(texts[0]) or not texts[0].text:
         raise PubmillError(f"{where}: expected one <TEXT> with the note and one <TAGS> with its annotations")
-    return Note(document, where, texts[0].text, [_tag_fields(tag) for tag in tags[0]])
-
-
-def _tag_fields(tag: etree._Element) -> tuple[str, dict[str, str], int]:
-    line: Any = tag.sourceline  # the stubs have it as an ellipsis
-    return str(tag.tag), {str(name): str(value) for name, value in tag.attrib.items()}, line
+    fields: list[tuple[str, dict[str, str], Any]] = [
+        (str(tag.tag), {str(name): str(value) for name, value in tag.attrib.items()}, tag.sourceline)
+        for tag in tags[0]
+    ]
+    return Note(document, where, texts[0].text, fields)
 
 
 def _escape_ampersands(content: str) -> str:
@@ -157,15 +144,15 @@ def _mentions(
             continue
         if name not in tags.types:
             raise PubmillError(
-                f"{where}: unknown annotation {quote(name)}; known are {_join_sorted(tags.types)}"
+                f"{where}: unknown annotation {quote(name)}; known are {', '.join(sorted(tags.types))}"
             )
         of = _attribute(attributes, tags.attribute, f"{where}: {name}")
         if tags.untyped and not of.strip():
             left_out["mentions_without_type"] += 1
             continue
-        if of not in tags.types[name]:
+        if of not in (types := tags.types[name]):
             raise PubmillError(
-                f"{where}: {name} of unknown type {quote(of)}; known are {_join_sorted(tags.types[name])}"
+                f"{where}: {name} of unknown type {quote(of)}; known are {', '.join(sorted(types))}"
             )
         start, end, agrees = _annotation_span(note, attributes, f"{where}: {name}")
         if not agrees and bad is not None:
@@ -173,10 +160,6 @@ def _mentions(
         elif not agrees:
             left_out["differing_texts"] += 1
         yield words.NoteMention(start, end, of)
-
-
-def _join_sorted(names: Iterable[Any]) -> str:
-    return ", ".join(sorted(names))
 
 
 def _attribute(attributes: Mapping[str, str], name: str, where: str) -> str:

@@ -88,7 +88,4 @@ def _metric(name: str, aggregation: str) -> list[str]:
 def task_files(dataset: str, kind: str, splits: Sequence[str], version: int) -> Mapping[str, str]:
     """Return the text files of a task by their names."""
     scoring = Path(__file__).with_name("lm_eval_scoring.py").read_text(encoding="utf-8")
-    return {
-        f"{task_name(dataset)}.yaml": task_yaml(dataset, kind, splits, version),
-        f"{SCORING}.py": scoring,
-    }
+    return {f"{task_name(dataset)}.yaml": task_yaml(dataset, kind, splits, version), f"{SCORING}.py": scoring}

@@ -14,8 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from pubmill.convert import json_files
-from pubmill.convert.source_files import ConverterInput, one_line
+from pubmill.convert.source_files import ConverterInput, one_line, read_object
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SequenceExample
 from pubmill.messages.quotations import show
@@ -36,7 +35,7 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
     """
     source.check_options()
     path = source.input("questions")
-    entries = json_files.read_object(path)
+    entries = read_object(path)
     for pmid, entry in entries.items():
         _check_entry(pmid, entry, str(path))
     decisions = {pmid: entry["final_decision"] for pmid, entry in entries.items()}
@@ -102,7 +101,7 @@ def _check_entry(pmid: str, entry: Any, where: str) -> None:
 
 
 def _check_test(test: Sequence[str], decisions: Mapping[str, str], path: Path) -> None:
-    listed = list(json_files.read_object(path).items())
+    listed = list(read_object(path).items())
     drawn = [(pmid, decisions[pmid]) for pmid in test]
     if listed != drawn:
         alike = takewhile(lambda pair: pair[0] == pair[1], zip(listed, drawn, strict=False))

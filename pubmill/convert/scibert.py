@@ -12,9 +12,8 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from pubmill.convert import json_files
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import ConverterInput, SpecError, lines, one_line
+from pubmill.convert.source_files import ConverterInput, JsonModel, SpecError, lines, one_line, parse_json
 from pubmill.errors import PubmillError
 from pubmill.examples.argument_transforms import markers
 from pubmill.examples.kinds import Entity, SequenceExample
@@ -27,7 +26,7 @@ MENTION = "ENTITY"
 _MARKED = re.compile(r"(.*?)<< (.+?) >>(.*?)\[\[ (.+?) \]\](.*)", re.DOTALL)
 
 
-class _Line(json_files.JsonModel):
+class _Line(JsonModel):
     model_config = ConfigDict(extra="forbid")
 
     text: str
@@ -48,7 +47,7 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
     path = source.of_split()
     for number, line in lines(path):
         where = f"{path}:{number}"
-        row = json_files.parse(_Line, line.encode(), where)
+        row = parse_json(_Line, line.encode(), where)
         if row.label not in known:
             raise PubmillError(
                 f"{where}: expected a label among {', '.join(known)}, found {quote(row.label)}"

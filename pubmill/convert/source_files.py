@@ -1,16 +1,31 @@
-"""Source files of converters."""
+"""Source files and options of converters: text by lines, JSON that a model validates, and the part of the
+training data that is held out where a corpus has no dev split.
 
+Messages on JSON name positions and keys, never a value. A repeated key in an object is an error: JSON readers
+would silently use its last value.
+"""
+
+import hashlib
+import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from pubmill import recipes
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SPLITS, Example
+from pubmill.formats.json_text import parse_row
+from pubmill.formats.text_files import read_text
 from pubmill.messages.quotations import is_identifier, quote, withheld
+from pubmill.storage.archives import decode
 
 _MARK = b"\xef\xbb\xbf"
+Options = TypeVar("Options")
 
 
 class SpecError(PubmillError):
@@ -56,6 +71,44 @@ class ConverterInput:
         unknown = sorted(self.options.keys() - set(known))
         if unknown:
             raise SpecError(f"the converter has no options {unknown}; its options are {sorted(known)}")
+
+    def options_as(self, form: type[Options]) -> Options:
+        """Return the split's options as a dataclass."""
+        try:
+            return recipes.build(form, for_split(self.options, self.split), "the converter's options")
+        except PubmillError as error:
+            raise SpecError(str(error)) from None
+
+    def held_out(self, groups: Collection[str], option: str = "dev") -> set[str]:
+        """Return the groups (documents, patients) of the training data that are in the split, `train` or
+        `dev`.
+
+        The option is `{share: 0.1, seed: 1}`; dev is that share of the groups, rounded up: the first ones by
+        the SHA-256 of `SEED:GROUP`, so that the split depends only on their names, neither on the order of
+        files in a folder nor on a random number generator. The splits of ClinicalBERT and bio-lm depend on
+        these and cannot be reproduced. Raises a `PubmillError` for any other form, and if no groups would be
+        left for train.
+        """
+        share, seed = _share_and_seed(self.options.get(option), option)
+        number = math.ceil(share * len(set(groups)))
+        if number >= len(set(groups)):
+            raise PubmillError(
+                f"of {len(set(groups))} documents or patients {number} would be dev, so none are left for "
+                "train; is the archive complete?"
+            )
+        ordered = sorted(set(groups), key=lambda group: hashlib.sha256(f"{seed}:{group}".encode()).digest())
+        return set(ordered[:number] if self.split == "dev" else ordered[number:])
+
+
+def _share_and_seed(value: Any, option: str) -> tuple[Fraction, int]:
+    if isinstance(value, Mapping) and value.keys() == {"share", "seed"}:
+        share, seed = value["share"], value["seed"]
+        if isinstance(share, float) and 0 < share < 1 and type(seed) is int:
+            return Fraction(str(share)), seed
+    raise SpecError(
+        f"the converter's option `{option}` is {value!r}; give the share of the training data that is "
+        "held out and a seed, such as {share: 0.1, seed: 1}"
+    )
 
 
 Converter = Callable[[ConverterInput], Iterator[Example]]
@@ -111,3 +164,37 @@ def check_no_mark(content: bytes, where: str) -> None:
             f"{where}: begins with a byte order mark (EF BB BF), which would be read as part of its text; "
             "save the file as UTF-8 without one"
         )
+
+
+class JsonModel(BaseModel):
+    """Base class for parts of a file: required keys. Other keys are allowed, but values are not converted."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+
+Of = TypeVar("Of", bound=JsonModel)
+
+
+def read_json(form: type[Of], path: Path) -> Of:
+    """Read a file, gzipped or not; a `PubmillError` names the first position that does not match."""
+    return parse_json(form, read_text(path), str(path))
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Read a file, gzipped or not, that contains one object of any form."""
+    return parse_row(read_text(path), str(path))
+
+
+def parse_json(form: type[Of], content: str | bytes, where: str) -> Of:
+    """Parse JSON text into the model. Messages name a position (`data.0.title`), never its content."""
+    try:
+        parsed = form.model_validate_json(content)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        place = ".".join(map(str, problem["loc"]))  # the model's own names, and numbers
+        raise PubmillError(
+            f"{where}: {f'{place}: ' if place else ''}{problem['msg']}; is this the original file?"
+        ) from None
+    text = content if isinstance(content, str) else decode(content, where)
+    parse_row(text, where)  # for repeated keys, which pydantic does not detect
+    return parsed

@@ -8,16 +8,14 @@ evaluation reads the same texts.
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
-from pubmill.convert import json_files
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import ConverterInput, check_id
+from pubmill.convert.source_files import ConverterInput, JsonModel, check_id, read_json
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Answer, SpanExample
 from pubmill.messages.quotations import quote
@@ -26,7 +24,7 @@ VERSIONS = ("1.1", "v2.0")
 """Versions as stated in the files."""
 
 
-class _Answer(json_files.JsonModel):
+class _Answer(JsonModel):
     text: Annotated[str, Field(min_length=1)]
     answer_start: Annotated[int, Field(ge=0)]
 
@@ -35,7 +33,7 @@ def _as_text(value: Any) -> Any:
     return str(value) if type(value) is int else value
 
 
-class _Question(json_files.JsonModel):
+class _Question(JsonModel):
     id: Annotated[str, Field(min_length=1), BeforeValidator(_as_text)]
     question: str
     answers: tuple[_Answer, ...] = ()
@@ -43,29 +41,24 @@ class _Question(json_files.JsonModel):
     plausible_answers: tuple[_Answer, ...] = ()
 
 
-class _Paragraph(json_files.JsonModel):
+class _Paragraph(JsonModel):
     context: str
     qas: list[_Question]
 
 
-class _Article(json_files.JsonModel):
+class _Article(JsonModel):
     title: str = None  # type: ignore[assignment]  # may be absent, but not null
     paragraphs: list[_Paragraph]
 
 
-class _SquadFile(json_files.JsonModel):
+class _SquadFile(JsonModel):
     data: list[_Article]
 
 
-@dataclass(frozen=True)
-class SquadQuestion:
-    """A question of a file with its context, which contains the `answers`."""
+class SquadQuestion(NamedTuple):
+    """A question of a file, whether it is marked as impossible, and the number of its `plausible_answers`."""
 
-    id: str
-    title: str | None
-    context: str
-    question: str
-    answers: list[Answer]
+    example: SpanExample
     impossible: bool
     plausible: int
 
@@ -76,7 +69,7 @@ def read_questions(path: Path) -> Iterator[SquadQuestion]:
     A `PubmillError` names a repeated question, or one whose answer is not at its offset in the context.
     """
     seen: set[str] = set()
-    for i, article in enumerate(json_files.read(_SquadFile, path).data):
+    for i, article in enumerate(read_json(_SquadFile, path).data):
         for j, paragraph in enumerate(article.paragraphs):
             for k, question in enumerate(paragraph.qas):
                 check_id(question.id, f"{path}: data.{i}.paragraphs.{j}.qas.{k}.id")
@@ -95,10 +88,10 @@ def _parse_question(path: Path, title: str | None, context: str, question: _Ques
                 f"character {answer.answer_start}, which has {quote(there)}; fetch the file again"
             )
     answers = [Answer(text=answer.text, start=answer.answer_start) for answer in question.answers]
-    plausible = len(question.plausible_answers)
-    return SquadQuestion(
-        question.id, title, context, question.question, answers, question.is_impossible, plausible
+    example = SpanExample(
+        id=question.id, document=title, question=question.question, context=context, answers=answers
     )
+    return SquadQuestion(example, question.is_impossible, len(question.plausible_answers))
 
 
 def read(source: ConverterInput) -> Iterator[SpanExample]:
@@ -113,19 +106,13 @@ def read(source: ConverterInput) -> Iterator[SpanExample]:
 
 def examples(path: Path, left_out: Counter[str]) -> Iterator[SpanExample]:
     """Yield the examples of a file, as `read` does."""
-    for one in read_questions(path):
-        if one.impossible == bool(one.answers):
-            has, marked = len(one.answers), "impossible" if one.impossible else "possible"
-            raise PubmillError(f"{path}: question {one.id} has {has} answers but is marked as {marked}")
-        if one.plausible:
-            left_out["plausible_answers"] += one.plausible
-        yield SpanExample(
-            id=one.id,
-            document=one.title,
-            question=one.question,
-            context=one.context,
-            answers=one.answers,
-        )
+    for example, impossible, plausible in read_questions(path):
+        if impossible == bool(example.answers):
+            has, marked = len(example.answers), "impossible" if impossible else "possible"
+            raise PubmillError(f"{path}: question {example.id} has {has} answers but is marked as {marked}")
+        if plausible:
+            left_out["plausible_answers"] += plausible
+        yield example
 
 
 def write(examples: Sequence[SpanExample], form: WriterOptions) -> Iterator[str]:

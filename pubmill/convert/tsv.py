@@ -10,7 +10,7 @@ from typing import Any
 
 from pubmill import recipes
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import ConverterInput, SpecError, check_id, for_split, lines, one_line
+from pubmill.convert.source_files import ConverterInput, check_id, lines, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.messages.quotations import quote
@@ -85,7 +85,7 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
     counted as left out. A `PubmillError` names the file and line of anything in another form, and of a
     repeated id.
     """
-    layout = _layout_options(source)
+    layout = source.options_as(Layout)
     path = source.of_split()
     number = 0
     seen: dict[str, str] = {}
@@ -104,13 +104,6 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
         raise PubmillError(
             f"{path}: expected at least {wanted} rows, found {number}; is it the file in the spec?"
         )
-
-
-def _layout_options(source: ConverterInput) -> Layout:
-    try:
-        return recipes.build(Layout, for_split(source.options, source.split), "the converter's options")
-    except PubmillError as error:
-        raise SpecError(str(error)) from None
 
 
 def _rows(path: Path, layout: Layout) -> Iterator[tuple[str, dict[str, str]]]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from pubmill.examples.kinds import TokensExample
 from pubmill.examples.tagging import to_labels
 
 _WORD = re.compile(r"\S+")
@@ -41,6 +42,11 @@ class Sentence(NamedTuple):
         """BIO labels of the words; a ValueError if mentions overlap."""
         return to_labels(self.spans, len(self.words), "bio")
 
+    def example(self, document: str) -> TokensExample:
+        """Return the example of a document's line, `DOCUMENT.LINE`."""
+        name = f"{document}.{self.line}"
+        return TokensExample(id=name, document=document, words=self.words, labels=self.labels)
+
 
 def sentences(
     note: str,
@@ -59,8 +65,7 @@ def sentences(
     `repeated_mentions` (the same place and type again) and `overlapping_mentions`.
     """
     kept = _disjoint_mentions(_trim_mentions(note, mentions, left_out), left_out, longest)
-    places = [place for place, character in enumerate(note) if character == "\n"] if ends is None else ends
-    for line, (start, end) in _numbered_pieces(note, kept, places):
+    for line, (start, end) in _numbered_pieces(note, kept, line_ends(note) if ends is None else ends):
         inside = [mention for mention in kept if start <= mention.start < end]
         spans = _word_spans(note, (start, end), inside, word)
         if spans:
@@ -68,6 +73,11 @@ def sentences(
             last = {span[1]: place + 1 for place, span in enumerate(spans)}
             placed = [(first[m.start], last[m.end], m.type) for m in inside]
             yield Sentence(line, [note[slice(*span)] for span in spans], placed)
+
+
+def line_ends(text: str) -> list[int]:
+    """Return the places of line feeds."""
+    return [place for place, character in enumerate(text) if character == "\n"]
 
 
 def _trim_mentions(note: str, mentions: Iterable[NoteMention], left_out: Counter[str]) -> list[NoteMention]:

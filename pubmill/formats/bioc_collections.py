@@ -24,15 +24,8 @@ from pubmill.formats.text_files import check_characters, read_text
 from pubmill.storage.strict_parsing import whole_number
 
 Node = dict[str, Any]
-LISTS = {
-    "document": "documents",
-    "passage": "passages",
-    "sentence": "sentences",
-    "annotation": "annotations",
-    "relation": "relations",
-    "location": "locations",
-    "node": "nodes",
-}
+_LISTED = ("document", "passage", "sentence", "annotation", "relation", "location", "node")
+LISTS = {element: f"{element}s" for element in _LISTED}
 """Element -> key of its list in JSON."""
 CONTENTS = {
     "collection": ("source", "date", "key", "infon", "document"),
@@ -55,7 +48,7 @@ _LEAF_ATTRIBUTES = {"infon": {"key"}}
 """Attributes of elements that contain text."""
 NUMBERS = ("offset", "length")
 IDENTIFIERS = ("identifier", "MESH", "concept", "id")
-"""Infons that hold the concepts of an annotation, in the corpora that are known."""
+"""Infons that hold the concepts of an annotation; their key differs by corpus."""
 ROLES = {"CompositeMention": "whole", "IndividualMention": "part"}
 """BC5CDR's infon `CompositeRole`: a mention of several concepts, and its parts."""
 NO_ARGUMENTS = ("type", "relation", "novel", "confidence", "score")
@@ -113,9 +106,8 @@ class BioCXml(BioCJson):
 
 def _from_xml(element: etree._Element, path: Path) -> Node:
     tag, where = str(element.tag), f"{path}:{element.sourceline}"
-    made: Node = {
-        str(name): _parse_number(str(name), str(value), where) for name, value in element.attrib.items()
-    }
+    attributes = ((str(name), str(value)) for name, value in element.attrib.items())
+    made: Node = {name: _parse_number(name, value, where) for name, value in attributes}
     if made.keys() - set(ATTRIBUTES.get(tag, ())):
         raise PubmillError(f"{where}: BioC's `{tag}` has no such attributes")
     if any(text and text.strip() for text in (element.text, *(child.tail for child in element))):
@@ -191,16 +183,12 @@ def _parse_document(node: Node, where: str, misplaced: bool) -> InputDocument:
     wrong: list[str] | None = [] if misplaced else None
     for number, passage in enumerate(_child_nodes(node, "passages", where, True), 1):
         place = f"{where} ({name}), passage {number}"
-        passages += [
-            _parse_passage(holder, place, wrong)
-            for holder in _child_nodes(passage, "sentences", place) or [passage]
-        ]
+        holders = _child_nodes(passage, "sentences", place) or [passage]
+        passages += [_parse_passage(holder, place, wrong) for holder in holders]
     relations = []
     for holder in _annotation_holders(node):
         _child_nodes(holder, "annotations", where)  # check also those that are only written back
-        relations += [
-            _parse_relation(relation, where) for relation in _child_nodes(holder, "relations", where)
-        ]
+        relations += [_parse_relation(one, where) for one in _child_nodes(holder, "relations", where)]
     return InputDocument(
         id=str(name), where=where, passages=passages, relations=relations, source=node,
         misplaced=len(wrong or ()),
@@ -211,11 +199,8 @@ def _parse_passage(node: Node, where: str, wrong: list[str] | None) -> Passage:
     offset, text = node.get("offset"), node.get("text", "")
     if isinstance(offset, bool) or not isinstance(offset, int) or not isinstance(text, str):
         raise PubmillError(f"{where}: needs an `offset`, a number, and a `text`")
-    parsed = (
-        _parse_mention(annotation, text, offset, where, wrong)
-        for annotation in _child_nodes(node, "annotations", where)
-    )
-    mentions = [mention for mention in parsed if mention]
+    nodes = _child_nodes(node, "annotations", where)
+    mentions = list(filter(None, (_parse_mention(one, text, offset, where, wrong) for one in nodes)))
     return Passage(text=check_characters(text, where), offset=offset, mentions=mentions, source=node)
 
 
@@ -246,14 +231,10 @@ def _parse_mention(
     name = None if name is None else str(name)
     return TextMention(
         start=start, end=end, type=of, text=inside, id=name, source=node,
-        spans=tuple(sorted(spans)) if len(spans) > 1 else (), concepts=_concepts(infons),
+        spans=tuple(sorted(spans)) if len(spans) > 1 else (),
+        concepts=next((str(infons[key]) for key in IDENTIFIERS if infons.get(key) is not None), ""),
         role=ROLES.get(infons.get("CompositeRole"), ""),
     )  # fmt: skip
-
-
-def _concepts(infons: Node) -> str:
-    """Return the identifiers of an annotation, whose key differs by corpus."""
-    return next((str(infons[key]) for key in IDENTIFIERS if infons.get(key) is not None), "")
 
 
 def _parse_relation(node: Node, where: str) -> FileRelation:
@@ -292,11 +273,8 @@ def _replace_annotations(one: Annotated) -> None:
         for key in ("annotations", "relations")
         for node in holder.get(key, [])
     }
-    names = (
-        name
-        for number in count(1)
-        if (name := f"{'R' if one.mentions is None else 'T'}{number}") not in taken
-    )
+    letter = "R" if one.mentions is None else "T"
+    names = (name for number in count(1) if (name := f"{letter}{number}") not in taken)
     for passage, mentions in zip(document.passages, one.mentions or [], strict=False):
         passage.source["annotations"] += [_mention_node(next(names), mention) for mention in mentions]
     for passage, relations in zip(document.passages, one.relations or [], strict=False):

@@ -32,24 +32,18 @@ def read_documents(texts: Mapping[str, str], where: str, misplaced: bool = False
     `misplaced`: mentions that differ from the text at their offsets are counted and left out; they are errors
     otherwise.
     """
-    names = [name for name in texts if name.endswith(".txt")]
-    stems = {name.removesuffix(".txt") for name in names}
+    stems = [name.removesuffix(".txt") for name in texts if name.endswith(".txt")]
     for name in texts:
         if name.endswith(ANNOTATIONS) and name.rpartition(".")[0] not in stems:
-            raise PubmillError(f"{where}:{name}: there are annotations, but no text {_stem(name)}.txt")
-    for name in names:
-        files = {
-            f"{where}:{name.removesuffix('.txt')}{suffix}": texts[name.removesuffix(".txt") + suffix]
-            for suffix in ANNOTATIONS
-            if name.removesuffix(".txt") + suffix in texts
-        }
+            text = f"{name.rpartition('/')[2].rpartition('.')[0]}.txt"
+            raise PubmillError(f"{where}:{name}: there are annotations, but no text {text}")
+    for stem in stems:
+        name, place = stem.rpartition("/")[2], f"{where}:{stem}.txt"
+        annotations = (stem + suffix for suffix in ANNOTATIONS)
+        files = {f"{where}:{file}": texts[file] for file in annotations if file in texts}
         if not files:
-            raise PubmillError(f"{where}:{name}: there is no file {_stem(name)}.ann with its annotations")
-        yield _parse_document(_stem(name), texts[name], files, f"{where}:{name}", misplaced)
-
-
-def _stem(name: str) -> str:
-    return name.rpartition("/")[2].rpartition(".")[0]
+            raise PubmillError(f"{place}: there is no file {name}.ann with its annotations")
+        yield _parse_document(name, texts[f"{stem}.txt"], files, place, misplaced)
 
 
 def _parse_document(
@@ -64,9 +58,11 @@ def _parse_document(
                 if label in mentions:
                     raise PubmillError(f"{place}: a second {label}")
                 mention = _mention(label, content, rest, text, place)
-                mentions |= {label: mention} if mention else {}
-                wrong += mention is None
-                if mention is None and not misplaced:
+                if mention:
+                    mentions[label] = mention
+                elif misplaced:
+                    wrong += 1
+                else:
                     raise PubmillError(
                         f"{place}: the text of {label} differs from that at its offsets, which must count "
                         "characters of the .txt file, not bytes"
@@ -81,7 +77,7 @@ def _parse_document(
             case "N":
                 parts = _parsed(_NORMALISATION, content, place, "Reference T1 RID")
                 concepts[parts[1]] = ",".join(filter(None, [concepts.get(parts[1], ""), parts[2]]))
-    with_concepts = [_with_concepts(one, concepts.get(label, "")) for label, one in mentions.items()]
+    with_concepts = [replace(one, concepts=concepts.get(label, "")) for label, one in mentions.items()]
     return InputDocument(
         id=name, where=where, passages=[Passage(text=text, offset=0, mentions=with_concepts)],
         relations=relations, events=tuple(events), misplaced=wrong,
@@ -124,7 +120,3 @@ def _mention(label: str, content: str, rest: str, text: str, place: str) -> Text
         start=first, end=last, type=parts[1], text=text[first:last], id=label, source=content,
         spans=tuple(sorted(spans)) if len(spans) > 1 else (),
     )  # fmt: skip
-
-
-def _with_concepts(mention: TextMention, concepts: str) -> TextMention:
-    return mention if not concepts else replace(mention, concepts=concepts)

@@ -13,7 +13,7 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.formats.documents import FileRelation, InputDocument, Passage, TextMention
-from pubmill.formats.json_text import parse_row
+from pubmill.formats.json_text import parse_rows
 from pubmill.messages.quotations import show
 
 TEXTS = ("text", "data")
@@ -27,12 +27,11 @@ def is_doccano(row: Mapping[str, Any]) -> bool:
     return _text_of(row) is not None and spans is not None and all(map(_parts, spans))
 
 
-def read_documents(texts: Mapping[str, str], where: str, misplaced: bool = False) -> Iterator[InputDocument]:
-    """Yield the documents of files, by name; one without `id` has the number of its line."""
-    for name, text in texts.items():
-        file = f"{where}:{name}" if name else where
-        for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
-            yield _document(parse_row(line, f"{file}:{number}"), number, f"{file}:{number}")
+def read_documents(text: str, where: str, misplaced: bool = False) -> Iterator[InputDocument]:
+    """Yield the documents of a file; one without `id` has the number of its line."""
+    rows = parse_rows(text.removesuffix("\n").split("\n"), where)
+    for number, (place, row) in enumerate(rows, 1):
+        yield _document(row, number, place)
 
 
 def _text_of(row: Mapping[str, Any]) -> str | None:

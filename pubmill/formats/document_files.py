@@ -1,24 +1,86 @@
-"""Forms of files with documents, and the suffixes that imply them."""
+"""Forms of files with documents, among them plain text and JSON lines, and the suffixes that imply them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import IO, Any
 
 from pubmill.errors import PubmillError
-from pubmill.formats import bioc_collections, brat, doccano, dygie, pubtator
-from pubmill.formats.bioc_collections import BioCJson, BioCXml
-from pubmill.formats.documents import DocumentFile, InputDocument
-from pubmill.formats.json_text import parse_json
-from pubmill.formats.plain_documents import JsonLines, TextFile
-from pubmill.formats.pubtator import PubTator
-from pubmill.formats.text_files import GZIP, read_text
+from pubmill.formats import bioc_collections as bioc
+from pubmill.formats import brat, doccano, dygie, pubtator
+from pubmill.formats.documents import Annotated, DocumentFile, InputDocument, Passage, TextMention
+from pubmill.formats.json_text import json_line, parse_json, read_rows
+from pubmill.formats.text_files import GZIP, check_characters, read_text
 from pubmill.storage.archives import decode, members
+
+
+class TextFile:
+    """A plain text file: one document, named after the file; the output is one JSON line."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def documents(self) -> Iterator[InputDocument]:
+        text = read_text(self.path)
+        name = self.path.with_suffix("") if self.path.suffix == GZIP else self.path
+        row = {"id": name.stem, "text": text}
+        yield InputDocument(
+            id=row["id"], where=str(self.path), passages=[Passage(text=text, offset=0)], source=row
+        )
+
+    def write(self, annotated: Iterable[Annotated], output: IO[str]) -> None:
+        for one in annotated:
+            [passage], [mentions] = one.document.passages, one.mentions or [[]]
+            merged = sorted([*filter(one.keeps, passage.mentions), *mentions], key=lambda m: (m.start, m.end))
+            rows = [m.source or _mention_row(m) for m in merged]
+            output.write(json_line({**one.document.source, "annotations": rows}))
+
+
+def _mention_row(mention: TextMention) -> dict[str, object]:
+    row = {"start": mention.start, "end": mention.end, "text": mention.text, "type": mention.type}
+    return row if mention.confidence is None else {**row, "confidence": mention.confidence}
+
+
+class JsonLines(TextFile):
+    """JSON lines with one document each: `{"id", "text"}` and other keys, which are kept. The predicted
+    `annotations` are added to existing ones of other types."""
+
+    def documents(self) -> Iterator[InputDocument]:
+        for where, row in read_rows(self.path):
+            if not isinstance(row.get("id"), str) or not isinstance(row.get("text"), str):
+                raise PubmillError(f"{where}: a document needs the keys `id` and `text`, both strings")
+            text = check_characters(row["text"], where)
+            mentions = _parse_mentions(row.get("annotations", []), text, where)
+            passage = Passage(text=text, offset=0, mentions=mentions)
+            yield InputDocument(id=row["id"], where=where, passages=[passage], source=row)
+
+
+def _parse_mentions(rows: Any, text: str, where: str) -> list[TextMention]:
+    """Read the annotations of a JSON line."""
+    try:
+        mentions = [
+            TextMention(start=one["start"], end=one["end"], type=one["type"], text=one["text"], source=one)
+            for one in rows
+        ]
+        sound = all(
+            isinstance(m.type, str) and 0 <= m.start < m.end and text[m.start : m.end] == m.text
+            for m in mentions
+        )
+    except (TypeError, KeyError):
+        sound = False
+    if not sound:
+        raise PubmillError(
+            f"{where}: `annotations` must be a list of {{start, end, text, type}}, each with the text "
+            "between its offsets"
+        )
+    return mentions
+
 
 FORMATS: dict[str, type[DocumentFile]] = {
     "text": TextFile,
     "jsonl": JsonLines,
-    "bioc-json": BioCJson,
-    "bioc-xml": BioCXml,
-    "pubtator": PubTator,
+    "bioc-json": bioc.BioCJson,
+    "bioc-xml": bioc.BioCXml,
+    "pubtator": pubtator.PubTator,
 }
 SUFFIXES = {
     ".txt": "text",
@@ -50,30 +112,30 @@ Texts = Mapping[str, str]
 """Name -> text of the files of an archive, or of one file."""
 
 
-def _pubtator(texts: Texts, where: str, misplaced: bool) -> Iterator[InputDocument]:
-    for name, text in texts.items():
-        yield from pubtator.documents_of(text.split("\n"), _place(where, name), misplaced)
+Reader = Callable[[Texts, str, bool], Iterator[InputDocument]]
 
 
-def _bioc_json(texts: Texts, where: str, misplaced: bool) -> Iterator[InputDocument]:
-    for name, text in texts.items():
-        place = _place(where, name)
-        yield from bioc_collections.documents_of(parse_json(text, place), place, misplaced)
+def _of_each(read: Callable[[str, str, bool], Iterator[InputDocument]]) -> Reader:
+    """Return the reader of files each of which `read` reads, by its text and its place."""
+
+    def read_all(texts: Texts, where: str, misplaced: bool) -> Iterator[InputDocument]:
+        for name, text in texts.items():
+            yield from read(text, f"{where}:{name}" if name else where, misplaced)
+
+    return read_all
 
 
-def _bioc_xml(texts: Texts, where: str, misplaced: bool) -> Iterator[InputDocument]:
-    for name, text in texts.items():
-        place = _place(where, name)
-        yield from bioc_collections.documents_of(bioc_collections.read_xml(text, place), place, misplaced)
-
-
-ANNOTATED: dict[str, Callable[[Texts, str, bool], Iterator[InputDocument]]] = {
-    "pubtator": _pubtator,
-    "bioc-json": _bioc_json,
-    "bioc-xml": _bioc_xml,
+ANNOTATED: dict[str, Reader] = {
+    "pubtator": _of_each(lambda text, *rest: pubtator.documents_of(text.split("\n"), *rest)),
+    "bioc-json": _of_each(
+        lambda text, place, misplaced: bioc.documents_of(parse_json(text, place), place, misplaced)
+    ),
+    "bioc-xml": _of_each(
+        lambda text, place, misplaced: bioc.documents_of(bioc.read_xml(text, place), place, misplaced)
+    ),
     "brat": brat.read_documents,
-    "dygie": dygie.read_documents,
-    "doccano": doccano.read_documents,
+    "dygie": _of_each(dygie.read_documents),
+    "doccano": _of_each(doccano.read_documents),
 }
 """Form of documents with mentions -> its reader."""
 
@@ -109,7 +171,3 @@ def _is_hidden(name: str) -> bool:
     """Return whether a member is no data: brat's settings, those of file systems, or a description."""
     last = name.rpartition("/")[2]
     return last.startswith((".", "_")) or "__MACOSX" in name or last.endswith((".conf", ".md", ".pdf"))
-
-
-def _place(where: str, name: str) -> str:
-    return f"{where}:{name}" if name else where

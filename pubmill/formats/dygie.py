@@ -10,18 +10,15 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.formats.documents import FileRelation, InputDocument, Passage, TextMention
-from pubmill.formats.json_text import parse_row
+from pubmill.formats.json_text import parse_rows
 
 Span = tuple[int, int]
 
 
-def read_documents(texts: Mapping[str, str], where: str, misplaced: bool = False) -> Iterator[InputDocument]:
-    """Yield the documents of files, by name: words joined by blanks, sentences by line feeds."""
-    for name, text in texts.items():
-        file = f"{where}:{name}" if name else where
-        for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
-            place = f"{file}:{number}"
-            yield _document(parse_row(line, place), place)
+def read_documents(text: str, where: str, misplaced: bool = False) -> Iterator[InputDocument]:
+    """Yield the documents of a file: words joined by blanks, sentences by line feeds."""
+    for place, row in parse_rows(text.removesuffix("\n").split("\n"), where):
+        yield _document(row, place)
 
 
 def _document(row: Mapping[str, Any], where: str) -> InputDocument:

@@ -96,9 +96,9 @@ def title_and_abstract(block: Block, where: str) -> tuple[str, list[str]]:
 
 def _parse_document(block: Block, file: str, misplaced: bool) -> InputDocument:
     name, pieces = title_and_abstract(block, file)
-    text, further = "\n".join(pieces), block[len(pieces) :]
+    text = "\n".join(pieces)
     mentions, relations, wrong = [], [], 0
-    for number, line in further:
+    for number, line in block[len(pieces) :]:
         columns, where = line.split("\t"), f"{file}:{number}"
         if columns[0] != name or len(columns) < 4:
             raise PubmillError(f"{where}: expected tab-separated columns that begin with {show(name)}'s id")

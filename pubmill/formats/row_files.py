@@ -8,6 +8,7 @@ are also reached by a path with dots (`answers.text`).
 import csv
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from io import StringIO
 from itertools import chain
 from pathlib import Path
@@ -103,10 +104,6 @@ def _csv_rows(text: str, where: str, delimiter: str = ",") -> Rows:
         raise PubmillError(f"{where}:{reader.line_num}: not valid CSV: {error}") from None
 
 
-def _tab_separated_rows(text: str, where: str) -> Rows:
-    return _csv_rows(text, where, "\t")
-
-
 def _parquet_rows(path: Path) -> Rows:
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
@@ -157,7 +154,7 @@ READERS: dict[str, Callable[[str, str], Rows]] = {
     ".jsonl": _json_rows,
     ".json": _json_rows,
     ".csv": _csv_rows,
-    ".tsv": _tab_separated_rows,
+    ".tsv": partial(_csv_rows, delimiter="\t"),
 }
 """Suffix -> reader of a text with a name for messages."""
 SUFFIXES_OF_ROWS = (*READERS, ".parquet", ".xml")

@@ -8,34 +8,38 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pubmill.examples.kinds import (
-    Example,
-    MentionsExample,
-    MultilabelExample,
-    RegressionExample,
-    RelationsExample,
-    SequenceExample,
-    SpanExample,
-    TokensExample,
-)
-from pubmill.metrics.answers import Ranked, score_answers
+from pubmill.examples.kinds import Example, TokensExample
+from pubmill.metrics.answers import score_answers
 from pubmill.metrics.classes import score_label_sets, score_labels
 from pubmill.metrics.contributions import Scored, together, units_of
 from pubmill.metrics.correlation import score_correlation
-from pubmill.metrics.entities import Span, score_entities, score_relaxed, score_spans
+from pubmill.metrics.entities import (
+    score_entities,
+    score_layers,
+    score_relaxed,
+    score_spans,
+    score_subtokens,
+    score_words,
+)
 from pubmill.metrics.registry import METRICS, Metric, dev_scores, measure_of, metrics_of
-from pubmill.metrics.relation_sets import Relation, score_relations
-from pubmill.metrics.subtokens import score_subtokens
-from pubmill.metrics.word_labels import score_layers, score_words
+from pubmill.metrics.relation_sets import score_relations
 
-__all__ = ["METRICS", "SCORERS", "Metric", "dev_score", "dev_scores", "metrics_of"]
+__all__ = [
+    "METRICS",
+    "SCORERS",
+    "Metric",
+    "dev_score",
+    "dev_scores",
+    "gold_answers",
+    "is_right",
+    "metrics_of",
+]
 
 
 def score_tokens(
     examples: Sequence[TokensExample], predicted: Sequence[Sequence[str]], negative: str | None
 ) -> Scored:
-    """Compute all metrics of BIO labels: exact and relaxed entities, those of subwords, single words, and
-    their layers."""
+    """Compute all metrics of BIO labels: exact and relaxed entities, those of subwords, words, and layers."""
     gold, units = [example.labels for example in examples], units_of(examples).numbers
     of_words = score_entities, score_relaxed, score_subtokens, score_words
     parts = [score(gold, predicted, units) for score in of_words]
@@ -43,54 +47,20 @@ def score_tokens(
     return together([*parts, layers], measure_of("tokens"))
 
 
-def score_sequence(
-    examples: Sequence[SequenceExample], predicted: Sequence[str], negative: str | None
-) -> Scored:
-    """Compute all metrics of single-label examples; `negative` is the label that micro F1 ignores."""
-    return score_labels([one.label for one in examples], predicted, negative, units_of(examples).numbers)
-
-
-def score_multilabel(
-    examples: Sequence[MultilabelExample], predicted: Sequence[Sequence[str]], negative: str | None
-) -> Scored:
-    """Compute all metrics of multi-label documents."""
-    return score_label_sets([one.labels for one in examples], predicted, units_of(examples).numbers)
-
-
-def score_regression(
-    examples: Sequence[RegressionExample], predicted: Sequence[float], negative: str | None
-) -> Scored:
-    """Compute the correlation of scores."""
-    return score_correlation([one.score for one in examples], predicted, units_of(examples).numbers)
-
-
-def score_span(examples: Sequence[SpanExample], predicted: Sequence[Ranked], negative: str | None) -> Scored:
-    """Compute all metrics of answers to questions."""
-    return score_answers(examples, predicted)
-
-
-def score_documents(
-    examples: Sequence[RelationsExample], predicted: Sequence[Sequence[Relation]], negative: str | None
-) -> Scored:
-    """Compute all metrics of relations between the concepts of documents."""
-    return score_relations(examples, predicted)
-
-
-def score_mentions(
-    examples: Sequence[MentionsExample], predicted: Sequence[Sequence[Span]], negative: str | None
-) -> Scored:
-    """Compute all metrics of mentions that may nest."""
-    return score_spans(examples, predicted, units_of(examples).numbers)
-
-
 SCORERS: dict[str, Callable[[Sequence[Any], Sequence[Any], str | None], Scored]] = {
     "tokens": score_tokens,
-    "sequence": score_sequence,
-    "multilabel": score_multilabel,
-    "regression": score_regression,
-    "span": score_span,
-    "relations": score_documents,
-    "mentions": score_mentions,
+    "sequence": lambda examples, predicted, negative: score_labels(
+        [one.label for one in examples], predicted, negative, units_of(examples).numbers
+    ),
+    "multilabel": lambda examples, predicted, _: score_label_sets(
+        [one.labels for one in examples], predicted, units_of(examples).numbers
+    ),
+    "regression": lambda examples, predicted, _: score_correlation(
+        [one.score for one in examples], predicted, units_of(examples).numbers
+    ),
+    "span": lambda examples, predicted, _: score_answers(examples, predicted),
+    "relations": lambda examples, predicted, _: score_relations(examples, predicted),
+    "mentions": lambda examples, predicted, _: score_spans(examples, predicted, units_of(examples).numbers),
 }
 """Kind of examples -> function `(examples, predictions, negative)` that computes all its metrics."""
 
@@ -107,3 +77,16 @@ def dev_score(
     assert chooses is not None, f"{metric} has no dev score"
     score = float(chooses(SCORERS[kind](examples, predicted, negative).contributions.totals()))
     return 0.0 if math.isnan(score) else score
+
+
+def gold_answers(example: Any) -> list[str]:
+    """Return the distinct right answers of a question."""
+    return list(dict.fromkeys([*(answer.text for answer in example.answers), *example.golds]))
+
+
+def is_right(example: Any, predicted: Any) -> bool:
+    """Return whether a prediction equals the gold; for a question, its first answer any of the gold's."""
+    if hasattr(example, "answers"):
+        return predicted[0].casefold() in ({text.casefold() for text in gold_answers(example)} or {""})
+    own = getattr(example, "score", getattr(example, "label", None))
+    return bool(predicted == (example.labels if own is None else own))

@@ -1,5 +1,9 @@
-"""Metrics of answers to questions: SQuAD's exact match and F1, BioASQ's accuracies and mean reciprocal
-rank."""
+"""Metrics of answers to questions: SQuAD's exact match and F1, BioASQ's accuracies, mean reciprocal rank, and
+precision, recall and F1 of list questions.
+
+Those of lists are BioASQ/Evaluation-Measures@8c8e689's (`calculatePRFforListQuestions`, `listPrecision`,
+`listRecall`, `listF1`), with answers as dmis-lab/bioasq-biobert@1bfb1ca submits them.
+"""
 
 import math
 import re
@@ -8,14 +12,14 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from pubmill.examples.kinds import SpanExample
-from pubmill.metrics.contributions import Array, Scored, Totals, scored, units_of
-from pubmill.metrics.list_answers import MEASURES, list_scores, submitted_list
+from pubmill.metrics.contributions import Function, Scored, scored, units_of
 from pubmill.metrics.ratios import quotient
-from pubmill.metrics.registry import Function, Metric, measure_of, register
+from pubmill.metrics.registry import Metric, measure_of, register
 
 Ranked = Sequence[tuple[str, float]]
 """Answers and their probabilities, best first; the answer "" means that the context has none."""
@@ -26,10 +30,14 @@ SUBMITTED = 5
 LONGEST = 100
 """Characters of the longest text that is submitted as an answer to a factoid question."""
 
+THRESHOLD = 0.42
+"""Probability above which an answer is in a list (`--threshold` of biocodes/transform_n2b_list.py)."""
+
 SQUAD = ("exact_match", "f1", "best_f1")
 BIOASQ = ("strict_accuracy", "lenient_accuracy", "mrr")
+LISTS = ("list_precision", "list_recall", "list_f1")
 COUNTS = ("examples", "questions", "without_gold")
-TOTALS = (*COUNTS, *SQUAD, *BIOASQ, *MEASURES)
+TOTALS = (*COUNTS, *SQUAD, *BIOASQ, *LISTS)
 
 
 @dataclass(slots=True)
@@ -73,8 +81,11 @@ def score_answers(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) 
     - `strict_accuracy`: the share of questions whose first answer is correct.
     - `lenient_accuracy`: the share of questions with a correct answer among the five.
     - `mrr`: the mean of 1 / rank of the first correct answer, or 0 if there is none.
-    These three are not defined, and not reported, if any question has no gold answer. List questions:
-    `pubmill.metrics.list_answers`.
+
+    List questions: the means over questions of the precision, recall and F1 of each list (`list_scores`), of
+    the answers above a threshold (`submitted_list`).
+
+    BioASQ's measures are not defined, and not reported, if any question has no gold answer.
 
     Counts: `examples`, `questions`, `without_gold` (questions).
     """
@@ -83,7 +94,8 @@ def score_answers(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) 
     for question, best in zip(questions, _best_f1(questions), strict=True):
         for name, value in (_question_contribution(question) | {"best_f1": best}).items():
             columns[name][question.example] = value
-    return scored(columns, measure_of("span"), _question_counts, units_of(examples).numbers)
+    units = units_of(examples).numbers
+    return scored(columns, measure_of("span"), lambda totals: {name: totals[name] for name in COUNTS}, units)
 
 
 def mean_over_questions(name: str) -> Function:
@@ -97,19 +109,47 @@ def mean_over_answerable(name: str) -> Function:
     return lambda totals: np.where(totals["without_gold"] > 0, np.nan, mean(totals))
 
 
+_metric = partial(Metric, kinds=("span",))
+
 register(
-    Metric(
+    _metric(
+        name="list_f1",
+        tasks=("list",),
+        version=1,
+        label="mean F1 of lists",
+        definition="F1 of each list of answers, mean over questions",
+        source="BioASQ's EvaluatorTask1b; answers as bioasq-biobert submits them",
+        function=mean_over_answerable("list_f1"),
+        chooses=mean_over_questions("list_f1"),
+    ),
+    _metric(
+        name="list_precision",
+        tasks=("list",),
+        version=1,
+        label="mean precision of lists",
+        definition="share of a list's answers that are right, mean over questions",
+        source="as `list_f1`",
+        function=mean_over_answerable("list_precision"),
+    ),
+    _metric(
+        name="list_recall",
+        tasks=("list",),
+        version=1,
+        label="mean recall of lists",
+        definition="share of the items that are in the list, mean over questions",
+        source="as `list_f1`",
+        function=mean_over_answerable("list_recall"),
+    ),
+    _metric(
         name="exact_match",
-        kinds=("span",),
         version=1,
         label="exact match",
         definition="share of questions whose best answer equals a gold one",
         source="SQuAD's script, 2.0",
         function=mean_over_questions("exact_match"),
     ),
-    Metric(
+    _metric(
         name="f1",
-        kinds=("span",),
         version=1,
         label="F1 over words of answers",
         definition="F1 over the words of best answer and gold answer, mean over questions",
@@ -117,9 +157,8 @@ register(
         function=mean_over_questions("f1"),
         chooses=mean_over_questions("f1"),
     ),
-    Metric(
+    _metric(
         name="best_f1",
-        kinds=("span",),
         tasks=("reading",),
         version=1,
         label="F1 at the best threshold",
@@ -127,9 +166,8 @@ register(
         source="SQuAD's script, 2.0 (`best_f1`)",
         function=mean_over_questions("best_f1"),
     ),
-    Metric(
+    _metric(
         name="strict_accuracy",
-        kinds=("span",),
         tasks=("factoid",),
         version=2,
         label="strict accuracy",
@@ -137,9 +175,8 @@ register(
         source="BioASQ; answers as BioBERT submits them",
         function=mean_over_answerable("strict_accuracy"),
     ),
-    Metric(
+    _metric(
         name="lenient_accuracy",
-        kinds=("span",),
         tasks=("factoid",),
         version=2,
         label="lenient accuracy",
@@ -147,9 +184,8 @@ register(
         source="BioASQ; answers as BioBERT submits them",
         function=mean_over_answerable("lenient_accuracy"),
     ),
-    Metric(
+    _metric(
         name="mrr",
-        kinds=("span",),
         tasks=("factoid",),
         version=2,
         label="mean reciprocal rank",
@@ -159,10 +195,6 @@ register(
         chooses=mean_over_questions("mrr"),
     ),
 )
-
-
-def _question_counts(totals: Totals) -> dict[str, Array]:
-    return {name: totals[name] for name in COUNTS}
 
 
 def normalised(answer: str) -> str:
@@ -222,6 +254,46 @@ def submitted_answers(answers: Ranked) -> list[str]:
     return sorted(sums, key=lambda text: -sums[text])[:SUBMITTED]
 
 
+def submitted_list(answers: Sequence[tuple[str, float]]) -> list[str]:
+    """Return the answers to a list question, in lower case: those whose probabilities, summed over all
+    contexts, are above `THRESHOLD`, or else the most probable one.
+
+    The program's further rules, by punctuation and by numbers in the question, are not applied.
+    """
+    sums: dict[str, float] = {}
+    for text, probability in answers:
+        if text:
+            sums[text.lower()] = sums.get(text.lower(), 0.0) + probability
+    ranked = sorted(sums, key=lambda text: -sums[text])
+    return [text for text in ranked if sums[text] > THRESHOLD] or ranked[:1]
+
+
+def list_scores(items: Sequence[Sequence[str]], submitted: Sequence[str]) -> tuple[float, float, float]:
+    """Return precision, recall and F1 of a question; all 0 without answers.
+
+    `items`: the gold answers, each with its synonyms. Each answer takes the first item with this synonym that
+    no earlier answer took. An item that nothing took isn't missed if one of its synonyms was submitted.
+    """
+    left = [{name.lower() for name in names} for names in items]
+    right = 0
+    for answer in submitted:
+        place = next((number for number, names in enumerate(left) if answer in names), None)
+        if place is not None:
+            right += 1
+            del left[place]
+    unused, missed = list(submitted), 0
+    for names in left:
+        place = next((number for number, answer in enumerate(unused) if answer in names), None)
+        if place is None:
+            missed += 1
+        else:
+            del unused[place]
+    precision = right / len(submitted) if submitted else 0.0
+    recall = right / (right + missed) if submitted and right + missed else 0.0
+    both = precision + recall
+    return precision, recall, 2 * precision * recall / both if both else 0.0
+
+
 def _best_f1(questions: Sequence[AnsweredQuestion]) -> list[float]:
     """Return each question's F1 with the threshold of "" that gives the highest mean."""
     of_text = np.array([_answer_scores(one, one.text)[1] for one in questions])
@@ -261,7 +333,7 @@ def _question_contribution(question: AnsweredQuestion) -> dict[str, float]:
         "strict_accuracy": float(rank == 1),
         "lenient_accuracy": float(rank is not None),
         "mrr": 1 / rank if rank else 0.0,
-        **dict(zip(MEASURES, list_scores(question.items, question.listed), strict=True)),
+        **dict(zip(LISTS, list_scores(question.items, question.listed), strict=True)),
     }
 
 

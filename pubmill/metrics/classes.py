@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pubmill.metrics.contributions import Array, Scored, Totals, scored
+from pubmill.metrics.contributions import Array, Measure, Scored, Totals, scored
 from pubmill.metrics.ratios import mean_f1, pooled, quotient, ratio, tallies, tally
 from pubmill.metrics.registry import Metric, measure_of, register
 
@@ -31,12 +31,10 @@ def score_labels(
     pairs = list(zip(gold, predicted, strict=True))
     columns = {
         "examples": [1.0] * len(pairs),
-        **tally(
-            "class", [[(_unless_negative(negative, a), _unless_negative(negative, b))] for a, b in pairs]
-        ),
-        **tally("negative", [[(_if_negative(negative, a), _if_negative(negative, b))] for a, b in pairs]),
+        **tally("class", [[({one} - {negative}, {other} - {negative})] for one, other in pairs]),
+        **tally("negative", [[({one} & {negative}, {other} & {negative})] for one, other in pairs]),
     }
-    return scored(columns, measure_of("sequence"), _label_counts, units)
+    return scored(columns, measure_of("sequence"), _class_counts("examples"), units)
 
 
 def micro_f1(totals: Totals) -> Array:
@@ -139,18 +137,6 @@ register(
 )
 
 
-def _label_counts(totals: Totals) -> dict[str, Array]:
-    return {**pooled(tallies(totals, "class"), totals)._asdict(), "examples": totals["examples"]}
-
-
-def _unless_negative(negative: str | None, label: str) -> tuple[str, ...]:
-    return () if label == negative else (label,)
-
-
-def _if_negative(negative: str | None, label: str) -> tuple[str, ...]:
-    return (label,) if label == negative else ()
-
-
 def score_label_sets(
     gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], units: Sequence[int] | None = None
 ) -> Scored:
@@ -174,7 +160,7 @@ def score_label_sets(
         "recall": [len(true & predicted) / (len(true) or 1) for true, predicted in pairs],
         **tally("class", [[pair] for pair in pairs]),
     }
-    return scored(columns, measure_of("multilabel"), _label_set_counts, units)
+    return scored(columns, measure_of("multilabel"), _class_counts("examples", "without_gold"), units)
 
 
 def example_f1(totals: Totals) -> Array:
@@ -206,6 +192,8 @@ register(
 )
 
 
-def _label_set_counts(totals: Totals) -> dict[str, Array]:
-    counts = pooled(tallies(totals, "class"), totals)._asdict()
-    return {**counts, **{name: totals[name] for name in ("examples", "without_gold")}}
+def _class_counts(*further: str) -> Measure:
+    return lambda totals: {
+        **pooled(tallies(totals, "class"), totals)._asdict(),
+        **{name: totals[name] for name in further},
+    }

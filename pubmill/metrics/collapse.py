@@ -4,14 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import pstdev
 from typing import Any
 
-from pubmill.examples.kinds import (
-    Example,
-    MentionsExample,
-    RegressionExample,
-    RelationsExample,
-    SpanExample,
-    TokensExample,
-)
+from pubmill.examples.kinds import Example, RegressionExample, SpanExample, TokensExample
 from pubmill.examples.tagging import to_labels, to_mentions
 
 CONSTANT = "constant predictions"
@@ -49,21 +42,14 @@ def is_collapsed(examples: Sequence[Example], predicted: Sequence[Any]) -> bool:
 def _gold(example: Any) -> Any:
     if isinstance(example, SpanExample):
         return [*example.golds, *(answer.text for answer in example.answers), ""][0]
-    if isinstance(example, RegressionExample):
-        return example.score
-    if isinstance(example, MentionsExample):
-        return example.spans
-    if isinstance(example, RelationsExample):
-        return example.relations
-    return getattr(example, "labels", None) or getattr(example, "label", [])
+    names = ("score", "spans", "relations", "labels", "label")
+    return next(getattr(example, name) for name in names if hasattr(example, name))
 
 
 def _comparable(answer: Any) -> Any:
-    return answer if isinstance(answer, str) else tuple(sorted(map(_hashable, answer)))
-
-
-def _hashable(part: Any) -> Any:
-    return tuple(part) if isinstance(part, list) else part
+    if isinstance(answer, str):
+        return answer
+    return tuple(sorted(tuple(part) if isinstance(part, list) else part for part in answer))
 
 
 def _has_one_label(sentences: Sequence[Sequence[str]]) -> bool:
@@ -71,10 +57,9 @@ def _has_one_label(sentences: Sequence[Sequence[str]]) -> bool:
     first = next((labels for labels in sentences if labels), ["O"])
     inside = f"I{first[0][1:]}" if first[0] != "O" else "O"
     return any(
-        all(list(labels) == _repeated(label, len(labels)) for labels in sentences)
+        all(
+            list(labels) == to_labels(to_mentions([label] * len(labels)), len(labels), "bio")
+            for labels in sentences
+        )
         for label in (first[0], inside)
     )
-
-
-def _repeated(label: str, words: int) -> list[str]:
-    return to_labels(to_mentions([label] * words), words, "bio")

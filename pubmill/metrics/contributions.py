@@ -9,7 +9,8 @@ predictions or text.
 import hashlib
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import UserDict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,8 +30,11 @@ Columns = Mapping[str, Sequence[float]]
 Totals = Mapping[str, Array]
 """Name -> total, for one test set or for many resamplings; all have the same shape."""
 
+Function = Callable[[Totals], Array]
+"""Totals -> metric (0..1; `pearson` -1..1) with the totals' shape; nan where it is not defined."""
+
 Measure = Callable[[Totals], dict[str, Array]]
-"""Totals -> metrics (0..1; `pearson` -1..1) with the totals' shape; nan where a metric is not defined."""
+"""Totals -> metrics by name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,21 +77,16 @@ class Items(NamedTuple):
     contributions: Contributions | None
 
 
-class _RecordingTotals(Mapping[str, Array]):
+class _RecordingTotals(UserDict[str, Array]):
     """Totals that record which of them were read."""
 
     def __init__(self, totals: Totals) -> None:
-        self.totals, self.seen = totals, set[str]()
+        super().__init__(totals)
+        self.seen: set[str] = set()
 
     def __getitem__(self, name: str) -> Array:
         self.seen.add(name)
-        return self.totals[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.totals)
-
-    def __len__(self) -> int:
-        return len(self.totals)
+        return self.data[name]
 
 
 def contributions_read_by(function: Callable[[Totals], Any], contributions: Contributions) -> Contributions:
@@ -98,12 +97,7 @@ def contributions_read_by(function: Callable[[Totals], Any], contributions: Cont
     return Contributions(tuple(contributions.names[n] for n in kept), contributions.values[:, kept])
 
 
-def scored(
-    columns: Columns,
-    measure: Measure,
-    count: Measure,
-    units: Sequence[int] | None = None,
-) -> Scored:
+def scored(columns: Columns, measure: Measure, count: Measure, units: Sequence[int] | None = None) -> Scored:
     """Sum the contributions of examples (at least one) and compute metrics and counts.
 
     `units`: the unit index of each example; None if each example is its own unit.

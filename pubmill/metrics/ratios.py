@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pubmill.metrics.contributions import Array, Totals
+from pubmill.metrics.contributions import Array, Function, Totals
 
 COUNTS = ("gold", "predicted", "correct")
 
@@ -45,6 +45,22 @@ def _divide(part: Array, whole: Array, otherwise: float) -> Array:
     quotients = np.full(np.shape(whole), otherwise)
     np.divide(part, whole, out=quotients, where=np.asarray(whole != 0))
     return quotients
+
+
+def f1_of(prefix: str = "") -> Function:
+    """Return F1 from the totals `gold`, `predicted` and `correct`, whose names begin with `prefix`."""
+    gold, predicted, correct = (prefix + count for count in COUNTS)
+    return lambda totals: ratio(2 * totals[correct], totals[gold] + totals[predicted])
+
+
+def precision_of(prefix: str = "") -> Function:
+    """Return the share of the predicted items that are correct."""
+    return lambda totals: ratio(totals[f"{prefix}correct"], totals[f"{prefix}predicted"])
+
+
+def recall_of(prefix: str = "") -> Function:
+    """Return the share of the gold items that are found."""
+    return lambda totals: ratio(totals[f"{prefix}correct"], totals[f"{prefix}gold"])
 
 
 def tally(family: str, examples: Sequence[Sequence[Place]]) -> dict[str, list[float]]:

@@ -227,7 +227,8 @@ def _labels_fault(example: Any, labels: Any) -> str | None:
 
 
 def _subwords_fault(example: Any, words: Any) -> str | None:
-    if not isinstance(words, list) or not all(map(_are_subword_labels, words)):
+    are_lists = isinstance(words, list) and all(isinstance(labels, list) for labels in words)
+    if not are_lists or not is_label_list([one for labels in words for one in labels if one != CONTINUATION]):
         return f"expected {SUBWORDS}, a list of BIO labels or {CONTINUATION} for each word"
     count = len(example.words)
     if len(words) != count:
@@ -235,23 +236,10 @@ def _subwords_fault(example: Any, words: Any) -> str | None:
     return None
 
 
-def _are_subword_labels(labels: Any) -> bool:
-    return isinstance(labels, list) and is_label_list([label for label in labels if label != CONTINUATION])
-
-
-def _label_fault(example: Any, label: Any) -> str | None:
-    return None if isinstance(label, str) and label else "expected a label"
-
-
 def _label_set_fault(example: Any, labels: Any) -> str | None:
     is_list = isinstance(labels, list) and all(isinstance(label, str) for label in labels)
-    return (
-        None if is_list and labels == sorted(set(labels)) else "expected a list of sorted, different labels"
-    )
-
-
-def _score_fault(example: Any, score: Any) -> str | None:
-    return None if is_finite_number(score) else "expected a finite number"
+    is_sorted = is_list and labels == sorted(set(labels))
+    return None if is_sorted else "expected a list of sorted, different labels"
 
 
 def _answers_fault(example: Any, answers: Any) -> str | None:
@@ -263,29 +251,18 @@ def _answers_fault(example: Any, answers: Any) -> str | None:
     return None
 
 
-def _relations_fault(example: Any, relations: Any) -> str | None:
-    return None if are_relations(relations) else f"expected a list: {RELATIONS_FAULT}"
-
-
 def _mentions_fault(example: Any, mentions: Any) -> str | None:
     words = len(example.words)
     if not isinstance(mentions, list) or not all(_is_span(one, words) for one in mentions):
         return f"expected a list of mentions: first word, word after the last (up to {words}), type"
-    return (
-        None
-        if mentions == sorted(mentions) and _are_different(mentions)
-        else "mentions must be sorted and unique"
-    )
+    is_sorted = mentions == sorted(map(list, set(map(tuple, mentions))))
+    return None if is_sorted else "mentions must be sorted and unique"
 
 
 def _is_span(value: Any, words: int) -> bool:
     if not isinstance(value, list) or [type(part) for part in value] != [int, int, str]:
         return False
     return bool(0 <= value[0] < value[1] <= words)
-
-
-def _are_different(mentions: Sequence[Sequence[Any]]) -> bool:
-    return len(set(map(tuple, mentions))) == len(mentions)
 
 
 def _is_answer(answer: Any) -> bool:
@@ -309,21 +286,23 @@ def is_finite_number(value: Any) -> TypeGuard[int | float]:
 def _prediction(row: Mapping[str, Any], key: str) -> Any:
     """Return the prediction in a checked line."""
     if key == "answers":
-        return _answer_ranking(row[key])
+        return [(answer["text"], answer["probability"]) for answer in row[key]]
     return PredictedLabels(row[key], row[SUBWORDS]) if SUBWORDS in row else row[key]
-
-
-def _answer_ranking(answers: Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]:
-    return [(answer["text"], answer["probability"]) for answer in answers]
 
 
 PREDICTION_FORMS: dict[type[Example], PredictionForm] = {
     TokensExample: PredictionForm("labels", _labels_fault, {SUBWORDS: _subwords_fault}),
-    SequenceExample: PredictionForm("label", _label_fault),
+    SequenceExample: PredictionForm(
+        "label", lambda _, label: None if isinstance(label, str) and label else "expected a label"
+    ),
     MultilabelExample: PredictionForm("labels", _label_set_fault),
-    RegressionExample: PredictionForm("score", _score_fault),
+    RegressionExample: PredictionForm(
+        "score", lambda _, score: None if is_finite_number(score) else "expected a finite number"
+    ),
     SpanExample: PredictionForm("answers", _answers_fault),
-    RelationsExample: PredictionForm("relations", _relations_fault),
+    RelationsExample: PredictionForm(
+        "relations", lambda _, given: None if are_relations(given) else f"expected a list: {RELATIONS_FAULT}"
+    ),
     MentionsExample: PredictionForm("mentions", _mentions_fault),
 }
 """Kind of examples -> form of its predictions."""
@@ -333,24 +312,16 @@ def _check_training(recipe: ScoringRecipe, trained: Any, path: Path, data: str) 
     """Check that the training notes belong to this run and to these examples."""
     needed = {*FROM_TRAINING, "seed", "model", "dev", "data_sha256"}
     objects = ("recipe", "dev", "data_sha256")
-    if (
-        not isinstance(trained, dict)
-        or not needed <= trained.keys()
-        or not all(isinstance(trained[name], dict) for name in objects)
-    ):
+    is_whole = isinstance(trained, dict) and needed <= trained.keys()
+    if not is_whole or not all(isinstance(trained[name], dict) for name in objects):
         present = sorted(trained) if isinstance(trained, dict) else type(trained).__name__
         raise PubmillError(
             f"{path}: expected at least the keys {sorted(needed)} ({', '.join(objects)} being objects), "
             f"found {present}. Run the fine-tuning again."
         )
     examples = f"sha256 of {recipe.split} examples"
-    expected = {
-        "seed": recipe.seed,
-        "model": recipe.model,
-        "task": recipe.kind,
-        "negative": recipe.negative,
-        examples: data,
-    }
+    own = {"seed": recipe.seed, "model": recipe.model, "task": recipe.kind, "negative": recipe.negative}
+    expected = {**own, examples: data}
     learnt = {name: trained["recipe"].get(name) for name in ("task", "negative")}
     found = {**trained, **learnt, examples: trained["data_sha256"].get(recipe.split)}
     wrong = [f"{key} {found[key]!r}, not {value!r}" for key, value in expected.items() if found[key] != value]

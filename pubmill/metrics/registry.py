@@ -1,12 +1,9 @@
 """The registry of metrics, the only source of their names, versions and definitions."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from pubmill.metrics.contributions import Array, Measure, Totals
-
-Function = Callable[[Totals], Array]
-"""Totals -> metric (0..1; `pearson` -1..1) with the totals' shape; nan where it is not defined."""
+from pubmill.metrics.contributions import Function, Measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

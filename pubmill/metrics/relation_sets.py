@@ -7,25 +7,20 @@ BioRED's `run_biored_eval.py` relations on four levels: with or without label, w
 concepts in either order are one pair, unless the document has pairs in both orders.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 
 import numpy as np
 
 from pubmill.examples.kinds import RelationsExample
-from pubmill.metrics.contributions import Array, Scored, Totals, scored, units_of
-from pubmill.metrics.ratios import ratio
-from pubmill.metrics.registry import Function, Metric, register
+from pubmill.metrics.contributions import Function, Scored, scored, units_of
+from pubmill.metrics.ratios import COUNTS, f1_of, precision_of, recall_of
+from pubmill.metrics.registry import Metric, register
 
 Relation = Sequence[str]
 """Two concepts, a label and, if it is known, the novelty."""
-LEVELS: dict[str, tuple[int, ...]] = {
-    "": (0, 1, 2),
-    "pair_": (0, 1),
-    "novelty_": (0, 1, 2, 3),
-    "pair_novelty_": (0, 1, 3),
-}
-"""Prefix of the totals of a level -> the parts of relations that it compares."""  # fmt: skip
-COUNTS = ("gold", "predicted", "correct")
+LEVELS = {"": (0, 1, 2), "pair_": (0, 1), "novelty_": (0, 1, 2, 3), "pair_novelty_": (0, 1, 3)}
+"""Prefix of the totals of a level -> the parts of relations that it compares."""
 
 
 def score_relations(examples: Sequence[RelationsExample], predicted: Sequence[Sequence[Relation]]) -> Scored:
@@ -47,7 +42,9 @@ def score_relations(examples: Sequence[RelationsExample], predicted: Sequence[Se
             both = [_parts(side, parts) for side in (gold, oriented)]
             for count, value in zip(COUNTS, (*both, both[0] & both[1]), strict=True):
                 columns[prefix + count].append(float(len(value)))
-    return scored(columns, relation_metrics, _relation_counts, units_of(examples).numbers)
+    counts = (*COUNTS, "examples")
+    units = units_of(examples).numbers
+    return scored(columns, relation_metrics, lambda totals: {name: totals[name] for name in counts}, units)
 
 
 def _oriented(relation: Relation, pairs: Sequence[Sequence[str]]) -> Relation:
@@ -61,75 +58,55 @@ def _parts(relations: Iterable[Relation], parts: Sequence[int]) -> set[tuple[str
     return {tuple(one[part] for part in parts if part < len(one)) for one in relations}
 
 
-def _f1(prefix: str) -> Function:
-    return lambda totals: ratio(
-        2 * totals[f"{prefix}correct"], totals[f"{prefix}gold"] + totals[f"{prefix}predicted"]
-    )
+def _novelty_f1(prefix: str) -> Function:
+    """Return an F1 that is not defined where no gold relation states its novelty."""
+    f1 = f1_of(prefix)
+    return lambda totals: np.where(totals["with_novelty"] > 0, f1(totals), np.nan)
 
 
-def _with_novelty(function: Callable[[Totals], Array]) -> Function:
-    """Return a function that is not defined where no gold relation states its novelty."""
-    return lambda totals: np.where(totals["with_novelty"] > 0, function(totals), np.nan)
-
-
+_metric = partial(Metric, kinds=("relations",), version=1)
 relation_metrics = register(
-    Metric(
+    _metric(
         name="relation_f1",
-        kinds=("relations",),
-        version=1,
         label="relation F1",
         definition="F1 over the relations of documents, each a pair of concepts with its label",
         source="Wei et al. 2016 (BC5CDR); DrugProt's evaluation library; BioRED's `run_biored_eval.py`",
-        function=_f1(""),
-        chooses=_f1(""),
+        function=f1_of(),
+        chooses=f1_of(),
     ),
-    Metric(
+    _metric(
         name="relation_precision",
-        kinds=("relations",),
-        version=1,
         label="relation precision",
         definition="share of the predicted relations that the document has",
         source="as `relation_f1`",
-        function=lambda totals: ratio(totals["correct"], totals["predicted"]),
+        function=precision_of(),
     ),
-    Metric(
+    _metric(
         name="relation_recall",
-        kinds=("relations",),
-        version=1,
         label="relation recall",
         definition="share of the relations that are found",
         source="as `relation_f1`",
-        function=lambda totals: ratio(totals["correct"], totals["gold"]),
+        function=recall_of(),
     ),
-    Metric(
+    _metric(
         name="relation_pair_f1",
-        kinds=("relations",),
-        version=1,
         label="F1 of related pairs",
         definition="F1 over the related pairs of concepts, whatever their labels",
         source="BioRED's `run_biored_eval.py`, `to_binary`",
-        function=_f1("pair_"),
+        function=f1_of("pair_"),
     ),
-    Metric(
+    _metric(
         name="relation_novelty_f1",
-        kinds=("relations",),
-        version=1,
         label="relation F1 with novelty",
         definition="F1 over relations whose label and novelty are right; only where novelty is annotated",
         source="BioRED's `run_biored_eval.py`, `has_novelty`",
-        function=_with_novelty(_f1("novelty_")),
+        function=_novelty_f1("novelty_"),
     ),
-    Metric(
+    _metric(
         name="relation_pair_novelty_f1",
-        kinds=("relations",),
-        version=1,
         label="F1 of related pairs with novelty",
         definition="F1 over related pairs whose novelty is right, whatever their labels",
         source="BioRED's `run_biored_eval.py`, `to_binary` and `has_novelty`",
-        function=_with_novelty(_f1("pair_novelty_")),
+        function=_novelty_f1("pair_novelty_"),
     ),
 )
-
-
-def _relation_counts(totals: Totals) -> dict[str, Array]:
-    return {name: totals[name] for name in (*COUNTS, "examples")}

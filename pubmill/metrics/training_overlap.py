@@ -28,6 +28,7 @@ Years (`year_parts`): when the item's document was published.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import reduce
 from typing import NamedTuple
 
 from pubmill.examples.concept_files import Identifiers
@@ -78,10 +79,7 @@ class Counts(NamedTuple):
 
 def total(parts: Iterable[Counts]) -> Counts:
     """Add the counts of all parts."""
-    whole = Counts()
-    for part in parts:
-        whole = whole.plus(part)
-    return whole
+    return reduce(Counts.plus, parts, Counts())
 
 
 def form(text: str) -> str:
@@ -178,19 +176,13 @@ def entity_parts(
             part = known.part(example.words, mention)
             if part == "new" and concepts is not None:
                 part = concepts.part(number, mention)
-            counts[part] = counts[part].plus(_tally(mention in true, mention in guessed))
+            both = mention in true and mention in guessed
+            counts[part] = counts[part].plus(Counts(mention in true, mention in guessed, both))
     return counts
 
 
-def _tally(is_gold: bool, is_predicted: bool) -> Counts:
-    return Counts(int(is_gold), int(is_predicted), int(is_gold and is_predicted))
-
-
 def relation_parts(
-    known: KnownPairs,
-    gold: Sequence[SequenceExample],
-    predicted: Sequence[str],
-    negative: str | None,
+    known: KnownPairs, gold: Sequence[SequenceExample], predicted: Sequence[str], negative: str | None
 ) -> dict[Part, Counts]:
     """Count the relations of each part, as micro F1 does: without the negative label."""
     counts = {part: Counts() for part in RELATION_PARTS}

@@ -18,8 +18,7 @@ import pubmill
 from pubmill.extras.submissions import blurb
 from pubmill.extras.submissions.inputs_without_gold import row_of
 from pubmill.extras.submissions.scores import ScoredSubmission
-from pubmill.metrics import METRICS
-from pubmill.metrics.correctness import gold_answers, is_right
+from pubmill.metrics import METRICS, gold_answers, is_right
 from pubmill.recipes.submissions import System
 from pubmill.storage.files import write_json, write_jsonl_gz, writing
 from pubmill.storage.privacy import PUBLIC, write_label_beside

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from pubmill.examples.kinds import KINDS, Example, RegressionExample, read_examples
 from pubmill.inspection.diff.run_differences import FinishedRuns, same_examples
+from pubmill.metrics import is_right
 from pubmill.metrics.contributions import read_items, units_of
-from pubmill.metrics.correctness import is_right
 from pubmill.metrics.records import ID, read_predictions
 from pubmill.storage.files import sha256
 from pubmill.storage.result_paths import BELOW, PREDICTIONS, RECORD, Paths

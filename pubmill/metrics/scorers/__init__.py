@@ -11,14 +11,9 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Example
 from pubmill.metrics import SCORERS
-from pubmill.metrics.scorers.answer_scorers import ANSWERS
-from pubmill.metrics.scorers.correlations import CORRELATIONS
-from pubmill.metrics.scorers.entity_scorers import ENTITIES
-from pubmill.metrics.scorers.label_scorers import LABELS
-from pubmill.metrics.scorers.label_sets import LABEL_SETS
-from pubmill.metrics.scorers.lengths import LIMITED
 from pubmill.metrics.scorers.published_scorer import PublishedScorer, ScorerResult, registered
-from pubmill.metrics.scorers.word_scorers import WORDS
+from pubmill.metrics.scorers.text_scorers import ANSWERS, CORRELATIONS, LABEL_SETS, LABELS
+from pubmill.metrics.scorers.token_scorers import ENTITIES, LIMITED, WORDS
 
 __all__ = ["PUBLISHED_SCORERS", "PublishedScorer", "ScorerResult", "matching", "score_by_all", "scorers_of"]
 
@@ -69,7 +64,7 @@ PUBLISHED_SCORERS: Mapping[str, tuple[PublishedScorer, ...]] = {
 
 def scorers_of(kind: str, task: str) -> list[PublishedScorer]:
     """Return the scorers for a kind of examples in a task."""
-    return [scorer for scorer in PUBLISHED_SCORERS[kind] if scorer.fits(kind, task)]
+    return [scorer for scorer in PUBLISHED_SCORERS[kind] if scorer.tasks is None or task in scorer.tasks]
 
 
 def score_by_all(

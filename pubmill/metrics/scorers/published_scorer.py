@@ -1,11 +1,14 @@
-"""Published scorers: the ways in which the literature scores predictions."""
+"""Published scorers: the ways in which the literature scores predictions, and the averages of F1 over labels
+that several of them use."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from pubmill.metrics.contributions import Scored
 from pubmill.metrics.registry import metrics_of
+from pubmill.metrics.training_overlap import Counts, total
 
 Score = Callable[[Sequence[Any], Sequence[Any], str | None], float | None]
 """Function `(examples, predictions, negative)` that returns a score (0..1; a correlation -1..1), or None if
@@ -14,7 +17,7 @@ it is not defined for them."""
 
 @dataclass(frozen=True, slots=True)
 class PublishedScorer:
-    """A way of scoring examples of `kinds`, restricted to `tasks` if given.
+    """A way of scoring examples of a kind, restricted to `tasks` if given.
 
     `used`: the paper section or the script that scores in this way; `score`: function that computes it.
     """
@@ -23,12 +26,7 @@ class PublishedScorer:
     score: Score
     definition: str
     used: str
-    kinds: tuple[str, ...]
     tasks: tuple[str, ...] | None = None
-
-    def fits(self, kind: str, task: str) -> bool:
-        """Return whether the scorer applies to examples of this kind in this task."""
-        return kind in self.kinds and (self.tasks is None or task in self.tasks)
 
 
 class ScorerResult(NamedTuple):
@@ -39,9 +37,7 @@ class ScorerResult(NamedTuple):
 
 
 def registered(
-    kind: str,
-    scorer: Callable[[Sequence[Any], Sequence[Any], str | None], Scored],
-    used: Mapping[str, str],
+    kind: str, scorer: Callable[[Sequence[Any], Sequence[Any], str | None], Scored], used: Mapping[str, str]
 ) -> list[PublishedScorer]:
     """Return the registered metrics of a kind, which `scorer` computes, as scorers.
 
@@ -54,7 +50,6 @@ def registered(
     return [
         PublishedScorer(
             name=metric.name,
-            kinds=(kind,),
             tasks=metric.tasks,
             definition=metric.definition,
             used=used.get(metric.name, metric.source),
@@ -62,3 +57,62 @@ def registered(
         )
         for metric in metrics_of(kind)
     ]
+
+
+Tallies = Mapping[str, Counts]
+"""Label -> its counts."""
+Average = Callable[[Tallies], float | None]
+
+
+def tallies_of(pairs: Iterable[tuple[str, str]]) -> dict[str, Counts]:
+    """Count each label, of pairs of a gold and a predicted one."""
+    return tallies_of_sets(({gold}, {predicted}) for gold, predicted in pairs)
+
+
+def tallies_of_sets(pairs: Iterable[tuple[Collection[str], Collection[str]]]) -> dict[str, Counts]:
+    """Count each label, of pairs of the gold and the predicted labels of an item."""
+    tallies: dict[str, list[int]] = {}
+    for gold, predicted in pairs:
+        for label in {*gold, *predicted}:
+            counts = tallies.setdefault(label, [0, 0, 0])
+            counts[0] += label in gold
+            counts[1] += label in predicted
+            counts[2] += label in gold and label in predicted
+    return {label: Counts(*counts) for label, counts in tallies.items()}
+
+
+def without(label: str | None, tallies: Tallies) -> Tallies:
+    """Leave a label out."""
+    return {name: counts for name, counts in tallies.items() if name != label}
+
+
+def micro(tallies: Tallies) -> float | None:
+    """F1 over all labels together; not defined without labels."""
+    return total(tallies.values()).f1 if tallies else None
+
+
+def macro(tallies: Tallies) -> float | None:
+    """Mean of the labels' F1; not defined without labels."""
+    return fmean(counts.f1 for counts in tallies.values()) if tallies else None
+
+
+def weighted(tallies: Tallies) -> float | None:
+    """Mean of the labels' F1, weighted by how often they are in the gold; not defined without gold labels."""
+    gold = total(tallies.values()).gold
+    return sum(counts.gold * counts.f1 for counts in tallies.values()) / gold if gold else None
+
+
+def of_means(tallies: Tallies) -> float | None:
+    """F1 of the mean precision and the mean recall of the labels; not defined without labels."""
+    if not tallies:
+        return None
+    precision, recall = (
+        fmean(values)
+        for values in zip(*((one.precision, one.recall) for one in tallies.values()), strict=True)
+    )
+    return harmonic_mean(precision, recall)
+
+
+def harmonic_mean(precision: float, recall: float) -> float:
+    """F1 of a precision and a recall; 0 if both are."""
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0

@@ -17,6 +17,7 @@ from pubmill.convert.source_files import (
 )
 from pubmill.errors import PubmillError
 from pubmill.messages.quotations import withholding
+from tests.clinical import given
 
 
 def source(folder: Path, **options: Any) -> ConverterInput:
@@ -103,3 +104,37 @@ def test_a_byte_order_mark_is_refused_only_at_the_start_of_a_file(tmp_path: Path
     path.write_bytes(b"a\n\xef\xbb\xbfb\n")
     assert list(lines(path)) == [(1, "a"), (2, "\ufeffb")]
     check_no_mark(b"a\xef\xbb\xbf", "in")
+
+
+def split(groups: list[str], name: str, dev: Any) -> set[str]:
+    return given(name, {}, dev=dev).held_out(groups)
+
+
+def test_dev_is_a_share_of_the_groups_rounded_up_whatever_their_order() -> None:
+    groups = [f"record-{number}" for number in range(97)]
+    dev = split(groups, "dev", {"share": 0.1, "seed": 1})
+    assert len(dev) == 10
+    assert split(groups[::-1], "dev", {"share": 0.1, "seed": 1}) == dev
+    assert split(groups, "train", {"share": 0.1, "seed": 1}) == set(groups) - dev
+    assert split(groups, "dev", {"share": 0.1, "seed": 2}) != dev
+
+
+def test_the_order_is_that_of_the_hashes() -> None:
+    """The order agrees with the output of `printf 1:004 | sha256sum` and so on."""
+    groups = [f"{number:03}" for number in range(20)]
+    assert split(groups, "dev", {"share": 0.15, "seed": 1}) == {"004", "012", "014"}
+
+
+@pytest.mark.parametrize(
+    "dev",
+    [None, 0.1, {}, {"share": 0.1}, {"share": 1, "seed": 1}, {"share": 1.5, "seed": 1},
+     {"share": 0.1, "seed": True}, {"share": "0.1", "seed": 1}, {"share": 0.1, "seed": 1, "by": "x"}],
+)  # fmt: skip
+def test_any_other_form_of_the_option_is_reported(dev: Any) -> None:
+    with pytest.raises(PubmillError, match="option `dev`"):
+        split(["a", "b"], "dev", dev)
+
+
+def test_a_corpus_too_small_for_two_splits_is_reported() -> None:
+    with pytest.raises(PubmillError, match="none are left for train"):
+        split(["a"], "train", {"share": 0.1, "seed": 1})

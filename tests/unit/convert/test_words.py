@@ -1,18 +1,13 @@
-"""Conversion of notes with character mentions to labelled words, and the dev split."""
+"""Conversion of notes with character mentions to labelled words."""
 
 from collections import Counter
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given as for_all
 from hypothesis import strategies as st
 
-from pubmill.convert import dev_split
 from pubmill.convert.words import NoteMention, Sentence, sentences
-from pubmill.errors import PubmillError
 from pubmill.examples.tagging import to_mentions
-from tests.clinical import given
 
 
 def read(note: str, *mentions: tuple[int, int, str]) -> tuple[list[Sentence], Counter[str]]:
@@ -85,40 +80,6 @@ def test_nothing_is_lost(note: str, places: list[tuple[int, int, str]]) -> None:
     assert len(labelled) + left_out.total() == len(mentions)
     texts = Counter(("".join(note[start:end].split()), of) for start, end, of in mentions)
     assert not Counter(labelled) - texts
-
-
-def split(groups: list[str], name: str, dev: Any) -> set[str]:
-    return dev_split.split_members(given(name, {}, dev=dev), groups)
-
-
-def test_dev_is_a_share_of_the_groups_rounded_up_whatever_their_order() -> None:
-    groups = [f"record-{number}" for number in range(97)]
-    dev = split(groups, "dev", {"share": 0.1, "seed": 1})
-    assert len(dev) == 10
-    assert split(groups[::-1], "dev", {"share": 0.1, "seed": 1}) == dev
-    assert split(groups, "train", {"share": 0.1, "seed": 1}) == set(groups) - dev
-    assert split(groups, "dev", {"share": 0.1, "seed": 2}) != dev
-
-
-def test_the_order_is_that_of_the_hashes() -> None:
-    """The order agrees with the output of `printf 1:004 | sha256sum` and so on."""
-    groups = [f"{number:03}" for number in range(20)]
-    assert split(groups, "dev", {"share": 0.15, "seed": 1}) == {"004", "012", "014"}
-
-
-@pytest.mark.parametrize(
-    "dev",
-    [None, 0.1, {}, {"share": 0.1}, {"share": 1, "seed": 1}, {"share": 1.5, "seed": 1},
-     {"share": 0.1, "seed": True}, {"share": "0.1", "seed": 1}, {"share": 0.1, "seed": 1, "by": "x"}],
-)  # fmt: skip
-def test_any_other_form_of_the_option_is_reported(dev: Any) -> None:
-    with pytest.raises(PubmillError, match="option `dev`"):
-        split(["a", "b"], "dev", dev)
-
-
-def test_a_corpus_too_small_for_two_splits_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match="none are left for train"):
-        split(["a"], "train", {"share": 0.1, "seed": 1})
 
 
 def test_without_a_choice_overlapping_mentions_stay() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.formats.doccano import is_doccano, read_documents
+from pubmill.formats.doccano import is_doccano
+from pubmill.formats.document_files import ANNOTATED
 from pubmill.formats.documents import FileRelation, InputDocument
 
 TEXT = "Aspirin harms mice."
@@ -15,7 +16,7 @@ TEXT = "Aspirin harms mice."
 
 def read(*rows: Mapping[str, Any], name: str = "") -> list[InputDocument]:
     text = "".join(json.dumps(row) + "\n" for row in rows)
-    return list(read_documents({name: text}, "in"))
+    return list(ANNOTATED["doccano"]({name: text}, "in", False))
 
 
 def test_texts_and_spans_may_have_several_names() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.formats import text_files
+from pubmill.formats.document_files import JsonLines, TextFile
 from pubmill.formats.documents import (
     Annotated,
     FileRelation,
@@ -18,7 +19,6 @@ from pubmill.formats.documents import (
     TextMention,
     passages_of,
 )
-from pubmill.formats.plain_documents import JsonLines, TextFile
 from pubmill.formats.text_files import read_lines, read_text
 from pubmill.prediction.text_units import units
 

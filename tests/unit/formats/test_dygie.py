@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
+from pubmill.formats.document_files import ANNOTATED
 from pubmill.formats.documents import FileRelation, InputDocument
-from pubmill.formats.dygie import read_documents
 
 ROW: dict[str, Any] = {
     "doc_key": "d1",
@@ -20,7 +20,7 @@ ROW: dict[str, Any] = {
 
 def read(*rows: dict[str, Any], name: str = "") -> list[InputDocument]:
     text = "".join(json.dumps(row) + "\n" for row in rows)
-    return list(read_documents({name: text}, "in"))
+    return list(ANNOTATED["dygie"]({name: text}, "in", False))
 
 
 def test_words_count_from_the_start_of_the_document() -> None:

@@ -7,7 +7,7 @@ from pubmill.examples.kinds import (
     SpanExample,
     TokensExample,
 )
-from pubmill.metrics.correctness import gold_answers, is_right
+from pubmill.metrics import gold_answers, is_right
 
 
 def test_labels_must_all_be_right() -> None:

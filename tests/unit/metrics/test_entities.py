@@ -1,4 +1,4 @@
-"""Entity F1 against an implementation written from the definition, against seqeval's own, and by hand."""
+"""Entities, those of subwords, and words: against definitions, seqeval and scikit-learn, and by hand."""
 
 import warnings
 
@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from seqeval.metrics import f1_score, precision_score, recall_score
+from sklearn import metrics as sklearn_metrics
 
 from pubmill.errors import PubmillError
-from pubmill.metrics.entities import score_entities, score_relaxed
+from pubmill.examples.tagging import PredictedLabels, gold_subwords, to_labels, to_mentions, word_label
+from pubmill.metrics.contributions import Scored
+from pubmill.metrics.entities import score_entities, score_layers, score_relaxed, score_subtokens, score_words
 
 Sentences = list[list[str]]
 LABEL = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y", "I-y"])
@@ -160,3 +163,151 @@ def test_relaxed_does_not_reach_over_the_end_of_a_sentence() -> None:
 def test_relaxed_f1_is_of_unequal_precision_and_recall() -> None:
     metrics, *_ = score_relaxed([["B", "I", "I", "I", "O", "B"]], [["B", "O", "B", "O", "O", "O"]])
     assert metrics == pytest.approx({"relaxed_f1": 2 / 3, "relaxed_precision": 1.0, "relaxed_recall": 0.5})
+
+
+OF_SUBWORDS = st.sampled_from(["O", "B-x", "I-x", "B-y", "I-y"])
+
+
+def predicted(sentence: Sentences) -> PredictedLabels:
+    """Predictions as the trainer writes them: those of words are sound BIO."""
+    words = [word_label(subwords) for subwords in sentence]
+    return PredictedLabels(to_labels(to_mentions(words), len(words), "bio"), sentence)
+
+
+def shared(score: Scored, prefix: str) -> dict[str, float]:
+    ratios = {name: score.metrics[f"{prefix}_{name}"] for name in ("f1", "precision", "recall")}
+    counts = "" if prefix == "entity" else f"{prefix}_"
+    return ratios | {name: score.counts[counts + name] for name in ("gold", "predicted", "correct")}
+
+
+@st.composite
+def labelled(
+    draw: st.DrawFn, longest: int, later: st.SearchStrategy[str]
+) -> tuple[Sentences, list[PredictedLabels]]:
+    """Gold labels of words, and predictions for their subwords."""
+    gold = draw(st.lists(st.lists(OF_SUBWORDS, min_size=1, max_size=8), min_size=1, max_size=5))
+    first = st.one_of(OF_SUBWORDS, st.just("X"))
+    return gold, [
+        predicted(
+            [
+                [draw(st.one_of(st.just(label), first)), *draw(st.lists(later, max_size=longest - 1))]
+                for label in labels
+            ]
+        )
+        for labels in gold
+    ]
+
+
+@given(labelled(1, st.just("X")))
+def test_one_subword_a_word_gives_the_scores_of_words(case: tuple[Sentences, list[PredictedLabels]]) -> None:
+    assert shared(score_subtokens(*case), "subtoken") == shared(score_entities(*case), "entity")
+
+
+@given(labelled(4, st.just("X")))
+def test_later_subwords_of_x_give_the_scores_of_words(case: tuple[Sentences, list[PredictedLabels]]) -> None:
+    assert shared(score_subtokens(*case), "subtoken") == shared(score_entities(*case), "entity")
+
+
+@given(labelled(4, st.one_of(st.just("X"), OF_SUBWORDS)))
+def test_the_gold_entities_of_subwords_are_those_of_words(
+    case: tuple[Sentences, list[PredictedLabels]],
+) -> None:
+    subwords, words = shared(score_subtokens(*case), "subtoken"), shared(score_entities(*case), "entity")
+    assert subwords["correct"] <= subwords["gold"] == words["gold"]
+
+
+def test_a_later_subword_may_separate_two_words() -> None:
+    case = [["O", "B"]], [predicted([["I", "O"], ["I"]])]
+    assert shared(score_subtokens(*case), "subtoken")["correct"] == 1
+    assert shared(score_entities(*case), "entity")["correct"] == 0
+
+
+def test_the_figure_of_the_paper() -> None:
+    """shin2020 Figure 1: `undifferentiated Fibrillation` in BERT's pieces."""
+    gold = ["B", "I"]
+    right = [gold_subwords("B", 5), gold_subwords("I", 4)]
+    assert right == [["B", "X", "X", "X", "X"], ["I", "X", "X", "X"]]
+    assert shared(score_subtokens([gold], [predicted(right)]), "subtoken")["correct"] == 1
+    broken = [["B", "X", "O", "X", "X"], ["I", "X", "X", "X"]]
+    case = [gold], [predicted(broken)]
+    assert shared(score_subtokens(*case), "subtoken") == {
+        "f1": 0.0, "precision": 0.0, "recall": 0.0, "gold": 1, "predicted": 2, "correct": 0,
+    }  # fmt: skip
+    assert score_entities(*case).metrics["entity_f1"] == 1.0
+
+
+def test_labels_of_words_alone_define_no_score() -> None:
+    found = score_subtokens([["B", "O"]], [["B", "O"]])
+    assert found.metrics == {} and found.counts == {}
+    both = score_subtokens([["B"], ["B"]], [["B"], predicted([["O"]])])
+    assert both.metrics["subtoken_f1"] == pytest.approx(0.0) and both.counts["subtoken_gold"] == 1
+
+
+OF_WORDS = st.sampled_from(["O", "B-PAR", "I-PAR", "B-INT", "I-INT", "I-OUT"])
+
+
+@given(st.lists(st.lists(st.tuples(OF_WORDS, OF_WORDS), min_size=1, max_size=8), min_size=1, max_size=4))
+def test_equals_scikit_learn(pairs: list[list[tuple[str, str]]]) -> None:
+    gold = [[label for label, _ in sentence] for sentence in pairs]
+    predicted = [[label for _, label in sentence] for sentence in pairs]
+    true, given_ = ([label[-3:] for labels in side for label in labels] for side in (gold, predicted))
+    elements = sorted(set(true) - {"O"})
+    metrics, counts, _ = score_words(gold, predicted)
+    if not elements:
+        assert metrics == {}
+        return
+    expected = sklearn_metrics.f1_score(true, given_, labels=elements, average="macro", zero_division=0)
+    assert metrics == pytest.approx({"word_macro_f1": expected})
+    assert counts["gold_words"] == sum(name != "O" for name in true)
+    assert counts["correct_words"] == sum(a == b != "O" for a, b in zip(true, given_, strict=True))
+
+
+def test_prefixes_do_not_matter() -> None:
+    metrics, counts, _ = score_words([["B-P", "I-P", "O"]], [["I-P", "B-P", "O"]])
+    assert metrics == {"word_macro_f1": 1.0}
+    assert counts == {"gold_words": 2, "predicted_words": 2, "correct_words": 2}
+
+
+def test_an_element_that_is_never_predicted_counts_as_zero() -> None:
+    metrics, *_ = score_words([["B-P", "B-O", "O"]], [["B-P", "O", "O"]])
+    assert metrics == {"word_macro_f1": 0.5}
+
+
+def test_an_element_that_the_gold_lacks_is_none_of_the_datasets() -> None:
+    metrics, *_ = score_words([["B-P", "B-P"]], [["B-P", "B-X"]])
+    assert metrics == pytest.approx({"word_macro_f1": 2 / 3})
+
+
+def test_without_gold_elements_there_is_no_score() -> None:
+    assert score_words([["O"]], [["B-P"]])[0] == {}
+
+
+def test_other_numbers_of_words_are_refused() -> None:
+    with pytest.raises(PubmillError, match="number of sentences or words"):
+        score_words([["O"]], [["O", "O"]])
+
+
+def test_a_word_of_two_layers_is_missed_by_one_label() -> None:
+    """A participant with an intervention inside: PAR has 2 words, INT 1; the one label of the common word is
+    right for INT and missed for PAR."""
+    layers = {"participants": [1, 1, 0], "interventions": [0, 1, 0], "outcomes": [0, 0, 0]}
+    predicted = [["I-PAR", "I-INT", "O"]]
+    assert score_layers([layers], predicted)[0] == pytest.approx({"layers_macro_f1": (2 / 3 + 1) / 2})
+    assert score_words([["I-PAR", "I-INT", "O"]], predicted)[0] == {"word_macro_f1": 1.0}
+
+
+@given(st.lists(st.lists(st.tuples(OF_WORDS, OF_WORDS), min_size=1, max_size=8), min_size=1, max_size=4))
+def test_without_overlap_layers_score_as_labels_do(pairs: list[list[tuple[str, str]]]) -> None:
+    names = {"participants": "PAR", "interventions": "INT", "outcomes": "OUT"}
+    gold = [[label for label, _ in sentence] for sentence in pairs]
+    predicted = [[label for _, label in sentence] for sentence in pairs]
+    layers = [
+        {name: [int(one[-3:] == of) for one in labels] for name, of in names.items()} for labels in gold
+    ]
+    by_label = score_words(gold, predicted)[0]
+    by_layer = score_layers(layers, predicted)[0]
+    assert by_layer.get("layers_macro_f1") == by_label.get("word_macro_f1")
+
+
+def test_examples_without_layers_have_no_score_by_layers() -> None:
+    assert score_layers([{}], [["B-PAR"]])[0] == {}

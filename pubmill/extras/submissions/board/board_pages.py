@@ -29,7 +29,7 @@ from pubmill.extras.submissions.board.board_scores import (
     write_results,
 )
 from pubmill.messages.wording import counted
-from pubmill.metrics.correctness import is_right
+from pubmill.metrics import is_right
 from pubmill.metrics.records import read_predictions
 from pubmill.report.rendering import SORTING, environment, script_digest
 from pubmill.stages import Graph

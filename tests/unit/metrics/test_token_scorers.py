@@ -3,7 +3,7 @@
 import pytest
 
 from pubmill.examples.kinds import TokensExample
-from pubmill.metrics.scorers.entity_scorers import ENTITIES, over_documents
+from pubmill.metrics.scorers.token_scorers import ENTITIES, over_documents
 
 DOCUMENTS = [
     ("B-X I-X O B-Y O B-Y O B-Y", "B-X O O B-X O I-Y O B-Y"),
@@ -45,5 +45,5 @@ def test_mentions_are_counted_as_the_scorer_says(name: str, expected: float) -> 
 def test_documents_need_marks_and_mentions() -> None:
     """Without marks, and without any mention, there is no mean over documents."""
     predicted = [labels.split() for _, labels in DOCUMENTS]
-    assert over_documents(examples(marked=False), predicted) is None
-    assert over_documents(examples()[2:], predicted[2:]) is None
+    assert over_documents(examples(marked=False), predicted, None) is None
+    assert over_documents(examples()[2:], predicted[2:], None) is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pubmill.metrics.scorers.averages import (
+from pubmill.metrics.scorers.published_scorer import (
     Average,
     harmonic_mean,
     macro,
