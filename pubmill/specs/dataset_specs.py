@@ -207,8 +207,7 @@ class DatasetSpec(Spec):
     conflicts: tuple[str, ...] = ()
     published: Published | None = None
     glosses: Annotated[
-        Glosses | None,
-        BeforeValidator(_without_nulls, json_schema_input_type=GlossesAsWritten | None),
+        Glosses | None, BeforeValidator(_without_nulls, json_schema_input_type=GlossesAsWritten | None)
     ] = None
     metric: str
     negative: str | None = None

@@ -231,9 +231,6 @@ def faults_of_engines(models: Mapping[str, ModelSpec]) -> Iterator[tuple[str, st
         if first not in models:
             continue
         if first not in asked or asked[first].engine_of:
-            yield (
-                name,
-                f"{first} is not a model that is asked, or is an engine of another itself",
-            )
+            yield name, f"{first} is not a model that is asked, or is an engine of another itself"
         elif asked[first].way != weights.way:
             yield name, f"{first} has another prompt, shots, temperature, length, structured or mapping"

@@ -28,12 +28,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     scale = _schema(ScaleSpec)
     for kind in KINDS:
         scale["properties"][kind] = {"type": "object", "additionalProperties": {"type": ["object", "null"]}}
-    return {
-        **specs,
-        "choices": _schema(ChoicesFile),
-        "scales": _with_include(scale),
-        "study": _schema(Study),
-    }
+    return {**specs, "choices": _schema(ChoicesFile), "scales": _with_include(scale), "study": _schema(Study)}
 
 
 def as_text(schema: dict[str, Any]) -> str:

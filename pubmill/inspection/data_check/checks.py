@@ -20,10 +20,7 @@ from pubmill.stages import Graph
 from pubmill.stages.dataset_recipes import conversion_recipe, published_recipe
 from pubmill.storage import sources
 
-MAIN = {
-    "tokens": ("mentions", "tokens_in_mentions", "sentences"),
-    "span": ("questions", "examples"),
-}
+MAIN = {"tokens": ("mentions", "tokens_in_mentions", "sentences"), "span": ("questions", "examples")}
 """Kind -> measures, of which the first that the spec expects is shown; for other kinds, `examples`."""
 
 Counts = Mapping[str, int | None]
@@ -214,10 +211,7 @@ def _error_message(error: Exception, task: DatasetCheck) -> str:
 
 
 def _check_split(
-    task: DatasetCheck,
-    name: str,
-    counts: Mapping[str, Counts] | None,
-    forms: Mapping[str, WrittenSplit],
+    task: DatasetCheck, name: str, counts: Mapping[str, Counts] | None, forms: Mapping[str, WrittenSplit]
 ) -> SplitCheck:
     return SplitCheck(
         split=name,

@@ -341,12 +341,7 @@ def _choice_account(path: str) -> Account:
 
 
 def _missing_file_commands(
-    explainer: Explainer,
-    table: str,
-    row: Row,
-    column: Column,
-    lacking: Sequence[str],
-    expected: bool,
+    explainer: Explainer, table: str, row: Row, column: Column, lacking: Sequence[str], expected: bool
 ) -> tuple[str, ...]:
     """Return the commands that make the missing files of a cell."""
     if lacking:

@@ -107,11 +107,7 @@ def test_the_metric_of_a_table_is_checked_on_folds_too(folder: Path) -> None:
         ),
         ("[scispacy-jnlpba, scispacy-bc5cdr]", "[scispacy-jnlpba]", "columns.2.best_of"),
         ("best_of:", "missing: x, best_of:", "remove `missing` and `setting`"),
-        (
-            "key: scispacy-max",
-            "key: biobert-base",
-            "specs/models/biobert-base.yaml exists; give the column",
-        ),
+        ("key: scispacy-max", "key: biobert-base", "specs/models/biobert-base.yaml exists; give the column"),
     ],
 )
 def test_a_column_is_the_best_of_other_columns(folder: Path, old: str, new: str, message: str) -> None:
