@@ -6,6 +6,8 @@ from pubmill.specs.corpus_specs import (
     Duplicates,
     LearntVocabSpec,
     MimicSource,
+    PmcPackagesSource,
+    PmcSource,
     PretrainingSpec,
     PubmedSource,
     ReleasedVocabSpec,
@@ -16,7 +18,6 @@ from pubmill.specs.dataset_specs import DatasetSpec, File, LocalFile, Published
 from pubmill.specs.fact_table_specs import FactTableSpec
 from pubmill.specs.loading import ScaleSpec, Specs, load, scales
 from pubmill.specs.model_specs import ArchiveWeights, FolderWeights, HubWeights, ModelSpec, RecipeWeights
-from pubmill.specs.pmc_sources import PmcPackagesSource, PmcSource
 from pubmill.specs.protocol_specs import ProtocolSpec
 from pubmill.specs.spec_types import Name, Spec, Strict, problem_text
 from pubmill.specs.table_specs import TableSpec

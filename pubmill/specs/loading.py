@@ -16,11 +16,15 @@ from pubmill.errors import PubmillError
 from pubmill.messages.wording import SHOWN, nearest
 from pubmill.specs import strict_yaml
 from pubmill.specs.cell_references import faults_of_references, specs_of_cells
-from pubmill.specs.corpus_checks import faults_of_corpora
-from pubmill.specs.corpus_specs import CorpusSpec, PretrainingSpec, ReleasedVocabSpec, VocabSpec
+from pubmill.specs.corpus_specs import (
+    CorpusSpec,
+    PretrainingSpec,
+    ReleasedVocabSpec,
+    VocabSpec,
+    faults_of_corpora,
+)
 from pubmill.specs.dataset_specs import TASKS, DatasetSpec
-from pubmill.specs.fact_table_checks import faults_of_facts, references_of_facts
-from pubmill.specs.fact_table_specs import FactTableSpec
+from pubmill.specs.fact_table_specs import FactTableSpec, faults_of_facts, references_of_facts
 from pubmill.specs.model_specs import (
     FolderWeights,
     ModelSpec,
@@ -34,8 +38,7 @@ from pubmill.specs.pretraining_checks import faults_of_pretrainings
 from pubmill.specs.prompt_specs import PromptSpec
 from pubmill.specs.protocol_specs import ProtocolSpec
 from pubmill.specs.recipe_checks import faults_of_recipes
-from pubmill.specs.spec_faults import INCLUDES, SpecFaultsError
-from pubmill.specs.spec_types import Name, Strict, dotted_key, problem_text
+from pubmill.specs.spec_types import INCLUDES, Name, SpecFaultsError, Strict, dotted_key, problem_text
 from pubmill.specs.strict_yaml import YamlDocument
 from pubmill.specs.table_checks import hidden_models, obstacles
 from pubmill.specs.table_specs import TableSpec

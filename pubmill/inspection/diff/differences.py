@@ -1,22 +1,79 @@
 """All differences between two sides, and their output as text or JSON."""
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.text import Text
 
-from pubmill.inspection.diff.flipped_documents import Flips, flips
-from pubmill.inspection.diff.recipe_differences import RecipeDifferences, recipe_differences
-from pubmill.inspection.diff.run_differences import Cost, RunDifference, read_runs, run_differences
-from pubmill.inspection.diff.sides import Names, Side, paired
+from pubmill.inspection.diff.run_differences import (
+    Cost,
+    Flips,
+    RunDifference,
+    flips,
+    read_runs,
+    run_differences,
+)
+from pubmill.inspection.diff.sides import Names, Paired, Side, paired
 from pubmill.messages.wording import counted
 from pubmill.planning.terminal_tables import table
 from pubmill.report.rendering import count, duration, metric, number, p_value, signed
 
 SHOWN = 5
 """How many names or ids a line lists; JSON has all."""
+
+
+ABSENT = "absent"
+"""A key that a recipe does not have."""
+
+
+class KeyDifference(NamedTuple):
+    """A key that differs. `kind`: of the recipes; `left`, `right`: the values as JSON, or `absent`; `where`:
+    the names of the recipes on the left."""
+
+    kind: str
+    key: str
+    left: str
+    right: str
+    where: tuple[str, ...]
+
+
+class RecipeDifferences(NamedTuple):
+    """The keys that differ in recipes on both sides, the number of these, and recipes on one side only."""
+
+    keys: list[KeyDifference]
+    compared: int
+    left: list[Names]
+    right: list[Names]
+
+
+def recipe_differences(left: Side, right: Side) -> RecipeDifferences:
+    """Compare the recipes of two sides."""
+    pairs: Paired = paired(left.recipes, right.recipes)
+    places: dict[tuple[str, str, str, str], list[str]] = {}
+    for one, other in pairs.both:
+        first, second = flat(left.recipes[one]), flat(right.recipes[other])
+        for key in sorted(first.keys() | second.keys()):
+            values = first.get(key, ABSENT), second.get(key, ABSENT)
+            if values[0] != values[1]:
+                places.setdefault((one[0], key, *values), []).append("/".join(one[1:]))
+    keys = [KeyDifference(*of, tuple(where)) for of, where in places.items()]
+    return RecipeDifferences(keys, len(pairs.both), pairs.left, pairs.right)
+
+
+def flat(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return the values of a nested mapping as JSON, by keys joined with full stops; lists are values."""
+    return dict(_flat_items(values, ""))
+
+
+def _flat_items(values: Mapping[str, Any], before: str) -> Iterable[tuple[str, str]]:
+    for key, value in values.items():
+        name = f"{before}{key}"
+        if isinstance(value, Mapping) and value:
+            yield from _flat_items(value, f"{name}.")
+        else:
+            yield name, json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 class Differences(NamedTuple):

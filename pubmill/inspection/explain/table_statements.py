@@ -7,7 +7,7 @@ from pathlib import Path
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
 from pubmill.specs import FactTableSpec, Specs, load
-from pubmill.specs.affected_cells import AffectedCells
+from pubmill.specs.cell_sources import AffectedCells
 from pubmill.specs.fidelity import FidelityRow, rows
 from pubmill.specs.model_specs import RecipeWeights
 from pubmill.specs.spec_types import Standing
