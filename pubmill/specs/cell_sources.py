@@ -58,16 +58,11 @@ class AffectedCells:
     @cached_property
     def cells(self) -> dict[CellName, CellSource]:
         """The cells with runs of their own."""
-        tables = self._specs.tables.items()
         return {
             (name, cell.column.name, cell.row.name): cell
-            for name, table in tables
+            for name, table in self._specs.tables.items()
             for cell in cell_sources(table, table.columns, self._specs)
         }
-
-    def cells_of(self, table: str) -> list[CellSource]:
-        """Return the cells of a table with runs of their own."""
-        return [cell for name, cell in self.cells.items() if name[0] == table]
 
     def of(self, row: FidelityRow) -> list[CellName]:
         """Return the cells that a statement is about."""
@@ -82,16 +77,17 @@ class AffectedCells:
         kind, _, name = row.spec.partition("/")
         if kind == "protocols":
             return name == cell.protocol and self._takes(row, cell)
+        made = self._pretrainings(cell.model)
         if kind == "choices":
-            made = self._pretrainings(cell.model) if name == "pretraining" else True
-            return bool(made) and (name != "finetuning" or self._takes(row, cell))
+            return (name != "pretraining" or bool(made)) and (name != "finetuning" or self._takes(row, cell))
         return name in {
             "tables": {table},
             "datasets": {data.name} if data else set(),
             "models": {cell.model},
-            "pretraining": {part for one in self._pretrainings(cell.model) for part in _with_base(one)},
-            "corpora": {self._specs.pretraining[one].corpus for one in self._pretrainings(cell.model)},
-            "vocabs": {self._specs.pretraining[one].vocab for one in self._pretrainings(cell.model)},
+            # the statements of the recipe that a variant includes hold for it too
+            "pretraining": {part for one in made for part in (one, one.partition("@")[0])},
+            "corpora": {self._specs.pretraining[one].corpus for one in made},
+            "vocabs": {self._specs.pretraining[one].vocab for one in made},
         }.get(kind, set())
 
     def _takes(self, row: FidelityRow, cell: CellSource) -> bool:
@@ -112,11 +108,6 @@ class AffectedCells:
         yield recipe
         for one in needed_before(self._specs.pretraining[recipe], self._specs.models, released):
             yield from self._with_prerequisites(one.recipe, released)
-
-
-def _with_base(recipe: str) -> set[str]:
-    """Return a recipe and, of a variant, the one that it includes, whose statements hold for it too."""
-    return {recipe, recipe.partition("@")[0]}
 
 
 def _takes(protocol: ProtocolSpec, cell: CellSource, key: tuple[str, ...], spec: str) -> bool:

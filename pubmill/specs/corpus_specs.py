@@ -1,6 +1,6 @@
 """Specs of corpora, vocabularies and pretraining recipes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import date
 from typing import Annotated, Any, Literal, Self
@@ -17,7 +17,6 @@ from pydantic import (
 from pubmill.recipes import PretrainingRecipe, VocabRecipe
 from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.recipes.vocabs import Learner
-from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.spec_types import FileName, FilePath, FilePattern, Https, LocalKey, Name, Spec, Strict
 from pubmill.specs.strict_yaml import Location
 
@@ -247,18 +246,12 @@ class LearntVocabSpec(Spec):
 
     @property
     def recipe(self) -> VocabRecipe:
-        return VocabRecipe(
-            kind=self.kind,
-            size=self.size,
-            lowercase=self.lowercase,
-            learner=self.learner,
-            most_words=self.most_words,
-        )
+        keys = {"kind", "size", "lowercase", "learner", "most_words"}
+        return VocabRecipe(**self.model_dump(include=keys))
 
     @model_validator(mode="after")
     def exists(self) -> Self:
-        fault = self.recipe.fault()
-        if fault:
+        if fault := self.recipe.fault():
             raise ValueError(fault)
         return self
 
@@ -347,12 +340,10 @@ _WHICH_FILES = {"files", "articles", "packages"}
 """Keys of a source that select its files but do not affect how one is read. A parsed file belongs to its
 source and is shared by all corpora with that source."""
 
-Fault = tuple[str, Location, str]
-
 
 def faults_of_corpora(
-    corpora: Mapping[str, CorpusSpec], datasets: Mapping[str, DatasetSpec]
-) -> Iterator[Fault]:
+    corpora: Mapping[str, CorpusSpec], datasets: Collection[str]
+) -> Iterator[tuple[str, Location, str]]:
     """Yield each fault as (corpus, location in its spec, message)."""
     yield from _ambiguous_sources(corpora)
     for name, corpus in corpora.items():
@@ -364,11 +355,10 @@ def faults_of_corpora(
             yield name, ("selections", source), f"this corpus has no source {source}"
         for dataset in corpus.contamination.datasets if corpus.contamination else ():
             if dataset not in datasets:
-                place = ("contamination", "datasets")
-                yield name, place, f"there is no specs/datasets/{dataset}.yaml"
+                yield name, ("contamination", "datasets"), f"there is no specs/datasets/{dataset}.yaml"
 
 
-def _ambiguous_sources(corpora: Mapping[str, CorpusSpec]) -> Iterator[Fault]:
+def _ambiguous_sources(corpora: Mapping[str, CorpusSpec]) -> Iterator[tuple[str, Location, str]]:
     """Report sources that share a name across corpora but are read differently."""
     known: dict[str, tuple[str, dict[str, object]]] = {}
     for name, corpus in corpora.items():
@@ -377,6 +367,5 @@ def _ambiguous_sources(corpora: Mapping[str, CorpusSpec]) -> Iterator[Fault]:
             first, other = known.setdefault(source.name, (name, reading))
             different = sorted(key for key in reading | other if reading.get(key) != other.get(key))
             if different and first != name:
-                keys = ", ".join(different)
-                fault = f"specs/corpora/{first}.yaml has a source {source.name} with a different {keys}"
-                yield name, ("sources", i, "name"), f"{fault}; rename one"
+                fault = f"specs/corpora/{first}.yaml has a source {source.name} with a different "
+                yield name, ("sources", i, "name"), f"{fault}{', '.join(different)}; rename one"

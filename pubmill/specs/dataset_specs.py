@@ -55,12 +55,8 @@ def _without_nulls(values: Any) -> Any:
     """Remove null counts and glosses: those that the included spec has and this one does not."""
     if not isinstance(values, dict):
         return values
-    return {
-        key: {name: one for name, one in inner.items() if one is not None}
-        if isinstance(inner, dict)
-        else inner
-        for key, inner in values.items()
-    }
+    inner = {key: one for key, one in values.items() if isinstance(one, dict)}
+    return values | {key: {k: v for k, v in one.items() if v is not None} for key, one in inner.items()}
 
 
 GlossesAsWritten = dict[Literal["annotated", "labels", "source"], str | dict[str, str | None]]
@@ -68,8 +64,6 @@ GlossesAsWritten = dict[Literal["annotated", "labels", "source"], str | dict[str
 Function = Annotated[
     str, Field(pattern=r"^pubmill\.convert\.[a-z0-9_]+:[a-z_]+$"), AfterValidator(_check_converter)
 ]
-
-
 Converter = Annotated[
     str,
     Field(pattern=r"^(pubmill\.convert\.)?[a-z][a-z0-9_]*:[a-z_]+$"),
@@ -119,8 +113,7 @@ def _source_kind(source: Any) -> str:
     return "own file" if own else "file of the network"
 
 
-# The tags must not be keys: pydantic puts them into error locations, which are searched for keys to find
-# lines.
+# The tags must not be keys: pydantic puts them into error locations, in which keys are looked for.
 Source = Annotated[
     Annotated[File, Tag("file of the network")] | Annotated[LocalFile, Tag("own file")],
     Discriminator(_source_kind),
@@ -229,13 +222,10 @@ class DatasetSpec(Spec):
         kind, task = info.data.get("kind"), info.data.get("task")
         known = dev_scores(kind, task) if kind and task else [value]
         if value not in known:
-            shown = value in METRICS and METRICS[value].fits(kind or "", task or "")
-            hint = (
-                f"; {value} has no dev score to choose weights by; use it as a table's `metric`"
-                if shown
-                else ""
-            )
-            raise ValueError(f"metric of {task} ({kind}) is one of {', '.join(known)}{hint}")
+            fault = f"metric of {task} ({kind}) is one of {', '.join(known)}"
+            if value in METRICS and METRICS[value].fits(kind or "", task or ""):
+                fault += f"; {value} has no dev score to choose weights by; use it as a table's `metric`"
+            raise ValueError(fault)
         return value
 
     @field_validator("converter")
@@ -253,13 +243,11 @@ class DatasetSpec(Spec):
     @field_validator("expect", "published")
     @classmethod
     def is_of_its_splits(cls, value: Any, info: ValidationInfo) -> Any:
-        splits = info.data.get("splits", ())
+        splits = ", ".join(info.data.get("splits", ()))
         named = value.files if isinstance(value, Published) else value or ()
-        strangers = sorted(set(named) - set(splits))
+        strangers = sorted(set(named) - set(info.data.get("splits", ())))
         if splits and strangers:
-            raise ValueError(
-                f"names {', '.join(strangers)}, but the dataset's splits are {', '.join(splits)}"
-            )
+            raise ValueError(f"names {', '.join(strangers)}, but the dataset's splits are {splits}")
         return value
 
     @field_validator("concepts", "mentions")

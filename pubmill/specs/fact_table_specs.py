@@ -11,6 +11,7 @@ from pubmill.recipes.fact_tables import FactKind, Subjects, fact_of
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.protocol_specs import ALL_TASKS, SettingName
 from pubmill.specs.spec_types import Name, Spec, Strict
+from pubmill.specs.strict_yaml import Location
 from pubmill.storage.name_patterns import FACT_TABLE
 
 FACTS: dict[Subjects, dict[str, FactKind]] = {
@@ -161,27 +162,23 @@ class FactTableSpec(Spec):
         """The datasets that the table shows or measures models on."""
         if self.subjects == "datasets":
             return tuple(row.subject for row in self.rows)
-        return tuple(
-            column.dataset for column in self.columns if column.dataset and column.fact in OF_EXAMPLES
-        )
+        return tuple(one.dataset for one in self.columns if one.dataset and one.fact in OF_EXAMPLES)
 
     @model_validator(mode="after")
     def is_whole(self) -> Self:
-        faults = [*self._faults_of_names(), *self._faults_of_columns()]
-        if faults:
+        if faults := [*self._faults_of_names(), *self._faults_of_columns()]:
             raise ValueError("; ".join(faults))
         return self
 
     def _faults_of_names(self) -> Iterator[str]:
-        keys = [column.key for column in self.columns]
-        for what, names in (("rows", [row.subject for row in self.rows]), ("columns", keys)):
+        subjects, keys = [row.subject for row in self.rows], [column.key for column in self.columns]
+        for what, names in (("rows", subjects), ("columns", keys)):
             if twice := repeated(names):
                 yield f"duplicate {what}: {', '.join(twice)}"
         if strangers := sorted({key for row in self.rows for key in row.why} - set(keys)):
             yield f"`why` names unknown columns: {', '.join(strangers)}"
-        subject = self.baseline.subject
-        if subject and subject not in {row.subject for row in self.rows}:
-            yield f"baseline.subject names an unknown row: {subject}"
+        if self.baseline.subject not in (None, *subjects):
+            yield f"baseline.subject names an unknown row: {self.baseline.subject}"
 
     def _faults_of_columns(self) -> Iterator[str]:
         known = FACTS[self.subjects]
@@ -189,9 +186,7 @@ class FactTableSpec(Spec):
             if not any(re.fullmatch(form, column.value) for form in known):
                 facts = ", ".join(known)
                 yield f"{column.key}: {self.subjects} have no fact {column.value!r}; there are {facts}"
-                continue
-            lacking = [name for name, value in self._required_keys(column) if not value]
-            if lacking:
+            elif lacking := [name for name, value in self._required_keys(column) if not value]:
                 yield f"{column.key}: {column.value} needs {' and '.join(lacking)}"
 
     def _required_keys(self, column: FactColumn) -> Iterator[tuple[str, object]]:
@@ -205,16 +200,11 @@ class FactTableSpec(Spec):
         if column.fact == "seconds_ratio":
             yield "`baseline.subject`", self.baseline.subject
         if column.fact == "compute_ratio":
-            yield (
-                "`baseline.steps` and `baseline.batch_size`",
-                self.baseline.steps and self.baseline.batch_size,
-            )
+            whole = self.baseline.steps and self.baseline.batch_size
+            yield "`baseline.steps` and `baseline.batch_size`", whole
 
 
-Place = tuple[str | int, ...]
-
-
-def references_of_facts(table: FactTableSpec) -> Iterator[tuple[Place, str, str, bool]]:
+def references_of_facts(table: FactTableSpec) -> Iterator[tuple[Location, str, str, bool]]:
     """Yield the specs that a table names as (location, kind, name, excused by a `missing:` reason)."""
     for i, row in enumerate(table.rows if table.subjects != "tasks" else ()):
         yield ("rows", i, "subject"), table.subjects, row.subject, bool(row.missing)
@@ -225,7 +215,7 @@ def references_of_facts(table: FactTableSpec) -> Iterator[tuple[Place, str, str,
         yield ("protocol",), "protocols", table.protocol, False
 
 
-def faults_of_facts(table: FactTableSpec, made: dict[str, dict[str, Any]]) -> Iterator[tuple[Place, str]]:
+def faults_of_facts(table: FactTableSpec, made: dict[str, dict[str, Any]]) -> Iterator[tuple[Location, str]]:
     """Report unknown tasks and settings, impossible runs and unused labels."""
     for i, row in enumerate(table.rows):
         if table.subjects == "tasks" and row.subject not in ALL_TASKS:
@@ -233,16 +223,15 @@ def faults_of_facts(table: FactTableSpec, made: dict[str, dict[str, Any]]) -> It
     protocol = made["protocols"].get(table.protocol or "")
     for i, column in enumerate(table.columns):
         data = made["datasets"].get(column.dataset or "")
-        if protocol is None or data is None or table.setting is None:
-            continue
-        if fault := protocol.obstacle(data, table.rows[0].subject, table.setting):
+        able = protocol and data and table.setting
+        if able and (fault := protocol.obstacle(data, table.rows[0].subject, table.setting)):
             yield ("columns", i, "dataset"), fault
     if table.subjects == "datasets":
-        for at in _unused_words(table, made["datasets"]):
-            yield at, f"no cell shows the word {at[-1]!r}; remove it"
+        unused = _unused_words(table, made["datasets"])
+        yield from ((at, f"no cell shows the word {at[-1]!r}; remove it") for at in unused)
 
 
-def _unused_words(table: FactTableSpec, datasets: Mapping[str, DatasetSpec]) -> Iterator[Place]:
+def _unused_words(table: FactTableSpec, datasets: Mapping[str, DatasetSpec]) -> Iterator[Location]:
     """Locations of `words` for terms that none of the table's datasets has."""
     shown = {column.value for column in table.columns} & {"task", "domain", "metric"}
     common: set[str] = set()

@@ -64,8 +64,7 @@ class _File:
 
     @property
     def stated(self) -> dict[str, Any]:
-        method: dict[str, Any] = self.document.value.get("method", {})
-        return method
+        return dict(self.document.value.get("method", {}))
 
     @property
     def values(self) -> dict[str, Any]:

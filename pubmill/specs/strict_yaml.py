@@ -5,11 +5,11 @@ Size and depth are bounded (`LARGEST_FILE`, `MOST_VALUES`, `DEEPEST`), and every
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
@@ -214,9 +214,24 @@ def merge(base: YamlDocument, over: YamlDocument, whole: Sequence[Location] = ()
     Mappings are merged key by key; all other values, and mappings at the locations `whole` ("*" is any key),
     are replaced. An empty mapping clears that of the base. A merged mapping has the line of `over`.
     """
-    lines = dict(base.lines)
-    value = _merge(base.value, over.value, (), _Merging(lines, over.lines, whole))
-    return YamlDocument(value, lines)
+    lines, new = dict(base.lines), over.lines
+
+    def merged(below: Any, above: Any, at: Location) -> Any:
+        is_merged = isinstance(below, dict) and isinstance(above, dict) and above
+        if is_merged and not any(_fits(place, at) for place in whole):
+            lines.update({at: new[at]} if at in new else {})
+            return {**below, **{key: merged(below.get(key), above[key], (*at, key)) for key in above}}
+        for location in _locations(below, at):
+            lines.pop(location, None)
+        lines.update({location: new[location] for location in _locations(above, at) if location in new})
+        return above
+
+    return YamlDocument(merged(base.value, over.value, ()), lines)
+
+
+def _fits(place: Location, at: Location) -> bool:
+    """Return whether a location is at a place, in which "*" is any key."""
+    return len(place) == len(at) and all(step in ("*", key) for step, key in zip(place, at, strict=True))
 
 
 def parts(document: YamlDocument, key: str) -> dict[str | int, YamlDocument]:
@@ -233,32 +248,6 @@ def parts(document: YamlDocument, key: str) -> dict[str | int, YamlDocument]:
         if len(at) > 2 and at[0] == key:
             lines[at[1]][at[2:]] = line
     return {name: YamlDocument(value, lines[name]) for name, value in mapping.items()}
-
-
-class _Merging(NamedTuple):
-    """State of a merge: `lines` of the merged document, which are updated, and the `new` lines of the
-    overlay."""
-
-    lines: dict[Location, str]
-    new: Mapping[Location, str]
-    whole: Sequence[Location]
-
-    def is_whole(self, at: Location) -> bool:
-        return any(
-            len(place) == len(at) and all(step in ("*", key) for step, key in zip(place, at, strict=True))
-            for place in self.whole
-        )
-
-
-def _merge(base: Any, over: Any, at: Location, merging: _Merging) -> Any:
-    lines, new = merging.lines, merging.new
-    if isinstance(base, dict) and isinstance(over, dict) and over and not merging.is_whole(at):
-        lines.update({at: new[at]} if at in new else {})
-        return {**base, **{key: _merge(base.get(key), over[key], (*at, key), merging) for key in over}}
-    for location in _locations(base, at):
-        lines.pop(location, None)
-    lines.update({location: new[location] for location in _locations(over, at) if location in new})
-    return over
 
 
 def _locations(value: Any, at: Location) -> Iterator[Location]:

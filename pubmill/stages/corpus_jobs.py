@@ -25,8 +25,14 @@ from pubmill.recipes.corpora import (
     StatisticsRecipe,
     TextParsingRecipe,
 )
-from pubmill.specs import MimicSource, PmcPackagesSource, PmcSource, PubmedSource, TextSource
-from pubmill.specs.corpus_specs import Source
+from pubmill.specs.corpus_specs import (
+    MimicSource,
+    PmcPackagesSource,
+    PmcSource,
+    PubmedSource,
+    Source,
+    TextSource,
+)
 from pubmill.stages.costs import MEASURED_FILES, PMC_SHARD
 from pubmill.stages.pmc_shards import packages, pmc_shards
 from pubmill.stages.pubmed_files import pubmed_files

@@ -5,7 +5,7 @@ import re
 from pathlib import PurePosixPath
 
 from pubmill.errors import PubmillError
-from pubmill.specs import PmcPackagesSource, PmcSource
+from pubmill.specs.corpus_specs import PmcPackagesSource, PmcSource
 
 _RANGE = re.compile(r"PMC(\d+)(x*)(?:-PMC(\d+)(x*))?")
 DIGITS = 9

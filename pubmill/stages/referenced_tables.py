@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from pubmill.recipes.other_tables import ReferencedCell
 from pubmill.recipes.tables import Composite, Difference, TableRecipe, project
-from pubmill.specs.cell_references import copied_cell, subtracted_cell
+from pubmill.specs.table_checks import copied_cell, subtracted_cell
 from pubmill.specs.table_specs import CellReference
 from pubmill.stages.stage import GraphPart
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pubmill.recipes.models import ArchivedWeights, PretrainedWeights
 from pubmill.recipes.report import Reference, ReportRecipe, StudyResults
-from pubmill.specs import Spec
 from pubmill.specs.fidelity import digest, rows_of
+from pubmill.specs.spec_types import Spec
 from pubmill.stages.all_stages import rules_by_group
 from pubmill.stages.spec_files import spec_file
 from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Stage

@@ -14,8 +14,8 @@ from pydantic import Field, ValidationError
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
 from pubmill.recipes.submissions import System
-from pubmill.specs import Name, Strict, problem_text, strict_yaml
-from pubmill.specs.spec_types import dotted_key
+from pubmill.specs import strict_yaml
+from pubmill.specs.spec_types import Name, Strict, dotted_key, problem_text
 from pubmill.storage import name_patterns as names
 from pubmill.storage.files import sha256
 from pubmill.storage.submission_files import other_files, submission_files
