@@ -30,8 +30,7 @@ def check_name(specs: Specs, dataset: str) -> None:
 
 
 def prompt_file(root: Path, results: Path, prompt: str | PublishedPrompt) -> Path | None:
-    """Return the downloaded file of a published prompt, None for a template; a `PubmillError` has the command
-    that fetches it."""
+    """Return a published prompt's file, None for a template; an error has the command that fetches it."""
     if isinstance(prompt, str):
         return None
     file = results / BELOW.source_of_url(prompt.url)

@@ -153,8 +153,7 @@ def _check_json(path: Path) -> Iterator[CheckedFile]:
 
 
 def _listed_digests(path: Path, value: Any) -> dict[Path, str]:
-    """The SHA-256 that a JSON file has of other files: of a source, of predictions, of examples, of packed
-    tokens, of a checkpoint."""
+    """The SHA-256 that a JSON file lists: of a source, predictions, examples, packed tokens, checkpoint."""
     record = value if isinstance(value, dict) else {}
     if path.name.endswith(SOURCE_RECORD):
         named = {source_of_record(path.name): record.get("sha256")}

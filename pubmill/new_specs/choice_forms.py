@@ -17,8 +17,7 @@ _PLACE = re.compile(r"(.*?)([a-hA-H]|[0-7])")
 
 
 def choice_form(first: Sequence[Row]) -> FileForm | None:
-    """Return the form of questions whose answers are letters, numbers or texts of the choices; None if rows
-    are none."""
+    """Return the form of questions that are answered by letters, numbers or texts of choices; else None."""
     for choices in (*choice_keys(first[0]), *first[0]):
         texts = [_texts(row, choices) for row in first]
         if not all(texts):

@@ -97,8 +97,7 @@ def _is_comment(line: str) -> bool:
 
 
 def _conllu_form(files: Mapping[str, Path], width: int) -> FileForm:
-    """Return the form of CoNLL-U whose words have BIO labels: in a column of their own, or under a key of the
-    last one."""
+    """Return the form of CoNLL-U with BIO labels of words, in a column or under a key of the last column."""
     path = next(iter(files.values()))
     rows = [line.split("\t") for _, line in _all(files) if line and not _is_comment(line)]
     rows = [row for row in rows if row[0].isdecimal()]

@@ -17,8 +17,7 @@ BY_HAND = "write the spec by hand, with a converter of your own if docs/converte
 
 _LABEL_NAME = re.compile(r"(?i)(^|[_@/])(labels?|class|gold|target|category|decision)$")
 SPLITS = {"train": "(?<!pre)train", "dev": r"dev|valid|val", "test": "(?<!la)test|golden"}
-"""Split -> pattern of the file names that have it; `pretraining` and `latest` name no split. BioASQ's
-tests are called golden."""
+"""Split -> pattern of file names (not `pretraining`, `latest`); BioASQ's tests are called golden."""
 ROWS = "rows"
 """Role of a file with the rows of all splits."""
 

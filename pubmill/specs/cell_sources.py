@@ -91,8 +91,7 @@ class AffectedCells:
         }.get(kind, set())
 
     def _takes(self, row: FidelityRow, cell: CellSource) -> bool:
-        """Return whether the runs of a cell take one of the values that a statement is about; those of a
-        statement without values do."""
+        """Return whether the runs of a cell take a value that a statement is about, if it is about values."""
         protocol = self._specs.protocols[cell.protocol]
         return not row.keys or any(_takes(protocol, cell, key, row.spec) for key in row.keys)
 

@@ -223,8 +223,9 @@ def faults_of_facts(table: FactTableSpec, made: dict[str, dict[str, Any]]) -> It
     protocol = made["protocols"].get(table.protocol or "")
     for i, column in enumerate(table.columns):
         data = made["datasets"].get(column.dataset or "")
-        able = protocol and data and table.setting
-        if able and (fault := protocol.obstacle(data, table.rows[0].subject, table.setting)):
+        if protocol is None or data is None or table.setting is None:
+            continue
+        if fault := protocol.obstacle(data, table.rows[0].subject, table.setting):
             yield ("columns", i, "dataset"), fault
     if table.subjects == "datasets":
         unused = _unused_words(table, made["datasets"])

@@ -93,8 +93,7 @@ WHOLE: dict[str, tuple[strict_yaml.Location, ...]] = {
     "models": (("weights",), ("released",)),
     "pretraining": (("start",),),
 }
-"""Kind -> the mappings whose keys belong together: a spec that has one replaces the included spec's mapping
-as a whole."""
+"""Kind -> the mappings whose keys belong together: one replaces the included spec's mapping as a whole."""
 _STATEMENTS = ("method", "*")
 """Location of the statements about values in specs of every kind; each is replaced as a whole."""
 

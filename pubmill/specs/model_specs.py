@@ -1,7 +1,7 @@
 """Specs of models: released weights, weights trained here, or both; or a spaCy pipeline."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
@@ -167,13 +167,9 @@ class ArchiveWeights(Strict):
     sha256: Sha256 | None
 
 
-def _form_of_release(release: Any) -> str:
-    return "archive" if isinstance(release, dict) and "url" in release else "hub"
-
-
 ReleasedWeights = Annotated[
     Annotated[HubWeights, Tag("hub")] | Annotated[ArchiveWeights, Tag("archive")],
-    Discriminator(_form_of_release),
+    Discriminator(lambda written: "archive" if isinstance(written, dict) and "url" in written else "hub"),
 ]
 
 
@@ -195,8 +191,7 @@ class ModelSpec(Spec):
     tables: tuple[str, ...] = ()
 
     def preferred(self, released: bool) -> Weights | HubWeights | ArchiveWeights:
-        """The source of its weights at a scale that prefers released weights (`released`) or those made
-        here."""
+        """The source of its weights at a scale that prefers `released` weights, or else those made here."""
         first, second = (self.released, self.weights) if released else (self.weights, self.released)
         chosen = first or second
         assert chosen is not None, "has_weights"

@@ -15,6 +15,7 @@ from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
 from pubmill.recipes import FinetuningRecipe
 from pubmill.specs import strict_yaml
+from pubmill.specs.cell_sources import CellSource, cell_sources
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.loading import Specs
 from pubmill.specs.protocol_specs import (
@@ -27,7 +28,7 @@ from pubmill.specs.protocol_specs import (
 )
 from pubmill.specs.recipe_checks import recipe_faults
 from pubmill.specs.spec_types import Name, Strict, Text, dotted_key, problem_text
-from pubmill.specs.table_specs import CellSpec, ColumnSpec, RowSpec, TableSpec
+from pubmill.specs.table_specs import CellSpec, ColumnSpec, TableSpec
 
 if TYPE_CHECKING:
     from pubmill.specs.study import Study
@@ -101,10 +102,8 @@ def read_choice_option(text: str) -> HyperparameterChoice:
 
 def _name_of(values: Mapping[str, Any]) -> str:
     """Return the values as the name of a setting."""
-    short = {key: name for name, key in SHORT.items()}
-    return "+".join(
-        f"{short.get(key, key.replace('_', '-'))}={short_value(value)}" for key, value in values.items()
-    )
+    short = {key: key.replace("_", "-") for key in values} | {key: name for name, key in SHORT.items()}
+    return "+".join(f"{short[key]}={short_value(value)}" for key, value in values.items())
 
 
 def _read_choice_file(path: Path) -> HyperparameterChoice:
@@ -165,15 +164,14 @@ def own_column(table: TableSpec, column: ColumnSpec, specs: Specs, study: "Study
     if suffix is None or not column.model:
         return column
     cells, faults = dict[str, CellSpec](), dict[str, list[str]]()
-    for row in table.rows:
-        if replaced := _replaced_cell(table, column, row, specs, study):
-            protocol, data, settings = replaced
-            cells[row.name] = _own_cell(column.cells.get(row.name), protocol, settings, study)
-            model = table.model_of(column, row) or ""
-            for fault in (
-                _choice_faults(study.choice, protocol, data, model, settings) if study.choice else ()
-            ):
-                faults.setdefault(fault, []).append(data.name)
+    for cell in cell_sources(table, [column], specs):
+        if cell.data and _is_own(cell, table.dataset_of(column, cell.row), specs, study):
+            name, protocol = cell.row.name, specs.protocols[cell.protocol]
+            settings = table.settings_of(column, cell.row)
+            cells[name] = _own_cell(column.cells.get(name), protocol, settings, study)
+            given = (protocol, cell.data, cell.model, settings)
+            for fault in _choice_faults(study.choice, *given) if study.choice else ():
+                faults.setdefault(fault, []).append(cell.data.name)
     if faults:
         lines = [f"choice {suffix}: {fault} (on {', '.join(of)})" for fault, of in faults.items()]
         raise PubmillError("\n".join(lines))
@@ -213,11 +211,10 @@ def _with_settings(protocol: ProtocolSpec, study: "Study", suffix: str) -> Proto
         )
         for name, one in protocol.settings.items()
     }
-    overrides = {
+    overrides = protocol.overrides | {
         name: one.model_copy(update={"settings": (*one.settings, *map(own, one.settings))})
-        if one.settings
-        else one
         for name, one in protocol.overrides.items()
+        if one.settings
     }
     chosen = _chosen_overrides(protocol, study.choice, tuple(settings)) if study.choice else {}
     changes = {"settings": {**protocol.settings, **settings}, "overrides": {**overrides, **chosen}}
@@ -239,24 +236,16 @@ def _chosen_overrides(
     }
 
 
-def _replaced_cell(
-    table: TableSpec, column: ColumnSpec, row: RowSpec, specs: Specs, study: "Study"
-) -> tuple[ProtocolSpec, DatasetSpec, tuple[str, ...]] | None:
-    """Return protocol, dataset and settings of a cell whose model the study runs, and whose search it
-    replaces; None for other cells."""
-    model, dataset = table.model_of(column, row), table.dataset_of(column, row)
-    protocol = specs.protocols[table.protocol_of(column, row)]
-    folds = protocol.folds.get(dataset)
-    data = specs.datasets.get(folds.reported[0] if folds else dataset)
-    setting = table.setting_of(column, row, protocol, data) if data else None
-    if data is None or setting is None or model not in specs.models or table.copied_from(column, row):
-        return None
+def _is_own(cell: CellSource, dataset: str, specs: Specs, study: "Study") -> bool:
+    """Return whether the study runs the model of a cell on the dataset or folds, and replaces its search."""
+    model, protocol = cell.model, specs.protocols[cell.protocol]
+    if cell.data is None or cell.setting is None or model not in specs.models:
+        return False
     runs = (study.models is None or model in study.models) and specs.models[model].is_fine_tuned
     wanted = study.datasets is None or dataset in study.datasets
-    choosing = protocol.settings[setting].chosen_by or setting
-    if not (runs and wanted and _is_replaced(protocol, study) and protocol.points(data, model, choosing)):
-        return None
-    return protocol, data, table.settings_of(column, row)
+    choosing = protocol.settings[cell.setting].chosen_by or cell.setting
+    searched = _is_replaced(protocol, study) and bool(protocol.points(cell.data, model, choosing))
+    return runs and wanted and searched
 
 
 def _own_cell(
@@ -280,8 +269,7 @@ def _choice_faults(
     model: str,
     settings: tuple[str, ...],
 ) -> Iterator[str]:
-    """Yield what is wrong with a choice for a cell: keys that lack or are not searched, and values that make
-    no recipe."""
+    """Yield what is wrong with a choice for a cell: keys that lack or are not searched, or make no recipe."""
     setting = next(one for one in settings if one in protocol.settings and protocol.settings[one].fits(data))
     searched = set(protocol.grid(data, model, protocol.settings[setting].chosen_by or setting))
     own = f"{setting}+{choice.name}"

@@ -62,35 +62,31 @@ def _run_faults(
     steps = {"stop_after": 1} if protocol.fold_of(data.name) else {}
     final = protocol.recipe(data, model, setting, trial=False)
     if both := sorted(final.keys() & {key for point in points for key in point}):
-        yield (
-            _source_location(protocol, data, model, setting, both[0]),
-            f"the search also decides {', '.join(both)}; remove one",
-        )
+        place = _source_location(protocol, data, model, setting, both[0])
+        yield place, f"the search also decides {', '.join(both)}; remove one"
         return
     tried = [protocol.recipe(data, model, setting, trial=True) | point for point in points]
     for values in [*tried, *({**final, **point, **steps} for point in points or [{}])]:
         for key, fault in recipe_faults(values):
-            place = _source_location(protocol, data, model, setting, key) if key else None
-            yield place or _combination_location(protocol, data, model, setting, values), fault
+            if key:
+                yield _source_location(protocol, data, model, setting, key), fault
+            else:
+                yield _combination_location(protocol, data, model, setting, values), fault
 
 
 def recipe_faults(values: Mapping[str, object]) -> list[tuple[str, str]]:
-    """Return (key, message) for each error in a recipe's values; the key is "" where several contradict each
-    other."""
+    """Return (key, message) for each error in a recipe's values; the key is "" where several contradict."""
     try:
         _RECIPE.validate_python(values)
     except ValidationError as error:
-        return [
-            (str(problem["loc"][0]) if problem["loc"] else "", _describe_problem(problem))
-            for problem in error.errors()
-        ]
+        return [*map(_recipe_fault, error.errors())]
     return []
 
 
-def _describe_problem(problem: Any) -> str:
+def _recipe_fault(problem: Any) -> tuple[str, str]:
     if not problem["loc"]:
-        return str(problem["msg"]).removeprefix("Value error, ")
-    return f"{dotted_key(problem['loc'])}: {problem_text(problem, FinetuningRecipe)}"
+        return "", str(problem["msg"]).removeprefix("Value error, ")
+    return str(problem["loc"][0]), f"{dotted_key(problem['loc'])}: {problem_text(problem, FinetuningRecipe)}"
 
 
 def _source_location(
@@ -116,10 +112,8 @@ def _combination_location(
 ) -> Location:
     """Location of the setting or override whose removal makes the values valid; by default the setting."""
     parts = [("settings", setting, protocol.settings[setting].values)]
-    parts += [
-        ("overrides", name, override.values)
-        for name, override in protocol.applied(data, model, setting).items()
-    ]
+    applied = protocol.applied(data, model, setting).items()
+    parts += [("overrides", name, override.values) for name, override in applied]
     for kind, name, given in reversed(parts):
         if given and not recipe_faults({key: value for key, value in values.items() if key not in given}):
             return (kind, name)

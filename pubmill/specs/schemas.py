@@ -53,8 +53,7 @@ def _schema(model: Any) -> dict[str, Any]:
 
 
 def _without_demands(schema: Any) -> Any:
-    """Return a schema that requires no key. Without required keys an object may fit several forms, so `oneOf`
-    becomes `anyOf`."""
+    """Return a schema without required keys; as an object may then fit several forms, `oneOf` is `anyOf`."""
     if isinstance(schema, list):
         return [_without_demands(item) for item in schema]
     if not isinstance(schema, dict):

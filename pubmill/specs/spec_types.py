@@ -233,13 +233,7 @@ def _without_repeats(lines: Iterable[str]) -> list[str]:
     """Return each mistake once: those of an included spec are not repeated for the specs that include it, and
     a file that is not YAML has no others."""
     faults = dict.fromkeys(lines)
-    unreadable = {_file(line) for line in faults if UNREADABLE in line}
-    return [
-        line
-        for line in faults
-        if line.partition(INCLUDES)[2] not in faults and (UNREADABLE in line or _file(line) not in unreadable)
-    ]
-
-
-def _file(line: str) -> str:
-    return line.partition(":")[0]
+    files = {line: line.partition(":")[0] for line in faults}
+    unreadable = {files[line] for line in faults if UNREADABLE in line}
+    own = (line for line in faults if line.partition(INCLUDES)[2] not in faults)
+    return [line for line in own if UNREADABLE in line or files[line] not in unreadable]

@@ -99,8 +99,7 @@ def _parse(text: str, shown: str) -> tuple[YamlDocument, tuple[str, ...]]:
 
 
 def _read_bounded(path: Path) -> str:
-    """Return the text of a regular file of bounded size; pipes and devices, which may never end, are not
-    opened."""
+    """Return the text of a regular file of bounded size; pipes and devices, which may not end, stay shut."""
     try:
         if not path.is_file():
             raise _FaultError(1, "not a plain file; expected a YAML file")
@@ -237,8 +236,7 @@ def _fits(place: Location, at: Location) -> bool:
 def parts(document: YamlDocument, key: str) -> dict[str | int, YamlDocument]:
     """Return each value of the mapping at a key as a separate document, by its own key.
 
-    They have no line for their roots: a key that is missing there is missing in the document that it
-    overlays.
+    They have no line for their roots: a key that is missing there is missing in what it overlays.
     """
     mapping = document.value.get(key)
     if not isinstance(mapping, dict):

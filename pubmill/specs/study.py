@@ -113,12 +113,9 @@ class Study(Strict):
 
 
 def check_files(files: Iterable[str | Path]) -> None:
-    """Raise a `PubmillError` for faults in configuration files that Snakemake accepts silently, and for empty
-    files, whose name its message lacks.
-
-    It accepts duplicate keys, of which it uses the last, and `__use_yte__`, whose expressions are
-    Python.
-    """
+    """Raise a `PubmillError` for what Snakemake accepts silently in configuration files (duplicate keys, of
+    which it uses the last; `__use_yte__`, whose expressions are Python), and for empty files, whose name its
+    message lacks."""
     errors: list[str] = []
     for file in files:
         faults: list[str] = []
@@ -163,9 +160,8 @@ def check_study(
 ) -> tuple[Study, Specs]:
     """Check the merged configuration of a run and load the specs at its scale.
 
-    Mistakes in specs that the study does not use are reported, and stop nothing.
-
-    `files`: the files that it was merged from, for the places of its mistakes.
+    Mistakes in specs that the study does not use are reported, and stop nothing. `files`: those that it was
+    merged from, for the places of its mistakes.
     """
     try:
         study = Study.model_validate(config)
@@ -178,15 +174,13 @@ def check_study(
     used = {kind: getattr(study, kind) or () for kind in ("tables", "models", "datasets")}
     used["models"] += study.pretrain
     specs = load_used(specs_folder, study.scale, used)
+    folds = {name: protocol for protocol in specs.protocols.values() for name in protocol.folds}
     known: dict[str, tuple[str, Collection[str]]] = {
         "tables": ("table", {**specs.tables, **specs.fact_tables}),
         "models": ("model", specs.models),
         "pretrain": ("model", specs.models),
         "server_licences": ("dataset", specs.datasets),
-        "datasets": (
-            "dataset",
-            {**specs.datasets, **{name: p for p in specs.protocols.values() for name in p.folds}},
-        ),
+        "datasets": ("dataset", {**specs.datasets, **folds}),
     }
     dangling = [
         f"{_place_of((key,), config, files)}: {key}: {unknown(kind, name, of_kind)}"

@@ -89,8 +89,7 @@ def _listed(values: Mapping[str, object]) -> str:
 def _metric_faults(
     table: TableSpec, protocol: ProtocolSpec, datasets: dict[str, DatasetSpec]
 ) -> Iterator[tuple[Location, str]]:
-    """Report rows without a metric, and rows whose metric does not fit their datasets or folds, or those of
-    single cells."""
+    """Report rows without a metric, or whose metric does not fit their datasets, folds or single cells."""
     for i, row in enumerate(table.rows):
         folds = protocol.folds.get(row.dataset)
         own = dict.fromkeys(folds.reported if folds else (row.dataset,), row.dataset)

@@ -77,8 +77,7 @@ def _flat_items(values: Mapping[str, Any], before: str) -> Iterable[tuple[str, s
 
 
 class Differences(NamedTuple):
-    """Differences of two sides, A and B. `flips`: for each of `runs`; `left_only`, `right_only`: runs with
-    records on one side."""
+    """Differences of A and B. `flips`: for each of `runs`; `left_only`, `right_only`: runs of one side."""
 
     left: str
     right: str

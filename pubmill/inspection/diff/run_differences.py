@@ -33,8 +33,7 @@ class TrainedTokens(BaseModel):
 
 
 class Cost(NamedTuple):
-    """The cost of runs: seconds and tokens of their fine-tuning, and devices. `tokens`: None if a run has no
-    count."""
+    """The cost of fine-tunings: seconds, tokens (None if a run has no count), and devices."""
 
     runs: int
     seconds: float

@@ -45,8 +45,7 @@ class DatasetFinding:
 
 
 def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:
-    """Return the configuration that Snakemake builds from `config.yaml`, the user's own settings,
-    `--configfile` and `--config`."""
+    """Return Snakemake's configuration: `config.yaml`, the user's settings, `--configfile`, `--config`."""
     # Imported here, because they take most of a second, which `pubmill --help` would need too.
     from snakemake.cli import parse_config
     from snakemake.common.configfile import load_configfile

@@ -42,8 +42,7 @@ def print_summary(
 
 
 def print_findings(to: Console, findings: Sequence[DatasetFinding], verbose: bool = False) -> None:
-    """Print a table of the datasets that the study uses, and what to do about them; `verbose`: also their
-    licences, and the other datasets."""
+    """Print the datasets of the study and what to do; `verbose`: also licences, and the other datasets."""
     wanted = [finding for finding in findings if finding.wanted]
     others = [finding for finding in findings if not finding.wanted]
     _print_datasets(to, "dataset", wanted, verbose)

@@ -63,8 +63,7 @@ def print_explanation(to: Console, explanation: Explanation) -> None:
 
 
 def print_statements(to: Console, shown: TableStatements) -> None:
-    """Print what differs from the paper in a table, then what is ours and as the program; what is as printed
-    is counted."""
+    """Print what differs from the paper, what is ours and as the program; count what is as printed."""
     to.print(Text(f"{shown.table}: {shown.title}", style="bold"))
     counts = Counter(one.row.statement.standing for one in shown.statements)
     to.print(", ".join(f"{counts[standing]} {standing}" for standing in ORDER))

@@ -79,8 +79,7 @@ def comparison_account(
 
 
 def overlap_account(graph: Graph, table: str, row: str, column: str) -> Account | None:
-    """A cell's scores split by what the scored items share with training; None where the study does not split
-    them."""
+    """A cell's scores split by what scored items share with training; None if the study splits none."""
     file = BELOW.overlap(table, "json")
     path = Path(graph.paths.at(file))
     if not path.is_file():
