@@ -112,7 +112,8 @@ def plan(graph: Graph, names: Iterable[str]) -> tuple[list[DatasetCheck], list[U
         if absent:
             unchecked.append(Unchecked(name, _absence_reason(spec, absent)))
         else:
-            tasks.append(_make_check(name, spec, needed))
+            form = published_recipe(name, spec) if spec.published else None
+            tasks.append(DatasetCheck(name, conversion_recipe(name, spec), form, needed))
     return sorted(tasks, key=lambda task: task.size, reverse=True), unchecked
 
 
@@ -127,11 +128,6 @@ def _absence_reason(spec: DatasetSpec, absent: list[Place]) -> str:
     apply = f"{spec.access}: apply at {spec.apply}, then " if spec.apply else ""
     reasons += [f"{apply}give LOCAL={key}=FOLDER with {', '.join(files)}" for key, files in own.items()]
     return "; ".join(reasons)
-
-
-def _make_check(name: str, spec: DatasetSpec, needed: list[Place]) -> DatasetCheck:
-    form = published_recipe(name, spec) if spec.published else None
-    return DatasetCheck(name, conversion_recipe(name, spec), form, needed)
 
 
 def check_all(tasks: list[DatasetCheck], processes: int) -> Iterator[CheckOutcome]:
@@ -187,13 +183,10 @@ def _published_forms(
         unknown = {split: replace(file, sha256=None) for split, file in recipe.files.items()}
         written = publish(replace(recipe, files=unknown), examples, output)
         faults.append(str(error))
-        return {
-            split: {
-                **one,
-                "equal": one["sha256"] == wanted if (wanted := recipe.files[split].sha256) else None,
-            }
-            for split, one in written.items()
-        }
+        for split, one in written.items():
+            wanted = recipe.files[split].sha256
+            one["equal"] = one["sha256"] == wanted if wanted else None
+        return written
 
 
 def _error_message(error: Exception, task: DatasetCheck) -> str:
@@ -205,9 +198,8 @@ def _error_message(error: Exception, task: DatasetCheck) -> str:
         return str(error)
     place = traceback.extract_tb(error.__traceback__)[-1]
     words = f": {error}" if task.recipe.access == "public" else ""
-    return (
-        f"dataset {task.dataset}: {type(error).__name__} at {Path(place.filename).name}:{place.lineno}{words}"
-    )
+    where = f"{Path(place.filename).name}:{place.lineno}"
+    return f"dataset {task.dataset}: {type(error).__name__} at {where}{words}"
 
 
 def _check_split(

@@ -92,15 +92,8 @@ def differences(left: Side, right: Side) -> Differences:
     """Compare two sides."""
     pairs = paired(left.runs, right.runs)
     flipped = [flips(read_runs(left.runs[one]), read_runs(right.runs[other])) for one, other in pairs.both]
-    return Differences(
-        left.name,
-        right.name,
-        recipe_differences(left, right),
-        run_differences(left, right),
-        flipped,
-        pairs.left,
-        pairs.right,
-    )
+    compared = recipe_differences(left, right), run_differences(left, right), flipped
+    return Differences(left.name, right.name, *compared, pairs.left, pairs.right)
 
 
 def as_json(given: Differences) -> str:
@@ -160,9 +153,8 @@ def _print_scores(to: Console, compared: Differences) -> None:
 def _print_documents(to: Console, compared: Differences) -> None:
     made = table("runs", "of", "right in B only", "right in A only", "note")
     for one, flipped in zip(compared.runs, compared.flips, strict=True):
-        shown = [_with_count(ids) if not flipped.why else "—" for ids in (flipped.gained, flipped.lost)]
-        of = counted(flipped.units, flipped.unit) if not flipped.why else "—"
-        made.add_row(one.common, of, *shown, flipped.why)
+        shown = [counted(flipped.units, flipped.unit), *map(_with_count, (flipped.gained, flipped.lost))]
+        made.add_row(one.common, *(["—"] * 3 if flipped.why else shown), flipped.why)
     to.print(Text("\nDocuments", style="bold"))
     to.print(made)
 
@@ -180,12 +172,9 @@ def _print_cost(to: Console, compared: Differences) -> None:
 
 def _together(costs: Sequence[Cost]) -> Cost:
     tokens = [one.tokens for one in costs if one.tokens is not None]
-    return Cost(
-        sum(one.runs for one in costs),
-        sum(one.seconds for one in costs),
-        sum(tokens) if len(tokens) == len(costs) else None,
-        tuple(sorted({device for one in costs for device in one.devices})),
-    )
+    runs, seconds = sum(one.runs for one in costs), sum(one.seconds for one in costs)
+    devices = sorted({device for one in costs for device in one.devices})
+    return Cost(runs, seconds, sum(tokens) if len(tokens) == len(costs) else None, tuple(devices))
 
 
 def _with_count(ids: Sequence[str]) -> str:

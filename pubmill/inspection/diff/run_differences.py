@@ -142,14 +142,9 @@ def same_examples(sides: tuple[FinishedRuns, FinishedRuns]) -> bool:
 
 def _folds(metric: str, sides: dict[str, FinishedRuns]) -> list[Fold]:
     """Return the contributions of the documents to the runs of some sides, as columns."""
-    runs = DataFrame(
-        [
-            (name, run_of(path).dataset, str(path.absolute()))
-            for name, side in sides.items()
-            for path in side.paths
-        ],
-        columns=["column", "dataset", "record"],
-    )
+    files = [(name, path) for name, side in sides.items() for path in side.paths]
+    rows = [(name, run_of(path).dataset, str(path.absolute())) for name, path in files]
+    runs = DataFrame(rows, columns=["column", "dataset", "record"])
     runs["dataset"] = runs["dataset"].iloc[0]
     row = Row(key="diff", label="diff", metric=metric, published="", printed=metric)
     return row_folds(row, runs, list(sides), Path())[0]
@@ -235,11 +230,8 @@ def _right_units(gold: Sequence[Example], units: Sequence[int], records: Sequenc
     counts = dict.fromkeys(units, 0)
     for path in records:
         predicted = read_predictions(_predictions(path), gold)
-        wrong = {
-            unit
-            for unit, example, one in zip(units, gold, predicted, strict=True)
-            if not is_right(example, _plain(one))
-        }
+        items = zip(units, gold, predicted, strict=True)
+        wrong = {unit for unit, example, one in items if not is_right(example, _plain(one))}
         for unit in counts.keys() - wrong:
             counts[unit] += 1
     return {unit for unit, count in counts.items() if 2 * count > len(records)}

@@ -87,26 +87,24 @@ def examine(graph: Graph, links: Links | None, configuration: Sequence[str] = ()
     """
     wanted = set(graph.table_datasets.wanted())
     specs = sorted(graph.specs.datasets.items())
-    return [
-        _diagnose_dataset(DatasetFinding(name, name in wanted, spec), graph, links, configuration)
-        for name, spec in specs
-    ]
+    findings = [DatasetFinding(name, name in wanted, spec) for name, spec in specs]
+    for finding in findings:
+        _diagnose_dataset(finding, graph, links, configuration)
+    return findings
 
 
 def _diagnose_dataset(
     finding: DatasetFinding, graph: Graph, links: Links | None, configuration: Sequence[str]
-) -> DatasetFinding:
+) -> None:
     if not graph.access.exists(finding.dataset):
         finding.available = False
         finding.counts = "not among the made-up data of this scale"
-        elsewhere = commands.pubmill("doctor", "datasets")
-        finding.to_do.append(f"use another scale: {elsewhere}")
-        return finding
+        finding.to_do.append(f"use another scale: {commands.pubmill('doctor', 'datasets')}")
+        return
     for place in places(graph, finding.dataset, in_results=True):
         _add_place(finding, place, graph, links)
     _add_own_files(finding, graph)
     _add_counts(finding, graph, configuration)
-    return finding
 
 
 def _add_place(finding: DatasetFinding, place: Place, graph: Graph, links: Links | None) -> None:
@@ -138,10 +136,8 @@ def _add_remote_file(
     if mirrored:
         finding.to_do.append(f"fetch {url} to {mirrored}")
     elif dead:
-        finding.to_do.append(
-            f"find a copy elsewhere, and set `mirror:` to a folder that has it as "
-            f"{url.removeprefix('https://')}"
-        )
+        place = url.removeprefix("https://")
+        finding.to_do.append(f"find a copy elsewhere, and set `mirror:` to a folder that has it as {place}")
     elif (advice := "connect to the network, or set `mirror:`") not in finding.to_do:
         finding.to_do.append(advice)
 
@@ -178,8 +174,8 @@ def _add_counts(finding: DatasetFinding, graph: Graph, configuration: Sequence[s
     if differing:
         finding.counted = False
         finding.counts = "counts not as expected: " + "; ".join(differing)
-        again = ("--forcerun", "convert")
-        command = commands.run_files(str(path), configuration=configuration, options=again)
+        options = ("--forcerun", "convert")
+        command = commands.run_files(str(path), configuration=configuration, options=options)
         finding.to_do.append(f"convert it again: {command}")
     else:
         finding.counted, finding.counts = _expectation(finding.spec)

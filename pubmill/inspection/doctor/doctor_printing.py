@@ -1,6 +1,5 @@
 """Output of the doctor: the answer, then a line for each dataset and model, then what to do."""
 
-import itertools
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -31,10 +30,9 @@ def print_summary(
     wanted = [finding for finding in findings if finding.wanted]
     sound = {"dataset": [one.sound for one in wanted], "model": [one.sound for one in models]}
     parts = [f"{sum(some)} of {counted(len(some), noun)}" for noun, some in sound.items() if some]
-    all_sound = all(itertools.chain(*sound.values()))
+    all_sound = all(map(all, sound.values()))
     of_study = f"{' and '.join(parts)} of the study" if parts else "the study needs no data"
-    line = f"Ready or to be fetched: {of_study}"
-    to.print(Text(line, style=GOOD if all_sound else BAD))
+    to.print(Text(f"Ready or to be fetched: {of_study}", style=GOOD if all_sound else BAD))
     if links is not None and not links.network:
         to.print("There is no network: no host answers, so links were not checked.")
     if links is None:

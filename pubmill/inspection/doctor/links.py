@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import requests
@@ -35,9 +35,8 @@ def check_links(urls: Iterable[str]) -> Links:
     for url in dict.fromkeys(urls):
         by_host.setdefault(urlsplit(url).netloc, []).append(url)
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        first = dict(
-            zip(by_host, threads.map(_link_fault, (of_host[0] for of_host in by_host.values())), strict=True)
-        )
+        tried = threads.map(_link_fault, (of_host[0] for of_host in by_host.values()))
+        first = dict(zip(by_host, tried, strict=True))
         silent = {host for host, answer in first.items() if isinstance(answer, _NoAnswerError)}
         if by_host and silent == by_host.keys():
             return Links(False, {})
@@ -63,12 +62,7 @@ def _link_fault(url: str) -> str | _NoAnswerError | None:
 
 
 def _status_fault(method: str, url: str, headers: dict[str, str]) -> str | None:
-    with requests.request(
-        method,
-        url,
-        headers={"User-Agent": "pubmill", **headers},
-        timeout=TIMEOUT,
-        stream=True,
-        allow_redirects=True,
-    ) as response:
+    headers = {"User-Agent": "pubmill", **headers}
+    options: dict[str, Any] = {"timeout": TIMEOUT, "stream": True, "allow_redirects": True}
+    with requests.request(method, url, headers=headers, **options) as response:
         return None if response.status_code < 400 else f"{response.status_code} {response.reason}"

@@ -53,9 +53,8 @@ def _diagnose_model(name: str, graph: Graph) -> ModelFinding:
             what = WHAT[weights.kind]
             if (folder := graph.folders.find(weights.local)) is not None and folder.is_dir():
                 return ModelFinding(name, f"{what} of your own, {folder}")
-            return ModelFinding(
-                name, f"{what} of your own", False, f"bring it: {how_to_bring(weights.local)}"
-            )
+            to_do = f"bring it: {how_to_bring(weights.local)}"
+            return ModelFinding(name, f"{what} of your own", False, to_do)
     made = "pretrained here" if isinstance(weights, PretrainedWeights) else "random weights"
     return ModelFinding(name, f"{made}, recipe {weights.recipe}")
 
@@ -71,20 +70,17 @@ def _diagnose_release(name: str, weights: ReleasedWeights | ArchivedWeights, gra
     if isinstance(weights, ArchivedWeights):
         return _diagnose_archive(name, weights.url, f"the archive {weights.url}{state}", graph)
     source = f"the hub's {weights.id}{state}"
-    if version and isinstance(
-        huggingface_hub.try_to_load_from_cache(weights.id, "config.json", revision=version), str
-    ):
+    cached = version and huggingface_hub.try_to_load_from_cache(weights.id, "config.json", revision=version)
+    if isinstance(cached, str) and cached:
         return ModelFinding(name, f"{source}, in the cache")
-    return ModelFinding(
-        name, source, None, "without network: put its files into a folder and set that in the model's spec"
-    )
+    to_do = "without network: put its files into a folder and set that in the model's spec"
+    return ModelFinding(name, source, None, to_do)
 
 
 def _diagnose_archive(name: str, url: str, source: str, graph: Graph) -> ModelFinding:
     mirrored = path_in_mirror(url, graph.study.mirror)
     if Path(graph.paths.source_of_url(url)).is_file() or (mirrored and mirrored.is_file()):
         return ModelFinding(name, f"{source}, in the results or the mirror")
-    to_do = (
-        f"put it into the mirror as {mirrored}" if mirrored else "without network: use a mirror that has it"
-    )
-    return ModelFinding(name, source, False if mirrored else None, to_do)
+    if mirrored:
+        return ModelFinding(name, source, False, f"put it into the mirror as {mirrored}")
+    return ModelFinding(name, source, None, "without network: use a mirror that has it")

@@ -27,7 +27,6 @@ from pubmill.messages import commands
 from pubmill.messages.wording import unknown
 from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.fact_tables import FactSource
-from pubmill.recipes.other_tables import ReferencedCell
 from pubmill.recipes.tables import Column, Row, TableRecipe
 from pubmill.stages import Graph, published_values
 from pubmill.stages.pipelines import OFF_THE_SHELF
@@ -123,23 +122,20 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
         raise PubmillError(unknown("table", table, [*specs.tables, *specs.fact_tables]))
     recipe = with_floors_that_exist(explainer.graph.tables.recipe(table), explainer.results)
     rows = recipe.all_rows
-    straight = bool(matching_items(row, rows, _own_key)) and bool(
-        matching_items(column, recipe.columns, _own_key)
-    )
-    turned = bool(matching_items(row, recipe.columns, _own_key)) and bool(
-        matching_items(column, rows, _own_key)
-    )
-    if turned and not straight:
+
+    def fit(one: str, other: str) -> bool:
+        return bool(matching_items(one, rows, _own_key) and matching_items(other, recipe.columns, _own_key))
+
+    if not fit(row, column) and fit(column, row):
         row, column = column, row  # papers print tables in both orientations
-    if not straight and not turned:
+    elif not fit(row, column):
         _check_models(explainer, [row, column], [*rows, *recipe.columns])
-    found_row = find_unique("row", row, rows, _own_key)
-    found_column = find_unique("column", column, recipe.columns, _own_key)
+    found = find_unique("row", row, rows, _own_key), find_unique("column", column, recipe.columns, _own_key)
     try:
-        made = table_of_cell(recipe, found_row, found_column, explainer.published(table), explainer.results)
+        made = table_of_cell(recipe, *found, explainer.published(table), explainer.results)
     except PubmillError as error:
-        return _explain_cell(explainer, table, recipe, None, str(error), found_row, found_column)
-    return _explain_cell(explainer, table, recipe, made, None, found_row, found_column)
+        return _explain_cell(explainer, table, recipe, None, str(error), *found)
+    return _explain_cell(explainer, table, recipe, made, None, *found)
 
 
 def _check_models(explainer: Explainer, names: Sequence[str], among: Sequence[Row | Column]) -> None:
@@ -181,33 +177,28 @@ def _explain_cell(
     )
     difference, origin = difference_of(recipe, row), recipe.copied.get(f"{column.key}/{row.key}")
     if origin:
-        return replace(shown, parts=(_elsewhere(explainer, origin),))
+        return replace(shown, parts=(explain(explainer, origin.table, origin.row, origin.column),))
     if behind or difference:
         parts = tuple(_explain_cell(explainer, table, recipe, made, None, *part) for part in behind)
         if difference:
             of = row_of(recipe, difference.of)
             own = _explain_cell(explainer, table, recipe, made, None, of, column)
             minus = difference.minus.get(column.key)
-            parts = (own, _elsewhere(explainer, minus)) if minus else (own,)
+            others = (explain(explainer, minus.table, minus.row, minus.column),) if minus else ()
+            parts = (own, *others)
         lacking = tuple(dict.fromkeys(file for part in parts for file in part.lacking))
-        others = dict.fromkeys(todo for part in parts if not part.lacking for todo in part.to_do)
-        commands = (explainer.command(lacking),) if lacking else ()
-        return replace(shown, parts=parts, lacking=lacking, to_do=(*commands, *others))
+        steps = dict.fromkeys(step for part in parts if not part.lacking for step in part.to_do)
+        made_by = (explainer.command(lacking),) if lacking else ()
+        return replace(shown, parts=parts, lacking=lacking, to_do=(*made_by, *steps))
     paths = recipe.records.get(column.key, {}).get(row.key, ())
     return replace(shown, **_cell_origins(explainer, table, recipe, row, column, paths))
-
-
-def _elsewhere(explainer: Explainer, cell: ReferencedCell) -> Explanation:
-    """Explain the cell of another table that a cell refers to."""
-    return explain(explainer, cell.table, cell.row, cell.column)
 
 
 def _cell_fields(row: Row, cell: Cell | None) -> Account:
     """Return the fields of a cell in the table, except its runs and the other cells that it refers to, and
     CV* of its value and the published one."""
-    excluded = {"seeds", "copied_from", "minus"}
-    fields = {**cell.model_dump(exclude=excluded), "CV*": cell_cv(cell)} if cell else {}
-    return {"metric": row.metric, **fields}
+    fields = cell.model_dump(exclude={"seeds", "copied_from", "minus"}) if cell else {}
+    return {"metric": row.metric, **fields, **({"CV*": cell_cv(cell)} if cell else {})}
 
 
 def _cell_origins(
@@ -223,11 +214,10 @@ def _cell_origins(
     model = named if named in graph.specs.models else None
     weights = weights_account(graph, model) if model else None
     lacking = [run.file for run in runs if not run.facts]
+    is_made = paths and not lacking
     return {
         "runs": runs,
-        "compared": _stored_comparison(explainer, table, recipe, row, column)
-        if paths and not lacking
-        else None,
+        "compared": _stored_comparison(explainer, table, recipe, row, column) if is_made else None,
         "overlap": overlap_account(graph, table, row.key, column.key) if paths else None,
         "data": known,
         "weights": weights,
@@ -254,10 +244,8 @@ def _stored_comparison(
 def _scored_dataset(graph: Graph, dataset: str, runs: Sequence[CellRun]) -> Account:
     """Describe a dataset, and whether its examples are still those that the runs were scored on."""
     account = dataset_account(graph, dataset)
-    scored = {
-        (run.facts["split"], run.facts["data_sha256"]) for run in runs if run.facts and run.dataset == dataset
-    }
-    if scored:
+    facts = [run.facts for run in runs if run.facts and run.dataset == dataset]
+    if scored := {(one["split"], one["data_sha256"]) for one in facts}:
         same = [_comparison_with_scored(graph, dataset, split, digest) for split, digest in sorted(scored)]
         account["same as scored"] = next((fault for fault in same if fault), True)
     return account
@@ -279,14 +267,13 @@ def _comparison_with_scored(graph: Graph, dataset: str, split: str, scored: str)
 def _cell_run(explainer: Explainer, path: str, metric: str) -> CellRun:
     """Return a run by the path of its record below the results."""
     file, named = explainer.results / path, run_of(path)
-    dataset, seed = named.dataset, named.seed
     if not file.is_file():
-        return CellRun(path, dataset, seed, None, "no record", {})
+        return CellRun(path, named.dataset, named.seed, None, "no record", {})
     record = read_record(file)
     score = 100 * record.metrics[metric] if record.metrics and metric in record.metrics else None
     predictions = Path(explainer.graph.paths.predictions(*named))
     facts = {**_record_fields(record), "predictions": _predictions_state(predictions)}
-    return CellRun(path, dataset, seed, score, record.failed, facts)
+    return CellRun(path, named.dataset, named.seed, score, record.failed, facts)
 
 
 def _predictions_state(predictions: Path) -> str:
@@ -302,19 +289,10 @@ def _predictions_state(predictions: Path) -> str:
 
 def _record_fields(record: Record) -> Account:
     """Return the fields of a record that describe how it was made."""
-    kept = {
-        "split",
-        "collapsed",
-        "dev_score",
-        "dev_split",
-        "max_length",
-        "seconds",
-        "commit",
-        "python",
-        "packages",
-    }
-    hashes = {"data_sha256", "trained_on_sha256", "model_sha256", "versions", "recipe", "scored_with"}
-    return {**record.model_dump(include=kept | hashes), "machine": machine(record.hardware)}
+    kept = "split collapsed dev_score dev_split max_length seconds commit python packages versions recipe"
+    hashes = "data_sha256 trained_on_sha256 model_sha256 scored_with"
+    fields = record.model_dump(include={*kept.split(), *hashes.split()})
+    return {**fields, "machine": machine(record.hardware)}
 
 
 def _run_settings(
@@ -372,8 +350,7 @@ def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Ex
     found_row = find_unique("row", row, recipe.rows, lambda one: one.subject)
     found_column = find_unique("column", column, recipe.columns, _own_key)
     source = found_row.sources[found_column.key]
-    lacking = [file for file in source.paths if not (explainer.results / file).is_file()]
-    if lacking:
+    if lacking := [file for file in source.paths if not (explainer.results / file).is_file()]:
         source = FactSource(lacking="not made yet")
     alone = replace(found_row, sources={found_column.key: source})
     recipe = replace(recipe, rows=(alone,), columns=(found_column,))
