@@ -42,15 +42,11 @@ class CheckedFile:
 
 def examine(results: Path) -> list[CheckedFile]:
     """Check all finished results below a folder; hidden files are not finished and are skipped."""
-    files = [
-        path
-        for path in sorted(results.rglob("*"))
-        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(results).parts)
-    ]
+    found = {path: path.relative_to(results).parts for path in sorted(results.rglob("*")) if path.is_file()}
+    files = [path for path, parts in found.items() if not any(part.startswith(".") for part in parts)]
     with ThreadPoolExecutor() as pool:
         checked = [finding for findings in pool.map(_check_file, files) for finding in findings]
-    # A file can be checked by its own checksum and by a list: a fault counts more than none, and both more
-    # than no checksum.
+    # A file may be checked by itself and by a list: a fault goes before none, and both before no checksum.
     checked.sort(key=lambda finding: (finding.fault != "", bool(finding.fault)))
     return sorted({finding.path: finding for finding in checked}.values(), key=lambda finding: finding.path)
 
