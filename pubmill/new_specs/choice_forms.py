@@ -24,11 +24,10 @@ def choice_form(first: Sequence[Row]) -> FileForm | None:
             continue
         used = {choices} if isinstance(choices, str) else set(choices)
         others = [key for key in first[0] if key not in used]
-        for label in sorted(
-            others, key=lambda key: (key not in LABELS, LABELS.index(key) if key in LABELS else 0)
-        ):
-            labels = _labels([value_at(row, label) for row in first], [of_row or {} for of_row in texts])
-            if labels:
+        usual = [key for key in LABELS if key in others]
+        for label in (*usual, *(key for key in others if key not in usual)):
+            values = [value_at(row, label) for row in first]
+            if labels := _labels(values, [of_row or {} for of_row in texts]):
                 return _form(first, choices, label, labels, others)
     return None
 
@@ -37,15 +36,12 @@ def choice_keys(row: Row) -> list[list[str]]:
     """Return the groups of at least three keys of texts that differ in a letter or number at their end."""
     stems = [(match[1], key) for key in row if isinstance(row[key], str) and (match := _PLACE.fullmatch(key))]
     groups = [[key for _, key in group] for _, group in groupby(sorted(stems), key=lambda one: one[0])]
+    places = [[ord(key[-1].lower()) for key in keys] for keys in groups]
     return [
         keys
-        for keys in groups
-        if len(keys) > 2 and [*map(_place, keys)] == [*range(_place(keys[0]), _place(keys[0]) + len(keys))]
+        for keys, at in zip(groups, places, strict=True)
+        if len(keys) > 2 and at == [*range(at[0], at[0] + len(at))]
     ]
-
-
-def _place(key: str) -> int:
-    return ord(key[-1].lower())
 
 
 def _texts(row: Row, choices: str | Sequence[str]) -> dict[str, str] | None:
@@ -57,12 +53,10 @@ def _labels(values: Sequence[Any], texts: Sequence[Mapping[str, str]]) -> list[s
     is no answer of its row."""
     letters = sorted({letter for one in texts for letter in one})
     listed = [value if isinstance(value, list) else [value] for value in values]
-    if all(set(map(str, given)) <= one.keys() for given, one in zip(listed, texts, strict=True)):
+    answers = [*zip(listed, texts, strict=True)]
+    if all(set(map(str, given)) <= one.keys() for given, one in answers):
         return letters
-    if all(
-        len(given) == 1 and [*one.values()].count(given[0]) == 1
-        for given, one in zip(listed, texts, strict=True)
-    ):
+    if all(len(given) == 1 and [*one.values()].count(given[0]) == 1 for given, one in answers):
         return letters
     numbers = {str(value) for value in values}
     for start in (0, 1):
@@ -75,15 +69,12 @@ def _form(
     first: Sequence[Row], choices: str | Sequence[str], label: str, labels: Any, others: Sequence[str]
 ) -> FileForm | None:
     texts = [key for key in others if key != label and all(isinstance(row.get(key), str) for row in first)]
-    named = [key for key in QUESTIONS if key in texts]
-    question = (
-        named[0] if named else max(texts, key=lambda key: sum(len(row[key]) for row in first), default=None)
-    )
+    longest = max(texts, key=lambda key: sum(len(row[key]) for row in first), default=None)
+    question = next((key for key in QUESTIONS if key in texts), longest)
     if question is None:
         return None
     unread = tuple(key for key in others if key not in (question, label))
     options = {"text": question, "choices": choices, "label": label, "labels": labels}
-    kind, metric = (
-        ("multilabel", "micro_f1") if isinstance(first[0][label], list) else ("sequence", "accuracy")
-    )
+    several = isinstance(first[0][label], list)
+    kind, metric = ("multilabel", "micro_f1") if several else ("sequence", "accuracy")
     return FileForm(kind, "classification", metric, f"{CONVERTER}:{kind}", options, unread=unread)

@@ -81,10 +81,8 @@ def _masked_rows(path: Path, options: Mapping[str, Any]) -> str:
         if number == 1 and "header" in options:
             kept[""] = line
             continue
-        shown = [
-            masked(cell) if what in ("text", "skip") else cell
-            for what, cell in zip(columns, cells, strict=True)
-        ]
+        pairs = zip(columns, cells, strict=True)
+        shown = [masked(cell) if what in ("text", "skip") else cell for what, cell in pairs]
         kept.setdefault(cells[columns.index("label")], "\t".join(shown))
     return "".join(f"{line}\n" for line in kept.values())
 

@@ -12,19 +12,9 @@ from pubmill.examples.kinds import is_label_list
 from pubmill.formats.document_files import ARCHIVES, suffix_of
 from pubmill.formats.row_files import READERS, Row, label_names, rows, texts_of
 from pubmill.formats.safe_xml import parse_xml
+from pubmill.new_specs import file_forms
 from pubmill.new_specs.choice_forms import choice_form
-from pubmill.new_specs.file_forms import (
-    BY_HAND,
-    MOST_LABELS,
-    ROWS,
-    SPLITS,
-    FileForm,
-    Options,
-    label_of,
-    named_columns,
-    score_of,
-    split_of,
-)
+from pubmill.new_specs.file_forms import BY_HAND, MOST_LABELS, ROWS, SPLITS, FileForm, Options, named_columns
 
 CONVERTER = "pubmill.convert.row_examples"
 WORDS = ("tokens", "words")
@@ -47,12 +37,8 @@ def row_form(files: Mapping[str, Path]) -> FileForm:
     if ROWS in files:
         beside |= _split_options(path, every)
         first = every = [{key: row[key] for key in row if key != beside["split_column"]} for row in every]
-    form = (
-        _tokens_form(path, first)
-        or _span_form(first)
-        or choice_form(first)
-        or _sequence_form(path, first, every)
-    )
+    form = _tokens_form(path, first) or _span_form(first) or choice_form(first)
+    form = form or _sequence_form(path, first, every)
     return replace(form, options=form.options | beside)
 
 
@@ -61,8 +47,8 @@ def _split_options(path: Path, every: Sequence[Row]) -> Options:
 
     A heading that is such a name itself is a row of a table without headings.
     """
-    for key in (key for key in every[0] if split_of(key) is None):
-        splits = {str(row.get(key)): split_of(str(row.get(key))) for row in every}
+    for key in (key for key in every[0] if file_forms.split_of(key) is None):
+        splits = {str(row.get(key)): file_forms.split_of(str(row.get(key))) for row in every}
         if "train" in splits.values() and None not in splits.values() and len(splits) <= len(SPLITS):
             return {"split_column": key, "split_values": splits}
     raise PubmillError(
@@ -144,7 +130,7 @@ def _id(every: Sequence[Row]) -> Options:
 
 def _sequence_form(path: Path, first: Sequence[Row], every: Sequence[Row]) -> FileForm:
     lists = [key for key in first[0] if _is_label_list([one.get(key) for one in first])]
-    flags = [key for key in first[0] if _are_flags([one.get(key) for one in first])]
+    flags = [key for key in first[0] if {str(one.get(key)) for one in first} <= {"0", "1", "True", "False"}]
     keys = [key for key in first[0] if isinstance(first[0][key], str | int | float)]
     texts = {key: tuple("" if one.get(key) is None else str(one[key]) for one in first) for key in keys}
     if lists or len(flags) > 2:
@@ -171,14 +157,14 @@ def _sequence_form(path: Path, first: Sequence[Row], every: Sequence[Row]) -> Fi
 def _label(closed: Mapping[str, Sequence[str]], texts: Mapping[str, Sequence[str]], path: Path) -> str:
     """Return the key of the label: if possible one of whose values the other files have no further."""
     try:
-        return label_of(closed, str(path), "column or key")
+        return file_forms.label_of(closed, str(path), "column or key")
     except PubmillError:
-        return label_of(texts, str(path), "column or key")
+        return file_forms.label_of(texts, str(path), "column or key")
 
 
 def _score_form(path: Path, texts: Mapping[str, Sequence[str]]) -> FileForm | None:
     """Return the form of pairs of texts with a score; None without scores or with one text."""
-    score = score_of(texts)
+    score = file_forms.score_of(texts)
     named = {name: key for key, name in named_columns(texts, score, str(path)).items()} if score else {}
     if "text_pair" not in named:
         return None
@@ -195,12 +181,11 @@ def _unread(texts: Mapping[str, Sequence[str]], names: Options) -> tuple[str, ..
 def joined_labels(texts: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
     """Return the column of several labels in one text, and what divides them; None if there is none."""
     for key, values in texts.items():
-        separator = _separator(sorted(set(values)))
-        parts = (
-            Counter(part.strip() for value in values for part in value.split(separator)) if separator else {}
-        )
+        if (separator := _separator(values)) is None:
+            continue
+        parts = {part.strip() for value in values for part in value.split(separator)}
         if 1 < len(parts) <= min(MOST_LABELS, len(values) // 2) and max(map(len, parts)) <= LONGEST_LABEL:
-            return key, str(separator)
+            return key, separator
     return None
 
 
@@ -208,10 +193,6 @@ def _is_label_list(values: Sequence[Any]) -> bool:
     strings = all(isinstance(one, list) and all(isinstance(item, str) for item in one) for one in values)
     different = set(chain.from_iterable(values)) if strings else set()
     return strings and 1 < len(different) <= len(values) and max(map(len, different)) <= LONGEST_LABEL
-
-
-def _are_flags(values: Sequence[Any]) -> bool:
-    return {str(value) for value in values} <= {"0", "1", "True", "False"}
 
 
 def _multilabel_form(

@@ -67,7 +67,5 @@ def _with_include(schema: dict[str, Any]) -> dict[str, Any]:
     if "properties" in schema:
         return schema | {"properties": {"include": INCLUDE, **schema["properties"]}}
     forms = [form["$ref"].rpartition("/")[2] for form in schema["anyOf"]]
-    definitions = {
-        name: _with_include(one) if name in forms else one for name, one in schema["$defs"].items()
-    }
-    return schema | {"$defs": definitions}
+    own = {name: _with_include(schema["$defs"][name]) for name in forms}
+    return schema | {"$defs": schema["$defs"] | own}

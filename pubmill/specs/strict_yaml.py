@@ -114,10 +114,8 @@ def _read_bounded(path: Path) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         raise _FaultError(line, "not UTF-8; save the file in that encoding") from None
     if unprintable := yaml.reader.Reader.NON_PRINTABLE.search(text):
-        line = text.count("\n", 0, unprintable.start()) + 1
-        raise _FaultError(
-            line, f"holds the character U+{ord(unprintable[0]):04X}, which YAML forbids; remove it"
-        )
+        line, number = text.count("\n", 0, unprintable.start()) + 1, ord(unprintable[0])
+        raise _FaultError(line, f"holds the character U+{number:04X}, which YAML forbids; remove it")
     return text
 
 
@@ -172,9 +170,8 @@ class _NodeReader:
         for key_node, value_node in nodes:
             key, line = self._read_key(key_node), key_node.start_mark.line + 1
             if first := self.lines.get((*at, key)):
-                self.errors.append(
-                    f"{self.shown}:{line}: duplicate key {_short_repr(key)}, first at {first}; remove one"
-                )
+                fault = f"duplicate key {_short_repr(key)}, first at {first}; remove one"
+                self.errors.append(f"{self.shown}:{line}: {fault}")
                 continue
             self.lines[(*at, key)] = f"{self.shown}:{line}"
             yield key, self.value(value_node, (*at, key))

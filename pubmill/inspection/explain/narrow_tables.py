@@ -58,7 +58,7 @@ def _built(
 ) -> Table:
     """Build the table with only the records of these rows and columns; `referring`: the column and row of the
     only cell that may refer to another table."""
-    known = {name: recipe.records[name].items() for name in columns if name in recipe.records}
+    known = {name: recipe.records[name] for name in columns if name in recipe.records}
     records = {name: {key: paths for key, paths in of.items() if key in rows} for name, of in known.items()}
     column, row = referring or ("", "")
     copied = {key: cell for key, cell in recipe.copied.items() if key == f"{column}/{row}"}
