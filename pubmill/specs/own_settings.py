@@ -146,12 +146,10 @@ def with_own_settings(specs: Specs, study: "Study") -> Specs:
         _check_datasets(study.choice, specs)
     own = {name: _with_settings(protocol, study, suffix) for name, protocol in protocols.items()}
     made = specs.model_copy(update={"protocols": {**specs.protocols, **own}})
-    changed = {
-        name: table.model_copy(
-            update={"columns": tuple(own_column(table, one, made, study) for one in table.columns)}
-        )
-        for name, table in tables.items()
-    }
+    changed = {}
+    for name, table in tables.items():
+        columns = tuple(own_column(table, one, made, study) for one in table.columns)
+        changed[name] = table.model_copy(update={"columns": columns})
     return made.model_copy(update={"tables": {**specs.tables, **changed}})
 
 
@@ -165,11 +163,11 @@ def own_column(table: TableSpec, column: ColumnSpec, specs: Specs, study: "Study
         return column
     cells, faults = dict[str, CellSpec](), dict[str, list[str]]()
     for cell in cell_sources(table, [column], specs):
-        if cell.data and _is_own(cell, table.dataset_of(column, cell.row), specs, study):
-            name, protocol = cell.row.name, specs.protocols[cell.protocol]
-            settings = table.settings_of(column, cell.row)
+        dataset, name = table.dataset_of(column, cell.row), cell.row.name
+        if cell.data and cell.setting and _is_own(cell, dataset, specs, study):
+            protocol, settings = specs.protocols[cell.protocol], table.settings_of(column, cell.row)
             cells[name] = _own_cell(column.cells.get(name), protocol, settings, study)
-            given = (protocol, cell.data, cell.model, settings)
+            given = (protocol, cell.data, cell.model, cell.setting)
             for fault in _choice_faults(study.choice, *given) if study.choice else ():
                 faults.setdefault(fault, []).append(cell.data.name)
     if faults:
@@ -205,12 +203,11 @@ def _with_settings(protocol: ProtocolSpec, study: "Study", suffix: str) -> Proto
         return f"{setting}+{suffix}"
 
     search = "none" if study.choice else "each"
-    settings = {
-        own(name): one.model_copy(
-            update={"added": True, "search": search, "chosen_by": one.chosen_by and own(one.chosen_by)}
-        )
-        for name, one in protocol.settings.items()
-    }
+    settings = {}
+    for name, setting in protocol.settings.items():
+        chosen_by = setting.chosen_by and own(setting.chosen_by)
+        changed = {"added": True, "search": search, "chosen_by": chosen_by}
+        settings[own(name)] = setting.model_copy(update=changed)
     overrides = protocol.overrides | {
         name: one.model_copy(update={"settings": (*one.settings, *map(own, one.settings))})
         for name, one in protocol.overrides.items()
@@ -263,22 +260,14 @@ def _own_cell(
 
 
 def _choice_faults(
-    choice: HyperparameterChoice,
-    protocol: ProtocolSpec,
-    data: DatasetSpec,
-    model: str,
-    settings: tuple[str, ...],
+    choice: HyperparameterChoice, protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str
 ) -> Iterator[str]:
     """Yield what is wrong with a choice for a cell: keys that lack or are not searched, or make no recipe."""
-    setting = next(one for one in settings if one in protocol.settings and protocol.settings[one].fits(data))
     searched = set(protocol.grid(data, model, protocol.settings[setting].chosen_by or setting))
     own = f"{setting}+{choice.name}"
-    given = {
-        key
-        for name, override in protocol.applied(data, model, own).items()
-        if name.partition("/")[0] == choice.name
-        for key in override.values
-    }
+    applied = protocol.applied(data, model, own).items()
+    chosen = [override.values for name, override in applied if name.partition("/")[0] == choice.name]
+    given = {key for values in chosen for key in values}
     folds = {STEPS} if protocol.fold_of(data.name) else set[str]()
     if lacking := sorted(searched - given):
         yield f"no {', '.join(lacking)}, which protocol {protocol.name} searches; add it"
