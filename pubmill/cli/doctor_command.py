@@ -5,14 +5,7 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout, provide_mirror
-from pubmill.cli.studies import (
-    Configfiles,
-    Settings,
-    StudyName,
-    configuration,
-    configured_graph,
-    study_files,
-)
+from pubmill.cli.studies import Configfiles, Settings, StudyName, configuration, configured_graph, study_files
 from pubmill.cli.verbs import Verb
 from pubmill.messages import commands
 from pubmill.specs.study import DEMO
@@ -33,7 +26,7 @@ def doctor(
     the compiler that GPUs need.
     """
     checkout()
-    from pubmill.inspection.doctor.dataset_diagnoses import examine, linked
+    from pubmill.inspection.doctor.diagnoses import examine, examine_models, linked
     from pubmill.inspection.doctor.doctor_printing import (
         print_compiler,
         print_findings,
@@ -41,7 +34,6 @@ def doctor(
         print_summary,
     )
     from pubmill.inspection.doctor.links import check_links
-    from pubmill.inspection.doctor.model_diagnoses import examine_models
     from pubmill.planning.terminal_tables import console
 
     files = [*study_files(study), *(configfile or ())]

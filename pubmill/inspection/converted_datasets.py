@@ -9,7 +9,7 @@ from pubmill.messages import commands
 from pubmill.messages.progress import report_progress
 from pubmill.messages.wording import unknown
 from pubmill.specs import Specs, load
-from pubmill.specs.prompt_specs import PromptSpec, PublishedPrompt
+from pubmill.specs.model_specs import PromptSpec, PublishedPrompt
 from pubmill.specs.study import study_of_scale
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, CARD, Paths

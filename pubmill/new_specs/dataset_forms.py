@@ -14,9 +14,8 @@ from pubmill.convert.squad import VERSIONS
 from pubmill.errors import PubmillError
 from pubmill.formats.document_files import ARCHIVES
 from pubmill.new_specs.annotated_forms import DOCUMENT_READINGS, documents_form, form_of_documents
-from pubmill.new_specs.choice_forms import choice_keys
 from pubmill.new_specs.file_forms import BY_HAND, ROWS, FileForm, Options, label_of, named_columns, score_of
-from pubmill.new_specs.row_forms import are_archived_rows, joined_labels, row_form
+from pubmill.new_specs.row_forms import are_archived_rows, choice_keys, joined_labels, row_form
 from pubmill.storage.archives import members
 
 LABEL = re.compile(r"O|[BIESLU](-\S+)?")

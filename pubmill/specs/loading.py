@@ -28,13 +28,13 @@ from pubmill.specs.model_specs import (
     FolderWeights,
     ModelSpec,
     PromptedWeights,
+    PromptSpec,
     RecipeWeights,
     SpacyWeights,
     StatedWeights,
     faults_of_engines,
 )
 from pubmill.specs.pretraining_checks import Fault, faults_of_pretrainings
-from pubmill.specs.prompt_specs import PromptSpec
 from pubmill.specs.protocol_specs import ProtocolSpec
 from pubmill.specs.recipe_checks import faults_of_recipes
 from pubmill.specs.spec_types import INCLUDES, Name, SpecFaultsError, Strict, dotted_key, problem_text

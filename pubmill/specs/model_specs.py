@@ -1,15 +1,68 @@
-"""Specs of models: released weights, weights trained here, or both; or a spaCy pipeline."""
+"""Specs of models (released weights, weights trained here, or both; or a spaCy pipeline), and of prompts."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
+from pubmill.errors import PubmillError
+from pubmill.examples.prompts import PLACES
 from pubmill.recipes.submissions import Budget, Engine, Price, System
-from pubmill.specs.prompt_specs import PLAIN
-from pubmill.specs.spec_types import Https, LocalKey, Name, Sha256, Spec, Strict
+from pubmill.specs.spec_types import Https, LocalKey, Name, Sha256, Spec, Strict, Text
 from pubmill.storage import name_patterns as names
 from pubmill.storage.release_pins import COMMIT
+
+PLAIN = "plain"
+"""The prompts that are used unless others are named."""
+
+
+def _known_places(template: str) -> str:
+    """Refuse a template with a place in braces that nothing stands for."""
+    if strange := set(re.findall(r"\{(\w+)\}", template)) - set(PLACES):
+        places = ", ".join(f"{{{one}}}" for one in PLACES)
+        raise ValueError(f"{{{min(strange)}}} stands for nothing; there are {places}")
+    return template
+
+
+Template = Annotated[Text, AfterValidator(_known_places)]
+
+
+class PublishedPrompt(Strict):
+    """A prompt that others published. Its text is theirs: the file is downloaded, and read as UTF-8.
+
+    - `url`: the file's address.
+    - `sha256`: the SHA-256 of its content.
+    - `place`: the part of the file that stands for the input.
+    - `input`: what is put there, a template.
+    """
+
+    url: Https
+    sha256: Sha256
+    place: Text
+    input: Template
+
+
+class PromptSpec(Spec):
+    """How language models are asked for the examples of datasets.
+
+    - `templates`: dataset, or task of datasets -> the prompt, or the file of a published one. `{text}` and
+      others stand for the input, `{dummies}` for a text whose arguments are the dataset's dummy words,
+      `{annotated}`, `{labels}` and `{types}` for what the dataset's `glosses` say.
+    """
+
+    templates: Annotated[dict[str, Template | PublishedPrompt], Field(min_length=1)]
+
+    def published(self) -> list[PublishedPrompt]:
+        """Return the prompts that are files of others."""
+        return [one for one in self.templates.values() if isinstance(one, PublishedPrompt)]
+
+    def template(self, dataset: str, task: str) -> str | PublishedPrompt:
+        """Return the template for a dataset: its own, or that of its task."""
+        template = self.templates.get(dataset, self.templates.get(task))
+        if template is None:
+            raise PubmillError(f"specs/prompts/{self.name}.yaml has no template for {dataset} or {task}")
+        return template
 
 
 class RecipeWeights(Strict):

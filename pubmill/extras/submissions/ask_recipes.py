@@ -7,7 +7,7 @@ from pubmill.errors import PubmillError
 from pubmill.examples.prompts import published_template
 from pubmill.recipes.submissions import Asking, AskRecipe, PublishedText
 from pubmill.specs.dataset_specs import DatasetSpec
-from pubmill.specs.prompt_specs import PromptSpec, PublishedPrompt
+from pubmill.specs.model_specs import PromptSpec, PublishedPrompt
 
 
 def asked_of(spec: DatasetSpec, asking: Asking, prompts: PromptSpec) -> AskRecipe:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from pubmill.extras.submissions.ask_recipes import asked_of
 from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
 from pubmill.recipes.submissions import Asking, AskRecipe, SuppliedRecipe
-from pubmill.specs.prompt_specs import PublishedPrompt
+from pubmill.specs.model_specs import PublishedPrompt
 from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.params_text import as_arguments

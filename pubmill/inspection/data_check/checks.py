@@ -169,8 +169,7 @@ def _convert_and_count(task: DatasetCheck, output: Path, faults: list[str]) -> M
     except PubmillError as error:
         card = convert(replace(task.recipe, expect={}, negative=None), inputs, output)
         faults.append(str(error))
-    counts: Mapping[str, Counts] = card["counts"]
-    return counts
+    return dict(card["counts"])
 
 
 def _published_forms(
@@ -205,11 +204,7 @@ def _error_message(error: Exception, task: DatasetCheck) -> str:
 def _check_split(
     task: DatasetCheck, name: str, counts: Mapping[str, Counts] | None, forms: Mapping[str, WrittenSplit]
 ) -> SplitCheck:
-    return SplitCheck(
-        split=name,
-        kind=task.recipe.kind,
-        expected=task.recipe.expect.get(name, {}),
-        found=counts[name] if counts else None,
-        has_form=bool(task.published and name in task.published.files),
-        hash=forms[name]["equal"] if name in forms else None,
-    )
+    expected, found = task.recipe.expect.get(name, {}), counts[name] if counts else None
+    has_form = bool(task.published and name in task.published.files)
+    equal = forms[name]["equal"] if name in forms else None
+    return SplitCheck(name, task.recipe.kind, expected, found, has_form, equal)

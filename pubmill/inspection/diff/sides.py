@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.doctor.dataset_diagnoses import merged_config
+from pubmill.inspection.doctor.diagnoses import merged_config
 from pubmill.messages.wording import unknown
 from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.tables import Aggregate

@@ -6,9 +6,8 @@ from rich.console import Console
 from rich.text import Text
 
 from pubmill.hardware.compilers import compiler_fault
-from pubmill.inspection.doctor.dataset_diagnoses import DatasetFinding
+from pubmill.inspection.doctor.diagnoses import DatasetFinding, ModelFinding
 from pubmill.inspection.doctor.links import Links
-from pubmill.inspection.doctor.model_diagnoses import ModelFinding
 from pubmill.messages.wording import counted
 from pubmill.planning.terminal_tables import BAD, DIM, GOOD, table
 

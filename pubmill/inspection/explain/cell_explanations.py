@@ -106,11 +106,8 @@ class Explainer:
     def command(self, files: Iterable[str], settings: Sequence[str] = ()) -> str:
         """The command that makes files of the results folder, perhaps with other `settings`."""
         paths = [self.graph.paths.at(file) for file in files]
-        return commands.run_files(*paths, configuration=self.options(settings))
-
-    def options(self, settings: Sequence[str] = ()) -> list[str]:
-        """Return the configuration as command-line options."""
-        return commands.configuration_options(self.configfiles, (*self.settings, *settings))
+        configuration = commands.configuration_options(self.configfiles, (*self.settings, *settings))
+        return commands.run_files(*paths, configuration=configuration)
 
 
 def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanation:
@@ -134,8 +131,8 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
     try:
         made = table_of_cell(recipe, *found, explainer.published(table), explainer.results)
     except PubmillError as error:
-        return _explain_cell(explainer, table, recipe, None, str(error), *found)
-    return _explain_cell(explainer, table, recipe, made, None, *found)
+        return replace(_explain_cell(explainer, table, recipe, None, *found), refused=str(error))
+    return _explain_cell(explainer, table, recipe, made, *found)
 
 
 def _check_models(explainer: Explainer, names: Sequence[str], among: Sequence[Row | Column]) -> None:
@@ -153,39 +150,24 @@ def _own_key(one: Any) -> str:
 
 
 def _explain_cell(
-    explainer: Explainer,
-    table: str,
-    recipe: TableRecipe,
-    made: Table | None,
-    refused: str | None,
-    row: Row,
-    column: Column,
+    explainer: Explainer, table: str, recipe: TableRecipe, made: Table | None, row: Row, column: Column
 ) -> Explanation:
     cell = made.cells[column.key][row.key] if made else None
     rows = {one.key: one for one in recipe.rows}
     columns = {one.key: one for one in recipe.columns}
-    behind = [(rows[name], column) for name in rows_behind(recipe, row)] or [
-        (row, columns[name]) for name in column.sources
-    ]
-    shown = Explanation(
-        table=table,
-        row=label_and_key(row.key, row.label),
-        column=label_and_key(column.key, column.label),
-        scale=recipe.scale,
-        value=_cell_fields(row, cell),
-        refused=refused,
-    )
+    behind = [(rows[name], column) for name in rows_behind(recipe, row)]
+    behind = behind or [(row, columns[name]) for name in column.sources]
+    titles = label_and_key(row.key, row.label), label_and_key(column.key, column.label)
+    shown = Explanation(table, *titles, recipe.scale, _cell_fields(row, cell))
     difference, origin = difference_of(recipe, row), recipe.copied.get(f"{column.key}/{row.key}")
     if origin:
         return replace(shown, parts=(explain(explainer, origin.table, origin.row, origin.column),))
     if behind or difference:
-        parts = tuple(_explain_cell(explainer, table, recipe, made, None, *part) for part in behind)
+        parts = tuple(_explain_cell(explainer, table, recipe, made, *part) for part in behind)
         if difference:
-            of = row_of(recipe, difference.of)
-            own = _explain_cell(explainer, table, recipe, made, None, of, column)
-            minus = difference.minus.get(column.key)
-            others = (explain(explainer, minus.table, minus.row, minus.column),) if minus else ()
-            parts = (own, *others)
+            of, minus = row_of(recipe, difference.of), difference.minus.get(column.key)
+            parts = (_explain_cell(explainer, table, recipe, made, of, column),)
+            parts += (explain(explainer, minus.table, minus.row, minus.column),) if minus else ()
         lacking = tuple(dict.fromkeys(file for part in parts for file in part.lacking))
         steps = dict.fromkeys(step for part in parts if not part.lacking for step in part.to_do)
         made_by = (explainer.command(lacking),) if lacking else ()
@@ -212,7 +194,6 @@ def _cell_origins(
     known = tuple(_scored_dataset(graph, name, runs) for name in data if name in graph.specs.datasets)
     named = run_of(paths[0]).model if paths else column.model
     model = named if named in graph.specs.models else None
-    weights = weights_account(graph, model) if model else None
     lacking = [run.file for run in runs if not run.facts]
     is_made = paths and not lacking
     return {
@@ -220,7 +201,7 @@ def _cell_origins(
         "compared": _stored_comparison(explainer, table, recipe, row, column) if is_made else None,
         "overlap": overlap_account(graph, table, row.key, column.key) if paths else None,
         "data": known,
-        "weights": weights,
+        "weights": weights_account(graph, model) if model else None,
         "lacking": tuple(lacking),
         "to_do": _missing_file_commands(explainer, table, row, column, lacking, bool(paths)),
         **_run_settings(graph, paths, model, runs),
@@ -359,13 +340,8 @@ def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Ex
     own = (published[["subject", "fact", "kind"]] == place).all(axis=1)
     made = build_facts(recipe, published[own], read_artefacts(recipe, explainer.results))
     known = recipe.subjects == "datasets" and alone.subject in graph.specs.datasets
-    return Explanation(
-        table=table,
-        row=label_and_key(alone.subject, alone.label),
-        column=label_and_key(found_column.key, found_column.label),
-        scale=recipe.scale,
-        value=made.cells[alone.subject][found_column.key].model_dump(),
-        data=(dataset_account(graph, alone.subject),) if known else (),
-        lacking=tuple(lacking),
-        to_do=(explainer.command(lacking),) if lacking else (),
-    )
+    titles = label_and_key(alone.subject, alone.label), label_and_key(found_column.key, found_column.label)
+    value = made.cells[alone.subject][found_column.key].model_dump()
+    shown = Explanation(table, *titles, recipe.scale, value, lacking=tuple(lacking))
+    data = (dataset_account(graph, alone.subject),) if known else ()
+    return replace(shown, data=data, to_do=(explainer.command(lacking),) if lacking else ())
