@@ -29,11 +29,8 @@ BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
 
 @dataclass(frozen=True)
 class CheckedFile:
-    """Result of checking one file.
-
-    `fault`: what is wrong; None if the file agrees with its digest, "" if it has no digest. `target`: the
-    path to request from Snakemake to build the file again.
-    """
+    """Result of checking one file. `fault`: what is wrong; None if the file agrees with its digest, "" if it
+    has no digest. `target`: the path to request from Snakemake to build the file again."""
 
     path: Path
     fault: str | None

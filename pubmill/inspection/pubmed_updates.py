@@ -27,11 +27,9 @@ class SourceUpdate(NamedTuple):
 
 
 def source_update(source: PubmedSource, mirror: str | None) -> SourceUpdate:
-    """Return the update of a source to what its server has now.
-
-    Files that follow the last one of the same year are added, up to the first gap. The baseline of a later
-    year, if it is there without a gap, replaces all files, because NLM numbers them anew.
-    """
+    """Return the update of a source to what its server has now. Files that follow the last one of the same
+    year are added, up to the first gap. The baseline of a later year, if it is there without a gap, replaces
+    all files, because NLM numbers them anew."""
     files = pubmed_files(source)
     numbers = _numbers(files)
     year = max(numbers)
@@ -78,10 +76,8 @@ def _following(last: int, listed: PubmedYear | None) -> list[int]:
 def updated_specs(
     scale: str, corpora: Iterable[str], folder: Path, updates: Mapping[str, SourceUpdate]
 ) -> dict[Path, str]:
-    """Return the new texts of the specs that name the files of corpora's sources, by file.
-
-    They are named by the spec of a corpus, or by the scale.
-    """
+    """Return the new texts of the specs that name the files of corpora's sources, by file. They are named by
+    the spec of a corpus, or by the scale."""
     paths = [folder / f"scales/{scale}.yaml", *(folder / "corpora" / f"{name}.yaml" for name in corpora)]
     texts = {}
     for path in filter(Path.is_file, paths):

@@ -35,11 +35,8 @@ SCHEMES = {frozenset("ES"): "iobes", frozenset("LU"): "bioul"}
 
 
 def guess(files: Mapping[str, Path], reading: str | None = None) -> FileForm:
-    """Return the form of a dataset's files by split; they must share it.
-
-    `reading`: which of several annotations of documents, or types of questions, is read (`--as`); null: the
-    one that is proposed for them.
-    """
+    """Return the form of a dataset's files by split; they must share it. `reading`: which of several
+    annotations of documents, or types of questions, is read (`--as`); null: the one that is proposed."""
     if reading not in (None, *READINGS):
         raise PubmillError(f"--as {reading}: expected {', '.join(READINGS)}")
     first = next(iter(files.values()))

@@ -67,11 +67,9 @@ class NewDataset:
 def new_dataset(
     given: Sequence[str], name: str | None, mirror: str | None, copies: Path, packed: Path = Path("data")
 ) -> NewDataset:
-    """Return the dataset of the given files, a folder of them, or `hub:GROUP/NAME`.
-
-    Files of the network, or of the mirror in its place, are copied into `copies`. Where a folder has a folder
-    of many files for each split, the files of each are packed into one below `packed`.
-    """
+    """Return the dataset of the given files, a folder of them, or `hub:GROUP/NAME`. Files of the network, or
+    of the mirror in its place, are copied into `copies`. Where a folder has a folder of many files for each
+    split, the files of each are packed into one below `packed`."""
     if len(given) == 1 and (match := _HUB_ID.fullmatch(given[0])):
         urls = _hub_files(match["id"], match["revision"] or "main", mirror)
         return _fetched(name or spec_name(match["id"], "dataset"), urls, mirror, copies)
@@ -199,9 +197,7 @@ class Described:
 
 def describe(data: NewDataset, reading: str | None = None) -> Described:
     """Convert the dataset by the form of its files, and return its spec with the counts that were found.
-
-    `reading`: what documents or questions are read for, as in `guess`.
-    """
+    `reading`: what documents or questions are read for, as in `guess`."""
     form = guess(data.files, reading)
     with tempfile.TemporaryDirectory() as folder:
         examples = Path(folder) / "examples"

@@ -34,8 +34,7 @@ _HUB = re.compile(rf"hub:(?P<id>{HUB_ID})(@(?P<revision>{COMMIT}))?")
 @dataclass(frozen=True)
 class NewModel:
     """A model to be described: a folder of Hugging Face's format, a repository of the hub with its commit
-    (None: the newest at the first download), or a folder of predictions with what its author says of the
-    system."""
+    (None: the newest at the first download), or a folder of predictions with its author's statement."""
 
     name: str
     folder: Path | None = None
@@ -89,9 +88,7 @@ def new_model(
 
 def reads_lowercase(model: NewModel) -> bool:
     """Return whether the model's tokenizer can make capitals small and no piece of its vocabulary has one.
-
-    Checks what fine-tuning needs and, of a folder, that its weights are finite and fit its config.json.
-    """
+    Checks what fine-tuning needs and, of a folder, that its weights are finite and fit its config.json."""
     folder = model.folder or _tokenizer_of_hub(model)
     model_folder_checks.check_links(folder, model.name)
     _, tokenizer = load_settings(folder, model.name)

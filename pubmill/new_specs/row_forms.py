@@ -48,10 +48,8 @@ def row_form(files: Mapping[str, Path]) -> FileForm:
 
 
 def _split_options(path: Path, every: Sequence[Row]) -> Options:
-    """Return the options of a file with all splits: the column that has only their names, and these.
-
-    A heading that is such a name itself is a row of a table without headings.
-    """
+    """Return the options of a file with all splits: the column that has only their names, and these. A
+    heading that is such a name itself is a row of a table without headings."""
     for key in (key for key in every[0] if file_forms.split_of(key) is None):
         splits = {str(row.get(key)): file_forms.split_of(str(row.get(key))) for row in every}
         if "train" in splits.values() and None not in splits.values() and len(splits) <= len(SPLITS):
@@ -68,10 +66,8 @@ def are_archived_rows(path: Path) -> bool:
 
 
 def _record(path: Path) -> str:
-    """Return the element that occurs most often and has children: the rows of XML; empty for other files.
-
-    Of an archive whose files have no such element, each file is a row (`.`).
-    """
+    """Return the element that occurs most often and has children: the rows of XML; empty for other files. Of
+    an archive whose files have no such element, each file is a row (`.`)."""
     if not path.name.endswith((".xml", *ARCHIVES)):
         return ""
     texts = [(name, text) for name, text in texts_of(path) if name.endswith(".xml")]

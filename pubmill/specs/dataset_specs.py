@@ -34,11 +34,8 @@ TASKS = {kind: facts.tasks for kind, facts in FACTS.items()}
 
 @cache
 def _function_names(module: str) -> frozenset[str]:
-    """Names of the functions in a module of `pubmill.convert`.
-
-    They are read from its syntax tree, because every start of Snakemake loads the specs and importing the
-    converters takes more than a second.
-    """
+    """Names of the functions in a module of `pubmill.convert`. They are read from its syntax tree, because
+    every start of Snakemake loads the specs and importing the converters takes more than a second."""
     path = Path(__file__).resolve().parents[1] / "convert" / f"{module}.py"
     tree = ast.parse(path.read_text(encoding="utf-8") if path.is_file() else "")
     return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))

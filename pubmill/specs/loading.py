@@ -187,11 +187,9 @@ def _naming_fault(kind: str, shown: str) -> str:
 
 
 def with_base(path: Path, shown: str, errors: list[str], kind: str) -> tuple[YamlDocument, str | None]:
-    """Read a spec, merge it over the spec that it `include`s, and return the result and that spec's name.
-
-    The included spec is in the same folder. Its lines are prefixed with the line of the `include:`, so that
-    errors in the merged result name the including file. If it cannot be included, the key `include` stays.
-    """
+    """Read a spec, merge it over the spec that it `include`s, and return the result and that spec's name. The
+    included spec is in the same folder. Its lines are prefixed with the line of the `include:`, so that
+    errors in the merged result name the including file. If it cannot be included, the key `include` stays."""
     document = strict_yaml.read(path, shown, errors)
     base_name = document.value.get("include")
     if base_name is None:

@@ -154,10 +154,8 @@ def with_own_settings(specs: Specs, study: "Study") -> Specs:
 
 
 def own_column(table: TableSpec, column: ColumnSpec, specs: Specs, study: "Study") -> ColumnSpec:
-    """Return a column whose cells with models of the study are made in the study's own settings.
-
-    Raises a `PubmillError` if a choice does not give exactly what is searched for one of these cells.
-    """
+    """Return a column whose cells with models of the study are made in the study's own settings. Raises a
+    `PubmillError` if a choice does not give exactly what is searched for one of these cells."""
     suffix = _suffix(study)
     if suffix is None or not column.model:
         return column

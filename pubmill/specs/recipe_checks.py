@@ -19,11 +19,8 @@ Run = tuple[DatasetSpec, str, str]
 def faults_of_recipes(
     protocol: ProtocolSpec, datasets: Mapping[str, DatasetSpec]
 ) -> Iterator[tuple[Location, str]]:
-    """Yield the location and message of each fault in the recipes of a protocol; each location once.
-
-    Runs to which the same parts of the protocol apply are checked once, because every start of Snakemake
-    loads the specs.
-    """
+    """Yield the location and message of each fault in the recipes of a protocol; each location once. As every
+    start of Snakemake loads the specs, runs to which the same parts apply are checked once."""
     seen, blamed = set(), set()
     for run in _possible_runs(protocol, datasets):
         data, model, setting = run

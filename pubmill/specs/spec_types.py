@@ -151,10 +151,8 @@ TYPE_WORDS = {
 
 
 def problem_text(problem: Any, model: Any = None) -> str:
-    """Return one of pydantic's errors as a message that includes the value found.
-
-    `model`: the type of the whole spec; without it, no key is suggested for an unknown one.
-    """
+    """Return one of pydantic's errors as a message that includes the value found. `model`: the type of the
+    whole spec; without it, no key is suggested for an unknown one."""
     if problem["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         near = ", ".join(nearest_keys(model, tuple(problem["loc"])))
         return f"unknown key; {f'the nearest: {near}' if near else 'check its spelling, or remove it'}"
@@ -174,10 +172,8 @@ SHOWN = 3
 
 
 def nearest_keys(model: Any, place: tuple[int | str, ...]) -> list[str]:
-    """Return the known keys beside an unknown one, the most similar first.
-
-    `model`: the type of the whole spec; `place`: pydantic's location of the unknown key.
-    """
+    """Return the known keys beside an unknown one, the most similar first. `model`: the type of the whole
+    spec; `place`: pydantic's location of the unknown key."""
     *above, key = place
     hints = [model]
     for step in above:

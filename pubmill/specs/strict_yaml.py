@@ -27,9 +27,7 @@ _TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool",
 
 class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  # type: ignore[misc]
     """The safe loader, except that `1e-5` is a number (YAML 1.1 reads it as text) and dates stay text.
-
-    PyYAML's C parser, where available, reads all specs in a tenth of a second instead of two.
-    """
+    PyYAML's C parser, where available, reads all specs in a tenth of a second instead of two."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -205,11 +203,9 @@ def _short_repr(value: object) -> str:
 
 
 def merge(base: YamlDocument, over: YamlDocument, whole: Sequence[Location] = ()) -> YamlDocument:
-    """Return `base` overlaid with `over`, whose keys win.
-
-    Mappings are merged key by key; all other values, and mappings at the locations `whole` ("*" is any key),
-    are replaced. An empty mapping clears that of the base. A merged mapping has the line of `over`.
-    """
+    """Return `base` overlaid with `over`, whose keys win. Mappings are merged key by key; all other values,
+    and mappings at the locations `whole` ("*" is any key), are replaced. An empty mapping clears that of the
+    base. A merged mapping has the line of `over`."""
     lines, new = dict(base.lines), over.lines
 
     def merged(below: Any, above: Any, at: Location) -> Any:
@@ -231,10 +227,8 @@ def _fits(place: Location, at: Location) -> bool:
 
 
 def parts(document: YamlDocument, key: str) -> dict[str | int, YamlDocument]:
-    """Return each value of the mapping at a key as a separate document, by its own key.
-
-    They have no line for their roots: a key that is missing there is missing in what it overlays.
-    """
+    """Return each value of the mapping at a key as a separate document, by its own key. They have no line for
+    their roots: a key that is missing there is missing in what it overlays."""
     mapping = document.value.get(key)
     if not isinstance(mapping, dict):
         return {}

@@ -113,9 +113,8 @@ class Study(Strict):
 
 
 def check_files(files: Iterable[str | Path]) -> None:
-    """Raise a `PubmillError` for what Snakemake accepts silently in configuration files (duplicate keys, of
-    which it uses the last; `__use_yte__`, whose expressions are Python), and for empty files, whose name its
-    message lacks."""
+    """Raise a `PubmillError` for what Snakemake accepts silently (duplicate keys, of which it uses the last;
+    `__use_yte__`, whose expressions are Python), and for empty files, whose name its message lacks."""
     errors: list[str] = []
     for file in files:
         faults: list[str] = []
@@ -158,11 +157,8 @@ def without_demo(merged: dict[str, Any], base: Mapping[str, Any], given: Set[str
 def check_study(
     config: dict[str, Any], specs_folder: Path, files: Iterable[str | Path] = ()
 ) -> tuple[Study, Specs]:
-    """Check the merged configuration of a run and load the specs at its scale.
-
-    Mistakes in specs that the study does not use are reported, and stop nothing. `files`: those that it was
-    merged from, for the places of its mistakes.
-    """
+    """Check the merged configuration of a run and load the specs at its scale. Mistakes in specs that it does
+    not use are reported, and stop nothing. `files`: those that it was merged from, for places of mistakes."""
     try:
         study = Study.model_validate(config)
     except ValidationError as error:
@@ -246,11 +242,8 @@ _FILE = re.compile(r"'?(?P<path>[^/]+/(?P<kind>[^/]+)/(?P<name>.+?)\.yaml)'?:")
 
 def load_used(folder: Path, scale: str, used: Mapping[str, tuple[str, ...]]) -> Specs:
     """Return the specs at a scale without those that have mistakes, which are reported, if nothing used
-    depends on them; else raise the error on all mistakes.
-
-    `used`: kind -> names that a study uses by themselves. What these refer to is used, too, and so are models
-    that name one of the tables.
-    """
+    depends on them; else raise the error on all mistakes. `used`: kind -> names that a study uses by
+    themselves. What these refer to is used, too, and so are models that name one of the tables."""
     without: frozenset[str] = frozenset()
     mistakes: list[str] = []
     while True:

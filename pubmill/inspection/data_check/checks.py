@@ -42,11 +42,8 @@ class DatasetCheck:
 
 
 class SplitCheck(NamedTuple):
-    """Result for one split.
-
-    `found`: counts of the conversion, None if it failed. `has_form`: whether the split has a published form;
-    `hash`: whether that form has the published hash, None if the hash is unknown.
-    """
+    """Result for one split. `found`: counts of the conversion, None if it failed. `has_form`: whether it has a
+    published form; `hash`: whether that has the published hash, None if this is unknown."""
 
     split: str
     kind: str
@@ -138,11 +135,8 @@ def check_all(tasks: list[DatasetCheck], processes: int) -> Iterator[CheckOutcom
 
 
 def check(task: DatasetCheck) -> CheckOutcome:
-    """Check one dataset: the hashes of its files, its counts, and the bytes of its published form.
-
-    Errors that would stop a job of the graph go to `faults`. Counts and hashes are still computed where
-    possible, so that the output shows what differs.
-    """
+    """Check one dataset: the hashes of its files, its counts, and the bytes of its published form. After errors
+    that would stop a job, counts and hashes are still computed if possible, to show what differs."""
     began = time.perf_counter()
     faults: list[str] = []
     counts: Mapping[str, Counts] | None = None
@@ -189,10 +183,8 @@ def _published_forms(
 
 
 def _error_message(error: Exception, task: DatasetCheck) -> str:
-    """Return the message of an error; an unexpected one with its place in the code.
-
-    The text of an unexpected error is left out if the dataset's licence forbids showing its text.
-    """
+    """Return the message of an error; an unexpected one with its place in the code. The text of an unexpected
+    error is left out if the dataset's licence forbids showing its text."""
     if isinstance(error, PubmillError):
         return str(error)
     place = traceback.extract_tb(error.__traceback__)[-1]

@@ -42,12 +42,9 @@ class Cost(NamedTuple):
 
 
 class RunDifference(NamedTuple):
-    """Runs of one dataset on both sides, in points (0..100).
-
-    `left`, `right`: names; `scores`: None where there is none; `difference`: right minus left; `interval`: at
-    95 % over seeds and documents; `p`: of the paired bootstrap over documents, None if the documents differ;
-    `why`: why something is absent.
-    """
+    """Runs of one dataset on both sides, in points (0..100). `left`, `right`: names; `scores`: None where
+    there is none; `difference`: right minus left; `interval`: at 95 % over seeds and documents; `p`: of the
+    paired bootstrap over documents, None if the documents differ; `why`: why something is absent."""
 
     left: str
     right: str

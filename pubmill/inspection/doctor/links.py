@@ -13,10 +13,8 @@ AT_ONCE = 8
 
 
 class Links(NamedTuple):
-    """Result of checking links.
-
-    `network`: False if no host answers, so that nothing is known. `dead`: URL -> what is wrong with it.
-    """
+    """Result of checking links. `network`: False if no host answers, so that nothing is known. `dead`: URL ->
+    what is wrong with it."""
 
     network: bool
     dead: Mapping[str, str]
@@ -27,10 +25,8 @@ class _NoAnswerError(Exception):
 
 
 def check_links(urls: Iterable[str]) -> Links:
-    """Request every URL and return the dead links.
-
-    One URL of each host is tried first; if the host does not answer, its other URLs are not requested.
-    """
+    """Request every URL and return the dead links. One URL of each host is tried first; if the host does not
+    answer, its other URLs are not requested."""
     by_host: dict[str, list[str]] = {}
     for url in dict.fromkeys(urls):
         by_host.setdefault(urlsplit(url).netloc, []).append(url)

@@ -61,10 +61,10 @@ class Explanation:
     """A cell and everything that it depends on.
 
     `value`: our value, with spread, published value, difference and the cell's other fields; `refused`: why
-    the table shows no value although runs exist; `compared`: the comparison with the best model of the row.
-    `overlap`: its scores split by what the scored items share with training.
-    `parts`: the cells that it is computed from, if it has no runs of its own. `lacking`: missing files below
-    the results folder; `to_do`: commands that make them, or other steps that are needed.
+    the table shows no value although runs exist; `compared`: the comparison with the best model of the row;
+    `overlap`: its scores split by what the scored items share with training; `parts`: the cells that it is
+    computed from, if it has no runs of its own; `lacking`: missing files below the results folder; `to_do`:
+    commands that make them, or other steps that are needed.
     """
 
     table: str
