@@ -38,8 +38,7 @@ class Duplicates(Strict):
 class Contamination(Strict):
     """Removal of documents that contain texts of these splits of these datasets.
 
-    - `datasets`: the datasets whose texts are searched for.
-    - `splits`: the splits whose texts are searched for.
+    - `datasets`, `splits`: those whose texts are searched for.
     """
 
     datasets: Annotated[tuple[Name, ...], Field(min_length=1)]
@@ -47,8 +46,7 @@ class Contamination(Strict):
 
 
 class MimicSource(Strict):
-    """The notes of MIMIC-III, for users with access: `file` in the folder that the configuration's
-    `local_files.KEY` names.
+    """The notes of MIMIC-III, for users with access, in the folder `local_files: {KEY: ...}`.
 
     `brackets`: de-identified places such as `[**Hospital1 18**]` are kept, or normalised to the word for what
     they replace (`hospital`).
@@ -203,8 +201,7 @@ SelectionKeys = Annotated[
 
 
 class CorpusSpec(Spec):
-    """Sources in order of authority. `selection` applies to all of them; `selections` overrides its keys for
-    a source by name.
+    """Sources in order of authority, and what is taken from them.
 
     - `sources`: where documents come from; if two have the same document, the first wins.
     - `duplicates`: removal of repeated texts; null keeps them.
@@ -293,19 +290,17 @@ class Start(Strict):
 
 
 class PretrainingSpec(Spec):
-    """A recipe on a corpus. `checkpoints`: the steps at which the weights are kept, each a target of the
-    graph.
-
-    `title` and `held_out` are as in `PackingRecipe`: whether titles are text, and the share of documents held
-    out. `sentence_splitter`: URL of the sentence-splitter model used for packing. `teacher`: the model that a
-    distillation learns from.
+    """A recipe on a corpus.
 
     - `corpus`: the corpus to train on.
     - `vocab`: the vocabulary.
-    - `start`: where training starts; null: from random weights.
-    - `recipe`: architecture, objective, optimisation and sizes.
+    - `sentence_splitter`: URL of the sentence-splitter model used for packing.
     - `title`: whether titles are text.
     - `held_out`: share of the documents that are not trained on, but give the held-out loss.
+    - `start`: where training starts; null: from random weights.
+    - `teacher`: the model that a distillation learns from.
+    - `recipe`: architecture, objective, optimisation and sizes.
+    - `checkpoints`: the steps at which the weights are kept, each a target of the graph.
     """
 
     corpus: Name

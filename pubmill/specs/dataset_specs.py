@@ -70,8 +70,7 @@ Converter = Annotated[
 
 
 class File(Strict):
-    """A file to download, with exactly one of `sha256`, `git_blob` (git's id of its content) and `unchecked`
-    (the reason why its bytes cannot be known in advance).
+    """A file to download, with exactly one of `sha256`, `git_blob` and `unchecked`.
 
     - `url`: its address.
     - `sha256`: the SHA-256 of its content.
@@ -92,8 +91,7 @@ class File(Strict):
 
 
 class LocalFile(Strict):
-    """A file that the user provides: `file` in the folder that `local_files.KEY` of the configuration
-    names.
+    """A file that the user provides, in the folder that `local_files.KEY` of the configuration names.
 
     - `local`: the key of the folder in `local_files`.
     - `file`: the file's name there.

@@ -109,11 +109,10 @@ class FactColumn(Strict):
 
 
 class Baseline(Strict):
-    """The denominator of ratios: the time of a row's model (`subject`), or a pretraining of `steps` steps
-    with `batch_size` sequences each.
+    """The denominator of ratios: the time of a row's model, or the size of a pretraining.
 
     - `subject`: the row whose time is the denominator.
-    - `steps`: its number of steps.
+    - `steps`: the pretraining's number of steps.
     - `batch_size`: its sequences in a step.
     """
 

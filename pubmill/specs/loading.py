@@ -51,12 +51,8 @@ class ScaleSpec(Strict):
     - `title`: words added to the titles of tables.
     - `comparable`: whether its numbers may be compared with published ones.
     - `prefer`: released weights or those made here, for models that have both.
-    - `corpora`: keys of corpora that differ at this scale.
-    - `vocabs`: keys of vocabularies that differ at this scale.
     - `pretraining`: keys of recipes that differ at this scale; recipes that include them inherit them.
-    - `models`: keys of models that differ at this scale.
-    - `datasets`: keys of datasets that differ at this scale.
-    - `protocols`: keys of protocols that differ at this scale.
+    - `corpora`, `vocabs`, `models`, `datasets`, `protocols`: keys of such specs that differ at this scale.
     """
 
     name: Name

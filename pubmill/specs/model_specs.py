@@ -195,11 +195,11 @@ Weights = Annotated[
 
 
 class HubWeights(Strict):
-    """Released weights on the Hugging Face hub, pinned to a commit. `revision` null: none is known, so the
-    first download takes the newest commit, records it and keeps it.
+    """Released weights on the Hugging Face hub, pinned to a commit.
 
     - `id`: the repository, GROUP/MODEL.
-    - `revision`: a commit of 40 digits, not a branch; null: the newest at the first download.
+    - `revision`: a commit of 40 digits, not a branch; null: none is known, so the first download takes the
+      newest commit, records it and keeps it.
     """
 
     kind: ClassVar[str] = "hub"
@@ -208,11 +208,10 @@ class HubWeights(Strict):
 
 
 class ArchiveWeights(Strict):
-    """Released weights in a tar or zip archive with one model folder in the form of Transformers. `sha256`
-    null: none is known, so that of the first download is recorded and kept.
+    """Released weights in a tar or zip archive with one model folder in the form of Transformers.
 
     - `url`: the archive's address.
-    - `sha256`: its hash; null: that of the first download is kept.
+    - `sha256`: its hash; null: none is known, so that of the first download is recorded and kept.
     """
 
     kind: ClassVar[str] = "archive"

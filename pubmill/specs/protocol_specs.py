@@ -79,9 +79,7 @@ class Override(DatasetScope):
     `seeds`: the numbers of the seeds of these final runs, instead of 1 to `final.seeds`. `why`: the source of
     the values.
 
-    - `datasets`: only these datasets.
-    - `models`: only these models.
-    - `settings`: only these settings.
+    - `datasets`, `models`, `settings`: only these; null: any.
     - `values`: keys of the fine-tuning recipe.
     """
 
@@ -132,11 +130,10 @@ class SearchSpec(Strict):
 
 
 class Folds(Strict):
-    """Folds of a cross-validated dataset. The number of steps is chosen on `chosen_on`, whose test split
-    serves as dev; the `reported` folds are trained for that many steps, without dev, and scored together.
+    """Folds of a cross-validated dataset.
 
-    - `chosen_on`: the fold that chooses the number of steps.
-    - `reported`: the folds that are scored.
+    - `chosen_on`: the fold that chooses the number of steps; its test split serves as dev.
+    - `reported`: the folds that are trained for that many steps, without dev, and scored together.
     """
 
     chosen_on: Name

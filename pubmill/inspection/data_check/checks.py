@@ -42,8 +42,8 @@ class DatasetCheck:
 
 
 class SplitCheck(NamedTuple):
-    """Result for one split. `found`: counts of the conversion, None if it failed. `has_form`: whether it has a
-    published form; `hash`: whether that has the published hash, None if this is unknown."""
+    """Result for one split. `found`: counts of the conversion, None if it failed. `has_form`: whether a form
+    of it is published; `hash`: whether that has the published hash, None if this is unknown."""
 
     split: str
     kind: str
@@ -135,8 +135,8 @@ def check_all(tasks: list[DatasetCheck], processes: int) -> Iterator[CheckOutcom
 
 
 def check(task: DatasetCheck) -> CheckOutcome:
-    """Check one dataset: the hashes of its files, its counts, and the bytes of its published form. After errors
-    that would stop a job, counts and hashes are still computed if possible, to show what differs."""
+    """Check one dataset: the hashes of its files, its counts, and the bytes of its published form. After
+    errors that would stop a job, counts and hashes are still computed if possible, to show what differs."""
     began = time.perf_counter()
     faults: list[str] = []
     counts: Mapping[str, Counts] | None = None
