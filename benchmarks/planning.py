@@ -25,7 +25,8 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[0] = str(ROOT)
 
-from pubmill.specs import FolderWeights, MimicSource, Specs, TextSource, load
+from pubmill.specs import FolderWeights, Specs, load
+from pubmill.specs.corpus_specs import MimicSource, TextSource
 from pubmill.specs.model_specs import SpacyWeights
 from pubmill.stages.dataset_access import local_names
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pubmill.inspection.explain.table_statements import ORDER, WeighedStatement, by_weight
 from pubmill.specs import Specs
-from pubmill.specs.affected_cells import AffectedCells, CellName
+from pubmill.specs.cell_sources import AffectedCells, CellName
 from pubmill.specs.fidelity import ALL_PAPERS, FidelityRow, faults, rows
 from pubmill.tables.published_values import published_of_cells
 from tests import cell_counts, full_tables

@@ -26,7 +26,7 @@ def doctor(
     the compiler that GPUs need.
     """
     checkout()
-    from pubmill.inspection.doctor.dataset_diagnoses import examine, linked
+    from pubmill.inspection.doctor.diagnoses import examine, examine_models, linked
     from pubmill.inspection.doctor.doctor_printing import (
         print_compiler,
         print_findings,
@@ -34,7 +34,6 @@ def doctor(
         print_summary,
     )
     from pubmill.inspection.doctor.links import check_links
-    from pubmill.inspection.doctor.model_diagnoses import examine_models
     from pubmill.planning.terminal_tables import console
 
     files = [*studies.study_files(study), *(configfile or ())]

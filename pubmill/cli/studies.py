@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.doctor.dataset_diagnoses import merged_config
+from pubmill.inspection.doctor.diagnoses import merged_config
 from pubmill.messages import commands
 from pubmill.messages.installation import root
 from pubmill.messages.wording import unknown

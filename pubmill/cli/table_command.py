@@ -14,7 +14,7 @@ from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.messages.wording import unknown
-from pubmill.specs.hyperparameter_choice import OWN_SEARCH, read_choice_option
+from pubmill.specs.own_settings import OWN_SEARCH, read_choice_option
 from pubmill.specs.study import DEMO
 from pubmill.storage.name_patterns import SPEC, fits
 

@@ -9,7 +9,7 @@ from pubmill.messages import commands
 from pubmill.messages.progress import report_progress
 from pubmill.messages.wording import unknown
 from pubmill.specs import Specs, load
-from pubmill.specs.prompt_specs import PromptSpec, PublishedPrompt
+from pubmill.specs.model_specs import PromptSpec, PublishedPrompt
 from pubmill.specs.study import study_of_scale
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, CARD, Paths
@@ -30,8 +30,7 @@ def check_name(specs: Specs, dataset: str) -> None:
 
 
 def prompt_file(root: Path, results: Path, prompt: str | PublishedPrompt) -> Path | None:
-    """Return the downloaded file of a published prompt, None for a template; a `PubmillError` has the command
-    that fetches it."""
+    """Return a published prompt's file, None for a template; an error has the command that fetches it."""
     if isinstance(prompt, str):
         return None
     file = results / BELOW.source_of_url(prompt.url)

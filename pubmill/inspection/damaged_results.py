@@ -29,11 +29,8 @@ BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
 
 @dataclass(frozen=True)
 class CheckedFile:
-    """Result of checking one file.
-
-    `fault`: what is wrong; None if the file agrees with its digest, "" if it has no digest. `target`: the
-    path to request from Snakemake to build the file again.
-    """
+    """Result of checking one file. `fault`: what is wrong; None if the file agrees with its digest, "" if it
+    has no digest. `target`: the path to request from Snakemake to build the file again."""
 
     path: Path
     fault: str | None
@@ -42,15 +39,11 @@ class CheckedFile:
 
 def examine(results: Path) -> list[CheckedFile]:
     """Check all finished results below a folder; hidden files are not finished and are skipped."""
-    files = [
-        path
-        for path in sorted(results.rglob("*"))
-        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(results).parts)
-    ]
+    found = {path: path.relative_to(results).parts for path in sorted(results.rglob("*")) if path.is_file()}
+    files = [path for path, parts in found.items() if not any(part.startswith(".") for part in parts)]
     with ThreadPoolExecutor() as pool:
         checked = [finding for findings in pool.map(_check_file, files) for finding in findings]
-    # A file can be checked by its own checksum and by a list: a fault counts more than none, and both more
-    # than no checksum.
+    # A file may be checked by itself and by a list: a fault goes before none, and both before no checksum.
     checked.sort(key=lambda finding: (finding.fault != "", bool(finding.fault)))
     return sorted({finding.path: finding for finding in checked}.values(), key=lambda finding: finding.path)
 
@@ -153,8 +146,7 @@ def _check_json(path: Path) -> Iterator[CheckedFile]:
 
 
 def _listed_digests(path: Path, value: Any) -> dict[Path, str]:
-    """The SHA-256 that a JSON file has of other files: of a source, of predictions, of examples, of packed
-    tokens, of a checkpoint."""
+    """The SHA-256 that a JSON file lists: of a source, predictions, examples, packed tokens, checkpoint."""
     record = value if isinstance(value, dict) else {}
     if path.name.endswith(SOURCE_RECORD):
         named = {source_of_record(path.name): record.get("sha256")}

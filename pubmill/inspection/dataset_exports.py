@@ -1,7 +1,6 @@
 """Converted datasets in the layouts of other programs: folders that these read without pubmill.
 
-Of datasets that are not public, only a recipe is written: where the files are to be had, and what makes the
-same folder of them.
+Of datasets that are not public, only a recipe is written: where their files are, and what makes the folder.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,7 +23,7 @@ from pubmill.recipes.report import PageRecipe
 from pubmill.report.croissant import ExampleFile, to_croissant
 from pubmill.report.dataset_pages import ACCESS, Page, SourceLine
 from pubmill.specs import DatasetSpec, LocalFile, Specs
-from pubmill.specs.prompt_specs import PLAIN
+from pubmill.specs.model_specs import PLAIN
 from pubmill.stages.dataset_page_jobs import SPEC_FIELDS
 from pubmill.stages.dataset_recipes import BLURB, dataset_card
 from pubmill.storage.files import sha256, writing
@@ -47,7 +46,6 @@ class Converted:
 
     @property
     def spec(self) -> DatasetSpec:
-        """The dataset's spec."""
         return self.specs.datasets[self.name]
 
     @property
@@ -57,7 +55,6 @@ class Converted:
 
     @cached_property
     def card(self) -> Card:
-        """The dataset's card."""
         return read_card(self.folder / CARD)
 
     @property
@@ -77,10 +74,9 @@ def write_parquet(made: Converted, folder: Path) -> list[Path]:
     kind, page = KINDS[made.spec.kind], _page(made)
     tables = {split: to_table(examples, kind) for split, examples in made.splits().items()}
     written = _write_tables(folder, tables)
-    files = [
-        ExampleFile(split, path.name, path.name, sha256(path), PARQUET) for split, path in written.items()
-    ]
-    texts = {"README.md": _readme(made, written), "croissant.json": to_croissant(page, files)}
+    named = [(split, path.name, path.name, sha256(path)) for split, path in written.items()]
+    croissant = to_croissant(page, [ExampleFile(*names, PARQUET) for names in named])
+    texts = {"README.md": _readme(made, written), "croissant.json": croissant}
     return [*written.values(), *_write_texts(folder, texts)]
 
 
@@ -110,11 +106,8 @@ def write_lm_eval(made: Converted, folder: Path) -> list[Path]:
     return [*_write_tables(folder, tables).values(), *_write_texts(folder, texts)]
 
 
-LAYOUTS: dict[str, Callable[[Converted, Path], list[Path]]] = {
-    "parquet": write_parquet,
-    "lm-eval": write_lm_eval,
-    "bigbio": write_bigbio,
-}
+Writer = Callable[[Converted, Path], list[Path]]
+LAYOUTS: dict[str, Writer] = {"parquet": write_parquet, "lm-eval": write_lm_eval, "bigbio": write_bigbio}
 """Form -> function that writes it into a folder and returns the files."""
 ELSEWHERE = (*LAYOUTS, BLURB)
 """Forms that are made to be passed on, so that datasets which are not public have only a recipe in them."""
@@ -125,8 +118,10 @@ def refuse_gated(name: str, specs: Specs, form: str, folder: Path) -> None:
     spec = specs.datasets[name]
     if spec.access == PUBLIC:
         return
-    counts = {} if name in specs.scale.datasets else _counts(spec)  # those of made-up files say nothing
-    [path] = _write_texts(folder, {RECIPE: yaml.safe_dump(_recipe(spec) | counts, sort_keys=False)})
+    recipe = _recipe(spec)
+    if name not in specs.scale.datasets:  # counts of made-up files say nothing
+        recipe["expect"] = {str(split): counts for split, counts in spec.expect.items()}
+    [path] = _write_texts(folder, {RECIPE: yaml.safe_dump(recipe, sort_keys=False)})
     raise PubmillError(
         f"{name} is not public ({spec.access}: {ACCESS[spec.access]}; {spec.apply}), so its text is not "
         f"written as {form}; {path} says how it is made from the files that one applies for"
@@ -135,17 +130,15 @@ def refuse_gated(name: str, specs: Specs, form: str, folder: Path) -> None:
 
 def _recipe(spec: DatasetSpec) -> dict[str, Any]:
     """Return where the files are to be had, how they are read, and the commands that do it."""
-    keys = sorted({file.local for file in spec.sources.values() if isinstance(file, LocalFile)})
+    sources = spec.sources.items()
+    keys = sorted({file.local for _, file in sources if isinstance(file, LocalFile)})
     folders = [word for key in keys for word in ("--local", f"{key}=FOLDER")]
     return {
         "dataset": spec.name,
         "access": spec.access,
         "apply": spec.apply,
         "licence": spec.licence,
-        "files": {
-            role: file.file if isinstance(file, LocalFile) else file.url
-            for role, file in spec.sources.items()
-        },
+        "files": {role: file.file if isinstance(file, LocalFile) else file.url for role, file in sources},
         "converter": spec.converter,
         "options": spec.options,
         "commands": [
@@ -153,10 +146,6 @@ def _recipe(spec: DatasetSpec) -> dict[str, Any]:
             commands.pubmill("export", spec.name, "--to", "FOLDER", "--as", "jsonl"),
         ],
     }
-
-
-def _counts(spec: DatasetSpec) -> dict[str, object]:
-    return {"expect": {str(split): counts for split, counts in spec.expect.items()}}
 
 
 def _readme(made: Converted, files: Mapping[str, Path]) -> str:
@@ -185,17 +174,9 @@ def _write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
 def _page(made: Converted) -> Page:
     """Return what Croissant describes: the spec, the card, and the files from which it was made."""
     spec, card, scale = made.spec, made.card, made.specs.scale
-    recipe = PageRecipe(
-        **{name: getattr(spec, name) for name in SPEC_FIELDS},
-        scale=scale.name,
-        scale_title=scale.title,
-        made_up=made.is_made_up,
-        card=CARD,
-        sources=(),
-        published={},
-        variants=(),
-        versions={},
-    )
+    fields: dict[str, Any] = {name: getattr(spec, name) for name in SPEC_FIELDS}
+    fields |= {"scale": scale.name, "scale_title": scale.title, "made_up": made.is_made_up, "card": CARD}
+    recipe = PageRecipe(**fields, sources=(), published={}, variants=(), versions={})
     urls = {role: file.url for role, file in spec.sources.items() if not isinstance(file, LocalFile)}
     sources = tuple(
         SourceLine(

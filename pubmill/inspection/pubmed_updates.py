@@ -27,32 +27,26 @@ class SourceUpdate(NamedTuple):
 
 
 def source_update(source: PubmedSource, mirror: str | None) -> SourceUpdate:
-    """Return the update of a source to what its server has now.
-
-    Files that follow the last one of the same year are added, up to the first gap. The baseline of a later
-    year, if it is there without a gap, replaces all files, because NLM numbers them anew.
-    """
-    numbers = _numbers(pubmed_files(source))
+    """Return the update of a source to what its server has now. Files that follow the last one of the same
+    year are added, up to the first gap. The baseline of a later year, if it is there without a gap, replaces
+    all files, because NLM numbers them anew."""
+    files = pubmed_files(source)
+    numbers = _numbers(files)
     year = max(numbers)
     url = source.url.rstrip("/")
     baselines = pubmed_years(list_folder(f"{url}/baseline/", mirror))
     updates = {one.year: one for one in pubmed_years(list_folder(f"{url}/updatefiles/", mirror))}
     later = [one for one in baselines if one.year > year and one.numbers[0] == 1 and not one.gaps()]
-    new: Files
+    own: list[int] = []
     if later:
-        baseline = later[-1]
-        following = _following(baseline.numbers[-1], updates.get(baseline.year))
-        new = {"baseline": tuple(baseline.ranges()), **_ranges(baseline.year, following)}
+        year, last, baseline = later[-1].year, later[-1].numbers[-1], tuple(later[-1].ranges())
     else:
-        own = [path for path in pubmed_files(source) if path.startswith("updatefiles/")]
-        following = _following(max(numbers[year]), updates.get(year))
-        new = {
-            "baseline": source.files.get("baseline", ()),
-            **_ranges(year, [*_numbers(own).get(year, ()), *following]),
-        }
-    before = set(pubmed_files(source))
+        last, baseline = max(numbers[year]), source.files.get("baseline", ())
+        own = _numbers(path for path in files if path.startswith("updatefiles/")).get(year, [])
+    ranges = tuple(PubmedYear(year, (*own, *_following(last, updates.get(year))), ()).ranges())
+    new: Files = {"baseline": baseline, **({"updatefiles": ranges} if ranges else {})}
     after = pubmed_files(source.model_copy(update={"files": new}))
-    return SourceUpdate(source.name, _files(source), new, tuple(path for path in after if path not in before))
+    return SourceUpdate(source.name, _files(source), new, tuple(path for path in after if path not in files))
 
 
 def _files(source: PubmedSource) -> Files:
@@ -79,18 +73,11 @@ def _following(last: int, listed: PubmedYear | None) -> list[int]:
     return following
 
 
-def _ranges(year: int, numbers: Iterable[int]) -> Files:
-    ranges = tuple(PubmedYear(year, tuple(numbers), ()).ranges())
-    return {"updatefiles": ranges} if ranges else {}
-
-
 def updated_specs(
     scale: str, corpora: Iterable[str], folder: Path, updates: Mapping[str, SourceUpdate]
 ) -> dict[Path, str]:
-    """Return the new texts of the specs that name the files of corpora's sources, by file.
-
-    They are named by the spec of a corpus, or by the scale.
-    """
+    """Return the new texts of the specs that name the files of corpora's sources, by file. They are named by
+    the spec of a corpus, or by the scale."""
     paths = [folder / f"scales/{scale}.yaml", *(folder / "corpora" / f"{name}.yaml" for name in corpora)]
     texts = {}
     for path in filter(Path.is_file, paths):

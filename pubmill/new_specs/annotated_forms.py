@@ -48,10 +48,8 @@ def _form_in_archive(path: Path) -> str | None:
             return "bioc-xml" if "<collection" in start else None
         if ends[name] == "json":
             return "bioc-json" if '"passages"' in start else None
-        if (
-            ends[name] in ("txt", "pubtator")
-            and _form_of_line(start.lstrip().split("\n")[0], path) == "pubtator"
-        ):
+        first = start.lstrip().split("\n")[0]
+        if ends[name] in ("txt", "pubtator") and _form_of_line(first, path) == "pubtator":
             return "pubtator"
     return None
 
@@ -79,9 +77,8 @@ def _is_doccano(path: Path) -> bool:
         rows = [parse_row(line, "") for line in read_lines(path)]
     except PubmillError:
         return False
-    return all(map(doccano.is_doccano, rows)) and any(
-        any(row.get(key) for key in doccano.SPANS) for row in rows
-    )
+    spans = (row.get(key) for row in rows for key in doccano.SPANS)
+    return all(map(doccano.is_doccano, rows)) and any(spans)
 
 
 def documents_form(files: Mapping[str, Path], form: str, reading: str | None) -> FileForm:

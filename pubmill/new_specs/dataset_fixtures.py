@@ -19,11 +19,8 @@ def masked(text: str) -> str:
 
 
 def fixture(path: Path, form: FileForm) -> str | None:
-    """Return a small file of the same form with masked text; None where text can't be masked in place.
-
-    Of CoNLL columns it has the first sentence and the first further one with a mention; else the heading
-    and the first row of each label.
-    """
+    """Return a small file of the form with masked text; None where it can't be masked in place. Of CoNLL it
+    has the first sentence and the next with a mention; else the heading and the first row of each label."""
     if form.options.get("form") == "pubtator":
         return _masked_document(path)
     if form.converter.endswith("pubmed_rct:read"):
@@ -81,10 +78,8 @@ def _masked_rows(path: Path, options: Mapping[str, Any]) -> str:
         if number == 1 and "header" in options:
             kept[""] = line
             continue
-        shown = [
-            masked(cell) if what in ("text", "skip") else cell
-            for what, cell in zip(columns, cells, strict=True)
-        ]
+        pairs = zip(columns, cells, strict=True)
+        shown = [masked(cell) if what in ("text", "skip") else cell for what, cell in pairs]
         kept.setdefault(cells[columns.index("label")], "\t".join(shown))
     return "".join(f"{line}\n" for line in kept.values())
 

@@ -2,24 +2,28 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from pubmill.convert import bioasq
 from pubmill.convert.source_files import lines
 from pubmill.convert.squad import VERSIONS
 from pubmill.errors import PubmillError
 from pubmill.formats.document_files import ARCHIVES
 from pubmill.new_specs.annotated_forms import DOCUMENT_READINGS, documents_form, form_of_documents
-from pubmill.new_specs.choice_forms import choice_keys
 from pubmill.new_specs.file_forms import BY_HAND, ROWS, FileForm, Options, label_of, named_columns, score_of
-from pubmill.new_specs.question_forms import QUESTION_READINGS, are_questions, questions_form
-from pubmill.new_specs.row_forms import are_archived_rows, joined_labels, row_form
+from pubmill.new_specs.row_forms import are_archived_rows, choice_keys, joined_labels, row_form
+from pubmill.storage.archives import members
 
 LABEL = re.compile(r"O|[BIESLU](-\S+)?")
 NEGATIVES = ("none", "false", "negative", "no_relation", "other", "0", "na")
 """Labels that mean that there is no relation, in lower case."""
+QUESTION_READINGS = {"list": "list_questions", "factoid": "factoid"}
+"""Value of --as -> the converter of these questions. Yes/no questions need a list of those of dev."""
+_METRICS = {"list": "list_f1", "factoid": "mrr"}
 READINGS = (*DOCUMENT_READINGS, *QUESTION_READINGS)
 """Values of --as."""
 _ARROW = "a file of `save_to_disk`; write each split as Parquet (`dataset.to_parquet('train.parquet')`)"
@@ -31,11 +35,8 @@ SCHEMES = {frozenset("ES"): "iobes", frozenset("LU"): "bioul"}
 
 
 def guess(files: Mapping[str, Path], reading: str | None = None) -> FileForm:
-    """Return the form of a dataset's files by split; they must share it.
-
-    `reading`: which of several annotations of documents, or types of questions, is read (`--as`); null: the
-    one that is proposed for them.
-    """
+    """Return the form of a dataset's files by split; they must share it. `reading`: which of several
+    annotations of documents, or types of questions, is read (`--as`); null: the one that is proposed."""
     if reading not in (None, *READINGS):
         raise PubmillError(f"--as {reading}: expected {', '.join(READINGS)}")
     first = next(iter(files.values()))
@@ -50,20 +51,20 @@ def guess(files: Mapping[str, Path], reading: str | None = None) -> FileForm:
     if form := form_of_documents(first):
         return documents_form(files, form, reading)
     if reading:
-        raise PubmillError(
-            f"{first}: --as {reading} is for documents with annotations and for BioASQ's questions"
-        )
+        kinds = "documents with annotations and for BioASQ's questions"
+        raise PubmillError(f"{first}: --as {reading} is for {kinds}")
     if first.name.endswith(ARCHIVES):
         if are_archived_rows(first):
             return row_form(files)
-        raise PubmillError(
-            f"{first}: its files are neither PubTator, BioC, brat, rows nor BioASQ's questions; {BY_HAND}"
-        )
+        kinds = "PubTator, BioC, brat, rows nor BioASQ's questions"
+        raise PubmillError(f"{first}: its files are neither {kinds}; {BY_HAND}")
     line = next((line for _, line in lines(first) if line.strip()), "")
     if not line:
         raise PubmillError(f"{first}: the file is empty")
     if line.startswith("###") and "\t" not in line:
-        return _abstracts_form(files)
+        labels = {line.partition("\t")[0] for _, line in _all(files) if "\t" in line}
+        converter, options = "pubmill.convert.pubmed_rct:read", {"labels": sorted(labels)}
+        return FileForm("sequence", "classification", "macro_f1", converter, options)
     if first.suffix in (".csv", ".xml"):
         return row_form(files)
     if line.startswith(("{", "[")):
@@ -71,12 +72,6 @@ def guess(files: Mapping[str, Path], reading: str | None = None) -> FileForm:
     if line.startswith("#") and "\t" not in line and (row := _first_conllu_row(first)):
         return _conllu_form(files, len(row))
     return _columns_form(files) if is_conll(first) else _table_form(files)
-
-
-def _abstracts_form(files: Mapping[str, Path]) -> FileForm:
-    labels = {line.partition("\t")[0] for _, line in _all(files) if "\t" in line}
-    options = {"labels": sorted(labels)}
-    return FileForm("sequence", "classification", "macro_f1", "pubmill.convert.pubmed_rct:read", options)
 
 
 def _first_conllu_row(path: Path) -> list[str]:
@@ -90,8 +85,7 @@ def _is_comment(line: str) -> bool:
 
 
 def _conllu_form(files: Mapping[str, Path], width: int) -> FileForm:
-    """Return the form of CoNLL-U whose words have BIO labels: in a column of their own, or under a key of the
-    last one."""
+    """Return the form of CoNLL-U with BIO labels of words, in a column or under a key of the last column."""
     path = next(iter(files.values()))
     rows = [line.split("\t") for _, line in _all(files) if line and not _is_comment(line)]
     rows = [row for row in rows if row[0].isdecimal()]
@@ -99,16 +93,13 @@ def _conllu_form(files: Mapping[str, Path], width: int) -> FileForm:
         raise PubmillError(f"{path}: CoNLL-U whose words have different numbers of columns; {BY_HAND}")
     columns: dict[int, list[str]] = {n: [row[n] for row in rows] for n in range(2, width)}
     own = [n for n, labels in columns.items() if _are_labels(labels)]
-    pairs = [pair.partition("=") for misc in columns[width - 1] for pair in misc.split("|")]
-    keys = [
-        key
-        for key in dict.fromkeys(pair[0] for pair in pairs)
-        if _are_labels([v for k, _, v in pairs if k == key])
-    ]
+    values: dict[str, list[str]] = {}
+    for key, _, value in (pair.partition("=") for misc in columns[width - 1] for pair in misc.split("|")):
+        values.setdefault(key, []).append(value)
+    keys = [key for key in values if _are_labels(values[key])]
     if not own and not keys:
-        raise PubmillError(
-            f"{path}: CoNLL-U, but neither a column nor a key of its last has BIO labels; {BY_HAND}"
-        )
+        lacking = "neither a column nor a key of its last has BIO labels"
+        raise PubmillError(f"{path}: CoNLL-U, but {lacking}; {BY_HAND}")
     place = own[0] if own else width - 1
     names = {0: "number", 1: "word", place: "label"}
     options: Options = {"labels": "as_written", "documents": "conllu"}
@@ -177,18 +168,16 @@ def _table_form(files: Mapping[str, Path]) -> FileForm:
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows[0]) or len(row) < 2:
             fault = "one column" if len(row) < 2 else f"{len(row)} columns, where line 1 has {len(rows[0])}"
-            raise PubmillError(
-                f"{path}:{number}: {fault}: neither a table, CoNLL columns nor JSON; {BY_HAND}"
-            )
+            where = f"{path}:{number}"
+            raise PubmillError(f"{where}: {fault}: neither a table, CoNLL columns nor JSON; {BY_HAND}")
     columns = list(zip(*rows[1:], strict=True))
     label = label_of({str(place): values for place, values in enumerate(columns)}, f"{path}:1", "column")
     place = int(label)
     header = rows[0] if rows[0][place] not in columns[place] else None
     names = named_columns({str(n): values for n, values in enumerate(columns)}, label, f"{path}:1")
     options: Options = {"columns": [names.get(str(n), "skip") for n in range(len(columns))]}
-    unread = tuple(
-        rows[0][n] if header else f"column {n + 1}" for n in range(len(columns)) if str(n) not in names
-    )
+    titles = header or [f"column {n}" for n in range(1, len(columns) + 1)]
+    unread = tuple(title for n, title in enumerate(titles) if str(n) not in names)
     options |= {"header": header} if header else {}
     labels = {line.split("\t")[place] for _, line in _all(files) if line.count("\t") >= place}
     options["labels"] = sorted(labels - ({header[place]} if header else set()))
@@ -293,3 +282,37 @@ def _document_form(path: Path, files: Mapping[str, Path]) -> FileForm:
 def _all(files: Mapping[str, Path]) -> Iterator[tuple[int, str]]:
     for path in files.values():
         yield from lines(path)
+
+
+def are_questions(path: Path) -> bool:
+    """Return whether a file, or the first of an archive, is BioASQ's JSON: questions with a type."""
+    if path.name.endswith(ARCHIVES):
+        contents = (content[:100_000] for name, content in members(path) if bioasq.is_json(name))
+        start = next(contents, b"")
+    elif path.suffix == ".json":
+        with path.open("rb") as file:
+            start = file.read(100_000)
+    else:
+        return False
+    return start.lstrip().startswith(b"{") and all(key in start for key in (b'"questions"', b'"type"'))
+
+
+def questions_form(files: Mapping[str, Path], reading: str | None) -> FileForm:
+    """Return the form of the questions that `reading` names, or of the only type that can be read."""
+    first = next(iter(files.values()))
+    questions = (one for path in files.values() for one in bioasq.questions(path, Counter()).values())
+    types = Counter[str](one.type for one in questions)
+    readings = {one: f"{types[one]} {one} questions" for one in QUESTION_READINGS if types[one]}
+    if reading is None and len(readings) > 1:
+        ways = " or ".join(f"--as {one} ({what})" for one, what in readings.items())
+        raise PubmillError(f"{first}: BioASQ's questions of several types; choose one: {ways}")
+    chosen = reading or next(iter(readings), None)
+    if chosen not in readings:
+        met = ", ".join(f"{n} {one}" for one, n in sorted(types.items())) or "none at all"
+        raise PubmillError(
+            f"{first}: no {chosen or 'list or factoid'} questions in these files; they have: {met}. "
+            "For yes/no questions, write a spec like that of bioasq-yesno, which names the questions of dev"
+        )
+    converter = f"pubmill.convert.bioasq:{QUESTION_READINGS[chosen]}"
+    others = {one: what for one, what in readings.items() if one != chosen}
+    return FileForm("span", chosen, _METRICS[chosen], converter, others=others)

@@ -1,7 +1,6 @@
 """How a dataset's files are read, and which of their columns are label, text and id."""
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -17,20 +16,26 @@ BY_HAND = "write the spec by hand, with a converter of your own if docs/converte
 
 _LABEL_NAME = re.compile(r"(?i)(^|[_@/])(labels?|class|gold|target|category|decision)$")
 SPLITS = {"train": "(?<!pre)train", "dev": r"dev|valid|val", "test": "(?<!la)test|golden"}
-"""Split -> pattern of the file names that have it; `pretraining` and `latest` name no split. BioASQ's
-tests are called golden."""
+"""Split -> pattern of file names (not `pretraining`, `latest`); BioASQ's tests are called golden."""
 ROWS = "rows"
 """Role of a file with the rows of all splits."""
 
 
 def split_of(name: str) -> str | None:
     """Return the split that the name of a file has as a word, else in one: `retrieval-test` is of test."""
-    forms = [
-        (split, way.format(form))
-        for way in (r"(?<![a-z])(?:{})(?![a-z])", "{}")
-        for split, form in SPLITS.items()
-    ]
-    return next((split for split, form in forms if re.search(form, name.lower())), None)
+    for way in (r"(?<![a-z])(?:{})(?![a-z])", "{}"):
+        for split, form in SPLITS.items():
+            if re.search(way.format(form), name.lower()):
+                return split
+    return None
+
+
+def spec_name(path: str, what: str) -> str:
+    """Return a name for a spec: the last part of a path in lower case, with hyphens."""
+    name = re.sub(r"[^a-z0-9.]+", "-", path.rpartition("/")[2].lower()).strip("-.")
+    if not name:
+        raise PubmillError(f"{path!r} gives no name for the {what}; give one with --name")
+    return name
 
 
 Options = dict[str, Any]
@@ -76,19 +81,10 @@ def named_columns(values: Mapping[str, Sequence[str]], label: str, where: str) -
     if longest is None or _words(others[longest]) < TEXT_WORDS:
         raise PubmillError(f"{where}: no column or key looks like a text (several words); {BY_HAND}")
     texts = [name for name in others if name == longest or _words(others[name]) >= PAIR_WORDS]
-    pair = (
-        texts
-        if len(texts) == 2 and all(value.strip() for key in texts for value in others[key])
-        else [longest]
-    )
-    ids = [
-        name
-        for name, cells in others.items()
-        if name not in texts
-        and Counter(cells).most_common(1)[0][1] == 1
-        and max(map(len, cells)) <= MOST_LABELS
-    ]
-    named = dict(zip(pair, ("text", "text_pair"), strict=False))
+    is_pair = len(texts) == 2 and all(value.strip() for key in texts for value in others[key])
+    short = {name: cells for name, cells in others.items() if max(map(len, cells)) <= MOST_LABELS}
+    ids = [name for name in short if name not in texts and len(set(short[name])) == len(short[name])]
+    named = dict(zip(texts if is_pair else [longest], ("text", "text_pair"), strict=False))
     return {label: "label", **named, **({ids[0]: "id"} if ids else {})}
 
 

@@ -21,7 +21,7 @@ from pubmill.formats.row_files import READERS
 from pubmill.messages import installation
 from pubmill.new_specs.dataset_fixtures import fixture
 from pubmill.new_specs.dataset_forms import OTHER_FILES, guess, is_conll
-from pubmill.new_specs.file_forms import ROWS, SPLITS, FileForm, split_of
+from pubmill.new_specs.file_forms import ROWS, SPLITS, FileForm, spec_name, split_of
 from pubmill.recipes.datasets import ConversionRecipe, PublishedFile, PublishedRecipe
 from pubmill.specs import DatasetSpec, problem_text
 from pubmill.specs.schemas import first_line
@@ -67,28 +67,26 @@ class NewDataset:
 def new_dataset(
     given: Sequence[str], name: str | None, mirror: str | None, copies: Path, packed: Path = Path("data")
 ) -> NewDataset:
-    """Return the dataset of the given files, a folder of them, or `hub:GROUP/NAME`.
-
-    Files of the network, or of the mirror in its place, are copied into `copies`. Where a folder has a folder
-    of many files for each split, the files of each are packed into one below `packed`.
-    """
+    """Return the dataset of the given files, a folder of them, or `hub:GROUP/NAME`. Files of the network, or
+    of the mirror in its place, are copied into `copies`. Where a folder has a folder of many files for each
+    split, the files of each are packed into one below `packed`."""
     if len(given) == 1 and (match := _HUB_ID.fullmatch(given[0])):
         urls = _hub_files(match["id"], match["revision"] or "main", mirror)
-        return _fetched(name or _as_name(match["id"].rpartition("/")[2]), urls, mirror, copies)
+        return _fetched(name or spec_name(match["id"], "dataset"), urls, mirror, copies)
     if all(one.startswith("https://") for one in given):
         urls = _by_split(given)
-        return _fetched(name or _as_name(given[0].split("/")[-2]), urls, mirror, copies)
+        return _fetched(name or spec_name(given[0].split("/")[-2], "dataset"), urls, mirror, copies)
     if len(given) == 1 and (by_split := _split_folders(Path(given[0]).expanduser())):
-        name = name or _as_name(Path(given[0]).expanduser().resolve().name)
+        name = name or spec_name(Path(given[0]).expanduser().resolve().name, "dataset")
         archives = {split: _pack(one, packed / name, split) for split, one in by_split.items()}
         return NewDataset(name, archives, folder=packed / name)
-    paths = [path for one in given for path in _own_files(Path(one).expanduser())]
-    files = {split: Path(path) for split, path in _by_split([str(path) for path in paths]).items()}
+    paths = [str(path) for one in given for path in _own_files(Path(one).expanduser())]
+    files = {split: Path(path) for split, path in _by_split(paths).items()}
     folders = {path.parent.resolve() for path in files.values()}
     if len(folders) > 1:
         raise PubmillError(f"the files are in {len(folders)} folders; put them into one, which a study names")
     [folder] = folders
-    return NewDataset(name or _as_name(folder.name), files, folder=folder)
+    return NewDataset(name or spec_name(folder.name, "dataset"), files, folder=folder)
 
 
 def _split_folders(folder: Path) -> dict[str, Path]:
@@ -101,24 +99,20 @@ def _split_folders(folder: Path) -> dict[str, Path]:
 
 
 def _pack(folder: Path, packed: Path, split: str) -> Path:
-    """Write the files of a folder as one archive, or joined where they are words with labels, and return its
-    path; the same files give the same bytes."""
+    """Write the files of a folder as one archive, or, if they are words with labels, joined with blank lines;
+    return its path. The same files give the same bytes."""
     files = sorted(one for one in folder.rglob("*") if one.is_file() and not one.is_symlink())
     if all(map(is_conll, files)):
-        return _joined(files, packed / f"{split}.conll")
+        path = packed / f"{split}.conll"
+        with writing(path) as temporary, temporary.open("wb") as joined:
+            joined.writelines(file.read_bytes().rstrip(b"\r\n") + b"\n\n" for file in files)
+        return path
     path = packed / f"{split}.zip"
     with writing(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in files:
             entry = zipfile.ZipInfo(file.relative_to(folder).as_posix(), (1980, 1, 1, 0, 0, 0))
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, file.read_bytes())
-    return path
-
-
-def _joined(files: Sequence[Path], path: Path) -> Path:
-    """Write files of words with labels as one, a blank line after each."""
-    with writing(path) as temporary, temporary.open("wb") as joined:
-        joined.writelines(file.read_bytes().rstrip(b"\r\n") + b"\n\n" for file in files)
     return path
 
 
@@ -132,27 +126,21 @@ def _own_files(path: Path) -> Iterator[Path]:
     elif path.is_file():
         yield path
     else:
-        raise PubmillError(
-            f"{path} does not exist; expected a file, a folder, https://..., or hub:GROUP/NAME"
-        )
+        expected = "expected a file, a folder, https://..., or hub:GROUP/NAME"
+        raise PubmillError(f"{path} does not exist; {expected}")
 
 
 def _by_split(given: Sequence[str]) -> dict[str, str]:
     """Return split -> file, in the order of the splits; each split must occur once."""
-    if (
-        len(given) == 1
-        and split_of(given[0].rpartition("/")[2]) is None
-        and suffix_of(Path(given[0])) in DIVISIBLE
-    ):
-        return {ROWS: given[0]}
     files: dict[str, str] = {}
     for one in given:
         file = one.rpartition("/")[2]
         split = split_of(file)
+        if split is None and len(given) == 1 and suffix_of(Path(one)) in DIVISIBLE:
+            return {ROWS: one}
         if split is None:
-            raise PubmillError(
-                f"{one}: the file's name shows no split (train, dev or valid, test); rename it"
-            )
+            fault = "the file's name shows no split (train, dev or valid, test)"
+            raise PubmillError(f"{one}: {fault}; rename it")
         role = split
         if split in files and _SHARD.search(file) and _SHARD.search(files[split]):
             role = f"{split}_{1 + sum(name.partition('_')[0] == split for name in files)}"
@@ -175,8 +163,7 @@ def _hub_files(identifier: str, revision: str, mirror: str | None) -> dict[str, 
         commit, names = str(answer["sha"]), [str(one["rfilename"]) for one in answer["siblings"]]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise PubmillError(f"{page}: the hub's answer is not a list of a dataset's files") from None
-    readable = [one for one in names if _READ_ON_THE_HUB.search(one) and split_of(one)]
-    readable = _of_one_form(readable)
+    readable = _of_one_form([one for one in names if _READ_ON_THE_HUB.search(one) and split_of(one)])
     if not readable:
         raise PubmillError(f"hub:{identifier} has no train, dev or test file of a form that is read: {names}")
     files = "/".join((HUB, "datasets", identifier, "resolve", commit))
@@ -198,13 +185,6 @@ def _fetched(name: str, urls: dict[str, str], mirror: str | None, copies: Path) 
     return NewDataset(name, files, urls)
 
 
-def _as_name(text: str) -> str:
-    name = re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-.")
-    if not name:
-        raise PubmillError(f"{text!r} gives no name for the dataset; give one with --name")
-    return name
-
-
 @dataclass(frozen=True)
 class Described:
     """A described dataset: the values of its spec, its card, and the first example of each split."""
@@ -217,16 +197,12 @@ class Described:
 
 def describe(data: NewDataset, reading: str | None = None) -> Described:
     """Convert the dataset by the form of its files, and return its spec with the counts that were found.
-
-    `reading`: what documents or questions are read for, as in `guess`.
-    """
+    `reading`: what documents or questions are read for, as in `guess`."""
     form = guess(data.files, reading)
     with tempfile.TemporaryDirectory() as folder:
         examples = Path(folder) / "examples"
         card = _converted(data, form, examples)
-        first = {
-            split: next(iter(read_jsonl_gz(examples / f"{split}.jsonl.gz"))) for split in data.splits(form)
-        }
+        first = {split: _first(examples, split) for split in data.splits(form)}
         published = _published(data, form, examples, Path(folder) / "published")
     values = {
         "name": data.name, "label": data.name, "kind": form.kind, "task": form.task, "domain": "biomedical",
@@ -252,6 +228,10 @@ def _converted(data: NewDataset, form: FileForm, examples: Path) -> dict[str, An
         ) from None
 
 
+def _first(examples: Path, split: str) -> dict[str, Any]:
+    return next(read_jsonl_gz(examples / f"{split}.jsonl.gz"))
+
+
 def _recipe(name: str, form: FileForm, splits: Iterable[str]) -> ConversionRecipe:
     return ConversionRecipe(
         dataset=name, kind=form.kind, access="public", splits=tuple(splits), converter=form.converter,  # type: ignore[arg-type]
@@ -261,11 +241,8 @@ def _recipe(name: str, form: FileForm, splits: Iterable[str]) -> ConversionRecip
 
 def _counts(kind: str, counts: Mapping[str, int | None]) -> dict[str, int]:
     expected = FACTS[kind].expected
-    return {
-        name: n
-        for name, n in counts.items()
-        if n is not None and (name in expected or f"{name.partition('.')[0]}." in expected)
-    }
+    wanted = {name for name in counts if name in expected or f"{name.partition('.')[0]}." in expected}
+    return {name: n for name, n in counts.items() if n is not None and name in wanted}
 
 
 def _published(data: NewDataset, form: FileForm, examples: Path, output: Path) -> dict[str, object] | None:
@@ -322,7 +299,7 @@ def _write_fixture(data: NewDataset, form: FileForm, small: Mapping[str, Any], f
         expected = {
             split: {
                 "counts": {name: n for name, n in card["counts"][split].items() if n is not None},
-                "first": next(iter(read_jsonl_gz(examples / f"{split}.jsonl.gz"))),
+                "first": _first(examples, split),
             }
             for split in files
         }

@@ -8,32 +8,19 @@ from pathlib import Path
 
 import huggingface_hub
 import yaml
-from huggingface_hub.errors import (
-    GatedRepoError,
-    HfHubHTTPError,
-    HFValidationError,
-    LocalEntryNotFoundError,
-    RepositoryNotFoundError,
-    RevisionNotFoundError,
-)
+from huggingface_hub import errors
 from pydantic import ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.inspection.doctor import links
 from pubmill.messages.installation import root
+from pubmill.new_specs.file_forms import spec_name
 from pubmill.recipes.submissions import System
 from pubmill.specs import ModelSpec, problem_text, strict_yaml
 from pubmill.specs.schemas import first_line
+from pubmill.storage import model_folder_checks
 from pubmill.storage.encoder_checks import can_make_lowercase, load_settings
 from pubmill.storage.files import writing
-from pubmill.storage.model_folder_checks import (
-    check_finite,
-    check_links,
-    check_shapes,
-    read_shapes,
-    reported,
-    weight_files,
-)
 from pubmill.storage.model_folders import CONFIG, TOKENIZER_FILES, VOCABULARY_FILES, folder_fault
 from pubmill.storage.name_patterns import HUB_ID
 from pubmill.storage.release_pins import COMMIT
@@ -47,8 +34,7 @@ _HUB = re.compile(rf"hub:(?P<id>{HUB_ID})(@(?P<revision>{COMMIT}))?")
 @dataclass(frozen=True)
 class NewModel:
     """A model to be described: a folder of Hugging Face's format, a repository of the hub with its commit
-    (None: the newest at the first download), or a folder of predictions with what its author says of the
-    system."""
+    (None: the newest at the first download), or a folder of predictions with its author's statement."""
 
     name: str
     folder: Path | None = None
@@ -85,7 +71,7 @@ def new_model(
                 f"{given}: expected hub:GROUP/MODEL@COMMIT, with a commit of 40 digits (not a branch), or "
                 f"without @COMMIT for the newest one"
             )
-        return NewModel(name or _as_name(match["id"]), None, match["id"], match["revision"])
+        return NewModel(name or spec_name(match["id"], "model"), None, match["id"], match["revision"])
     folder = Path(given).expanduser().resolve()
     if folder.is_dir() and (predicted := submission_files(folder, datasets)):
         if system is None:
@@ -94,34 +80,25 @@ def new_model(
                 f"{given} holds predictions, of {', '.join(predicted)}; say what predicted them: pubmill new "
                 f"model {given} {shown}"
             )
-        return NewModel(name or _as_name(folder.name), folder, system=system)
+        return NewModel(name or spec_name(folder.name, "model"), folder, system=system)
     if fault := folder_fault(folder):
         raise PubmillError(f"model folder {given} {fault}")
-    return NewModel(name or _as_name(folder.name), folder)
-
-
-def _as_name(path: str) -> str:
-    """Return a name for a spec: the last part of a path in lower case, with hyphens."""
-    name = re.sub(r"[^a-z0-9.]+", "-", path.rpartition("/")[2].lower()).strip("-.")
-    if not name:
-        raise PubmillError(f"{path!r} gives no name for the model; give one with --name")
-    return name
+    return NewModel(name or spec_name(folder.name, "model"), folder)
 
 
 def reads_lowercase(model: NewModel) -> bool:
     """Return whether the model's tokenizer can make capitals small and no piece of its vocabulary has one.
-
-    Checks what fine-tuning needs and, of a folder, that its weights are finite and fit its config.json.
-    """
+    Checks what fine-tuning needs and, of a folder, that its weights are finite and fit its config.json."""
     folder = model.folder or _tokenizer_of_hub(model)
-    check_links(folder, model.name)
+    model_folder_checks.check_links(folder, model.name)
     _, tokenizer = load_settings(folder, model.name)
     if model.folder:
-        files = weight_files(folder, model.name)
+        files = model_folder_checks.weight_files(folder, model.name)
         if files:  # A pickle is read when the model is taken over.
-            check_shapes(folder, read_shapes(files, model.name), model.name)
-            check_finite(files, model.name)
-    with reported(f"{model.name}: transformers can't load this tokenizer"):
+            shapes = model_folder_checks.read_shapes(files, model.name)
+            model_folder_checks.check_shapes(folder, shapes, model.name)
+            model_folder_checks.check_finite(files, model.name)
+    with model_folder_checks.reported(f"{model.name}: transformers can't load this tokenizer"):
         special = set(tokenizer.all_special_tokens)
         pieces = [piece for piece in tokenizer.get_vocab() if piece not in special]
     small = not any(re.search("[A-Z]", piece) for piece in pieces if not re.fullmatch(r"[\[<].*[\]>]", piece))
@@ -136,7 +113,7 @@ def _tokenizer_of_hub(model: NewModel) -> Path:
         snapshot = huggingface_hub.snapshot_download(
             model.hub, revision=model.revision, allow_patterns=files, local_files_only=offline
         )
-    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+    except (errors.HfHubHTTPError, errors.HFValidationError, OSError) as error:
         raise PubmillError(
             f"{model.hub} can't be read from the hub: {_reason(error)}. Without network, give a "
             f"folder with its files, such as ./{model.name}"
@@ -147,10 +124,10 @@ def _tokenizer_of_hub(model: NewModel) -> Path:
 def _reason(error: Exception) -> str:
     """Return why the hub gives no files, in words where the kind of the error is known."""
     reasons = {
-        GatedRepoError: "it is given only to users whom its authors accept",
-        RepositoryNotFoundError: "there is no such model, or it is not public",
-        RevisionNotFoundError: "it has no such commit",
-        LocalEntryNotFoundError: "the hub cannot be reached, and its cache has no copy",
+        errors.GatedRepoError: "it is given only to users whom its authors accept",
+        errors.RepositoryNotFoundError: "there is no such model, or it is not public",
+        errors.RevisionNotFoundError: "it has no such commit",
+        errors.LocalEntryNotFoundError: "the hub cannot be reached, and its cache has no copy",
     }
     return next((words for kind, words in reasons.items() if isinstance(error, kind)), type(error).__name__)
 
@@ -160,9 +137,9 @@ def write_spec(model: NewModel, specs: Path) -> Path:
     error. Only a new spec has its folder or its tokenizer checked here."""
     path = specs / "models" / f"{model.name}.yaml"
     if (known := root() / path).is_file():
-        errors: list[str] = []
-        before = strict_yaml.read(known, str(path), errors).value
-        if errors or any(before.get(key) != model.weights.get(key) for key in ("weights", "released")):
+        faults: list[str] = []
+        before = strict_yaml.read(known, str(path), faults).value
+        if faults or any(before.get(key) != model.weights.get(key) for key in ("weights", "released")):
             raise PubmillError(
                 f"{path} describes another model; rename the new one's folder, or describe it under another "
                 f"name with `pubmill new model` and --name"

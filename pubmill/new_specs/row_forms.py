@@ -1,35 +1,30 @@
 """The form of rows (JSON, CSV, Parquet, XML), guessed from their keys and values."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, count
+from itertools import chain, count, groupby
 from pathlib import Path
 from typing import Any
 
+from pubmill.convert.row_examples import lettered
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import is_label_list
 from pubmill.formats.document_files import ARCHIVES, suffix_of
-from pubmill.formats.row_files import READERS, Row, label_names, rows, texts_of
+from pubmill.formats.row_files import READERS, Row, label_names, rows, texts_of, value_at
 from pubmill.formats.safe_xml import parse_xml
-from pubmill.new_specs.choice_forms import choice_form
-from pubmill.new_specs.file_forms import (
-    BY_HAND,
-    MOST_LABELS,
-    ROWS,
-    SPLITS,
-    FileForm,
-    Options,
-    label_of,
-    named_columns,
-    score_of,
-    split_of,
-)
+from pubmill.new_specs import file_forms
+from pubmill.new_specs.file_forms import BY_HAND, MOST_LABELS, ROWS, SPLITS, FileForm, Options, named_columns
 
 CONVERTER = "pubmill.convert.row_examples"
 WORDS = ("tokens", "words")
 TAGS = ("ner_tags", "labels", "tags", "ner", "label")
 IDS = ("id", "index")
+QUESTIONS = ("question", "sent1", "query", "stem")
+LABELS = ("answer_idx", "answer_index", "correct_answers", "label", "answer", "cop", "correct")
+_PLACE = re.compile(r"(.*?)([a-hA-H]|[0-7])")
+"""A key of the text of one choice: `opa`, `option_B`, `ending0`."""
 SEPARATORS = (";", "|", ",")
 LONGEST_LABEL = 60
 """Characters of the longest text that is a label among several."""
@@ -47,22 +42,16 @@ def row_form(files: Mapping[str, Path]) -> FileForm:
     if ROWS in files:
         beside |= _split_options(path, every)
         first = every = [{key: row[key] for key in row if key != beside["split_column"]} for row in every]
-    form = (
-        _tokens_form(path, first)
-        or _span_form(first)
-        or choice_form(first)
-        or _sequence_form(path, first, every)
-    )
+    form = _tokens_form(path, first) or _span_form(first) or choice_form(first)
+    form = form or _sequence_form(path, first, every)
     return replace(form, options=form.options | beside)
 
 
 def _split_options(path: Path, every: Sequence[Row]) -> Options:
-    """Return the options of a file with all splits: the column that has only their names, and these.
-
-    A heading that is such a name itself is a row of a table without headings.
-    """
-    for key in (key for key in every[0] if split_of(key) is None):
-        splits = {str(row.get(key)): split_of(str(row.get(key))) for row in every}
+    """Return the options of a file with all splits: the column that has only their names, and these. A
+    heading that is such a name itself is a row of a table without headings."""
+    for key in (key for key in every[0] if file_forms.split_of(key) is None):
+        splits = {str(row.get(key)): file_forms.split_of(str(row.get(key))) for row in every}
         if "train" in splits.values() and None not in splits.values() and len(splits) <= len(SPLITS):
             return {"split_column": key, "split_values": splits}
     raise PubmillError(
@@ -77,10 +66,8 @@ def are_archived_rows(path: Path) -> bool:
 
 
 def _record(path: Path) -> str:
-    """Return the element that occurs most often and has children: the rows of XML; empty for other files.
-
-    Of an archive whose files have no such element, each file is a row (`.`).
-    """
+    """Return the element that occurs most often and has children: the rows of XML; empty for other files. Of
+    an archive whose files have no such element, each file is a row (`.`)."""
     if not path.name.endswith((".xml", *ARCHIVES)):
         return ""
     texts = [(name, text) for name, text in texts_of(path) if name.endswith(".xml")]
@@ -144,7 +131,7 @@ def _id(every: Sequence[Row]) -> Options:
 
 def _sequence_form(path: Path, first: Sequence[Row], every: Sequence[Row]) -> FileForm:
     lists = [key for key in first[0] if _is_label_list([one.get(key) for one in first])]
-    flags = [key for key in first[0] if _are_flags([one.get(key) for one in first])]
+    flags = [key for key in first[0] if {str(one.get(key)) for one in first} <= {"0", "1", "True", "False"}]
     keys = [key for key in first[0] if isinstance(first[0][key], str | int | float)]
     texts = {key: tuple("" if one.get(key) is None else str(one[key]) for one in first) for key in keys}
     if lists or len(flags) > 2:
@@ -171,14 +158,14 @@ def _sequence_form(path: Path, first: Sequence[Row], every: Sequence[Row]) -> Fi
 def _label(closed: Mapping[str, Sequence[str]], texts: Mapping[str, Sequence[str]], path: Path) -> str:
     """Return the key of the label: if possible one of whose values the other files have no further."""
     try:
-        return label_of(closed, str(path), "column or key")
+        return file_forms.label_of(closed, str(path), "column or key")
     except PubmillError:
-        return label_of(texts, str(path), "column or key")
+        return file_forms.label_of(texts, str(path), "column or key")
 
 
 def _score_form(path: Path, texts: Mapping[str, Sequence[str]]) -> FileForm | None:
     """Return the form of pairs of texts with a score; None without scores or with one text."""
-    score = score_of(texts)
+    score = file_forms.score_of(texts)
     named = {name: key for key, name in named_columns(texts, score, str(path)).items()} if score else {}
     if "text_pair" not in named:
         return None
@@ -195,12 +182,11 @@ def _unread(texts: Mapping[str, Sequence[str]], names: Options) -> tuple[str, ..
 def joined_labels(texts: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
     """Return the column of several labels in one text, and what divides them; None if there is none."""
     for key, values in texts.items():
-        separator = _separator(sorted(set(values)))
-        parts = (
-            Counter(part.strip() for value in values for part in value.split(separator)) if separator else {}
-        )
+        if (separator := _separator(values)) is None:
+            continue
+        parts = {part.strip() for value in values for part in value.split(separator)}
         if 1 < len(parts) <= min(MOST_LABELS, len(values) // 2) and max(map(len, parts)) <= LONGEST_LABEL:
-            return key, str(separator)
+            return key, separator
     return None
 
 
@@ -208,10 +194,6 @@ def _is_label_list(values: Sequence[Any]) -> bool:
     strings = all(isinstance(one, list) and all(isinstance(item, str) for item in one) for one in values)
     different = set(chain.from_iterable(values)) if strings else set()
     return strings and 1 < len(different) <= len(values) and max(map(len, different)) <= LONGEST_LABEL
-
-
-def _are_flags(values: Sequence[Any]) -> bool:
-    return {str(value) for value in values} <= {"0", "1", "True", "False"}
 
 
 def _multilabel_form(
@@ -234,3 +216,67 @@ def _separator(values: Sequence[str]) -> str | None:
         if parts and single & set(parts):
             return separator
     return None
+
+
+def choice_form(first: Sequence[Row]) -> FileForm | None:
+    """Return the form of questions that are answered by letters, numbers or texts of choices; else None."""
+    for choices in (*choice_keys(first[0]), *first[0]):
+        texts = [_texts(row, choices) for row in first]
+        if not all(texts):
+            continue
+        used = {choices} if isinstance(choices, str) else set(choices)
+        others = [key for key in first[0] if key not in used]
+        usual = [key for key in LABELS if key in others]
+        for label in (*usual, *(key for key in others if key not in usual)):
+            values = [value_at(row, label) for row in first]
+            if labels := _answers(values, [of_row or {} for of_row in texts]):
+                return _choice_form(first, choices, label, labels, others)
+    return None
+
+
+def choice_keys(row: Row) -> list[list[str]]:
+    """Return the groups of at least three keys of texts that differ in a letter or number at their end."""
+    stems = [(match[1], key) for key in row if isinstance(row[key], str) and (match := _PLACE.fullmatch(key))]
+    groups = [[key for _, key in group] for _, group in groupby(sorted(stems), key=lambda one: one[0])]
+    places = [[ord(key[-1].lower()) for key in keys] for keys in groups]
+    return [
+        keys
+        for keys, at in zip(groups, places, strict=True)
+        if len(keys) > 2 and at == [*range(at[0], at[0] + len(at))]
+    ]
+
+
+def _texts(row: Row, choices: str | Sequence[str]) -> dict[str, str] | None:
+    return lettered(row.get(choices) if isinstance(choices, str) else [row.get(key) for key in choices])
+
+
+def _answers(values: Sequence[Any], texts: Sequence[Mapping[str, str]]) -> list[str] | dict[str, str] | None:
+    """Return the labels of right answers: letters, or the letter of each number from 0 or 1; None if a value
+    is no answer of its row."""
+    letters = sorted({letter for one in texts for letter in one})
+    listed = [value if isinstance(value, list) else [value] for value in values]
+    answers = [*zip(listed, texts, strict=True)]
+    if all(set(map(str, given)) <= one.keys() for given, one in answers):
+        return letters
+    if all(len(given) == 1 and [*one.values()].count(given[0]) == 1 for given, one in answers):
+        return letters
+    numbers = {str(value) for value in values}
+    for start in (0, 1):
+        if numbers <= (named := {str(n): letter for n, letter in enumerate(letters, start)}).keys():
+            return named
+    return None
+
+
+def _choice_form(
+    first: Sequence[Row], choices: str | Sequence[str], label: str, labels: Any, others: Sequence[str]
+) -> FileForm | None:
+    texts = [key for key in others if key != label and all(isinstance(row.get(key), str) for row in first)]
+    longest = max(texts, key=lambda key: sum(len(row[key]) for row in first), default=None)
+    question = next((key for key in QUESTIONS if key in texts), longest)
+    if question is None:
+        return None
+    unread = tuple(key for key in others if key not in (question, label))
+    options = {"text": question, "choices": choices, "label": label, "labels": labels}
+    several = isinstance(first[0][label], list)
+    kind, metric = ("multilabel", "micro_f1") if several else ("sequence", "accuracy")
+    return FileForm(kind, "classification", metric, f"{CONVERTER}:{kind}", options, unread=unread)

@@ -1,6 +1,8 @@
 """Specs of corpora, vocabularies and pretraining recipes."""
 
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, replace
+from datetime import date
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -15,8 +17,8 @@ from pydantic import (
 from pubmill.recipes import PretrainingRecipe, VocabRecipe
 from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.recipes.vocabs import Learner
-from pubmill.specs.pmc_sources import PmcPackagesSource, PmcSource
-from pubmill.specs.spec_types import FileName, FilePattern, Https, LocalKey, Name, Spec, Strict
+from pubmill.specs.spec_types import FileName, FilePath, FilePattern, Https, LocalKey, Name, Spec, Strict
+from pubmill.specs.strict_yaml import Location
 
 
 class Duplicates(Strict):
@@ -36,8 +38,7 @@ class Duplicates(Strict):
 class Contamination(Strict):
     """Removal of documents that contain texts of these splits of these datasets.
 
-    - `datasets`: the datasets whose texts are searched for.
-    - `splits`: the splits whose texts are searched for.
+    - `datasets`, `splits`: those whose texts are searched for.
     """
 
     datasets: Annotated[tuple[Name, ...], Field(min_length=1)]
@@ -45,8 +46,7 @@ class Contamination(Strict):
 
 
 class MimicSource(Strict):
-    """The notes of MIMIC-III, for users with access: `file` in the folder that the configuration's
-    `local_files.KEY` names.
+    """The notes of MIMIC-III, for users with access, in the folder `local_files: {KEY: ...}`.
 
     `brackets`: de-identified places such as `[**Hospital1 18**]` are kept, or normalised to the word for what
     they replace (`hospital`).
@@ -111,6 +111,65 @@ class TextSource(Strict):
     language: str = ""
 
 
+ArticleName = Annotated[str, Field(pattern=r"^PMC[1-9]\d*\.[1-9]\d*$")]
+Reason = Annotated[str, Field(min_length=1)]
+LeftOut = Literal["captions", "footnotes", "formulas", "sub-articles", "supplements", "tables"]
+
+
+class Articles(Strict):
+    """How articles are read: the parser, and the elements of the body that are not text (`leave_out`).
+
+    `formulas` are display formulas only. References, labels, TeX and everything after the body are never text
+    (`pubmill/corpus/jats.py`). `unreadable`: shard -> article -> fault; these articles cannot be read and are
+    skipped. An article is `PMC123.1` (number and version; the version is 1 in packages).
+
+    - `name`: the source's name in `selections` and in counts.
+    - `parser`: how an article is read.
+    - `leave_out`: elements of the body that are not text.
+    """
+
+    name: Name
+    parser: Literal["pubmill", "pubmed_parser"] = "pubmill"
+    leave_out: tuple[LeftOut, ...]
+    unreadable: dict[str, dict[ArticleName, Reason]] = {}
+
+    @model_validator(mode="after")
+    def pubmed_parser_has_no_choice(self) -> Self:
+        if self.parser == "pubmed_parser" and self.leave_out:
+            raise ValueError("pubmed_parser cannot leave out elements; write `leave_out: []`")
+        return self
+
+
+class PmcSource(Articles):
+    """The bucket as listed in the inventory of one day; the latest version of each article is used.
+
+    `articles`: ranges of shards by PMCID: `PMC00000xxxx-PMC01299xxxx` are 1,300 shards of 10,000 numbers
+    each.
+
+    - `kind`: `pmc`.
+    - `url`: the bucket.
+    - `inventory`: the day of the inventory that lists the articles.
+    """
+
+    kind: Literal["pmc"]
+    url: Https
+    inventory: date
+    articles: tuple[str, ...]
+
+
+class PmcPackagesSource(Articles):
+    """Packages `NAME.tar.gz`, each with `NAME.filelist.csv`, by name below `url`; the later date wins.
+
+    - `kind`: `pmc-packages`.
+    - `packages`: the packages, without `.tar.gz`.
+    - `url`: the folder of the packages.
+    """
+
+    kind: Literal["pmc-packages"]
+    url: Https
+    packages: tuple[FilePath, ...]
+
+
 Source = PubmedSource | TextSource | PmcSource | PmcPackagesSource | MimicSource
 
 
@@ -142,8 +201,7 @@ SelectionKeys = Annotated[
 
 
 class CorpusSpec(Spec):
-    """Sources in order of authority. `selection` applies to all of them; `selections` overrides its keys for
-    a source by name.
+    """Sources in order of authority, and what is taken from them.
 
     - `sources`: where documents come from; if two have the same document, the first wins.
     - `duplicates`: removal of repeated texts; null keeps them.
@@ -185,18 +243,12 @@ class LearntVocabSpec(Spec):
 
     @property
     def recipe(self) -> VocabRecipe:
-        return VocabRecipe(
-            kind=self.kind,
-            size=self.size,
-            lowercase=self.lowercase,
-            learner=self.learner,
-            most_words=self.most_words,
-        )
+        keys = {"kind", "size", "lowercase", "learner", "most_words"}
+        return VocabRecipe(**self.model_dump(include=keys))
 
     @model_validator(mode="after")
     def exists(self) -> Self:
-        fault = self.recipe.fault()
-        if fault:
+        if fault := self.recipe.fault():
             raise ValueError(fault)
         return self
 
@@ -238,19 +290,17 @@ class Start(Strict):
 
 
 class PretrainingSpec(Spec):
-    """A recipe on a corpus. `checkpoints`: the steps at which the weights are kept, each a target of the
-    graph.
-
-    `title` and `held_out` are as in `PackingRecipe`: whether titles are text, and the share of documents held
-    out. `sentence_splitter`: URL of the sentence-splitter model used for packing. `teacher`: the model that a
-    distillation learns from.
+    """A recipe on a corpus.
 
     - `corpus`: the corpus to train on.
     - `vocab`: the vocabulary.
-    - `start`: where training starts; null: from random weights.
-    - `recipe`: architecture, objective, optimisation and sizes.
+    - `sentence_splitter`: URL of the sentence-splitter model used for packing.
     - `title`: whether titles are text.
     - `held_out`: share of the documents that are not trained on, but give the held-out loss.
+    - `start`: where training starts; null: from random weights.
+    - `teacher`: the model that a distillation learns from.
+    - `recipe`: architecture, objective, optimisation and sizes.
+    - `checkpoints`: the steps at which the weights are kept, each a target of the graph.
     """
 
     corpus: Name
@@ -279,3 +329,38 @@ class PretrainingSpec(Spec):
                 "`teacher` and `recipe.objective.distillation` go together; one of them is missing"
             )
         return self
+
+
+_WHICH_FILES = {"files", "articles", "packages"}
+"""Keys of a source that select its files but do not affect how one is read. A parsed file belongs to its
+source and is shared by all corpora with that source."""
+
+
+def faults_of_corpora(
+    corpora: Mapping[str, CorpusSpec], datasets: Collection[str]
+) -> Iterator[tuple[str, Location, str]]:
+    """Yield each fault as (corpus, location in its spec, message)."""
+    yield from _ambiguous_sources(corpora)
+    for name, corpus in corpora.items():
+        sources = [source.name for source in corpus.sources]
+        for i, source in enumerate(sources):
+            if source in sources[:i]:
+                yield name, ("sources", i, "name"), f"another source of this corpus is also called {source}"
+        for source in sorted(corpus.selections.keys() - set(sources)):
+            yield name, ("selections", source), f"this corpus has no source {source}"
+        for dataset in corpus.contamination.datasets if corpus.contamination else ():
+            if dataset not in datasets:
+                yield name, ("contamination", "datasets"), f"there is no specs/datasets/{dataset}.yaml"
+
+
+def _ambiguous_sources(corpora: Mapping[str, CorpusSpec]) -> Iterator[tuple[str, Location, str]]:
+    """Report sources that share a name across corpora but are read differently."""
+    known: dict[str, tuple[str, dict[str, object]]] = {}
+    for name, corpus in corpora.items():
+        for i, source in enumerate(corpus.sources):
+            reading = source.model_dump(exclude=_WHICH_FILES)
+            first, other = known.setdefault(source.name, (name, reading))
+            different = sorted(key for key in reading | other if reading.get(key) != other.get(key))
+            if different and first != name:
+                fault = f"specs/corpora/{first}.yaml has a source {source.name} with a different "
+                yield name, ("sources", i, "name"), f"{fault}{', '.join(different)}; rename one"

@@ -34,11 +34,8 @@ TASKS = {kind: facts.tasks for kind, facts in FACTS.items()}
 
 @cache
 def _function_names(module: str) -> frozenset[str]:
-    """Names of the functions in a module of `pubmill.convert`.
-
-    They are read from its syntax tree, because every start of Snakemake loads the specs and importing the
-    converters takes more than a second.
-    """
+    """Names of the functions in a module of `pubmill.convert`. They are read from its syntax tree, because
+    every start of Snakemake loads the specs and importing the converters takes more than a second."""
     path = Path(__file__).resolve().parents[1] / "convert" / f"{module}.py"
     tree = ast.parse(path.read_text(encoding="utf-8") if path.is_file() else "")
     return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
@@ -55,12 +52,8 @@ def _without_nulls(values: Any) -> Any:
     """Remove null counts and glosses: those that the included spec has and this one does not."""
     if not isinstance(values, dict):
         return values
-    return {
-        key: {name: one for name, one in inner.items() if one is not None}
-        if isinstance(inner, dict)
-        else inner
-        for key, inner in values.items()
-    }
+    inner = {key: one for key, one in values.items() if isinstance(one, dict)}
+    return values | {key: {k: v for k, v in one.items() if v is not None} for key, one in inner.items()}
 
 
 GlossesAsWritten = dict[Literal["annotated", "labels", "source"], str | dict[str, str | None]]
@@ -68,8 +61,6 @@ GlossesAsWritten = dict[Literal["annotated", "labels", "source"], str | dict[str
 Function = Annotated[
     str, Field(pattern=r"^pubmill\.convert\.[a-z0-9_]+:[a-z_]+$"), AfterValidator(_check_converter)
 ]
-
-
 Converter = Annotated[
     str,
     Field(pattern=r"^(pubmill\.convert\.)?[a-z][a-z0-9_]*:[a-z_]+$"),
@@ -79,8 +70,7 @@ Converter = Annotated[
 
 
 class File(Strict):
-    """A file to download, with exactly one of `sha256`, `git_blob` (git's id of its content) and `unchecked`
-    (the reason why its bytes cannot be known in advance).
+    """A file to download, with exactly one of `sha256`, `git_blob` and `unchecked`.
 
     - `url`: its address.
     - `sha256`: the SHA-256 of its content.
@@ -101,8 +91,7 @@ class File(Strict):
 
 
 class LocalFile(Strict):
-    """A file that the user provides: `file` in the folder that `local_files.KEY` of the configuration
-    names.
+    """A file that the user provides, in the folder that `local_files.KEY` of the configuration names.
 
     - `local`: the key of the folder in `local_files`.
     - `file`: the file's name there.
@@ -119,8 +108,7 @@ def _source_kind(source: Any) -> str:
     return "own file" if own else "file of the network"
 
 
-# The tags must not be keys: pydantic puts them into error locations, which are searched for keys to find
-# lines.
+# The tags must not be keys: pydantic puts them into error locations, in which keys are looked for.
 Source = Annotated[
     Annotated[File, Tag("file of the network")] | Annotated[LocalFile, Tag("own file")],
     Discriminator(_source_kind),
@@ -207,8 +195,7 @@ class DatasetSpec(Spec):
     conflicts: tuple[str, ...] = ()
     published: Published | None = None
     glosses: Annotated[
-        Glosses | None,
-        BeforeValidator(_without_nulls, json_schema_input_type=GlossesAsWritten | None),
+        Glosses | None, BeforeValidator(_without_nulls, json_schema_input_type=GlossesAsWritten | None)
     ] = None
     metric: str
     negative: str | None = None
@@ -230,13 +217,10 @@ class DatasetSpec(Spec):
         kind, task = info.data.get("kind"), info.data.get("task")
         known = dev_scores(kind, task) if kind and task else [value]
         if value not in known:
-            shown = value in METRICS and METRICS[value].fits(kind or "", task or "")
-            hint = (
-                f"; {value} has no dev score to choose weights by; use it as a table's `metric`"
-                if shown
-                else ""
-            )
-            raise ValueError(f"metric of {task} ({kind}) is one of {', '.join(known)}{hint}")
+            fault = f"metric of {task} ({kind}) is one of {', '.join(known)}"
+            if value in METRICS and METRICS[value].fits(kind or "", task or ""):
+                fault += f"; {value} has no dev score to choose weights by; use it as a table's `metric`"
+            raise ValueError(fault)
         return value
 
     @field_validator("converter")
@@ -254,13 +238,11 @@ class DatasetSpec(Spec):
     @field_validator("expect", "published")
     @classmethod
     def is_of_its_splits(cls, value: Any, info: ValidationInfo) -> Any:
-        splits = info.data.get("splits", ())
+        splits = ", ".join(info.data.get("splits", ()))
         named = value.files if isinstance(value, Published) else value or ()
-        strangers = sorted(set(named) - set(splits))
+        strangers = sorted(set(named) - set(info.data.get("splits", ())))
         if splits and strangers:
-            raise ValueError(
-                f"names {', '.join(strangers)}, but the dataset's splits are {', '.join(splits)}"
-            )
+            raise ValueError(f"names {', '.join(strangers)}, but the dataset's splits are {splits}")
         return value
 
     @field_validator("concepts", "mentions")

@@ -1,15 +1,17 @@
 """Specs of fact tables: tables of properties of datasets, models, tasks and protocols."""
 
 import re
-from collections.abc import Iterator
-from typing import Annotated, Literal, Self
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from pubmill.messages.wording import repeated
 from pubmill.recipes.fact_tables import FactKind, Subjects, fact_of
-from pubmill.specs.protocol_specs import SettingName
+from pubmill.specs.dataset_specs import DatasetSpec
+from pubmill.specs.protocol_specs import ALL_TASKS, SettingName
 from pubmill.specs.spec_types import Name, Spec, Strict
+from pubmill.specs.strict_yaml import Location
 from pubmill.storage.name_patterns import FACT_TABLE
 
 FACTS: dict[Subjects, dict[str, FactKind]] = {
@@ -107,11 +109,10 @@ class FactColumn(Strict):
 
 
 class Baseline(Strict):
-    """The denominator of ratios: the time of a row's model (`subject`), or a pretraining of `steps` steps
-    with `batch_size` sequences each.
+    """The denominator of ratios: the time of a row's model, or the size of a pretraining.
 
     - `subject`: the row whose time is the denominator.
-    - `steps`: its number of steps.
+    - `steps`: the pretraining's number of steps.
     - `batch_size`: its sequences in a step.
     """
 
@@ -160,27 +161,23 @@ class FactTableSpec(Spec):
         """The datasets that the table shows or measures models on."""
         if self.subjects == "datasets":
             return tuple(row.subject for row in self.rows)
-        return tuple(
-            column.dataset for column in self.columns if column.dataset and column.fact in OF_EXAMPLES
-        )
+        return tuple(one.dataset for one in self.columns if one.dataset and one.fact in OF_EXAMPLES)
 
     @model_validator(mode="after")
     def is_whole(self) -> Self:
-        faults = [*self._faults_of_names(), *self._faults_of_columns()]
-        if faults:
+        if faults := [*self._faults_of_names(), *self._faults_of_columns()]:
             raise ValueError("; ".join(faults))
         return self
 
     def _faults_of_names(self) -> Iterator[str]:
-        keys = [column.key for column in self.columns]
-        for what, names in (("rows", [row.subject for row in self.rows]), ("columns", keys)):
+        subjects, keys = [row.subject for row in self.rows], [column.key for column in self.columns]
+        for what, names in (("rows", subjects), ("columns", keys)):
             if twice := repeated(names):
                 yield f"duplicate {what}: {', '.join(twice)}"
         if strangers := sorted({key for row in self.rows for key in row.why} - set(keys)):
             yield f"`why` names unknown columns: {', '.join(strangers)}"
-        subject = self.baseline.subject
-        if subject and subject not in {row.subject for row in self.rows}:
-            yield f"baseline.subject names an unknown row: {subject}"
+        if self.baseline.subject not in (None, *subjects):
+            yield f"baseline.subject names an unknown row: {self.baseline.subject}"
 
     def _faults_of_columns(self) -> Iterator[str]:
         known = FACTS[self.subjects]
@@ -188,9 +185,7 @@ class FactTableSpec(Spec):
             if not any(re.fullmatch(form, column.value) for form in known):
                 facts = ", ".join(known)
                 yield f"{column.key}: {self.subjects} have no fact {column.value!r}; there are {facts}"
-                continue
-            lacking = [name for name, value in self._required_keys(column) if not value]
-            if lacking:
+            elif lacking := [name for name, value in self._required_keys(column) if not value]:
                 yield f"{column.key}: {column.value} needs {' and '.join(lacking)}"
 
     def _required_keys(self, column: FactColumn) -> Iterator[tuple[str, object]]:
@@ -204,7 +199,45 @@ class FactTableSpec(Spec):
         if column.fact == "seconds_ratio":
             yield "`baseline.subject`", self.baseline.subject
         if column.fact == "compute_ratio":
-            yield (
-                "`baseline.steps` and `baseline.batch_size`",
-                self.baseline.steps and self.baseline.batch_size,
-            )
+            whole = self.baseline.steps and self.baseline.batch_size
+            yield "`baseline.steps` and `baseline.batch_size`", whole
+
+
+def references_of_facts(table: FactTableSpec) -> Iterator[tuple[Location, str, str, bool]]:
+    """Yield the specs that a table names as (location, kind, name, excused by a `missing:` reason)."""
+    for i, row in enumerate(table.rows if table.subjects != "tasks" else ()):
+        yield ("rows", i, "subject"), table.subjects, row.subject, bool(row.missing)
+    for i, column in enumerate(table.columns):
+        if column.dataset:
+            yield ("columns", i, "dataset"), "datasets", column.dataset, False
+    if table.protocol:
+        yield ("protocol",), "protocols", table.protocol, False
+
+
+def faults_of_facts(table: FactTableSpec, made: dict[str, dict[str, Any]]) -> Iterator[tuple[Location, str]]:
+    """Report unknown tasks and settings, impossible runs and unused labels."""
+    for i, row in enumerate(table.rows):
+        if table.subjects == "tasks" and row.subject not in ALL_TASKS:
+            yield ("rows", i, "subject"), f"there is no task {row.subject}; there are {', '.join(ALL_TASKS)}"
+    protocol = made["protocols"].get(table.protocol or "")
+    for i, column in enumerate(table.columns):
+        data = made["datasets"].get(column.dataset or "")
+        if protocol is None or data is None or table.setting is None:
+            continue
+        if fault := protocol.obstacle(data, table.rows[0].subject, table.setting):
+            yield ("columns", i, "dataset"), fault
+    if table.subjects == "datasets":
+        unused = _unused_words(table, made["datasets"])
+        yield from ((at, f"no cell shows the word {at[-1]!r}; remove it") for at in unused)
+
+
+def _unused_words(table: FactTableSpec, datasets: Mapping[str, DatasetSpec]) -> Iterator[Location]:
+    """Locations of `words` for terms that none of the table's datasets has."""
+    shown = {column.value for column in table.columns} & {"task", "domain", "metric"}
+    common: set[str] = set()
+    for i, row in enumerate(table.rows):
+        spec = datasets.get(row.subject)
+        terms = {getattr(spec, field) for field in shown} if spec else set()
+        yield from (("rows", i, "words", word) for word in row.words if word not in terms)
+        common |= terms - row.words.keys()
+    yield from (("words", word) for word in table.words if word not in common)

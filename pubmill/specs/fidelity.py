@@ -35,8 +35,7 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True)
 class FidelityRow:
-    """A statement, with the spec (`protocols/blurb`), what it is about and what the spec does. `keys`: of
-    the spec's values."""
+    """A statement of a spec (`protocols/blurb`), what it is about, what is done here, and the spec's keys."""
 
     paper: str
     spec: str
@@ -64,8 +63,7 @@ class _File:
 
     @property
     def stated(self) -> dict[str, Any]:
-        method: dict[str, Any] = self.document.value.get("method", {})
-        return method
+        return dict(self.document.value.get("method", {}))
 
     @property
     def values(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ checked.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,29 +15,31 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import SHOWN, nearest
 from pubmill.specs import strict_yaml
-from pubmill.specs.cell_references import faults_of_references, specs_of_cells
-from pubmill.specs.corpus_checks import faults_of_corpora
-from pubmill.specs.corpus_specs import CorpusSpec, PretrainingSpec, ReleasedVocabSpec, VocabSpec
+from pubmill.specs.corpus_specs import (
+    CorpusSpec,
+    PretrainingSpec,
+    ReleasedVocabSpec,
+    VocabSpec,
+    faults_of_corpora,
+)
 from pubmill.specs.dataset_specs import TASKS, DatasetSpec
-from pubmill.specs.fact_table_checks import faults_of_facts, references_of_facts
-from pubmill.specs.fact_table_specs import FactTableSpec
+from pubmill.specs.fact_table_specs import FactTableSpec, faults_of_facts, references_of_facts
 from pubmill.specs.model_specs import (
     FolderWeights,
     ModelSpec,
     PromptedWeights,
+    PromptSpec,
     RecipeWeights,
     SpacyWeights,
     StatedWeights,
     faults_of_engines,
 )
-from pubmill.specs.pretraining_checks import faults_of_pretrainings
-from pubmill.specs.prompt_specs import PromptSpec
+from pubmill.specs.pretraining_checks import Fault, faults_of_pretrainings
 from pubmill.specs.protocol_specs import ProtocolSpec
 from pubmill.specs.recipe_checks import faults_of_recipes
-from pubmill.specs.spec_faults import INCLUDES, SpecFaultsError
-from pubmill.specs.spec_types import Name, Strict, dotted_key, problem_text
+from pubmill.specs.spec_types import INCLUDES, Name, SpecFaultsError, Strict, dotted_key, problem_text
 from pubmill.specs.strict_yaml import YamlDocument
-from pubmill.specs.table_checks import hidden_models, obstacles
+from pubmill.specs.table_checks import faults_of_results, specs_of_cells
 from pubmill.specs.table_specs import TableSpec
 from pubmill.storage import name_patterns as names
 
@@ -49,12 +51,8 @@ class ScaleSpec(Strict):
     - `title`: words added to the titles of tables.
     - `comparable`: whether its numbers may be compared with published ones.
     - `prefer`: released weights or those made here, for models that have both.
-    - `corpora`: keys of corpora that differ at this scale.
-    - `vocabs`: keys of vocabularies that differ at this scale.
     - `pretraining`: keys of recipes that differ at this scale; recipes that include them inherit them.
-    - `models`: keys of models that differ at this scale.
-    - `datasets`: keys of datasets that differ at this scale.
-    - `protocols`: keys of protocols that differ at this scale.
+    - `corpora`, `vocabs`, `models`, `datasets`, `protocols`: keys of such specs that differ at this scale.
     """
 
     name: Name
@@ -91,8 +89,7 @@ WHOLE: dict[str, tuple[strict_yaml.Location, ...]] = {
     "models": (("weights",), ("released",)),
     "pretraining": (("start",),),
 }
-"""Kind -> the mappings whose keys belong together: a spec that has one replaces the included spec's mapping
-as a whole."""
+"""Kind -> the mappings whose keys belong together: one replaces the included spec's mapping as a whole."""
 _STATEMENTS = ("method", "*")
 """Location of the statements about values in specs of every kind; each is replaced as a whole."""
 
@@ -139,22 +136,14 @@ def load(folder: Path, scale: str, without: Collection[str] = ()) -> Specs:
         for kind, of_kind in documents.items()
     }
     if not errors and checked_scale is not None:
-        errors += _reference_faults(made, documents)
-        released = checked_scale.prefer == "released"
-        faults = faults_of_pretrainings(made["pretraining"], made["models"], released)
+        faults = (*_reference_faults(made), *_cross_faults(made, checked_scale.prefer == "released"))
         errors += [f"{documents[kind][name].where(at)}: {fault}" for kind, name, at, fault in faults]
     if errors or checked_scale is None:
         raise SpecFaultsError(folder, errors)
-    made["fact_tables"], made["tables"] = _split_tables(made["tables"])
+    tables = made["tables"].items()
+    made["fact_tables"] = {name: table for name, table in tables if isinstance(table, FactTableSpec)}
+    made["tables"] = {name: table for name, table in tables if isinstance(table, TableSpec)}
     return Specs.model_construct(_fields_set=None, scale=checked_scale, **made)
-
-
-def _split_tables(
-    tables: Mapping[str, TableSpec | FactTableSpec],
-) -> tuple[dict[str, FactTableSpec], dict[str, TableSpec]]:
-    """Split tables into fact tables and result tables."""
-    of_facts = {name: table for name, table in tables.items() if isinstance(table, FactTableSpec)}
-    return of_facts, {name: table for name, table in tables.items() if isinstance(table, TableSpec)}
 
 
 def _read_kind(
@@ -194,12 +183,9 @@ def _naming_fault(kind: str, shown: str) -> str:
 
 
 def with_base(path: Path, shown: str, errors: list[str], kind: str) -> tuple[YamlDocument, str | None]:
-    """Read a spec, merge it over the spec that it `include`s, and return both the result and that spec's
-    name.
-
-    The included spec is in the same folder. Its lines are prefixed with the line of the `include:`, so that
-    errors in the merged result name the including file. If it cannot be included, the key `include` stays.
-    """
+    """Read a spec, merge it over the spec that it `include`s, and return the result and that spec's name. The
+    included spec is in the same folder. Its lines are prefixed with the line of the `include:`, so that
+    errors in the merged result name the including file. If it cannot be included, the key `include` stays."""
     document = strict_yaml.read(path, shown, errors)
     base_name = document.value.get("include")
     if base_name is None:
@@ -250,74 +236,57 @@ def _validate_spec(model: Any, document: YamlDocument, errors: list[str]) -> Any
         return None
 
 
-def _written_location(document: YamlDocument, place: tuple[int | str, ...]) -> tuple[int | str, ...]:
+def _written_location(document: YamlDocument, place: strict_yaml.Location) -> strict_yaml.Location:
     """Return a location without pydantic's own steps (the names of union members), which have no line."""
-    written: tuple[int | str, ...] = ()
+    written: strict_yaml.Location = ()
     for step in place:
         if (*written, step) in document.lines:
             written = (*written, step)
     return written
 
 
-def _reference_faults(
-    made: dict[str, dict[str, Any]], documents: dict[str, dict[str, YamlDocument]]
-) -> Iterator[str]:
-    """Report references to specs that don't exist, `missing:` reasons for specs that do, and cross-check
-    faults."""
+def _reference_faults(made: dict[str, dict[str, Any]]) -> Iterator[Fault]:
+    """Report references to specs that don't exist, and `missing:` reasons for specs that do."""
     for kind, name, at, target_kind, target, excused in _references(made):
         exists = target in made[target_kind]
-        where = documents[kind][name].where(at)
         if not exists and not excused:
             near = ", ".join(nearest(target, made[target_kind])[:SHOWN]) or "none"
-            yield f"{where}: there is no specs/{target_kind}/{target}.yaml; the nearest: {near}"
+            yield kind, name, at, f"there is no specs/{target_kind}/{target}.yaml; the nearest: {near}"
         elif exists and excused:
             excuse = "remove it from `future_models`" if kind == "protocols" else "remove `missing:` here"
-            yield f"{where}: specs/{target_kind}/{target}.yaml exists; {excuse}"
+            yield kind, name, at, f"specs/{target_kind}/{target}.yaml exists; {excuse}"
+
+
+def _cross_faults(made: dict[str, dict[str, Any]], released: bool) -> Iterator[Fault]:
+    """Report specs that contradict others. `released`: the scale prefers released weights."""
     for name, table in made["tables"].items():
-        for at, fault in faults_of_facts(table, made) if isinstance(table, FactTableSpec) else ():
-            yield f"{documents['tables'][name].where(at)}: {fault}"
-        for at, model in hidden_models(table, made["models"]):
-            where = documents["tables"][name].where(at)
-            yield f"{where}: specs/models/{model}.yaml exists; give the column another key"
-        references = faults_of_references(table, made["tables"], made["datasets"])
-        for at, fault in (*obstacles(table, made), *references):
-            yield f"{documents['tables'][name].where(at)}: {fault}"
-    for name, at, fault in _vocabs_without_release(made["vocabs"], made["models"]):
-        yield f"{documents['vocabs'][name].where(at)}: {fault}"
-    for name, at, fault in faults_of_corpora(made["corpora"], made["datasets"]):
-        yield f"{documents['corpora'][name].where(at)}: {fault}"
+        check: Any = faults_of_facts if isinstance(table, FactTableSpec) else faults_of_results
+        yield from (("tables", name, *fault) for fault in check(table, made))
+    for name, vocab in made["vocabs"].items():
+        model = made["models"].get(vocab.model) if isinstance(vocab, ReleasedVocabSpec) else None
+        if model and model.released is None and not isinstance(model.weights, FolderWeights):
+            fault = f"{vocab.model} has no released files; name the vocabulary that it is trained with"
+            yield "vocabs", name, ("model",), fault
+    yield from (("corpora", *fault) for fault in faults_of_corpora(made["corpora"], made["datasets"]))
     for name, fault in faults_of_engines(made["models"]):
-        yield f"{documents['models'][name].where(('weights', 'engine_of'))}: {fault}"
+        yield "models", name, ("weights", "engine_of"), fault
     tasks = {task for tasks in TASKS.values() for task in tasks}
     for name, prompts in made["prompts"].items():
         for key in prompts.templates.keys() - made["datasets"].keys() - tasks:
-            where = documents["prompts"][name].where(("templates", key))
-            yield f"{where}: {key}: neither a dataset nor a task ({', '.join(sorted(tasks))})"
+            fault = f"{key}: neither a dataset nor a task ({', '.join(sorted(tasks))})"
+            yield "prompts", name, ("templates", key), fault
     for name, protocol in made["protocols"].items():
         for at, fault in faults_of_recipes(protocol, made["datasets"]):
-            yield f"{documents['protocols'][name].where(at)}: {dotted_key(at)}: {fault}"
-
-
-def _vocabs_without_release(
-    vocabs: Mapping[str, VocabSpec], models: Mapping[str, ModelSpec]
-) -> Iterator[tuple[str, tuple[str | int, ...], str]]:
-    """Report vocabularies described as released with a model that has no released files."""
-    for name, vocab in vocabs.items():
-        if not isinstance(vocab, ReleasedVocabSpec):
-            continue
-        model = models.get(vocab.model)
-        if model and model.released is None and not isinstance(model.weights, FolderWeights):
-            fault = f"{vocab.model} has no released files; name the vocabulary that it is trained with"
-            yield name, ("model",), fault
+            yield "protocols", name, at, f"{dotted_key(at)}: {fault}"
+    yield from faults_of_pretrainings(made["pretraining"], made["models"], released)
 
 
 _KIND_OF_START = {"model": "models", "recipe": "pretraining"}
-Reference = tuple[str, str, tuple[str | int, ...], str, str, bool]
+Reference = tuple[str, str, strict_yaml.Location, str, str, bool]
 
 
 def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
-    """Yield every reference as (kind, name, location, target kind, target, excused by a `missing:`
-    reason)."""
+    """Yield every reference as (kind, name, location, target kind, target, excused by `missing:`)."""
     for name, vocab in made["vocabs"].items():
         if isinstance(vocab, ReleasedVocabSpec):
             yield "vocabs", name, ("model",), "models", vocab.model, False
@@ -347,25 +316,19 @@ def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
     for name, protocol in made["protocols"].items():
         yield from (("protocols", name, *reference) for reference in _protocol_references(protocol))
     for name, table in made["tables"].items():
-        if isinstance(table, TableSpec):
-            for protocol in table.protocols():
-                yield "tables", name, ("protocol",), "protocols", protocol, False
-            for at, target_kind, target, excused in specs_of_cells(table):
-                yield "tables", name, at, target_kind, target, excused
         if isinstance(table, FactTableSpec):
             yield from (("tables", name, *reference) for reference in references_of_facts(table))
             continue
-        folds = made["protocols"][table.protocol].folds if _has_protocol(table, made["protocols"]) else ()
+        for protocol in table.protocols():
+            yield "tables", name, ("protocol",), "protocols", protocol, False
+        yield from (("tables", name, *reference) for reference in specs_of_cells(table))
+        protocol = made["protocols"].get(table.protocol)
         for i, row in enumerate(table.rows):
-            if row.dataset not in folds:
+            if protocol is None or row.dataset not in protocol.folds:
                 yield "tables", name, ("rows", i, "dataset"), "datasets", row.dataset, bool(row.missing)
 
 
-def _has_protocol(table: object, protocols: Collection[str]) -> bool:
-    return isinstance(table, TableSpec) and table.protocol in protocols
-
-
-def _protocol_references(protocol: ProtocolSpec) -> Iterator[tuple[tuple[str | int, ...], str, str, bool]]:
+def _protocol_references(protocol: ProtocolSpec) -> Iterator[tuple[strict_yaml.Location, str, str, bool]]:
     """Yield the models and datasets that a protocol names as (location, kind, name, is a future model)."""
     if protocol.search and protocol.search.models != "each":
         for i, model in enumerate(protocol.search.models):

@@ -1,15 +1,68 @@
-"""Specs of models: released weights, weights trained here, or both; or a spaCy pipeline."""
+"""Specs of models (released weights, weights trained here, or both; or a spaCy pipeline), and of prompts."""
 
+import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
+from pubmill.errors import PubmillError
+from pubmill.examples.prompts import PLACES
 from pubmill.recipes.submissions import Budget, Engine, Price, System
-from pubmill.specs.prompt_specs import PLAIN
-from pubmill.specs.spec_types import Https, LocalKey, Name, Sha256, Spec, Strict
+from pubmill.specs.spec_types import Https, LocalKey, Name, Sha256, Spec, Strict, Text
 from pubmill.storage import name_patterns as names
 from pubmill.storage.release_pins import COMMIT
+
+PLAIN = "plain"
+"""The prompts that are used unless others are named."""
+
+
+def _known_places(template: str) -> str:
+    """Refuse a template with a place in braces that nothing stands for."""
+    if strange := set(re.findall(r"\{(\w+)\}", template)) - set(PLACES):
+        places = ", ".join(f"{{{one}}}" for one in PLACES)
+        raise ValueError(f"{{{min(strange)}}} stands for nothing; there are {places}")
+    return template
+
+
+Template = Annotated[Text, AfterValidator(_known_places)]
+
+
+class PublishedPrompt(Strict):
+    """A prompt that others published. Its text is theirs: the file is downloaded, and read as UTF-8.
+
+    - `url`: the file's address.
+    - `sha256`: the SHA-256 of its content.
+    - `place`: the part of the file that stands for the input.
+    - `input`: what is put there, a template.
+    """
+
+    url: Https
+    sha256: Sha256
+    place: Text
+    input: Template
+
+
+class PromptSpec(Spec):
+    """How language models are asked for the examples of datasets.
+
+    - `templates`: dataset, or task of datasets -> the prompt, or the file of a published one. `{text}` and
+      others stand for the input, `{dummies}` for a text whose arguments are the dataset's dummy words,
+      `{annotated}`, `{labels}` and `{types}` for what the dataset's `glosses` say.
+    """
+
+    templates: Annotated[dict[str, Template | PublishedPrompt], Field(min_length=1)]
+
+    def published(self) -> list[PublishedPrompt]:
+        """Return the prompts that are files of others."""
+        return [one for one in self.templates.values() if isinstance(one, PublishedPrompt)]
+
+    def template(self, dataset: str, task: str) -> str | PublishedPrompt:
+        """Return the template for a dataset: its own, or that of its task."""
+        template = self.templates.get(dataset, self.templates.get(task))
+        if template is None:
+            raise PubmillError(f"specs/prompts/{self.name}.yaml has no template for {dataset} or {task}")
+        return template
 
 
 class RecipeWeights(Strict):
@@ -142,11 +195,11 @@ Weights = Annotated[
 
 
 class HubWeights(Strict):
-    """Released weights on the Hugging Face hub, pinned to a commit. `revision` null: none is known, so the
-    first download takes the newest commit, records it and keeps it.
+    """Released weights on the Hugging Face hub, pinned to a commit.
 
     - `id`: the repository, GROUP/MODEL.
-    - `revision`: a commit of 40 digits, not a branch; null: the newest at the first download.
+    - `revision`: a commit of 40 digits, not a branch; null: none is known, so the first download takes the
+      newest commit, records it and keeps it.
     """
 
     kind: ClassVar[str] = "hub"
@@ -155,11 +208,10 @@ class HubWeights(Strict):
 
 
 class ArchiveWeights(Strict):
-    """Released weights in a tar or zip archive with one model folder in the form of Transformers. `sha256`
-    null: none is known, so that of the first download is recorded and kept.
+    """Released weights in a tar or zip archive with one model folder in the form of Transformers.
 
     - `url`: the archive's address.
-    - `sha256`: its hash; null: that of the first download is kept.
+    - `sha256`: its hash; null: none is known, so that of the first download is recorded and kept.
     """
 
     kind: ClassVar[str] = "archive"
@@ -167,13 +219,9 @@ class ArchiveWeights(Strict):
     sha256: Sha256 | None
 
 
-def _form_of_release(release: Any) -> str:
-    return "archive" if isinstance(release, dict) and "url" in release else "hub"
-
-
 ReleasedWeights = Annotated[
     Annotated[HubWeights, Tag("hub")] | Annotated[ArchiveWeights, Tag("archive")],
-    Discriminator(_form_of_release),
+    Discriminator(lambda written: "archive" if isinstance(written, dict) and "url" in written else "hub"),
 ]
 
 
@@ -195,8 +243,7 @@ class ModelSpec(Spec):
     tables: tuple[str, ...] = ()
 
     def preferred(self, released: bool) -> Weights | HubWeights | ArchiveWeights:
-        """The source of its weights at a scale that prefers released weights (`released`) or those made
-        here."""
+        """The source of its weights at a scale that prefers `released` weights, or else those made here."""
         first, second = (self.released, self.weights) if released else (self.weights, self.released)
         chosen = first or second
         assert chosen is not None, "has_weights"
@@ -231,9 +278,6 @@ def faults_of_engines(models: Mapping[str, ModelSpec]) -> Iterator[tuple[str, st
         if first not in models:
             continue
         if first not in asked or asked[first].engine_of:
-            yield (
-                name,
-                f"{first} is not a model that is asked, or is an engine of another itself",
-            )
+            yield name, f"{first} is not a model that is asked, or is an engine of another itself"
         elif asked[first].way != weights.way:
             yield name, f"{first} has another prompt, shots, temperature, length, structured or mapping"

@@ -5,20 +5,123 @@ search for each model, `standard+own-search`. Runs, records and tables have thes
 them with runs of the protocol.
 """
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Self, get_type_hints
+
+from pydantic import AfterValidator, TypeAdapter, ValidationError, model_validator
 
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
+from pubmill.recipes import FinetuningRecipe
+from pubmill.specs import strict_yaml
+from pubmill.specs.cell_sources import CellSource, cell_sources
 from pubmill.specs.dataset_specs import DatasetSpec
-from pubmill.specs.hyperparameter_choice import OWN_SEARCH, ChosenValues, HyperparameterChoice
 from pubmill.specs.loading import Specs
-from pubmill.specs.protocol_specs import Override, ProtocolSpec
+from pubmill.specs.protocol_specs import (
+    DECIDABLE,
+    Override,
+    ProtocolSpec,
+    SettingName,
+    check_decidable,
+    short_value,
+)
 from pubmill.specs.recipe_checks import recipe_faults
-from pubmill.specs.table_specs import CellSpec, ColumnSpec, RowSpec, TableSpec
+from pubmill.specs.spec_types import Name, Strict, Text, dotted_key, problem_text
+from pubmill.specs.table_specs import CellSpec, ColumnSpec, TableSpec
 
 if TYPE_CHECKING:
     from pubmill.specs.study import Study
+
+SHORT = {"lr": "learning_rate", "batch": "batch_size"}
+"""Short names of keys on the command line and in names of settings."""
+OWN_SEARCH = "own-search"
+BY_HAND = "the user's own choice, by --choice"
+_TYPES = get_type_hints(FinetuningRecipe)
+
+
+def _typed(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of keys that a protocol may decide, as the recipe has them: `--config` gives text."""
+    check_decidable(values)
+    typed, faults = {}, []
+    for key, value in values.items():
+        try:
+            typed[key] = TypeAdapter(_TYPES[key]).validate_python(value)
+        except ValidationError as error:
+            faults.append(f"{key}: {problem_text(error.errors()[0])}")
+    if faults:
+        raise ValueError("; ".join(faults))
+    return typed
+
+
+ChosenValues = Annotated[dict[str, Any], AfterValidator(_typed)]
+
+
+class HyperparameterChoice(Strict):
+    """Hyper-parameters to take in place of a search.
+
+    - `name`: what names of settings with these values end with.
+    - `source`: who chose the values, and how.
+    - `values`: searched keys of the fine-tuning recipe, for all datasets that `datasets` does not name.
+    - `datasets`: dataset, or folds of a protocol -> values of its own.
+    """
+
+    name: SettingName
+    source: Text
+    values: ChosenValues = {}
+    datasets: dict[Name, ChosenValues] = {}
+
+    @model_validator(mode="after")
+    def is_whole(self) -> Self:
+        if not (self.values or self.datasets):
+            raise ValueError("a choice needs `values` for all datasets, or `datasets` with values of each")
+        if self.name == OWN_SEARCH:
+            raise ValueError(f"{OWN_SEARCH} is the name of a search; give the choice another")
+        return self
+
+
+def read_choice_option(text: str) -> HyperparameterChoice:
+    """Return a choice as the command line gives it: `lr=3e-5,batch=32,epochs=20`, or a file."""
+    if Path(text).suffix in (".yaml", ".yml"):
+        return _read_choice_file(Path(text))
+    pairs = [pair.partition("=") for pair in text.split(",")]
+    values = {SHORT.get(key, key): value for key, _, value in pairs}
+    if strangers := [unknown("key", key, {*SHORT, *DECIDABLE}) for key in values if key not in _TYPES]:
+        raise PubmillError(f"--choice {text}: {'; '.join(strangers)}")
+    if len(values) < len(pairs) or not all(equals and value for _, equals, value in pairs):
+        raise PubmillError(
+            f"--choice {text}: expected each key once, with its value, as in lr=3e-5,batch=32,epochs=20, "
+            "or a file NAME.yaml"
+        )
+    try:
+        typed = _typed(values)
+    except ValueError as error:
+        raise PubmillError(f"--choice {text}: {error}") from None
+    return HyperparameterChoice(name=_name_of(typed), source=BY_HAND, values=typed)
+
+
+def _name_of(values: Mapping[str, Any]) -> str:
+    """Return the values as the name of a setting."""
+    short = {key: key.replace("_", "-") for key in values} | {key: name for name, key in SHORT.items()}
+    return "+".join(f"{short[key]}={short_value(value)}" for key, value in values.items())
+
+
+def _read_choice_file(path: Path) -> HyperparameterChoice:
+    if not path.is_file():
+        raise PubmillError(f"--choice: there is no file {path}")
+    errors: list[str] = []
+    document = strict_yaml.read(path, str(path), errors)
+    try:
+        if not errors:
+            return HyperparameterChoice.model_validate(document.value)
+    except ValidationError as error:
+        errors = [
+            f"{document.where(one['loc'])}: {dotted_key(one['loc'])}: "
+            f"{problem_text(one, HyperparameterChoice)}".replace(": : ", ": ")
+            for one in error.errors()
+        ]
+    raise PubmillError("\n".join(errors))
+
 
 STEPS = "stop_after"
 """A key that a choice on folds may give beside those that are searched: steps after which training ends."""
@@ -43,33 +146,28 @@ def with_own_settings(specs: Specs, study: "Study") -> Specs:
         _check_datasets(study.choice, specs)
     own = {name: _with_settings(protocol, study, suffix) for name, protocol in protocols.items()}
     made = specs.model_copy(update={"protocols": {**specs.protocols, **own}})
-    changed = {
-        name: table.model_copy(
-            update={"columns": tuple(own_column(table, one, made, study) for one in table.columns)}
-        )
-        for name, table in tables.items()
-    }
+    changed = {}
+    for name, table in tables.items():
+        columns = tuple(own_column(table, one, made, study) for one in table.columns)
+        changed[name] = table.model_copy(update={"columns": columns})
     return made.model_copy(update={"tables": {**specs.tables, **changed}})
 
 
 def own_column(table: TableSpec, column: ColumnSpec, specs: Specs, study: "Study") -> ColumnSpec:
-    """Return a column whose cells with models of the study are made in the study's own settings.
-
-    Raises a `PubmillError` if a choice does not give exactly what is searched for one of these cells.
-    """
+    """Return a column whose cells with models of the study are made in the study's own settings. Raises a
+    `PubmillError` if a choice does not give exactly what is searched for one of these cells."""
     suffix = _suffix(study)
     if suffix is None or not column.model:
         return column
     cells, faults = dict[str, CellSpec](), dict[str, list[str]]()
-    for row in table.rows:
-        if replaced := _replaced_cell(table, column, row, specs, study):
-            protocol, data, settings = replaced
-            cells[row.name] = _own_cell(column.cells.get(row.name), protocol, settings, study)
-            model = table.model_of(column, row) or ""
-            for fault in (
-                _choice_faults(study.choice, protocol, data, model, settings) if study.choice else ()
-            ):
-                faults.setdefault(fault, []).append(data.name)
+    for cell in cell_sources(table, [column], specs):
+        dataset, name = table.dataset_of(column, cell.row), cell.row.name
+        if cell.data and cell.setting and _is_own(cell, dataset, specs, study):
+            protocol, settings = specs.protocols[cell.protocol], table.settings_of(column, cell.row)
+            cells[name] = _own_cell(column.cells.get(name), protocol, settings, study)
+            given = (protocol, cell.data, cell.model, cell.setting)
+            for fault in _choice_faults(study.choice, *given) if study.choice else ():
+                faults.setdefault(fault, []).append(cell.data.name)
     if faults:
         lines = [f"choice {suffix}: {fault} (on {', '.join(of)})" for fault, of in faults.items()]
         raise PubmillError("\n".join(lines))
@@ -103,17 +201,15 @@ def _with_settings(protocol: ProtocolSpec, study: "Study", suffix: str) -> Proto
         return f"{setting}+{suffix}"
 
     search = "none" if study.choice else "each"
-    settings = {
-        own(name): one.model_copy(
-            update={"added": True, "search": search, "chosen_by": one.chosen_by and own(one.chosen_by)}
-        )
-        for name, one in protocol.settings.items()
-    }
-    overrides = {
+    settings = {}
+    for name, setting in protocol.settings.items():
+        chosen_by = setting.chosen_by and own(setting.chosen_by)
+        changed = {"added": True, "search": search, "chosen_by": chosen_by}
+        settings[own(name)] = setting.model_copy(update=changed)
+    overrides = protocol.overrides | {
         name: one.model_copy(update={"settings": (*one.settings, *map(own, one.settings))})
-        if one.settings
-        else one
         for name, one in protocol.overrides.items()
+        if one.settings
     }
     chosen = _chosen_overrides(protocol, study.choice, tuple(settings)) if study.choice else {}
     changes = {"settings": {**protocol.settings, **settings}, "overrides": {**overrides, **chosen}}
@@ -135,24 +231,16 @@ def _chosen_overrides(
     }
 
 
-def _replaced_cell(
-    table: TableSpec, column: ColumnSpec, row: RowSpec, specs: Specs, study: "Study"
-) -> tuple[ProtocolSpec, DatasetSpec, tuple[str, ...]] | None:
-    """Return protocol, dataset and settings of a cell whose model the study runs, and whose search it
-    replaces; None for other cells."""
-    model, dataset = table.model_of(column, row), table.dataset_of(column, row)
-    protocol = specs.protocols[table.protocol_of(column, row)]
-    folds = protocol.folds.get(dataset)
-    data = specs.datasets.get(folds.reported[0] if folds else dataset)
-    setting = table.setting_of(column, row, protocol, data) if data else None
-    if data is None or setting is None or model not in specs.models or table.copied_from(column, row):
-        return None
+def _is_own(cell: CellSource, dataset: str, specs: Specs, study: "Study") -> bool:
+    """Return whether the study runs the model of a cell on the dataset or folds, and replaces its search."""
+    model, protocol = cell.model, specs.protocols[cell.protocol]
+    if cell.data is None or cell.setting is None or model not in specs.models:
+        return False
     runs = (study.models is None or model in study.models) and specs.models[model].is_fine_tuned
     wanted = study.datasets is None or dataset in study.datasets
-    choosing = protocol.settings[setting].chosen_by or setting
-    if not (runs and wanted and _is_replaced(protocol, study) and protocol.points(data, model, choosing)):
-        return None
-    return protocol, data, table.settings_of(column, row)
+    choosing = protocol.settings[cell.setting].chosen_by or cell.setting
+    searched = _is_replaced(protocol, study) and bool(protocol.points(cell.data, model, choosing))
+    return runs and wanted and searched
 
 
 def _own_cell(
@@ -170,23 +258,14 @@ def _own_cell(
 
 
 def _choice_faults(
-    choice: HyperparameterChoice,
-    protocol: ProtocolSpec,
-    data: DatasetSpec,
-    model: str,
-    settings: tuple[str, ...],
+    choice: HyperparameterChoice, protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str
 ) -> Iterator[str]:
-    """Yield what is wrong with a choice for a cell: keys that lack or are not searched, and values that make
-    no recipe."""
-    setting = next(one for one in settings if one in protocol.settings and protocol.settings[one].fits(data))
+    """Yield what is wrong with a choice for a cell: keys that lack or are not searched, or make no recipe."""
     searched = set(protocol.grid(data, model, protocol.settings[setting].chosen_by or setting))
     own = f"{setting}+{choice.name}"
-    given = {
-        key
-        for name, override in protocol.applied(data, model, own).items()
-        if name.partition("/")[0] == choice.name
-        for key in override.values
-    }
+    applied = protocol.applied(data, model, own).items()
+    chosen = [override.values for name, override in applied if name.partition("/")[0] == choice.name]
+    given = {key for values in chosen for key in values}
     folds = {STEPS} if protocol.fold_of(data.name) else set[str]()
     if lacking := sorted(searched - given):
         yield f"no {', '.join(lacking)}, which protocol {protocol.name} searches; add it"

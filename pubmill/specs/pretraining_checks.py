@@ -1,6 +1,6 @@
 """Cross-checks of pretrainings: their start and teacher exist, have a matching form, and form no cycle."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from pubmill.specs.strict_yaml import Location
 
 Recipes = Mapping[str, PretrainingSpec]
 Models = Mapping[str, ModelSpec]
+Fields = Callable[[PretrainingSpec], dict[str, object]]
 Fault = tuple[str, str, Location, str]
 """Kind and name of a spec, the location in it, and the message."""
 
@@ -19,8 +20,7 @@ _NOT_IN_WEIGHTS = ("dropout", "initializer_range", "scaled_initialisation")
 
 
 class Prerequisite(NamedTuple):
-    """A recipe that another needs, the step that it needs (None: the last), and the location of the
-    reference."""
+    """A recipe that another needs, the step (None: the last), and the location of the reference."""
 
     recipe: str
     step: int | None
@@ -63,20 +63,15 @@ def _spec_faults(
     if start and start.step is not None and (fault := _checkpoint_fault(other, start.step)):
         yield ("start", "step"), fault
     if other:
-        yield from _field_differences(
-            ("start", "recipe"), _resume_fields(spec), _resume_fields(other), other.name
-        )
+        yield from _field_differences(("start", "recipe"), _resume_fields, spec, other)
     if start and (other := _recipe_of_model(start.model, recipes, models, released)):
-        yield from _field_differences(
-            ("start", "model"), _weights_fields(spec), _weights_fields(other), other.name
-        )
+        yield from _field_differences(("start", "model"), _weights_fields, spec, other)
     if spec.teacher and (other := _recipe_of_model(spec.teacher, recipes, models, released)):
-        yield from _field_differences(("teacher",), {"vocab": spec.vocab}, {"vocab": other.vocab}, other.name)
+        yield from _field_differences(("teacher",), lambda one: {"vocab": one.vocab}, spec, other)
 
 
 def _packing_faults(recipes: Recipes) -> Iterator[Fault]:
-    """Report recipes that share packed tokens (same corpus and vocabulary) but disagree on how to make
-    them."""
+    """Report recipes that share packed tokens (same corpus and vocabulary) but make them differently."""
     first: dict[tuple[str, str], PretrainingSpec] = {}
     for name, spec in recipes.items():
         other = first.setdefault((spec.corpus, spec.vocab), spec)
@@ -101,7 +96,7 @@ def _weights_made_here(model: ModelSpec | None, released: bool) -> RecipeWeights
 def _recipe_of_model(
     model: str | None, recipes: Recipes, models: Models, released: bool
 ) -> PretrainingSpec | None:
-    """The pretraining spec of a model that is made here."""
+    """Return the pretraining spec of a model that is made here."""
     weights = _weights_made_here(models.get(model or ""), released)
     return recipes.get(weights.recipe) if weights else None
 
@@ -116,24 +111,21 @@ def _weights_fields(spec: PretrainingSpec) -> dict[str, object]:
 def _resume_fields(spec: PretrainingSpec) -> dict[str, object]:
     """Fields that must match before another recipe may resume a checkpoint."""
     objective = spec.recipe.objective
+    adding = [field for field, kind in OBJECTIVES.items() if kind.adds_weights]
     return {
         "vocab": spec.vocab,
         "recipe.architecture": spec.recipe.architecture,
-        **{
-            f"recipe.objective.{field}": getattr(objective, field)
-            for field, kind in OBJECTIVES.items()
-            if kind.adds_weights
-        },
+        **{f"recipe.objective.{field}": getattr(objective, field) for field in adding},
         "head for recipe.objective.pairs": objective.pairs in PAIRS,
     }
 
 
 def _field_differences(
-    place: Location, ours: Mapping[str, object], theirs: Mapping[str, object], other: str
+    place: Location, fields: Fields, spec: PretrainingSpec, other: PretrainingSpec
 ) -> Iterator[tuple[Location, str]]:
-    differing = [key for key in ours if ours[key] != theirs[key]]
-    if differing:
-        yield place, f"{other} has a different {', '.join(differing)}; the two must be equal"
+    theirs = fields(other)
+    if differing := [key for key, value in fields(spec).items() if value != theirs[key]]:
+        yield place, f"{other.name} has a different {', '.join(differing)}; the two must be equal"
 
 
 def _all_prerequisites(name: str, before: Mapping[str, list[Prerequisite]]) -> set[str]:

@@ -42,8 +42,7 @@ def check_decidable(values: dict[str, Any]) -> dict[str, Any]:
 
 def _known_names(of: tuple[str, ...]) -> Any:
     def check(names: tuple[str, ...]) -> tuple[str, ...]:
-        strangers = [name for name in names if name not in of]
-        if strangers:
+        if strangers := [name for name in names if name not in of]:
             raise ValueError(f"{', '.join(strangers)}: unknown; expected some of {', '.join(of)}")
         return names
 
@@ -65,9 +64,8 @@ class DatasetScope(Strict):
     kinds: Annotated[tuple[str, ...], _known_names(KINDS)] | None = None
 
     def fits(self, data: DatasetSpec) -> bool:
-        return (self.tasks is None or data.task in self.tasks) and (
-            self.kinds is None or data.kind in self.kinds
-        )
+        named = ((self.tasks, data.task), (self.kinds, data.kind))
+        return all(names is None or name in names for names, name in named)
 
     def description(self) -> str:
         """Return the tasks and kinds as text."""
@@ -81,9 +79,7 @@ class Override(DatasetScope):
     `seeds`: the numbers of the seeds of these final runs, instead of 1 to `final.seeds`. `why`: the source of
     the values.
 
-    - `datasets`: only these datasets.
-    - `models`: only these models.
-    - `settings`: only these settings.
+    - `datasets`, `models`, `settings`: only these; null: any.
     - `values`: keys of the fine-tuning recipe.
     """
 
@@ -134,11 +130,10 @@ class SearchSpec(Strict):
 
 
 class Folds(Strict):
-    """Folds of a cross-validated dataset. The number of steps is chosen on `chosen_on`, whose test split
-    serves as dev; the `reported` folds are trained for that many steps, without dev, and scored together.
+    """Folds of a cross-validated dataset.
 
-    - `chosen_on`: the fold that chooses the number of steps.
-    - `reported`: the folds that are scored.
+    - `chosen_on`: the fold that chooses the number of steps; its test split serves as dev.
+    - `reported`: the folds that are trained for that many steps, without dev, and scored together.
     """
 
     chosen_on: Name
@@ -211,14 +206,11 @@ class ProtocolSpec(Spec):
 
     def _faults_of_settings(self) -> Iterator[str]:
         for name, setting in self.settings.items():
-            if setting.chosen_by is None:
-                continue
-            other = self.settings.get(setting.chosen_by)
-            if other is None or other.chosen_by:
+            other = self.settings.get(setting.chosen_by or "")
+            if setting.chosen_by and (other is None or other.chosen_by):
                 yield f"setting {name}: chosen_by must name a setting that chooses for itself"
         for name, override in self.overrides.items():
-            strangers = sorted(set(override.settings or ()) - self.settings.keys())
-            if strangers:
+            if strangers := sorted(set(override.settings or ()) - self.settings.keys()):
                 yield f"override {name}: there are no settings {', '.join(strangers)}"
 
     def _faults_of_search(self) -> Iterator[str]:
@@ -270,10 +262,8 @@ class ProtocolSpec(Spec):
         return self.final.split if self.final.split in data.splits else "dev"
 
     def looked_at(self, data: DatasetSpec, trial: bool) -> str | None:
-        """The split that weights or trials are chosen by: never the scored one, except on the fold that is
-        not reported."""
-        folds = self.fold_of(data.name)
-        if folds:
+        """The split that weights or trials are chosen by: the scored one only on the fold that chooses."""
+        if folds := self.fold_of(data.name):
             return self.final.split if trial and data.name == folds.chosen_on else None
         return "dev" if "dev" in data.splits and self.scored(data) != "dev" else None
 
@@ -329,9 +319,8 @@ class ProtocolSpec(Spec):
         if folds or self.looked_at(data, trial=False):
             return None
         if self.points(data, model, self.settings[setting].chosen_by or setting):
-            return (
-                f"protocol {self.name} searches, and {data.name} has no split to search by (it has {splits})"
-            )
+            lacks = f"{data.name} has no split to search by (it has {splits})"
+            return f"protocol {self.name} searches, and {lacks}"
         if self.recipe(data, model, setting, trial=False).get("keep", "best") == "best":
             return (
                 f"{data.name} has no split to choose the best weights by (it has {splits}, of which one is "

@@ -12,35 +12,33 @@ from pubmill.specs.spec_types import dotted_key, problem_text
 from pubmill.specs.strict_yaml import Location
 
 _RECIPE = TypeAdapter(FinetuningRecipe)
+Run = tuple[DatasetSpec, str, str]
+"""Dataset, model and setting."""
 
 
 def faults_of_recipes(
     protocol: ProtocolSpec, datasets: Mapping[str, DatasetSpec]
 ) -> Iterator[tuple[Location, str]]:
-    """Yield the location and message of each fault in the recipes of a protocol; each location once.
-
-    Runs to which the same parts of the protocol apply are checked once, because every start of Snakemake
-    loads the specs.
-    """
+    """Yield the location and message of each fault in the recipes of a protocol; each location once. As every
+    start of Snakemake loads the specs, runs to which the same parts apply are checked once."""
     seen, blamed = set(), set()
-    for data, model, setting in _possible_runs(protocol, datasets):
+    for run in _possible_runs(protocol, datasets):
+        data, model, setting = run
         choosing = protocol.settings[setting].chosen_by or setting
-        parts = (*protocol.applied(data, model, setting), "", *protocol.applied(data, model, choosing))
+        parts = (*protocol.applied(*run), "", *protocol.applied(data, model, choosing))
         what = (data.kind, setting, protocol.fold_of(data.name) is None, parts)
         if what in seen:
             continue
         seen.add(what)
-        for place, fault in _run_faults(protocol, data, model, setting):
+        for place, fault in _run_faults(protocol, run):
             if place not in blamed:
                 blamed.add(place)
                 yield place, f"on {data.kind} (such as {data.name}), setting {setting}: {fault}"
 
 
-def _possible_runs(
-    protocol: ProtocolSpec, datasets: Mapping[str, DatasetSpec]
-) -> Iterator[tuple[DatasetSpec, str, str]]:
-    """Yield one run (dataset, model, setting) for every combination of the protocol's parts that can apply;
-    the model "" represents models that the protocol does not name."""
+def _possible_runs(protocol: ProtocolSpec, datasets: Mapping[str, DatasetSpec]) -> Iterator[Run]:
+    """Yield one run for every combination of the protocol's parts that can apply; the model "" stands for
+    models that the protocol does not name."""
     overrides = protocol.overrides.values()
     named = {name for override in overrides for name in override.datasets or ()}
     like: dict[Any, DatasetSpec] = {}
@@ -54,53 +52,45 @@ def _possible_runs(
                 yield from ((data, model, setting) for model in models)
 
 
-def _run_faults(
-    protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str
-) -> Iterator[tuple[Location, str]]:
+def _run_faults(protocol: ProtocolSpec, run: Run) -> Iterator[tuple[Location, str]]:
+    data, model, setting = run
     choosing = protocol.settings[setting].chosen_by or setting
     points = list(protocol.points(data, model, choosing).values())
     steps = {"stop_after": 1} if protocol.fold_of(data.name) else {}
-    final = protocol.recipe(data, model, setting, trial=False)
+    final = protocol.recipe(*run, trial=False)
     if both := sorted(final.keys() & {key for point in points for key in point}):
-        yield (
-            _source_location(protocol, data, model, setting, both[0]),
-            f"the search also decides {', '.join(both)}; remove one",
-        )
+        place = _source_location(protocol, run, both[0])
+        yield place, f"the search also decides {', '.join(both)}; remove one"
         return
-    tried = [protocol.recipe(data, model, setting, trial=True) | point for point in points]
+    tried = [protocol.recipe(*run, trial=True) | point for point in points]
     for values in [*tried, *({**final, **point, **steps} for point in points or [{}])]:
         for key, fault in recipe_faults(values):
-            place = _source_location(protocol, data, model, setting, key) if key else None
-            yield place or _combination_location(protocol, data, model, setting, values), fault
+            place = _source_location(protocol, run, key) if key else None
+            yield place or _combination_location(protocol, run, values), fault
 
 
 def recipe_faults(values: Mapping[str, object]) -> list[tuple[str, str]]:
-    """Return (key, message) for each error in a recipe's values; the key is "" where several contradict each
-    other."""
+    """Return (key, message) for each error in a recipe's values; the key is "" where several contradict."""
     try:
         _RECIPE.validate_python(values)
     except ValidationError as error:
-        return [
-            (str(problem["loc"][0]) if problem["loc"] else "", _describe_problem(problem))
-            for problem in error.errors()
-        ]
+        return [*map(_recipe_fault, error.errors())]
     return []
 
 
-def _describe_problem(problem: Any) -> str:
+def _recipe_fault(problem: Any) -> tuple[str, str]:
     if not problem["loc"]:
-        return str(problem["msg"]).removeprefix("Value error, ")
-    return f"{dotted_key(problem['loc'])}: {problem_text(problem, FinetuningRecipe)}"
+        return "", str(problem["msg"]).removeprefix("Value error, ")
+    return str(problem["loc"][0]), f"{dotted_key(problem['loc'])}: {problem_text(problem, FinetuningRecipe)}"
 
 
-def _source_location(
-    protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str, key: str
-) -> Location:
+def _source_location(protocol: ProtocolSpec, run: Run, key: str) -> Location:
     """Location of the part of the protocol that sets the final value of a key."""
+    data, model, setting = run
     choosing = protocol.settings[setting].chosen_by or setting
     if key in protocol.settings[setting].values:
         return ("settings", setting, "values", key)
-    for name, override in reversed(protocol.applied(data, model, setting).items()):
+    for name, override in reversed(protocol.applied(*run).items()):
         if key in override.values:
             return ("overrides", name, "values", key)
     for name, override in reversed(protocol.applied(data, model, choosing).items()):
@@ -111,15 +101,11 @@ def _source_location(
     return ("hyperparameters", key)
 
 
-def _combination_location(
-    protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str, values: Mapping[str, object]
-) -> Location:
+def _combination_location(protocol: ProtocolSpec, run: Run, values: Mapping[str, object]) -> Location:
     """Location of the setting or override whose removal makes the values valid; by default the setting."""
+    setting = run[2]
     parts = [("settings", setting, protocol.settings[setting].values)]
-    parts += [
-        ("overrides", name, override.values)
-        for name, override in protocol.applied(data, model, setting).items()
-    ]
+    parts += [("overrides", name, override.values) for name, override in protocol.applied(*run).items()]
     for kind, name, given in reversed(parts):
         if given and not recipe_faults({key: value for key, value in values.items() if key not in given}):
             return (kind, name)

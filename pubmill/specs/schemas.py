@@ -28,12 +28,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     scale = _schema(ScaleSpec)
     for kind in KINDS:
         scale["properties"][kind] = {"type": "object", "additionalProperties": {"type": ["object", "null"]}}
-    return {
-        **specs,
-        "choices": _schema(ChoicesFile),
-        "scales": _with_include(scale),
-        "study": _schema(Study),
-    }
+    return {**specs, "choices": _schema(ChoicesFile), "scales": _with_include(scale), "study": _schema(Study)}
 
 
 def as_text(schema: dict[str, Any]) -> str:
@@ -58,8 +53,7 @@ def _schema(model: Any) -> dict[str, Any]:
 
 
 def _without_demands(schema: Any) -> Any:
-    """Return a schema that requires no key. Without required keys an object may fit several forms, so `oneOf`
-    becomes `anyOf`."""
+    """Return a schema without required keys; as an object may then fit several forms, `oneOf` is `anyOf`."""
     if isinstance(schema, list):
         return [_without_demands(item) for item in schema]
     if not isinstance(schema, dict):
@@ -73,7 +67,5 @@ def _with_include(schema: dict[str, Any]) -> dict[str, Any]:
     if "properties" in schema:
         return schema | {"properties": {"include": INCLUDE, **schema["properties"]}}
     forms = [form["$ref"].rpartition("/")[2] for form in schema["anyOf"]]
-    definitions = {
-        name: _with_include(one) if name in forms else one for name, one in schema["$defs"].items()
-    }
-    return schema | {"$defs": definitions}
+    own = {name: _with_include(schema["$defs"][name]) for name in forms}
+    return schema | {"$defs": schema["$defs"] | own}

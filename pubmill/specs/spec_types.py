@@ -1,13 +1,17 @@
 """Base models, field types and error texts shared by all specs."""
 
 import re
+from collections.abc import Iterable, Iterator
+from dataclasses import is_dataclass
 from datetime import date
-from typing import Annotated, Any, Literal, Self
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, get_args, get_origin, get_type_hints
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from pubmill.errors import PubmillError
+from pubmill.messages.wording import nearest
 from pubmill.recipes.recipe_types import Kind
-from pubmill.specs.known_keys import nearest_keys
 from pubmill.storage import name_patterns as names
 
 
@@ -147,10 +151,8 @@ TYPE_WORDS = {
 
 
 def problem_text(problem: Any, model: Any = None) -> str:
-    """Return one of pydantic's errors as a message that includes the value found.
-
-    `model`: the type of the whole spec; without it, no key is suggested for an unknown one.
-    """
+    """Return one of pydantic's errors as a message that includes the value found. `model`: the type of the
+    whole spec; without it, no key is suggested for an unknown one."""
     if problem["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         near = ", ".join(nearest_keys(model, tuple(problem["loc"])))
         return f"unknown key; {f'the nearest: {near}' if near else 'check its spelling, or remove it'}"
@@ -164,3 +166,70 @@ def problem_text(problem: Any, model: Any = None) -> str:
         return f"expected text (found {problem['input']!r:.120}); put it in quotes"
     message = TYPE_WORDS.get(problem["type"]) or problem["msg"].removeprefix("Value error, ")
     return f"{message} (found {problem['input']!r:.120})"
+
+
+SHOWN = 3
+
+
+def nearest_keys(model: Any, place: tuple[int | str, ...]) -> list[str]:
+    """Return the known keys beside an unknown one, the most similar first. `model`: the type of the whole
+    spec; `place`: pydantic's location of the unknown key."""
+    *above, key = place
+    hints = [model]
+    for step in above:
+        hints = [below for hint in hints for below in _below(hint, step)]
+    known = {name for hint in hints for member in _members(hint) for name in _fields(member)}
+    return nearest(str(key), known)[:SHOWN]
+
+
+def _members(hint: Any) -> Iterator[Any]:
+    """Yield the types that a hint allows: the members of a union, without metadata and type aliases."""
+    value = getattr(hint, "__value__", hint)  # of a type alias
+    if get_origin(value) is Annotated:
+        yield from _members(get_args(value)[0])
+    elif get_origin(value) in (tuple, list, dict) or not get_args(value):
+        yield value
+    else:
+        for member in get_args(value):
+            yield from _members(member)
+
+
+def _below(hint: Any, step: int | str) -> Iterator[Any]:
+    """Yield the types of what a step leads to. Pydantic's own steps, such as the name of a union's member,
+    lead nowhere."""
+    for member in _members(hint):
+        arguments = get_args(member)
+        if get_origin(member) in (tuple, list, dict):
+            yield arguments[-1] if get_origin(member) is dict else arguments[0]
+        elif fields := _fields(member):
+            yield fields.get(str(step), member)
+
+
+def _fields(kind: Any) -> dict[str, Any]:
+    """Return the fields of a model or dataclass with their types; of other types nothing."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return {name: field.annotation for name, field in kind.model_fields.items()}
+    return get_type_hints(kind, include_extras=True) if is_dataclass(kind) else {}
+
+
+INCLUDES = " includes "
+"""Separates the line of an `include:` from the line of the key in the included file."""
+UNREADABLE = ": not valid YAML"
+
+
+class SpecFaultsError(PubmillError):
+    """All mistakes in the specs of a folder."""
+
+    def __init__(self, folder: Path, mistakes: Iterable[str]) -> None:
+        self.lines = _without_repeats(mistakes)
+        super().__init__("\n".join([f"{len(self.lines)} mistake(s) in {folder}:", *self.lines]))
+
+
+def _without_repeats(lines: Iterable[str]) -> list[str]:
+    """Return each mistake once: those of an included spec are not repeated for the specs that include it, and
+    a file that is not YAML has no others."""
+    faults = dict.fromkeys(lines)
+    files = {line: line.partition(":")[0] for line in faults}
+    unreadable = {files[line] for line in faults if UNREADABLE in line}
+    own = (line for line in faults if line.partition(INCLUDES)[2] not in faults)
+    return [line for line in own if UNREADABLE in line or files[line] not in unreadable]

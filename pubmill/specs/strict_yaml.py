@@ -5,11 +5,11 @@ Size and depth are bounded (`LARGEST_FILE`, `MOST_VALUES`, `DEEPEST`), and every
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
@@ -27,9 +27,7 @@ _TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool",
 
 class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  # type: ignore[misc]
     """The safe loader, except that `1e-5` is a number (YAML 1.1 reads it as text) and dates stay text.
-
-    PyYAML's C parser, where available, reads all specs in a tenth of a second instead of two.
-    """
+    PyYAML's C parser, where available, reads all specs in a tenth of a second instead of two."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -37,9 +35,7 @@ _Loader.yaml_implicit_resolvers = {
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 _Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"^[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+$"),
-    list("-+0123456789"),
+    "tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+$"), list("-+0123456789")
 )
 
 
@@ -101,8 +97,7 @@ def _parse(text: str, shown: str) -> tuple[YamlDocument, tuple[str, ...]]:
 
 
 def _read_bounded(path: Path) -> str:
-    """Return the text of a regular file of bounded size; pipes and devices, which may never end, are not
-    opened."""
+    """Return the text of a regular file of bounded size; pipes and devices, which may not end, stay shut."""
     try:
         if not path.is_file():
             raise _FaultError(1, "not a plain file; expected a YAML file")
@@ -117,10 +112,8 @@ def _read_bounded(path: Path) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         raise _FaultError(line, "not UTF-8; save the file in that encoding") from None
     if unprintable := yaml.reader.Reader.NON_PRINTABLE.search(text):
-        line = text.count("\n", 0, unprintable.start()) + 1
-        raise _FaultError(
-            line, f"holds the character U+{ord(unprintable[0]):04X}, which YAML forbids; remove it"
-        )
+        line, number = text.count("\n", 0, unprintable.start()) + 1, ord(unprintable[0])
+        raise _FaultError(line, f"holds the character U+{number:04X}, which YAML forbids; remove it")
     return text
 
 
@@ -175,9 +168,8 @@ class _NodeReader:
         for key_node, value_node in nodes:
             key, line = self._read_key(key_node), key_node.start_mark.line + 1
             if first := self.lines.get((*at, key)):
-                self.errors.append(
-                    f"{self.shown}:{line}: duplicate key {_short_repr(key)}, first at {first}; remove one"
-                )
+                fault = f"duplicate key {_short_repr(key)}, first at {first}; remove one"
+                self.errors.append(f"{self.shown}:{line}: {fault}")
                 continue
             self.lines[(*at, key)] = f"{self.shown}:{line}"
             yield key, self.value(value_node, (*at, key))
@@ -211,22 +203,32 @@ def _short_repr(value: object) -> str:
 
 
 def merge(base: YamlDocument, over: YamlDocument, whole: Sequence[Location] = ()) -> YamlDocument:
-    """Return `base` overlaid with `over`, whose keys win.
+    """Return `base` overlaid with `over`, whose keys win. Mappings are merged key by key; all other values,
+    and mappings at the locations `whole` ("*" is any key), are replaced. An empty mapping clears that of the
+    base. A merged mapping has the line of `over`."""
+    lines, new = dict(base.lines), over.lines
 
-    Mappings are merged key by key; all other values, and mappings at the locations `whole` ("*" is any key),
-    are replaced. An empty mapping clears that of the base. A merged mapping has the line of `over`.
-    """
-    lines = dict(base.lines)
-    value = _merge(base.value, over.value, (), _Merging(lines, over.lines, whole))
-    return YamlDocument(value, lines)
+    def merged(below: Any, above: Any, at: Location) -> Any:
+        is_merged = isinstance(below, dict) and isinstance(above, dict) and above
+        if is_merged and not any(_fits(place, at) for place in whole):
+            lines.update({at: new[at]} if at in new else {})
+            return {**below, **{key: merged(below.get(key), above[key], (*at, key)) for key in above}}
+        for location in _locations(below, at):
+            lines.pop(location, None)
+        lines.update({location: new[location] for location in _locations(above, at) if location in new})
+        return above
+
+    return YamlDocument(merged(base.value, over.value, ()), lines)
+
+
+def _fits(place: Location, at: Location) -> bool:
+    """Return whether a location is at a place, in which "*" is any key."""
+    return len(place) == len(at) and all(step in ("*", key) for step, key in zip(place, at, strict=True))
 
 
 def parts(document: YamlDocument, key: str) -> dict[str | int, YamlDocument]:
-    """Return each value of the mapping at a key as a separate document, by its own key.
-
-    They have no line for their roots: a key that is missing there is missing in the document that it
-    overlays.
-    """
+    """Return each value of the mapping at a key as a separate document, by its own key. They have no line for
+    their roots: a key that is missing there is missing in what it overlays."""
     mapping = document.value.get(key)
     if not isinstance(mapping, dict):
         return {}
@@ -235,32 +237,6 @@ def parts(document: YamlDocument, key: str) -> dict[str | int, YamlDocument]:
         if len(at) > 2 and at[0] == key:
             lines[at[1]][at[2:]] = line
     return {name: YamlDocument(value, lines[name]) for name, value in mapping.items()}
-
-
-class _Merging(NamedTuple):
-    """State of a merge: `lines` of the merged document, which are updated, and the `new` lines of the
-    overlay."""
-
-    lines: dict[Location, str]
-    new: Mapping[Location, str]
-    whole: Sequence[Location]
-
-    def is_whole(self, at: Location) -> bool:
-        return any(
-            len(place) == len(at) and all(step in ("*", key) for step, key in zip(place, at, strict=True))
-            for place in self.whole
-        )
-
-
-def _merge(base: Any, over: Any, at: Location, merging: _Merging) -> Any:
-    lines, new = merging.lines, merging.new
-    if isinstance(base, dict) and isinstance(over, dict) and over and not merging.is_whole(at):
-        lines.update({at: new[at]} if at in new else {})
-        return {**base, **{key: _merge(base.get(key), over[key], (*at, key), merging) for key in over}}
-    for location in _locations(base, at):
-        lines.pop(location, None)
-    lines.update({location: new[location] for location in _locations(over, at) if location in new})
-    return over
 
 
 def _locations(value: Any, at: Location) -> Iterator[Location]:

@@ -1,6 +1,8 @@
 """The configuration of a study: which part of the specs, at which scale, and where files are."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Set
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -8,13 +10,12 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from pubmill.errors import PubmillError
 from pubmill.messages.installation import root
+from pubmill.messages.progress import report_progress
 from pubmill.messages.wording import unknown
-from pubmill.specs import Name, RecipeWeights, Specs, Strict, problem_text, strict_yaml
-from pubmill.specs.hyperparameter_choice import HyperparameterChoice
-from pubmill.specs.own_settings import with_own_settings
+from pubmill.specs import RecipeWeights, Specs, load, strict_yaml
+from pubmill.specs.own_settings import HyperparameterChoice, with_own_settings
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
-from pubmill.specs.spec_types import dotted_key
-from pubmill.specs.used_specs import load_used
+from pubmill.specs.spec_types import Name, SpecFaultsError, Strict, dotted_key, problem_text
 from pubmill.storage import name_patterns as names
 
 DEMO = "demo"
@@ -112,12 +113,8 @@ class Study(Strict):
 
 
 def check_files(files: Iterable[str | Path]) -> None:
-    """Raise a `PubmillError` for faults in configuration files that Snakemake accepts silently, and for empty
-    files, whose name its message lacks.
-
-    It accepts duplicate keys, of which it uses the last, and `__use_yte__`, whose expressions are
-    Python.
-    """
+    """Raise a `PubmillError` for what Snakemake accepts silently (duplicate keys, of which it uses the last;
+    `__use_yte__`, whose expressions are Python), and for empty files, whose name its message lacks."""
     errors: list[str] = []
     for file in files:
         faults: list[str] = []
@@ -160,12 +157,8 @@ def without_demo(merged: dict[str, Any], base: Mapping[str, Any], given: Set[str
 def check_study(
     config: dict[str, Any], specs_folder: Path, files: Iterable[str | Path] = ()
 ) -> tuple[Study, Specs]:
-    """Check the merged configuration of a run and load the specs at its scale.
-
-    Mistakes in specs that the study does not use are reported, and stop nothing.
-
-    `files`: the files that it was merged from, for the places of its mistakes.
-    """
+    """Check the merged configuration of a run and load the specs at its scale. Mistakes in specs that it does
+    not use are reported, and stop nothing. `files`: those that it was merged from, for places of mistakes."""
     try:
         study = Study.model_validate(config)
     except ValidationError as error:
@@ -177,15 +170,13 @@ def check_study(
     used = {kind: getattr(study, kind) or () for kind in ("tables", "models", "datasets")}
     used["models"] += study.pretrain
     specs = load_used(specs_folder, study.scale, used)
+    folds = {name: protocol for protocol in specs.protocols.values() for name in protocol.folds}
     known: dict[str, tuple[str, Collection[str]]] = {
         "tables": ("table", {**specs.tables, **specs.fact_tables}),
         "models": ("model", specs.models),
         "pretrain": ("model", specs.models),
         "server_licences": ("dataset", specs.datasets),
-        "datasets": (
-            "dataset",
-            {**specs.datasets, **{name: p for p in specs.protocols.values() for name in p.folds}},
-        ),
+        "datasets": ("dataset", {**specs.datasets, **folds}),
     }
     dangling = [
         f"{_place_of((key,), config, files)}: {key}: {unknown(kind, name, of_kind)}"
@@ -243,3 +234,47 @@ def study_of_scale(scale: str, folder: Path, path: str) -> list[str]:
     of_scale = [file for file, study in read.items() if study.get("scale") == scale]
     of_paper = [file for file in of_scale if file.stem in Path(path).parts]
     return [str(root() / folder.name / file.name) for file in [*of_paper, *of_scale][:1]]
+
+
+_FILE = re.compile(r"'?(?P<path>[^/]+/(?P<kind>[^/]+)/(?P<name>.+?)\.yaml)'?:")
+"""Beginning of a line on a mistake."""
+
+
+def load_used(folder: Path, scale: str, used: Mapping[str, tuple[str, ...]]) -> Specs:
+    """Return the specs at a scale without those that have mistakes, which are reported, if nothing used
+    depends on them; else raise the error on all mistakes. `used`: kind -> names that a study uses by
+    themselves. What these refer to is used, too, and so are models that name one of the tables."""
+    without: frozenset[str] = frozenset()
+    mistakes: list[str] = []
+    while True:
+        try:
+            specs = load(folder, scale, without)
+        except SpecFaultsError as error:
+            mistakes += error.lines
+            matches = [_FILE.match(line) for line in error.lines]
+            if not all(one and not _is_used(folder, one, used) for one in matches):
+                raise SpecFaultsError(folder, mistakes) from None
+            without |= {one["path"] for one in matches if one}
+        else:
+            _report(tuple(mistakes))
+            return specs
+
+
+def _is_used(folder: Path, match: re.Match[str], used: Mapping[str, tuple[str, ...]]) -> bool:
+    """Return whether a study uses a spec with a mistake by itself; a scale is used by all."""
+    if match["kind"] == "models" and (path := folder.parent / match["path"]).is_file():
+        text = path.read_text(encoding="utf-8", errors="replace")  # which may be no YAML
+        if any(table in text for table in used["tables"]):
+            return True
+    return match["kind"] == "scales" or match["name"] in used.get(match["kind"], ())
+
+
+@cache
+def _report(lines: tuple[str, ...]) -> None:
+    """Report files with mistakes that a study doesn't use, by their first mistake, once in a process."""
+    by_file: dict[str, list[str]] = {}
+    for line in lines:
+        by_file.setdefault(line.partition(".yaml")[0], []).append(line)
+    for mistakes in by_file.values():
+        more = f" and {len(mistakes) - 1} more" if len(mistakes) > 1 else ""
+        report_progress(f"left out, and not used by the study: {mistakes[0]}{more}")

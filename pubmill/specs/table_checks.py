@@ -1,20 +1,30 @@
-"""Cross-checks of tables of results against the other specs."""
+"""Cross-checks of tables of results against the other specs, and the cells of other tables that they name."""
 
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pubmill.messages.wording import unknown
 from pubmill.metrics import METRICS, metrics_of
 from pubmill.specs.dataset_specs import DatasetSpec
-from pubmill.specs.model_specs import ModelSpec, UntrainedWeights
 from pubmill.specs.protocol_specs import ProtocolSpec
-from pubmill.specs.table_specs import ColumnSpec, RowSpec, TableSpec
+from pubmill.specs.strict_yaml import Location
+from pubmill.specs.table_specs import CellReference, ColumnSpec, DifferenceSpec, RowSpec, TableSpec
 
-Place = tuple[str | int, ...]
+
+def faults_of_results(table: TableSpec, made: dict[str, dict[str, Any]]) -> Iterator[tuple[Location, str]]:
+    """Report columns whose name hides a model, cells that cannot be run, and references to missing cells."""
+    for i, column in enumerate(table.columns):
+        if column.model is None and column.name in made["models"]:
+            fault = f"specs/models/{column.name}.yaml exists; give the column another key"
+            yield ("columns", i, "key"), fault
+    yield from obstacles(table, made)
+    yield from faults_of_references(table, made["tables"], made["datasets"])
 
 
-def obstacles(table: Any, made: dict[str, dict[str, Any]]) -> Iterator[tuple[Place, str]]:
+def obstacles(table: TableSpec, made: dict[str, dict[str, Any]]) -> Iterator[tuple[Location, str]]:
     """Report why cells of a result table cannot be run with its protocol and setting."""
-    if not isinstance(table, TableSpec) or any(name not in made["protocols"] for name in table.protocols()):
+    if any(name not in made["protocols"] for name in table.protocols()):
         return
     protocol, models = made["protocols"][table.protocol], made["models"]
     if table.setting not in protocol.settings:
@@ -29,7 +39,7 @@ def obstacles(table: Any, made: dict[str, dict[str, Any]]) -> Iterator[tuple[Pla
     yield from _metric_faults(table, protocol, made["datasets"])
 
 
-def _unknown_settings(table: TableSpec, protocols: dict[str, ProtocolSpec]) -> Iterator[tuple[Place, str]]:
+def _unknown_settings(table: TableSpec, protocols: dict[str, ProtocolSpec]) -> Iterator[tuple[Location, str]]:
     """Report settings of columns, rows and cells that their protocols lack."""
     for i, column in enumerate(table.columns):
         for j, row in enumerate(table.rows):
@@ -50,7 +60,7 @@ def _cell_obstacle(
     if table.copied_from(column, row) or model not in made["models"] or data is None:
         return None
     metric = table.metric_of(row, data)
-    if not _is_fine_tuned(made["models"].get(model)):
+    if not made["models"][model].is_fine_tuned:
         needs = METRICS[metric].needs if metric else {}
         return f"{metric} needs {_listed(needs)}; {model} is not fine-tuned here" if needs else None
     fitting = table.setting_of(column, row, protocol, data)
@@ -78,37 +88,137 @@ def _listed(values: Mapping[str, object]) -> str:
 
 def _metric_faults(
     table: TableSpec, protocol: ProtocolSpec, datasets: dict[str, DatasetSpec]
-) -> Iterator[tuple[Place, str]]:
-    """Report rows without a metric, and rows whose metric does not fit their datasets or folds, or those of
-    single cells."""
+) -> Iterator[tuple[Location, str]]:
+    """Report rows without a metric, or whose metric does not fit their datasets, folds or single cells."""
     for i, row in enumerate(table.rows):
         folds = protocol.folds.get(row.dataset)
         own = dict.fromkeys(folds.reported if folds else (row.dataset,), row.dataset)
-        named = own | {name: name for name in _datasets_of_cells(table, row)}
+        cells = (table.dataset_of(column, row) for column in table.columns)
+        named = own | {name: name for name in cells if name != row.dataset}
         parts = {name: datasets[name] for name in named if name in datasets}
         metric = table.metric_of(row, next(iter(parts.values()), None))
         if metric is None:
             yield ("rows", i), f"{row.name} has no dataset spec, so it needs a `metric`"
-        for shown, kind, task in sorted(
-            {(named[name], part.kind, part.task) for name, part in parts.items()}
-        ):
+        for shown, kind, task in sorted({(named[name], one.kind, one.task) for name, one in parts.items()}):
             known = [one.name for one in metrics_of(kind, task)]
             if metric not in known:
                 fault = f"{shown} ({kind}, {task}) has no {metric}, the metric of the table"
                 yield ("rows", i, "dataset"), f"{fault}; it has {', '.join(known)}"
 
 
-def _datasets_of_cells(table: TableSpec, row: RowSpec) -> list[str]:
-    named = (table.dataset_of(column, row) for column in table.columns)
-    return [dataset for dataset in dict.fromkeys(named) if dataset != row.dataset]
+def copied_cell(
+    table: TableSpec,
+    column: ColumnSpec,
+    row: RowSpec,
+    tables: Mapping[str, Any],
+    datasets: Mapping[str, DatasetSpec],
+) -> CellReference | None:
+    """Return the cell that a cell was copied from, with its column and row; None if no spec describes it.
+
+    Raises: ValueError if there is no such cell, or several.
+    """
+    origin = table.copied_from(column, row)
+    if not isinstance(origin, CellReference):
+        return None
+    other = _table(origin.table, tables)
+    data = datasets.get(row.dataset)
+    metric = table.metric_of(row, data)
+    columns = [one.name for one in other.columns if one.model and one.model == column.model]
+    rows = [one for one in other.rows if one.dataset == row.dataset]
+    if len(rows) > 1:
+        rows = [one for one in rows if other.metric_of(one, data) == metric]
+    cell = CellReference(
+        table=origin.table,
+        column=_one("column", origin.column, columns, [one.name for one in other.columns]),
+        row=_one("row", origin.row, [one.name for one in rows], [one.name for one in other.rows]),
+    )
+    _refuse_second_hand(other, cell)
+    return cell
 
 
-def _is_fine_tuned(model: ModelSpec | None) -> bool:
-    return model is not None and not isinstance(model.weights, UntrainedWeights)
+def subtracted_cell(difference: DifferenceSpec, column: str, tables: Mapping[str, Any]) -> CellReference:
+    """Return the cell that a difference subtracts in a column.
+
+    Raises: ValueError if there is no such cell.
+    """
+    other, row = _table(difference.minus.table, tables), difference.minus.row or difference.row
+    rows = [*(one.name for one in other.rows), *(one.name for one in other.composites)]
+    cell = CellReference(
+        table=difference.minus.table,
+        column=_one("column", difference.columns[column], (), [one.name for one in other.columns]),
+        row=_one("row", row, (), rows),
+    )
+    _refuse_second_hand(other, cell)
+    return cell
 
 
-def hidden_models(table: object, models: Collection[str]) -> Iterator[tuple[Place, str]]:
-    """Columns without a model whose name is that of a model spec."""
-    for i, column in enumerate(table.columns if isinstance(table, TableSpec) else ()):
-        if column.model is None and column.name in models:
-            yield ("columns", i, "key"), column.name
+def _table(name: str, tables: Mapping[str, Any]) -> TableSpec:
+    results = {known: table for known, table in tables.items() if isinstance(table, TableSpec)}
+    if name not in results:
+        raise ValueError(unknown("table of results", name, results))
+    return results[name]
+
+
+def _one(what: str, named: str | None, fitting: Sequence[str], known: Sequence[str]) -> str:
+    """Return the named column or row, or else the only fitting one."""
+    if named is None and len(fitting) == 1:
+        return fitting[0]
+    if named is None:
+        fault = f"several fit: {', '.join(fitting)}" if fitting else f"none fits of {', '.join(known)}"
+        raise ValueError(f"give the `{what}` of that table; {fault}")
+    if named not in known:
+        raise ValueError(unknown(f"{what} of that table", named, known))
+    return named
+
+
+def _refuse_second_hand(other: TableSpec, cell: CellReference) -> None:
+    """Refuse a cell that refers to a further table."""
+    column = next(one for one in other.columns if one.name == cell.column)
+    row = next((one for one in other.rows if one.name == cell.row), None)
+    if row and other.copied_from(column, row):
+        raise ValueError(f"{cell.table} copied {cell.column}/{cell.row} itself; name the table it is from")
+
+
+def faults_of_references(
+    table: TableSpec, tables: Mapping[str, Any], datasets: Mapping[str, DatasetSpec]
+) -> Iterator[tuple[Location, str]]:
+    """Report references to cells that do not exist."""
+    rows = {row.name: row for row in table.rows}
+    for i, column in enumerate(table.columns):
+        for name, cell in column.cells.items():
+            place: Location = ("columns", i, "cells", name)
+            if isinstance(cell.copied, str) and (path := _path_in_words(cell.copied, tables)):
+                yield place, f"write {path} for {cell.copied!r}, so that the cell shows the verdict there"
+            try:
+                copied_cell(table, column, rows[name], tables, datasets)
+            except ValueError as error:
+                yield place, str(error)
+    for i, difference in enumerate(table.differences):
+        for name in difference.columns:
+            try:
+                subtracted_cell(difference, name, tables)
+            except ValueError as error:
+                yield ("differences", i), str(error)
+
+
+def _path_in_words(text: str, tables: Mapping[str, Any]) -> str | None:
+    """Return the path of the table that a text such as `gu2020 Table 6` names, if it is a spec."""
+    named = re.match(r"(\S+) Table (\d+)", text)
+    path = f"{named[1]}/table{int(named[2]):02d}" if named else None
+    return path if path in tables else None
+
+
+def specs_of_cells(table: TableSpec) -> Iterator[tuple[Location, str, str, bool]]:
+    """Yield the models, and the datasets other than those of rows, that the cells of a table name."""
+    for i, column in enumerate(table.columns):
+        if column.model is not None:
+            yield ("columns", i, "model"), "models", column.model, bool(column.missing)
+        if column.dataset is not None:
+            yield ("columns", i, "dataset"), "datasets", column.dataset, False
+        for row, cell in column.cells.items():
+            for key, kind in (("model", "models"), ("dataset", "datasets")):
+                if (target := getattr(cell, key)) is not None:
+                    yield ("columns", i, "cells", row, key), kind, target, False
+    for i, one in enumerate(table.rows):
+        if one.model is not None:
+            yield ("rows", i, "model"), "models", one.model, False

@@ -297,8 +297,7 @@ class TableSpec(Spec):
 
     @model_validator(mode="after")
     def names_are_its_own(self) -> Self:
-        faults = [*self._duplicate_names(), *self._unknown_rows()]
-        if faults:
+        if faults := [*self._duplicate_names(), *self._unknown_rows()]:
             raise ValueError("; ".join(faults))
         return self
 
@@ -312,8 +311,7 @@ class TableSpec(Spec):
     def _unknown_rows(self) -> Iterator[str]:
         rows = {row.name for row in self.rows}
         for composite in self.composites:
-            strangers = sorted({name for group in composite.groups.values() for name in group} - rows)
-            if strangers:
+            if strangers := sorted({name for group in composite.groups.values() for name in group} - rows):
                 yield f"composite {composite.name} names unknown rows: {', '.join(strangers)}"
         for column in self.columns:
             if strangers := sorted(set(column.cells) - rows):
@@ -326,15 +324,11 @@ class TableSpec(Spec):
                 yield f"difference {one.name} names unknown columns: {', '.join(strangers)}"
             if one.minus.column:
                 yield f"difference {one.name} has its other columns under `columns`: remove `minus.column`"
-        if strangers := sorted(set(self.hidden) - rows):
-            yield f"hidden names unknown rows: {', '.join(strangers)}"
-        if strangers := sorted(set(self.coincidences) - rows):
-            yield f"coincidences names unknown rows: {', '.join(strangers)}"
+        for key in ("hidden", "coincidences"):
+            if strangers := sorted(set(getattr(self, key)) - rows):
+                yield f"{key} names unknown rows: {', '.join(strangers)}"
         direct = {column.name for column in self.columns if not column.sources}
         for column in self.columns:
-            strangers = [name for name in column.sources if name not in direct]
-            if strangers:
-                yield (
-                    f"{column.name} names {', '.join(strangers)}, not columns with runs; "
-                    f"those are {', '.join(sorted(direct))}"
-                )
+            if strangers := [name for name in column.sources if name not in direct]:
+                fault = f"{column.name} names {', '.join(strangers)}, not columns with runs"
+                yield f"{fault}; those are {', '.join(sorted(direct))}"

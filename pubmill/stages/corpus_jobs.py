@@ -20,8 +20,14 @@ from pubmill.recipes.corpora import (
     StatisticsRecipe,
     TextParsingRecipe,
 )
-from pubmill.specs import MimicSource, PmcPackagesSource, PmcSource, PubmedSource, TextSource
-from pubmill.specs.corpus_specs import Source
+from pubmill.specs.corpus_specs import (
+    MimicSource,
+    PmcPackagesSource,
+    PmcSource,
+    PubmedSource,
+    Source,
+    TextSource,
+)
 from pubmill.stages.costs import MEASURED_FILES, PMC_SHARD
 from pubmill.stages.ncbi_files import packages, pmc_shards, pubmed_files
 from pubmill.stages.stage import (

@@ -6,7 +6,7 @@ import yaml
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.datasets import ConversionRecipe, PublishedFile, PublishedRecipe
-from pubmill.specs import DatasetSpec, Published
+from pubmill.specs.dataset_specs import DatasetSpec, Published
 
 
 def conversion_recipe(name: str, spec: DatasetSpec) -> ConversionRecipe:

@@ -5,7 +5,8 @@ import re
 from pathlib import PurePosixPath
 
 from pubmill.errors import PubmillError
-from pubmill.specs import PmcPackagesSource, PmcSource, PubmedSource
+from pubmill.specs import PubmedSource
+from pubmill.specs.corpus_specs import PmcPackagesSource, PmcSource
 
 _FILES = re.compile(r"^(\d\d)n(\d{4,})(?:-(\d\d)n(\d{4,}))?$")
 _ARTICLES = re.compile(r"PMC(\d+)(x*)(?:-PMC(\d+)(x*))?")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pubmill.recipes.tables import Composite, Difference, ReferencedCell, TableRecipe, project
-from pubmill.specs.cell_references import copied_cell, subtracted_cell
+from pubmill.specs.table_checks import copied_cell, subtracted_cell
 from pubmill.specs.table_specs import CellReference
 from pubmill.stages.stage import GraphPart
 

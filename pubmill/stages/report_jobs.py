@@ -8,8 +8,8 @@ from pubmill.recipes.audits import ContradictionsRecipe, PublishedTable
 from pubmill.recipes.models import ArchivedWeights, PretrainedWeights
 from pubmill.recipes.report import Reference, ReportRecipe, StudyResults
 from pubmill.recipes.tables import PublishedColumn, PublishedRow, project
-from pubmill.specs import Spec
 from pubmill.specs.fidelity import digest, rows_of
+from pubmill.specs.spec_types import Spec
 from pubmill.stages.all_stages import rules_by_group, stages
 from pubmill.stages.params_text import spec_file
 from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage

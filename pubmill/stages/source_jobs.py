@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.specs import ArchiveWeights, File, LocalFile, PmcPackagesSource, PubmedSource
+from pubmill.specs import ArchiveWeights, File, LocalFile, PubmedSource
+from pubmill.specs.corpus_specs import PmcPackagesSource
 from pubmill.stages import costs
 from pubmill.stages.costs import PMC_SHARD
 from pubmill.stages.ncbi_files import pubmed_files

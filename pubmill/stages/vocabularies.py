@@ -12,7 +12,7 @@ from pubmill.recipes.models import (
     ReleasedWeights,
 )
 from pubmill.recipes.vocabs import CountingRecipe, FitRecipe, VocabRecipe
-from pubmill.specs import LearntVocabSpec, ReleasedVocabSpec
+from pubmill.specs.corpus_specs import LearntVocabSpec, ReleasedVocabSpec
 from pubmill.stages.costs import SENTENCEPIECE
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.model_jobs import ExportModel

@@ -17,7 +17,7 @@ from pubmill.extras.manuscript.study_tables import read_study_tables
 from pubmill.finetuning import task_model_cards as cards
 from pubmill.inspection.damaged_results import CheckedFile, report
 from pubmill.inspection.dataset_exports import _recipe as gated_recipe
-from pubmill.inspection.doctor import dataset_diagnoses as doctor
+from pubmill.inspection.doctor import diagnoses as doctor
 from pubmill.inspection.explain import cell_explanations as explanation
 from pubmill.inspection.explain.cell_explanations import Explainer
 from pubmill.messages import commands
@@ -151,8 +151,8 @@ ADVICE: dict[str, Callable[[], str]] = {
     "damaged_results._commands": lambda: "\n".join(report([CheckedFile(CARD, "changed", CARD)])),
     "dataset_pages.export": lambda: str(Page.export.fget(page())),  # type: ignore[attr-defined]
     "dataset_exports._recipe": lambda: "\n".join(gated_recipe(spec_of("mednli"))["commands"]),
-    "dataset_diagnoses._add_counts": counted_wrong,
-    "dataset_diagnoses._diagnose_dataset": not_at_this_scale,
+    "diagnoses._add_counts": counted_wrong,
+    "diagnoses._diagnose_dataset": not_at_this_scale,
     "cell_explanations._missing_file_commands": to_do,
     "cell_explanations.command": lambda: explainer().command(["datasets/bc2gm/card.json"]),
     "converted_datasets._not_made": lambda: said_by(

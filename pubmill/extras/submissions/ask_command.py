@@ -10,7 +10,7 @@ from pubmill.cli.studies import FULL, DatasetName, Prompts, Results
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages.progress import report_progress
-from pubmill.specs.prompt_specs import PLAIN
+from pubmill.specs.model_specs import PLAIN
 from pubmill.storage.privacy import keep_private, write_label_beside
 
 

@@ -8,7 +8,7 @@ import typer
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import FULL, DatasetName, Prompts, Results
 from pubmill.cli.verbs import Verb
-from pubmill.specs.prompt_specs import PLAIN
+from pubmill.specs.model_specs import PLAIN
 from pubmill.storage.privacy import keep_private
 
 

@@ -7,7 +7,7 @@ from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
 from pubmill.recipes.submissions import Asking, AskRecipe, PublishedText, SuppliedRecipe
 from pubmill.recipes.tables import project
 from pubmill.specs.dataset_specs import DatasetSpec
-from pubmill.specs.prompt_specs import PromptSpec, PublishedPrompt
+from pubmill.specs.model_specs import PromptSpec, PublishedPrompt
 from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.params_text import as_arguments

@@ -20,10 +20,7 @@ from pubmill.stages import Graph
 from pubmill.stages.dataset_recipes import conversion_recipe, published_recipe
 from pubmill.storage import sources
 
-MAIN = {
-    "tokens": ("mentions", "tokens_in_mentions", "sentences"),
-    "span": ("questions", "examples"),
-}
+MAIN = {"tokens": ("mentions", "tokens_in_mentions", "sentences"), "span": ("questions", "examples")}
 """Kind -> measures, of which the first that the spec expects is shown; for other kinds, `examples`."""
 
 Counts = Mapping[str, int | None]
@@ -45,11 +42,8 @@ class DatasetCheck:
 
 
 class SplitCheck(NamedTuple):
-    """Result for one split.
-
-    `found`: counts of the conversion, None if it failed. `has_form`: whether the split has a published form;
-    `hash`: whether that form has the published hash, None if the hash is unknown.
-    """
+    """Result for one split. `found`: counts of the conversion, None if it failed. `has_form`: whether a form
+    of it is published; `hash`: whether that has the published hash, None if this is unknown."""
 
     split: str
     kind: str
@@ -115,7 +109,8 @@ def plan(graph: Graph, names: Iterable[str]) -> tuple[list[DatasetCheck], list[U
         if absent:
             unchecked.append(Unchecked(name, _absence_reason(spec, absent)))
         else:
-            tasks.append(_make_check(name, spec, needed))
+            form = published_recipe(name, spec) if spec.published else None
+            tasks.append(DatasetCheck(name, conversion_recipe(name, spec), form, needed))
     return sorted(tasks, key=lambda task: task.size, reverse=True), unchecked
 
 
@@ -132,11 +127,6 @@ def _absence_reason(spec: DatasetSpec, absent: list[Place]) -> str:
     return "; ".join(reasons)
 
 
-def _make_check(name: str, spec: DatasetSpec, needed: list[Place]) -> DatasetCheck:
-    form = published_recipe(name, spec) if spec.published else None
-    return DatasetCheck(name, conversion_recipe(name, spec), form, needed)
-
-
 def check_all(tasks: list[DatasetCheck], processes: int) -> Iterator[CheckOutcome]:
     """Check every dataset, `processes` at a time; yield each outcome when it is ready."""
     with ProcessPoolExecutor(max_workers=processes) as pool:
@@ -145,11 +135,8 @@ def check_all(tasks: list[DatasetCheck], processes: int) -> Iterator[CheckOutcom
 
 
 def check(task: DatasetCheck) -> CheckOutcome:
-    """Check one dataset: the hashes of its files, its counts, and the bytes of its published form.
-
-    Errors that would stop a job of the graph go to `faults`. Counts and hashes are still computed where
-    possible, so that the output shows what differs.
-    """
+    """Check one dataset: the hashes of its files, its counts, and the bytes of its published form. After
+    errors that would stop a job, counts and hashes are still computed if possible, to show what differs."""
     began = time.perf_counter()
     faults: list[str] = []
     counts: Mapping[str, Counts] | None = None
@@ -176,8 +163,7 @@ def _convert_and_count(task: DatasetCheck, output: Path, faults: list[str]) -> M
     except PubmillError as error:
         card = convert(replace(task.recipe, expect={}, negative=None), inputs, output)
         faults.append(str(error))
-    counts: Mapping[str, Counts] = card["counts"]
-    return counts
+    return dict(card["counts"])
 
 
 def _published_forms(
@@ -190,40 +176,27 @@ def _published_forms(
         unknown = {split: replace(file, sha256=None) for split, file in recipe.files.items()}
         written = publish(replace(recipe, files=unknown), examples, output)
         faults.append(str(error))
-        return {
-            split: {
-                **one,
-                "equal": one["sha256"] == wanted if (wanted := recipe.files[split].sha256) else None,
-            }
-            for split, one in written.items()
-        }
+        for split, one in written.items():
+            wanted = recipe.files[split].sha256
+            one["equal"] = one["sha256"] == wanted if wanted else None
+        return written
 
 
 def _error_message(error: Exception, task: DatasetCheck) -> str:
-    """Return the message of an error; an unexpected one with its place in the code.
-
-    The text of an unexpected error is left out if the dataset's licence forbids showing its text.
-    """
+    """Return the message of an error; an unexpected one with its place in the code. The text of an unexpected
+    error is left out if the dataset's licence forbids showing its text."""
     if isinstance(error, PubmillError):
         return str(error)
     place = traceback.extract_tb(error.__traceback__)[-1]
     words = f": {error}" if task.recipe.access == "public" else ""
-    return (
-        f"dataset {task.dataset}: {type(error).__name__} at {Path(place.filename).name}:{place.lineno}{words}"
-    )
+    where = f"{Path(place.filename).name}:{place.lineno}"
+    return f"dataset {task.dataset}: {type(error).__name__} at {where}{words}"
 
 
 def _check_split(
-    task: DatasetCheck,
-    name: str,
-    counts: Mapping[str, Counts] | None,
-    forms: Mapping[str, WrittenSplit],
+    task: DatasetCheck, name: str, counts: Mapping[str, Counts] | None, forms: Mapping[str, WrittenSplit]
 ) -> SplitCheck:
-    return SplitCheck(
-        split=name,
-        kind=task.recipe.kind,
-        expected=task.recipe.expect.get(name, {}),
-        found=counts[name] if counts else None,
-        has_form=bool(task.published and name in task.published.files),
-        hash=forms[name]["equal"] if name in forms else None,
-    )
+    expected, found = task.recipe.expect.get(name, {}), counts[name] if counts else None
+    has_form = bool(task.published and name in task.published.files)
+    equal = forms[name]["equal"] if name in forms else None
+    return SplitCheck(name, task.recipe.kind, expected, found, has_form, equal)

@@ -21,11 +21,8 @@ class MadeFrom(NamedTuple):
 
     def lines(self, which: str) -> list[str]:
         """Return the lines of a text."""
-        parts = (("models", self.models), ("tables", self.tables))
-        return [
-            f"{what} made from the {which}: {', '.join(map(str, paths)) or 'none found'}"
-            for what, paths in parts
-        ]
+        parts = {what: ", ".join(map(str, paths)) or "none found" for what, paths in self._asdict().items()}
+        return [f"{what} made from the {which}: {shown}" for what, shown in parts.items()]
 
 
 def results_folders(results: Path, locks: Iterable[Path]) -> list[Path]:
@@ -96,9 +93,8 @@ def vocabulary_differences(first: MadeFrom, second: MadeFrom) -> list[Vocabulary
     for model in first.models:
         if model.name in others:
             one, other = _pieces(model), _pieces(others[model.name])
-            differences.append(
-                VocabularyDifference(model.name, len(one & other), len(one - other), len(other - one))
-            )
+            numbers = len(one & other), len(one - other), len(other - one)
+            differences.append(VocabularyDifference(model.name, *numbers))
     return differences
 
 

@@ -1,16 +1,21 @@
 """All differences between two sides, and their output as text or JSON."""
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.text import Text
 
-from pubmill.inspection.diff.flipped_documents import Flips, flips
-from pubmill.inspection.diff.recipe_differences import RecipeDifferences, recipe_differences
-from pubmill.inspection.diff.run_differences import Cost, RunDifference, read_runs, run_differences
-from pubmill.inspection.diff.sides import Names, Side, paired
+from pubmill.inspection.diff.run_differences import (
+    Cost,
+    Flips,
+    RunDifference,
+    flips,
+    read_runs,
+    run_differences,
+)
+from pubmill.inspection.diff.sides import Names, Paired, Side, paired
 from pubmill.messages.wording import counted
 from pubmill.planning.terminal_tables import table
 from pubmill.report.rendering import count, duration, metric, number, p_value, signed
@@ -19,9 +24,60 @@ SHOWN = 5
 """How many names or ids a line lists; JSON has all."""
 
 
+ABSENT = "absent"
+"""A key that a recipe does not have."""
+
+
+class KeyDifference(NamedTuple):
+    """A key that differs. `kind`: of the recipes; `left`, `right`: the values as JSON, or `absent`; `where`:
+    the names of the recipes on the left."""
+
+    kind: str
+    key: str
+    left: str
+    right: str
+    where: tuple[str, ...]
+
+
+class RecipeDifferences(NamedTuple):
+    """The keys that differ in recipes on both sides, the number of these, and recipes on one side only."""
+
+    keys: list[KeyDifference]
+    compared: int
+    left: list[Names]
+    right: list[Names]
+
+
+def recipe_differences(left: Side, right: Side) -> RecipeDifferences:
+    """Compare the recipes of two sides."""
+    pairs: Paired = paired(left.recipes, right.recipes)
+    places: dict[tuple[str, str, str, str], list[str]] = {}
+    for one, other in pairs.both:
+        first, second = flat(left.recipes[one]), flat(right.recipes[other])
+        for key in sorted(first.keys() | second.keys()):
+            values = first.get(key, ABSENT), second.get(key, ABSENT)
+            if values[0] != values[1]:
+                places.setdefault((one[0], key, *values), []).append("/".join(one[1:]))
+    keys = [KeyDifference(*of, tuple(where)) for of, where in places.items()]
+    return RecipeDifferences(keys, len(pairs.both), pairs.left, pairs.right)
+
+
+def flat(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return the values of a nested mapping as JSON, by keys joined with full stops; lists are values."""
+    return dict(_flat_items(values, ""))
+
+
+def _flat_items(values: Mapping[str, Any], before: str) -> Iterable[tuple[str, str]]:
+    for key, value in values.items():
+        name = f"{before}{key}"
+        if isinstance(value, Mapping) and value:
+            yield from _flat_items(value, f"{name}.")
+        else:
+            yield name, json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
 class Differences(NamedTuple):
-    """Differences of two sides, A and B. `flips`: for each of `runs`; `left_only`, `right_only`: runs with
-    records on one side."""
+    """Differences of A and B. `flips`: for each of `runs`; `left_only`, `right_only`: runs of one side."""
 
     left: str
     right: str
@@ -36,15 +92,8 @@ def differences(left: Side, right: Side) -> Differences:
     """Compare two sides."""
     pairs = paired(left.runs, right.runs)
     flipped = [flips(read_runs(left.runs[one]), read_runs(right.runs[other])) for one, other in pairs.both]
-    return Differences(
-        left.name,
-        right.name,
-        recipe_differences(left, right),
-        run_differences(left, right),
-        flipped,
-        pairs.left,
-        pairs.right,
-    )
+    compared = recipe_differences(left, right), run_differences(left, right), flipped
+    return Differences(left.name, right.name, *compared, pairs.left, pairs.right)
 
 
 def as_json(given: Differences) -> str:
@@ -104,9 +153,8 @@ def _print_scores(to: Console, compared: Differences) -> None:
 def _print_documents(to: Console, compared: Differences) -> None:
     made = table("runs", "of", "right in B only", "right in A only", "note")
     for one, flipped in zip(compared.runs, compared.flips, strict=True):
-        shown = [_with_count(ids) if not flipped.why else "—" for ids in (flipped.gained, flipped.lost)]
-        of = counted(flipped.units, flipped.unit) if not flipped.why else "—"
-        made.add_row(one.common, of, *shown, flipped.why)
+        shown = [counted(flipped.units, flipped.unit), *map(_with_count, (flipped.gained, flipped.lost))]
+        made.add_row(one.common, *(["—"] * 3 if flipped.why else shown), flipped.why)
     to.print(Text("\nDocuments", style="bold"))
     to.print(made)
 
@@ -124,12 +172,9 @@ def _print_cost(to: Console, compared: Differences) -> None:
 
 def _together(costs: Sequence[Cost]) -> Cost:
     tokens = [one.tokens for one in costs if one.tokens is not None]
-    return Cost(
-        sum(one.runs for one in costs),
-        sum(one.seconds for one in costs),
-        sum(tokens) if len(tokens) == len(costs) else None,
-        tuple(sorted({device for one in costs for device in one.devices})),
-    )
+    runs, seconds = sum(one.runs for one in costs), sum(one.seconds for one in costs)
+    devices = sorted({device for one in costs for device in one.devices})
+    return Cost(runs, seconds, sum(tokens) if len(tokens) == len(costs) else None, tuple(devices))
 
 
 def _with_count(ids: Sequence[str]) -> str:

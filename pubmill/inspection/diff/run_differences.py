@@ -3,20 +3,22 @@
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from pandas import DataFrame
 from pydantic import BaseModel, ConfigDict
 
+from pubmill.examples.kinds import KINDS, Example, RegressionExample, read_examples
 from pubmill.inspection.diff.sides import Names, Side, paired
-from pubmill.metrics import METRICS
-from pubmill.metrics.records import Record, read_record
+from pubmill.metrics import METRICS, is_right
+from pubmill.metrics.contributions import read_items, units_of
+from pubmill.metrics.records import ID, Record, read_predictions, read_record
 from pubmill.recipes.tables import Aggregate, Row
 from pubmill.statistics.resampling import RESAMPLINGS, Fold, bootstrap, compare, interval, observed
-from pubmill.storage.files import read_json
+from pubmill.storage.files import read_json, sha256
 from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import RECORD, TRAINING
+from pubmill.storage.result_paths import BELOW, PREDICTIONS, RECORD, TRAINING, Paths
 from pubmill.tables.cells import parse
 from pubmill.tables.comparisons import row_folds
 
@@ -30,8 +32,7 @@ class TrainedTokens(BaseModel):
 
 
 class Cost(NamedTuple):
-    """The cost of runs: seconds and tokens of their fine-tuning, and devices. `tokens`: None if a run has no
-    count."""
+    """The cost of fine-tunings: seconds, tokens (None if a run has no count), and devices."""
 
     runs: int
     seconds: float
@@ -40,12 +41,9 @@ class Cost(NamedTuple):
 
 
 class RunDifference(NamedTuple):
-    """Runs of one dataset on both sides, in points (0..100).
-
-    `left`, `right`: names; `scores`: None where there is none; `difference`: right minus left; `interval`: at
-    95 % over seeds and documents; `p`: of the paired bootstrap over documents, None if the documents differ;
-    `why`: why something is absent.
-    """
+    """Runs of one dataset on both sides, in points (0..100). `left`, `right`: names; `scores`: None where
+    there is none; `difference`: right minus left; `interval`: at 95 % over seeds and documents; `p`: of the
+    paired bootstrap over documents, None if the documents differ; `why`: why something is absent."""
 
     left: str
     right: str
@@ -140,14 +138,9 @@ def same_examples(sides: tuple[FinishedRuns, FinishedRuns]) -> bool:
 
 def _folds(metric: str, sides: dict[str, FinishedRuns]) -> list[Fold]:
     """Return the contributions of the documents to the runs of some sides, as columns."""
-    runs = DataFrame(
-        [
-            (name, run_of(path).dataset, str(path.absolute()))
-            for name, side in sides.items()
-            for path in side.paths
-        ],
-        columns=["column", "dataset", "record"],
-    )
+    files = [(name, path) for name, side in sides.items() for path in side.paths]
+    rows = [(name, run_of(path).dataset, str(path.absolute())) for name, path in files]
+    runs = DataFrame(rows, columns=["column", "dataset", "record"])
     runs["dataset"] = runs["dataset"].iloc[0]
     row = Row(key="diff", label="diff", metric=metric, published="", printed=metric)
     return row_folds(row, runs, list(sides), Path())[0]
@@ -177,3 +170,83 @@ def _device(record: Record) -> str:
     gpus = [str(one.get("name", one)) if isinstance(one, dict) else str(one) for one in listed]
     names = ", ".join(f"{gpus.count(name)} x {name}" for name in dict.fromkeys(gpus))
     return names or f"{hardware.get('cpu', 'unknown processor')}, {hardware.get('cores', '?')} cores"
+
+
+HIDDEN = "(an id that may be text)"
+
+
+class Flips(NamedTuple):
+    """Documents that differ. `unit`: their kind; `units`: how many there are; `gained`: ids of those that are
+    right in B only; `lost`: in A only; `why`: why they were not compared."""
+
+    unit: str = ""
+    units: int = 0
+    gained: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    why: str = ""
+
+
+def flips(left: FinishedRuns, right: FinishedRuns) -> Flips:
+    """Compare the predictions of two sides, document by document."""
+    if not left.records or not right.records:
+        return Flips(why="no run without a failure on one side")
+    if not same_examples((left, right)):
+        return Flips(why="scored on different examples")
+    examples = _examples_file(left) or _examples_file(right)
+    if examples is None:
+        return Flips(why="the scored examples are not in the results any more")
+    lacking = [path for path in (*left.paths, *right.paths) if not _predictions(path).is_file()]
+    if lacking:
+        return Flips(why=f"there is no {_predictions(lacking[0])}")
+    kind = read_items(Path(BELOW.contributions(str(left.paths[0])))).kind
+    gold = list(read_examples(examples, KINDS[kind]))
+    if isinstance(gold[0], RegressionExample):
+        return Flips(why="predictions are numbers, of which none is simply right")
+    return _flips(gold, left, right)
+
+
+def _flips(gold: Sequence[Example], left: FinishedRuns, right: FinishedRuns) -> Flips:
+    units = units_of(gold)
+    names: dict[int, str] = {}
+    for number, example in zip(units.numbers, gold, strict=True):
+        own = example.document if units.each == "document" else getattr(example, "group", None)
+        names.setdefault(number, own or example.id)
+    first, second = (_right_units(gold, units.numbers, side.paths) for side in (left, right))
+    shown = {number: name if ID.fullmatch(name) else HIDDEN for number, name in names.items()}
+    return Flips(
+        unit=units.each,
+        units=len(names),
+        gained=tuple(shown[number] for number in sorted(second - first)),
+        lost=tuple(shown[number] for number in sorted(first - second)),
+    )
+
+
+def _right_units(gold: Sequence[Example], units: Sequence[int], records: Sequence[Path]) -> set[int]:
+    """Return the units that are right in more than half of the runs."""
+    counts = dict.fromkeys(units, 0)
+    for path in records:
+        predicted = read_predictions(_predictions(path), gold)
+        items = zip(units, gold, predicted, strict=True)
+        wrong = {unit for unit, example, one in items if not is_right(example, _plain(one))}
+        for unit in counts.keys() - wrong:
+            counts[unit] += 1
+    return {unit for unit, count in counts.items() if 2 * count > len(records)}
+
+
+def _plain(predicted: Any) -> Any:
+    """Return a prediction as gold is written: a ranking of answers as their texts."""
+    is_ranking = isinstance(predicted, list) and predicted and isinstance(predicted[0], tuple)
+    return [text for text, _ in predicted] if is_ranking else predicted
+
+
+def _predictions(record: Path) -> Path:
+    return record.with_name(record.name.removesuffix(RECORD) + PREDICTIONS)
+
+
+def _examples_file(side: FinishedRuns) -> Path | None:
+    """Return the examples that the runs of a side were scored on, in the results folder of its records."""
+    runs = next((folder for folder in side.paths[0].absolute().parents if folder.name == "runs"), None)
+    if runs is None:
+        return None
+    path = Path(Paths(runs.parent).examples(side.records[0].dataset, side.records[0].split))
+    return path if path.is_file() and sha256(path) == side.records[0].data_sha256 else None

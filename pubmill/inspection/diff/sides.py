@@ -8,13 +8,13 @@ compared) does not count.
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.doctor.dataset_diagnoses import merged_config
+from pubmill.inspection.doctor.diagnoses import merged_config
 from pubmill.messages.wording import unknown
 from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.tables import Aggregate
@@ -63,7 +63,8 @@ def side_of(operand: str, context: Context) -> Side:
         return _side_of_runs(operand, context)
     if operand == DEMO or operand.endswith(".yaml") or (context.root / f"studies/{operand}.yaml").is_file():
         graph = _graph(context.root, operand, context.settings)
-        return _side_of_graph(operand, graph, lambda run: True)
+        runs = sorted(set(_requested(graph)))
+        return Side(operand, dict(_recipes(graph, runs)), _records(graph, runs), _aggregates(graph))
     graph = _graph(context.root, context.study, context.settings)
     protocol, _, setting = operand.partition("/")
     if protocol in graph.specs.protocols and setting:
@@ -94,9 +95,8 @@ def _side_of_runs(operand: str, context: Context) -> Side:
     path = Path(operand)
     files = [path] if path.is_file() else sorted({*path.rglob(FINAL_RECORDS), *path.glob("seed-*[0-9].json")})
     if not files:
-        raise PubmillError(
-            f"{operand}: expected a record final/seed-N.json, or a folder that has some below it"
-        )
+        expected = "expected a record final/seed-N.json, or a folder that has some below it"
+        raise PubmillError(f"{operand}: {expected}")
     runs: dict[Names, list[Path]] = {}
     for one in files:
         runs.setdefault(run_of(one).run, []).append(one)
@@ -110,14 +110,6 @@ def described(record: Record) -> dict[str, object]:
     return {"recipe": record.recipe, **{name: getattr(record, name) for name in OF_RECORDS}}
 
 
-def _side_of_graph(name: str, graph: Graph, wanted: Callable[[Names], bool]) -> Side:
-    """Return the recipes behind the runs of a study, and their records on disk."""
-    names = {run for run in _requested(graph) if wanted(run)}
-    runs: dict[Names, list[Path]] = {run: paths for run in sorted(names) if (paths := _records(graph, run))}
-    recipes = dict(_recipes(graph, sorted(names)))
-    return Side(name, recipes, runs, _aggregates(graph))
-
-
 def _requested(graph: Graph) -> Iterator[RunKey]:
     """Yield the runs that a study's tables request."""
     for table in graph.requests.result_tables():
@@ -125,8 +117,9 @@ def _requested(graph: Graph) -> Iterator[RunKey]:
             yield from (run_of(path).run for path in paths)
 
 
-def _records(graph: Graph, run: RunKey) -> list[Path]:
-    return sorted(Path(graph.paths.run(run)).glob(FINAL_RECORDS))
+def _records(graph: Graph, runs: Iterable[RunKey]) -> dict[Names, list[Path]]:
+    """Return the records on disk of the runs that have some."""
+    return {run: paths for run in runs if (paths := sorted(Path(graph.paths.run(run)).glob(FINAL_RECORDS)))}
 
 
 def _recipes(graph: Graph, runs: Iterable[RunKey]) -> Iterator[tuple[Names, dict[str, object]]]:
@@ -161,25 +154,19 @@ def _side_of_setting(name: str, graph: Graph, protocol: str, setting: str) -> Si
     pattern = graph.paths.run(RunKey(protocol, "*", "*", setting))
     on_disk = {run_of(path).run for path in Path().glob(f"{pattern}/{FINAL_RECORDS}")}
     others = {run._replace(protocol=protocol, setting=setting) for run in _requested(graph)}
-    names = {
-        run
-        for run in on_disk | others
-        if run.model in graph.specs.models
-        and run.dataset in graph.specs.datasets
-        and not spec.obstacle(graph.specs.datasets[run.dataset], run.model, setting)
-    }
-    runs: dict[Names, list[Path]] = {run: paths for run in sorted(names) if (paths := _records(graph, run))}
-    recipes = {names: recipe for names, recipe in _recipes(graph, sorted(names)) if names[0] == FINE_TUNING}
-    return Side(name, recipes, runs, _aggregates(graph))
+    models, datasets = graph.specs.models, graph.specs.datasets
+    known = (run for run in on_disk | others if run.model in models and run.dataset in datasets)
+    runs = sorted(run for run in known if not spec.obstacle(datasets[run.dataset], run.model, setting))
+    recipes = {names: recipe for names, recipe in _recipes(graph, runs) if names[0] == FINE_TUNING}
+    return Side(name, recipes, _records(graph, runs), _aggregates(graph))
 
 
 def _git(root: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(["git", "-C", str(root), *words], capture_output=True, check=False)
     except OSError as error:
-        raise PubmillError(
-            f"git: {error.strerror}; commits can be compared only with git installed"
-        ) from None
+        reason = f"git: {error.strerror}; commits can be compared only with git installed"
+        raise PubmillError(reason) from None
 
 
 def _commit(named: str, root: Path) -> str | None:
@@ -207,13 +194,11 @@ def _side_of_commit(name: str, commit: str, context: Context, graph: Graph) -> S
                 f"{name}: the present code cannot read the specs of study {context.study} there: "
                 f"{' '.join(lines[:2])}; compare commits whose specs it can read, or folders of their runs"
             ) from None
-    runs = {run: _made_by(commit, _records(graph, run)) for run in sorted(set(_requested(graph)))}
+    runs = {
+        run: [path for path in paths if read_json(path).get("commit") == commit]
+        for run, paths in _records(graph, sorted(set(_requested(graph)))).items()
+    }
     return Side(name, recipes, {run: paths for run, paths in runs.items() if paths}, _aggregates(graph))
-
-
-def _made_by(commit: str, records: Iterable[Path]) -> list[Path]:
-    """Return the records whose runs were trained at a commit."""
-    return [path for path in records if read_json(path).get("commit") == commit]
 
 
 class Paired(NamedTuple):
@@ -231,10 +216,13 @@ def paired(left: Iterable[Names], right: Iterable[Names]) -> Paired:
     for kind in dict.fromkeys((len(names), *_kind(names)) for side in sides for names in side):
         first, second = ([names for names in side if (len(names), *_kind(names)) == kind] for side in sides)
         ignored = _differing_places(first, second)
-        keys = [{_without(names, ignored): names for names in side} for side in (first, second)]
-        pairs.both.extend((keys[0][key], keys[1][key]) for key in keys[0] if key in keys[1])
-        pairs.left.extend(keys[0][key] for key in keys[0] if key not in keys[1])
-        pairs.right.extend(keys[1][key] for key in keys[1] if key not in keys[0])
+        ours, theirs = (
+            {tuple(name for place, name in enumerate(names) if place not in ignored): names for names in side}
+            for side in (first, second)
+        )
+        pairs.both.extend((ours[key], theirs[key]) for key in ours if key in theirs)
+        pairs.left.extend(ours[key] for key in ours if key not in theirs)
+        pairs.right.extend(theirs[key] for key in theirs if key not in ours)
     return pairs
 
 
@@ -248,10 +236,5 @@ def _differing_places(first: Sequence[Names], second: Sequence[Names]) -> set[in
     if not first or not second:
         return set()
     values = [[set(of_place) for of_place in zip(*side, strict=True)] for side in (first, second)]
-    return {
-        place for place, (a, b) in enumerate(zip(*values, strict=True)) if len(a) == len(b) == 1 and a != b
-    }
-
-
-def _without(names: Names, places: set[int]) -> Names:
-    return tuple(name for place, name in enumerate(names) if place not in places)
+    places = enumerate(zip(*values, strict=True))
+    return {place for place, (a, b) in places if len(a) == len(b) == 1 and a != b}

@@ -1,15 +1,13 @@
 """Output of the doctor: the answer, then a line for each dataset and model, then what to do."""
 
-import itertools
 from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
 
 from pubmill.hardware.compilers import compiler_fault
-from pubmill.inspection.doctor.dataset_diagnoses import DatasetFinding
+from pubmill.inspection.doctor.diagnoses import DatasetFinding, ModelFinding
 from pubmill.inspection.doctor.links import Links
-from pubmill.inspection.doctor.model_diagnoses import ModelFinding
 from pubmill.messages.wording import counted
 from pubmill.planning.terminal_tables import BAD, DIM, GOOD, table
 
@@ -31,10 +29,9 @@ def print_summary(
     wanted = [finding for finding in findings if finding.wanted]
     sound = {"dataset": [one.sound for one in wanted], "model": [one.sound for one in models]}
     parts = [f"{sum(some)} of {counted(len(some), noun)}" for noun, some in sound.items() if some]
-    all_sound = all(itertools.chain(*sound.values()))
+    all_sound = all(map(all, sound.values()))
     of_study = f"{' and '.join(parts)} of the study" if parts else "the study needs no data"
-    line = f"Ready or to be fetched: {of_study}"
-    to.print(Text(line, style=GOOD if all_sound else BAD))
+    to.print(Text(f"Ready or to be fetched: {of_study}", style=GOOD if all_sound else BAD))
     if links is not None and not links.network:
         to.print("There is no network: no host answers, so links were not checked.")
     if links is None:
@@ -42,8 +39,7 @@ def print_summary(
 
 
 def print_findings(to: Console, findings: Sequence[DatasetFinding], verbose: bool = False) -> None:
-    """Print a table of the datasets that the study uses, and what to do about them; `verbose`: also their
-    licences, and the other datasets."""
+    """Print the datasets of the study and what to do; `verbose`: also licences, and the other datasets."""
     wanted = [finding for finding in findings if finding.wanted]
     others = [finding for finding in findings if not finding.wanted]
     _print_datasets(to, "dataset", wanted, verbose)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import requests
@@ -13,10 +13,8 @@ AT_ONCE = 8
 
 
 class Links(NamedTuple):
-    """Result of checking links.
-
-    `network`: False if no host answers, so that nothing is known. `dead`: URL -> what is wrong with it.
-    """
+    """Result of checking links. `network`: False if no host answers, so that nothing is known. `dead`: URL ->
+    what is wrong with it."""
 
     network: bool
     dead: Mapping[str, str]
@@ -27,17 +25,14 @@ class _NoAnswerError(Exception):
 
 
 def check_links(urls: Iterable[str]) -> Links:
-    """Request every URL and return the dead links.
-
-    One URL of each host is tried first; if the host does not answer, its other URLs are not requested.
-    """
+    """Request every URL and return the dead links. One URL of each host is tried first; if the host does not
+    answer, its other URLs are not requested."""
     by_host: dict[str, list[str]] = {}
     for url in dict.fromkeys(urls):
         by_host.setdefault(urlsplit(url).netloc, []).append(url)
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        first = dict(
-            zip(by_host, threads.map(_link_fault, (of_host[0] for of_host in by_host.values())), strict=True)
-        )
+        tried = threads.map(_link_fault, (of_host[0] for of_host in by_host.values()))
+        first = dict(zip(by_host, tried, strict=True))
         silent = {host for host, answer in first.items() if isinstance(answer, _NoAnswerError)}
         if by_host and silent == by_host.keys():
             return Links(False, {})
@@ -63,12 +58,7 @@ def _link_fault(url: str) -> str | _NoAnswerError | None:
 
 
 def _status_fault(method: str, url: str, headers: dict[str, str]) -> str | None:
-    with requests.request(
-        method,
-        url,
-        headers={"User-Agent": "pubmill", **headers},
-        timeout=TIMEOUT,
-        stream=True,
-        allow_redirects=True,
-    ) as response:
+    headers = {"User-Agent": "pubmill", **headers}
+    options: dict[str, Any] = {"timeout": TIMEOUT, "stream": True, "allow_redirects": True}
+    with requests.request(method, url, headers=headers, **options) as response:
         return None if response.status_code < 400 else f"{response.status_code} {response.reason}"

@@ -27,7 +27,7 @@ from pubmill.messages import commands
 from pubmill.messages.wording import unknown
 from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.fact_tables import FactSource
-from pubmill.recipes.tables import Column, ReferencedCell, Row, TableRecipe
+from pubmill.recipes.tables import Column, Row, TableRecipe
 from pubmill.stages import Graph, published_values
 from pubmill.stages.pipelines import OFF_THE_SHELF
 from pubmill.storage.checksums import is_as_written, report_of
@@ -61,10 +61,10 @@ class Explanation:
     """A cell and everything that it depends on.
 
     `value`: our value, with spread, published value, difference and the cell's other fields; `refused`: why
-    the table shows no value although runs exist; `compared`: the comparison with the best model of the row.
-    `overlap`: its scores split by what the scored items share with training.
-    `parts`: the cells that it is computed from, if it has no runs of its own. `lacking`: missing files below
-    the results folder; `to_do`: commands that make them, or other steps that are needed.
+    the table shows no value although runs exist; `compared`: the comparison with the best model of the row;
+    `overlap`: its scores split by what the scored items share with training; `parts`: the cells that it is
+    computed from, if it has no runs of its own; `lacking`: missing files below the results folder; `to_do`:
+    commands that make them, or other steps that are needed.
     """
 
     table: str
@@ -106,11 +106,8 @@ class Explainer:
     def command(self, files: Iterable[str], settings: Sequence[str] = ()) -> str:
         """The command that makes files of the results folder, perhaps with other `settings`."""
         paths = [self.graph.paths.at(file) for file in files]
-        return commands.run_files(*paths, configuration=self.options(settings))
-
-    def options(self, settings: Sequence[str] = ()) -> list[str]:
-        """Return the configuration as command-line options."""
-        return commands.configuration_options(self.configfiles, (*self.settings, *settings))
+        configuration = commands.configuration_options(self.configfiles, (*self.settings, *settings))
+        return commands.run_files(*paths, configuration=configuration)
 
 
 def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanation:
@@ -122,23 +119,20 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
         raise PubmillError(unknown("table", table, [*specs.tables, *specs.fact_tables]))
     recipe = with_floors_that_exist(explainer.graph.tables.recipe(table), explainer.results)
     rows = recipe.all_rows
-    straight = bool(matching_items(row, rows, _own_key)) and bool(
-        matching_items(column, recipe.columns, _own_key)
-    )
-    turned = bool(matching_items(row, recipe.columns, _own_key)) and bool(
-        matching_items(column, rows, _own_key)
-    )
-    if turned and not straight:
+
+    def fit(one: str, other: str) -> bool:
+        return bool(matching_items(one, rows, _own_key) and matching_items(other, recipe.columns, _own_key))
+
+    if not fit(row, column) and fit(column, row):
         row, column = column, row  # papers print tables in both orientations
-    if not straight and not turned:
+    elif not fit(row, column):
         _check_models(explainer, [row, column], [*rows, *recipe.columns])
-    found_row = find_unique("row", row, rows, _own_key)
-    found_column = find_unique("column", column, recipe.columns, _own_key)
+    found = find_unique("row", row, rows, _own_key), find_unique("column", column, recipe.columns, _own_key)
     try:
-        made = table_of_cell(recipe, found_row, found_column, explainer.published(table), explainer.results)
+        made = table_of_cell(recipe, *found, explainer.published(table), explainer.results)
     except PubmillError as error:
-        return _explain_cell(explainer, table, recipe, None, str(error), found_row, found_column)
-    return _explain_cell(explainer, table, recipe, made, None, found_row, found_column)
+        return replace(_explain_cell(explainer, table, recipe, None, *found), refused=str(error))
+    return _explain_cell(explainer, table, recipe, made, *found)
 
 
 def _check_models(explainer: Explainer, names: Sequence[str], among: Sequence[Row | Column]) -> None:
@@ -156,57 +150,37 @@ def _own_key(one: Any) -> str:
 
 
 def _explain_cell(
-    explainer: Explainer,
-    table: str,
-    recipe: TableRecipe,
-    made: Table | None,
-    refused: str | None,
-    row: Row,
-    column: Column,
+    explainer: Explainer, table: str, recipe: TableRecipe, made: Table | None, row: Row, column: Column
 ) -> Explanation:
     cell = made.cells[column.key][row.key] if made else None
     rows = {one.key: one for one in recipe.rows}
     columns = {one.key: one for one in recipe.columns}
-    behind = [(rows[name], column) for name in rows_behind(recipe, row)] or [
-        (row, columns[name]) for name in column.sources
-    ]
-    shown = Explanation(
-        table=table,
-        row=label_and_key(row.key, row.label),
-        column=label_and_key(column.key, column.label),
-        scale=recipe.scale,
-        value=_cell_fields(row, cell),
-        refused=refused,
-    )
+    behind = [(rows[name], column) for name in rows_behind(recipe, row)]
+    behind = behind or [(row, columns[name]) for name in column.sources]
+    titles = label_and_key(row.key, row.label), label_and_key(column.key, column.label)
+    shown = Explanation(table, *titles, recipe.scale, _cell_fields(row, cell))
     difference, origin = difference_of(recipe, row), recipe.copied.get(f"{column.key}/{row.key}")
     if origin:
-        return replace(shown, parts=(_elsewhere(explainer, origin),))
+        return replace(shown, parts=(explain(explainer, origin.table, origin.row, origin.column),))
     if behind or difference:
-        parts = tuple(_explain_cell(explainer, table, recipe, made, None, *part) for part in behind)
+        parts = tuple(_explain_cell(explainer, table, recipe, made, *part) for part in behind)
         if difference:
-            of = row_of(recipe, difference.of)
-            own = _explain_cell(explainer, table, recipe, made, None, of, column)
-            minus = difference.minus.get(column.key)
-            parts = (own, _elsewhere(explainer, minus)) if minus else (own,)
+            of, minus = row_of(recipe, difference.of), difference.minus.get(column.key)
+            parts = (_explain_cell(explainer, table, recipe, made, of, column),)
+            parts += (explain(explainer, minus.table, minus.row, minus.column),) if minus else ()
         lacking = tuple(dict.fromkeys(file for part in parts for file in part.lacking))
-        others = dict.fromkeys(todo for part in parts if not part.lacking for todo in part.to_do)
-        commands = (explainer.command(lacking),) if lacking else ()
-        return replace(shown, parts=parts, lacking=lacking, to_do=(*commands, *others))
+        steps = dict.fromkeys(step for part in parts if not part.lacking for step in part.to_do)
+        made_by = (explainer.command(lacking),) if lacking else ()
+        return replace(shown, parts=parts, lacking=lacking, to_do=(*made_by, *steps))
     paths = recipe.records.get(column.key, {}).get(row.key, ())
     return replace(shown, **_cell_origins(explainer, table, recipe, row, column, paths))
-
-
-def _elsewhere(explainer: Explainer, cell: ReferencedCell) -> Explanation:
-    """Explain the cell of another table that a cell refers to."""
-    return explain(explainer, cell.table, cell.row, cell.column)
 
 
 def _cell_fields(row: Row, cell: Cell | None) -> Account:
     """Return the fields of a cell in the table, except its runs and the other cells that it refers to, and
     CV* of its value and the published one."""
-    excluded = {"seeds", "copied_from", "minus"}
-    fields = {**cell.model_dump(exclude=excluded), "CV*": cell_cv(cell)} if cell else {}
-    return {"metric": row.metric, **fields}
+    fields = cell.model_dump(exclude={"seeds", "copied_from", "minus"}) if cell else {}
+    return {"metric": row.metric, **fields, **({"CV*": cell_cv(cell)} if cell else {})}
 
 
 def _cell_origins(
@@ -220,16 +194,14 @@ def _cell_origins(
     known = tuple(_scored_dataset(graph, name, runs) for name in data if name in graph.specs.datasets)
     named = run_of(paths[0]).model if paths else column.model
     model = named if named in graph.specs.models else None
-    weights = weights_account(graph, model) if model else None
     lacking = [run.file for run in runs if not run.facts]
+    is_made = paths and not lacking
     return {
         "runs": runs,
-        "compared": _stored_comparison(explainer, table, recipe, row, column)
-        if paths and not lacking
-        else None,
+        "compared": _stored_comparison(explainer, table, recipe, row, column) if is_made else None,
         "overlap": overlap_account(graph, table, row.key, column.key) if paths else None,
         "data": known,
-        "weights": weights,
+        "weights": weights_account(graph, model) if model else None,
         "lacking": tuple(lacking),
         "to_do": _missing_file_commands(explainer, table, row, column, lacking, bool(paths)),
         **_run_settings(graph, paths, model, runs),
@@ -253,10 +225,8 @@ def _stored_comparison(
 def _scored_dataset(graph: Graph, dataset: str, runs: Sequence[CellRun]) -> Account:
     """Describe a dataset, and whether its examples are still those that the runs were scored on."""
     account = dataset_account(graph, dataset)
-    scored = {
-        (run.facts["split"], run.facts["data_sha256"]) for run in runs if run.facts and run.dataset == dataset
-    }
-    if scored:
+    facts = [run.facts for run in runs if run.facts and run.dataset == dataset]
+    if scored := {(one["split"], one["data_sha256"]) for one in facts}:
         same = [_comparison_with_scored(graph, dataset, split, digest) for split, digest in sorted(scored)]
         account["same as scored"] = next((fault for fault in same if fault), True)
     return account
@@ -278,14 +248,13 @@ def _comparison_with_scored(graph: Graph, dataset: str, split: str, scored: str)
 def _cell_run(explainer: Explainer, path: str, metric: str) -> CellRun:
     """Return a run by the path of its record below the results."""
     file, named = explainer.results / path, run_of(path)
-    dataset, seed = named.dataset, named.seed
     if not file.is_file():
-        return CellRun(path, dataset, seed, None, "no record", {})
+        return CellRun(path, named.dataset, named.seed, None, "no record", {})
     record = read_record(file)
     score = 100 * record.metrics[metric] if record.metrics and metric in record.metrics else None
     predictions = Path(explainer.graph.paths.predictions(*named))
     facts = {**_record_fields(record), "predictions": _predictions_state(predictions)}
-    return CellRun(path, dataset, seed, score, record.failed, facts)
+    return CellRun(path, named.dataset, named.seed, score, record.failed, facts)
 
 
 def _predictions_state(predictions: Path) -> str:
@@ -301,19 +270,10 @@ def _predictions_state(predictions: Path) -> str:
 
 def _record_fields(record: Record) -> Account:
     """Return the fields of a record that describe how it was made."""
-    kept = {
-        "split",
-        "collapsed",
-        "dev_score",
-        "dev_split",
-        "max_length",
-        "seconds",
-        "commit",
-        "python",
-        "packages",
-    }
-    hashes = {"data_sha256", "trained_on_sha256", "model_sha256", "versions", "recipe", "scored_with"}
-    return {**record.model_dump(include=kept | hashes), "machine": machine(record.hardware)}
+    kept = "split collapsed dev_score dev_split max_length seconds commit python packages versions recipe"
+    hashes = "data_sha256 trained_on_sha256 model_sha256 scored_with"
+    fields = record.model_dump(include={*kept.split(), *hashes.split()})
+    return {**fields, "machine": machine(record.hardware)}
 
 
 def _run_settings(
@@ -340,12 +300,7 @@ def _choice_account(path: str) -> Account:
 
 
 def _missing_file_commands(
-    explainer: Explainer,
-    table: str,
-    row: Row,
-    column: Column,
-    lacking: Sequence[str],
-    expected: bool,
+    explainer: Explainer, table: str, row: Row, column: Column, lacking: Sequence[str], expected: bool
 ) -> tuple[str, ...]:
     """Return the commands that make the missing files of a cell."""
     if lacking:
@@ -376,8 +331,7 @@ def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Ex
     found_row = find_unique("row", row, recipe.rows, lambda one: one.subject)
     found_column = find_unique("column", column, recipe.columns, _own_key)
     source = found_row.sources[found_column.key]
-    lacking = [file for file in source.paths if not (explainer.results / file).is_file()]
-    if lacking:
+    if lacking := [file for file in source.paths if not (explainer.results / file).is_file()]:
         source = FactSource(lacking="not made yet")
     alone = replace(found_row, sources={found_column.key: source})
     recipe = replace(recipe, rows=(alone,), columns=(found_column,))
@@ -386,13 +340,8 @@ def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Ex
     own = (published[["subject", "fact", "kind"]] == place).all(axis=1)
     made = build_facts(recipe, published[own], read_artefacts(recipe, explainer.results))
     known = recipe.subjects == "datasets" and alone.subject in graph.specs.datasets
-    return Explanation(
-        table=table,
-        row=label_and_key(alone.subject, alone.label),
-        column=label_and_key(found_column.key, found_column.label),
-        scale=recipe.scale,
-        value=made.cells[alone.subject][found_column.key].model_dump(),
-        data=(dataset_account(graph, alone.subject),) if known else (),
-        lacking=tuple(lacking),
-        to_do=(explainer.command(lacking),) if lacking else (),
-    )
+    titles = label_and_key(alone.subject, alone.label), label_and_key(found_column.key, found_column.label)
+    value = made.cells[alone.subject][found_column.key].model_dump()
+    shown = Explanation(table, *titles, recipe.scale, value, lacking=tuple(lacking))
+    data = (dataset_account(graph, alone.subject),) if known else ()
+    return replace(shown, data=data, to_do=(explainer.command(lacking),) if lacking else ())

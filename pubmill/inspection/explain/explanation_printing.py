@@ -63,8 +63,7 @@ def print_explanation(to: Console, explanation: Explanation) -> None:
 
 
 def print_statements(to: Console, shown: TableStatements) -> None:
-    """Print what differs from the paper in a table, then what is ours and as the program; what is as printed
-    is counted."""
+    """Print what differs from the paper, what is ours and as the program; count what is as printed."""
     to.print(Text(f"{shown.table}: {shown.title}", style="bold"))
     counts = Counter(one.row.statement.standing for one in shown.statements)
     to.print(", ".join(f"{counts[standing]} {standing}" for standing in ORDER))
@@ -147,18 +146,10 @@ def _print_parts(to: Console, explanation: Explanation) -> None:
         name = part.row if part.row != explanation.row else part.column
         if part.table != explanation.table:
             name = f"{part.table}: {part.row}, {part.column}"
-        made.add_row(
-            name,
-            "" if value is None else number(value),
-            f"{part.value.get('n', 0)} of {part.value.get('expected', 0)}",
-            part.value.get("missing") or "",
-        )
+        ours = "" if value is None else number(value)
+        runs = f"{part.value.get('n', 0)} of {part.value.get('expected', 0)}"
+        made.add_row(name, ours, runs, part.value.get("missing") or "")
     to.print(made)
-
-
-def _run_score(run: CellRun) -> str:
-    mark = f" ({CONSTANT})" if run.facts.get("collapsed") else ""
-    return run.failed or ("" if run.score is None else number(run.score) + mark)
 
 
 def _print_runs(to: Console, runs: tuple[CellRun, ...]) -> None:
@@ -166,14 +157,11 @@ def _print_runs(to: Console, runs: tuple[CellRun, ...]) -> None:
     made = table("Run", "Seed", "Score", "On dev", "Time", "File")
     for run in runs:
         dev = run.facts.get("dev_score")
-        made.add_row(
-            run.dataset,
-            str(run.seed),
-            _run_score(run),
-            "" if dev is None else number(100 * dev),
-            duration(run.facts["seconds"]) if run.facts else "",
-            run.file,
-        )
+        on_dev = "" if dev is None else number(100 * dev)
+        mark = f" ({CONSTANT})" if run.facts.get("collapsed") else ""
+        score = run.failed or ("" if run.score is None else number(run.score) + mark)
+        time = duration(run.facts["seconds"]) if run.facts else ""
+        made.add_row(run.dataset, str(run.seed), score, on_dev, time, run.file)
     to.print(made)
     for name in SHOWN_ONCE:
         seeds_of: dict[str, list[str]] = {}

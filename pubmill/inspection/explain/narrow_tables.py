@@ -39,10 +39,8 @@ def table_of_cell(recipe: TableRecipe, row: Row, column: Column, published: Path
     """Build the table with only the records that a cell needs, also of another table that it refers to."""
     difference = difference_of(recipe, row)
     of = row_of(recipe, difference.of) if difference else row
-    columns = column.sources or (column.key,)
-    return _built(
-        recipe, rows_behind(recipe, of) or (of.key,), columns, (column.key, row.key), published, results
-    )
+    rows, columns = rows_behind(recipe, of) or (of.key,), column.sources or (column.key,)
+    return _built(recipe, rows, columns, (column.key, row.key), published, results)
 
 
 def table_of_row(recipe: TableRecipe, row: Row, published: Path, results: Path) -> Table:
@@ -60,11 +58,8 @@ def _built(
 ) -> Table:
     """Build the table with only the records of these rows and columns; `referring`: the column and row of the
     only cell that may refer to another table."""
-    records = {
-        name: {key: paths for key, paths in recipe.records[name].items() if key in rows}
-        for name in columns
-        if name in recipe.records
-    }
+    known = {name: recipe.records[name] for name in columns if name in recipe.records}
+    records = {name: {key: paths for key, paths in of.items() if key in rows} for name, of in known.items()}
     column, row = referring or ("", "")
     copied = {key: cell for key, cell in recipe.copied.items() if key == f"{column}/{row}"}
     differences = tuple(

@@ -79,8 +79,7 @@ def comparison_account(
 
 
 def overlap_account(graph: Graph, table: str, row: str, column: str) -> Account | None:
-    """A cell's scores split by what the scored items share with training; None where the study does not split
-    them."""
+    """A cell's scores split by what scored items share with training; None if the study splits none."""
     file = BELOW.overlap(table, "json")
     path = Path(graph.paths.at(file))
     if not path.is_file():
@@ -94,12 +93,12 @@ def overlap_account(graph: Graph, table: str, row: str, column: str) -> Account 
 
 def _parts_account(cell: CellParts) -> Account:
     """Share of the gold items, F1 and recall of each part."""
-    return {
-        part.part: f"{cell.share(part):.1%} of gold, F1 {number(100 * part.counts.f1)}, "
-        f"recall {number(100 * part.counts.recall)}"
-        for part in cell.parts
-        if part.gold or part.predicted
-    }
+    account = {}
+    for part in cell.parts:
+        if part.gold or part.predicted:
+            f1, recall = number(100 * part.counts.f1), number(100 * part.counts.recall)
+            account[part.part] = f"{cell.share(part):.1%} of gold, F1 {f1}, recall {recall}"
+    return account
 
 
 def _is_current(compared: RowComparisons, scores: Mapping[str, float]) -> bool:
@@ -181,15 +180,12 @@ def _corpus_account(graph: Graph, corpus: str) -> Account:
     figures = read_json(statistics) if statistics.is_file() else {}
     kept = ("documents", "words", "bytes", "parsed", "rejected")
     counts = {key: figures[key] for key in kept if key in figures} or NOT_THERE
-    return {"corpus": corpus, "counts": counts, "sources": _corpus_sources(graph, corpus)}
-
-
-def _corpus_sources(graph: Graph, corpus: str) -> Any:
+    account = {"corpus": corpus, "counts": counts}
     try:
         files = [shard.file for shard in graph.corpora.shards(corpus)]
     except PubmillError as error:
-        return f"not known: {error}"
-    return source_folders(Path(graph.results), files)
+        return {**account, "sources": f"not known: {error}"}
+    return {**account, "sources": source_folders(Path(graph.results), files)}
 
 
 def source_folders(results: Path, files: Iterable[str]) -> Any:

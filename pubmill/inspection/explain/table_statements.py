@@ -7,7 +7,7 @@ from pathlib import Path
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
 from pubmill.specs import FactTableSpec, Specs, load
-from pubmill.specs.affected_cells import AffectedCells
+from pubmill.specs.cell_sources import AffectedCells
 from pubmill.specs.fidelity import FidelityRow, rows
 from pubmill.specs.model_specs import RecipeWeights
 from pubmill.specs.spec_types import Standing
@@ -67,17 +67,14 @@ def table_statements(folder: Path, table: str) -> TableStatements:
         raise PubmillError(unknown("table", table, [*specs.tables, *specs.fact_tables]))
     affected, spec = AffectedCells(specs), specs.tables[table]
     counted = [(row, sum(name[0] == table for name in affected.of(row))) for row in rows(folder)]
-    datasets = {cell.data.name: cell.data for cell in affected.cells_of(table) if cell.data}
+    cells = (cell for name, cell in affected.cells.items() if name[0] == table)
+    datasets = {cell.data.name: cell.data for cell in cells if cell.data}
     return TableStatements(
         table,
         spec.title,
         tuple(by_weight(WeighedStatement(row, cells) for row, cells in counted if cells)),
         tuple(reason.text for reason in cell_reasons(spec, spec.columns, specs)),
-        tuple(
-            f"{data.label or data.name}: {conflict}"
-            for data in datasets.values()
-            for conflict in data.conflicts
-        ),
+        tuple(f"{one.label or one.name}: {fault}" for one in datasets.values() for fault in one.conflicts),
     )
 
 

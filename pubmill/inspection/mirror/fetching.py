@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import huggingface_hub
 from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
@@ -20,9 +21,8 @@ MODELS = "huggingface"
 def listed(wanted: RequiredFiles) -> Iterator[str]:
     """Yield a line for each file, model and PMC source."""
     yield from wanted.urls
-    yield from (
-        f"{HUB}/{one.id} revision {one.revision or 'newest'} (model {one.model})" for one in wanted.models
-    )
+    for one in wanted.models:
+        yield f"{HUB}/{one.id} revision {one.revision or 'newest'} (model {one.model})"
     for source, shards in wanted.pmc.items():
         yield (
             f"PMC source {source}: {shards:,} shards, whose articles are listed in its inventory; run "
@@ -48,10 +48,8 @@ def fetch_all(wanted: RequiredFiles, folder: Path) -> list[str]:
 def _fetch_file(url: str, checks: list[str], folder: Path) -> None:
     output = path_in_mirror(url, str(folder))
     assert output is not None
-    expected = {
-        kind.removeprefix("--").replace("-", "_"): value
-        for kind, value in zip(checks[::2], checks[1::2], strict=False)
-    }
+    pairs = zip(checks[::2], checks[1::2], strict=False)
+    expected = {kind.removeprefix("--").replace("-", "_"): value for kind, value in pairs}
     if output.is_file():
         check(url, output, expected)
         return
@@ -65,13 +63,8 @@ def _fetch_model(model: HubModel, cache: Path) -> list[str]:
         return [f"{HUB}/{model.id}: its newest commit is not known"]
     report_progress(f"fetching {HUB}/{model.id}")
     try:
-        huggingface_hub.snapshot_download(
-            model.id,
-            revision=model.revision,
-            cache_dir=cache,
-            allow_patterns=[*COPIED, PICKLED],
-            ignore_patterns=["*/*"],
-        )
+        patterns: dict[str, Any] = {"allow_patterns": [*COPIED, PICKLED], "ignore_patterns": ["*/*"]}
+        huggingface_hub.snapshot_download(model.id, revision=model.revision, cache_dir=cache, **patterns)
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         return [f"{HUB}/{model.id} at {model.revision}: cannot be fetched ({type(error).__name__})"]
     return []

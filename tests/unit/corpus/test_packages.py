@@ -17,7 +17,7 @@ from pubmill.corpus.articles import read_articles
 from pubmill.corpus.packages import package_order, read_fetched, read_members, read_package
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
-from pubmill.specs import PmcPackagesSource
+from pubmill.specs.corpus_specs import PmcPackagesSource
 from pubmill.storage import archives
 from tests.bucket import xml
 

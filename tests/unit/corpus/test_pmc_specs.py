@@ -11,7 +11,7 @@ from pubmill.corpus.pmc import shard_bounds
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import SelectionRecipe
-from pubmill.specs import PmcPackagesSource, PmcSource
+from pubmill.specs.corpus_specs import PmcPackagesSource, PmcSource
 from pubmill.stages.ncbi_files import packages, pmc_shards
 
 

@@ -15,7 +15,7 @@ from pubmill.inspection.converted_datasets import (
     specs_of_results,
     template_text,
 )
-from pubmill.specs.prompt_specs import PublishedPrompt
+from pubmill.specs.model_specs import PublishedPrompt
 from pubmill.storage.files import write_json
 
 

@@ -12,7 +12,7 @@ from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
 from pubmill.inspection.dataset_exports import write_lm_eval
 from pubmill.specs import Specs
-from pubmill.specs.prompt_specs import PLAIN
+from pubmill.specs.model_specs import PLAIN
 from pubmill.stages.dataset_recipes import conversion_recipe
 from pubmill.storage.files import sha256
 from tests.unit.programs import Ended, make_checkout, run_verb

@@ -11,8 +11,14 @@ from rich.console import Console
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SequenceExample, write_examples
-from pubmill.inspection.diff.differences import Differences, as_json, differences, print_differences
-from pubmill.inspection.diff.recipe_differences import ABSENT, flat
+from pubmill.inspection.diff.differences import (
+    ABSENT,
+    Differences,
+    as_json,
+    differences,
+    flat,
+    print_differences,
+)
 from pubmill.inspection.diff.sides import Context, paired, side_of
 from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import Items, write_items

@@ -9,10 +9,15 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import RegressionExample, write_examples
-from pubmill.inspection.diff.differences import Differences, _listed, _together, _with_count, as_json
-from pubmill.inspection.diff.flipped_documents import Flips, _examples_file, flips
-from pubmill.inspection.diff.recipe_differences import RecipeDifferences
-from pubmill.inspection.diff.run_differences import Cost, FinishedRuns, _device
+from pubmill.inspection.diff.differences import (
+    Differences,
+    RecipeDifferences,
+    _listed,
+    _together,
+    _with_count,
+    as_json,
+)
+from pubmill.inspection.diff.run_differences import Cost, FinishedRuns, Flips, _device, _examples_file, flips
 from pubmill.inspection.diff.sides import Context, _commit, _recipes, paired, side_of
 from pubmill.metrics.contributions import read_items, write_items
 from pubmill.metrics.records import read_record

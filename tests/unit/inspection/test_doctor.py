@@ -12,10 +12,15 @@ import pytest
 from rich.console import Console
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.doctor.dataset_diagnoses import DatasetFinding, examine, linked, merged_config
+from pubmill.inspection.doctor.diagnoses import (
+    DatasetFinding,
+    examine,
+    examine_models,
+    linked,
+    merged_config,
+)
 from pubmill.inspection.doctor.doctor_printing import print_findings, print_models
 from pubmill.inspection.doctor.links import Links, check_links
-from pubmill.inspection.doctor.model_diagnoses import examine_models
 from pubmill.messages import commands
 from pubmill.specs import File
 from pubmill.specs.study import check_study

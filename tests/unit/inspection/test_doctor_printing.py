@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from pubmill.inspection.doctor import doctor_printing
-from pubmill.inspection.doctor.dataset_diagnoses import DatasetFinding
+from pubmill.inspection.doctor.diagnoses import DatasetFinding, ModelFinding
 from pubmill.inspection.doctor.doctor_printing import (
     print_compiler,
     print_findings,
@@ -17,7 +17,6 @@ from pubmill.inspection.doctor.doctor_printing import (
     print_summary,
 )
 from pubmill.inspection.doctor.links import Links
-from pubmill.inspection.doctor.model_diagnoses import ModelFinding
 from pubmill.specs import Specs, load
 
 

@@ -13,14 +13,7 @@ from pubmill.storage.files import write_json
 from pubmill.tables.aggregation import build
 from pubmill.tables.recorded_runs import load_runs
 from tests.unit import toy_tables as made_up
-from tests.unit.inspection.toy_explanations import (
-    MODEL,
-    OTHER,
-    TABLE,
-    explainer,
-    printed,
-    put_records,
-)
+from tests.unit.inspection.toy_explanations import MODEL, OTHER, TABLE, explainer, printed, put_records
 
 
 def compared(tmp_path: Path, column: str, *since: Record) -> Explanation:

@@ -14,7 +14,7 @@ from pubmill.inspection.explain.table_statements import (
     by_weight,
     table_statements,
 )
-from pubmill.specs.affected_cells import AffectedCells
+from pubmill.specs.cell_sources import AffectedCells
 from pubmill.specs.fidelity import FidelityRow
 from pubmill.specs.spec_types import Effect, Statement
 from tests import full_tables

@@ -6,9 +6,15 @@ import pytest
 from pydantic import ValidationError
 
 from pubmill.recipes.corpora import SelectionRecipe
-from pubmill.specs.corpus_checks import faults_of_corpora
-from pubmill.specs.corpus_specs import CorpusSpec, Duplicates, LearntVocabSpec, PretrainingSpec, Start
-from pubmill.specs.pmc_sources import PmcPackagesSource
+from pubmill.specs.corpus_specs import (
+    CorpusSpec,
+    Duplicates,
+    LearntVocabSpec,
+    PmcPackagesSource,
+    PretrainingSpec,
+    Start,
+    faults_of_corpora,
+)
 
 PUBMED: dict[str, Any] = {
     "name": "pubmed", "kind": "pubmed", "url": "https://host/pubmed", "files": {"baseline": ["26n0001"]},

@@ -6,7 +6,7 @@ import pytest
 
 from pubmill import specs
 from pubmill.errors import PubmillError
-from pubmill.inspection.doctor.dataset_diagnoses import merged_config
+from pubmill.inspection.doctor.diagnoses import merged_config
 from pubmill.specs import LearntVocabSpec
 from pubmill.specs.dataset_specs import _function_names
 from pubmill.specs.loading import with_base

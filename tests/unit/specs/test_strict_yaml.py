@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.doctor.dataset_diagnoses import merged_config
+from pubmill.inspection.doctor.diagnoses import merged_config
 from pubmill.specs import strict_yaml
 
 

@@ -1,12 +1,22 @@
 """Tables against the other specs: words, settings, metrics, columns and cells that do not fit them."""
 
 from pathlib import Path
+from shutil import copytree
+from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
-from pubmill.specs import Specs
-from pubmill.specs.table_checks import obstacles
-from pubmill.specs.table_specs import TableSpec
+from pubmill.errors import PubmillError
+from pubmill.specs import Specs, load
+from pubmill.specs.table_checks import (
+    copied_cell,
+    faults_of_references,
+    obstacles,
+    specs_of_cells,
+    subtracted_cell,
+)
+from pubmill.specs.table_specs import CellReference, CellSpec, TableSpec
 from tests.unit.specs.toy_mistakes import mistakes, replace
 
 
@@ -107,11 +117,7 @@ def test_the_metric_of_a_table_is_checked_on_folds_too(folder: Path) -> None:
         ),
         ("[scispacy-jnlpba, scispacy-bc5cdr]", "[scispacy-jnlpba]", "columns.2.best_of"),
         ("best_of:", "missing: x, best_of:", "remove `missing` and `setting`"),
-        (
-            "key: scispacy-max",
-            "key: biobert-base",
-            "specs/models/biobert-base.yaml exists; give the column",
-        ),
+        ("key: scispacy-max", "key: biobert-base", "specs/models/biobert-base.yaml exists; give the column"),
     ],
 )
 def test_a_column_is_the_best_of_other_columns(folder: Path, old: str, new: str, message: str) -> None:
@@ -149,3 +155,199 @@ def test_a_row_without_a_dataset_needs_a_metric(full_specs: Specs) -> None:
     found = list(obstacles(TableSpec.model_validate(values), made))
     assert found == [(("rows", 0), "gone has no dataset spec, so it needs a `metric`")]
     assert list(obstacles(TableSpec.model_validate(values | {"metric": "micro_f1"}), made)) == []
+
+
+def spec(name: str, cells: dict[str, Any] | None = None, **changes: Any) -> TableSpec:
+    values = {
+        "name": name, "kind": "results", "paper": name[:5], "title": "T", "caption": "C", "protocol": "blurb",
+        "setting": "standard", "metric": "micro_f1",
+        "columns": [
+            {"model": "bert", "label": "B", "cells": cells or {}}, {"model": "roberta", "label": "R"}
+        ],
+        "rows": [{"dataset": name, "label": name, "group": "g"} for name in ("gad", "ddi")],
+        "composites": [{"name": "both", "label": "Both", "groups": {"re": ["gad", "ddi"]}}],
+    }  # fmt: skip
+    return TableSpec.model_validate(values | changes)
+
+
+def difference(**changes: Any) -> dict[str, Any]:
+    values = {
+        "name": "delta", "label": "D", "row": "both", "minus": {"table": "older/table01"},
+        "columns": {"bert": "roberta"}, "published": "both", "printed": "delta", "why": "Table 6",
+    }  # fmt: skip
+    return {"differences": [values | changes]}
+
+
+def faults(table: TableSpec, **others: TableSpec) -> list[tuple[Any, str]]:
+    return list(faults_of_references(table, {"older/table01": spec("table01"), **others}, {}))
+
+
+def test_a_copied_cell_is_that_of_the_same_model_dataset_and_metric() -> None:
+    table = spec("table02", {"gad": {"copied": "older/table01", "why": "caption"}})
+    found = copied_cell(table, table.columns[0], table.rows[0], {"older/table01": spec("table01")}, {})
+    assert found == CellReference(table="older/table01", column="bert", row="gad")
+    assert copied_cell(table, table.columns[1], table.rows[0], {}, {}) is None
+    rows = [
+        {"key": key, "dataset": "gad", "label": key, "group": "g", "metric": metric}
+        for key, metric in (("first", "accuracy"), ("second", "micro_f1"))
+    ]
+    two = {"older/table01": spec("table01", rows=rows, composites=[])}
+    found = copied_cell(table, table.columns[0], table.rows[0], two, {})
+    assert found and found.row == "second"
+
+
+@pytest.mark.parametrize(
+    ("copied", "fault"),
+    [
+        ("older/table1", "there is no table of results 'older/table1'; the nearest: older/table01"),
+        ("older Table 1", "write older/table01 for 'older Table 1'"),
+        ({"table": "older/table01", "column": "brt"}, "no column of that table 'brt'; the nearest: bert"),
+        ({"table": "older/table01", "row": "gadd"}, "no row of that table 'gadd'; the nearest: gad"),
+        ("older/table03", "older/table03 copied bert/gad itself; name the table it is from"),
+        ("older/table04", "give the `column` of that table; none fits of only"),
+        ("older/table05", "give the `column` of that table; several fit: bert, again"),
+    ],
+)
+def test_a_copied_cell_without_a_clear_origin_is_reported(copied: Any, fault: str) -> None:
+    second = spec("table03", {"gad": {"copied": "older/table01", "why": "caption"}})
+    none = spec("table04", columns=[{"key": "only", "label": "O", "missing": "elsewhere"}])
+    twice = [{"model": "bert", "label": "B"}, {"model": "bert", "key": "again", "label": "A"}]
+    others = {"older/table03": second, "older/table04": none, "older/table05": spec("table05", columns=twice)}
+    [(place, found)] = faults(spec("table02", {"gad": {"copied": copied, "why": "caption"}}), **others)
+    assert place == ("columns", 0, "cells", "gad") and fault in found
+
+
+def test_text_about_other_work_needs_no_table() -> None:
+    for text in ("Dai et al. 2020", "older Table 9", "older"):
+        assert faults(spec("table02", {"gad": {"copied": text, "why": "caption"}})) == []
+
+
+def test_a_difference_subtracts_the_cell_that_its_column_names() -> None:
+    table = spec("table02", **difference())
+    [one] = table.differences
+    assert faults(table) == []
+    found = subtracted_cell(one, "bert", {"older/table01": spec("table01")})
+    assert found == CellReference(table="older/table01", column="roberta", row="both")
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"minus": {"table": "older/table2"}}, "there is no table of results 'older/table2'"),
+        (
+            {"minus": {"table": "older/table01", "row": "bth"}},
+            "no row of that table 'bth'; the nearest: both",
+        ),
+        ({"columns": {"bert": "robert"}}, "no column of that table 'robert'; the nearest: roberta"),
+    ],
+)
+def test_a_difference_to_no_cell_is_reported(changes: dict[str, Any], fault: str) -> None:
+    [(place, found)] = faults(spec("table02", **difference(**changes)))
+    assert place == ("differences", 0) and fault in found
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"row": "all"}, "difference delta names an unknown row: all"),
+        ({"columns": {"brt": "bert"}}, "difference delta names unknown columns: brt"),
+        ({"minus": {"table": "older/table01", "column": "bert"}}, "remove `minus.column`"),
+        ({"name": "both"}, "duplicate rows: both"),
+        ({"columns": {}}, "at least 1 item"),
+        ({"why": ""}, "at least 1 character"),
+    ],
+)
+def test_a_difference_within_its_table_is_whole(changes: dict[str, Any], fault: str) -> None:
+    with pytest.raises(ValidationError, match=fault):
+        spec("table02", **difference(**changes))
+
+
+@pytest.mark.parametrize(
+    ("values", "fault"),
+    [
+        ({"why": "x"}, "a cell needs `copied`, `not_comparable`"),
+        ({"model": "bert"}, "needs `why`"),
+        ({"dataset": "gad"}, "needs `why`"),
+        ({"copied": "older/table01"}, "needs `why`"),
+        ({"copied": "Dai", "why": "x", "model": "bert"}, "keep `copied` and `why` only"),
+        ({"copied": "Dai", "why": "x", "not_comparable": "other split"}, "keep `copied` and `why` only"),
+        ({"not_comparable": ""}, "at least 1 character"),
+    ],
+)
+def test_a_cell_is_one_thing_and_has_a_reason(values: dict[str, Any], fault: str) -> None:
+    with pytest.raises(ValidationError, match=fault):
+        CellSpec.model_validate(values)
+
+
+def test_a_cell_may_differ_and_not_be_comparable() -> None:
+    assert CellSpec.model_validate({"not_comparable": "other split"}).not_comparable == "other split"
+    made = CellSpec.model_validate({"model": "a", "dataset": "b", "why": "x", "not_comparable": "y"})
+    assert (made.model, made.dataset) == ("a", "b")
+
+
+def test_the_model_is_that_of_the_cell_the_row_or_the_column_and_the_dataset_alike() -> None:
+    rows = [
+        {"dataset": "gad", "label": "G", "group": "g"},
+        {"dataset": "ddi", "label": "D", "group": "g", "model": "large"},
+    ]
+    columns = [
+        {"model": "bert", "label": "B", "cells": {"ddi": {"model": "small", "dataset": "ddi@x", "why": "w"}}},
+        {"model": "roberta", "label": "R", "dataset": "gad@y"},
+        {"key": "other", "label": "O", "missing": "elsewhere"},
+    ]
+    table = spec("table02", rows=rows, columns=columns, composites=[])
+    found = {
+        (column.name, row.name): (table.model_of(column, row), table.dataset_of(column, row))
+        for column in table.columns
+        for row in table.rows
+    }
+    assert found == {
+        ("bert", "gad"): ("bert", "gad"), ("bert", "ddi"): ("small", "ddi@x"),
+        ("roberta", "gad"): ("roberta", "gad@y"), ("roberta", "ddi"): ("large", "gad@y"),
+        ("other", "gad"): (None, "gad"), ("other", "ddi"): (None, "ddi"),
+    }  # fmt: skip
+    assert table.datasets() == ("gad", "ddi", "ddi@x", "gad@y")
+
+
+@pytest.mark.parametrize(
+    ("cell", "fault"),
+    [
+        ("{model: pubmedbert-bse, why: x}",
+         "there is no specs/models/pubmedbert-bse.yaml; the nearest: pubmedbert-base"),
+        ("{dataset: biosess, why: x}", "there is no specs/datasets/biosess.yaml; the nearest: biosses"),
+        ("{dataset: bc2gm, why: x}", "bc2gm (tokens, ner) has no pearson, the metric of the table"),
+        ("{copied: gu2020/table6, why: x}", "no table of results 'gu2020/table6'; the nearest: gu2020/"),
+        ("{copied: gu2020 Table 6, why: x}", "write gu2020/table06 for 'gu2020 Table 6'"),
+    ],
+)  # fmt: skip
+def test_a_wrong_cell_is_reported_with_its_line(root: Path, tmp_path: Path, cell: str, fault: str) -> None:
+    folder = Path(copytree(root / "specs", tmp_path / "specs"))
+    path = folder / "tables/tinn2021/table02.yaml"
+    old = "{model: pubmedelectra-base, label: PubMedELECTRA, cells: {biosses: *improved}}"
+    text = path.read_text()
+    line = text[: text.index(old)].count("\n") + 1
+    path.write_text(text.replace(old, old.replace("*improved", cell)))
+    with pytest.raises(PubmillError) as error:
+        load(folder, "full")
+    assert fault in str(error.value)
+    assert f"table02.yaml:{line}: " in str(error.value) or "the metric of the table" in fault
+
+
+def test_specs_of_columns_cells_and_rows_are_named_and_only_a_missing_column_may_lack_its_model() -> None:
+    rows = [
+        {"dataset": "gad", "label": "G", "group": "g", "model": "large"},
+        {"dataset": "ddi", "label": "D", "group": "g"},
+    ]
+    columns = [
+        {"model": "bert", "label": "B", "missing": "no weights", "dataset": "gad@y"},
+        {"model": "roberta", "label": "R", "cells": {"ddi": {"model": "small", "dataset": "x", "why": "w"}}},
+        {"key": "best", "label": "M", "best_of": ["bert", "roberta"]},
+    ]
+    assert list(specs_of_cells(spec("table02", rows=rows, columns=columns, composites=[]))) == [
+        (("columns", 0, "model"), "models", "bert", True),
+        (("columns", 0, "dataset"), "datasets", "gad@y", False),
+        (("columns", 1, "model"), "models", "roberta", False),
+        (("columns", 1, "cells", "ddi", "model"), "models", "small", False),
+        (("columns", 1, "cells", "ddi", "dataset"), "datasets", "x", False),
+        (("rows", 0, "model"), "models", "large", False),
+    ]

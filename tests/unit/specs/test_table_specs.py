@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pubmill.specs.fact_table_checks import faults_of_facts, references_of_facts
-from pubmill.specs.fact_table_specs import FactTableSpec
+from pubmill.specs.fact_table_specs import FactTableSpec, faults_of_facts, references_of_facts
 from pubmill.specs.table_specs import ColumnSpec, RowSpec, TableSpec
 
 

@@ -8,8 +8,8 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import PmcParsingRecipe
 from pubmill.recipes.writing import as_json
-from pubmill.specs import PmcPackagesSource, Specs
-from pubmill.specs.corpus_specs import Lock
+from pubmill.specs import Specs
+from pubmill.specs.corpus_specs import Lock, PmcPackagesSource
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
 

@@ -13,7 +13,8 @@ from pubmill.recipes.corpora import (
     TextParsingRecipe,
 )
 from pubmill.recipes.writing import as_values
-from pubmill.specs import CorpusSpec, load
+from pubmill.specs import load
+from pubmill.specs.corpus_specs import CorpusSpec
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, as_arguments, checked_graph
 from pubmill.stages.contamination_jobs import PARTS_AT_ONCE

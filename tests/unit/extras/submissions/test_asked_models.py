@@ -10,7 +10,7 @@ from pubmill.errors import PubmillError
 from pubmill.extras.submissions.submissions_stages import Ask, TakePredictions
 from pubmill.recipes.submissions import PublishedText
 from pubmill.specs import ModelSpec, Specs
-from pubmill.specs.prompt_specs import PublishedPrompt
+from pubmill.specs.model_specs import PublishedPrompt
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph
 from pubmill.stages.supplied_predictions import NOT_LOCAL, SuppliedPredictions

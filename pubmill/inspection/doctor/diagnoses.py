@@ -1,4 +1,4 @@
-"""Doctor for datasets: whether each is available, from where, whether its counts are right, what to do."""
+"""Doctor: whether datasets and models are available, from where, whether counts are right, what to do."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,16 +7,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import huggingface_hub
+
 from pubmill.errors import PubmillError
 from pubmill.inspection.data_check.source_places import Place, places
 from pubmill.inspection.doctor.links import Links
 from pubmill.messages import commands
 from pubmill.messages.installation import own_settings
+from pubmill.recipes.models import (
+    ArchivedWeights,
+    LocalWeights,
+    PipelineWeights,
+    PretrainedWeights,
+    ReleasedWeights,
+    SuppliedWeights,
+)
 from pubmill.specs import DatasetSpec, File
 from pubmill.specs.study import check_files, without_demo
 from pubmill.stages import Graph
 from pubmill.stages.user_folders import how_to_bring
 from pubmill.storage.files import read_json
+from pubmill.storage.release_pins import PINNED
 from pubmill.storage.sources import path_in_mirror
 
 
@@ -45,8 +56,7 @@ class DatasetFinding:
 
 
 def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:
-    """Return the configuration that Snakemake builds from `config.yaml`, the user's own settings,
-    `--configfile` and `--config`."""
+    """Return Snakemake's configuration: `config.yaml`, the user's settings, `--configfile`, `--config`."""
     # Imported here, because they take most of a second, which `pubmill --help` would need too.
     from snakemake.cli import parse_config
     from snakemake.common.configfile import load_configfile
@@ -82,32 +92,28 @@ def linked(graph: Graph) -> list[str]:
 
 
 def examine(graph: Graph, links: Links | None, configuration: Sequence[str] = ()) -> list[DatasetFinding]:
-    """Examine every dataset; `links` is None if the network must not be used.
-
-    `configuration`: the configuration's command-line options, which the printed commands repeat.
-    """
+    """Examine every dataset; `links` is None if the network must not be used. `configuration`: the
+    configuration's command-line options, which the printed commands repeat."""
     wanted = set(graph.table_datasets.wanted())
     specs = sorted(graph.specs.datasets.items())
-    return [
-        _diagnose_dataset(DatasetFinding(name, name in wanted, spec), graph, links, configuration)
-        for name, spec in specs
-    ]
+    findings = [DatasetFinding(name, name in wanted, spec) for name, spec in specs]
+    for finding in findings:
+        _diagnose_dataset(finding, graph, links, configuration)
+    return findings
 
 
 def _diagnose_dataset(
     finding: DatasetFinding, graph: Graph, links: Links | None, configuration: Sequence[str]
-) -> DatasetFinding:
+) -> None:
     if not graph.access.exists(finding.dataset):
         finding.available = False
         finding.counts = "not among the made-up data of this scale"
-        elsewhere = commands.pubmill("doctor", "datasets")
-        finding.to_do.append(f"use another scale: {elsewhere}")
-        return finding
+        finding.to_do.append(f"use another scale: {commands.pubmill('doctor', 'datasets')}")
+        return
     for place in places(graph, finding.dataset, in_results=True):
         _add_place(finding, place, graph, links)
     _add_own_files(finding, graph)
     _add_counts(finding, graph, configuration)
-    return finding
 
 
 def _add_place(finding: DatasetFinding, place: Place, graph: Graph, links: Links | None) -> None:
@@ -139,10 +145,8 @@ def _add_remote_file(
     if mirrored:
         finding.to_do.append(f"fetch {url} to {mirrored}")
     elif dead:
-        finding.to_do.append(
-            f"find a copy elsewhere, and set `mirror:` to a folder that has it as "
-            f"{url.removeprefix('https://')}"
-        )
+        place = url.removeprefix("https://")
+        finding.to_do.append(f"find a copy elsewhere, and set `mirror:` to a folder that has it as {place}")
     elif (advice := "connect to the network, or set `mirror:`") not in finding.to_do:
         finding.to_do.append(advice)
 
@@ -179,8 +183,8 @@ def _add_counts(finding: DatasetFinding, graph: Graph, configuration: Sequence[s
     if differing:
         finding.counted = False
         finding.counts = "counts not as expected: " + "; ".join(differing)
-        again = ("--forcerun", "convert")
-        command = commands.run_files(str(path), configuration=configuration, options=again)
+        options = ("--forcerun", "convert")
+        command = commands.run_files(str(path), configuration=configuration, options=options)
         finding.to_do.append(f"convert it again: {command}")
     else:
         finding.counted, finding.counts = _expectation(finding.spec)
@@ -192,3 +196,71 @@ def _expectation(spec: DatasetSpec) -> tuple[bool | None, str]:
     if len(bare) == len(spec.splits):
         return None, "converted; counts: nothing expected"
     return True, "counts as expected" + (f" (of {', '.join(bare)}: nothing expected)" if bare else "")
+
+
+WHAT = {"folder": "a folder", "spacy": "a spaCy pipeline", "predictions": "a folder of predictions"}
+"""Kind of what users supply for a model -> its name in findings."""
+
+
+@dataclass(frozen=True)
+class ModelFinding:
+    """State of one model; `available` is None if only the network may have it."""
+
+    model: str
+    source: str
+    available: bool | None = True
+    to_do: str | None = None
+
+    @property
+    def sound(self) -> bool:
+        return self.available is not False
+
+
+def examine_models(graph: Graph) -> list[ModelFinding]:
+    """Examine every model in the study's tables of results."""
+    return [_diagnose_model(name, graph) for name in graph.table_models.wanted()]
+
+
+def _diagnose_model(name: str, graph: Graph) -> ModelFinding:
+    weights = graph.models.weights(name)
+    match weights:
+        case ReleasedWeights() | ArchivedWeights():
+            return _diagnose_release(name, weights, graph)
+        case SuppliedWeights(local=None):
+            return ModelFinding(name, f"asked while it runs: {weights.system.name}", None)
+        case LocalWeights() | PipelineWeights() | SuppliedWeights():
+            assert weights.local
+            what = WHAT[weights.kind]
+            if (folder := graph.folders.find(weights.local)) is not None and folder.is_dir():
+                return ModelFinding(name, f"{what} of your own, {folder}")
+            to_do = f"bring it: {how_to_bring(weights.local)}"
+            return ModelFinding(name, f"{what} of your own", False, to_do)
+    made = "pretrained here" if isinstance(weights, PretrainedWeights) else "random weights"
+    return ModelFinding(name, f"{made}, recipe {weights.recipe}")
+
+
+def _diagnose_release(name: str, weights: ReleasedWeights | ArchivedWeights, graph: Graph) -> ModelFinding:
+    """Return the finding on released weights: at hand or still to fetch, and whether they are pinned."""
+    pin = graph.models.pin(name)
+    version = weights.version or pin.get(PINNED[weights.kind])
+    state = f" at {version[:12]}" if version else ""
+    if weights.version is None:
+        note = f"the first download, {pin['found']}, is kept" if pin else "the first download will be kept"
+        state += f", not pinned: {note}"
+    if isinstance(weights, ArchivedWeights):
+        return _diagnose_archive(name, weights.url, f"the archive {weights.url}{state}", graph)
+    source = f"the hub's {weights.id}{state}"
+    cached = version and huggingface_hub.try_to_load_from_cache(weights.id, "config.json", revision=version)
+    if isinstance(cached, str) and cached:
+        return ModelFinding(name, f"{source}, in the cache")
+    to_do = "without network: put its files into a folder and set that in the model's spec"
+    return ModelFinding(name, source, None, to_do)
+
+
+def _diagnose_archive(name: str, url: str, source: str, graph: Graph) -> ModelFinding:
+    mirrored = path_in_mirror(url, graph.study.mirror)
+    if Path(graph.paths.source_of_url(url)).is_file() or (mirrored and mirrored.is_file()):
+        return ModelFinding(name, f"{source}, in the results or the mirror")
+    if mirrored:
+        return ModelFinding(name, source, False, f"put it into the mirror as {mirrored}")
+    return ModelFinding(name, source, None, "without network: use a mirror that has it")

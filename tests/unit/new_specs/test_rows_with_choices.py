@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.new_specs.choice_forms import choice_form, choice_keys
 from pubmill.new_specs.new_dataset import Described, describe, new_dataset
+from pubmill.new_specs.row_forms import choice_form, choice_keys
 
 LETTERS = "ABCD"
 TEXTS = ["aspirin", "heparin", "rest", "none of these"]

@@ -4,8 +4,8 @@ import pytest
 
 from pubmill.recipes.finetuning import FinetuningRecipe
 from pubmill.specs import DatasetSpec, ModelSpec
-from pubmill.specs.known_keys import nearest_keys
 from pubmill.specs.loading import KINDS
+from pubmill.specs.spec_types import nearest_keys
 
 
 @pytest.mark.parametrize(
