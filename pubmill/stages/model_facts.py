@@ -50,9 +50,13 @@ class ModelFacts(GraphPart):
             return FactSource(lacking=RELEASED)
         if column.value.startswith("corpus."):
             return self._corpus_source(recipe.corpus, column)
-        return FactSource(
-            value=self._pretraining_value(table, row, column, recipe), scaled=self._scale_note()
-        )
+        value = self._pretraining_value(table, row, column, recipe)
+        return FactSource(value=value, scaled=self._scale_note())
+
+    def _note_on_weights(self, model: str) -> str | None:
+        """Return the same note, unless a model's weights are of elsewhere."""
+        made_here = isinstance(self.graph.models.weights(model), PretrainedWeights | RandomWeights)
+        return self._scale_note() if made_here else None
 
     def _scale_note(self) -> str | None:
         """Return the note on a fact that differs from the paper's because of the scale."""
@@ -131,19 +135,15 @@ class ModelFacts(GraphPart):
             lacking = lacking or self.graph.table_datasets.obstacle(dataset)
         if lacking:
             return FactSource(lacking=lacking)
-        made_here = isinstance(self.graph.models.weights(model), PretrainedWeights | RandomWeights)
         assert vocab
         file = BELOW.fit(vocab, dataset) if dataset else BELOW.vocab(vocab, DIAGNOSIS)
-        return FactSource(files=(file,), scaled=self._scale_note() if made_here else None)
+        return FactSource(files=(file,), scaled=self._note_on_weights(model))
 
     def _weights_source(self, model: str) -> FactSource:
         """Return a model's weights as a source."""
         if lacking := self._weights_obstacle(model):
             return FactSource(lacking=lacking)
-        made_here = isinstance(self.graph.models.weights(model), PretrainedWeights | RandomWeights)
-        return FactSource(
-            files=(BELOW.model(model, WEIGHTS),), scaled=self._scale_note() if made_here else None
-        )
+        return FactSource(files=(BELOW.model(model, WEIGHTS),), scaled=self._note_on_weights(model))
 
     def _runs_source(
         self, table: FactTableSpec, column: FactColumn, models: list[str], ending: str = RECORD
@@ -153,11 +153,8 @@ class ModelFacts(GraphPart):
         reasons = (self.graph.table_datasets.obstacle(column.dataset), *map(self._weights_obstacle, models))
         if lacking := next(filter(None, reasons), None):
             return FactSource(lacking=lacking)
-        records = [
-            BELOW.final(RunKey(table.protocol, model, column.dataset, table.setting), 1, ending)
-            for model in models
-        ]
-        return FactSource(files=tuple(records), scaled=self._scale_note())
+        runs = (RunKey(table.protocol, model, column.dataset, table.setting) for model in models)
+        return FactSource(files=tuple(BELOW.final(run, 1, ending) for run in runs), scaled=self._scale_note())
 
     def _finetuning_source(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
         """Return a value of a model's fine-tuning recipe; only the protocol need name the model."""

@@ -38,9 +38,7 @@ class ReportStage(Stage):
             comparable=self._specs.scale.comparable,
             tables=tuple(self.graph.requests.result_tables()),
             pretraining={
-                r: tuple(
-                    BELOW.checkpoint(r, step) for step in self.graph.pretrainings.steps(r) if step <= last
-                )
+                r: tuple(BELOW.checkpoint(r, s) for s in self.graph.pretrainings.steps(r) if s <= last)
                 for r, last in self.graph.scope.last_steps().items()
             },
             corpora=tuple(sorted({self._specs.pretraining[r].corpus for r in recipes})),
@@ -110,10 +108,9 @@ class ReportStage(Stage):
     def fits(self) -> dict[str, dict[str, str]]:
         """Return the diagnoses of the models' vocabularies on datasets of labelled words: model -> dataset ->
         file."""
-        datasets = [
-            name for name in self.graph.scope.datasets() if self._specs.datasets[name].kind == "tokens"
-        ]
-        vocabs = {model: self.graph.vocabularies.of_model(model) for model in self.graph.scope.models()}
+        specs, scope = self._specs.datasets, self.graph.scope
+        datasets = [name for name in scope.datasets() if specs[name].kind == "tokens"]
+        vocabs = {model: self.graph.vocabularies.of_model(model) for model in scope.models()}
         return {
             model: {dataset: BELOW.fit(vocab, dataset) for dataset in datasets}
             for model, vocab in vocabs.items()
@@ -124,12 +121,9 @@ class ReportStage(Stage):
         """Return the records of origin (.source.json) of the study's raw files, below the results folder."""
         specs = [self._specs.pretraining[recipe] for recipe in self.graph.scope.pretrainings()]
         weights = map(self.graph.models.weights, self.graph.scope.models())
+        of_datasets = map(self.graph.datasets.inputs, self.graph.scope.datasets())
         files = [
-            *(
-                path
-                for dataset in self.graph.scope.datasets()
-                for path in self.graph.datasets.inputs(dataset).values()
-            ),
+            *(path for inputs in of_datasets for path in inputs.values()),
             *(shard.file for spec in specs for shard in self.graph.corpora.shards(spec.corpus)),
             *(self._paths.source_of_url(spec.sentence_splitter) for spec in specs),
             *(self._paths.source_of_url(one.url) for one in weights if isinstance(one, ArchivedWeights)),
@@ -208,22 +202,14 @@ class Publication(GraphPart):
 
     def files(self) -> list[str]:
         """Return the files that the RO-Crate holds."""
-        return [
-            *self._table_files(),
-            *self._comparison_files(),
-            *self._overlap_files(),
-            self._report_file(),
-            *self._page_files(),
-            *(path for name in stages() for path in getattr(self.graph, name).packed()),
-        ]
+        packed = (path for name in stages() for path in getattr(self.graph, name).packed())
+        return [*self._files_of_tables(), self._report_file(), *self._page_files(), *packed]
 
     def everything(self) -> list[str]:
         """Return the targets of a study; what no extra names as one is made only when it is requested."""
         return [
             self._report_file(),
-            *self._table_files(),
-            *self._comparison_files(),
-            *self._overlap_files(),
+            *self._files_of_tables(),
             *self._page_files(),
             *self._paths.contradiction_files(),
             *(self._paths.audit_files() if self.graph.requests.has_audit() else []),
@@ -234,16 +220,14 @@ class Publication(GraphPart):
     def _report_file(self) -> str:
         return self._paths.report(self._study.study, "html")
 
-    def _table_files(self) -> list[str]:
-        return [path for table in self._study.tables for path in self._paths.table_files(table)]
-
-    def _comparison_files(self) -> list[str]:
-        tables = self.graph.requests.result_tables()
-        return [path for table in tables for path in self._paths.comparison_files(table)]
-
-    def _overlap_files(self) -> list[str]:
-        tables = self.graph.requests.split_tables()
-        return [path for table in tables for path in self._paths.overlap_files(table)]
+    def _files_of_tables(self) -> list[str]:
+        """Return the tables, their comparisons, and their scores split by overlap."""
+        paths, requests = self._paths, self.graph.requests
+        return [
+            *(path for table in self._study.tables for path in paths.table_files(table)),
+            *(path for table in requests.result_tables() for path in paths.comparison_files(table)),
+            *(path for table in requests.split_tables() for path in paths.overlap_files(table)),
+        ]
 
     def _page_files(self) -> list[str]:
         return [path for dataset in self.graph.scope.datasets() for path in self._paths.page_files(dataset)]

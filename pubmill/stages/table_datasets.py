@@ -13,12 +13,6 @@ NOT_WANTED = "not part of this study"
 class TableDatasets(GraphPart):
     """Datasets behind the rows of tables, and why some are not run in a study."""
 
-    def _named_datasets(self, table: str) -> list[str]:
-        """Return the datasets that a table of either kind names."""
-        if table in self._specs.fact_tables:
-            return list(self._specs.fact_tables[table].datasets)
-        return list(self._specs.tables[table].datasets())
-
     def behind(self, table: TableSpec, row: str) -> list[str]:
         """Return the datasets that the runs behind a row are scored on, chosen on, and begin with."""
         parts = self.graph.runs.parts(table.protocol, row)
@@ -49,11 +43,8 @@ class TableDatasets(GraphPart):
 
     def known_rows(self, table: TableSpec) -> list[str]:
         """Return the datasets of rows and cells that have a spec, whether or not the study requests them."""
-        return [
-            name
-            for name in table.datasets()
-            if all(part in self._specs.datasets for part in self.graph.runs.parts(table.protocol, name))
-        ]
+        known, parts = self._specs.datasets, self.graph.runs.parts
+        return [name for name in table.datasets() if all(p in known for p in parts(table.protocol, name))]
 
     def is_scored(self, table: TableSpec, row: str) -> bool:
         """Return whether the runs of a row are scored in this study."""
@@ -80,21 +71,17 @@ class TableDatasets(GraphPart):
     def wanted(self) -> list[str]:
         """Return datasets with a spec that the study's tables name, and those that runs behind their rows
         need, except those that its `datasets:` leaves out."""
-        named = [name for table in self._study.tables for name in self._named_datasets(table)]
+        is_requested, facts = self.graph.requests.has_dataset, self._specs.fact_tables
         tables = [self._specs.tables[table] for table in self.graph.requests.result_tables()]
-        rows = [(table, dataset) for table in tables for dataset in table.datasets()]
-        behind = [
+        named = [
             name
-            for table, row in rows
-            if self.graph.requests.has_dataset(row)
-            for name in self.behind(table, row)
+            for table in self._study.tables
+            for name in (facts[table].datasets if table in facts else self._specs.tables[table].datasets())
         ]
-        requested = [name for name in named if self.graph.requests.has_dataset(name)]
-        return [
-            name
-            for name in dict.fromkeys([*requested, *behind])
-            if name in self._specs.datasets and self.graph.access.exists(name)
-        ]
+        rows = [(table, row) for table in tables for row in table.datasets() if is_requested(row)]
+        behind = [name for table, row in rows for name in self.behind(table, row)]
+        wanted = dict.fromkeys([*filter(is_requested, named), *behind])
+        return [name for name in wanted if name in self._specs.datasets and self.graph.access.exists(name)]
 
     def left_out(self) -> list[str]:
         """Return one line for each dataset that the study's tables request but that is unavailable, with the
@@ -111,10 +98,8 @@ class TableDatasets(GraphPart):
 
     def _requested_rows(self, table: str) -> list[str]:
         """Return the datasets of a table of results that have a spec and that the study requests."""
-        names = self._specs.tables[table].datasets()
-        return [
-            name for name in names if name in self._specs.datasets and self.graph.requests.has_dataset(name)
-        ]
+        names = filter(self.graph.requests.has_dataset, self._specs.tables[table].datasets())
+        return [name for name in names if name in self._specs.datasets]
 
     def check_scale(self) -> None:
         """Check that the scale has the datasets that the study names, and one of each table of results; a
