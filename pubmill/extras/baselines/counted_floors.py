@@ -71,7 +71,6 @@ def common_labels(known: Documents, test: Documents, negative: str | None) -> li
 
 
 def all_labels(known: Documents, test: Documents, negative: str | None) -> list[list[str]]:
-    """Predict every label."""
     return [sorted({label for one in known for label in one.labels})] * len(test)
 
 
@@ -133,7 +132,6 @@ def _spans(words: Name, lengths: Mapping[str, Sequence[int]]) -> Iterator[tuple[
 
 
 def by_dictionary(known: Sentences, test: Sentences, negative: str | None = None) -> list[list[str]]:
-    """Label the names of the dictionary."""
     dictionary = Dictionary(known)
     return [to_labels(dictionary.mentions(one.words), len(one.words), "bio") for one in test]
 

@@ -26,7 +26,6 @@ REPORTED = 20.0
 
 
 def request_digest(request: Mapping[str, object]) -> str:
-    """Return the SHA-256 of a request."""
     return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
 
@@ -132,7 +131,6 @@ def tokens_of(body: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def asked_counts(path: Path) -> dict[str, int]:
-    """Return the counts of a file of answers."""
     lines = enumerate(path.read_text(encoding="ascii").splitlines(), 1)
     return counts_of([parse_row(line, f"{path}:{number}")["response"]["body"] for number, line in lines])
 

@@ -116,7 +116,6 @@ def record_of(
     wording: Wording,
     answers: Mapping[str, dict[str, Any]],
 ) -> AskedRecord:
-    """Return the record of the answers to a dataset's examples."""
     bodies = [row["response"]["body"] for row in answers.values()]
     read, written, cut = counts_of(bodies).values()
     probabilities = [one for body in bodies if (one := probability_of(body)) is not None]

@@ -127,7 +127,6 @@ def prediction_of(line: Mapping[str, Any]) -> Any:
 def document(
     dataset: str, model: str, examples: Sequence[Any], lines: Sequence[Mapping[str, Any]]
 ) -> BlurbDocument:
-    """Return the JSON document of a dataset of BLURB."""
     pairs = [(one, prediction_of(line)) for one, line in zip(examples, lines, strict=True)]
     values: dict[str, Any] = {}
     for number, (one, predicted) in enumerate(pairs):

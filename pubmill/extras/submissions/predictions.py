@@ -341,7 +341,6 @@ def _source(example: Any) -> str:
 
 
 def _occurrences(name: str, kind: str, text: str) -> list[PredictedSpan]:
-    """Return every place of a mention in a text."""
     starts = [match.start() for match in re.finditer(re.escape(name), text)] if name.strip() else []
     return [PredictedSpan(start, start + len(name), kind) for start in starts]
 

@@ -113,7 +113,6 @@ def score_submission(path: Path, recipe: SubmissionRecipe, results: Path) -> Sco
 def scored(
     path: Path, recipe: SubmissionRecipe, examples: Sequence[Example], submission: Submission
 ) -> ScoredSubmission:
-    """Return the scores of predictions that were read."""
     predicted = checked_predictions(submission.lines, examples, str(path), "correct the file")
     scores = SCORERS[recipe.kind](examples, predicted, recipe.negative)
     return ScoredSubmission(path, recipe, examples, submission, predicted, scores.metrics, scores.counts)

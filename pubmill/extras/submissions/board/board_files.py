@@ -317,7 +317,6 @@ def new_events(
 
 
 def write_history(folder: Path, events: Sequence[Event]) -> None:
-    """Write the whole history of a board."""
     lines = (json.dumps(asdict(one), sort_keys=True) + "\n" for one in events)
     write_text(folder / HISTORY, "".join(lines))
 

@@ -166,7 +166,6 @@ def _answers(
 
 
 def shown_text(example: Any) -> str:
-    """Return the input of an example as text."""
     if hasattr(example, "words"):
         return " ".join(example.words)
     if hasattr(example, "question"):
