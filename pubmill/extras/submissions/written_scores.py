@@ -146,7 +146,8 @@ def _result(scored: ScoredSubmission, name: str, system: System) -> dict[str, ob
         "unaligned_spans": str(len(reading.lost)),
         "unmapped_answers": str(len(reading.unmapped)),
     }
-    result: dict[str, object] = {
+    arguments = {"generation_args": {"prompt_template": system.prompt}}
+    return {
         "evaluation_result_id": _result_id(recipe.dataset, name),
         "evaluation_name": recipe.dataset,
         "source_data": {
@@ -164,10 +165,8 @@ def _result(scored: ScoredSubmission, name: str, system: System) -> dict[str, ob
             "max_score": high,
         },
         "score_details": {"score": scored.metrics[name], "details": details},
+        **({"generation_config": arguments} if system.prompt else {}),
     }
-    if system.prompt:
-        result["generation_config"] = {"generation_args": {"prompt_template": system.prompt}}
-    return result
 
 
 def _samples(
