@@ -240,7 +240,7 @@ class Normaliser:
             name, kind = self._named_in_output(item)
             occurrences = _occurrences(name, kind, text) if kind is not None else []
             several |= len(occurrences) > 1
-            declared = plain_answer(item.text) in self._answers  # without mentions, such as "none"
+            declared = plain_answer(item.text) in self._answers  # such as "none", which names no mention
             if not occurrences and not declared:
                 self.reading.unmapped.append((row.where, item.text))
             spans += occurrences
