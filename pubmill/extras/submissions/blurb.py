@@ -75,9 +75,8 @@ def read(
         values = _by_document(values, examples, where)
     ids = {str(number): one.id for number, one in enumerate(examples)} if dataset in _NUMBERED else {}
     for name, value in values.items():
-        yield PredictionRow(
-            where=f"{where}: {show(name)}", id=ids.get(name, name), key="prediction", value=value
-        )
+        place, known = f"{where}: {show(name)}", ids.get(name, name)
+        yield PredictionRow(where=place, id=known, key="prediction", value=value)
 
 
 def _by_sentence(values: Mapping[str, Any], examples: Sequence[Any], where: str) -> dict[str, Any]:
