@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pubmill.extras.submissions.scores import score_predictions as score_predictions
+    from pubmill.extras.submissions.submission_scores import score_predictions as score_predictions
     from pubmill.library.document_readers import read_jats as read_jats
     from pubmill.library.document_readers import read_medline as read_medline
     from pubmill.library.judged_values import draw_verdicts as draw_verdicts
@@ -30,7 +30,7 @@ _HOMES = {
     "read_jats": "library.document_readers",
     "read_medline": "library.document_readers",
     "score": "library.scores_in_memory",
-    "score_predictions": "extras.submissions.scores",
+    "score_predictions": "extras.submissions.submission_scores",
 }
 """Name of the library -> its module."""
 

@@ -70,7 +70,6 @@ def common_labels(known: Documents, test: Documents, negative: str | None) -> li
 
 
 def all_labels(known: Documents, test: Documents, negative: str | None) -> list[list[str]]:
-    """Predict every label."""
     return [sorted({label for one in known for label in one.labels})] * len(test)
 
 
@@ -79,36 +78,36 @@ def random_label_sets(known: Documents, test: Documents, negative: str | None) -
     return Random(SEED).choices([one.labels for one in known], k=len(test))
 
 
-class Dictionary:
-    """Names of known mentions with their commonest type: those that are mentions in at least half of the
-    places where their words occur, ignoring case."""
-
-    def __init__(self, known: Sentences) -> None:
-        types: dict[Name, Counter[str]] = {}
-        for example in known:
-            words = _lower(example.words)
-            for start, end, kind in to_mentions(example.labels):
-                types.setdefault(words[start:end], Counter())[kind] += 1
-        lengths = _lengths_by_first_word(types)
-        places = Counter(
-            words[start:end]
-            for words in (_lower(example.words) for example in known)
-            for start, end in _spans(words, lengths)
-            if words[start:end] in types
-        )
-        self._types = {
-            name: _commonest(kinds) for name, kinds in types.items() if 2 * kinds.total() >= places[name]
-        }
-        self._lengths = _lengths_by_first_word(self._types)
-
-    def mentions(self, words: Sequence[str]) -> list[Mention]:
-        """Return the names in a sentence: from left to right, the longest that begins at a word."""
-        lower, mentions = _lower(words), list[Mention]()
-        for start, end in _spans(lower, self._lengths):
-            kind = self._types.get(lower[start:end])
+def by_dictionary(known: Sentences, test: Sentences, negative: str | None = None) -> list[list[str]]:
+    """Label the names of the dictionary: from left to right, the longest that begins at a word."""
+    types = _dictionary(known)
+    lengths, labels = _lengths_by_first_word(types), list[list[str]]()
+    for example in test:
+        words, mentions = _lower(example.words), list[Mention]()
+        for start, end in _spans(words, lengths):
+            kind = types.get(words[start:end])
             if kind is not None and (not mentions or start >= mentions[-1][1]):
                 mentions.append((start, end, kind))
-        return mentions
+        labels.append(to_labels(mentions, len(words), "bio"))
+    return labels
+
+
+def _dictionary(known: Sentences) -> dict[Name, str]:
+    """Return the names of known mentions with their commonest type: those that are mentions in at least half
+    of the places where their words occur, ignoring case."""
+    types: dict[Name, Counter[str]] = {}
+    for example in known:
+        words = _lower(example.words)
+        for start, end, kind in to_mentions(example.labels):
+            types.setdefault(words[start:end], Counter())[kind] += 1
+    lengths = _lengths_by_first_word(types)
+    places = Counter(
+        words[start:end]
+        for words in (_lower(example.words) for example in known)
+        for start, end in _spans(words, lengths)
+        if words[start:end] in types
+    )
+    return {name: _commonest(kinds) for name, kinds in types.items() if 2 * kinds.total() >= places[name]}
 
 
 def _lower(words: Iterable[str]) -> Name:
@@ -129,12 +128,6 @@ def _spans(words: Name, lengths: Mapping[str, Sequence[int]]) -> Iterator[tuple[
         for length in lengths.get(word, ()):
             if start + length <= len(words):
                 yield start, start + length
-
-
-def by_dictionary(known: Sentences, test: Sentences, negative: str | None = None) -> list[list[str]]:
-    """Label the names of the dictionary."""
-    dictionary = Dictionary(known)
-    return [to_labels(dictionary.mentions(one.words), len(one.words), "bio") for one in test]
 
 
 def by_word(known: Sentences, test: Sentences, negative: str | None = None) -> list[list[str]]:

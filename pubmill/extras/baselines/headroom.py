@@ -47,7 +47,6 @@ class DatasetHeadroom(NamedTuple):
 
     @property
     def highest(self) -> MeasuredFloor | None:
-        """The highest floor."""
         known = [one for one in self.floors if one.score is not None]
         return max(known, key=lambda one: one.score or 0.0, default=None)
 
@@ -128,7 +127,6 @@ def annotators_correlation(ratings: Sequence[Sequence[float]]) -> float | None:
 
 
 def to_json(headrooms: Sequence[DatasetHeadroom]) -> str:
-    """Return the floors as JSON."""
     values = [
         {
             "dataset": one.dataset,

@@ -43,7 +43,6 @@ class MeasuredFloor(NamedTuple):
 
 
 def floors_of(kind: str, task: str) -> list[Floor]:
-    """Return the floors for a kind of examples in a task."""
     return [one for one in FLOORS if one.kind == kind and (one.tasks is None or task in one.tasks)]
 
 

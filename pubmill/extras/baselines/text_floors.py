@@ -32,12 +32,10 @@ def whole_text(example: SequenceExample) -> str:
 
 
 def first_text(example: SequenceExample) -> str | None:
-    """Return the first text of a pair."""
     return None if example.text_pair is None else example.text
 
 
 def second_text(example: SequenceExample) -> str | None:
-    """Return the second text of a pair."""
     return example.text_pair
 
 

@@ -114,7 +114,6 @@ def _of_recipe(one: PrintedCost, specs: Specs) -> Compute:
 
 
 def _of_network(one: PrintedCost) -> Compute:
-    """Return the cost of a network over a number of tokens."""
     if one.network is None or one.tokens is None:
         raise PubmillError(f"{PRINTED.name}, {one.name}: expected a recipe, or network and tokens")
     shape, n = one.network, one.tokens

@@ -26,16 +26,13 @@ REPORTED = 20.0
 
 
 def request_digest(request: Mapping[str, object]) -> str:
-    """Return the SHA-256 of a request."""
     return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
 
 def write_requests(path: Path, requests: Requests) -> None:
     """Write the requests with their digests, by which answers name theirs; a line for each, in order."""
-    write_jsonl_gz(
-        path,
-        ({"custom_id": name, "request": request_digest(one), "body": one} for name, one in requests.items()),
-    )
+    digests = ((name, request_digest(one), one) for name, one in requests.items())
+    write_jsonl_gz(path, ({"custom_id": name, "request": key, "body": one} for name, key, one in digests))
 
 
 def _line(row: Mapping[str, object]) -> str:
@@ -81,11 +78,8 @@ def ask_all(requests: Requests, server: ChatServer, path: Path, at_once: int, bu
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
         for name, body in _answers(requests, allowed, server, at_once, tokens):
-            row = {
-                "custom_id": name, "request": request_digest(requests[name]),
-                "response": {"status_code": 200, "body": body},
-            }  # fmt: skip
-            file.write(_line(row))
+            response, request = {"status_code": 200, "body": body}, request_digest(requests[name])
+            file.write(_line({"custom_id": name, "request": request, "response": response}))
             file.flush()
             os.fsync(file.fileno())
     answers = read_answers(path, requests)
@@ -132,7 +126,6 @@ def tokens_of(body: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def asked_counts(path: Path) -> dict[str, int]:
-    """Return the counts of a file of answers."""
     lines = enumerate(path.read_text(encoding="ascii").splitlines(), 1)
     return counts_of([parse_row(line, f"{path}:{number}")["response"]["body"] for number, line in lines])
 

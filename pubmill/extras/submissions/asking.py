@@ -40,8 +40,7 @@ class AskedRecord:
     - `server`: host and port; `hosted`: whether it may be of somebody else.
     - `template`: the prompt; `words`: what stood in its places beside the input.
     - `served`: what a server of one's own says of its engine, when it was asked last.
-    - `licence`: why the text of a credentialed dataset may be sent to a server of others.
-    - `at_once`: requests at the same time.
+    - `at_once`, `licence`: those of the `Terms`.
     - `models`, `fingerprints`: what the server says of itself in its answers, with how many.
     - `prompt_tokens`, `answer_tokens`: as the server counts them.
     - `cut`: answers that ended at the limit of their length.
@@ -116,7 +115,6 @@ def record_of(
     wording: Wording,
     answers: Mapping[str, dict[str, Any]],
 ) -> AskedRecord:
-    """Return the record of the answers to a dataset's examples."""
     bodies = [row["response"]["body"] for row in answers.values()]
     read, written, cut = counts_of(bodies).values()
     probabilities = [one for body in bodies if (one := probability_of(body)) is not None]

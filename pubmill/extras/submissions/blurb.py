@@ -75,9 +75,8 @@ def read(
         values = _by_document(values, examples, where)
     ids = {str(number): one.id for number, one in enumerate(examples)} if dataset in _NUMBERED else {}
     for name, value in values.items():
-        yield PredictionRow(
-            where=f"{where}: {show(name)}", id=ids.get(name, name), key="prediction", value=value
-        )
+        place, known = f"{where}: {show(name)}", ids.get(name, name)
+        yield PredictionRow(where=place, id=known, key="prediction", value=value)
 
 
 def _by_sentence(values: Mapping[str, Any], examples: Sequence[Any], where: str) -> dict[str, Any]:
@@ -127,7 +126,6 @@ def prediction_of(line: Mapping[str, Any]) -> Any:
 def document(
     dataset: str, model: str, examples: Sequence[Any], lines: Sequence[Mapping[str, Any]]
 ) -> BlurbDocument:
-    """Return the JSON document of a dataset of BLURB."""
     pairs = [(one, prediction_of(line)) for one, line in zip(examples, lines, strict=True)]
     values: dict[str, Any] = {}
     for number, (one, predicted) in enumerate(pairs):

@@ -28,7 +28,6 @@ class PredictedDocument:
 
 
 def read(path: Path, form: str) -> Iterator[PredictedDocument]:
-    """Yield the documents of a file."""
     for document in FORMATS[form](path).documents():
         mentions = (one for passage in document.passages for one in passage.mentions)
         yield PredictedDocument(

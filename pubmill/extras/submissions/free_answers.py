@@ -45,7 +45,6 @@ class FreeAnswer(NamedTuple):
     rules: list[str]
 
     def text(self) -> str:
-        """Return the answers as one text."""
         return "\n".join(item.text for item in self.items)
 
 

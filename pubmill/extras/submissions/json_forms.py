@@ -160,7 +160,6 @@ def _is_text(row: Mapping[str, object], key: str, where: str) -> bool:
 
 
 def _checked_value(key: Key, value: Any, where: str) -> Any:
-    """Return the value of a prediction after a check of its form."""
     if key == "mentions":
         return spans_of(value, where)
     if key == "answers":
@@ -186,7 +185,6 @@ def refuse_numbers(value: Any, where: str) -> None:
 
 
 def is_text_list(value: Any) -> bool:
-    """Return whether a JSON value is a list of strings."""
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 

@@ -44,16 +44,15 @@ def _by_id(
     rows: Sequence[PredictionRow], examples: Sequence[Example], variant: FindVariant
 ) -> list[PredictionRow]:
     known = {example.id: example for example in examples}
-    ids = [row.id for row in rows if row.id is not None]
-    twice = [name for name, number in Counter(ids).items() if number > 1]
-    unknown = [name for name in dict.fromkeys(ids) if name not in known]
-    given = set(ids)
+    given = Counter(str(row.id) for row in rows)
+    twice = [name for name, number in given.items() if number > 1]
+    unknown = [name for name in given if name not in known]
     missing = [name for name in known if name not in given]
     if twice or unknown or missing:
         faults = {"repeated": twice, "unknown": unknown, "missing": missing}
         said = "; ".join(f"{len(names)} {what} ({_listed(names)})" for what, names in faults.items() if names)
         why = _why_unknown(unknown, known)
-        if not why and (other := variant(given)):
+        if not why and (other := variant(set(given))):
             why = f"These are the ids of {other}, another variant of the corpus. "
         raise PubmillError(
             f"expected each of the {len(known)} ids of the dataset once, found {len(rows)} predictions: "

@@ -239,7 +239,7 @@ class Normaliser:
             name, kind = self._named_in_output(item)
             occurrences = _occurrences(name, kind, text) if kind is not None else []
             several |= len(occurrences) > 1
-            declared = plain_answer(item.text) in self._answers  # without mentions, such as "none"
+            declared = plain_answer(item.text) in self._answers  # such as "none", which names no mention
             if not occurrences and not declared:
                 self.reading.unmapped.append((row.where, item.text))
             spans += occurrences
@@ -340,7 +340,6 @@ def _source(example: Any) -> str:
 
 
 def _occurrences(name: str, kind: str, text: str) -> list[PredictedSpan]:
-    """Return every place of a mention in a text."""
     starts = [match.start() for match in re.finditer(re.escape(name), text)] if name.strip() else []
     return [PredictedSpan(start, start + len(name), kind) for start in starts]
 

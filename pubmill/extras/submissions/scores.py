@@ -1,6 +1,6 @@
 """Scores of a submission, outside of a study."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,15 +9,14 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, Example, kept_examples
 from pubmill.extras.submissions.free_answers import RULES
 from pubmill.extras.submissions.ordered_form import order_of
-from pubmill.extras.submissions.submission import Submission, copied_from, read_submission, recipe_of, runs_on
-from pubmill.library.loaded_datasets import converted_folder
+from pubmill.extras.submissions.submission import Submission, copied_from, read_submission, runs_on
 from pubmill.messages.quotations import show, withholding
 from pubmill.metrics import SCORERS
 from pubmill.metrics.records import checked_predictions
 from pubmill.metrics.scorers import ScorerResult, score_by_all
-from pubmill.recipes.submissions import SubmissionRecipe, System
+from pubmill.recipes.submissions import SubmissionRecipe
 from pubmill.storage.files import sha256
-from pubmill.storage.privacy import PUBLIC, keep_private
+from pubmill.storage.privacy import PUBLIC
 
 _LISTED = 10
 
@@ -114,29 +113,6 @@ def score_submission(path: Path, recipe: SubmissionRecipe, results: Path) -> Sco
 def scored(
     path: Path, recipe: SubmissionRecipe, examples: Sequence[Example], submission: Submission
 ) -> ScoredSubmission:
-    """Return the scores of predictions that were read."""
     predicted = checked_predictions(submission.lines, examples, str(path), "correct the file")
     scores = SCORERS[recipe.kind](examples, predicted, recipe.negative)
     return ScoredSubmission(path, recipe, examples, submission, predicted, scores.metrics, scores.counts)
-
-
-def score_predictions(
-    predictions: str | Path,
-    dataset: str,
-    results: str | Path = "results/full",
-    form: str | None = None,
-    mapping: Mapping[str, str] | None = None,
-    system: System | None = None,
-) -> ScoredSubmission:
-    """Score a file of predictions for a dataset converted in a results folder (docs/submissions.md).
-
-    Raises `PubmillError` with the reason if the file is refused; then nothing of it is scored. `form`: by
-    default recognised from the content. `mapping`: answer, label or type of the system -> label of the
-    dataset. `system`: what predicted; required for credentialed datasets, with `local=True`. Texts with
-    dummies, as in BLURB's tables of relations, are compared by `pubmill score` only, as the dummies are in
-    the dataset's spec; here, leave the texts out.
-    """
-    folder = converted_folder(dataset, results)
-    keep_private([folder])
-    recipe = recipe_of(folder, system, form, dict(mapping or {}))
-    return score_submission(Path(predictions), recipe, Path(results))

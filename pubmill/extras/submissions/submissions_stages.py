@@ -16,7 +16,6 @@ from pubmill.stages.stage import DAY, Inputs, Needs, Origin, Stage
 
 
 def asked_of(spec: DatasetSpec, asking: Asking, prompts: PromptSpec) -> AskRecipe:
-    """Return the recipe of asking about a dataset."""
     template, published = prompts.template(spec.name, spec.task), None
     if isinstance(template, PublishedPrompt):
         published = PublishedText(place=template.place, sha256=template.sha256)

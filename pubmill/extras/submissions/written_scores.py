@@ -26,8 +26,6 @@ from pubmill.storage.result_paths import PREDICTIONS
 
 SCHEMA = "0.3.0"
 UNKNOWN = "unknown"
-RANGES = {"pearson": (-1.0, 1.0)}
-"""Smallest and largest value of metrics other than fractions."""
 
 
 def document_for_blurb(scored: ScoredSubmission) -> dict[str, blurb.BlurbDocument]:
@@ -138,14 +136,15 @@ def _evaluation(
 
 def _result(scored: ScoredSubmission, name: str, system: System) -> dict[str, object]:
     recipe, described = scored.recipe, METRICS.get(name)
-    low, high = RANGES.get(name, (0.0, 1.0))
+    low = -1.0 if name == "pearson" else 0.0  # the others are fractions
     reading = scored.submission.reading
     details = {
         **{name: str(number) for name, number in scored.counts.items()},
         "unaligned_spans": str(len(reading.lost)),
         "unmapped_answers": str(len(reading.unmapped)),
     }
-    result: dict[str, object] = {
+    arguments = {"generation_args": {"prompt_template": system.prompt}}
+    return {
         "evaluation_result_id": _result_id(recipe.dataset, name),
         "evaluation_name": recipe.dataset,
         "source_data": {
@@ -160,13 +159,11 @@ def _result(scored: ScoredSubmission, name: str, system: System) -> dict[str, ob
             "lower_is_better": False,
             "score_type": "continuous",
             "min_score": low,
-            "max_score": high,
+            "max_score": 1.0,
         },
         "score_details": {"score": scored.metrics[name], "details": details},
+        **({"generation_config": arguments} if system.prompt else {}),
     }
-    if system.prompt:
-        result["generation_config"] = {"generation_args": {"prompt_template": system.prompt}}
-    return result
 
 
 def _samples(

@@ -50,12 +50,14 @@ def tracked_run(results: Path, path: str) -> TrackedRun:
     training = results / BELOW.training(*run)
     record, notes = read_record(results / path), parse(TrainingNotes, read_json(training), str(training))
     content = hashlib.sha256((results / path).read_bytes() + training.read_bytes())
+    named = {name: getattr(record, name) for name in ("commit", "model_sha256", "data_sha256", "failed")}
+    named["device"] = record.hardware.get("device")
     return TrackedRun(
         name="/".join([*run.run, str(run.seed)]),
         digest=content.hexdigest(),
         failed=record.failed is not None,
         parameters=_parameters(record),
-        tags=_tags(record),
+        tags={f"pubmill.{name}": str(value) for name, value in named.items() if value is not None},
         scores={f"{record.split}/{name}": value for name, value in (record.metrics or {}).items()},
         curves={
             "train/loss": _finite(enumerate(notes.loss_by_epoch, 1)),
@@ -73,12 +75,6 @@ def _parameters(record: Record) -> dict[str, str]:
         for name, value in named.items()
         if value is not None
     }
-
-
-def _tags(record: Record) -> dict[str, str]:
-    named = {name: getattr(record, name) for name in ("commit", "model_sha256", "data_sha256", "failed")}
-    named["device"] = record.hardware.get("device")
-    return {f"pubmill.{name}": str(value) for name, value in named.items() if value is not None}
 
 
 def _finite(points: Iterable[tuple[int, float | None]]) -> Curve:

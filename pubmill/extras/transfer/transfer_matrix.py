@@ -45,7 +45,6 @@ class TransferMatrix(TransferHeading):
     cells: tuple[TransferCell, ...]
 
     def cell(self, trained_on: str, scored_on: str) -> TransferCell:
-        """Return a cell."""
         return next(one for one in self.cells if (one.trained_on, one.scored_on) == (trained_on, scored_on))
 
 

@@ -34,7 +34,6 @@ def board(
 
 
 def make_board(root: Path, folder: Path, datasets: list[str], results: Path, check: bool) -> None:
-    """Score the submissions of a board and write its site."""
     from pubmill.extras.submissions.board import board_files as files
     from pubmill.extras.submissions.board.board_graph import board_graph
     from pubmill.extras.submissions.board.board_pages import write_pages

@@ -265,9 +265,8 @@ def _read(kind: type[Some], path: Path) -> Some:
             return kind.model_validate(document.value)
         except ValidationError as error:
             faults = [
-                f"{document.where(place)}: {dotted_key(place)}: {problem_text(problem, kind)}"
-                for problem in error.errors()
-                for place in (problem["loc"],)
+                f"{document.where(one['loc'])}: {dotted_key(one['loc'])}: {problem_text(one, kind)}"
+                for one in error.errors()
             ]
     raise PubmillError("\n".join(faults))
 
@@ -317,7 +316,6 @@ def new_events(
 
 
 def write_history(folder: Path, events: Sequence[Event]) -> None:
-    """Write the whole history of a board."""
     lines = (json.dumps(asdict(one), sort_keys=True) + "\n" for one in events)
     write_text(folder / HISTORY, "".join(lines))
 

@@ -38,7 +38,6 @@ from pubmill.storage.privacy import PUBLIC
 from pubmill.tables.cells import Cell
 from pubmill.tables.ranks import RankedModel
 
-SITE = "site"
 TEMPLATES = Path(__file__).with_name("templates")
 FILTER = (TEMPLATES / "board_filter.js").read_text(encoding="utf-8")
 EXAMPLES = (TEMPLATES / "board_examples.js").read_text(encoding="utf-8")
@@ -96,7 +95,7 @@ def write_site(
     history: Sequence[Event], proof: Path | None,
 ) -> Path:  # fmt: skip
     """Write the site below a board's folder; return its first page."""
-    site = folder / SITE
+    site = folder / "site"
     site.mkdir(exist_ok=True)
     predicted = {dataset for row in rows for dataset in row.entry.files}
     public = {name for name, one in graph.specs.datasets.items() if one.access == PUBLIC}
@@ -166,7 +165,6 @@ def _answers(
 
 
 def shown_text(example: Any) -> str:
-    """Return the input of an example as text."""
     if hasattr(example, "words"):
         return " ".join(example.words)
     if hasattr(example, "question"):
