@@ -112,8 +112,7 @@ def fewest_runs(interval: Interval, scores: Counts, over: Over) -> int | None:
 
 
 def nearest_runs(interval: Interval, scores: Counts, runs: int, over: Over) -> int | None:
-    """Return the number of runs nearest to the stated one with which a score is reachable, the smaller one of
-    two; None if none is found."""
+    """Return the number of runs that reaches a score, nearest to the stated one (the smaller of two)."""
     numbers = (runs + step * sign for step in range(1, MOST_RUNS + 1) for sign in (-1, 1))
     known = (one for one in numbers if one >= 1 and is_reachable(interval, scores, one, over))
     return next(known, None) if over == "mean" else fewest_runs(interval, scores, over)

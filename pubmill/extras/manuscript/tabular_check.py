@@ -242,8 +242,7 @@ def _uncertainty(text: str, number: PrintedNumber | None, start: int) -> Printed
 
 
 def _shown_text(text: str) -> str:
-    """Return the text of a cell without the arguments of macros that print no number of it, and with a plain
-    minus sign before its number."""
+    """Return a cell's text without the arguments that print no number of it, its minus sign a plain one."""
     hidden = [match.span() for match in _SUPERSCRIPT.finditer(text)]
     for match in _NOT_TEXT.finditer(text):
         hidden.append((match.start(), latex_source.group_end(text, match.end()) or len(text)))

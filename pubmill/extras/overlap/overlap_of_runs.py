@@ -35,8 +35,7 @@ from pubmill.tables.overlap_tables import BY, CellParts, Dated, OverlapTable, Pa
 from pubmill.tables.rank_text import aligned
 
 Parts = dict[str, dict[Part, Counts]]
-"""What items are split by -> part -> counts: `mentions` or `arguments`, `documents`, and where known
-`pretraining` and `years`."""
+"""`mentions` or `arguments`, `documents`, and where known `pretraining` and `years` -> part -> counts."""
 KINDS: Mapping[str, type[Example]] = {"tokens": TokensExample, "sequence": SequenceExample}
 HEADING = ("gold", "share", "predicted", "correct", "precision", "recall", "F1")
 
