@@ -17,8 +17,7 @@ class AuditStage(Stage):
     read_by_name = (TEMPLATES,)
 
     def recipe_of(self, wildcards: Any) -> AuditRecipe:
-        """Return the recipe of the audit. Its counts and runs are the papers' only at a scale that is
-        comparable with them."""
+        """Return the audit's recipe; its counts and runs are the papers' only at a comparable scale."""
         return AuditRecipe(
             tables=self.graph.audited_tables.all(),
             protocols={name: self._stated(spec) for name, spec in self._specs.protocols.items()},

@@ -1,5 +1,4 @@
-"""Printed values against the runs that make them here: equal values of different runs, and different values
-of the same runs.
+"""Printed values against the runs behind them: equal ones of different runs, different ones of the same.
 
 Values of one model on one dataset and metric are compared over all tables, and printed means of datasets with
 the means of the values that other tables print. Values are equal if they can be one score; of a run that is

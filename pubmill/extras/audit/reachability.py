@@ -16,17 +16,8 @@ from math import floor
 from statistics import mean
 
 from pubmill.errors import PubmillError
-from pubmill.extras.audit.attainable_scores import (
-    Interval,
-    Neighbours,
-    Quotient,
-    f1_beside,
-    f1_near,
-    highest_f1_below_one,
-    lowest_f1_above_zero,
-    shares_beside,
-    within,
-)
+from pubmill.extras.audit import attainable_scores as attainable
+from pubmill.extras.audit.attainable_scores import Interval, Neighbours, Quotient, within
 from pubmill.recipes.audits import Over, ScoreCounts
 
 SUMMED = ("share", "reciprocal_rank")
@@ -93,11 +84,11 @@ def _unequal_runs(interval: Interval, score: ScoreCounts, runs: int) -> bool | N
     gold, wrong = score.sizes[0], score.wrong
     if interval.high < 0 or interval.low > 1:
         return False
-    if interval.high < 1 and interval.low > 1 - (1 - highest_f1_below_one(gold, wrong)) / runs:
+    if interval.high < 1 and interval.low > 1 - (1 - attainable.highest_f1_below_one(gold, wrong)) / runs:
         return False
-    if interval.low > 0 and interval.high < lowest_f1_above_zero(gold, wrong) / runs:
+    if interval.low > 0 and interval.high < attainable.lowest_f1_above_zero(gold, wrong) / runs:
         return False
-    near = {one.value for one in f1_near(interval, gold, wrong)}
+    near = {one.value for one in attainable.f1_near(interval, gold, wrong)}
     middle = (interval.low + interval.high) / 2
     anchors = sorted(near, key=lambda one: abs(one - middle))[:ANCHORS]
     rests = (Interval(*(runs * end - (runs - 1) * value for end in interval)) for value in anchors)
@@ -108,9 +99,9 @@ def beside(interval: Interval, scores: Counts, runs: int, over: Over) -> Neighbo
     """Return the scores around an interval that contains none; of F1, those of one run."""
     score = scores[0]
     if score.kind == "share":
-        return shares_beside(interval, score.sizes[0] * _averaged(runs, over))
+        return attainable.shares_beside(interval, score.sizes[0] * _averaged(runs, over))
     if score.kind == "f1" and len(scores) == 1:
-        return f1_beside(interval, score.sizes[0], score.wrong)
+        return attainable.f1_beside(interval, score.sizes[0], score.wrong)
     return None, None
 
 
@@ -121,8 +112,7 @@ def fewest_runs(interval: Interval, scores: Counts, over: Over) -> int | None:
 
 
 def nearest_runs(interval: Interval, scores: Counts, runs: int, over: Over) -> int | None:
-    """Return the number of runs nearest to the stated one with which a score is reachable, the smaller one of
-    two; None if none is found."""
+    """Return the number of runs that reaches a score, nearest to the stated one (the smaller of two)."""
     numbers = (runs + step * sign for step in range(1, MOST_RUNS + 1) for sign in (-1, 1))
     known = (one for one in numbers if one >= 1 and is_reachable(interval, scores, one, over))
     return next(known, None) if over == "mean" else fewest_runs(interval, scores, over)

@@ -87,8 +87,7 @@ def _items(reading: Reading) -> str:
 
 
 def printed_range(interval: Interval, printed: str) -> tuple[str, str]:
-    """Return the lowest and the highest number as which a score of an interval may be printed, with the
-    decimals of a printed one."""
+    """Return the lowest and highest number as which scores are printed, with the decimals of another."""
     decimals = len(printed.partition(".")[2])
     _, unit = reach.printed_number(printed)
     lowest = ceil((100 * interval.low - unit / 2) / unit) * unit

@@ -132,7 +132,7 @@ class _TableAudit:
         """Judge a composite by the intervals of its printed parts."""
         groups = [[self._interval(column.key, row) for row in group] for group in composite.groups.values()]
         known = [[one for one in group if one] for group in groups]
-        if [len(group) for group in known] != [len(group) for group in groups]:
+        if known != groups:
             return _untestable(PARTS_NOT_PRINTED)
         over_tasks, of_all = "mean over tasks of their printed datasets", "mean of the printed datasets"
         return _follows(printed, reach.mean_interval(known), over_tasks if len(groups) > 1 else of_all)

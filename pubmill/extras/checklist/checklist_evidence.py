@@ -1,5 +1,4 @@
-"""Evidence for the reproducibility checklist: a study's specs, records, choices, logs and cards; and the form
-of its answers."""
+"""Evidence for the checklist: specs, records, choices, logs and cards; and the form of its answers."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping

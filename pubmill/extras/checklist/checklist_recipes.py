@@ -49,8 +49,7 @@ class ModelSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetSummary:
-    """A dataset, from its spec. `links`: addresses of its public files; `made_up`: the scale uses other files
-    under its name."""
+    """A dataset, from its spec. `links`: its public files; `made_up`: the scale uses others by its name."""
 
     label: str
     task: str

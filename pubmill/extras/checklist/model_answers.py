@@ -8,17 +8,7 @@ from pandas import Series
 
 from pubmill.extras.checklist.checklist_evidence import ChecklistAnswer, StudyData, grid, name_of, value_text
 from pubmill.metrics import METRICS
-from pubmill.recipes.models import (
-    ArchivedWeights,
-    LocalWeights,
-    ModelWeights,
-    NotTuned,
-    PipelineWeights,
-    PretrainedWeights,
-    RandomWeights,
-    ReleasedWeights,
-    SuppliedWeights,
-)
+from pubmill.recipes import models
 from pubmill.report.rendering import count, duration, metric, number
 from pubmill.storage.names_in_paths import choice_of
 from pubmill.tables.aggregation import machine
@@ -38,22 +28,22 @@ def description(study: StudyData) -> ChecklistAnswer:
     return ChecklistAnswer("specified", tuple(protocols), grid(("Model", "Weights", "Citation"), rows))
 
 
-def _weights_text(weights: ModelWeights | NotTuned) -> str:
+def _weights_text(weights: models.ModelWeights | models.NotTuned) -> str:
     match weights:
-        case ReleasedWeights():
+        case models.ReleasedWeights():
             return f"released: {weights.id} at {weights.revision or FROZEN}"
-        case ArchivedWeights():
+        case models.ArchivedWeights():
             version = f"sha256 {weights.sha256}" if weights.sha256 else FROZEN
             return f"released: {weights.url}, {version}"
-        case PretrainedWeights():
+        case models.PretrainedWeights():
             return f"pretrained here: recipe {weights.recipe}, step {weights.step}"
-        case RandomWeights():
+        case models.RandomWeights():
             return f"freshly initialised: the architecture of {weights.recipe}"
-        case SuppliedWeights():
+        case models.SuppliedWeights():
             system = weights.system
             return f"not fine-tuned here: predictions of {system.name}, version {system.version}"
-        case LocalWeights() | PipelineWeights():
-            what = "a folder" if isinstance(weights, LocalWeights) else "a spaCy pipeline"
+        case models.LocalWeights() | models.PipelineWeights():
+            what = "a folder" if isinstance(weights, models.LocalWeights) else "a spaCy pipeline"
             return f"{what} of the user's own ({weights.local})"
 
 
@@ -163,8 +153,8 @@ def bounds(study: StudyData) -> ChecklistAnswer:
     """The values of each grid."""
     rows = []
     for search in study.recipe.searches:
-        models = "each model" if search.models == "each" else value_text(search.models)
-        by = f"{models}, {search.seeds} seed{'s' * (search.seeds != 1)}"
+        tried_with = "each model" if search.models == "each" else value_text(search.models)
+        by = f"{tried_with}, {search.seeds} seed{'s' * (search.seeds != 1)}"
         rows += [(search.protocol, name_of(key), value_text(tried), by) for key, tried in search.grid.items()]
     table = grid(("Protocol", "Hyper-parameter", "Values tried", "With"), rows)
     return ChecklistAnswer("specified", () if table else (NOTHING,), table)

@@ -97,8 +97,7 @@ def _write_yaml(path: Path, values: Mapping[str, Any]) -> None:
 def make_crate(
     recipe: CrateRecipe, results: Path, checkout: Path, written: Path, made_with: Sequence[Provenance]
 ) -> ROCrate:
-    """Build the crate of a study. `written`: folder with its configurations and README; `made_with`: the
-    provenance of its tables."""
+    """Build a crate. `written`: folder of configurations, README; `made_with`: provenance of the tables."""
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append(CONTEXT)
     workflow = _add_workflow(crate, checkout, made_with)

@@ -1,5 +1,4 @@
-r"""Compare claims of a manuscript ("outperforms", "significantly", "state-of-the-art") with the tests of the
-tables' comparisons.
+r"""Compare claims of a manuscript ("outperforms", "significantly") with the tests of the tables' comparisons.
 
 A claim is a clause with such a word that names two columns and a row of a table. It is supported if, in each
 row, the better column is the best one and its adjusted p value of the paired bootstrap against the other is

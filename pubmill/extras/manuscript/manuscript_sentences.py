@@ -53,8 +53,7 @@ def sentences(source: Source) -> Iterator[ManuscriptSentence]:
 
 
 def visible_text(code: str) -> str:
-    """Return code without its preamble, tabulars, displayed formulas, and arguments that are names; `~` is a
-    space."""
+    """Return code without preamble, tabulars, displayed formulas and names in arguments; `~` is a space."""
     begin = re.search(r"\\begin\{document\}", code)
     hidden = [(0, begin.end())] if begin else []
     for match in _ENVIRONMENT.finditer(code):
@@ -81,8 +80,7 @@ def _sentence_ends(text: str) -> Iterator[int]:
 
 
 def is_name(word: str) -> bool:
-    """Return whether a word looks like the name of a model or dataset: two capitals, or a digit among
-    letters."""
+    """Return whether a word looks like the name of a model or dataset: two capitals, or one and a digit."""
     capitals = sum(letter.isupper() for letter in word)
     return len(word) > 2 and (capitals > 1 or (capitals > 0 and any(letter.isdigit() for letter in word)))
 

@@ -5,15 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pubmill.errors import PubmillError
+from pubmill.extras.manuscript import latex_source
 from pubmill.extras.manuscript.cell_macros import PARTS, number_findings
-from pubmill.extras.manuscript.latex_source import (
-    ManuscriptFault,
-    Mark,
-    Source,
-    arguments,
-    blanked,
-    group_end,
-)
+from pubmill.extras.manuscript.latex_source import ManuscriptFault, Mark, Source
 from pubmill.extras.manuscript.printed_numbers import PrintedNumber, numbers
 from pubmill.extras.manuscript.study_tables import CellKey, Tables, cell_of
 from pubmill.tables.cells import Cell, Table
@@ -248,14 +242,14 @@ def _uncertainty(text: str, number: PrintedNumber | None, start: int) -> Printed
 
 
 def _shown_text(text: str) -> str:
-    """Return the text of a cell without the arguments of macros that print no number of it, and with a plain
-    minus sign before its number."""
+    """Return a cell's text without the arguments that print no number of it, its minus sign a plain one."""
     hidden = [match.span() for match in _SUPERSCRIPT.finditer(text)]
-    hidden += [(one.start(), group_end(text, one.end()) or len(text)) for one in _NOT_TEXT.finditer(text)]
+    for match in _NOT_TEXT.finditer(text):
+        hidden.append((match.start(), latex_source.group_end(text, match.end()) or len(text)))
     if wide := _SPAN.match(text):
-        width = arguments(text, wide.end(), 1)
+        width = latex_source.arguments(text, wide.end(), 1)
         hidden.append((wide.start(), 1 + (width[0][1] if width else wide.end())))
-    shown = blanked(text, hidden)
+    shown = latex_source.blanked(text, hidden)
     return _MINUS.sub(lambda match: " " * (len(match[0]) - 1) + "-", shown)
 
 
@@ -267,7 +261,7 @@ def _is_bold(text: str, place: int, bold: frozenset[str]) -> bool:
             continue
         following = text[match.end() : match.end() + 2]
         if following[:1] == "{" and following != "{}" and match[1] not in _DECLARATIONS:
-            if (group_end(text, match.end()) or len(text)) > place:
+            if (latex_source.group_end(text, match.end()) or len(text)) > place:
                 return True
         elif _same_group(text, match.end(), place):
             return True

@@ -14,22 +14,9 @@ from pubmill.errors import PubmillError
 from pubmill.examples.concept_files import Concepts, all_identifiers, read_concepts
 from pubmill.examples.kinds import Example, SequenceExample, Split, TokensExample, read_examples
 from pubmill.extras.overlap.overlap_recipes import TRAINING, OverlapRecipe
+from pubmill.metrics import training_overlap
 from pubmill.metrics.records import Record, read_predictions, read_record
-from pubmill.metrics.training_overlap import (
-    Counts,
-    KnownConcepts,
-    KnownMentions,
-    KnownPairs,
-    Part,
-    corpus_parts,
-    document_parts,
-    entity_counts,
-    entity_parts,
-    label_counts,
-    relation_parts,
-    total,
-    year_parts,
-)
+from pubmill.metrics.training_overlap import Counts, Part, total
 from pubmill.recipes.tables import Heading, values_of
 from pubmill.report.figures import recall_strips
 from pubmill.report.rendering import renderers
@@ -48,8 +35,7 @@ from pubmill.tables.overlap_tables import BY, CellParts, Dated, OverlapTable, Pa
 from pubmill.tables.rank_text import aligned
 
 Parts = dict[str, dict[Part, Counts]]
-"""What items are split by -> part -> counts: `mentions` or `arguments`, `documents`, and where known
-`pretraining` and `years`."""
+"""`mentions` or `arguments`, `documents`, and where known `pretraining` and `years` -> part -> counts."""
 KINDS: Mapping[str, type[Example]] = {"tokens": TokensExample, "sequence": SequenceExample}
 HEADING = ("gold", "share", "predicted", "correct", "precision", "recall", "F1")
 
@@ -145,15 +131,15 @@ class DatasetItems:
         predicted = read_predictions(path.with_name(path.name.removesuffix(RECORD) + PREDICTIONS), gold)
         negative = record.recipe.get("negative")
         if task == "tokens":
-            counts = [entity_counts(*both) for both in zip(gold, predicted, strict=True)]
+            counts = [training_overlap.entity_counts(*both) for both in zip(gold, predicted, strict=True)]
             first = {"mentions": self._mention_parts(record.split, gold, predicted)}
         else:
             pairs = zip(gold, predicted, strict=True)
-            counts = [label_counts(one.label, label, negative) for one, label in pairs]
-            first = {"arguments": relation_parts(self._pairs, gold, predicted, negative)}
+            counts = [training_overlap.label_counts(one.label, label, negative) for one, label in pairs]
+            first = {"arguments": training_overlap.relation_parts(self._pairs, gold, predicted, negative)}
         parts = first | self._document_parts(record.split, task, counts, corpora)
         if years := self._all_years(dated):
-            parts["years"] = year_parts(years, self._documents(record.split, gold), counts)
+            parts["years"] = training_overlap.year_parts(years, self._documents(record.split, gold), counts)
         _check_sums(path, record.counts, parts)
         return parts
 
@@ -165,8 +151,8 @@ class DatasetItems:
             known, here = self._concepts, self._concepts[split]
             training = all_identifiers(one for name in self._training for one in known[name].values())
             scored = [here[one.id].identifiers if one.id in here else {} for one in gold]
-            concepts = KnownConcepts(training, scored)
-        return entity_parts(self._mentions, gold, predicted, concepts)
+            concepts = training_overlap.KnownConcepts(training, scored)
+        return training_overlap.entity_parts(self._mentions, gold, predicted, concepts)
 
     def _document_parts(
         self, split: str, task: str, counts: Sequence[Counts], corpora: Sequence[str]
@@ -175,12 +161,12 @@ class DatasetItems:
         gold = self._examples(split, task)
         documents = self._documents(split, gold)
         known = {name for one in self._training for name in self._documents(one, self._examples(one, task))}
-        parts = {"documents": document_parts(known, documents, counts)}
+        parts = {"documents": training_overlap.document_parts(known, documents, counts)}
         if corpora:
             ids = frozenset[str]().union(*(self._held(name, split) for name in corpora))
             held = {name for one, name in zip(gold, documents, strict=True) if one.id in ids and name}
             known_items = [one.id in ids or name in held for one, name in zip(gold, documents, strict=True)]
-            parts["pretraining"] = corpus_parts(known_items, counts)
+            parts["pretraining"] = training_overlap.corpus_parts(known_items, counts)
         return parts
 
     def _read(self, split: str, task: str) -> list[Any]:
@@ -190,12 +176,12 @@ class DatasetItems:
         return [one for split in self._training for one in self._examples(split, task)]
 
     @cached_property
-    def _mentions(self) -> KnownMentions:
-        return KnownMentions(self._known("tokens"))
+    def _mentions(self) -> training_overlap.KnownMentions:
+        return training_overlap.KnownMentions(self._known("tokens"))
 
     @cached_property
-    def _pairs(self) -> KnownPairs:
-        return KnownPairs(self._known("sequence"))
+    def _pairs(self) -> training_overlap.KnownPairs:
+        return training_overlap.KnownPairs(self._known("sequence"))
 
     @cached_property
     def _concepts(self) -> Concepts | None:

@@ -12,8 +12,7 @@ TRAINING: tuple[Literal["train"]] = ("train",)
 @dataclass(frozen=True, kw_only=True)
 class OverlapRecipe:
     """The cells of a table whose scores are split: column -> rows. `corpora`: column -> the corpora that its
-    model is pretrained on here; `dated`: corpora in whose sources the years of documents are looked up, for
-    all columns."""
+    model is pretrained on here; `dated`: corpora in whose sources years are looked up, for all columns."""
 
     cells: dict[str, tuple[str, ...]]
     corpora: dict[str, tuple[str, ...]]

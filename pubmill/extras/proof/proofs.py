@@ -10,8 +10,7 @@ from pubmill.recipes.tables import TableRecipe
 
 @dataclass(frozen=True, kw_only=True)
 class TableBasisRecipe:
-    """The input of the job that writes what a table is recomputed from: its recipe, and how its models are
-    ranked (`audited`)."""
+    """The input of the job that writes a table's basis: its recipe; `audited`: how its models are ranked."""
 
     table: TableRecipe
     audited: AuditedTable
