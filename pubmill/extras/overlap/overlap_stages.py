@@ -7,7 +7,7 @@ from pubmill.recipes.corpora import DocumentsRecipe
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.stages.notice_jobs import DatasetNotices
 from pubmill.stages.stage import TEMPLATES, Stage
-from pubmill.storage.names_in_paths import RunPath, run_of
+from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import BELOW, DOCUMENT_YEARS, PREDICTIONS, RECORD
 
 TASKS = ("ner", "de-identification", "relation")
@@ -53,15 +53,11 @@ class OverlapStage(Stage):
         records = [path for *_, paths in self._cells(table) for path in paths]
         predictions = [f"{path.removesuffix(RECORD)}{PREDICTIONS}" for path in records]
         runs = list(map(run_of, records))
-        splits = {(run.dataset, split) for run in runs for split in (*TRAINING, self._scored_split(run))}
+        splits = {
+            (run.dataset, split) for run in runs for split in (*TRAINING, self.graph.pipelines.split_of(run))
+        }
         examples = [BELOW.examples(*one) for one in sorted(splits)]
         return [self._paths.at(path) for path in (*records, *predictions, *examples)]
-
-    def _scored_split(self, run: RunPath) -> str:
-        """Return the split that a run predicts."""
-        if run.model in self.graph.pipelines.names():
-            return self.graph.pipelines.split(run.model, run.dataset)
-        return self.graph.runs.scored_split(run.protocol, run.dataset)
 
     def files_beside(self, table: str) -> list[str]:
         """Return what is known of the documents of a table's examples, and of the corpora with them."""

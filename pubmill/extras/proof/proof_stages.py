@@ -8,7 +8,7 @@ from pubmill.recipes.tables import project
 from pubmill.stages.notice_jobs import DatasetNotices
 from pubmill.stages.params_text import published_values
 from pubmill.stages.stage import HOUR, Needs, Stage
-from pubmill.storage.names_in_paths import RunPath, run_of
+from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.privacy import PUBLIC
 
 WITHOUT_ITEMS = ("span",)
@@ -84,14 +84,9 @@ class Proof(Stage):
         """Return the examples and predictions of open datasets behind these records."""
         runs, known = [run_of(path) for path in records], set(self._open_datasets())
         used = [run for run in runs if run.dataset in known]
-        splits = {(run.dataset, self._scored_split(run)): None for run in used}
+        splits = {(run.dataset, self.graph.pipelines.split_of(run)): None for run in used}
         examples = (self._paths.examples(*split) for split in splits)
         return [*examples, *(self._paths.predictions(*run) for run in used)]
-
-    def _scored_split(self, run: RunPath) -> str:
-        if run.model in self.graph.pipelines.names():
-            return self.graph.pipelines.split(run.model, run.dataset)
-        return self.graph.runs.scored_split(run.protocol, run.dataset)
 
 
 class Basis(Stage):
