@@ -68,8 +68,7 @@ class Trainer(Predictor):
         self.every = places == "every"
         # Not a method: its reference to the trainer would keep a GPU's memory until garbage is collected.
         loss = partial(loss_of, self.task, self.working, self.precision)
-        whole = places is not None
-        self.recorded = RecordedSteps(self.working, loss, adam.update, adam.clear, recorder, whole)
+        self.recorded = RecordedSteps(self.working, loss, adam, recorder, whole=places is not None)
 
     def describe_execution(self) -> dict[str, Any]:
         """Return `{"weights", "graphs", "graphs_per_step", "graphs_refused", "update", "update_refused",
