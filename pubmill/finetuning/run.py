@@ -89,7 +89,7 @@ def finetune(job: FinetuningJob) -> Outcome:
     data = _read_data(job)
     asked = _run_identity(job, data)
     if failed := asked["start_failed"]:
-        return _outcome_without_training(job.recipe, data, asked, failed)
+        return _outcome_without_training(job, data, failed)
     device = choose_device()
     with lasting_errors(public=access_of(job.dataset) == PUBLIC):
         trained = _train(job, data, device)
@@ -117,15 +117,13 @@ def finetune_or_fail(job: FinetuningJob) -> Outcome:
     except TrainingFailedError as error:
         failed = str(error).replace(str(job.model), job.model.name)
     report_progress(f"the training failed, and would fail again: {failed}")
-    data = _read_data(job)
-    return _outcome_without_training(job.recipe, data, _run_identity(job, data), failed)
+    return _outcome_without_training(job, _read_data(job), failed)
 
 
 def not_chosen(job: FinetuningJob, searched: Iterable[str], failed: str) -> Outcome:
     """Return the outcome of a run whose search failed in all trials, so that nothing is trained. `searched`:
     the recipe's keys that the trials were to decide; they are null in the report."""
-    data = _read_data(job)
-    made = _outcome_without_training(job.recipe, data, _run_identity(job, data), failed)
+    made = _outcome_without_training(job, _read_data(job), failed)
     values = {**made.report["recipe"], **dict.fromkeys(searched)}
     return replace(made, report={**made.report, "recipe": values, "search_failed": failed})
 
@@ -199,7 +197,9 @@ def _train(job: FinetuningJob, data: Data, device: torch.device) -> Trained:
     train = encode_split(trainer.task, data.train, learn=True)
     known = encode_split(trainer.task, data.dev) if data.dev else None
     wanted = encode_split(trainer.task, data.wanted)
-    encoded = _encoding_changes((train, known, wanted))
+    encoded: Counter[str] = Counter()
+    for split in filter(None, (train, known, wanted)):
+        encoded.update(split.encoded.counts)
     _report_changes(encoded)
     trainer.task.prepare(data.train, train.encoded.instances)
     progress, refit = trainer.train(train, known), None
@@ -207,7 +207,7 @@ def _train(job: FinetuningJob, data: Data, device: torch.device) -> Trained:
         del trainer  # Two models, two optimisers and the best weights would not fit on a GPU together.
         progress.best_weights.clear()
         trainer, refit = _refit(job, _training_examples(job.recipe, data), device, progress)
-    return Trained(trainer, progress, refit, wanted, encoded, from_start)
+    return Trained(trainer, progress, refit, wanted, dict(encoded), from_start)
 
 
 def _make_trainer(
@@ -271,14 +271,12 @@ def _run_identity(job: FinetuningJob, data: Data) -> RunIdentity:
     }
 
 
-def _outcome_without_training(
-    recipe: FinetuningRecipe, data: Data, asked: RunIdentity, failed: str
-) -> Outcome:
+def _outcome_without_training(job: FinetuningJob, data: Data, failed: str) -> Outcome:
     """Return the outcome of a run whose training failed, or that of a run that it depends on."""
     report: TrainingReport = {
-        **_training_course(recipe, FinetuningProgress(), None),
+        **_training_course(job.recipe, FinetuningProgress(), None),
         **provenance(),
-        **asked,
+        **_run_identity(job, data),
         "head_from_start": None,
         "max_length": None,
         "labels": [],
@@ -286,7 +284,7 @@ def _outcome_without_training(
         "failed": failed,
         "seconds": 0.0,
     }
-    return Outcome(predictions=_empty_predictions(recipe, data), report=report)
+    return Outcome(predictions=_empty_predictions(job.recipe, data), report=report)
 
 
 def _empty_predictions(recipe: FinetuningRecipe, data: Data) -> list[dict[str, object]]:
@@ -317,14 +315,6 @@ def _training_course(
         "tokens": tokens,
         "tokens_per_second": round(tokens / seconds) if seconds else None,
     }
-
-
-def _encoding_changes(splits: Iterable[EncodedSplit | None]) -> dict[str, int]:
-    """Count the changes that were needed to encode examples, by kind."""
-    total: Counter[str] = Counter()
-    for split in filter(None, splits):
-        total.update(split.encoded.counts)
-    return dict(total)
 
 
 def _run_provenance(trainer: Trainer) -> MadeWith:
