@@ -12,14 +12,9 @@ import torch
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Example
 from pubmill.finetuning import encoders, task_models
-from pubmill.finetuning.finetuning_job import (
-    EncodedSplit,
-    FinetuningJob,
-    encode_split,
-    read_split,
-    split_path,
-)
+from pubmill.finetuning.finetuning_job import FinetuningJob, read_split, split_path
 from pubmill.finetuning.heads import PoolerLayers, TaskModel
+from pubmill.finetuning.inputs import EncodedSplit
 from pubmill.finetuning.lasting_errors import TrainingFailedError, lasting_errors
 from pubmill.finetuning.predicting import DivergenceError, Predictor, choose_device, make_reader
 from pubmill.finetuning.shared_process import Load, preload, take
@@ -140,7 +135,7 @@ def predict_kept(job: FinetuningJob, kept: Path) -> Outcome:
     predictor = task_models.load_task_model(kept, choose_device())
     task, learnt = predictor.task, _training_examples(job.recipe, data)
     task.prepare(learnt, task.encode(learnt).instances)
-    wanted = encode_split(task, data.wanted)
+    wanted = task.encode_split(data.wanted)
     _report_changes(wanted.encoded.counts)
     predictions, failed = _predict(predictor, wanted, False)
     return Outcome(predictions=predictions, report={**changed, "failed": failed})
@@ -194,9 +189,9 @@ def _training_examples(recipe: FinetuningRecipe, data: Data) -> list[Example]:
 def _train(job: FinetuningJob, data: Data, device: torch.device) -> Trained:
     """Train, and train again if the recipe requires it; a diverged training is not repeated."""
     trainer, from_start = _make_trainer(job, data.train, device)
-    train = encode_split(trainer.task, data.train, learn=True)
-    known = encode_split(trainer.task, data.dev) if data.dev else None
-    wanted = encode_split(trainer.task, data.wanted)
+    train = trainer.task.encode_split(data.train, learn=True)
+    known = trainer.task.encode_split(data.dev) if data.dev else None
+    wanted = trainer.task.encode_split(data.wanted)
     encoded: Counter[str] = Counter()
     for split in filter(None, (train, known, wanted)):
         encoded.update(split.encoded.counts)
@@ -239,7 +234,7 @@ def _refit(
     assert progress.best
     recipe = replace(job.recipe, keep="last", evaluate_every=None, train_on="train")
     trainer, _ = _make_trainer(replace(job, recipe=recipe), learnt, device)
-    train = encode_split(trainer.task, learnt, learn=True)
+    train = trainer.task.encode_split(learnt, learn=True)
     trainer.task.prepare(learnt, train.encoded.instances)
     passes = progress.best[0] / progress.steps_per_epoch
     return trainer, trainer.train(train, None, passes)

@@ -11,9 +11,8 @@ import torch
 from torch import Tensor
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning.finetuning_job import EncodedSplit
 from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.inputs import Batch, epoch_size, flat_places, training_batches
+from pubmill.finetuning.inputs import Batch, EncodedSplit, epoch_size, flat_places, training_batches
 from pubmill.finetuning.losses import IGNORED
 from pubmill.finetuning.parameter_groups import GroupedAdam
 from pubmill.finetuning.predicting import DivergenceError, Predictor, tokens_at_once
