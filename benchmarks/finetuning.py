@@ -55,7 +55,6 @@ from benchmarks import trainers_loop
 from benchmarks.cuda_settings import production_settings
 from benchmarks.finetuning_texts import CLASSES, Examples, Work, joined, mentions, relations, write_model
 from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
-from pubmill.finetuning.finetuning_job import encode_split
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.predicting import make_reader
 from pubmill.finetuning.reader import Reader
@@ -218,7 +217,7 @@ class Ours:
         reader = make_reader(work.recipe, tokenizer, encoder)
         self.task = kind(work.recipe, reader, kind.labels_of(work.recipe, work.train.of))
         name = f"{work.name}, ours"
-        self.split = timed(name, len(work.train), lambda: encode_split(self.task, work.train.of, learn=True))
+        self.split = timed(name, len(work.train), lambda: self.task.encode_split(work.train.of, learn=True))
         self.task.prepare(work.train.of, self.split.encoded.instances)
         torch.manual_seed(seed)
         made = TaskModel(encoder, self.task.head(int(encoder.config.hidden_size))).to(DEVICE)
@@ -236,7 +235,7 @@ class Ours:
 
     def score(self) -> float:
         """Of what is predicted of dev now."""
-        dev = encode_split(self.task, self.work.dev.of)
+        dev = self.task.encode_split(self.work.dev.of)
         return self.task.dev_score(self.work.dev.of, self.trainer.predict(dev))
 
 

@@ -5,6 +5,7 @@ known, because the files that models are trained on have neither.
 """
 
 from collections.abc import Iterable, Mapping
+from itertools import starmap
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,11 +30,8 @@ Concepts = Mapping[str, Mapping[str, ExampleConcepts]]
 
 def write_concepts(path: Path, concepts: Concepts, private: bool = False) -> None:
     """Write the file; equal concepts give equal bytes."""
-    write_jsonl_gz(
-        path,
-        (_row(split, name, one) for split, of_split in concepts.items() for name, one in of_split.items()),
-        private,
-    )
+    examples = ((split, *one) for split, of_split in concepts.items() for one in of_split.items())
+    write_jsonl_gz(path, starmap(_row, examples), private)
 
 
 def _row(split: str, name: str, one: ExampleConcepts) -> dict[str, object]:

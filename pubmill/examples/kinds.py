@@ -251,9 +251,8 @@ def _nested_rows(value: Any) -> Any:
 
 def optional_fields(kind: type[Any]) -> frozenset[str]:
     """Return the fields with a default, which is always empty or None."""
-    return frozenset(
-        f.name for f in fields(kind) if f.default is not MISSING or f.default_factory is not MISSING
-    )
+    required = (MISSING, MISSING)
+    return frozenset(f.name for f in fields(kind) if (f.default, f.default_factory) != required)
 
 
 _CLASSES = (*KINDS.values(), Entity, LabelledSentence, Answer, WordSpan)

@@ -6,16 +6,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from pubmill.errors import PubmillError
+from pubmill.examples import kinds
 from pubmill.examples.argument_transforms import dummies, markers
-from pubmill.examples.kinds import (
-    MentionsExample,
-    MultilabelExample,
-    RegressionExample,
-    RelationsExample,
-    SequenceExample,
-    SpanExample,
-    TokensExample,
-)
 from pubmill.examples.tagging import Mention, to_mentions
 from pubmill.recipes.datasets import Glosses
 from pubmill.recipes.finetuning import Dummies
@@ -92,11 +84,11 @@ def prompt_of(example: Any, wording: Wording) -> str:
     """Return the prompt of an example; text in braces inside of the input stays as it is."""
     given = {name: value for name in FIELDS if isinstance(value := getattr(example, name, None), str)}
     values = given | wording.words
-    if isinstance(example, TokensExample | MentionsExample):
+    if isinstance(example, kinds.TokensExample | kinds.MentionsExample):
         values["words"] = " ".join(example.words)
-    if isinstance(example, RelationsExample):
+    if isinstance(example, kinds.RelationsExample):
         values["text"] = f"{example.text}\n\nConcepts: {'; '.join(_named_concepts(example))}"
-    if isinstance(example, SequenceExample) and example.entities:
+    if isinstance(example, kinds.SequenceExample) and example.entities:
         values["text"] = marked_text(example)
         if wording.dummies and "{dummies}" in wording.template:
             types, overlap = wording.dummies.types, wording.dummies.overlap
@@ -108,19 +100,19 @@ def right_answer(example: Any, typed: bool) -> str:
     """Return the answer that an example's gold asks for, in the form that the prompts name; `typed`: with the
     type of each mention."""
     match example:
-        case TokensExample():
+        case kinds.TokensExample():
             return _mentions(example.words, to_mentions(example.labels), typed)
-        case MentionsExample():
+        case kinds.MentionsExample():
             return _mentions(example.words, example.spans, typed)
-        case RelationsExample():
+        case kinds.RelationsExample():
             return "\n".join(f"{label}: {a} | {b}" for a, b, label, *_ in example.relations) or NOTHING
-        case SequenceExample():
+        case kinds.SequenceExample():
             return str(example.label)
-        case MultilabelExample():
+        case kinds.MultilabelExample():
             return "; ".join(example.labels) or NOTHING
-        case RegressionExample():
+        case kinds.RegressionExample():
             return f"{example.score:g}"
-        case SpanExample():
+        case kinds.SpanExample():
             shown = example.answers if example.items else example.answers[:1]
             return "\n".join(answer.text for answer in shown) or NOTHING
     raise AssertionError(type(example))
@@ -131,7 +123,7 @@ def _mentions(words: Sequence[str], mentions: Sequence[Mention], typed: bool) ->
     return "\n".join(lines) or NOTHING
 
 
-def _named_concepts(example: RelationsExample) -> list[str]:
+def _named_concepts(example: kinds.RelationsExample) -> list[str]:
     """Return each concept as `identifier (its first mention)`."""
     first: dict[str, str] = {}
     for one in example.entities:
@@ -139,7 +131,7 @@ def _named_concepts(example: RelationsExample) -> list[str]:
     return [f"{name} ({mention})" for name, mention in first.items()]
 
 
-def marked_text(example: SequenceExample) -> str:
+def marked_text(example: kinds.SequenceExample) -> str:
     """Return the text with marks around the two arguments of a relation."""
     if len(example.entities) != len(MARKS):
         return example.text

@@ -1,17 +1,12 @@
-"""Input of a fine-tuning job: its recipe and model, and the splits of its dataset, encoded once."""
+"""Input of a fine-tuning job: its recipe and model, and the splits of its dataset."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Example, read_examples
 from pubmill.recipes import FinetuningRecipe
-
-if TYPE_CHECKING:
-    from pubmill.finetuning.inputs import Encoded
-    from pubmill.finetuning.tasks.task import Task
 
 
 @dataclass(frozen=True)
@@ -27,19 +22,6 @@ class FinetuningJob:
     dev: str | None = "dev"
 
 
-@dataclass(frozen=True, kw_only=True)
-class EncodedSplit:
-    """Examples and their instances; `targets`: the training targets of each instance (training only)."""
-
-    examples: Sequence[Any]
-    encoded: "Encoded"
-    targets: list[list[float]]
-
-    @property
-    def lengths(self) -> list[int]:
-        return self.encoded.lengths
-
-
 def read_split(dataset: Path, name: str, kind: type[Example]) -> list[Any]:
     """Return the examples of one split of a dataset folder."""
     path = split_path(dataset, name)
@@ -53,10 +35,3 @@ def read_split(dataset: Path, name: str, kind: type[Example]) -> list[Any]:
 
 def split_path(dataset: Path, name: str) -> Path:
     return dataset / f"{name}.jsonl.gz"
-
-
-def encode_split(task: "Task[Any]", examples: Sequence[Example], learn: bool = False) -> EncodedSplit:
-    """Encode examples; with `learn`, also their training targets."""
-    encoded = task.encode(examples)
-    targets = task.targets(examples, encoded.instances) if learn else []
-    return EncodedSplit(examples=examples, encoded=encoded, targets=targets)

@@ -1,7 +1,6 @@
 """Heads on an encoder (gu2020 sections 5.1, 5.2, Tables 10 and 12; shin2020 Tables 1 and 2)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Literal
 
@@ -99,11 +98,6 @@ def linear(before: int, after: int) -> nn.Linear:
     nn.init.normal_(layer.weight, std=0.02)
     nn.init.zeros_(layer.bias)
     return layer
-
-
-def by_instance(rows: Tensor, counts: Sequence[int]) -> list[Tensor]:
-    """Split the rows of all instances, one after another, into the rows of each instance."""
-    return list(torch.split(rows, list(counts)))
 
 
 class Concatenated(nn.Module):
@@ -219,13 +213,13 @@ class LinearChain(nn.Module):
     def forward(self, scores: Tensor, counts: Sequence[int], labels: Tensor) -> Tensor:
         """Return the negative log-likelihood of the instances' labels, summed and divided by the number of
         rows, as in cross-entropy, so that one learning rate suits heads with and without a CRF."""
-        layout = _layout(counts, scores.device)
+        layout = _Layout(counts, scores.device)
         total = self._partitions(scores, layout).sum() - self._score(scores, layout, labels)
         return total / len(scores)
 
     def decode(self, scores: Tensor, counts: Sequence[int]) -> Tensor:
         """Return the most likely labels of each instance (Viterbi), one per row."""
-        layout = _layout(counts, scores.device)
+        layout = _Layout(counts, scores.device)
         first, *others = layout.padded(scores).unbind(1)
         itself = torch.arange(scores.shape[1], device=scores.device)
         best, origins = self.start + first, []
@@ -243,7 +237,7 @@ class LinearChain(nn.Module):
         of the logarithm of their sum."""
         with torch.inference_mode(False), torch.enable_grad():
             given = scores.detach().float().clone().requires_grad_()
-            total = self._partitions(given, _layout(counts, given.device)).sum()
+            total = self._partitions(given, _Layout(counts, given.device)).sum()
             [gradient] = torch.autograd.grad(total, given)
         return gradient
 
@@ -276,31 +270,24 @@ class ChainHead(nn.Module):
         return scores
 
 
-@dataclass(frozen=True, slots=True)
 class _Layout:
     """Positions of the rows of all instances in an array of instances x longest. `present` (instances x
     longest x 1): where a row exists. `rows`: index of each row in the flattened instances x longest. `first`,
     `last`: first and last row of each instance; `later`: all other than first."""
 
-    present: Tensor
-    rows: Tensor
-    first: Tensor
-    last: Tensor
-    later: Tensor
+    def __init__(self, counts: Sequence[int], device: torch.device) -> None:
+        lengths = np.asarray(counts)
+        present = np.arange(lengths.max()) < lengths[:, None]
+        ends = lengths.cumsum()
+        starts = ends - lengths
+        later = np.delete(np.arange(ends[-1]), starts)
+        parts = (present[:, :, None], np.flatnonzero(present), starts, ends - 1, later)
+        # The lengths are on the CPU, so this does not wait for the GPU.
+        tensors = [to_device(torch.from_numpy(part), device) for part in parts]
+        self.present, self.rows, self.first, self.last, self.later = tensors
 
     def padded(self, scores: Tensor) -> Tensor:
         """Return the rows as instances x longest x labels, with 0 where there is no row."""
         instances, longest, _ = self.present.shape
         empty = scores.new_zeros(instances * longest, scores.shape[1])
         return empty.index_copy(0, self.rows, scores).view(instances, longest, -1)
-
-
-def _layout(counts: Sequence[int], device: torch.device) -> _Layout:
-    # The lengths are on the CPU, so this does not wait for the GPU.
-    lengths = np.asarray(counts)
-    present = np.arange(lengths.max()) < lengths[:, None]
-    ends = lengths.cumsum()
-    starts = ends - lengths
-    later = np.delete(np.arange(ends[-1]), starts)
-    parts = (present[:, :, None], np.flatnonzero(present), starts, ends - 1, later)
-    return _Layout(*(to_device(torch.from_numpy(part), device) for part in parts))

@@ -6,6 +6,7 @@ It pads little, and gives the same batches for the same seed.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -45,9 +46,18 @@ class Encoded:
     instances: Sequence[Instance]
     counts: dict[str, int]
 
+
+@dataclass(frozen=True, kw_only=True)
+class EncodedSplit:
+    """Examples, encoded once for all epochs; `targets`: those of each instance, for training only."""
+
+    examples: Sequence[Any]
+    encoded: Encoded
+    targets: list[list[float]]
+
     @property
     def lengths(self) -> list[int]:
-        return [len(instance.ids) for instance in self.instances]
+        return [len(instance.ids) for instance in self.encoded.instances]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,8 @@ from torch import Tensor
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning import encoders
-from pubmill.finetuning.finetuning_job import EncodedSplit
 from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.inputs import Batch, Instance, collate, prediction_batches
+from pubmill.finetuning.inputs import Batch, EncodedSplit, Instance, collate, prediction_batches
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.weight_updates import working_copy

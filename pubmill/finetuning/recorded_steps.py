@@ -14,6 +14,7 @@ from torch import Tensor
 
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch
+from pubmill.finetuning.weight_updates import RecordableAdam
 from pubmill.messages.progress import report_slower
 
 Made = TypeVar("Made")
@@ -71,15 +72,9 @@ class RecordedSteps:
     """
 
     def __init__(
-        self,
-        model: TaskModel,
-        loss: Loss,
-        update: Callable[[], object],
-        clear: Callable[[], None],
-        recorder: Recorder,
-        whole: bool,
+        self, model: TaskModel, loss: Loss, adam: RecordableAdam, recorder: Recorder, whole: bool
     ) -> None:
-        self._model, self._loss, self._update, self._clear = model, loss, update, clear
+        self._model, self._loss, self._adam = model, loss, adam
         self._recorder = recorder
         self._steps: dict[tuple[torch.Size, ...], Step | None] = {}
         self.graphs: Literal[0, 1, 2] = 1 if whole else 2
@@ -113,7 +108,7 @@ class RecordedSteps:
         def learn() -> Tensor:
             loss = self._loss(self._model.encode(batch.inputs), batch, targets)
             loss.backward()  # type: ignore[no-untyped-call]
-            self._update()
+            self._adam.update()
             return loss.detach()
 
         replay, loss = self._recorder(learn)
@@ -136,7 +131,7 @@ class RecordedSteps:
         def learn() -> None:
             if encodings.requires_grad:
                 encodings.backward(gradient)  # type: ignore[no-untyped-call]
-            self._update()
+            self._adam.update()
 
         backward, _ = self._recorder(learn)
 
@@ -158,7 +153,7 @@ class RecordedSteps:
         # The context is the cause; the error itself may only state that the recording has failed.
         self.refused = str(error.__context__ or error).partition("\n")[0]
         self._steps.clear()
-        self._clear()
+        self._adam.clear()
         self.graphs = 0
         report_slower(f"a step cannot be recorded ({self.refused}); steps are done without CUDA graphs")
 

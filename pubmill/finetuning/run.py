@@ -12,14 +12,9 @@ import torch
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Example
 from pubmill.finetuning import encoders, task_models
-from pubmill.finetuning.finetuning_job import (
-    EncodedSplit,
-    FinetuningJob,
-    encode_split,
-    read_split,
-    split_path,
-)
+from pubmill.finetuning.finetuning_job import FinetuningJob, read_split, split_path
 from pubmill.finetuning.heads import PoolerLayers, TaskModel
+from pubmill.finetuning.inputs import EncodedSplit
 from pubmill.finetuning.lasting_errors import TrainingFailedError, lasting_errors
 from pubmill.finetuning.predicting import DivergenceError, Predictor, choose_device, make_reader
 from pubmill.finetuning.shared_process import Load, preload, take
@@ -89,7 +84,7 @@ def finetune(job: FinetuningJob) -> Outcome:
     data = _read_data(job)
     asked = _run_identity(job, data)
     if failed := asked["start_failed"]:
-        return _outcome_without_training(job.recipe, data, asked, failed)
+        return _outcome_without_training(job, data, failed)
     device = choose_device()
     with lasting_errors(public=access_of(job.dataset) == PUBLIC):
         trained = _train(job, data, device)
@@ -117,15 +112,13 @@ def finetune_or_fail(job: FinetuningJob) -> Outcome:
     except TrainingFailedError as error:
         failed = str(error).replace(str(job.model), job.model.name)
     report_progress(f"the training failed, and would fail again: {failed}")
-    data = _read_data(job)
-    return _outcome_without_training(job.recipe, data, _run_identity(job, data), failed)
+    return _outcome_without_training(job, _read_data(job), failed)
 
 
 def not_chosen(job: FinetuningJob, searched: Iterable[str], failed: str) -> Outcome:
     """Return the outcome of a run whose search failed in all trials, so that nothing is trained. `searched`:
     the recipe's keys that the trials were to decide; they are null in the report."""
-    data = _read_data(job)
-    made = _outcome_without_training(job.recipe, data, _run_identity(job, data), failed)
+    made = _outcome_without_training(job, _read_data(job), failed)
     values = {**made.report["recipe"], **dict.fromkeys(searched)}
     return replace(made, report={**made.report, "recipe": values, "search_failed": failed})
 
@@ -142,7 +135,7 @@ def predict_kept(job: FinetuningJob, kept: Path) -> Outcome:
     predictor = task_models.load_task_model(kept, choose_device())
     task, learnt = predictor.task, _training_examples(job.recipe, data)
     task.prepare(learnt, task.encode(learnt).instances)
-    wanted = encode_split(task, data.wanted)
+    wanted = task.encode_split(data.wanted)
     _report_changes(wanted.encoded.counts)
     predictions, failed = _predict(predictor, wanted, False)
     return Outcome(predictions=predictions, report={**changed, "failed": failed})
@@ -196,10 +189,12 @@ def _training_examples(recipe: FinetuningRecipe, data: Data) -> list[Example]:
 def _train(job: FinetuningJob, data: Data, device: torch.device) -> Trained:
     """Train, and train again if the recipe requires it; a diverged training is not repeated."""
     trainer, from_start = _make_trainer(job, data.train, device)
-    train = encode_split(trainer.task, data.train, learn=True)
-    known = encode_split(trainer.task, data.dev) if data.dev else None
-    wanted = encode_split(trainer.task, data.wanted)
-    encoded = _encoding_changes((train, known, wanted))
+    train = trainer.task.encode_split(data.train, learn=True)
+    known = trainer.task.encode_split(data.dev) if data.dev else None
+    wanted = trainer.task.encode_split(data.wanted)
+    encoded: Counter[str] = Counter()
+    for split in filter(None, (train, known, wanted)):
+        encoded.update(split.encoded.counts)
     _report_changes(encoded)
     trainer.task.prepare(data.train, train.encoded.instances)
     progress, refit = trainer.train(train, known), None
@@ -207,7 +202,7 @@ def _train(job: FinetuningJob, data: Data, device: torch.device) -> Trained:
         del trainer  # Two models, two optimisers and the best weights would not fit on a GPU together.
         progress.best_weights.clear()
         trainer, refit = _refit(job, _training_examples(job.recipe, data), device, progress)
-    return Trained(trainer, progress, refit, wanted, encoded, from_start)
+    return Trained(trainer, progress, refit, wanted, dict(encoded), from_start)
 
 
 def _make_trainer(
@@ -239,7 +234,7 @@ def _refit(
     assert progress.best
     recipe = replace(job.recipe, keep="last", evaluate_every=None, train_on="train")
     trainer, _ = _make_trainer(replace(job, recipe=recipe), learnt, device)
-    train = encode_split(trainer.task, learnt, learn=True)
+    train = trainer.task.encode_split(learnt, learn=True)
     trainer.task.prepare(learnt, train.encoded.instances)
     passes = progress.best[0] / progress.steps_per_epoch
     return trainer, trainer.train(train, None, passes)
@@ -271,14 +266,12 @@ def _run_identity(job: FinetuningJob, data: Data) -> RunIdentity:
     }
 
 
-def _outcome_without_training(
-    recipe: FinetuningRecipe, data: Data, asked: RunIdentity, failed: str
-) -> Outcome:
+def _outcome_without_training(job: FinetuningJob, data: Data, failed: str) -> Outcome:
     """Return the outcome of a run whose training failed, or that of a run that it depends on."""
     report: TrainingReport = {
-        **_training_course(recipe, FinetuningProgress(), None),
+        **_training_course(job.recipe, FinetuningProgress(), None),
         **provenance(),
-        **asked,
+        **_run_identity(job, data),
         "head_from_start": None,
         "max_length": None,
         "labels": [],
@@ -286,7 +279,7 @@ def _outcome_without_training(
         "failed": failed,
         "seconds": 0.0,
     }
-    return Outcome(predictions=_empty_predictions(recipe, data), report=report)
+    return Outcome(predictions=_empty_predictions(job.recipe, data), report=report)
 
 
 def _empty_predictions(recipe: FinetuningRecipe, data: Data) -> list[dict[str, object]]:
@@ -317,14 +310,6 @@ def _training_course(
         "tokens": tokens,
         "tokens_per_second": round(tokens / seconds) if seconds else None,
     }
-
-
-def _encoding_changes(splits: Iterable[EncodedSplit | None]) -> dict[str, int]:
-    """Count the changes that were needed to encode examples, by kind."""
-    total: Counter[str] = Counter()
-    for split in filter(None, splits):
-        total.update(split.encoded.counts)
-    return dict(total)
 
 
 def _run_provenance(trainer: Trainer) -> MadeWith:

@@ -152,8 +152,8 @@ def read_facts(folder: Path) -> TaskModelFacts:
     facts: Any = read_json(path)
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise PubmillError(f"{path}: its format is not {FORMAT}, the one that this version of pubmill reads")
-    labels, types = facts.get("labels"), facts.get("argument_types")
-    if not isinstance(facts.get("recipe"), dict) or not fits(labels, list[str]):
+    types: Any = facts.get("argument_types")
+    if not isinstance(facts.get("recipe"), dict) or not fits(facts.get("labels"), list[str]):
         raise PubmillError(f"{path}: it must have a recipe and a list of labels; keep the model again")
     if not fits(types, list[list[str]]) or any(len(pair) != 2 for pair in types):
         raise PubmillError(f"{path}: argument_types must be a list of pairs of types; keep the model again")

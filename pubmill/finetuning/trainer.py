@@ -11,9 +11,8 @@ import torch
 from torch import Tensor
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning.finetuning_job import EncodedSplit
 from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.inputs import Batch, epoch_size, flat_places, training_batches
+from pubmill.finetuning.inputs import Batch, EncodedSplit, epoch_size, flat_places, training_batches
 from pubmill.finetuning.losses import IGNORED
 from pubmill.finetuning.parameter_groups import GroupedAdam
 from pubmill.finetuning.predicting import DivergenceError, Predictor, tokens_at_once
@@ -68,8 +67,7 @@ class Trainer(Predictor):
         self.every = places == "every"
         # Not a method: its reference to the trainer would keep a GPU's memory until garbage is collected.
         loss = partial(loss_of, self.task, self.working, self.precision)
-        whole = places is not None
-        self.recorded = RecordedSteps(self.working, loss, adam.update, adam.clear, recorder, whole)
+        self.recorded = RecordedSteps(self.working, loss, adam, recorder, whole=places is not None)
 
     def describe_execution(self) -> dict[str, Any]:
         """Return `{"weights", "graphs", "graphs_per_step", "graphs_refused", "update", "update_refused",

@@ -89,11 +89,7 @@ def _print_file(path: Path) -> None:
 
 
 def _files_in(folder: Path) -> list[Path]:
-    files = []
-    for path in sorted(folder.iterdir()):
-        suffixes = [one for one in path.suffixes if one != GZIP]
-        if path.is_file() and suffixes and suffixes[-1] in SUFFIXES:
-            files.append(path)
+    files = [path for path in sorted(folder.iterdir()) if path.is_file() and suffix_of(path) in SUFFIXES]
     if not files:
         raise PubmillError(f"{folder}: no file ends with {', '.join(SUFFIXES)} or one of these and {GZIP}")
     return files

@@ -8,7 +8,6 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, Example, SequenceExample, TokensExample
 from pubmill.examples.tagging import CONTINUATION, OUTSIDE, to_mentions
-from pubmill.finetuning.finetuning_job import encode_split
 from pubmill.finetuning.predicting import DivergenceError, Predictor
 from pubmill.formats.documents import Annotated, InputDocument, Relation, TextMention
 from pubmill.messages.wording import unknown
@@ -60,7 +59,7 @@ class Annotator:
         None if that is not requested."""
         if not examples:
             return []
-        split = encode_split(self.predictor.task, examples)
+        split = self.predictor.task.encode_split(examples)
         self.counts.update(split.encoded.counts)
         try:
             if self.confidences:

@@ -122,10 +122,8 @@ def _build_value(value: Any, hint: Any, place: str, faults: list[str]) -> Any:
     if origin in (Union, UnionType):
         return _first_fitting(value, arguments, place, faults)
     if origin is dict and isinstance(value, dict) and all(fits(key, arguments[0]) for key in value):
-        return {
-            key: _build_value(item, arguments[1], _key_path(place, key), faults)
-            for key, item in value.items()
-        }
+        of = arguments[1]
+        return {key: _build_value(one, of, _key_path(place, key), faults) for key, one in value.items()}
     if origin in (list, tuple) and isinstance(value, list):
         same = origin is list or arguments[-1] is Ellipsis
         expected = arguments[:1] * len(value) if same else arguments

@@ -230,10 +230,12 @@ class Margin(StrictRecipe):
 
 @dataclass(frozen=True, kw_only=True)
 class EquivalenceRule(StrictRecipe):
-    """The rule for whether a published value is reproduced, fixed before anything is run. `alpha`:
-    probability of accepting a difference as large as the margin as equivalent. `power`: power of the minimal
-    detectable difference. `margins`: in a protocol by dataset (or the name of its folds), with a `default`;
-    in a table by row and composite."""
+    """The rule for whether a published value is reproduced, fixed before anything is run.
+
+    `alpha`: probability of accepting a difference as large as the margin as equivalent. `power`: power of the
+    minimal detectable difference. `margins`: in a protocol by dataset (or the name of its folds), with a
+    `default`; in a table by row and composite.
+    """
 
     alpha: float
     power: float

@@ -24,7 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import torch
 
 from pubmill.finetuning import run
-from pubmill.finetuning.finetuning_job import EncodedSplit, FinetuningJob, encode_split
+from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.inputs import EncodedSplit
 from pubmill.finetuning.trainer import Trainer
 from pubmill.finetuning.weight_updates import compile_update, working_copy
 from pubmill.hardware.precision import choose_precision
@@ -69,7 +70,7 @@ def begin(
     if device.type == "cpu" and trainer.precision == "bfloat16":
         trainer.working = working_copy(trainer.model, torch.bfloat16)
         trainer._record(FakeRecorder())
-    split = encode_split(trainer.task, examples, learn=True)
+    split = trainer.task.encode_split(examples, learn=True)
     trainer.task.prepare(examples, split.encoded.instances)
     return trainer, split
 

@@ -25,7 +25,7 @@ import torch
 from torch.nn.utils.rnn import PackedSequence
 
 from pubmill.finetuning import encoders, heads, run
-from pubmill.finetuning.finetuning_job import FinetuningJob, encode_split
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.tasks.tokens import Tokens
 from pubmill.finetuning.trainer import Trainer
 from pubmill.recipes import FinetuningRecipe
@@ -81,7 +81,7 @@ def watched(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
     with KernelTrace() as trace:
         graphs = pretend_to_record(trace)
         trainer = begin(recipe, folder, examples)
-        split = encode_split(trainer.task, examples, learn=True)
+        split = trainer.task.encode_split(examples, learn=True)
         trainer.task.prepare(examples, split.encoded.instances)
         first, *_ = trainer._epoch_batches(split, 0)
         trainer.working.train()
@@ -114,7 +114,7 @@ def watched_unrecorded(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]
     draw = random.Random(1)
     examples = [MAKERS[recipe.task](draw, str(number)) for number in range(EXAMPLES)]
     trainer = begin(recipe, folder, examples)
-    split = encode_split(trainer.task, examples, learn=True)
+    split = trainer.task.encode_split(examples, learn=True)
     trainer.task.prepare(examples, split.encoded.instances)
     first, *_ = trainer._epoch_batches(split, 0)
     trainer.working.train()

@@ -23,7 +23,7 @@ from transformers import AlbertConfig, AlbertModel, BertConfig, BertModel
 from benchmarks.finetuning_texts import mentions, write_model
 from pubmill.examples.kinds import TokensExample
 from pubmill.finetuning import run
-from pubmill.finetuning.finetuning_job import FinetuningJob, encode_split
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.trainer import Trainer
 from tests.gpu.kernel_traces import KernelTrace, choose_attention_kernels
 from tests.gpu.pretended_cuda import pretend
@@ -73,7 +73,7 @@ def traced(case: Case, folder: Path) -> dict[str, Any]:
         pretend_to_record(trace)
         trainer, _ = run._make_trainer(FinetuningJob(recipe, folder, folder, 1, "test"), examples, GPU)
         trainer.at_once = trainer.at_once if case.divided else None
-        split = encode_split(trainer.task, examples, learn=True)
+        split = trainer.task.encode_split(examples, learn=True)
         trainer.working.train()
         parts = trainer._parts(split, range(case.batch_size))
         for step in range(2):

@@ -29,7 +29,7 @@ from transformers import (
 from benchmarks.finetuning_texts import CLASSES, Work, mentions, relations, write_model
 from benchmarks.kernel_classes import CLASSES as KERNELS
 from pubmill.finetuning import predicting, run
-from pubmill.finetuning.finetuning_job import FinetuningJob, encode_split
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.predicting import PLAIN
 from tests.gpu.kernel_traces import KernelTrace, choose_attention_kernels, record_trainers_step
 from tests.gpu.pretended_cuda import pretend
@@ -57,7 +57,7 @@ def ours(work: Work, model: Path, recorded: bool) -> dict[str, float]:
         examples = list(work.train.of[:EXAMPLES])
         trainer, _ = run._make_trainer(FinetuningJob(work.recipe, model, model, 1, "test"), examples, GPU)
         trainer.recorded = trainer.recorded if recorded else None
-        split = encode_split(trainer.task, examples, learn=True)
+        split = trainer.task.encode_split(examples, learn=True)
         trainer.working.train()
         shapes: dict[tuple[int, ...], list[list[int]]] = {}
         for indices in trainer._epoch_batches(split, 0):

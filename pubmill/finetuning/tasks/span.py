@@ -19,7 +19,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SpanExample
-from pubmill.finetuning.heads import Layers, by_instance
+from pubmill.finetuning.heads import Layers
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.reader import Reader, Subwords
 from pubmill.finetuning.tasks.task import Targets, Task, Values
@@ -144,7 +144,8 @@ class Span(Task[SpanExample]):
 
     def loss(self, model: nn.Module, scores: Tensor, batch: Batch, targets: Tensor) -> Tensor:
         """Return the mean of the cross-entropies of start and end, each over its window's places."""
-        padded = pad_sequence(by_instance(scores, batch.counts), batch_first=True, padding_value=-torch.inf)
+        windows = torch.split(scores, batch.counts)
+        padded = pad_sequence(list(windows), batch_first=True, padding_value=-torch.inf)
         # One row for each start and each end: over more dimensions, a GPU's sums have no fixed order.
         return nn.functional.cross_entropy(padded.transpose(1, 2).flatten(0, 1), targets.long())
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Example
 from pubmill.finetuning.heads import Layers, PoolerLayers
-from pubmill.finetuning.inputs import Batch, Encoded
+from pubmill.finetuning.inputs import Batch, Encoded, EncodedSplit
 from pubmill.finetuning.losses import class_weights, classification_loss
 from pubmill.finetuning.reader import Reader
 from pubmill.metrics import dev_score, dev_scores
@@ -59,6 +59,12 @@ class Task(ABC, Generic[Kind]):
     @abstractmethod
     def targets(self, examples: Sequence[Kind], instances: Sequence[Any]) -> Targets:
         """Return the targets of each instance."""
+
+    def encode_split(self, examples: Sequence[Kind], learn: bool = False) -> EncodedSplit:
+        """Encode examples; with `learn`, also their training targets."""
+        encoded = self.encode(examples)
+        targets = self.targets(examples, encoded.instances) if learn else []
+        return EncodedSplit(examples=examples, encoded=encoded, targets=targets)
 
     @abstractmethod
     def loss(self, model: nn.Module, scores: Tensor, batch: Batch, targets: Tensor) -> Tensor:

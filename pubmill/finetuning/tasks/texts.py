@@ -17,15 +17,7 @@ from pubmill.finetuning.heads import Concatenated, Layers, SequenceBiLstm
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.losses import label_weights, multilabel_loss
 from pubmill.finetuning.reader import Reader, Subwords
-from pubmill.finetuning.tasks.relations import (
-    MENTIONS,
-    Argument,
-    Mention,
-    add_marks,
-    located,
-    remaining,
-    transformed,
-)
+from pubmill.finetuning.tasks import relations
 from pubmill.finetuning.tasks.task import Classification, Targets, Task, Values
 from pubmill.recipes import FinetuningRecipe
 
@@ -45,7 +37,7 @@ class Text:
     id: str
     first: str
     second: str | None = None
-    arguments: list[Argument] = field(default_factory=list)
+    arguments: list[relations.Argument] = field(default_factory=list)
 
 
 def encode_texts(reader: Reader, texts: Sequence[Text], pooling: Pooling = "cls") -> Encoded:
@@ -59,7 +51,7 @@ def encode_texts(reader: Reader, texts: Sequence[Text], pooling: Pooling = "cls"
     instances: list[Instance] = []
     for text, first in zip(texts, firsts, strict=True):
         second = None if text.second is None else next(seconds)
-        mentions, lost = located(first, text.arguments)
+        mentions, lost = relations.located(first, text.arguments)
         try:
             kept, end = _kept_subwords(reader, first, second, mentions)
         except PubmillError as error:
@@ -78,14 +70,14 @@ def encode_texts(reader: Reader, texts: Sequence[Text], pooling: Pooling = "cls"
 
 
 def _kept_subwords(
-    reader: Reader, first: Subwords, second: Subwords | None, mentions: Sequence[Mention]
+    reader: Reader, first: Subwords, second: Subwords | None, mentions: Sequence[relations.Mention]
 ) -> tuple[Sequence[int], int]:
     """Return the places of the first text's subwords to keep, and the number of the second one's."""
     room = reader.room(pair=second is not None)
     if second is None:
-        return remaining(len(first.ids), room, mentions), 0
+        return relations.remaining(len(first.ids), room, mentions), 0
     lengths = shares(len(first.ids), len(second.ids), room)
-    return remaining(len(first.ids), lengths[0], mentions), lengths[1]
+    return relations.remaining(len(first.ids), lengths[0], mentions), lengths[1]
 
 
 def shares(first: int, second: int, room: int) -> tuple[int, int]:
@@ -100,7 +92,7 @@ def shares(first: int, second: int, room: int) -> tuple[int, int]:
 
 
 def _count_omissions(
-    counts: dict[str, int], text: Subwords, kept: Sequence[int], mentions: Sequence[Mention]
+    counts: dict[str, int], text: Subwords, kept: Sequence[int], mentions: Sequence[relations.Mention]
 ) -> None:
     """Count the omissions from a text."""
     if len(kept) == len(text.ids):
@@ -114,7 +106,7 @@ def _count_omissions(
 
 
 def _read_places(
-    pooling: Pooling, kept: Sequence[int], mentions: Sequence[Mention], before: int, whole: int
+    pooling: Pooling, kept: Sequence[int], mentions: Sequence[relations.Mention], before: int, whole: int
 ) -> tuple[list[int], list[int] | None]:
     """Return the places that the head reads, and the number of places pooled to each encoding. A mention in a
     text without subwords is read at `whole`, the place that represents the input."""
@@ -127,7 +119,7 @@ def _read_places(
     return [place for run in runs for place in run], [len(run) for run in runs]
 
 
-def _kept_in_mention(kept: Sequence[int], mention: Mention) -> range:
+def _kept_in_mention(kept: Sequence[int], mention: relations.Mention) -> range:
     """Return which of the kept subwords belong to the mention."""
     return range(bisect_left(kept, mention.first), bisect_left(kept, mention.last))
 
@@ -158,7 +150,7 @@ class Sequences(Classification[SequenceExample]):
     def encode(self, examples: Sequence[SequenceExample]) -> Encoded:
         texts = []
         for number, example in enumerate(examples):
-            text, arguments = transformed(example, self.recipe)
+            text, arguments = relations.transformed(example, self.recipe)
             texts.append(Text(number, example.id, text, example.text_pair, arguments))
         encoded = encode_texts(self.reader, texts, self.recipe.pooling)
         if self.recipe.head != "bilstm":
@@ -171,15 +163,15 @@ class Sequences(Classification[SequenceExample]):
 
     def extend(self, encoder: "PreTrainedModel") -> None:
         if self.recipe.entities == "markers":
-            add_marks(self.reader.tokenizer, encoder)
+            relations.add_marks(self.reader.tokenizer, encoder)
 
     def head(self, width: int) -> nn.Module:
         if self.recipe.head == "bilstm":
             return SequenceBiLstm(width, len(self.labels), self.recipe)
         if self.recipe.pooling == "cls":
             return super().head(width)
-        layers = Layers(MENTIONS * width, len(self.labels), self.recipe)
-        return Concatenated(MENTIONS, POOLED.get(self.recipe.pooling), layers)
+        layers = Layers(relations.MENTIONS * width, len(self.labels), self.recipe)
+        return Concatenated(relations.MENTIONS, POOLED.get(self.recipe.pooling), layers)
 
     @property
     def fixed_places(self) -> Literal["given"] | None:

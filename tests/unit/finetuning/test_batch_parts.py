@@ -10,8 +10,8 @@ import torch
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning import run
-from pubmill.finetuning.finetuning_job import EncodedSplit, FinetuningJob, encode_split
-from pubmill.finetuning.inputs import Batch
+from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.inputs import Batch, EncodedSplit
 from pubmill.finetuning.predicting import ON_TENSOR_CORES, PLAIN, tokens_at_once
 from pubmill.finetuning.trainer import Trainer
 from pubmill.finetuning.weight_updates import working_copy
@@ -49,7 +49,7 @@ def begin(recipe: FinetuningRecipe, models: Path, copied: bool) -> tuple[Trainer
     examples = [MAKERS[recipe.task](draw, str(number)) for number in range(9)]
     model = models / ("spans" if recipe.task == "span" else "bert")
     trainer, _ = run._make_trainer(FinetuningJob(recipe, model, models, 1, "test"), examples, CPU)
-    split = encode_split(trainer.task, examples, learn=True)
+    split = trainer.task.encode_split(examples, learn=True)
     trainer.task.prepare(examples, split.encoded.instances)
     if copied:
         trainer.working = working_copy(trainer.model, torch.float32)

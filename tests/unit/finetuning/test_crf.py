@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.utils.rnn import pack_sequence
 
-from pubmill.finetuning.heads import BiLstm, ChainHead, LinearChain, by_instance, packing
+from pubmill.finetuning.heads import BiLstm, ChainHead, LinearChain, packing
 from pubmill.finetuning.inputs import Batch
 from pubmill.recipes import FinetuningRecipe
 
@@ -49,7 +49,7 @@ def test_the_likelihood_and_its_gradients_are_those_of_all_labellings(
     chain, scores = chain_and_scores(labels, counts, seed)
     gold = torch.randint(labels, (sum(counts),))
     expected = torch.zeros(())
-    for own, path in zip(by_instance(scores, counts), by_instance(gold, counts), strict=True):
+    for own, path in zip(torch.split(scores, counts), torch.split(gold, counts), strict=True):
         every = all_scores(chain, own)
         expected = expected + torch.stack(list(every.values())).logsumexp(0) - every[tuple(path.tolist())]
     expected = expected / sum(counts)
@@ -68,8 +68,8 @@ def test_the_likelihood_and_its_gradients_are_those_of_all_labellings(
 def test_viterbi_finds_the_best_labelling_of_each_instance(labels: int, counts: list[int], seed: int) -> None:
     chain, scores = chain_and_scores(labels, counts, seed)
     with torch.inference_mode():
-        paths = by_instance(chain.decode(scores, counts), counts)
-        for own, path in zip(by_instance(scores, counts), paths, strict=True):
+        paths = torch.split(chain.decode(scores, counts), counts)
+        for own, path in zip(torch.split(scores, counts), paths, strict=True):
             every = all_scores(chain, own)
             assert tuple(path.tolist()) == max(every, key=lambda one: float(every[one]))
 
@@ -78,8 +78,8 @@ def test_viterbi_finds_the_best_labelling_of_each_instance(labels: int, counts: 
 def test_marginals_are_the_shares_of_all_labellings(labels: int, counts: list[int], seed: int) -> None:
     chain, scores = chain_and_scores(labels, counts, seed)
     with torch.inference_mode():
-        found = by_instance(chain.marginals(scores.clone(), counts), counts)
-    for own, marginals in zip(by_instance(scores, counts), found, strict=True):
+        found = torch.split(chain.marginals(scores.clone(), counts), counts)
+    for own, marginals in zip(torch.split(scores, counts), found, strict=True):
         every = all_scores(chain, own)
         shares = torch.stack(list(every.values())).detach().softmax(0).tolist()
         for place, row in enumerate(marginals):
@@ -146,8 +146,8 @@ def test_an_instance_gets_the_scores_that_it_gets_alone(counts: list[int], seed:
     torch.manual_seed(seed)
     head, places = BiLstm(8, 3, lstm()).eval(), torch.randn(sum(counts), 8)
     with torch.inference_mode():
-        together = by_instance(head(places, batch(counts)), counts)
-        for rows, scores in zip(by_instance(places, counts), together, strict=True):
+        together = torch.split(head(places, batch(counts)), counts)
+        for rows, scores in zip(torch.split(places, counts), together, strict=True):
             torch.testing.assert_close(head(rows, batch([len(rows)])), scores, atol=1e-6, rtol=1e-5)
 
 

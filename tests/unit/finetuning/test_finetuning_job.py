@@ -8,8 +8,9 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import RegressionExample, write_examples
-from pubmill.finetuning.finetuning_job import encode_split, read_split, split_path
+from pubmill.finetuning.finetuning_job import read_split, split_path
 from pubmill.finetuning.inputs import Encoded, Instance
+from pubmill.finetuning.tasks.task import Task
 
 EXAMPLE = RegressionExample(id="1", document=None, text="a", text_pair="b", score=0.5)
 
@@ -36,6 +37,6 @@ def test_targets_are_made_for_training_alone() -> None:
         encode=lambda examples: Encoded(instances=[instance] * len(examples), counts={}),
         targets=lambda examples, instances: [[one.score] for one in examples],
     )
-    assert encode_split(task, [EXAMPLE, EXAMPLE]).targets == []
-    learnt = encode_split(task, [EXAMPLE, EXAMPLE], learn=True)
+    assert Task.encode_split(task, [EXAMPLE, EXAMPLE]).targets == []
+    learnt = Task.encode_split(task, [EXAMPLE, EXAMPLE], learn=True)
     assert learnt.targets == [[0.5], [0.5]] and learnt.lengths == [3, 3] and learnt.examples == [EXAMPLE] * 2

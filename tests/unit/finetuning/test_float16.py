@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from pubmill.finetuning import run
-from pubmill.finetuning.finetuning_job import FinetuningJob, encode_split
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.parameter_groups import GroupedAdam, schedule
 from pubmill.finetuning.predicting import ON_GPU, choose_execution
 from pubmill.finetuning.trainer import Trainer
@@ -127,7 +127,7 @@ def test_every_task_and_head_learns_in_float16(case: str, tmp_path: Path) -> Non
     draw = random.Random(1)
     examples = [MAKERS[recipe.task](draw, str(number)) for number in range(16)]
     trainer, _ = run._make_trainer(FinetuningJob(recipe, model, model, 1, "test"), examples, CPU)
-    split = encode_split(trainer.task, examples, learn=True)
+    split = trainer.task.encode_split(examples, learn=True)
     trainer.task.prepare(examples, split.encoded.instances)
     before = [weight.clone() for weight in trainer.optimiser.parameters]
     progress = trainer.train(split, None)

@@ -13,8 +13,9 @@ import torch
 
 from pubmill.finetuning import predicting, run
 from pubmill.finetuning.encoders import attention_mask, forward, load_encoder
-from pubmill.finetuning.finetuning_job import EncodedSplit, FinetuningJob, encode_split
+from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.inputs import EncodedSplit
 from pubmill.finetuning.predicting import PLAIN, Execution, choose_execution
 from pubmill.finetuning.recorded_steps import cuda_recorder
 from pubmill.finetuning.trainer import Trainer
@@ -69,7 +70,7 @@ def begin(recipe: FinetuningRecipe, model: Path) -> tuple[Trainer, EncodedSplit]
     examples = [sentence(draw) for _ in range(26)]
     trainer, _ = run._make_trainer(FinetuningJob(recipe, model, model, 1, "test"), examples, CPU)
     trainer.execution = WIDE
-    split = encode_split(trainer.task, examples, learn=True)
+    split = trainer.task.encode_split(examples, learn=True)
     trainer.task.prepare(examples, split.encoded.instances)
     return trainer, split
 
@@ -184,7 +185,7 @@ def test_whole_steps_of_every_task_are_the_same_bit_for_bit(case: str, tmp_path:
     examples = [MAKERS[recipe.task](draw, str(number)) for number in range(24)]
     job = FinetuningJob(recipe, model, model, 1, "test")
     plain, replayed = (run._make_trainer(job, examples, CPU)[0] for _ in range(2))
-    split = encode_split(plain.task, examples, learn=True)
+    split = plain.task.encode_split(examples, learn=True)
     for trainer, its in ((plain, refuse), (replayed, recorder)):
         trainer.task.prepare(examples, split.encoded.instances)
         recording(trainer, its).execution = WIDE

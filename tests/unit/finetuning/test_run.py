@@ -16,7 +16,8 @@ from safetensors.torch import load_file, save_file
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Answer, SpanExample, TokensExample, write_examples
 from pubmill.finetuning import run as runs
-from pubmill.finetuning.finetuning_job import EncodedSplit, FinetuningJob, read_split
+from pubmill.finetuning.finetuning_job import FinetuningJob, read_split
+from pubmill.finetuning.inputs import EncodedSplit
 from pubmill.finetuning.run import Run, finetune, not_chosen, predict_kept
 from pubmill.finetuning.task_models import continue_head, keep, keep_report, load_task_model
 from pubmill.finetuning.tasks.texts import Regression

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Answer
 from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
-from pubmill.finetuning.heads import TaskModel, by_instance
+from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, collate
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.tasks.span import ContextWindow, Span, best_spans, best_texts, covering, text_of
@@ -275,7 +275,7 @@ def test_padded_equals_alone(model: Path) -> None:
     answerer = TaskModel(load_encoder(model, 0.1, cpu), made.head(32)).eval()
 
     def outputs(batch: Batch) -> Any:
-        return by_instance(answerer(batch), batch.counts)
+        return torch.split(answerer(batch), batch.counts)
 
     with torch.inference_mode():
         together = outputs(collate(windows, 0, cpu))

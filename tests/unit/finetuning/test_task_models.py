@@ -25,7 +25,7 @@ from transformers import (
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, SequenceExample, TokensExample
 from pubmill.examples.tagging import to_mentions
-from pubmill.finetuning.finetuning_job import FinetuningJob, encode_split, read_split
+from pubmill.finetuning.finetuning_job import FinetuningJob, read_split
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.predicting import Predictor
 from pubmill.finetuning.run import Run, finetune, predict_kept
@@ -76,7 +76,7 @@ def kept(folder: Path, recipe: FinetuningRecipe, model: Path, dataset: Path) -> 
 
 def predicted_again(folder: Path, dataset: Path) -> list[Any]:
     predictor = load_task_model(folder, CPU)
-    return predictor.predict(encode_split(predictor.task, read_split(dataset, "test", predictor.task.kind)))
+    return predictor.predict(predictor.task.encode_split(read_split(dataset, "test", predictor.task.kind)))
 
 
 @pytest.mark.parametrize("name", [*OURS, *STANDARD])
@@ -109,7 +109,7 @@ def test_confidences_are_the_probabilities_of_the_predictions(
 ) -> None:
     recipe = replace({**OURS, **STANDARD}[name], epochs=1)
     run = trained(recipe, model, datasets[recipe.task])
-    split = encode_split(run.task, read_split(datasets[recipe.task], "test", run.task.kind))
+    split = run.task.encode_split(read_split(datasets[recipe.task], "test", run.task.kind))
     predictor = Predictor(recipe, run.task, run.model)
     if name == "span":
         with pytest.raises(PubmillError, match="a model for the task span predicts no probabilities"):
@@ -151,7 +151,7 @@ def test_the_pipeline_of_transformers_gives_our_labels(
     recipe = replace(TOKENS, tagging=tagging, max_length=100, epochs=1)
     run = trained(recipe, write(tmp_path / "base"), datasets["tokens"])
     examples = read_split(datasets["tokens"], "test", TokensExample)
-    split = encode_split(run.task, examples)
+    split = run.task.encode_split(examples)
     bias = run.model.head.get_submodule("linear").get_parameter("bias")
     with torch.no_grad():  # instead of long training: labels that differ from word to word
         batch = collate(split.encoded.instances, run.task.reader.pad, CPU)

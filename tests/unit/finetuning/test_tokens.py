@@ -17,7 +17,7 @@ from pubmill.examples.kinds import TokensExample, write_examples
 from pubmill.examples.tagging import Scheme, to_labels, to_mentions
 from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob, read_split
-from pubmill.finetuning.heads import TaskModel, by_instance
+from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import Run, finetune
@@ -266,7 +266,7 @@ def test_padded_equals_alone(model: Path, dataset: Path, settings: dict[str, Any
     windows = task.encode(examples).instances
     with torch.inference_mode():
         batch = collate(windows, 0, cpu)
-        together = by_instance(task.output(tagger, tagger(batch), batch), task.sizes(batch))
+        together = torch.split(task.output(tagger, tagger(batch), batch), task.sizes(batch))
         for window, found in zip(windows, together, strict=True):
             alone = collate([window], 0, cpu)
             assert task.output(tagger, tagger(alone), alone).equal(found)

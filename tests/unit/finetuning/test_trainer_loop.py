@@ -11,7 +11,7 @@ import torch
 
 from pubmill.finetuning import predicting
 from pubmill.finetuning import trainer as module
-from pubmill.finetuning.finetuning_job import EncodedSplit
+from pubmill.finetuning.inputs import EncodedSplit
 from pubmill.finetuning.predicting import DivergenceError, Execution
 from pubmill.finetuning.trainer import Trainer
 from tests.unit.finetuning.encoder_families import save_encoder

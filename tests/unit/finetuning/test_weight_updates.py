@@ -15,7 +15,8 @@ from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from pubmill.finetuning import run, weight_updates
-from pubmill.finetuning.finetuning_job import EncodedSplit, FinetuningJob, encode_split
+from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.inputs import EncodedSplit
 from pubmill.finetuning.parameter_groups import BETA1, BETA2
 from pubmill.finetuning.trainer import Trainer
 from pubmill.finetuning.weight_updates import (
@@ -78,7 +79,7 @@ def begin(
     trainer, _ = run._make_trainer(FinetuningJob(recipe, model, model, 1, "test"), examples, CPU)
     trainer.working = working_copy(trainer.model, torch.bfloat16)
     trainer._record(recorder or refuse, update)
-    split = encode_split(trainer.task, examples, learn=True)
+    split = trainer.task.encode_split(examples, learn=True)
     trainer.task.prepare(examples, split.encoded.instances)
     return trainer, split
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from pubmill.examples.kinds import KINDS
-from pubmill.finetuning.inputs import Encoded
+from pubmill.finetuning.inputs import Encoded, EncodedSplit
 from pubmill.prediction.annotated_files import annotate_file
 from pubmill.prediction.annotating import Annotator
 
@@ -20,7 +20,11 @@ def fake(
         recipe=recipe,
         kind=KINDS[task],
         labels=list(labels),
-        encode=lambda examples: Encoded(instances=[], counts={"windows_split": len(examples)}),
+        encode_split=lambda examples: EncodedSplit(
+            examples=examples,
+            encoded=Encoded(instances=[], counts={"windows_split": len(examples)}),
+            targets=[],
+        ),
         row=lambda example, predicted: {"id": example.id, "predicted": predicted},
     )
     predict = lambda split: [rule(example) for example in split.examples]  # noqa: E731
