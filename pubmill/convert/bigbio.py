@@ -5,7 +5,7 @@ are those of the examples.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any
 
 import pyarrow as pa
@@ -88,9 +88,7 @@ def _annotated_documents(examples: Sequence[TokensExample | MentionsExample]) ->
 
 
 def _entities(one: TokensExample | MentionsExample, text: str, offset: int) -> Iterator[Row]:
-    starts = [0]
-    for word in one.words:
-        starts.append(starts[-1] + len(word) + 1)
+    starts = list(accumulate((len(word) + 1 for word in one.words), initial=0))
     mentions = one.spans if isinstance(one, MentionsExample) else to_mentions(one.labels)
     for number, (first, after, kind) in enumerate(mentions, 1):
         start, end = starts[first], starts[after] - 1

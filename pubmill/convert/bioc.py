@@ -7,7 +7,7 @@ start.
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any
 
 from pubmill.convert.exports import WriterOptions
@@ -58,9 +58,7 @@ def _document(name: str, examples: Iterator[Any]) -> dict[str, object]:
 def _content(example: Any) -> tuple[str, list[Span], dict[str, str]]:
     """Return an example's text, its mentions, and what a passage says of it."""
     if isinstance(example, TokensExample):
-        starts = [0]
-        for word in example.words:
-            starts.append(starts[-1] + len(word) + 1)
+        starts = list(accumulate((len(word) + 1 for word in example.words), initial=0))
         mentions = to_mentions(example.labels)
         spans = [(starts[first], starts[last] - 1, kind or UNTYPED) for first, last, kind in mentions]
         return " ".join(example.words), spans, {}

@@ -45,8 +45,11 @@ def read(source: ConverterInput) -> Iterator[RegressionExample]:
             raise PubmillError(f"{where}: the pair {pair} {what}")
         seen.add(pair)
         original = rated[pair]
-        _check_words(where, text, original.text)
-        _check_words(where, text_pair, original.text_pair)
+        for one, given in ((text, original.text), (text_pair, original.text_pair)):
+            if one.split() != given.split():
+                raise PubmillError(
+                    f"{where}: the sentence {quote(one)} is not that of the file of ratings, {quote(given)}"
+                )
         mean = fmean(original.ratings)
         if score != str(mean):
             raise PubmillError(
@@ -81,10 +84,3 @@ def _rows(path: Path, headings: list[str]) -> Iterator[tuple[str, list[str]]]:
             raise PubmillError(f"{path}:{number}: expected {len(headings)} columns, none of them empty")
         if number > 1:
             yield f"{path}:{number}", cells
-
-
-def _check_words(where: str, listed: str, original: str) -> None:
-    if listed.split() != original.split():
-        raise PubmillError(
-            f"{where}: the sentence {quote(listed)} is not that of the file of ratings, {quote(original)}"
-        )

@@ -16,8 +16,7 @@ from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.messages.quotations import quote
 
 READ = ("id", "document", "text", "text_pair", "label", "number", "skip")
-"""Possible contents of a column. `number` must be the row's number in its file, counted from 0; `skip` is not
-read."""
+"""Possible contents of a column. `number` must be the row's number, counted from 0; `skip` is not read."""
 
 WRITTEN: dict[str, Callable[[int, Any, WriterOptions], str]] = {
     "number": lambda number, example, form: str(number),

@@ -87,8 +87,7 @@ def read_xml(content: str, where: str) -> Any:
 
 
 class BioCXml(BioCJson):
-    """An XML file with a collection; a declared document type is kept but never read, and entities are
-    refused."""
+    """An XML file with a collection; a declared document type is kept but never read."""
 
     def _read_content(self, path: Path) -> Any:
         content = read_text(path)
@@ -282,8 +281,7 @@ def _replace_annotations(one: Annotated) -> None:
 
 
 def _annotation_holders(document: Node) -> Iterator[Node]:
-    """Yield the nodes that can contain annotations and relations: the document, its passages and
-    sentences."""
+    """Yield the nodes that can contain annotations and relations: document, passages and sentences."""
     yield document
     for passage in document["passages"]:
         yield passage

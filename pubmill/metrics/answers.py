@@ -18,8 +18,7 @@ import numpy as np
 
 from pubmill.examples.kinds import SpanExample
 from pubmill.metrics.contributions import Function, Scored, scored, units_of
-from pubmill.metrics.ratios import quotient
-from pubmill.metrics.registry import Metric, measure_of, register
+from pubmill.metrics.registry import Metric, measure_of, quotient, register
 
 Ranked = Sequence[tuple[str, float]]
 """Answers and their probabilities, best first; the answer "" means that the context has none."""

@@ -1,12 +1,22 @@
 """Accuracy and F1 of examples with one label, or with any number of labels."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from pubmill.metrics.contributions import Array, Measure, Scored, Totals, scored
-from pubmill.metrics.ratios import mean_f1, pooled, quotient, ratio, tallies, tally
-from pubmill.metrics.registry import Metric, measure_of, register
+from pubmill.metrics.registry import (
+    Metric,
+    mean_f1,
+    measure_of,
+    pooled,
+    quotient,
+    ratio,
+    register,
+    tallies,
+    tally,
+)
 
 
 def score_labels(
@@ -75,59 +85,50 @@ def accuracy(totals: Totals) -> Array:
     return quotient(pooled(tallies(totals, "class", "negative"), totals).correct, totals["examples"])
 
 
+_of_labels = partial(Metric, kinds=("sequence",), version=1)
+_of_both = partial(Metric, kinds=("sequence", "multilabel"), version=1)
+
 register(
-    Metric(
+    _of_both(
         name="micro_f1",
-        kinds=("sequence", "multilabel"),
-        version=1,
         label="micro F1",
         definition="F1 over all labels together, but for the one that says that there is nothing",
         source="gu2020 Table 3, 4.5; the label left out as BLUE's `eval_rel.py`",
         function=micro_f1,
         chooses=micro_f1,
     ),
-    Metric(
+    _of_labels(
         name="micro_precision",
-        kinds=("sequence",),
-        version=1,
         label="micro precision",
         definition="share of the predicted labels that are right, the one for nothing left out",
         source="as `micro_f1`; shin2020 Table 1",
         function=micro_precision,
     ),
-    Metric(
+    _of_labels(
         name="micro_recall",
-        kinds=("sequence",),
-        version=1,
         label="micro recall",
         definition="share of the labels that are found, the one for nothing left out",
         source="as `micro_f1`; shin2020 Table 1",
         function=micro_recall,
     ),
-    Metric(
+    _of_labels(
         name="positive_f1",
-        kinds=("sequence",),
-        version=1,
         label="F1 of the positive label",
         definition="F1 of the positive one of two labels",
         source="GAD",
         function=positive_f1,
         chooses=micro_f1,  # also defined if dev has only positive examples
     ),
-    Metric(
+    _of_both(
         name="macro_f1",
-        kinds=("sequence", "multilabel"),
-        version=1,
         label="macro F1",
         definition="F1 of each label, then the mean over labels",
         source="scikit-learn",
         function=macro_f1,
         chooses=macro_f1,
     ),
-    Metric(
+    _of_labels(
         name="accuracy",
-        kinds=("sequence",),
-        version=1,
         label="accuracy",
         definition="share of examples with the right label",
         source="gu2020 4.6",

@@ -7,8 +7,7 @@ from statistics import fmean
 import numpy as np
 
 from pubmill.metrics.contributions import Array, Scored, Totals, scored
-from pubmill.metrics.ratios import quotient
-from pubmill.metrics.registry import Metric, register
+from pubmill.metrics.registry import Metric, quotient, register
 
 ROUNDING = 1e-12
 """A variance below this share of the mean square is due to rounding and counts as 0."""

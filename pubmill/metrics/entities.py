@@ -22,18 +22,19 @@ from pubmill.examples.kinds import MentionsExample
 from pubmill.examples.subword_labels import PredictedLabels, gold_subwords, subword_mentions
 from pubmill.examples.tagging import Mention, to_mentions
 from pubmill.metrics.contributions import Array, Function, Scored, Totals, scored
-from pubmill.metrics.ratios import (
+from pubmill.metrics.registry import (
     COUNTS,
+    Metric,
     f1_of,
     mean_f1,
     pooled,
     precision_of,
     ratio,
     recall_of,
+    register,
     tallies,
     tally,
 )
-from pubmill.metrics.registry import Metric, register
 
 Labels = Sequence[Sequence[str]]
 Mentions = tuple[Set[Mention], Set[Mention]]

@@ -93,8 +93,7 @@ def over_types(average: Average) -> Score:
 
 
 def over_documents(examples: Examples, predictions: Sequence[Labels], negative: str | None) -> float | None:
-    """Mean of the documents' F1, of those with gold or predicted entities; not defined if the source does
-    not mark documents."""
+    """Mean F1 of the documents with gold or predicted entities; None if one has no mark."""
     documents: dict[str, list[Pair]] = {}
     for example, pair in zip(examples, pairs_of(examples, predictions), strict=True):
         if example.document is None:
