@@ -32,11 +32,10 @@ LONGEST = 100
 THRESHOLD = 0.42
 """Probability above which an answer is in a list (`--threshold` of biocodes/transform_n2b_list.py)."""
 
-SQUAD = ("exact_match", "f1", "best_f1")
-BIOASQ = ("strict_accuracy", "lenient_accuracy", "mrr")
 LISTS = ("list_precision", "list_recall", "list_f1")
 COUNTS = ("examples", "questions", "without_gold")
-TOTALS = (*COUNTS, *SQUAD, *BIOASQ, *LISTS)
+OTHERS = ("exact_match", "f1", "best_f1", "strict_accuracy", "lenient_accuracy", "mrr")
+TOTALS = (*COUNTS, *OTHERS, *LISTS)
 
 
 @dataclass(slots=True)
@@ -323,7 +322,8 @@ def _word_f1(gold: list[str], predicted: list[str]) -> float:
 
 def _question_contribution(question: AnsweredQuestion) -> dict[str, float]:
     exact, f1 = _answer_scores(question, question.best)
-    rank = _correct_rank(question)
+    right = {gold.lower() for gold in question.golds}
+    rank = next((rank for rank, text in enumerate(question.submitted, 1) if text in right), None)
     return {
         "questions": 1.0,
         "without_gold": float(not question.golds),
@@ -334,9 +334,3 @@ def _question_contribution(question: AnsweredQuestion) -> dict[str, float]:
         "mrr": 1 / rank if rank else 0.0,
         **dict(zip(LISTS, list_scores(question.items, question.listed), strict=True)),
     }
-
-
-def _correct_rank(question: AnsweredQuestion) -> int | None:
-    """Return the rank of the first correct answer among those that BioASQ evaluates, or None."""
-    right = {gold.lower() for gold in question.golds}
-    return next((rank for rank, text in enumerate(question.submitted, 1) if text in right), None)

@@ -18,15 +18,16 @@ from typing import Any
 import numpy as np
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import MentionsExample
+from pubmill.examples.kinds import MentionsExample, TokensExample
 from pubmill.examples.subword_labels import PredictedLabels, gold_subwords, subword_mentions
 from pubmill.examples.tagging import Mention, to_mentions
-from pubmill.metrics.contributions import Array, Function, Scored, Totals, scored
+from pubmill.metrics.contributions import Array, Function, Scored, Totals, scored, together, units_of
 from pubmill.metrics.registry import (
     COUNTS,
     Metric,
     f1_of,
     mean_f1,
+    measure_of,
     pooled,
     precision_of,
     ratio,
@@ -43,6 +44,14 @@ Span = Sequence[int | str]
 """First word, word after the last, type."""
 ELEMENTS = {"participants": "PAR", "interventions": "INT", "outcomes": "OUT"}
 """Layer of EBM-NLP's annotations -> its element in the labels."""
+
+
+def score_tokens(examples: Sequence[TokensExample], predicted: Labels) -> Scored:
+    """Compute all metrics of BIO labels: exact and relaxed entities, those of subwords, words, and layers."""
+    gold, units = [example.labels for example in examples], units_of(examples).numbers
+    of_words = (score_entities, score_relaxed, score_subtokens, score_words)
+    layers = score_layers([example.layers for example in examples], predicted, units)
+    return together([*(score(gold, predicted, units) for score in of_words), layers], measure_of("tokens"))
 
 
 def score_entities(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
