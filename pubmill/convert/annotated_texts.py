@@ -5,8 +5,7 @@ of both functions say how a file is read; where they are needed and missing, the
 
 - `form`: `pubtator`, `bioc-xml`, `bioc-json`, `brat`, `doccano` or `dygie` (whose words and sentences are
   kept), of the source of the split or `archive`; or `drugprot`, of the sources `SPLIT_abstracts`,
-  `SPLIT_entities` and `SPLIT_relations`. With a source `SPLIT_documents`, the split is of the documents that
-  it names.
+  `SPLIT_entities` and `SPLIT_relations`. A source `SPLIT_documents` names the documents of the split.
 - `folder`: for an archive, the folder of the split in it.
 - `types`: the types that are kept, as a list, or a mapping to the examples' types; all by default. Others are
   counted as `left_out.mentions_of_other_types`.
@@ -14,11 +13,9 @@ of both functions say how a file is read; where they are needed and missing, the
   capital letter) or `lines`.
 - `misplaced: leave_out`: mentions that differ from the text at their offsets are counted
   (`left_out.misplaced_mentions`), not errors.
-- `composite`: of a mention of several concepts that BioC gives besides its parts, keep the `whole` or the
-  `parts`.
+- `composite`: of a mention of several concepts that BioC gives besides its parts, the `whole` or `parts`.
 - `discontinuous`: a mention of several pieces is read as all that it `covers`, or left out (`leave_out`).
-- `overlaps`: of overlapping mentions keep the `longest` or the `shortest`, as a word has one label
-  (`mentions` only).
+- `overlaps`: of overlapping `mentions` keep the `longest` or the `shortest`, as a word has one label.
 - `held_out`: `{share: 0.1, seed: 1}`: dev is that share of the documents of the source `train`.
 
 Events are counted by type as `left_out.events.TYPE`.

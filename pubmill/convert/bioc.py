@@ -1,8 +1,7 @@
 """Writer of BioC JSON (Comeau et al. 2013): labelled words, or texts with a label, as annotated documents.
 
 Successive examples of one document are its passages; an example without a document is one of its own. Words
-are joined by blanks, because the examples have no other text. Offsets count characters from the document's
-start.
+are joined by blanks, as the examples have no other text. Offsets count characters of the document.
 """
 
 import json

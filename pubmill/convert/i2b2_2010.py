@@ -68,8 +68,7 @@ def relations(source: ConverterInput) -> Iterator[SequenceExample]:
     BLUE makes its candidates this way, and lewis2020 uses its files. The label is the relation between the
     two concepts in either direction, else `false`; a pair with several relations has one example for each, as
     in BLUE. Ids are `DOCUMENT.CONCEPT.CONCEPT` (numbers in the file), with `.2`, `.3`, ... for further
-    relations. `left_out` counts `concepts_across_lines` and `relations_without_pair` (whose concepts share no
-    line).
+    relations. `left_out` counts `concepts_across_lines` and `relations_without_pair` (in no common line).
     """
     source.check_options("dev")
     for document, note, marked in _documents(source, "rel"):

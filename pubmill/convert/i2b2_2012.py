@@ -2,8 +2,7 @@
 
 Sources: `train` (2012-07-15.original-annotation.release.tar.gz) and `test`
 (2012-08-08.test-data.event-timex-groundtruth.tar.gz), with a file `NUMBER.xml` for each note. `i2b2_xml`
-describes the form and its irregularities. dev is a part of train, by documents
-(`ConverterInput.held_out`).
+describes the form and its irregularities. dev is a part of train, by documents (`held_out`).
 """
 
 import re

@@ -10,8 +10,7 @@ of all splits, `split_column` names the column with their splits, and `split_val
   choose from: the key of a mapping of letters to texts, of a list of texts (A, B, ...), or a list of keys,
   one for each text; they become the second text, and the label is a letter, or one of the texts.
 - `multilabel`: `text`, to which `choices` are added if there are any, and either `label`, a list or a text in
-  which `separator` divides labels, or `columns`, the names of columns of 0 and 1 that are labels; `labels` as
-  above.
+  which `separator` divides labels, or `columns`, the names of labels' columns of 0 and 1; `labels` as above.
 - `tokens`: `words` and `label`, lists of one length; `labels`: the BIO label of each number, or `as_written`.
 - `regression`: `text`, `text_pair` and `score`.
 - `span`: `question`, `context`, and `answers` with `text` and `answer_start` in it, as SQuAD has in Parquet.

@@ -80,9 +80,8 @@ class Layout:
 def read(source: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the examples of one split; `Layout` describes the options, which can differ by split.
 
-    Ids are `SPLIT-000001`, ... if no column contains them. Rows of the file outside of the selected ones are
-    counted as left out. A `PubmillError` names the file and line of anything in another form, and of a
-    repeated id.
+    Ids are `SPLIT-000001`, ... if no column contains them. Rows that are not selected are counted as left
+    out. A `PubmillError` names the file and line of anything in another form, and of a repeated id.
     """
     layout = source.options_as(Layout)
     path = source.of_split()

@@ -157,8 +157,7 @@ def _to_xml(tag: str, node: Node) -> etree._Element:
 def documents_of(content: Any, where: str, misplaced: bool = False) -> Iterator[InputDocument]:
     """Yield the documents of a collection, or of a list of collections, in BioC's JSON form.
 
-    `misplaced`: mentions that differ from the text at their offsets are counted and left out; they are errors
-    otherwise.
+    `misplaced`: mentions that differ from the text at their offsets are left out and counted, not errors.
     """
     for collection in content if isinstance(content, list) else [content]:
         for number, document in enumerate(_child_nodes(collection, "documents", where, True), 1):

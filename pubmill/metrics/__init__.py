@@ -43,8 +43,7 @@ def dev_score(
 ) -> float:
     """Return the dev score by which weights and trials are chosen for a metric; higher is better.
 
-    It is 0.0 where the score is not defined (no positive anywhere, constant scores), so that such weights are
-    never kept.
+    It is 0.0 where it is not defined (no positive anywhere, constant scores): such weights are never kept.
     """
     chooses = METRICS[metric].chooses
     assert chooses is not None, f"{metric} has no dev score"

@@ -69,8 +69,7 @@ def score_answers(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) 
     answers that consist of articles and punctuation), for the most probable answer from any context, after
     lower-casing and removal of ASCII punctuation, articles and redundant white space:
     - `exact_match`: the share of questions whose answer equals a gold one.
-    - `f1`: the mean over questions of the highest word F1 with a gold answer. Without a gold answer, only ""
-      is correct.
+    - `f1`: the mean over questions of the highest word F1 with a gold answer; without one, only "" is right.
     - `best_f1`: the same if "" is predicted where it is more probable than the best other answer by more than
       a threshold, the best one for these questions (`find_best_thresh` of the script).
 

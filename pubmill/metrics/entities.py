@@ -267,8 +267,7 @@ def score_words(gold: Labels, predicted: Labels, units: Sequence[int] | None = N
     compute the final score as the average among PIO elements in the dataset". An element is a type; B and I
     are equivalent, and O has no element. `word_macro_f1` is the mean over the elements in the gold: one that
     is not predicted counts with an F1 of 0; one that occurs only in predictions does not belong to the
-    dataset (its words reduce the recall of the others). If the gold has no element, the metric is not
-    reported.
+    dataset (its words reduce the recall of the others). Without gold elements it is not reported.
 
     Counts: `gold_words`, `predicted_words`, `correct_words`, for all elements of the gold together.
     """

@@ -110,8 +110,7 @@ def read_record(path: Path) -> Record:
 def score_run(
     recipe: ScoringRecipe, scorer: Scorer, predictions: Path, examples: Path, training: Path
 ) -> tuple[Record, Items]:
-    """Score one run's predictions on the examples of its split; return its record and contributions by
-    document.
+    """Score one run's predictions on the examples of its split; return its record and contributions.
 
     A run without predictions, which its trainer marked as failed, gets a record without metrics: a failure is
     a result and never gets a substitute score. The same holds if the main metric is not defined for the gold

@@ -17,8 +17,7 @@ class Metric:
 
     - `version`: raised when `function` returns another value for the same totals, or when its totals change.
     - `label`: its name in tables; `definition`: what it counts; `source`: the source of the definition.
-    - `chooses`: the dev score by which weights and trials are chosen for this metric; None if it cannot be
-      used for that.
+    - `chooses`: the dev score by which weights and trials are chosen for this metric, if it can be.
     - `needs`: values of the fine-tuning recipe without which a run's predictions do not define it.
     - `parts`: values recorded with it, which share its version and which no spec can name.
     """
