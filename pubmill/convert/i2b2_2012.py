@@ -32,9 +32,6 @@ def read(source: ConverterInput) -> Iterator[TokensExample]:
     if not isinstance(tags, list) or not tags or not set(map(str, tags)) <= TYPES.keys():
         raise SpecError(f"the converter's option `tags` is {tags!r}; give a list of {sorted(TYPES)}")
     notes = i2b2_xml.notes(source.input("test" if source.split == "test" else "train"), _NAME)
-    if source.split != "test":
-        of_split = source.held_out(notes)
-        notes = {document: note for document, note in notes.items() if document in of_split}
     types = {name: TYPES[name] for name in tags}
     known = i2b2_xml.Tags(types, OTHERS | TYPES.keys() - types.keys(), "type", untyped=True)
-    yield from i2b2_xml.examples(source, notes.values(), known)
+    yield from i2b2_xml.examples(source, notes, known)

@@ -10,9 +10,8 @@ from typing import Any
 
 from pubmill.examples.kinds import Example
 from pubmill.metrics.answers import score_answers
-from pubmill.metrics.classes import score_label_sets, score_labels
+from pubmill.metrics.classes import score_correlation, score_label_sets, score_labels
 from pubmill.metrics.contributions import Scored, units_of
-from pubmill.metrics.correlation import score_correlation
 from pubmill.metrics.entities import score_spans, score_tokens
 from pubmill.metrics.registry import METRICS, Metric, dev_scores, metrics_of
 from pubmill.metrics.relation_sets import score_relations

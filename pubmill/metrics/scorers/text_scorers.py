@@ -9,8 +9,7 @@ from statistics import fmean
 
 from pubmill.examples.kinds import MultilabelExample, RegressionExample, SequenceExample, SpanExample
 from pubmill.metrics.answers import Ranked, score_answers
-from pubmill.metrics.classes import score_label_sets
-from pubmill.metrics.correlation import score_correlation
+from pubmill.metrics.classes import score_correlation, score_label_sets
 from pubmill.metrics.scorers.published_scorer import (
     Average,
     PublishedScorer,
