@@ -12,7 +12,8 @@ from typing import Any
 from pubmill.examples import kinds
 
 Counts = dict[str, int | None]
-OPEN = ("labels.", "mentions.", "words.", "left_out.")
+BY_NAME = ("labels.", "mentions.", "words.")
+OPEN = (*BY_NAME, "left_out.")
 """Prefixes of per-label counts; a missing label counts as 0."""
 
 
@@ -41,21 +42,17 @@ def unknown_names(
     would exclude nothing.
     """
     measured = (measure for of_split in counts.values() for measure in of_split)
-    names = {measure.partition(".")[2] for measure in measured if _is_counted_by_name(measure)}
+    names = {measure.partition(".")[2] for measure in measured if measure.startswith(BY_NAME)}
     known = ", ".join(sorted(names)) or "none"
     messages = [
         f"{split} {measure}: there is no such name; there are {known}"
         for split, measures in expect.items()
         for measure, number in measures.items()
-        if number == 0 and _is_counted_by_name(measure) and measure.partition(".")[2] not in names
+        if number == 0 and measure.startswith(BY_NAME) and measure.partition(".")[2] not in names
     ]
     if negative is not None and negative not in names:
         messages.append(f"negative: there is no label {negative!r}; there are {known}")
     return messages
-
-
-def _is_counted_by_name(measure: str) -> bool:
-    return measure.startswith(OPEN) and not measure.startswith("left_out.")
 
 
 def _count_tokens(examples: Sequence[kinds.TokensExample]) -> Counts:
@@ -109,10 +106,6 @@ def _count_multilabel(examples: Sequence[kinds.MultilabelExample]) -> Counts:
         "without_label": sum(not example.labels for example in examples),
         **_label_counts(label for example in examples for label in example.labels),
     }
-
-
-def _count_regression(examples: Sequence[kinds.RegressionExample]) -> Counts:
-    return {"examples": len(examples), "ratings": sum(len(example.ratings) for example in examples)}
 
 
 def _count_spans(examples: Sequence[kinds.SpanExample]) -> Counts:
@@ -179,7 +172,10 @@ MEASURES: dict[type[kinds.Example], Callable[[Any], Counts]] = {
     kinds.TokensExample: _count_tokens,
     kinds.SequenceExample: _count_sequences,
     kinds.MultilabelExample: _count_multilabel,
-    kinds.RegressionExample: _count_regression,
+    kinds.RegressionExample: lambda examples: {
+        "examples": len(examples),
+        "ratings": sum(len(example.ratings) for example in examples),
+    },
     kinds.SpanExample: _count_spans,
     kinds.RelationsExample: _count_relations,
     kinds.MentionsExample: _count_mentions,

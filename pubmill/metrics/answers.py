@@ -106,32 +106,30 @@ def mean_over_answerable(name: str) -> Function:
     return lambda totals: np.where(totals["without_gold"] > 0, np.nan, mean(totals))
 
 
-_metric = partial(Metric, kinds=("span",))
+_metric = partial(Metric, kinds=("span",), version=1)
+_of_lists = partial(_metric, tasks=("list",))
+_of_factoids = partial(
+    Metric, kinds=("span",), tasks=("factoid",), version=2, source="BioASQ; answers as BioBERT submits them"
+)
 
 register(
-    _metric(
+    _of_lists(
         name="list_f1",
-        tasks=("list",),
-        version=1,
         label="mean F1 of lists",
         definition="F1 of each list of answers, mean over questions",
         source="BioASQ's EvaluatorTask1b; answers as bioasq-biobert submits them",
         function=mean_over_answerable("list_f1"),
         chooses=mean_over_questions("list_f1"),
     ),
-    _metric(
+    _of_lists(
         name="list_precision",
-        tasks=("list",),
-        version=1,
         label="mean precision of lists",
         definition="share of a list's answers that are right, mean over questions",
         source="as `list_f1`",
         function=mean_over_answerable("list_precision"),
     ),
-    _metric(
+    _of_lists(
         name="list_recall",
-        tasks=("list",),
-        version=1,
         label="mean recall of lists",
         definition="share of the items that are in the list, mean over questions",
         source="as `list_f1`",
@@ -139,7 +137,6 @@ register(
     ),
     _metric(
         name="exact_match",
-        version=1,
         label="exact match",
         definition="share of questions whose best answer equals a gold one",
         source="SQuAD's script, 2.0",
@@ -147,7 +144,6 @@ register(
     ),
     _metric(
         name="f1",
-        version=1,
         label="F1 over words of answers",
         definition="F1 over the words of best answer and gold answer, mean over questions",
         source="SQuAD's script, 2.0",
@@ -157,37 +153,27 @@ register(
     _metric(
         name="best_f1",
         tasks=("reading",),
-        version=1,
         label="F1 at the best threshold",
         definition="F1 over words of answers, with the best threshold of no answer for these questions",
         source="SQuAD's script, 2.0 (`best_f1`)",
         function=mean_over_questions("best_f1"),
     ),
-    _metric(
+    _of_factoids(
         name="strict_accuracy",
-        tasks=("factoid",),
-        version=2,
         label="strict accuracy",
         definition="share of questions whose first answer is right",
-        source="BioASQ; answers as BioBERT submits them",
         function=mean_over_answerable("strict_accuracy"),
     ),
-    _metric(
+    _of_factoids(
         name="lenient_accuracy",
-        tasks=("factoid",),
-        version=2,
         label="lenient accuracy",
         definition="share of questions with a right one among their first five answers",
-        source="BioASQ; answers as BioBERT submits them",
         function=mean_over_answerable("lenient_accuracy"),
     ),
-    _metric(
+    _of_factoids(
         name="mrr",
-        tasks=("factoid",),
-        version=2,
         label="mean reciprocal rank",
         definition="mean over questions of 1 / rank of the first right answer among five, 0 without one",
-        source="BioASQ; answers as BioBERT submits them",
         function=mean_over_answerable("mrr"),
         chooses=mean_over_questions("mrr"),
     ),

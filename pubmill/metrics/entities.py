@@ -311,12 +311,12 @@ def _macro_f1(family: str) -> Function:
     return mean
 
 
+_word_metric = partial(Metric, kinds=("tokens",), tasks=("pico",), version=1)
+
+
 word_metrics = register(
-    Metric(
+    _word_metric(
         name="word_macro_f1",
-        kinds=("tokens",),
-        tasks=("pico",),
-        version=1,
         label="macro F1 over words",
         definition="F1 over the words of each element, then the mean over elements",
         source="gu2020 4.2",
@@ -327,11 +327,8 @@ word_metrics = register(
 
 
 layer_metrics = register(
-    Metric(
+    _word_metric(
         name="layers_macro_f1",
-        kinds=("tokens",),
-        tasks=("pico",),
-        version=1,
         label="macro F1 over words of all layers",
         definition="as `word_macro_f1`, where a word can belong to several elements in the gold",
         source="gu2020 4.2, 5.2",
