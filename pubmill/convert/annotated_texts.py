@@ -5,8 +5,7 @@ of both functions say how a file is read; where they are needed and missing, the
 
 - `form`: `pubtator`, `bioc-xml`, `bioc-json`, `brat`, `doccano` or `dygie` (whose words and sentences are
   kept), of the source of the split or `archive`; or `drugprot`, of the sources `SPLIT_abstracts`,
-  `SPLIT_entities` and `SPLIT_relations`. With a source `SPLIT_documents`, the split is of the documents that
-  it names.
+  `SPLIT_entities` and `SPLIT_relations`. A source `SPLIT_documents` names the documents of the split.
 - `folder`: for an archive, the folder of the split in it.
 - `types`: the types that are kept, as a list, or a mapping to the examples' types; all by default. Others are
   counted as `left_out.mentions_of_other_types`.
@@ -14,11 +13,9 @@ of both functions say how a file is read; where they are needed and missing, the
   capital letter) or `lines`.
 - `misplaced: leave_out`: mentions that differ from the text at their offsets are counted
   (`left_out.misplaced_mentions`), not errors.
-- `composite`: of a mention of several concepts that BioC gives besides its parts, keep the `whole` or the
-  `parts`.
+- `composite`: of a mention of several concepts that BioC gives besides its parts, the `whole` or `parts`.
 - `discontinuous`: a mention of several pieces is read as all that it `covers`, or left out (`leave_out`).
-- `overlaps`: of overlapping mentions keep the `longest` or the `shortest`, as a word has one label
-  (`mentions` only).
+- `overlaps`: of overlapping `mentions` keep the `longest` or the `shortest`, as a word has one label.
 - `held_out`: `{share: 0.1, seed: 1}`: dev is that share of the documents of the source `train`.
 
 Events are counted by type as `left_out.events.TYPE`.
@@ -105,8 +102,7 @@ def mentions(source: ConverterInput) -> Iterator[TokensExample]:
 
 
 def nested_mentions(source: ConverterInput) -> Iterator[MentionsExample]:
-    """Yield the sentences of one split with all their mentions, nested and overlapping ones too; otherwise as
-    `mentions`."""
+    """Yield sentences as `mentions` does, with all their mentions, nested and overlapping ones too."""
     for name, document, sentence in _sentences(source, source.options_as(TextReading), None):
         spans = [WordSpan(*span) for span in sorted(set(sentence.spans))]
         yield MentionsExample(id=name, document=document, words=sentence.words, mentions=spans)
@@ -115,8 +111,7 @@ def nested_mentions(source: ConverterInput) -> Iterator[MentionsExample]:
 def _sentences(
     source: ConverterInput, reading: TextReading, longest: bool | None
 ) -> Iterator[tuple[str, str, words.Sentence]]:
-    """Yield each sentence with its id and document; of overlapping mentions the `longest` or the shortest is
-    kept, or all (None)."""
+    """Yield each sentence with its id and document; `longest` as in `words.sentences`."""
     number = 0
     for one in texts(source, reading):
         marked = [words.NoteMention(mention.start, mention.end, mention.type) for mention in one.mentions]
@@ -258,14 +253,13 @@ def sentence_ends(source: ConverterInput, reading: TextReading) -> Callable[[str
 def needed_readings(documents: Sequence[InputDocument]) -> Mapping[str, str]:
     """Return the options that documents need because they can be read in several ways, with the first way."""
     marked = [mention for one in documents for part in one.passages for mention in part.mentions]
-    needed: dict[str, str] = {}
-    if any(one.misplaced for one in documents):
-        needed["misplaced"] = "leave_out"
-    if any(mention.role for mention in marked):
-        needed["composite"] = "whole"
-    if any(mention.spans for mention in marked):
-        needed["discontinuous"] = "covers"
-    return needed | ({"overlaps": "longest"} if any(map(has_overlaps, documents)) else {})
+    found = {
+        ("misplaced", "leave_out"): any(one.misplaced for one in documents),
+        ("composite", "whole"): any(mention.role for mention in marked),
+        ("discontinuous", "covers"): any(mention.spans for mention in marked),
+        ("overlaps", "longest"): any(map(has_overlaps, documents)),
+    }
+    return dict(option for option, is_needed in found.items() if is_needed)
 
 
 def has_overlaps(document: InputDocument) -> bool:

@@ -5,7 +5,7 @@ are those of the examples.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any
 
 import pyarrow as pa
@@ -88,9 +88,7 @@ def _annotated_documents(examples: Sequence[TokensExample | MentionsExample]) ->
 
 
 def _entities(one: TokensExample | MentionsExample, text: str, offset: int) -> Iterator[Row]:
-    starts = [0]
-    for word in one.words:
-        starts.append(starts[-1] + len(word) + 1)
+    starts = list(accumulate((len(word) + 1 for word in one.words), initial=0))
     mentions = one.spans if isinstance(one, MentionsExample) else to_mentions(one.labels)
     for number, (first, after, kind) in enumerate(mentions, 1):
         start, end = starts[first], starts[after] - 1
@@ -100,33 +98,32 @@ def _entities(one: TokensExample | MentionsExample, text: str, offset: int) -> I
 
 def _relation(one: SequenceExample, labels: Sequence[str], negative: str | None) -> Row:
     """Return a text with its two mentions and, unless there is none, their relation."""
-    entities = [
-        {
-            **_span(f"{one.id}_T{number}", entity.type, one.text[entity.start : entity.end], entity.start),
-            "normalized": [{"db_name": "source", "db_id": entity.id}] if entity.id else [],
-        }
-        for number, entity in enumerate(one.entities, 1)
-    ]
-    names = [f"{one.id}_T{number}" for number in (1, 2)]
-    relation: Row = {"id": f"{one.id}_R1", "type": one.label, "arg1_id": names[0], "arg2_id": names[1]}
-    relations = [{**relation, "normalized": []}] if one.label != negative and len(entities) > 1 else []
-    passages = [_span(f"{one.id}_P1", "text", one.text, 0)]
-    return _knowledge(one.id, one.document or one.id, passages, entities, relations)
+    mentions = {"arg1_id": f"{one.id}_T1", "arg2_id": f"{one.id}_T2"}
+    relation: Row = {"id": f"{one.id}_R1", "type": one.label, **mentions, "normalized": []}
+    return _text_with_entities(one, [relation] if one.label != negative and len(one.entities) > 1 else [])
 
 
 def _related_concepts(one: RelationsExample) -> Row:
     """Return a document with its mentions and, between the first mentions of two concepts, their relations;
     one of a concept without mentions has no place in this schema."""
-    first, entities = dict[str | None, str](), list[Row]()
+    first: dict[str | None, str] = {}
     for number, entity in enumerate(one.entities, 1):
-        name = f"{one.id}_T{number}"
-        first.setdefault(entity.id, name)
-        span = _span(name, entity.type, one.text[entity.start : entity.end], entity.start)
-        entities.append({**span, "normalized": [{"db_name": "source", "db_id": entity.id}]})
+        first.setdefault(entity.id, f"{one.id}_T{number}")
     relations: list[Row] = [
         {"id": f"{one.id}_R{n}", "type": label, "arg1_id": first[a], "arg2_id": first[b], "normalized": []}
         for n, (a, b, label, *_) in enumerate(one.relations, 1)
         if a in first and b in first
+    ]
+    return _text_with_entities(one, relations)
+
+
+def _text_with_entities(one: SequenceExample | RelationsExample, relations: list[Row]) -> Row:
+    entities: list[Row] = [
+        {
+            **_span(f"{one.id}_T{number}", entity.type, one.text[entity.start : entity.end], entity.start),
+            "normalized": [{"db_name": "source", "db_id": entity.id}] if entity.id else [],
+        }
+        for number, entity in enumerate(one.entities, 1)
     ]
     passages = [_span(f"{one.id}_P1", "text", one.text, 0)]
     return _knowledge(one.id, one.document or one.id, passages, entities, relations)

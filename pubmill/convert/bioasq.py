@@ -178,8 +178,7 @@ def list_questions(source: ConverterInput) -> Iterator[SpanExample]:
 def _asked(
     source: ConverterInput, kind: str, items_of: Callable[[BioasqQuestion, Path], list[list[str]]]
 ) -> Iterator[tuple[list[list[str]], list[SpanExample]]]:
-    """Yield the items and the examples of each question of a kind that has gold answers and snippets; the
-    others are counted."""
+    """Yield items and examples of each question with gold answers and snippets; others are counted."""
     source.check_options()
     archive, left_out = source.of_split(), source.left_out
     for question in _questions_of_type(questions(archive, left_out), kind, left_out):

@@ -1,13 +1,12 @@
 """Writer of BioC JSON (Comeau et al. 2013): labelled words, or texts with a label, as annotated documents.
 
 Successive examples of one document are its passages; an example without a document is one of its own. Words
-are joined by blanks, because the examples have no other text. Offsets count characters from the document's
-start.
+are joined by blanks, as the examples have no other text. Offsets count characters of the document.
 """
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any
 
 from pubmill.convert.exports import WriterOptions
@@ -58,9 +57,7 @@ def _document(name: str, examples: Iterator[Any]) -> dict[str, object]:
 def _content(example: Any) -> tuple[str, list[Span], dict[str, str]]:
     """Return an example's text, its mentions, and what a passage says of it."""
     if isinstance(example, TokensExample):
-        starts = [0]
-        for word in example.words:
-            starts.append(starts[-1] + len(word) + 1)
+        starts = list(accumulate((len(word) + 1 for word in example.words), initial=0))
         mentions = to_mentions(example.labels)
         spans = [(starts[first], starts[last] - 1, kind or UNTYPED) for first, last, kind in mentions]
         return " ".join(example.words), spans, {}

@@ -8,7 +8,6 @@ lists, in their order, with scores recomputed as the mean of the annotators' sco
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple
 
 from pubmill.convert.source_files import ConverterInput, lines
 from pubmill.errors import PubmillError
@@ -21,12 +20,8 @@ LISTED = ["pair_id", "sent1", "sent2", "score"]
 RATINGS = {"0", "1", "2", "3", "4"}
 
 
-class RatedPair(NamedTuple):
-    """A pair of sentences in the original file."""
-
-    text: str
-    text_pair: str
-    ratings: list[float]
+Rated = dict[str, tuple[tuple[str, str], list[float]]]
+"""Number of a pair in the original file -> its sentences and ratings."""
 
 
 def read(source: ConverterInput) -> Iterator[RegressionExample]:
@@ -44,28 +39,30 @@ def read(source: ConverterInput) -> Iterator[RegressionExample]:
             what = "occurs for the second time" if pair in seen else "is not in the file of ratings"
             raise PubmillError(f"{where}: the pair {pair} {what}")
         seen.add(pair)
-        original = rated[pair]
-        _check_words(where, text, original.text)
-        _check_words(where, text_pair, original.text_pair)
-        mean = fmean(original.ratings)
+        originals, ratings = rated[pair]
+        for one, given in zip((text, text_pair), originals, strict=True):
+            if one.split() != given.split():
+                raise PubmillError(
+                    f"{where}: the sentence {quote(one)} is not that of the file of ratings, {quote(given)}"
+                )
+        mean = fmean(ratings)
         if score != str(mean):
             raise PubmillError(
                 f"{where}: pair {pair} has the score {quote(score)}, but the mean of its annotators is {mean}"
             )
         yield RegressionExample(
-            id=pair, document=None, text=text, text_pair=text_pair, score=mean, ratings=original.ratings
+            id=pair, document=None, text=text, text_pair=text_pair, score=mean, ratings=ratings
         )
 
 
-def _rated_pairs(path: Path) -> dict[str, RatedPair]:
-    """Return the original file's pairs by their number."""
-    pairs: dict[str, RatedPair] = {}
+def _rated_pairs(path: Path) -> Rated:
+    pairs: Rated = {}
     for where, (pair, text, text_pair, *ratings) in _rows(path, RATED):
         if not pair.isdecimal() or pair in pairs:
             raise PubmillError(f"{where}: expected a pair's number that isn't used yet, found {quote(pair)}")
         if not set(ratings) <= RATINGS:
             raise PubmillError(f"{where}: expected scores from 0 to 4, found {quote(' '.join(ratings))}")
-        pairs[pair] = RatedPair(text, text_pair, [float(rating) for rating in ratings])
+        pairs[pair] = (text, text_pair), [float(rating) for rating in ratings]
     return pairs
 
 
@@ -81,10 +78,3 @@ def _rows(path: Path, headings: list[str]) -> Iterator[tuple[str, list[str]]]:
             raise PubmillError(f"{path}:{number}: expected {len(headings)} columns, none of them empty")
         if number > 1:
             yield f"{path}:{number}", cells
-
-
-def _check_words(where: str, listed: str, original: str) -> None:
-    if listed.split() != original.split():
-        raise PubmillError(
-            f"{where}: the sentence {quote(listed)} is not that of the file of ratings, {quote(original)}"
-        )

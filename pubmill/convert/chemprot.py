@@ -52,8 +52,8 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
     from the form above, of offsets where the text is not the entity's, and of unknown ids.
     """
     source.check_options("sentences", "labels")
-    sentences: _Sentences = source.option("sentences", SENTENCES)
-    choose: _Choice = source.option("labels", LABELS)
+    sentences = source.option("sentences", SENTENCES)
+    choose = source.option("labels", LABELS)
     splitter = SentenceSplitter(source.input("punkt"))
     for pmid, document in _documents(source).items():
         placed: set[str | None] = set()
@@ -129,13 +129,14 @@ def _locate_pieces(text: str, pieces: Sequence[str]) -> list[Span]:
     return spans
 
 
-_Sentences = Callable[[SentenceSplitter, str], list[Span]]
-SENTENCES: dict[str, _Sentences] = {"punkt": _punkt_sentences, "punkt_merged": _blue_sentences}
+SENTENCES: dict[str, Callable[[SentenceSplitter, str], list[Span]]] = {
+    "punkt": _punkt_sentences,
+    "punkt_merged": _blue_sentences,
+}
 """Values of the option `sentences`: BLURB's sentences, or the closest possible ones to BLUE's."""
 
 
-_Choice = Callable[[Sequence[str]], list[str]]
-LABELS: dict[str, _Choice] = {
+LABELS: dict[str, Callable[[Sequence[str]], list[str]]] = {
     "last": lambda labels: list(labels[-1:]),
     "each": lambda labels: list(dict.fromkeys(labels)),
 }

@@ -32,8 +32,7 @@ _AHEAD = 3
 
 
 class AnnotatedDocument(NamedTuple):
-    """A document of a PubTator file: its text without blanks, and the identifiers of its mentions by their
-    words without blanks."""
+    """A document of a PubTator file: its text and, by their words, its mentions' identifiers; no blanks."""
 
     id: str
     text: str

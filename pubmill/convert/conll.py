@@ -13,8 +13,7 @@ Options of `read`, of which only `labels` is required:
 - `keep`: the types to keep; words of other types become O, and their mentions are counted as
   `left_out.mentions_of_other_types`.
 - `separator`: `tab` or `blank`.
-- `columns`: the names of all columns, including `word` and `label` (SciBERT's files:
-  `[word, pos, chunk, label]`).
+- `columns`: the names of all columns, with `word` and `label` (SciBERT: `[word, pos, chunk, label]`).
 - `outside`: the file's label for O.
 - `scheme`: one of `SCHEMES`; all except `iob2`, which must be well-formed, are converted to BIO.
 - `documents`: one of `MARKS`. With `conllu`, the file is CoNLL-U: other comments, ranges of words (`1-2`) and

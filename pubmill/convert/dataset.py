@@ -1,7 +1,6 @@
 """Conversion of one dataset: its files are converted, counted and compared with the spec's expected counts.
 
-`expect` has a citation in the spec; a dataset with other counts is not the published one, so nothing is
-written then.
+`expect` has a citation in the spec; a dataset with other counts is not the published one, and not written.
 """
 
 import importlib
@@ -72,8 +71,7 @@ def _convert_split(recipe: ConversionRecipe, read: Converter, source: ConverterI
     """Return the examples; errors name the dataset and split.
 
     For a dataset that isn't public, an unforeseen error reports only its place, because its message may
-    contain text. If files contradict each other, either may be wrong, so an error in one file also names the
-    others.
+    contain text. As either of two contradicting files may be wrong, an error in one also names the others.
     """
     where = f"dataset {recipe.dataset}, {source.split}"
     try:
@@ -100,8 +98,7 @@ def _check_examples(
 ) -> list[Example]:
     """Check that there are examples, that all are valid and of the kind, and that ids are unique.
 
-    The ids of a dataset that isn't public must be identifiers, because they occur in messages and possibly in
-    publications.
+    The ids of a dataset that isn't public must be identifiers, as messages and publications may have them.
     """
     where, files = f"dataset {recipe.dataset}, {source.split}", ", ".join(map(str, _own_sources(source)))
     if not examples:

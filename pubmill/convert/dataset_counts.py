@@ -9,24 +9,15 @@ from itertools import combinations, groupby, pairwise
 from statistics import fmean, quantiles
 from typing import Any
 
-from pubmill.examples.kinds import (
-    NOVELTY,
-    Example,
-    MentionsExample,
-    MultilabelExample,
-    RegressionExample,
-    RelationsExample,
-    SequenceExample,
-    SpanExample,
-    TokensExample,
-)
+from pubmill.examples import kinds
 
 Counts = dict[str, int | None]
-OPEN = ("labels.", "mentions.", "words.", "left_out.")
+BY_NAME = ("labels.", "mentions.", "words.")
+OPEN = (*BY_NAME, "left_out.")
 """Prefixes of per-label counts; a missing label counts as 0."""
 
 
-def count(examples: Sequence[Example]) -> Counts:
+def count(examples: Sequence[kinds.Example]) -> Counts:
     """Count one split, by the measures of its kind (`MEASURES`) and those of all kinds.
 
     `documents` counts the marked documents, None without marks; `repeated_documents` are those whose
@@ -51,24 +42,20 @@ def unknown_names(
     would exclude nothing.
     """
     measured = (measure for of_split in counts.values() for measure in of_split)
-    names = {measure.partition(".")[2] for measure in measured if _is_counted_by_name(measure)}
+    names = {measure.partition(".")[2] for measure in measured if measure.startswith(BY_NAME)}
     known = ", ".join(sorted(names)) or "none"
     messages = [
         f"{split} {measure}: there is no such name; there are {known}"
         for split, measures in expect.items()
         for measure, number in measures.items()
-        if number == 0 and _is_counted_by_name(measure) and measure.partition(".")[2] not in names
+        if number == 0 and measure.startswith(BY_NAME) and measure.partition(".")[2] not in names
     ]
     if negative is not None and negative not in names:
         messages.append(f"negative: there is no label {negative!r}; there are {known}")
     return messages
 
 
-def _is_counted_by_name(measure: str) -> bool:
-    return measure.startswith(OPEN) and not measure.startswith("left_out.")
-
-
-def _count_tokens(examples: Sequence[TokensExample]) -> Counts:
+def _count_tokens(examples: Sequence[kinds.TokensExample]) -> Counts:
     """Count a split of tokens examples.
 
     `mentions` are the B labels: BLURB's counts (gu2020 Table 3) are these, not runs of non-O words, except
@@ -101,7 +88,7 @@ def _count_tokens(examples: Sequence[TokensExample]) -> Counts:
     }
 
 
-def _count_sequences(examples: Sequence[SequenceExample]) -> Counts:
+def _count_sequences(examples: Sequence[kinds.SequenceExample]) -> Counts:
     """Count a split of sequence examples; `contradictory_texts` are inputs with more than one label."""
     labelled = {(key(example), example.label) for example in examples}
     inputs = Counter(text for text, _ in labelled)
@@ -112,7 +99,7 @@ def _count_sequences(examples: Sequence[SequenceExample]) -> Counts:
     }
 
 
-def _count_multilabel(examples: Sequence[MultilabelExample]) -> Counts:
+def _count_multilabel(examples: Sequence[kinds.MultilabelExample]) -> Counts:
     return {
         "examples": len(examples),
         "sentences": sum(len(example.sentences) for example in examples),
@@ -121,11 +108,7 @@ def _count_multilabel(examples: Sequence[MultilabelExample]) -> Counts:
     }
 
 
-def _count_regression(examples: Sequence[RegressionExample]) -> Counts:
-    return {"examples": len(examples), "ratings": sum(len(example.ratings) for example in examples)}
-
-
-def _count_spans(examples: Sequence[SpanExample]) -> Counts:
+def _count_spans(examples: Sequence[kinds.SpanExample]) -> Counts:
     """Count a split of span examples.
 
     `questions` are groups of examples, if the source has groups; `distinct_answers` are by text.
@@ -149,7 +132,7 @@ def _count_spans(examples: Sequence[SpanExample]) -> Counts:
     }
 
 
-def _count_relations(examples: Sequence[RelationsExample]) -> Counts:
+def _count_relations(examples: Sequence[kinds.RelationsExample]) -> Counts:
     """Count a split of documents with relations; `without_pair` are relations that cannot be predicted, as
     their concepts are no pair, and `novel` those that are said to be new."""
     relations = [one for example in examples for one in example.relations]
@@ -160,12 +143,12 @@ def _count_relations(examples: Sequence[RelationsExample]) -> Counts:
         "pairs": sum(len(example.pairs) for example in examples),
         "relations": len(relations),
         "without_pair": len(relations) - len(reachable),
-        "novel": sum(one[3:] == [NOVELTY[0]] for one in relations),
+        "novel": sum(one[3:] == [kinds.NOVELTY[0]] for one in relations),
         **_label_counts(one[2] for one in relations),
     }
 
 
-def _count_mentions(examples: Sequence[MentionsExample]) -> Counts:
+def _count_mentions(examples: Sequence[kinds.MentionsExample]) -> Counts:
     """Count a split of sentences with mentions; `nested` are those inside of another, or with its words."""
     mentions = [one for example in examples for one in example.mentions]
     return {
@@ -178,21 +161,24 @@ def _count_mentions(examples: Sequence[MentionsExample]) -> Counts:
     }
 
 
-def _nested(example: MentionsExample) -> int:
+def _nested(example: kinds.MentionsExample) -> int:
     return sum(
         any(one != of and of.first <= one.first and one.after <= of.after for of in example.mentions)
         for one in example.mentions
     )
 
 
-MEASURES: dict[type[Example], Callable[[Any], Counts]] = {
-    TokensExample: _count_tokens,
-    SequenceExample: _count_sequences,
-    MultilabelExample: _count_multilabel,
-    RegressionExample: _count_regression,
-    SpanExample: _count_spans,
-    RelationsExample: _count_relations,
-    MentionsExample: _count_mentions,
+MEASURES: dict[type[kinds.Example], Callable[[Any], Counts]] = {
+    kinds.TokensExample: _count_tokens,
+    kinds.SequenceExample: _count_sequences,
+    kinds.MultilabelExample: _count_multilabel,
+    kinds.RegressionExample: lambda examples: {
+        "examples": len(examples),
+        "ratings": sum(len(example.ratings) for example in examples),
+    },
+    kinds.SpanExample: _count_spans,
+    kinds.RelationsExample: _count_relations,
+    kinds.MentionsExample: _count_mentions,
 }
 
 
@@ -200,24 +186,24 @@ def _label_counts(labels: Any) -> dict[str, int]:
     return {f"labels.{label}": number for label, number in sorted(Counter(labels).items())}
 
 
-def key(example: Example) -> Hashable:
+def key(example: kinds.Example) -> Hashable:
     """Return a model's input of an example; examples with equal keys have the same input."""
     match example:
-        case TokensExample() | MentionsExample():
+        case kinds.TokensExample() | kinds.MentionsExample():
             return tuple(example.words)
-        case SequenceExample():
+        case kinds.SequenceExample():
             spans = tuple((entity.start, entity.end, entity.type) for entity in example.entities)
             return (example.text, example.text_pair, spans)
-        case RegressionExample():
+        case kinds.RegressionExample():
             return (example.text, example.text_pair)
-        case SpanExample():
+        case kinds.SpanExample():
             return (example.question, example.context)
-        case MultilabelExample() | RelationsExample():
+        case kinds.MultilabelExample() | kinds.RelationsExample():
             return example.text
     raise TypeError(f"{type(example).__name__} is no kind of example")
 
 
-def lengths(examples: Sequence[Example]) -> dict[str, float]:
+def lengths(examples: Sequence[kinds.Example]) -> dict[str, float]:
     """Return statistics of whitespace-separated words per input: mean, median, 95th percentile, maximum."""
     words = [_count_words(example) for example in examples]
     if not words:
@@ -226,14 +212,14 @@ def lengths(examples: Sequence[Example]) -> dict[str, float]:
     return {"mean": round(fmean(words), 2), "median": cuts[9], "p95": cuts[18], "max": max(words)}
 
 
-def _count_words(example: Example) -> int:
-    if isinstance(example, TokensExample | MentionsExample):
+def _count_words(example: kinds.Example) -> int:
+    if isinstance(example, kinds.TokensExample | kinds.MentionsExample):
         return len(example.words)
     texts = (getattr(example, name, None) for name in ("text", "text_pair", "question", "context"))
     return sum(len(text.split()) for text in texts if text)
 
 
-def overlaps(splits: dict[str, Sequence[Example]]) -> list[dict[str, str | int | None]]:
+def overlaps(splits: dict[str, Sequence[kinds.Example]]) -> list[dict[str, str | int | None]]:
     """Return for each pair of splits the later one's inputs that the earlier one has, and common documents.
 
     `documents` is None if documents are not marked.

@@ -182,7 +182,12 @@ def _sentences(source: ConverterInput) -> Iterator[_DdiSentence]:
         document = _attribute(root, "id", f"{place}:{root.sourceline}")
         for element in root:
             at = f"{place}:{element.sourceline}"
-            _check_children(root, element, at)
+            tags = {child.tag for child in element}
+            if element.tag != "sentence" or not tags <= {"entity", "pair"}:
+                raise PubmillError(
+                    f"{at}: expected <sentence> with <entity> and <pair> in <{root.tag}>, "
+                    f"found <{element.tag}> with {sorted(tags)}"
+                )
             text = _attribute(element, "text", at, may_be_empty=True)
             yield _DdiSentence(document, _element_id(element, document, at), text, element, place)
 
@@ -204,15 +209,6 @@ def _listed_members(source: ConverterInput) -> dict[str, str]:
             raise PubmillError(f"{where}: {quote(line)} is listed for the second time")
         listed[name] = where
     return listed
-
-
-def _check_children(root: etree._Element, sentence: etree._Element, where: str) -> None:
-    tags = {child.tag for child in sentence}
-    if sentence.tag != "sentence" or not tags <= {"entity", "pair"}:
-        raise PubmillError(
-            f"{where}: expected <sentence> with <entity> and <pair> in <{root.tag}>, "
-            f"found <{sentence.tag}> with {sorted(tags)}"
-        )
 
 
 def _attribute(element: etree._Element, name: str, where: str, *, may_be_empty: bool = False) -> str:

@@ -8,10 +8,8 @@ The options of `pubmill.convert.annotated_texts` say how a file is read. Further
   counted as `left_out.relations_of_other_types`.
 - `arguments`: `concepts`, as PubTator and BC5CDR relate them; or `mentions`, each a concept of its own, of
   which those of one sentence are pairs (DrugProt).
-- `separators`: the characters that separate the concepts of a mention, and of a relation's argument; `|,;` by
-  default.
-- `novelty`: each relation states whether it is `Novel` or `No`: in the fifth column of PubTator, the infon
-  `novel` of BioC.
+- `separators`: the characters that separate the concepts of a mention or an argument; `|,;` by default.
+- `novelty`: each relation is `Novel` or `No`, by PubTator's fifth column or BioC's infon `novel`.
 
 A relation of two concepts whose types are no pair is counted as `left_out.relations_of_other_pairs`; BioRED's
 evaluation leaves these out too. One whose concepts have no mentions stays, since the official evaluations

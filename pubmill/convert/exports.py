@@ -53,7 +53,10 @@ def publish(recipe: PublishedRecipe, examples: Path, output: Path) -> dict[str, 
     no file. If the spec or the card of the examples states that the dataset isn't public, only the owner may
     read the files, and a label is written beside them.
     """
-    writer = _find_writer(recipe)
+    try:
+        writer: Writer = load_function(recipe.writer, "writer")
+    except PubmillError as error:
+        raise PubmillError(f"specs/datasets/{recipe.dataset}.yaml: {error}") from None
     texts: dict[str, bytes] = {}
     results: dict[str, WrittenSplit] = {}
     for split, file in recipe.files.items():
@@ -71,13 +74,6 @@ def publish(recipe: PublishedRecipe, examples: Path, output: Path) -> dict[str, 
                 make_private(temporary)
             temporary.write_bytes(text)
     return results
-
-
-def _find_writer(recipe: PublishedRecipe) -> Writer:
-    try:
-        return load_function(recipe.writer, "writer")
-    except PubmillError as error:
-        raise PubmillError(f"specs/datasets/{recipe.dataset}.yaml: {error}") from None
 
 
 def _render_split(recipe: PublishedRecipe, split: str, writer: Writer, rows: Sequence[Any]) -> bytes:

@@ -3,12 +3,12 @@
 The corpus is an archive with a text and a file of labels for each abstract, `text/PMID.txt` and
 `labels/PMID.txt`. A line of a text is a sentence. The single line of labels has a part for each sentence,
 which begins with `<`; a part consists of hallmarks joined by `AND`, each a path like `Resisting cell
-death--Apoptosis` whose first step is the hallmark; ` ` and `NULL` mean none. Lists of PMIDs define the
-splits.
+death--Apoptosis` whose first step is the hallmark; ` ` and `NULL` mean none. Lists of PMIDs make splits.
 """
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 from pubmill.convert.exports import WriterOptions
@@ -61,7 +61,17 @@ def read(source: ConverterInput) -> Iterator[MultilabelExample]:
             raise PubmillError(
                 f"{labels_of}: labels of {len(labels)} sentences, but the text has {len(sentences)}"
             )
-        yield _example(pmid, sentences, labels)
+        starts = accumulate((len(sentence) + 1 for sentence in sentences), initial=0)
+        yield MultilabelExample(
+            id=pmid,
+            document=pmid,
+            text=" ".join(sentences),
+            labels=sorted({label for own in labels for label in own}),
+            sentences=[
+                LabelledSentence(start=start, end=start + len(sentence), labels=own)
+                for start, sentence, own in zip(starts, sentences, labels, strict=False)
+            ],
+        )
 
 
 def _listed_pmids(path: Path) -> list[str]:
@@ -114,21 +124,6 @@ def _labels(line: str, where: str) -> list[list[str]]:
             )
         labels.append(sorted(names))
     return labels
-
-
-def _example(pmid: str, sentences: list[str], labels: list[list[str]]) -> MultilabelExample:
-    spans: list[LabelledSentence] = []
-    start = 0
-    for sentence, own in zip(sentences, labels, strict=True):
-        spans.append(LabelledSentence(start=start, end=start + len(sentence), labels=own))
-        start += len(sentence) + 1
-    return MultilabelExample(
-        id=pmid,
-        document=pmid,
-        text=" ".join(sentences),
-        labels=sorted({label for own in labels for label in own}),
-        sentences=spans,
-    )
 
 
 def write(examples: Sequence[MultilabelExample], form: WriterOptions) -> Iterator[str]:

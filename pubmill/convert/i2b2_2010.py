@@ -15,7 +15,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import accumulate, combinations
 from pathlib import Path, PurePosixPath
 
 from pubmill.convert import words
@@ -68,8 +68,7 @@ def relations(source: ConverterInput) -> Iterator[SequenceExample]:
     BLUE makes its candidates this way, and lewis2020 uses its files. The label is the relation between the
     two concepts in either direction, else `false`; a pair with several relations has one example for each, as
     in BLUE. Ids are `DOCUMENT.CONCEPT.CONCEPT` (numbers in the file), with `.2`, `.3`, ... for further
-    relations. `left_out` counts `concepts_across_lines` and `relations_without_pair` (whose concepts share no
-    line).
+    relations. `left_out` counts `concepts_across_lines` and `relations_without_pair` (in no common line).
     """
     source.check_options("dev")
     for document, note, marked in _documents(source, "rel"):
@@ -79,25 +78,21 @@ def relations(source: ConverterInput) -> Iterator[SequenceExample]:
             source.left_out["concepts_across_lines"] += across
         for (i, one), (j, other) in combinations(enumerate(marked, 1), 2):
             if one.first_line == one.last_line == other.first_line == other.last_line:
+                start, end = note.line(one.first_line)
                 for number, label in enumerate(labels.pop((i, j), [NEGATIVE]), 1):
-                    example = f"{document}.{i}.{j}" + (f".{number}" if number > 1 else "")
-                    yield _pair_example(example, document, note, (one, other), label)
+                    yield SequenceExample(
+                        id=f"{document}.{i}.{j}" + (f".{number}" if number > 1 else ""),
+                        document=document,
+                        text=one_line(note.text[start:end]),
+                        label=label,
+                        entities=[
+                            Entity(start=concept.start - start, end=concept.end - start, type=concept.type)
+                            for concept in (one, other)
+                        ],
+                    )
         rest = sum(map(len, labels.values()))
         if rest:
             source.left_out["relations_without_pair"] += rest
-
-
-def _pair_example(
-    example: str, document: str, note: "_Note", pair: tuple[Concept, Concept], label: str
-) -> SequenceExample:
-    start, end = note.line(pair[0].first_line)
-    return SequenceExample(
-        id=example,
-        document=document,
-        text=one_line(note.text[start:end]),
-        label=label,
-        entities=[Entity(start=c.start - start, end=c.end - start, type=c.type) for c in pair],
-    )
 
 
 def _documents(source: ConverterInput, needed: str) -> Iterator[tuple[str, "_Note", list[Concept]]]:
@@ -163,11 +158,8 @@ class _Note:
         self.document, self.kinds = document, kinds
         lines = _LINE_END.split(kinds["txt"][1])
         self.text = "\n".join(lines)
-        self._lines: list[Span] = []
-        start = 0
-        for line in lines:
-            self._lines.append((start, start + len(line)))
-            start += len(line) + 1
+        starts = accumulate((len(line) + 1 for line in lines), initial=0)
+        self._lines = [(start, start + len(line)) for start, line in zip(starts, lines, strict=False)]
 
     def line(self, number: int) -> Span:
         return self._lines[number - 1]

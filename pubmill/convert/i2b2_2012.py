@@ -2,8 +2,7 @@
 
 Sources: `train` (2012-07-15.original-annotation.release.tar.gz) and `test`
 (2012-08-08.test-data.event-timex-groundtruth.tar.gz), with a file `NUMBER.xml` for each note. `i2b2_xml`
-describes the form and its irregularities. dev is a part of train, by documents
-(`ConverterInput.held_out`).
+describes the form and its irregularities. dev is a part of train, by documents (`held_out`).
 """
 
 import re
@@ -33,9 +32,6 @@ def read(source: ConverterInput) -> Iterator[TokensExample]:
     if not isinstance(tags, list) or not tags or not set(map(str, tags)) <= TYPES.keys():
         raise SpecError(f"the converter's option `tags` is {tags!r}; give a list of {sorted(TYPES)}")
     notes = i2b2_xml.notes(source.input("test" if source.split == "test" else "train"), _NAME)
-    if source.split != "test":
-        of_split = source.held_out(notes)
-        notes = {document: note for document, note in notes.items() if document in of_split}
     types = {name: TYPES[name] for name in tags}
     known = i2b2_xml.Tags(types, OTHERS | TYPES.keys() - types.keys(), "type", untyped=True)
-    yield from i2b2_xml.examples(source, notes.values(), known)
+    yield from i2b2_xml.examples(source, notes, known)

@@ -34,12 +34,5 @@ def read(source: ConverterInput) -> Iterator[TokensExample]:
         if twice:
             raise PubmillError(f"{more[twice[0]].where}: {notes[twice[0]].where} is the same record")
         notes |= more
-    if source.split != "test":
-        of_split = source.held_out({_patient(document) for document in notes})
-        notes = {document: note for document, note in notes.items() if _patient(document) in of_split}
     known = i2b2_xml.Tags(dict.fromkeys(CATEGORIES, TYPES), frozenset(), "TYPE", untyped=False)
-    yield from i2b2_xml.examples(source, notes.values(), known)
-
-
-def _patient(document: str) -> str:
-    return document.partition("-")[0]
+    yield from i2b2_xml.examples(source, notes, known, group=lambda document: document.partition("-")[0])

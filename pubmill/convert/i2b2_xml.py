@@ -17,7 +17,7 @@ Any other annotation whose text is not at its offsets is an error, except in doc
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -86,17 +86,21 @@ def notes(archive: Path, name: re.Pattern[str]) -> dict[str, Note]:
     return by_document
 
 
-def examples(source: ConverterInput, chosen: Iterable[Note], tags: Tags) -> Iterator[TokensExample]:
-    """Yield the sentences of these notes, `DOCUMENT.LINE`, in the order of the documents' names.
+def examples(
+    source: ConverterInput, of_files: Mapping[str, Note], tags: Tags, group: Callable[[str], str] = str
+) -> Iterator[TokensExample]:
+    """Yield the sentences of a split's notes, `DOCUMENT.LINE`, in the order of the documents' names.
 
-    All annotations are checked before the first sentence is yielded.
+    dev is a part of the groups of the training notes. All annotations are checked before the first sentence.
     """
     differing = source.options.get("differing", [])
     if not isinstance(differing, list) or not all(isinstance(document, str) for document in differing):
         raise SpecError("the converter's option `differing` must be a list of documents' names (in quotes)")
     bad: list[str] = []
     annotated = []
-    for note in sorted(chosen, key=lambda note: note.document):
+    kept = {group(document) for document in of_files}
+    kept = kept if source.split == "test" else source.held_out(kept)
+    for note in (note for document, note in sorted(of_files.items()) if group(document) in kept):
         faults = None if note.document in differing else bad
         annotated.append((note, list(_mentions(note, tags, source.left_out, faults))))
     if bad:

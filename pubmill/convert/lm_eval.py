@@ -54,6 +54,11 @@ def task_table(
 def task_yaml(dataset: str, kind: str, splits: Sequence[str], version: int) -> str:
     """Return the task, for the splits that the dataset has."""
     reader, metrics = METRICS[kind]
+    listed = [
+        f"  - metric: {name}\n    aggregation: {'' if of == 'mean' else f'!function {SCORING}.'}{of}\n"
+        "    higher_is_better: true"
+        for name, of in metrics.items()
+    ]
     names = [f"{SPLITS[split]}_split: {split}" for split in splits]
     shots = ["fewshot_split: train"] if "train" in splits else []
     return "\n".join(
@@ -66,7 +71,7 @@ def task_yaml(dataset: str, kind: str, splits: Sequence[str], version: int) -> s
             *_answers(kind),
             f"process_results: !function {SCORING}.{reader}",
             "metric_list:",
-            *(line for metric in metrics.items() for line in _metric(*metric)),
+            *listed,
             f"metadata: {{version: {version}}}",
             "",
         ]
@@ -78,11 +83,6 @@ def _answers(kind: str) -> list[str]:
         return ["output_type: multiple_choice", "doc_to_choice: choices", "doc_to_target: target"]
     settings = f'{{until: ["\\n\\n"], do_sample: false, max_gen_toks: {LONGEST}}}'
     return ["output_type: generate_until", "doc_to_target: target", f"generation_kwargs: {settings}"]
-
-
-def _metric(name: str, aggregation: str) -> list[str]:
-    of = aggregation if aggregation == "mean" else f"!function {SCORING}.{aggregation}"
-    return [f"  - metric: {name}", f"    aggregation: {of}", "    higher_is_better: true"]
 
 
 def task_files(dataset: str, kind: str, splits: Sequence[str], version: int) -> Mapping[str, str]:

@@ -3,8 +3,7 @@
 The source is one JSON object: PMID -> question, contexts (the abstract without its conclusion), final
 decision. No file lists train or dev: the authors' `preprocess/split_dataset.py` makes the split with a seed.
 This module repeats the same random draws, and its test questions must equal those of the authors'
-`test_ground_truth.json`. The rest is divided into ten folds, the first of which is BLURB's dev
-(`pqal_fold0`).
+`test_ground_truth.json`. The rest is divided into ten folds; the first is BLURB's dev (`pqal_fold0`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -10,8 +10,7 @@ of all splits, `split_column` names the column with their splits, and `split_val
   choose from: the key of a mapping of letters to texts, of a list of texts (A, B, ...), or a list of keys,
   one for each text; they become the second text, and the label is a letter, or one of the texts.
 - `multilabel`: `text`, to which `choices` are added if there are any, and either `label`, a list or a text in
-  which `separator` divides labels, or `columns`, the names of columns of 0 and 1 that are labels; `labels` as
-  above.
+  which `separator` divides labels, or `columns`, the names of labels' columns of 0 and 1; `labels` as above.
 - `tokens`: `words` and `label`, lists of one length; `labels`: the BIO label of each number, or `as_written`.
 - `regression`: `text`, `text_pair` and `score`.
 - `span`: `question`, `context`, and `answers` with `text` and `answer_start` in it, as SQuAD has in Parquet.
@@ -24,14 +23,7 @@ from typing import Any
 
 from pubmill.convert.source_files import ConverterInput, SpecError, check_id, for_split, one_line
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import (
-    Answer,
-    MultilabelExample,
-    RegressionExample,
-    SequenceExample,
-    SpanExample,
-    TokensExample,
-)
+from pubmill.examples import kinds
 from pubmill.formats import row_files
 from pubmill.messages.quotations import quote
 
@@ -163,7 +155,7 @@ def _listed_choices(choices: Mapping[str, str]) -> str:
     return " ".join(f"({letter}) {text}" for letter, text in choices.items())
 
 
-def sequence(source: ConverterInput) -> Iterator[SequenceExample]:
+def sequence(source: ConverterInput) -> Iterator[kinds.SequenceExample]:
     """Yield texts, or pairs of texts, with a label."""
     rows = _Rows(source, ("text", "label", "labels"), ("text_pair", "choices"))
     labels = rows.labels()
@@ -171,7 +163,7 @@ def sequence(source: ConverterInput) -> Iterator[SequenceExample]:
         raise SpecError("the converter has the options `text_pair` and `choices`; give one of them")
     for name, row in rows:
         pair = _listed_choices(choices) if (choices := row.choices()) else None
-        yield SequenceExample(
+        yield kinds.SequenceExample(
             id=name,
             document=row.document(),
             text=row.text("text"),
@@ -190,7 +182,7 @@ def _chosen(row: _Row, choices: Mapping[str, str], labels: Mapping[str, str]) ->
     return label
 
 
-def multilabel(source: ConverterInput) -> Iterator[MultilabelExample]:
+def multilabel(source: ConverterInput) -> Iterator[kinds.MultilabelExample]:
     """Yield texts with any number of labels."""
     rows = _Rows(source, ("text", "labels"), ("label", "separator", "columns", "choices"))
     if ("label" in rows.options) == ("columns" in rows.options):
@@ -198,7 +190,7 @@ def multilabel(source: ConverterInput) -> Iterator[MultilabelExample]:
     labels = rows.labels()
     for name, row in rows:
         chosen = _flagged(row, rows.options["columns"]) if "columns" in rows.options else _listed(row, rows)
-        yield MultilabelExample(
+        yield kinds.MultilabelExample(
             id=name,
             document=row.document(),
             text=" ".join(filter(None, (row.text("text"), _listed_choices(row.choices())))),
@@ -224,7 +216,7 @@ def _flagged(row: _Row, columns: Sequence[str]) -> list[str]:
     return flagged
 
 
-def tokens(source: ConverterInput) -> Iterator[TokensExample]:
+def tokens(source: ConverterInput) -> Iterator[kinds.TokensExample]:
     """Yield sentences of labelled words."""
     rows = _Rows(source, ("words", "label", "labels"))
     written = rows.options["labels"] == "as_written"
@@ -243,7 +235,7 @@ def tokens(source: ConverterInput) -> Iterator[TokensExample]:
             or not all(isinstance(one, str) for one in [*words, *labels])
         ):
             raise row.fault("words", f"as many words as labels; found {len(words)} and {len(labels)}")
-        yield TokensExample(id=name, document=row.document(), words=words, labels=labels)
+        yield kinds.TokensExample(id=name, document=row.document(), words=words, labels=labels)
 
 
 def _numbered(row: _Row, label: Any, names: Sequence[str]) -> str:
@@ -254,7 +246,7 @@ def _numbered(row: _Row, label: Any, names: Sequence[str]) -> str:
     return names[label]
 
 
-def regression(source: ConverterInput) -> Iterator[RegressionExample]:
+def regression(source: ConverterInput) -> Iterator[kinds.RegressionExample]:
     """Yield pairs of texts with a score."""
     rows = _Rows(source, ("text", "text_pair", "score"))
     for name, row in rows:
@@ -262,7 +254,7 @@ def regression(source: ConverterInput) -> Iterator[RegressionExample]:
             score = float(row.get("score"))
         except (TypeError, ValueError):
             raise row.fault("score", "a number") from None
-        yield RegressionExample(
+        yield kinds.RegressionExample(
             id=name,
             document=row.document(),
             text=row.text("text"),
@@ -271,7 +263,7 @@ def regression(source: ConverterInput) -> Iterator[RegressionExample]:
         )
 
 
-def span(source: ConverterInput) -> Iterator[SpanExample]:
+def span(source: ConverterInput) -> Iterator[kinds.SpanExample]:
     """Yield questions with their answers in a context."""
     rows = _Rows(source, ("question", "context", "answers"))
     for name, row in rows:
@@ -284,7 +276,7 @@ def span(source: ConverterInput) -> Iterator[SpanExample]:
         context = row.get("context")
         if not isinstance(context, str) or not context:
             raise row.fault("context", "a text that isn't empty")
-        answers = [Answer(text=text, start=start) for text, start in zip(texts, starts, strict=True)]
-        yield SpanExample(
+        answers = [kinds.Answer(text=text, start=start) for text, start in zip(texts, starts, strict=True)]
+        yield kinds.SpanExample(
             id=name, document=row.document(), question=row.text("question"), context=context, answers=answers
         )

@@ -80,14 +80,12 @@ class ConverterInput:
             raise SpecError(str(error)) from None
 
     def held_out(self, groups: Collection[str], option: str = "dev") -> set[str]:
-        """Return the groups (documents, patients) of the training data that are in the split, `train` or
-        `dev`.
+        """Return the groups (documents, patients) of the training data that are in the split.
 
         The option is `{share: 0.1, seed: 1}`; dev is that share of the groups, rounded up: the first ones by
         the SHA-256 of `SEED:GROUP`, so that the split depends only on their names, neither on the order of
         files in a folder nor on a random number generator. The splits of ClinicalBERT and bio-lm depend on
-        these and cannot be reproduced. Raises a `PubmillError` for any other form, and if no groups would be
-        left for train.
+        these and cannot be reproduced. Other forms, and no groups left for train, are errors.
         """
         share, seed = _share_and_seed(self.options.get(option), option)
         number = math.ceil(share * len(set(groups)))

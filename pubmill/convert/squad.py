@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
@@ -29,12 +29,10 @@ class _Answer(JsonModel):
     answer_start: Annotated[int, Field(ge=0)]
 
 
-def _as_text(value: Any) -> Any:
-    return str(value) if type(value) is int else value
-
-
 class _Question(JsonModel):
-    id: Annotated[str, Field(min_length=1), BeforeValidator(_as_text)]
+    id: Annotated[
+        str, Field(min_length=1), BeforeValidator(lambda value: str(value) if type(value) is int else value)
+    ]
     question: str
     answers: tuple[_Answer, ...] = ()
     is_impossible: bool = False

@@ -16,8 +16,7 @@ from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.messages.quotations import quote
 
 READ = ("id", "document", "text", "text_pair", "label", "number", "skip")
-"""Possible contents of a column. `number` must be the row's number in its file, counted from 0; `skip` is not
-read."""
+"""Possible contents of a column. `number` must be the row's number, counted from 0; `skip` is not read."""
 
 WRITTEN: dict[str, Callable[[int, Any, WriterOptions], str]] = {
     "number": lambda number, example, form: str(number),
@@ -81,9 +80,8 @@ class Layout:
 def read(source: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the examples of one split; `Layout` describes the options, which can differ by split.
 
-    Ids are `SPLIT-000001`, ... if no column contains them. Rows of the file outside of the selected ones are
-    counted as left out. A `PubmillError` names the file and line of anything in another form, and of a
-    repeated id.
+    Ids are `SPLIT-000001`, ... if no column contains them. Rows that are not selected are counted as left
+    out. A `PubmillError` names the file and line of anything in another form, and of a repeated id.
     """
     layout = source.options_as(Layout)
     path = source.of_split()

@@ -87,8 +87,7 @@ def read_xml(content: str, where: str) -> Any:
 
 
 class BioCXml(BioCJson):
-    """An XML file with a collection; a declared document type is kept but never read, and entities are
-    refused."""
+    """An XML file with a collection; a declared document type is kept but never read."""
 
     def _read_content(self, path: Path) -> Any:
         content = read_text(path)
@@ -159,8 +158,7 @@ def to_xml(tag: str, node: Node) -> etree._Element:
 def documents_of(content: Any, where: str, misplaced: bool = False) -> Iterator[InputDocument]:
     """Yield the documents of a collection, or of a list of collections, in BioC's JSON form.
 
-    `misplaced`: mentions that differ from the text at their offsets are counted and left out; they are errors
-    otherwise.
+    `misplaced`: mentions that differ from the text at their offsets are left out and counted, not errors.
     """
     for collection in content if isinstance(content, list) else [content]:
         for number, document in enumerate(_child_nodes(collection, "documents", where, True), 1):
@@ -283,8 +281,7 @@ def _replace_annotations(one: Annotated) -> None:
 
 
 def _annotation_holders(document: Node) -> Iterator[Node]:
-    """Yield the nodes that can contain annotations and relations: the document, its passages and
-    sentences."""
+    """Yield the nodes that can contain annotations and relations: document, passages and sentences."""
     yield document
     for passage in document["passages"]:
         yield passage

@@ -8,7 +8,7 @@ The text may be named `data`, the spans `labels` or `spans`; offsets count chara
 Spans of `{"start", "end", "label"}` (Prodigy, spaCy) are read too. A span without text is an error.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pubmill.errors import PubmillError
@@ -23,8 +23,8 @@ _KEYS = (("start_offset", "end_offset", "label"), ("start", "end", "label"))
 
 def is_doccano(row: Mapping[str, Any]) -> bool:
     """Return whether a row is a text with a list of spans, which may be empty."""
-    spans = _spans_of(row)
-    return _text_of(row) is not None and spans is not None and all(map(_parts, spans))
+    spans = _first(row, SPANS, list)
+    return _first(row, TEXTS, str) is not None and spans is not None and all(map(_parts, spans))
 
 
 def read_documents(text: str, where: str, misplaced: bool = False) -> Iterator[InputDocument]:
@@ -34,12 +34,8 @@ def read_documents(text: str, where: str, misplaced: bool = False) -> Iterator[I
         yield _document(row, number, place)
 
 
-def _text_of(row: Mapping[str, Any]) -> str | None:
-    return next((row[key] for key in TEXTS if isinstance(row.get(key), str)), None)
-
-
-def _spans_of(row: Mapping[str, Any]) -> list[Any] | None:
-    return next((row[key] for key in SPANS if isinstance(row.get(key), list)), None)
+def _first(row: Mapping[str, Any], keys: Iterable[str], kind: type) -> Any:
+    return next((row[key] for key in keys if isinstance(row.get(key), kind)), None)
 
 
 def _parts(span: Any) -> tuple[int, int, str] | None:
@@ -52,7 +48,7 @@ def _parts(span: Any) -> tuple[int, int, str] | None:
 
 
 def _document(row: Mapping[str, Any], number: int, where: str) -> InputDocument:
-    text, spans, name = _text_of(row), _spans_of(row), row.get("id", number)
+    text, spans, name = _first(row, TEXTS, str), _first(row, SPANS, list), row.get("id", number)
     if text is None or spans is None or not isinstance(name, str | int):
         raise PubmillError(
             f"{where}: expected a text ({' or '.join(TEXTS)}), a list of spans ({', '.join(SPANS)}) and, if "

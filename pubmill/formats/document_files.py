@@ -145,8 +145,7 @@ def annotated_documents(
 ) -> Iterator[InputDocument]:
     """Yield the documents of a file, or of all files of an archive, by name, below `folder`.
 
-    `misplaced`: mentions that differ from the text at their offsets are counted and left out; they are errors
-    otherwise.
+    `misplaced`: mentions that differ from the text at their offsets are left out and counted, not errors.
     """
     if not path.name.endswith(ARCHIVES):
         if form == "brat":

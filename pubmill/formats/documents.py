@@ -94,8 +94,7 @@ class Annotated:
     """A document with predictions for each passage: mentions, or, if `mentions` is None, relations between
     the mentions in the file.
 
-    `own`: the types that the model predicts. Annotations of these types in the file are replaced; others
-    stay.
+    `own`: the types that the model predicts. Only annotations of these types in the file are replaced.
     """
 
     document: InputDocument

@@ -32,8 +32,7 @@ def read_lines(path: Path) -> Iterator[str]:
 
 
 def read_text(path: Path) -> str:
-    """Read a UTF-8 file without its byte-order mark; line ends are kept, so that offsets count the file's
-    characters."""
+    """Read a UTF-8 file without its byte-order mark; line ends stay, so offsets count its characters."""
     try:
         if path.stat().st_size > LARGEST:
             raise PubmillError(f"{path}: more than {LARGEST:,} bytes; split it into several")

@@ -8,47 +8,19 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pubmill.examples.kinds import Example, TokensExample
+from pubmill.examples.kinds import Example
 from pubmill.metrics.answers import score_answers
-from pubmill.metrics.classes import score_label_sets, score_labels
-from pubmill.metrics.contributions import Scored, together, units_of
-from pubmill.metrics.correlation import score_correlation
-from pubmill.metrics.entities import (
-    score_entities,
-    score_layers,
-    score_relaxed,
-    score_spans,
-    score_subtokens,
-    score_words,
-)
-from pubmill.metrics.registry import METRICS, Metric, dev_scores, measure_of, metrics_of
+from pubmill.metrics.classes import score_correlation, score_label_sets, score_labels
+from pubmill.metrics.contributions import Scored, units_of
+from pubmill.metrics.entities import score_spans, score_tokens
+from pubmill.metrics.registry import METRICS, Metric, dev_scores, metrics_of
 from pubmill.metrics.relation_sets import score_relations
 
-__all__ = [
-    "METRICS",
-    "SCORERS",
-    "Metric",
-    "dev_score",
-    "dev_scores",
-    "gold_answers",
-    "is_right",
-    "metrics_of",
-]
-
-
-def score_tokens(
-    examples: Sequence[TokensExample], predicted: Sequence[Sequence[str]], negative: str | None
-) -> Scored:
-    """Compute all metrics of BIO labels: exact and relaxed entities, those of subwords, words, and layers."""
-    gold, units = [example.labels for example in examples], units_of(examples).numbers
-    of_words = score_entities, score_relaxed, score_subtokens, score_words
-    parts = [score(gold, predicted, units) for score in of_words]
-    layers = score_layers([example.layers for example in examples], predicted, units)
-    return together([*parts, layers], measure_of("tokens"))
+__all__ = ["METRICS", "Metric", "dev_scores", "metrics_of"]
 
 
 SCORERS: dict[str, Callable[[Sequence[Any], Sequence[Any], str | None], Scored]] = {
-    "tokens": score_tokens,
+    "tokens": lambda examples, predicted, _: score_tokens(examples, predicted),
     "sequence": lambda examples, predicted, negative: score_labels(
         [one.label for one in examples], predicted, negative, units_of(examples).numbers
     ),
@@ -70,8 +42,7 @@ def dev_score(
 ) -> float:
     """Return the dev score by which weights and trials are chosen for a metric; higher is better.
 
-    It is 0.0 where the score is not defined (no positive anywhere, constant scores), so that such weights are
-    never kept.
+    It is 0.0 where it is not defined (no positive anywhere, constant scores): such weights are never kept.
     """
     chooses = METRICS[metric].chooses
     assert chooses is not None, f"{metric} has no dev score"

@@ -18,8 +18,7 @@ import numpy as np
 
 from pubmill.examples.kinds import SpanExample
 from pubmill.metrics.contributions import Function, Scored, scored, units_of
-from pubmill.metrics.ratios import quotient
-from pubmill.metrics.registry import Metric, measure_of, register
+from pubmill.metrics.registry import Metric, measure_of, quotient, register
 
 Ranked = Sequence[tuple[str, float]]
 """Answers and their probabilities, best first; the answer "" means that the context has none."""
@@ -33,11 +32,10 @@ LONGEST = 100
 THRESHOLD = 0.42
 """Probability above which an answer is in a list (`--threshold` of biocodes/transform_n2b_list.py)."""
 
-SQUAD = ("exact_match", "f1", "best_f1")
-BIOASQ = ("strict_accuracy", "lenient_accuracy", "mrr")
 LISTS = ("list_precision", "list_recall", "list_f1")
 COUNTS = ("examples", "questions", "without_gold")
-TOTALS = (*COUNTS, *SQUAD, *BIOASQ, *LISTS)
+OTHERS = ("exact_match", "f1", "best_f1", "strict_accuracy", "lenient_accuracy", "mrr")
+TOTALS = (*COUNTS, *OTHERS, *LISTS)
 
 
 @dataclass(slots=True)
@@ -71,8 +69,7 @@ def score_answers(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) 
     answers that consist of articles and punctuation), for the most probable answer from any context, after
     lower-casing and removal of ASCII punctuation, articles and redundant white space:
     - `exact_match`: the share of questions whose answer equals a gold one.
-    - `f1`: the mean over questions of the highest word F1 with a gold answer. Without a gold answer, only ""
-      is correct.
+    - `f1`: the mean over questions of the highest word F1 with a gold answer; without one, only "" is right.
     - `best_f1`: the same if "" is predicted where it is more probable than the best other answer by more than
       a threshold, the best one for these questions (`find_best_thresh` of the script).
 
@@ -109,32 +106,30 @@ def mean_over_answerable(name: str) -> Function:
     return lambda totals: np.where(totals["without_gold"] > 0, np.nan, mean(totals))
 
 
-_metric = partial(Metric, kinds=("span",))
+_metric = partial(Metric, kinds=("span",), version=1)
+_of_lists = partial(_metric, tasks=("list",))
+_of_factoids = partial(
+    Metric, kinds=("span",), tasks=("factoid",), version=2, source="BioASQ; answers as BioBERT submits them"
+)
 
 register(
-    _metric(
+    _of_lists(
         name="list_f1",
-        tasks=("list",),
-        version=1,
         label="mean F1 of lists",
         definition="F1 of each list of answers, mean over questions",
         source="BioASQ's EvaluatorTask1b; answers as bioasq-biobert submits them",
         function=mean_over_answerable("list_f1"),
         chooses=mean_over_questions("list_f1"),
     ),
-    _metric(
+    _of_lists(
         name="list_precision",
-        tasks=("list",),
-        version=1,
         label="mean precision of lists",
         definition="share of a list's answers that are right, mean over questions",
         source="as `list_f1`",
         function=mean_over_answerable("list_precision"),
     ),
-    _metric(
+    _of_lists(
         name="list_recall",
-        tasks=("list",),
-        version=1,
         label="mean recall of lists",
         definition="share of the items that are in the list, mean over questions",
         source="as `list_f1`",
@@ -142,7 +137,6 @@ register(
     ),
     _metric(
         name="exact_match",
-        version=1,
         label="exact match",
         definition="share of questions whose best answer equals a gold one",
         source="SQuAD's script, 2.0",
@@ -150,7 +144,6 @@ register(
     ),
     _metric(
         name="f1",
-        version=1,
         label="F1 over words of answers",
         definition="F1 over the words of best answer and gold answer, mean over questions",
         source="SQuAD's script, 2.0",
@@ -160,37 +153,27 @@ register(
     _metric(
         name="best_f1",
         tasks=("reading",),
-        version=1,
         label="F1 at the best threshold",
         definition="F1 over words of answers, with the best threshold of no answer for these questions",
         source="SQuAD's script, 2.0 (`best_f1`)",
         function=mean_over_questions("best_f1"),
     ),
-    _metric(
+    _of_factoids(
         name="strict_accuracy",
-        tasks=("factoid",),
-        version=2,
         label="strict accuracy",
         definition="share of questions whose first answer is right",
-        source="BioASQ; answers as BioBERT submits them",
         function=mean_over_answerable("strict_accuracy"),
     ),
-    _metric(
+    _of_factoids(
         name="lenient_accuracy",
-        tasks=("factoid",),
-        version=2,
         label="lenient accuracy",
         definition="share of questions with a right one among their first five answers",
-        source="BioASQ; answers as BioBERT submits them",
         function=mean_over_answerable("lenient_accuracy"),
     ),
-    _metric(
+    _of_factoids(
         name="mrr",
-        tasks=("factoid",),
-        version=2,
         label="mean reciprocal rank",
         definition="mean over questions of 1 / rank of the first right answer among five, 0 without one",
-        source="BioASQ; answers as BioBERT submits them",
         function=mean_over_answerable("mrr"),
         chooses=mean_over_questions("mrr"),
     ),
@@ -324,7 +307,8 @@ def _word_f1(gold: list[str], predicted: list[str]) -> float:
 
 def _question_contribution(question: AnsweredQuestion) -> dict[str, float]:
     exact, f1 = _answer_scores(question, question.best)
-    rank = _correct_rank(question)
+    right = {gold.lower() for gold in question.golds}
+    rank = next((rank for rank, text in enumerate(question.submitted, 1) if text in right), None)
     return {
         "questions": 1.0,
         "without_gold": float(not question.golds),
@@ -335,9 +319,3 @@ def _question_contribution(question: AnsweredQuestion) -> dict[str, float]:
         "mrr": 1 / rank if rank else 0.0,
         **dict(zip(LISTS, list_scores(question.items, question.listed), strict=True)),
     }
-
-
-def _correct_rank(question: AnsweredQuestion) -> int | None:
-    """Return the rank of the first correct answer among those that BioASQ evaluates, or None."""
-    right = {gold.lower() for gold in question.golds}
-    return next((rank for rank, text in enumerate(question.submitted, 1) if text in right), None)

@@ -1,12 +1,24 @@
-"""Accuracy and F1 of examples with one label, or with any number of labels."""
+"""Accuracy and F1 of examples with one label, or with any number of labels; correlation of scores."""
 
+import math
 from collections.abc import Sequence
+from functools import partial
+from statistics import fmean
 
 import numpy as np
 
 from pubmill.metrics.contributions import Array, Measure, Scored, Totals, scored
-from pubmill.metrics.ratios import mean_f1, pooled, quotient, ratio, tallies, tally
-from pubmill.metrics.registry import Metric, measure_of, register
+from pubmill.metrics.registry import (
+    Metric,
+    mean_f1,
+    measure_of,
+    pooled,
+    quotient,
+    ratio,
+    register,
+    tallies,
+    tally,
+)
 
 
 def score_labels(
@@ -75,59 +87,50 @@ def accuracy(totals: Totals) -> Array:
     return quotient(pooled(tallies(totals, "class", "negative"), totals).correct, totals["examples"])
 
 
+_of_labels = partial(Metric, kinds=("sequence",), version=1)
+_of_both = partial(Metric, kinds=("sequence", "multilabel"), version=1)
+
 register(
-    Metric(
+    _of_both(
         name="micro_f1",
-        kinds=("sequence", "multilabel"),
-        version=1,
         label="micro F1",
         definition="F1 over all labels together, but for the one that says that there is nothing",
         source="gu2020 Table 3, 4.5; the label left out as BLUE's `eval_rel.py`",
         function=micro_f1,
         chooses=micro_f1,
     ),
-    Metric(
+    _of_labels(
         name="micro_precision",
-        kinds=("sequence",),
-        version=1,
         label="micro precision",
         definition="share of the predicted labels that are right, the one for nothing left out",
         source="as `micro_f1`; shin2020 Table 1",
         function=micro_precision,
     ),
-    Metric(
+    _of_labels(
         name="micro_recall",
-        kinds=("sequence",),
-        version=1,
         label="micro recall",
         definition="share of the labels that are found, the one for nothing left out",
         source="as `micro_f1`; shin2020 Table 1",
         function=micro_recall,
     ),
-    Metric(
+    _of_labels(
         name="positive_f1",
-        kinds=("sequence",),
-        version=1,
         label="F1 of the positive label",
         definition="F1 of the positive one of two labels",
         source="GAD",
         function=positive_f1,
         chooses=micro_f1,  # also defined if dev has only positive examples
     ),
-    Metric(
+    _of_both(
         name="macro_f1",
-        kinds=("sequence", "multilabel"),
-        version=1,
         label="macro F1",
         definition="F1 of each label, then the mean over labels",
         source="scikit-learn",
         function=macro_f1,
         chooses=macro_f1,
     ),
-    Metric(
+    _of_labels(
         name="accuracy",
-        kinds=("sequence",),
-        version=1,
         label="accuracy",
         definition="share of examples with the right label",
         source="gu2020 4.6",
@@ -197,3 +200,71 @@ def _class_counts(*further: str) -> Measure:
         **pooled(tallies(totals, "class"), totals)._asdict(),
         **{name: totals[name] for name in further},
     }
+
+
+ROUNDING = 1e-12
+"""A variance below this share of the mean square is due to rounding and counts as 0."""
+
+
+def score_correlation(
+    gold: Sequence[float], predicted: Sequence[float], units: Sequence[int] | None = None
+) -> Scored:
+    """Score pairs of texts with `pearson` (-1..1) (BIOSSES: gu2020 section 4.4).
+
+    It is 0 if all predicted scores are equal; not defined, and not reported, if all gold scores are equal
+    or if there are fewer than two pairs. Count: `examples`.
+    """
+    x, y = np.array(_standardise(gold)), np.array(_standardise(predicted))
+    products = {"xx": x * x, "yy": y * y, "xy": x * y}
+    columns = {"examples": np.ones(len(x)), "x": x, "y": y, **products}
+    return scored(columns, correlation_metrics, lambda totals: {"examples": totals["examples"]}, units)
+
+
+def pearson(totals: Totals) -> Array:
+    """Pearson correlation from totals of scores and of their products.
+
+    Equal predictions, for which it is not defined, say nothing of the gold scores; they count as 0, so that a
+    collapsed run stays in the mean.
+    """
+    n, x, y = (totals[name] for name in ("examples", "x", "y"))
+    variances = [_variance(n * totals[name], total * total) for name, total in (("xx", x), ("yy", y))]
+    correlation = quotient(n * totals["xy"] - x * y, np.sqrt(variances[0]) * np.sqrt(variances[1]))
+    correlation = np.where((variances[0] > 0) & (variances[1] == 0), 0.0, correlation)
+    # Rounding can make it slightly larger than 1.
+    return np.clip(correlation, -1.0, 1.0)
+
+
+correlation_metrics = register(
+    Metric(
+        name="pearson",
+        kinds=("regression",),
+        version=2,
+        label="Pearson correlation",
+        definition="Pearson's correlation with the experts' scores; 0 if all predictions are equal",
+        source="gu2020 4.4",
+        function=pearson,
+        chooses=pearson,
+    )
+)
+
+
+def _variance(squares: Array, square: Array) -> Array:
+    return np.where(squares - square > ROUNDING * squares, squares - square, 0.0)
+
+
+def _standardise(values: Sequence[float]) -> list[float]:
+    """Standardise scores to mean 0 and standard deviation 1; the correlation does not change.
+
+    Sums of products are then precise enough, and the scores of two models can be exchanged.
+    """
+    scaled = _scale_to_one(values)
+    mean = fmean(scaled)
+    centred = _scale_to_one([value - mean for value in scaled])
+    deviation = math.sqrt(fmean(value * value for value in centred)) or 1.0
+    return [value / deviation for value in centred]
+
+
+def _scale_to_one(values: Sequence[float]) -> list[float]:
+    """Scale values so that the largest absolute value is 1."""
+    largest = max(map(abs, values)) or 1.0
+    return [value / largest for value in values]

@@ -22,17 +22,24 @@ from pubmill.examples.kinds import MentionsExample
 from pubmill.examples.tagging import Mention, PredictedLabels, gold_subwords, subword_mentions, to_mentions
 from pubmill.metrics.contributions import Array, Function, Scored, Totals, scored
 from pubmill.metrics.ratios import (
+from pubmill.examples.kinds import MentionsExample, TokensExample
+from pubmill.examples.subword_labels import PredictedLabels, gold_subwords, subword_mentions
+from pubmill.examples.tagging import Mention, to_mentions
+from pubmill.metrics.contributions import Array, Function, Scored, Totals, scored, together, units_of
+from pubmill.metrics.registry import (
     COUNTS,
+    Metric,
     f1_of,
     mean_f1,
+    measure_of,
     pooled,
     precision_of,
     ratio,
     recall_of,
+    register,
     tallies,
     tally,
 )
-from pubmill.metrics.registry import Metric, register
 
 Labels = Sequence[Sequence[str]]
 Mentions = tuple[Set[Mention], Set[Mention]]
@@ -41,6 +48,14 @@ Span = Sequence[int | str]
 """First word, word after the last, type."""
 ELEMENTS = {"participants": "PAR", "interventions": "INT", "outcomes": "OUT"}
 """Layer of EBM-NLP's annotations -> its element in the labels."""
+
+
+def score_tokens(examples: Sequence[TokensExample], predicted: Labels) -> Scored:
+    """Compute all metrics of BIO labels: exact and relaxed entities, those of subwords, words, and layers."""
+    gold, units = [example.labels for example in examples], units_of(examples).numbers
+    of_words = (score_entities, score_relaxed, score_subtokens, score_words)
+    layers = score_layers([example.layers for example in examples], predicted, units)
+    return together([*(score(gold, predicted, units) for score in of_words), layers], measure_of("tokens"))
 
 
 def score_entities(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
@@ -256,8 +271,7 @@ def score_words(gold: Labels, predicted: Labels, units: Sequence[int] | None = N
     compute the final score as the average among PIO elements in the dataset". An element is a type; B and I
     are equivalent, and O has no element. `word_macro_f1` is the mean over the elements in the gold: one that
     is not predicted counts with an F1 of 0; one that occurs only in predictions does not belong to the
-    dataset (its words reduce the recall of the others). If the gold has no element, the metric is not
-    reported.
+    dataset (its words reduce the recall of the others). Without gold elements it is not reported.
 
     Counts: `gold_words`, `predicted_words`, `correct_words`, for all elements of the gold together.
     """
@@ -301,12 +315,12 @@ def _macro_f1(family: str) -> Function:
     return mean
 
 
+_word_metric = partial(Metric, kinds=("tokens",), tasks=("pico",), version=1)
+
+
 word_metrics = register(
-    Metric(
+    _word_metric(
         name="word_macro_f1",
-        kinds=("tokens",),
-        tasks=("pico",),
-        version=1,
         label="macro F1 over words",
         definition="F1 over the words of each element, then the mean over elements",
         source="gu2020 4.2",
@@ -317,11 +331,8 @@ word_metrics = register(
 
 
 layer_metrics = register(
-    Metric(
+    _word_metric(
         name="layers_macro_f1",
-        kinds=("tokens",),
-        tasks=("pico",),
-        version=1,
         label="macro F1 over words of all layers",
         definition="as `word_macro_f1`, where a word can belong to several elements in the gold",
         source="gu2020 4.2, 5.2",

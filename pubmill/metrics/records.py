@@ -13,21 +13,8 @@ from typing import Any, NamedTuple, TypeGuard
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import (
-    KINDS,
-    RELATIONS_FAULT,
-    Example,
-    MentionsExample,
-    MultilabelExample,
-    RegressionExample,
-    RelationsExample,
-    SequenceExample,
-    SpanExample,
-    TokensExample,
-    are_relations,
-    is_label_list,
-    kept_examples,
-)
+from pubmill.examples import kinds
+from pubmill.examples.subword_labels import CONTINUATION, SUBWORDS, PredictedLabels
 from pubmill.examples.tagging import CONTINUATION, SUBWORDS, PredictedLabels
 from pubmill.hardware.provenance import provenance
 from pubmill.metrics.collapse import failure_of, is_collapsed
@@ -124,14 +111,13 @@ def read_record(path: Path) -> Record:
 def score_run(
     recipe: ScoringRecipe, scorer: Scorer, predictions: Path, examples: Path, training: Path
 ) -> tuple[Record, Items]:
-    """Score one run's predictions on the examples of its split; return its record and contributions by
-    document.
+    """Score one run's predictions on the examples of its split; return its record and contributions.
 
     A run without predictions, which its trainer marked as failed, gets a record without metrics: a failure is
     a result and never gets a substitute score. The same holds if the main metric is not defined for the gold
     answers. A run with constant predictions has the score of these predictions, as in the papers, and a mark.
     """
-    gold, trained = list(kept_examples(examples, KINDS[recipe.kind])), read_json(training)
+    gold, trained = list(kinds.kept_examples(examples, kinds.KINDS[recipe.kind])), read_json(training)
     if not gold:
         raise PubmillError(f"{examples} has no examples; convert the dataset again")
     data = sha256(examples)
@@ -160,7 +146,7 @@ def score_run(
     return _validate_record(values, training), items
 
 
-def read_predictions(path: Path, gold: Sequence[Example]) -> list[Any]:
+def read_predictions(path: Path, gold: Sequence[kinds.Example]) -> list[Any]:
     """Read one prediction per example, and return them in the order of `gold`.
 
     The lines may be in any order; each has the example's `id` and, by the examples' kind:
@@ -179,7 +165,7 @@ def read_predictions(path: Path, gold: Sequence[Example]) -> list[Any]:
 
 
 def checked_predictions(
-    lines: Iterable[dict[str, Any]], gold: Sequence[Example], where: str, advice: str
+    lines: Iterable[dict[str, Any]], gold: Sequence[kinds.Example], where: str, advice: str
 ) -> list[Any]:
     """Return the predictions of lines as `read_predictions` does; messages begin with `where`."""
     examples = {example.id: example for example in gold}
@@ -200,7 +186,7 @@ def checked_predictions(
 
 
 def _row_fault(
-    row: Any, form: PredictionForm, examples: Mapping[str, Example], seen: Mapping[str, Any]
+    row: Any, form: PredictionForm, examples: Mapping[str, kinds.Example], seen: Mapping[str, Any]
 ) -> str | None:
     """Return the fault of a line, if any; its text, which may be licensed, is never quoted."""
     if not isinstance(row, dict) or row.keys() - form.beside.keys() != {"id", form.key}:
@@ -218,7 +204,7 @@ def _row_fault(
 
 
 def _labels_fault(example: Any, labels: Any) -> str | None:
-    if not is_label_list(labels):
+    if not kinds.is_label_list(labels):
         return "expected a list of BIO labels"
     words = len(example.words)
     if len(labels) != words:
@@ -228,7 +214,8 @@ def _labels_fault(example: Any, labels: Any) -> str | None:
 
 def _subwords_fault(example: Any, words: Any) -> str | None:
     are_lists = isinstance(words, list) and all(isinstance(labels, list) for labels in words)
-    if not are_lists or not is_label_list([one for labels in words for one in labels if one != CONTINUATION]):
+    marked = [one for labels in words for one in labels if one != CONTINUATION] if are_lists else None
+    if not kinds.is_label_list(marked):
         return f"expected {SUBWORDS}, a list of BIO labels or {CONTINUATION} for each word"
     count = len(example.words)
     if len(words) != count:
@@ -290,20 +277,21 @@ def _prediction(row: Mapping[str, Any], key: str) -> Any:
     return PredictedLabels(row[key], row[SUBWORDS]) if SUBWORDS in row else row[key]
 
 
-PREDICTION_FORMS: dict[type[Example], PredictionForm] = {
-    TokensExample: PredictionForm("labels", _labels_fault, {SUBWORDS: _subwords_fault}),
-    SequenceExample: PredictionForm(
+PREDICTION_FORMS: dict[type[kinds.Example], PredictionForm] = {
+    kinds.TokensExample: PredictionForm("labels", _labels_fault, {SUBWORDS: _subwords_fault}),
+    kinds.SequenceExample: PredictionForm(
         "label", lambda _, label: None if isinstance(label, str) and label else "expected a label"
     ),
-    MultilabelExample: PredictionForm("labels", _label_set_fault),
-    RegressionExample: PredictionForm(
+    kinds.MultilabelExample: PredictionForm("labels", _label_set_fault),
+    kinds.RegressionExample: PredictionForm(
         "score", lambda _, score: None if is_finite_number(score) else "expected a finite number"
     ),
-    SpanExample: PredictionForm("answers", _answers_fault),
-    RelationsExample: PredictionForm(
-        "relations", lambda _, given: None if are_relations(given) else f"expected a list: {RELATIONS_FAULT}"
+    kinds.SpanExample: PredictionForm("answers", _answers_fault),
+    kinds.RelationsExample: PredictionForm(
+        "relations",
+        lambda _, given: None if kinds.are_relations(given) else f"expected a list: {kinds.RELATIONS_FAULT}",
     ),
-    MentionsExample: PredictionForm("mentions", _mentions_fault),
+    kinds.MentionsExample: PredictionForm("mentions", _mentions_fault),
 }
 """Kind of examples -> form of its predictions."""
 

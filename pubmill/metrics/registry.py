@@ -1,9 +1,14 @@
-"""The registry of metrics, the only source of their names, versions and definitions."""
+"""The registry of metrics, the only source of their names, versions and definitions, and of their parts:
+precision, recall and F1 from totals, and means over classes, for one test set or many resamplings."""
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from pubmill.metrics.contributions import Function, Measure
+import numpy as np
+
+from pubmill.metrics.contributions import Array, Function, Measure, Totals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,8 +17,7 @@ class Metric:
 
     - `version`: raised when `function` returns another value for the same totals, or when its totals change.
     - `label`: its name in tables; `definition`: what it counts; `source`: the source of the definition.
-    - `chooses`: the dev score by which weights and trials are chosen for this metric; None if it cannot be
-      used for that.
+    - `chooses`: the dev score by which weights and trials are chosen for this metric, if it can be.
     - `needs`: values of the fine-tuning recipe without which a run's predictions do not define it.
     - `parts`: values recorded with it, which share its version and which no spec can name.
     """
@@ -68,6 +72,104 @@ def measure_of(kind: str) -> Measure:
 
 
 def dev_scores(kind: str, task: str | None = None) -> list[str]:
-    """Return the names of the metrics that can choose weights, for a kind of examples and optionally a
-    task."""
+    """Return the names of the metrics that can choose weights, for a kind or also a task."""
     return [metric.name for metric in metrics_of(kind, task) if metric.chooses is not None]
+
+
+COUNTS = ("gold", "predicted", "correct")
+
+Place = tuple[Collection[str], Collection[str]]
+"""The gold classes and the predicted classes of an item."""
+
+
+class Tally(NamedTuple):
+    """Counts of one class, or of several together: in the gold, predicted, and both."""
+
+    gold: Array
+    predicted: Array
+    correct: Array
+
+    def f1(self) -> Array:
+        """2 x correct / (gold + predicted), the harmonic mean of precision and recall where both are defined;
+        nan without gold and predictions."""
+        return quotient(2 * self.correct, self.gold + self.predicted)
+
+    def present(self) -> Array:
+        """1 where the class is in the gold or predicted, else 0."""
+        return np.where(self.gold + self.predicted > 0, 1.0, 0.0)
+
+
+def quotient(part: Array, whole: Array) -> Array:
+    """Divide; nan where the denominator is 0."""
+    return _divide(part, whole, np.nan)
+
+
+def ratio(part: Array, whole: Array) -> Array:
+    """Divide; 0 where the denominator is 0, as in conlleval and seqeval."""
+    return _divide(part, whole, 0.0)
+
+
+def _divide(part: Array, whole: Array, otherwise: float) -> Array:
+    quotients = np.full(np.shape(whole), otherwise)
+    np.divide(part, whole, out=quotients, where=np.asarray(whole != 0))
+    return quotients
+
+
+def f1_of(prefix: str = "") -> Function:
+    """Return F1 from the totals `gold`, `predicted` and `correct`, whose names begin with `prefix`."""
+    gold, predicted, correct = (prefix + count for count in COUNTS)
+    return lambda totals: ratio(2 * totals[correct], totals[gold] + totals[predicted])
+
+
+def precision_of(prefix: str = "") -> Function:
+    """Return the share of the predicted items that are correct."""
+    return lambda totals: ratio(totals[f"{prefix}correct"], totals[f"{prefix}predicted"])
+
+
+def recall_of(prefix: str = "") -> Function:
+    """Return the share of the gold items that are found."""
+    return lambda totals: ratio(totals[f"{prefix}correct"], totals[f"{prefix}gold"])
+
+
+def tally(family: str, examples: Sequence[Sequence[Place]]) -> dict[str, list[float]]:
+    """Return the contribution of each example, a list of items, to the three counts of each class; the
+    columns are named `FAMILY:COUNT:CLASS`."""
+    columns: defaultdict[str, list[float]] = defaultdict(lambda: [0.0] * len(examples))
+    for number, places in enumerate(examples):
+        for gold, predicted in places:
+            if not gold and not predicted:
+                continue
+            both = {*gold} & {*predicted}
+            for count, classes in zip(COUNTS, ({*gold}, {*predicted}, both), strict=True):
+                for name in classes:
+                    columns[f"{family}:{count}:{name}"][number] += 1
+    return dict(sorted(columns.items()))
+
+
+def tallies(totals: Totals, *families: str) -> list[Tally]:
+    """Return the tally of each class of these families in the totals."""
+    parts = [name.split(":", 2) for name in totals if name.startswith(tuple(f"{f}:" for f in families))]
+    none = np.zeros(shape(totals))
+    return [
+        Tally(*(totals.get(f"{family}:{count}:{name}", none) for count in COUNTS))
+        for family, name in sorted({(family, name) for family, _, name in parts})
+    ]
+
+
+def pooled(classes: Sequence[Tally], totals: Totals) -> Tally:
+    """Sum the tallies of several classes."""
+    none = np.zeros(shape(totals))
+    return Tally(*(sum((getattr(one, count) for one in classes), none) for count in COUNTS))
+
+
+def mean_f1(classes: Sequence[Tally], counted: Sequence[Array], totals: Totals) -> Array:
+    """Return the mean F1 of the classes that are `counted` (1, else 0), all of which are in the gold or
+    predicted; nan if there are none."""
+    none = np.zeros(shape(totals))
+    scores = sum((np.nan_to_num(one.f1()) * is_ for one, is_ in zip(classes, counted, strict=True)), none)
+    return quotient(scores, sum(counted, none))
+
+
+def shape(totals: Totals) -> tuple[int, ...]:
+    """Return the shape of the totals, of which there is at least one."""
+    return np.shape(next(iter(totals.values())))

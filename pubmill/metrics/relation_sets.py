@@ -14,8 +14,7 @@ import numpy as np
 
 from pubmill.examples.kinds import RelationsExample
 from pubmill.metrics.contributions import Function, Scored, scored, units_of
-from pubmill.metrics.ratios import COUNTS, f1_of, precision_of, recall_of
-from pubmill.metrics.registry import Metric, register
+from pubmill.metrics.registry import COUNTS, Metric, f1_of, precision_of, recall_of, register
 
 Relation = Sequence[str]
 """Two concepts, a label and, if it is known, the novelty."""

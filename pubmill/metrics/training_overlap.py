@@ -147,8 +147,7 @@ def arguments_of(example: SequenceExample) -> tuple[str, str] | None:
 
 
 class KnownConcepts(NamedTuple):
-    """Identifiers: `training`: of all training mentions; `scored`: of the gold mentions of each scored
-    sentence."""
+    """Identifiers of all training mentions, and of the gold mentions of each scored sentence."""
 
     training: Set[str]
     scored: Sequence[Identifiers]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pubmill.examples.kinds import RegressionExample
 from pubmill.extras.baselines.floor import FloorsRecipe
 from pubmill.extras.baselines.measured import MeasuredFloor
-from pubmill.metrics.correlation import score_correlation
+from pubmill.metrics.classes import score_correlation
 from pubmill.specs import DatasetSpec, Specs
 from pubmill.tables.published_values import read_published
 from pubmill.tables.row_floors import FULL, CeilingScore, share_of_room

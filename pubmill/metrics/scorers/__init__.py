@@ -75,8 +75,7 @@ def score_by_all(
 
 
 def matching(scores: Sequence[ScorerResult], printed: str) -> list[ScorerResult]:
-    """Return the scores that round to a printed number, in per cent; all that do, as it cannot tell them
-    apart."""
+    """Return all scores that round to a printed number, in per cent; it cannot tell them apart."""
     number, half = _read_number(printed)
     return [one for one in scores if one.score is not None and abs(100 * one.score - number) <= half]
 

@@ -49,13 +49,9 @@ def registered(
 
     return [
         PublishedScorer(
-            name=metric.name,
-            tasks=metric.tasks,
-            definition=metric.definition,
-            used=used.get(metric.name, metric.source),
-            score=score_by(metric.name),
+            one.name, score_by(one.name), one.definition, used.get(one.name, one.source), one.tasks
         )
-        for metric in metrics_of(kind)
+        for one in metrics_of(kind)
     ]
 
 

@@ -1,6 +1,7 @@
 """Scorers for texts: with one label (averages with and without the negative label, BioASQ's yes and no), any
 number of labels, with a score, and with answers (per context, and of questions with an answer only)."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import compress
@@ -8,8 +9,7 @@ from statistics import fmean
 
 from pubmill.examples.kinds import MultilabelExample, RegressionExample, SequenceExample, SpanExample
 from pubmill.metrics.answers import Ranked, score_answers
-from pubmill.metrics.classes import score_label_sets
-from pubmill.metrics.correlation import score_correlation
+from pubmill.metrics.classes import score_correlation, score_label_sets
 from pubmill.metrics.scorers.published_scorer import (
     Average,
     PublishedScorer,
@@ -37,8 +37,7 @@ def over_labels(average: Average) -> Score:
 
 
 def over_positives(average: Average) -> Score:
-    """Return the score that averages F1 over all labels but the negative one; not defined if there is
-    none."""
+    """Return the score that averages F1 over all labels but the negative one; defined if there is one."""
 
     def score(examples: Labelled, predicted: Sequence[str], negative: str | None) -> float | None:
         return average(without(negative, _tallies(examples, predicted))) if negative is not None else None
@@ -57,29 +56,21 @@ def detection_f1(examples: Labelled, predicted: Sequence[str], negative: str | N
     return micro(without(str(False), tallies_of(sides)))
 
 
-def bioasq_f1(label: str) -> Score:
-    """Return BioASQ's F1 of `yes` or `no`; not defined if the gold has other labels."""
-    return _if_yes_or_no(lambda tallies, wrong: _bioasq_f1(tallies, wrong, label))
+def bioasq_f1(*labels: str) -> Score:
+    """Return BioASQ's F1 of `yes` or `no`, or the mean of both; not defined if the gold has other labels.
 
+    Every wrong answer is a fault of both labels: one that is neither counts as the other label. The F1 of a
+    label that does not occur is 0.
+    """
 
-def bioasq_macro_f1(tallies: Tallies, wrong: int) -> float:
-    """Mean of BioASQ's two F1, each of which is 0 where its label does not occur."""
-    return (_bioasq_f1(tallies, wrong, YES) + _bioasq_f1(tallies, wrong, NO)) / 2
-
-
-def _bioasq_f1(tallies: Tallies, wrong: int, label: str) -> float:
-    """F1 of a label, where every wrong answer is a fault of both labels: an answer that is neither counts
-    as the other label."""
-    right = tallies[label].correct if label in tallies else 0
-    return 2 * right / (2 * right + wrong) if right else 0.0
-
-
-def _if_yes_or_no(score_of: Callable[[Tallies, int], float]) -> Score:
     def score(examples: Labelled, predicted: Sequence[str], _: str | None) -> float | None:
         if not {one.label for one in examples} <= {YES, NO}:
             return None
-        wrong = sum(one.label != label for one, label in zip(examples, predicted, strict=True))
-        return score_of(_tallies(examples, predicted), wrong)
+        right = Counter(label for one, label in zip(examples, predicted, strict=True) if one.label == label)
+        wrong = len(examples) - right.total()
+        return fmean(
+            2 * right[label] / (2 * right[label] + wrong) if right[label] else 0.0 for label in labels
+        )
 
     return score
 
@@ -143,7 +134,7 @@ LABELS = (
     ),
     PublishedScorer(
         "bioasq_macro_f1",
-        _if_yes_or_no(bioasq_macro_f1),
+        bioasq_f1(YES, NO),
         "mean of the F1 of yes and that of no, 0 where one does not occur",
         "`macroF1` of BioASQ's EvaluatorTask1b",
         tasks=("yes-no",),

@@ -83,24 +83,20 @@ def over_types(average: Average) -> Score:
     """Return the score that averages the F1 of the types."""
 
     def score(examples: Examples, predictions: Sequence[Labels], _: str | None) -> float | None:
-        sets = [
-            (set(to_mentions(gold)), set(to_mentions(predicted)))
-            for gold, predicted in pairs_of(examples, predictions)
-        ]
+        pairs = pairs_of(examples, predictions)
+        sets = [[set(to_mentions(labels)) for labels in pair] for pair in pairs]
         types = sorted({kind for pair in sets for one in pair for _, _, kind in one})
-        return average(
-            {
-                kind: total(_counts(*({m for m in one if m[2] == kind} for one in pair)) for pair in sets)
-                for kind in types
-            }
-        )
+        of_type = {
+            kind: total(_counts(*({m for m in one if m[2] == kind} for one in pair)) for pair in sets)
+            for kind in types
+        }
+        return average(of_type)
 
     return score
 
 
 def over_documents(examples: Examples, predictions: Sequence[Labels], negative: str | None) -> float | None:
-    """Mean of the documents' F1, of those with gold or predicted entities; not defined if the source does
-    not mark documents."""
+    """Mean F1 of the documents with gold or predicted entities; None if one has no mark."""
     documents: dict[str, list[Pair]] = {}
     for example, pair in zip(examples, pairs_of(examples, predictions), strict=True):
         if example.document is None:
@@ -261,11 +257,9 @@ def limited_f1(change: Callable[[Labels, Labels, int], Pair], length: int) -> Sc
     """Return the score of sentences whose input ends at a length."""
 
     def score(examples: Examples, predictions: Sequence[Labels], _: str | None) -> float | None:
-        pairs = (
-            change(one.labels, labels, words_within(length, labels))
-            for one, labels in zip(examples, predictions, strict=True)
-        )
-        return entity_counts(to_mentions, pairs).f1
+        pairs = pairs_of(examples, predictions)
+        limited = (change(gold, labels, words_within(length, labels)) for gold, labels in pairs)
+        return entity_counts(to_mentions, limited).f1
 
     return score
 
@@ -296,18 +290,13 @@ def subword_pairs(
     predictions: Sequence[Labels],
 ) -> list[Pair]:
     """Return the gold and predicted labels of the subwords of each sentence that has predicted ones."""
-    return [
-        (
-            [
-                label
-                for word, pieces in zip(one.labels, labels.subwords, strict=True)
-                for label in gold(word, len(pieces))
-            ],
-            [label for pieces in labels.subwords for label in predicted(pieces)],
-        )
-        for one, labels in zip(examples, predictions, strict=True)
-        if isinstance(labels, PredictedLabels)
-    ]
+    pairs: list[Pair] = []
+    for own, labels in pairs_of(examples, predictions):
+        if isinstance(labels, PredictedLabels):
+            words = zip(own, labels.subwords, strict=True)
+            true = [one for word, pieces in words for one in gold(word, len(pieces))]
+            pairs.append((true, [one for pieces in labels.subwords for one in predicted(pieces)]))
+    return pairs
 
 
 def repeated(subwords: Labels) -> list[str]:

@@ -25,7 +25,7 @@ from pubmill.examples.kinds import (
 )
 from pubmill.examples.tagging import PredictedLabels
 from pubmill.metrics import METRICS, SCORERS, dev_score, metrics_of, registry
-from pubmill.metrics.correlation import pearson, score_correlation
+from pubmill.metrics.classes import pearson, score_correlation
 from pubmill.specs.dataset_specs import TASKS
 
 NUMBER = st.floats(-100, 100).map(lambda value: round(value, 3))

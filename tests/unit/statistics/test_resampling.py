@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pubmill.metrics.contributions import Array, Contributions, Totals
-from pubmill.metrics.ratios import ratio
+from pubmill.metrics.registry import ratio
 from pubmill.statistics import resampling
 from pubmill.statistics.resampling import Fold, compare, fold, holm, interval, observed, p_value, randomised
 
