@@ -21,10 +21,10 @@ from pubmill.formats.row_files import READERS
 from pubmill.messages import installation
 from pubmill.new_specs.dataset_fixtures import fixture
 from pubmill.new_specs.dataset_forms import OTHER_FILES, guess, is_conll
-from pubmill.new_specs.file_forms import ROWS, SPLITS, FileForm, spec_name, split_of
+from pubmill.new_specs.file_forms import ROWS, SPLITS, FileForm, split_of
+from pubmill.new_specs.spec_files import spec_name, write_with_schema
 from pubmill.recipes.datasets import ConversionRecipe, PublishedFile, PublishedRecipe
 from pubmill.specs import DatasetSpec, problem_text
-from pubmill.specs.schemas import first_line
 from pubmill.storage import sources
 from pubmill.storage.files import read_jsonl_gz, sha256, writing
 from pubmill.storage.name_patterns import HUB_ID
@@ -282,8 +282,7 @@ def write_dataset(data: NewDataset, described: Described, root: Path) -> list[Pa
     small = {role: fixture(path, described.form) for role, path in data.files.items()}
     paths = [] if None in small.values() else _write_fixture(data, described.form, small, folder)
     text = yaml.dump(described.values, Dumper=_WholeValues, sort_keys=False, allow_unicode=True, width=110)
-    with writing(spec) as temporary:
-        temporary.write_text(f"{first_line('datasets', depth=2)}\n{text}", encoding="utf-8")
+    write_with_schema(spec, "datasets", text)
     return [spec, *paths]
 
 

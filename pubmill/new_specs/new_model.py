@@ -14,13 +14,11 @@ from pydantic import ValidationError
 from pubmill.errors import PubmillError
 from pubmill.inspection.doctor import links
 from pubmill.messages.installation import root
-from pubmill.new_specs.file_forms import spec_name
+from pubmill.new_specs.spec_files import spec_name, write_with_schema
 from pubmill.recipes.submissions import System
 from pubmill.specs import ModelSpec, problem_text, strict_yaml
-from pubmill.specs.schemas import first_line
 from pubmill.storage import model_folder_checks
 from pubmill.storage.encoder_checks import can_make_lowercase, load_settings
-from pubmill.storage.files import writing
 from pubmill.storage.model_folders import CONFIG, TOKENIZER_FILES, VOCABULARY_FILES, folder_fault
 from pubmill.storage.name_patterns import HUB_ID
 from pubmill.storage.release_pins import COMMIT
@@ -155,7 +153,5 @@ def write_spec(model: NewModel, specs: Path) -> Path:
         ModelSpec.model_validate(values)
     except ValidationError as error:
         raise PubmillError(f"model {model.name}: {problem_text(error.errors()[0])}") from None
-    text = yaml.safe_dump(values, sort_keys=False)
-    with writing(path) as temporary:
-        temporary.write_text(f"{first_line('models', depth=2)}\n{text}", encoding="utf-8")
+    write_with_schema(path, "models", yaml.safe_dump(values, sort_keys=False))
     return path

@@ -10,8 +10,8 @@ import yaml
 from pubmill.errors import PubmillError
 from pubmill.messages.installation import root
 from pubmill.messages.wording import unknown
+from pubmill.new_specs.spec_files import write_with_schema
 from pubmill.specs import Specs, TableSpec
-from pubmill.specs.schemas import first_line
 from pubmill.specs.table_checks import obstacles
 from pubmill.storage.files import writing
 from pubmill.storage.name_patterns import KEY, TABLE
@@ -88,6 +88,5 @@ def write_table(values: TableValues, specs: Path, known: Specs) -> list[Path]:
     text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=110)
     with writing(published) as temporary:
         temporary.write_text(blank_values(values, known))
-    with writing(spec) as temporary:
-        temporary.write_text(f"{first_line('tables', depth=3)}\n{text}", encoding="utf-8")
+    write_with_schema(spec, "tables", text)
     return [spec, published]

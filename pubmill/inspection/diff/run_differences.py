@@ -72,6 +72,9 @@ class FinishedRuns(NamedTuple):
     failed: int
 
 
+Sides = tuple[FinishedRuns, FinishedRuns]
+
+
 def run_differences(left: Side, right: Side) -> list[RunDifference]:
     """Compare the runs that two sides have in common."""
     aggregates = {**left.aggregates, **right.aggregates}
@@ -89,9 +92,7 @@ def read_runs(paths: Sequence[Path]) -> FinishedRuns:
     return FinishedRuns([paths[n] for n in sound], [records[n] for n in sound], len(records) - len(sound))
 
 
-def _run_difference(
-    left: Names, right: Names, sides: tuple[FinishedRuns, FinishedRuns], aggregate: Aggregate
-) -> RunDifference:
+def _run_difference(left: Names, right: Names, sides: Sides, aggregate: Aggregate) -> RunDifference:
     costs = _cost(sides[0]), _cost(sides[1])
     names = "/".join(left), "/".join(right)
     runs = len(sides[0].records), len(sides[1].records)
@@ -106,9 +107,7 @@ def _run_difference(
     return _compared(empty._replace(metric=metrics[0]), sides, aggregate)
 
 
-def _compared(
-    difference: RunDifference, sides: tuple[FinishedRuns, FinishedRuns], aggregate: Aggregate
-) -> RunDifference:
+def _compared(difference: RunDifference, sides: Sides, aggregate: Aggregate) -> RunDifference:
     """Return a difference with its scores and interval, paired if both sides have the same examples."""
     function = METRICS[difference.metric].function
     generator = np.random.default_rng(zlib.crc32(f"{difference.left} {difference.right}".encode()))
@@ -132,7 +131,7 @@ def _compared(
     )
 
 
-def same_examples(sides: tuple[FinishedRuns, FinishedRuns]) -> bool:
+def same_examples(sides: Sides) -> bool:
     """Return whether all runs were scored on the same examples."""
     return len({(one.data_sha256, one.dataset, one.split) for side in sides for one in side.records}) == 1
 

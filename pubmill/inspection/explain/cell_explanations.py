@@ -276,9 +276,7 @@ def _record_fields(record: Record) -> Account:
     return {**fields, "machine": machine(record.hardware)}
 
 
-def _run_settings(
-    graph: Graph, paths: Sequence[str], model: str | None, runs: Sequence[CellRun]
-) -> dict[str, Any]:
+def _run_settings(graph: Graph, paths: Sequence[str], model: str | None, runs: Sequence[CellRun]) -> Account:
     """Return protocol, setting, resolved recipe, and where its hyper-parameters were chosen."""
     if not paths:
         return {}
