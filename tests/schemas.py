@@ -17,12 +17,23 @@ from pydantic import TypeAdapter
 
 from pubmill.new_specs.spec_files import FOLDER, MARK, first_line
 from pubmill.specs.loading import KINDS, ScaleSpec
-from pubmill.specs.spec_types import ChoicesFile
+from pubmill.specs.spec_types import Name, Statement, Strict
 from pubmill.specs.study import Study
 
 ROOT = Path(__file__).resolve().parents[1]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 INCLUDE = {"type": "string", "description": "name of another spec of the same folder, the base of this one"}
+
+
+class ChoicesFile(Strict):
+    """Statements about what no spec writes: defaults of recipes, and choices in code, for all papers.
+
+    - `name`: the file's name.
+    - `method`: statements by the keys of the recipes' fields; other keys need `does`.
+    """
+
+    name: Name
+    method: dict[str, Statement]
 
 
 def schemas() -> dict[str, dict[str, Any]]:

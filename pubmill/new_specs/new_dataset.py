@@ -295,13 +295,10 @@ def _write_fixture(data: NewDataset, form: FileForm, small: Mapping[str, Any], f
     with tempfile.TemporaryDirectory() as made:
         examples = Path(made) / "examples"
         card = convert(_recipe(data.name, form, data.splits(form)), files, examples)
-        expected = {
-            split: {
-                "counts": {name: n for name, n in card["counts"][split].items() if n is not None},
-                "first": _first(examples, split),
-            }
-            for split in files
-        }
+        expected = {}
+        for split in files:
+            counts = {name: n for name, n in card["counts"][split].items() if n is not None}
+            expected[split] = {"counts": counts, "first": _first(examples, split)}
     with writing(folder / "expected.yaml") as temporary:
         text = yaml.safe_dump(expected, sort_keys=False, allow_unicode=True, width=110)
         temporary.write_text(f"# Masked text of the first examples, counted by the converter.\n{text}")

@@ -149,12 +149,10 @@ def _folds(metric: str, sides: dict[str, FinishedRuns]) -> list[Fold]:
 def _cost(side: FinishedRuns) -> Cost:
     tokens = [_tokens(path) for path in side.paths]
     counted = [one for one in tokens if one is not None]
-    return Cost(
-        runs=len(side.records),
-        seconds=sum(record.seconds for record in side.records),
-        tokens=sum(counted) if counted and len(counted) == len(tokens) else None,
-        devices=tuple(sorted({_device(record) for record in side.records})),
-    )
+    seconds = sum(record.seconds for record in side.records)
+    devices = tuple(sorted({_device(record) for record in side.records}))
+    whole = sum(counted) if counted and len(counted) == len(tokens) else None
+    return Cost(len(side.records), seconds, whole, devices)
 
 
 def _tokens(record: Path) -> int | None:
@@ -195,8 +193,7 @@ def flips(left: FinishedRuns, right: FinishedRuns) -> Flips:
     examples = _examples_file(left) or _examples_file(right)
     if examples is None:
         return Flips(why="the scored examples are not in the results any more")
-    lacking = [path for path in (*left.paths, *right.paths) if not _predictions(path).is_file()]
-    if lacking:
+    if lacking := [path for path in (*left.paths, *right.paths) if not _predictions(path).is_file()]:
         return Flips(why=f"there is no {_predictions(lacking[0])}")
     kind = read_items(Path(BELOW.contributions(str(left.paths[0])))).kind
     gold = list(read_examples(examples, KINDS[kind]))
@@ -213,12 +210,9 @@ def _flips(gold: Sequence[Example], left: FinishedRuns, right: FinishedRuns) -> 
         names.setdefault(number, own or example.id)
     first, second = (_right_units(gold, units.numbers, side.paths) for side in (left, right))
     shown = {number: name if ID.fullmatch(name) else HIDDEN for number, name in names.items()}
-    return Flips(
-        unit=units.each,
-        units=len(names),
-        gained=tuple(shown[number] for number in sorted(second - first)),
-        lost=tuple(shown[number] for number in sorted(first - second)),
-    )
+    changed = (second - first, first - second)
+    gained, lost = (tuple(shown[number] for number in sorted(numbers)) for numbers in changed)
+    return Flips(units.each, len(names), gained, lost)
 
 
 def _right_units(gold: Sequence[Example], units: Sequence[int], records: Sequence[Path]) -> set[int]:

@@ -81,14 +81,9 @@ def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) 
 
 def linked(graph: Graph) -> list[str]:
     """Return the URLs of files that neither the results nor the mirror have."""
-    return sorted(
-        {
-            place.name
-            for name in filter(graph.access.exists, graph.specs.datasets)
-            for place in places(graph, name, in_results=True)
-            if place.found is None and isinstance(place.source, File)
-        }
-    )
+    names = filter(graph.access.exists, graph.specs.datasets)
+    needed = (place for name in names for place in places(graph, name, in_results=True))
+    return sorted({one.name for one in needed if one.found is None and isinstance(one.source, File)})
 
 
 def examine(graph: Graph, links: Links | None, configuration: Sequence[str] = ()) -> list[DatasetFinding]:
