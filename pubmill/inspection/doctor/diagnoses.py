@@ -152,11 +152,10 @@ def _add_own_files(finding: DatasetFinding, graph: Graph) -> None:
         return
     mistakes = graph.access.mistakes(finding.dataset)
     finding.to_do += mistakes
-    for key, folder, files, _ in graph.access.absent(finding.dataset):
-        if not mistakes:
-            apply = f"apply at {finding.spec.apply}; then " if finding.spec.apply else ""
-            into = f"put them into {folder}" if folder else how_to_bring(key)
-            finding.to_do.append(f"{apply}{into}. Files: {', '.join(files)}")
+    for key, folder, files, _ in () if mistakes else graph.access.absent(finding.dataset):
+        apply = f"apply at {finding.spec.apply}; then " if finding.spec.apply else ""
+        into = f"put them into {folder}" if folder else how_to_bring(key)
+        finding.to_do.append(f"{apply}{into}. Files: {', '.join(files)}")
 
 
 def _add_counts(finding: DatasetFinding, graph: Graph, configuration: Sequence[str]) -> None:
