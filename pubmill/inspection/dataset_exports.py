@@ -71,9 +71,10 @@ class Converted:
 
 def write_parquet(made: Converted, folder: Path) -> list[Path]:
     """Write the examples as Parquet, the card of the Hugging Face hub, and Croissant."""
+    page = _page(made)
     written = _write_tables(folder, made.tables(lambda found: to_table(found, KINDS[made.spec.kind])))
     named = [(split, path.name, path.name, sha256(path)) for split, path in written.items()]
-    croissant = to_croissant(_page(made), [ExampleFile(*names, PARQUET) for names in named])
+    croissant = to_croissant(page, [ExampleFile(*names, PARQUET) for names in named])
     texts = {"README.md": _readme(made, written), "croissant.json": croissant}
     return [*written.values(), *_write_texts(folder, texts)]
 

@@ -14,14 +14,7 @@ from pubmill.inspection.data_check.source_places import Place, places
 from pubmill.inspection.doctor.links import Links
 from pubmill.messages import commands
 from pubmill.messages.installation import own_settings
-from pubmill.recipes.models import (
-    ArchivedWeights,
-    LocalWeights,
-    PipelineWeights,
-    PretrainedWeights,
-    ReleasedWeights,
-    SuppliedWeights,
-)
+from pubmill.recipes import models
 from pubmill.specs import DatasetSpec, File
 from pubmill.specs.study import check_files, without_demo
 from pubmill.stages import Graph
@@ -218,22 +211,24 @@ def examine_models(graph: Graph) -> list[ModelFinding]:
 def _diagnose_model(name: str, graph: Graph) -> ModelFinding:
     weights = graph.models.weights(name)
     match weights:
-        case ReleasedWeights() | ArchivedWeights():
+        case models.ReleasedWeights() | models.ArchivedWeights():
             return _diagnose_release(name, weights, graph)
-        case SuppliedWeights(local=None):
+        case models.SuppliedWeights(local=None):
             return ModelFinding(name, f"asked while it runs: {weights.system.name}", None)
-        case LocalWeights() | PipelineWeights() | SuppliedWeights():
+        case models.LocalWeights() | models.PipelineWeights() | models.SuppliedWeights():
             assert weights.local
             what = WHAT[weights.kind]
             if (folder := graph.folders.find(weights.local)) is not None and folder.is_dir():
                 return ModelFinding(name, f"{what} of your own, {folder}")
             to_do = f"bring it: {how_to_bring(weights.local)}"
             return ModelFinding(name, f"{what} of your own", False, to_do)
-    made = "pretrained here" if isinstance(weights, PretrainedWeights) else "random weights"
+    made = "pretrained here" if isinstance(weights, models.PretrainedWeights) else "random weights"
     return ModelFinding(name, f"{made}, recipe {weights.recipe}")
 
 
-def _diagnose_release(name: str, weights: ReleasedWeights | ArchivedWeights, graph: Graph) -> ModelFinding:
+def _diagnose_release(
+    name: str, weights: models.ReleasedWeights | models.ArchivedWeights, graph: Graph
+) -> ModelFinding:
     """Return the finding on released weights: at hand or still to fetch, and whether they are pinned."""
     pin = graph.models.pin(name)
     version = weights.version or pin.get(PINNED[weights.kind])
@@ -241,7 +236,7 @@ def _diagnose_release(name: str, weights: ReleasedWeights | ArchivedWeights, gra
     if weights.version is None:
         note = f"the first download, {pin['found']}, is kept" if pin else "the first download will be kept"
         state += f", not pinned: {note}"
-    if isinstance(weights, ArchivedWeights):
+    if isinstance(weights, models.ArchivedWeights):
         return _diagnose_archive(name, weights.url, f"the archive {weights.url}{state}", graph)
     source = f"the hub's {weights.id}{state}"
     cached = version and huggingface_hub.try_to_load_from_cache(weights.id, "config.json", revision=version)
