@@ -22,10 +22,10 @@ from pubmill.specs.corpus_specs import (
     VocabSpec,
     faults_of_corpora,
 )
-from pubmill.specs.dataset_specs import TASKS, DatasetSpec
+from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.fact_table_specs import FactTableSpec, faults_of_facts, references_of_facts
 from pubmill.specs.pretraining_checks import Fault, faults_of_pretrainings
-from pubmill.specs.protocol_specs import ProtocolSpec
+from pubmill.specs.protocol_specs import ALL_TASKS, ProtocolSpec
 from pubmill.specs.recipe_checks import faults_of_recipes
 from pubmill.specs.spec_types import INCLUDES, Name, SpecFaultsError, Strict, dotted_key, problem_text
 from pubmill.specs.strict_yaml import YamlDocument
@@ -260,10 +260,9 @@ def _cross_faults(made: dict[str, dict[str, Any]], released: bool) -> Iterator[F
     yield from (("corpora", *fault) for fault in faults_of_corpora(made["corpora"], made["datasets"]))
     for name, fault in model_specs.faults_of_engines(made["models"]):
         yield "models", name, ("weights", "engine_of"), fault
-    tasks = {task for tasks in TASKS.values() for task in tasks}
     for name, prompts in made["prompts"].items():
-        for key in prompts.templates.keys() - made["datasets"].keys() - tasks:
-            fault = f"{key}: neither a dataset nor a task ({', '.join(sorted(tasks))})"
+        for key in prompts.templates.keys() - made["datasets"].keys() - set(ALL_TASKS):
+            fault = f"{key}: neither a dataset nor a task ({', '.join(ALL_TASKS)})"
             yield "prompts", name, ("templates", key), fault
     for name, protocol in made["protocols"].items():
         for at, fault in faults_of_recipes(protocol, made["datasets"]):
