@@ -32,7 +32,6 @@ from pubmill.storage.privacy import PUBLIC
 from pubmill.storage.result_paths import CARD
 from pubmill.tables.dataset_cards import Card, read_card
 
-PARQUET = "application/x-parquet"
 RECIPE = "recipe.yaml"
 
 
@@ -74,7 +73,7 @@ def write_parquet(made: Converted, folder: Path) -> list[Path]:
     page = _page(made)
     written = _write_tables(folder, made.tables(lambda found: to_table(found, KINDS[made.spec.kind])))
     named = [(split, path.name, path.name, sha256(path)) for split, path in written.items()]
-    croissant = to_croissant(page, [ExampleFile(*names, PARQUET) for names in named])
+    croissant = to_croissant(page, [ExampleFile(*names, "application/x-parquet") for names in named])
     texts = {"README.md": _readme(made, written), "croissant.json": croissant}
     return [*written.values(), *_write_texts(folder, texts)]
 

@@ -22,12 +22,11 @@ from pubmill.messages import installation
 from pubmill.new_specs.dataset_fixtures import fixture
 from pubmill.new_specs.dataset_forms import OTHER_FILES, guess, is_conll
 from pubmill.new_specs.file_forms import ROWS, SPLITS, FileForm, split_of
-from pubmill.new_specs.spec_files import spec_name, write_with_schema
+from pubmill.new_specs.spec_files import ON_THE_HUB, spec_name, write_with_schema
 from pubmill.recipes.datasets import ConversionRecipe, PublishedFile, PublishedRecipe
 from pubmill.specs import DatasetSpec, problem_text
 from pubmill.storage import sources
 from pubmill.storage.files import read_jsonl_gz, sha256, writing
-from pubmill.storage.name_patterns import HUB_ID
 
 NOT_STATED = "not stated; find it out before you pass the data on"
 HUB = "https://huggingface.co"
@@ -35,7 +34,6 @@ DIVISIBLE = (*READERS, ".parquet")
 """Suffixes of files that may have the rows of all splits."""
 _SHARD = re.compile(r"\d{5}-of-\d{5}")
 _READ_ON_THE_HUB = re.compile(r"\.(tsv|txt|conll|jsonl|json|csv|parquet|xml|zip)$")
-_HUB_ID = re.compile(rf"hub:(?P<id>{HUB_ID})(@(?P<revision>[0-9a-f]{{40}}))?")
 
 
 @dataclass(frozen=True)
@@ -70,7 +68,7 @@ def new_dataset(
     """Return the dataset of the given files, a folder of them, or `hub:GROUP/NAME`. Files of the network, or
     of the mirror in its place, are copied into `copies`. Where a folder has a folder of many files for each
     split, the files of each are packed into one below `packed`."""
-    if len(given) == 1 and (match := _HUB_ID.fullmatch(given[0])):
+    if len(given) == 1 and (match := ON_THE_HUB.fullmatch(given[0])):
         urls = _hub_files(match["id"], match["revision"] or "main", mirror)
         return _fetched(name or spec_name(match["id"], "dataset"), urls, mirror, copies)
     if all(one.startswith("https://") for one in given):

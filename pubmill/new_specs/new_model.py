@@ -14,19 +14,16 @@ from pydantic import ValidationError
 from pubmill.errors import PubmillError
 from pubmill.inspection.doctor import links
 from pubmill.messages.installation import root
-from pubmill.new_specs.spec_files import spec_name, write_with_schema
+from pubmill.new_specs.spec_files import ON_THE_HUB, spec_name, write_with_schema
 from pubmill.recipes.submissions import System
 from pubmill.specs import ModelSpec, problem_text, strict_yaml
 from pubmill.storage import model_folder_checks
 from pubmill.storage.encoder_checks import can_make_lowercase, load_settings
 from pubmill.storage.model_folders import CONFIG, TOKENIZER_FILES, VOCABULARY_FILES, folder_fault
-from pubmill.storage.name_patterns import HUB_ID
-from pubmill.storage.release_pins import COMMIT
 from pubmill.storage.submission_files import submission_files
 
 SYSTEM = '{"name": "group/system", "version": "1", "url": "https://...", "local": true}'
 """An example of a statement about a system."""
-_HUB = re.compile(rf"hub:(?P<id>{HUB_ID})(@(?P<revision>{COMMIT}))?")
 
 
 @dataclass(frozen=True)
@@ -63,7 +60,7 @@ def new_model(
     repository, unless `name` is another one. A folder with files that are named after `datasets` is one of
     predictions, and needs a statement about the `system`."""
     if given.startswith("hub:"):
-        match = _HUB.fullmatch(given)
+        match = ON_THE_HUB.fullmatch(given)
         if not match:
             raise PubmillError(
                 f"{given}: expected hub:GROUP/MODEL@COMMIT, with a commit of 40 digits (not a branch), or "

@@ -6,7 +6,11 @@ from pathlib import Path
 from pubmill.errors import PubmillError
 from pubmill.messages.installation import root
 from pubmill.storage.files import writing
+from pubmill.storage.name_patterns import HUB_ID
+from pubmill.storage.release_pins import COMMIT
 
+ON_THE_HUB = re.compile(rf"hub:(?P<id>{HUB_ID})(@(?P<revision>{COMMIT}))?")
+"""A repository of the hub, perhaps at a commit."""
 FOLDER = "schemas"
 MARK = "# yaml-language-server: $schema="
 """Beginning of the first line of a YAML file, which names its schema for editors."""
