@@ -125,19 +125,12 @@ def _recipe(spec: DatasetSpec) -> dict[str, Any]:
     sources = spec.sources.items()
     keys = sorted({file.local for _, file in sources if isinstance(file, LocalFile)})
     folders = [word for key in keys for word in ("--local", f"{key}=FOLDER")]
-    return {
-        "dataset": spec.name,
-        "access": spec.access,
-        "apply": spec.apply,
-        "licence": spec.licence,
-        "files": {role: file.file if isinstance(file, LocalFile) else file.url for role, file in sources},
-        "converter": spec.converter,
-        "options": spec.options,
-        "commands": [
-            commands.pubmill("data", "check", *folders, spec.name),
-            commands.pubmill("export", spec.name, "--to", "FOLDER", "--as", "jsonl"),
-        ],
-    }
+    check = commands.pubmill("data", "check", *folders, spec.name)
+    export = commands.pubmill("export", spec.name, "--to", "FOLDER", "--as", "jsonl")
+    files = {role: file.file if isinstance(file, LocalFile) else file.url for role, file in sources}
+    terms = {"dataset": spec.name, "access": spec.access, "apply": spec.apply, "licence": spec.licence}
+    reading = {"files": files, "converter": spec.converter, "options": spec.options}
+    return {**terms, **reading, "commands": [check, export]}
 
 
 def _readme(made: Converted, files: Mapping[str, Path]) -> str:

@@ -140,12 +140,8 @@ def write_spec(model: NewModel, specs: Path) -> Path:
                 f"name with `pubmill new model` and --name"
             )
         return path
-    values: dict[str, object] = {
-        "name": model.name,
-        "label": model.name,
-        "lowercase": not model.system and reads_lowercase(model),
-        **model.weights,
-    }
+    lowercase = not model.system and reads_lowercase(model)
+    values = {"name": model.name, "label": model.name, "lowercase": lowercase, **model.weights}
     try:
         ModelSpec.model_validate(values)
     except ValidationError as error:
