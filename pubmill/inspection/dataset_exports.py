@@ -32,7 +32,6 @@ from pubmill.storage.privacy import PUBLIC
 from pubmill.storage.result_paths import CARD
 from pubmill.tables.dataset_cards import Card, read_card
 
-PARQUET = "application/x-parquet"
 RECIPE = "recipe.yaml"
 
 
@@ -62,20 +61,19 @@ class Converted:
         """The labels, or types of mentions, of all splits."""
         return labels_of(vars(self.card))
 
-    def splits(self) -> Mapping[str, list[Example]]:
-        """Return the examples by split."""
+    def tables(self, table_of: Callable[[list[Example]], pa.Table]) -> dict[str, pa.Table]:
+        """Return the tables that a function makes of the examples, by split."""
         kind = KINDS[self.spec.kind]
         files = {split: self.folder / f"{split}.jsonl.gz" for split in SPLITS if split in self.spec.splits}
-        return {split: list(read_examples(path, kind)) for split, path in files.items()}
+        return {split: table_of(list(read_examples(path, kind))) for split, path in files.items()}
 
 
 def write_parquet(made: Converted, folder: Path) -> list[Path]:
     """Write the examples as Parquet, the card of the Hugging Face hub, and Croissant."""
-    kind, page = KINDS[made.spec.kind], _page(made)
-    tables = {split: to_table(examples, kind) for split, examples in made.splits().items()}
-    written = _write_tables(folder, tables)
+    page = _page(made)
+    written = _write_tables(folder, made.tables(lambda found: to_table(found, KINDS[made.spec.kind])))
     named = [(split, path.name, path.name, sha256(path)) for split, path in written.items()]
-    croissant = to_croissant(page, [ExampleFile(*names, PARQUET) for names in named])
+    croissant = to_croissant(page, [ExampleFile(*names, "application/x-parquet") for names in named])
     texts = {"README.md": _readme(made, written), "croissant.json": croissant}
     return [*written.values(), *_write_texts(folder, texts)]
 
@@ -83,10 +81,7 @@ def write_parquet(made: Converted, folder: Path) -> list[Path]:
 def write_bigbio(made: Converted, folder: Path) -> list[Path]:
     """Write the examples in their schema of BigBIO as Parquet, and the card of the Hugging Face hub."""
     spec, labels = made.spec, made.labels
-    tables = {
-        split: to_bigbio(examples, spec.kind, spec.task, labels, spec.negative)
-        for split, examples in made.splits().items()
-    }
+    tables = made.tables(lambda found: to_bigbio(found, spec.kind, spec.task, labels, spec.negative))
     written = _write_tables(folder, tables)
     return [*written.values(), *_write_texts(folder, {"README.md": _readme(made, written)})]
 
@@ -97,11 +92,8 @@ def write_lm_eval(made: Converted, folder: Path) -> list[Path]:
     template = made.specs.prompts[PLAIN].template(made.name, spec.task)
     if not isinstance(template, str):
         raise PubmillError(f"specs/prompts/{PLAIN}.yaml: the prompt of {made.name} is a file of others")
-    wording = wording_of(spec, made.labels, template)
-    tables = {
-        split: task_table(examples, spec.kind, wording, made.labels, spec.negative)
-        for split, examples in made.splits().items()
-    }
+    labels, wording = made.labels, wording_of(spec, made.labels, template)
+    tables = made.tables(lambda found: task_table(found, spec.kind, wording, labels, spec.negative))
     texts = task_files(made.name, spec.kind, list(tables), spec.version)
     return [*_write_tables(folder, tables).values(), *_write_texts(folder, texts)]
 
@@ -133,19 +125,12 @@ def _recipe(spec: DatasetSpec) -> dict[str, Any]:
     sources = spec.sources.items()
     keys = sorted({file.local for _, file in sources if isinstance(file, LocalFile)})
     folders = [word for key in keys for word in ("--local", f"{key}=FOLDER")]
-    return {
-        "dataset": spec.name,
-        "access": spec.access,
-        "apply": spec.apply,
-        "licence": spec.licence,
-        "files": {role: file.file if isinstance(file, LocalFile) else file.url for role, file in sources},
-        "converter": spec.converter,
-        "options": spec.options,
-        "commands": [
-            commands.pubmill("data", "check", *folders, spec.name),
-            commands.pubmill("export", spec.name, "--to", "FOLDER", "--as", "jsonl"),
-        ],
-    }
+    check = commands.pubmill("data", "check", *folders, spec.name)
+    export = commands.pubmill("export", spec.name, "--to", "FOLDER", "--as", "jsonl")
+    files = {role: file.file if isinstance(file, LocalFile) else file.url for role, file in sources}
+    terms = {"dataset": spec.name, "access": spec.access, "apply": spec.apply, "licence": spec.licence}
+    reading = {"files": files, "converter": spec.converter, "options": spec.options}
+    return {**terms, **reading, "commands": [check, export]}
 
 
 def _readme(made: Converted, files: Mapping[str, Path]) -> str:

@@ -30,14 +30,6 @@ def split_of(name: str) -> str | None:
     return None
 
 
-def spec_name(path: str, what: str) -> str:
-    """Return a name for a spec: the last part of a path in lower case, with hyphens."""
-    name = re.sub(r"[^a-z0-9.]+", "-", path.rpartition("/")[2].lower()).strip("-.")
-    if not name:
-        raise PubmillError(f"{path!r} gives no name for the {what}; give one with --name")
-    return name
-
-
 Options = dict[str, Any]
 """Options of a converter or a writer, as in a dataset's spec."""
 

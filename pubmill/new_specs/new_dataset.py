@@ -21,13 +21,12 @@ from pubmill.formats.row_files import READERS
 from pubmill.messages import installation
 from pubmill.new_specs.dataset_fixtures import fixture
 from pubmill.new_specs.dataset_forms import OTHER_FILES, guess, is_conll
-from pubmill.new_specs.file_forms import ROWS, SPLITS, FileForm, spec_name, split_of
+from pubmill.new_specs.file_forms import ROWS, SPLITS, FileForm, split_of
+from pubmill.new_specs.spec_files import ON_THE_HUB, spec_name, write_with_schema
 from pubmill.recipes.datasets import ConversionRecipe, PublishedFile, PublishedRecipe
 from pubmill.specs import DatasetSpec, problem_text
-from pubmill.specs.schemas import first_line
 from pubmill.storage import sources
 from pubmill.storage.files import read_jsonl_gz, sha256, writing
-from pubmill.storage.name_patterns import HUB_ID
 
 NOT_STATED = "not stated; find it out before you pass the data on"
 HUB = "https://huggingface.co"
@@ -35,7 +34,6 @@ DIVISIBLE = (*READERS, ".parquet")
 """Suffixes of files that may have the rows of all splits."""
 _SHARD = re.compile(r"\d{5}-of-\d{5}")
 _READ_ON_THE_HUB = re.compile(r"\.(tsv|txt|conll|jsonl|json|csv|parquet|xml|zip)$")
-_HUB_ID = re.compile(rf"hub:(?P<id>{HUB_ID})(@(?P<revision>[0-9a-f]{{40}}))?")
 
 
 @dataclass(frozen=True)
@@ -70,7 +68,7 @@ def new_dataset(
     """Return the dataset of the given files, a folder of them, or `hub:GROUP/NAME`. Files of the network, or
     of the mirror in its place, are copied into `copies`. Where a folder has a folder of many files for each
     split, the files of each are packed into one below `packed`."""
-    if len(given) == 1 and (match := _HUB_ID.fullmatch(given[0])):
+    if len(given) == 1 and (match := ON_THE_HUB.fullmatch(given[0])):
         urls = _hub_files(match["id"], match["revision"] or "main", mirror)
         return _fetched(name or spec_name(match["id"], "dataset"), urls, mirror, copies)
     if all(one.startswith("https://") for one in given):
@@ -282,8 +280,7 @@ def write_dataset(data: NewDataset, described: Described, root: Path) -> list[Pa
     small = {role: fixture(path, described.form) for role, path in data.files.items()}
     paths = [] if None in small.values() else _write_fixture(data, described.form, small, folder)
     text = yaml.dump(described.values, Dumper=_WholeValues, sort_keys=False, allow_unicode=True, width=110)
-    with writing(spec) as temporary:
-        temporary.write_text(f"{first_line('datasets', depth=2)}\n{text}", encoding="utf-8")
+    write_with_schema(spec, "datasets", text)
     return [spec, *paths]
 
 
@@ -296,13 +293,10 @@ def _write_fixture(data: NewDataset, form: FileForm, small: Mapping[str, Any], f
     with tempfile.TemporaryDirectory() as made:
         examples = Path(made) / "examples"
         card = convert(_recipe(data.name, form, data.splits(form)), files, examples)
-        expected = {
-            split: {
-                "counts": {name: n for name, n in card["counts"][split].items() if n is not None},
-                "first": _first(examples, split),
-            }
-            for split in files
-        }
+        expected = {}
+        for split in files:
+            counts = {name: n for name, n in card["counts"][split].items() if n is not None}
+            expected[split] = {"counts": counts, "first": _first(examples, split)}
     with writing(folder / "expected.yaml") as temporary:
         text = yaml.safe_dump(expected, sort_keys=False, allow_unicode=True, width=110)
         temporary.write_text(f"# Masked text of the first examples, counted by the converter.\n{text}")

@@ -14,21 +14,16 @@ from pydantic import ValidationError
 from pubmill.errors import PubmillError
 from pubmill.inspection.doctor import links
 from pubmill.messages.installation import root
-from pubmill.new_specs.file_forms import spec_name
+from pubmill.new_specs.spec_files import ON_THE_HUB, spec_name, write_with_schema
 from pubmill.recipes.submissions import System
 from pubmill.specs import ModelSpec, problem_text, strict_yaml
-from pubmill.specs.schemas import first_line
 from pubmill.storage import model_folder_checks
 from pubmill.storage.encoder_checks import can_make_lowercase, load_settings
-from pubmill.storage.files import writing
 from pubmill.storage.model_folders import CONFIG, TOKENIZER_FILES, VOCABULARY_FILES, folder_fault
-from pubmill.storage.name_patterns import HUB_ID
-from pubmill.storage.release_pins import COMMIT
 from pubmill.storage.submission_files import submission_files
 
 SYSTEM = '{"name": "group/system", "version": "1", "url": "https://...", "local": true}'
 """An example of a statement about a system."""
-_HUB = re.compile(rf"hub:(?P<id>{HUB_ID})(@(?P<revision>{COMMIT}))?")
 
 
 @dataclass(frozen=True)
@@ -65,7 +60,7 @@ def new_model(
     repository, unless `name` is another one. A folder with files that are named after `datasets` is one of
     predictions, and needs a statement about the `system`."""
     if given.startswith("hub:"):
-        match = _HUB.fullmatch(given)
+        match = ON_THE_HUB.fullmatch(given)
         if not match:
             raise PubmillError(
                 f"{given}: expected hub:GROUP/MODEL@COMMIT, with a commit of 40 digits (not a branch), or "
@@ -145,17 +140,11 @@ def write_spec(model: NewModel, specs: Path) -> Path:
                 f"name with `pubmill new model` and --name"
             )
         return path
-    values: dict[str, object] = {
-        "name": model.name,
-        "label": model.name,
-        "lowercase": not model.system and reads_lowercase(model),
-        **model.weights,
-    }
+    lowercase = not model.system and reads_lowercase(model)
+    values = {"name": model.name, "label": model.name, "lowercase": lowercase, **model.weights}
     try:
         ModelSpec.model_validate(values)
     except ValidationError as error:
         raise PubmillError(f"model {model.name}: {problem_text(error.errors()[0])}") from None
-    text = yaml.safe_dump(values, sort_keys=False)
-    with writing(path) as temporary:
-        temporary.write_text(f"{first_line('models', depth=2)}\n{text}", encoding="utf-8")
+    write_with_schema(path, "models", yaml.safe_dump(values, sort_keys=False))
     return path

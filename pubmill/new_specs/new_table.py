@@ -3,16 +3,16 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import yaml
 
 from pubmill.errors import PubmillError
 from pubmill.messages.installation import root
 from pubmill.messages.wording import unknown
+from pubmill.new_specs.spec_files import write_with_schema
 from pubmill.specs import Specs, TableSpec
-from pubmill.specs.schemas import first_line
-from pubmill.specs.table_checks import obstacles
+from pubmill.specs.table_checks import Made, obstacles
 from pubmill.storage.files import writing
 from pubmill.storage.name_patterns import KEY, TABLE
 
@@ -22,23 +22,9 @@ BLANK = "not entered yet"
 """Note on a value that is still to be copied from the paper."""
 
 
-class TableValues(TypedDict):
-    """The values of a new table's spec."""
-
-    name: str
-    kind: str
-    paper: str
-    title: str
-    caption: str
-    protocol: str
-    setting: str
-    columns: list[dict[str, str]]
-    rows: list[dict[str, str]]
-
-
 def table_values(
     name: str, datasets: Sequence[str], models: Sequence[str], protocol: str, specs: Specs
-) -> TableValues:
+) -> dict[str, Any]:
     """Return the values of a new table's spec, `PAPER/tableNN`, in the first setting of its protocol."""
     paper, _, table = name.rpartition("/")
     if not re.fullmatch(KEY, paper) or not re.fullmatch(TABLE, table):
@@ -51,24 +37,21 @@ def table_values(
         if strangers := [unknown(kind, one, known) for one in asked if one not in known]:
             raise PubmillError("\n".join(strangers))
     setting = next(iter(specs.protocols[protocol].settings))
-    rows = [
-        {"dataset": one, "label": specs.datasets[one].label or one, "group": specs.datasets[one].task}
-        for one in datasets
-    ]
+    found = [specs.datasets[one] for one in datasets]
+    rows = [{"dataset": one.name, "label": one.label or one.name, "group": one.task} for one in found]
     columns = [{"model": one, "label": specs.models[one].label or one} for one in models]
     caption = f"Test scores, fine-tuned as in protocol {protocol}."
-    values: TableValues = {
+    values: dict[str, Any] = {
         "name": table, "kind": "results", "paper": paper, "title": f"{paper}, {table}", "caption": caption,
         "protocol": protocol, "setting": setting, "columns": columns, "rows": rows,
     }  # fmt: skip
-    kinds = ("protocols", "models", "datasets")
-    made: dict[str, dict[str, Any]] = {kind: getattr(specs, kind) for kind in kinds}
+    made: Made = {"protocols": specs.protocols, "models": specs.models, "datasets": specs.datasets}
     if faults := [fault for _, fault in obstacles(TableSpec.model_validate(values), made)]:
         raise PubmillError("\n".join(f"{name} can't be run: {fault}" for fault in faults))
     return values
 
 
-def blank_values(values: TableValues, known: Specs) -> str:
+def blank_values(values: dict[str, Any], known: Specs) -> str:
     """Return the file of published values with a line for each cell, whose number is to be entered."""
     lines = [
         f"{column['model']},{row['dataset'].partition('@')[0]},{known.datasets[row['dataset']].metric},,{BLANK}"
@@ -78,7 +61,7 @@ def blank_values(values: TableValues, known: Specs) -> str:
     return "\n".join([HEADING, *dict.fromkeys(lines), ""])
 
 
-def write_table(values: TableValues, specs: Path, known: Specs) -> list[Path]:
+def write_table(values: dict[str, Any], specs: Path, known: Specs) -> list[Path]:
     """Write the spec, and the published values with their keys; an existing table is never replaced."""
     spec = specs / "tables" / values["paper"] / f"{values['name']}.yaml"
     published = spec.with_suffix(".published.csv")
@@ -88,6 +71,5 @@ def write_table(values: TableValues, specs: Path, known: Specs) -> list[Path]:
     text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=110)
     with writing(published) as temporary:
         temporary.write_text(blank_values(values, known))
-    with writing(spec) as temporary:
-        temporary.write_text(f"{first_line('tables', depth=3)}\n{text}", encoding="utf-8")
+    write_with_schema(spec, "tables", text)
     return [spec, published]

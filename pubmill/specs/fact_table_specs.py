@@ -11,7 +11,7 @@ from pubmill.recipes.fact_tables import FactKind, Subjects, fact_of
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.protocol_specs import ALL_TASKS, SettingName
 from pubmill.specs.spec_types import Name, Spec, Strict
-from pubmill.specs.strict_yaml import Location
+from pubmill.specs.strict_yaml import Faults, Location
 from pubmill.storage.name_patterns import FACT_TABLE
 
 FACTS: dict[Subjects, dict[str, FactKind]] = {
@@ -214,7 +214,7 @@ def references_of_facts(table: FactTableSpec) -> Iterator[tuple[Location, str, s
         yield ("protocol",), "protocols", table.protocol, False
 
 
-def faults_of_facts(table: FactTableSpec, made: dict[str, dict[str, Any]]) -> Iterator[tuple[Location, str]]:
+def faults_of_facts(table: FactTableSpec, made: dict[str, dict[str, Any]]) -> Faults:
     """Report unknown tasks and settings, impossible runs and unused labels."""
     for i, row in enumerate(table.rows):
         if table.subjects == "tasks" and row.subject not in ALL_TASKS:

@@ -14,7 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import SHOWN, nearest
-from pubmill.specs import strict_yaml
+from pubmill.specs import model_specs, strict_yaml
 from pubmill.specs.corpus_specs import (
     CorpusSpec,
     PretrainingSpec,
@@ -22,20 +22,10 @@ from pubmill.specs.corpus_specs import (
     VocabSpec,
     faults_of_corpora,
 )
-from pubmill.specs.dataset_specs import TASKS, DatasetSpec
+from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.fact_table_specs import FactTableSpec, faults_of_facts, references_of_facts
-from pubmill.specs.model_specs import (
-    FolderWeights,
-    ModelSpec,
-    PromptedWeights,
-    PromptSpec,
-    RecipeWeights,
-    SpacyWeights,
-    StatedWeights,
-    faults_of_engines,
-)
 from pubmill.specs.pretraining_checks import Fault, faults_of_pretrainings
-from pubmill.specs.protocol_specs import ProtocolSpec
+from pubmill.specs.protocol_specs import ALL_TASKS, ProtocolSpec
 from pubmill.specs.recipe_checks import faults_of_recipes
 from pubmill.specs.spec_types import INCLUDES, Name, SpecFaultsError, Strict, dotted_key, problem_text
 from pubmill.specs.strict_yaml import YamlDocument
@@ -72,10 +62,10 @@ KINDS: dict[str, Any] = {
     "corpora": CorpusSpec,
     "vocabs": VocabSpec,
     "pretraining": PretrainingSpec,
-    "models": ModelSpec,
+    "models": model_specs.ModelSpec,
     "datasets": DatasetSpec,
     "protocols": ProtocolSpec,
-    "prompts": PromptSpec,
+    "prompts": model_specs.PromptSpec,
     "tables": Annotated[TableSpec | FactTableSpec, Field(discriminator="kind")],
 }
 
@@ -101,10 +91,10 @@ class Specs(Strict):
     corpora: dict[str, CorpusSpec]
     vocabs: dict[str, VocabSpec]
     pretraining: dict[str, PretrainingSpec]
-    models: dict[str, ModelSpec]
+    models: dict[str, model_specs.ModelSpec]
     datasets: dict[str, DatasetSpec]
     protocols: dict[str, ProtocolSpec]
-    prompts: dict[str, PromptSpec]
+    prompts: dict[str, model_specs.PromptSpec]
     tables: dict[str, TableSpec]
     fact_tables: dict[str, FactTableSpec]
 
@@ -264,16 +254,15 @@ def _cross_faults(made: dict[str, dict[str, Any]], released: bool) -> Iterator[F
         yield from (("tables", name, *fault) for fault in check(table, made))
     for name, vocab in made["vocabs"].items():
         model = made["models"].get(vocab.model) if isinstance(vocab, ReleasedVocabSpec) else None
-        if model and model.released is None and not isinstance(model.weights, FolderWeights):
+        if model and model.released is None and not isinstance(model.weights, model_specs.FolderWeights):
             fault = f"{vocab.model} has no released files; name the vocabulary that it is trained with"
             yield "vocabs", name, ("model",), fault
     yield from (("corpora", *fault) for fault in faults_of_corpora(made["corpora"], made["datasets"]))
-    for name, fault in faults_of_engines(made["models"]):
+    for name, fault in model_specs.faults_of_engines(made["models"]):
         yield "models", name, ("weights", "engine_of"), fault
-    tasks = {task for tasks in TASKS.values() for task in tasks}
     for name, prompts in made["prompts"].items():
-        for key in prompts.templates.keys() - made["datasets"].keys() - tasks:
-            fault = f"{key}: neither a dataset nor a task ({', '.join(sorted(tasks))})"
+        for key in prompts.templates.keys() - made["datasets"].keys() - set(ALL_TASKS):
+            fault = f"{key}: neither a dataset nor a task ({', '.join(ALL_TASKS)})"
             yield "prompts", name, ("templates", key), fault
     for name, protocol in made["protocols"].items():
         for at, fault in faults_of_recipes(protocol, made["datasets"]):
@@ -301,13 +290,13 @@ def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
         if recipe.teacher:
             yield "pretraining", name, ("teacher",), "models", recipe.teacher, False
     for name, model in made["models"].items():
-        if isinstance(model.weights, RecipeWeights):
+        if isinstance(model.weights, model_specs.RecipeWeights):
             yield "models", name, ("weights", "recipe"), "pretraining", model.weights.recipe, False
-        for dataset in model.weights.types if isinstance(model.weights, SpacyWeights) else ():
+        for dataset in model.weights.types if isinstance(model.weights, model_specs.SpacyWeights) else ():
             yield "models", name, ("weights", "types", dataset), "datasets", dataset, False
-        for dataset in model.weights.mapping if isinstance(model.weights, StatedWeights) else ():
+        for dataset in model.weights.mapping if isinstance(model.weights, model_specs.StatedWeights) else ():
             yield "models", name, ("weights", "mapping", dataset), "datasets", dataset, False
-        if isinstance(model.weights, PromptedWeights):
+        if isinstance(model.weights, model_specs.PromptedWeights):
             yield "models", name, ("weights", "prompt"), "prompts", model.weights.prompt, False
             if model.weights.engine_of:
                 yield "models", name, ("weights", "engine_of"), "models", model.weights.engine_of, False

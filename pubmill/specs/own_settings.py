@@ -14,18 +14,11 @@ from pydantic import AfterValidator, TypeAdapter, ValidationError, model_validat
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
 from pubmill.recipes import FinetuningRecipe
-from pubmill.specs import strict_yaml
+from pubmill.specs import protocol_specs, strict_yaml
 from pubmill.specs.cell_sources import CellSource, cell_sources
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.loading import Specs
-from pubmill.specs.protocol_specs import (
-    DECIDABLE,
-    Override,
-    ProtocolSpec,
-    SettingName,
-    check_decidable,
-    short_value,
-)
+from pubmill.specs.protocol_specs import DECIDABLE, Override, ProtocolSpec, SettingName, short_value
 from pubmill.specs.recipe_checks import recipe_faults
 from pubmill.specs.spec_types import Name, Strict, Text, dotted_key, problem_text
 from pubmill.specs.table_specs import CellSpec, ColumnSpec, TableSpec
@@ -42,7 +35,7 @@ _TYPES = get_type_hints(FinetuningRecipe)
 
 def _typed(values: dict[str, Any]) -> dict[str, Any]:
     """Return the values of keys that a protocol may decide, as the recipe has them: `--config` gives text."""
-    check_decidable(values)
+    protocol_specs.check_decidable(values)
     typed, faults = {}, []
     for key, value in values.items():
         try:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from pubmill.recipes.objectives import OBJECTIVES, PAIRS
 from pubmill.specs.corpus_specs import PretrainingSpec
 from pubmill.specs.model_specs import ModelSpec, RecipeWeights
-from pubmill.specs.strict_yaml import Location
+from pubmill.specs.strict_yaml import Faults, Location
 
 Recipes = Mapping[str, PretrainingSpec]
 Models = Mapping[str, ModelSpec]
@@ -55,18 +55,16 @@ def faults_of_pretrainings(recipes: Recipes, models: Models, released: bool) -> 
             yield from ((("models", name, ("weights", "step"), fault),) if fault else ())
 
 
-def _spec_faults(
-    spec: PretrainingSpec, recipes: Recipes, models: Models, released: bool
-) -> Iterator[tuple[Location, str]]:
+def _spec_faults(spec: PretrainingSpec, recipes: Recipes, models: Models, released: bool) -> Faults:
     start = spec.start
     other = recipes.get(start.recipe or "") if start else None
     if start and start.step is not None and (fault := _checkpoint_fault(other, start.step)):
         yield ("start", "step"), fault
     if other:
         yield from _field_differences(("start", "recipe"), _resume_fields, spec, other)
-    if start and (other := _recipe_of_model(start.model, recipes, models, released)):
+    if start and (other := _recipe_of(start.model, recipes, models, released)):
         yield from _field_differences(("start", "model"), _weights_fields, spec, other)
-    if spec.teacher and (other := _recipe_of_model(spec.teacher, recipes, models, released)):
+    if spec.teacher and (other := _recipe_of(spec.teacher, recipes, models, released)):
         yield from _field_differences(("teacher",), lambda one: {"vocab": one.vocab}, spec, other)
 
 
@@ -93,9 +91,7 @@ def _weights_made_here(model: ModelSpec | None, released: bool) -> RecipeWeights
     return chosen if isinstance(chosen, RecipeWeights) else None
 
 
-def _recipe_of_model(
-    model: str | None, recipes: Recipes, models: Models, released: bool
-) -> PretrainingSpec | None:
+def _recipe_of(model: str | None, recipes: Recipes, models: Models, released: bool) -> PretrainingSpec | None:
     """Return the pretraining spec of a model that is made here."""
     weights = _weights_made_here(models.get(model or ""), released)
     return recipes.get(weights.recipe) if weights else None
@@ -122,7 +118,7 @@ def _resume_fields(spec: PretrainingSpec) -> dict[str, object]:
 
 def _field_differences(
     place: Location, fields: Fields, spec: PretrainingSpec, other: PretrainingSpec
-) -> Iterator[tuple[Location, str]]:
+) -> Faults:
     theirs = fields(other)
     if differing := [key for key, value in fields(spec).items() if value != theirs[key]]:
         yield place, f"{other.name} has a different {', '.join(differing)}; the two must be equal"

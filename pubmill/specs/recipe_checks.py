@@ -9,16 +9,14 @@ from pubmill.recipes import FinetuningRecipe
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.protocol_specs import ProtocolSpec
 from pubmill.specs.spec_types import dotted_key, problem_text
-from pubmill.specs.strict_yaml import Location
+from pubmill.specs.strict_yaml import Faults, Location
 
 _RECIPE = TypeAdapter(FinetuningRecipe)
 Run = tuple[DatasetSpec, str, str]
 """Dataset, model and setting."""
 
 
-def faults_of_recipes(
-    protocol: ProtocolSpec, datasets: Mapping[str, DatasetSpec]
-) -> Iterator[tuple[Location, str]]:
+def faults_of_recipes(protocol: ProtocolSpec, datasets: Mapping[str, DatasetSpec]) -> Faults:
     """Yield the location and message of each fault in the recipes of a protocol; each location once. As every
     start of Snakemake loads the specs, runs to which the same parts apply are checked once."""
     seen, blamed = set(), set()
@@ -52,7 +50,7 @@ def _possible_runs(protocol: ProtocolSpec, datasets: Mapping[str, DatasetSpec]) 
                 yield from ((data, model, setting) for model in models)
 
 
-def _run_faults(protocol: ProtocolSpec, run: Run) -> Iterator[tuple[Location, str]]:
+def _run_faults(protocol: ProtocolSpec, run: Run) -> Faults:
     data, model, setting = run
     choosing = protocol.settings[setting].chosen_by or setting
     points = list(protocol.points(data, model, choosing).values())
@@ -65,8 +63,8 @@ def _run_faults(protocol: ProtocolSpec, run: Run) -> Iterator[tuple[Location, st
     tried = [protocol.recipe(*run, trial=True) | point for point in points]
     for values in [*tried, *({**final, **point, **steps} for point in points or [{}])]:
         for key, fault in recipe_faults(values):
-            place = _source_location(protocol, run, key) if key else None
-            yield place or _combination_location(protocol, run, values), fault
+            source = _source_location(protocol, run, key) if key else None
+            yield source or _combination_location(protocol, run, values), fault
 
 
 def recipe_faults(values: Mapping[str, object]) -> list[tuple[str, str]]:

@@ -122,17 +122,6 @@ class Spec(Strict):
     method: dict[str, Statement] = {}
 
 
-class ChoicesFile(Strict):
-    """Statements about what no spec writes: defaults of recipes, and choices in code, for all papers.
-
-    - `name`: the file's name.
-    - `method`: statements by the keys of the recipes' fields; other keys need `does`.
-    """
-
-    name: Name
-    method: dict[str, Statement]
-
-
 def dotted_key(place: tuple[int | str, ...]) -> str:
     """Return a location in a spec as a dotted key, or "the file" for its root."""
     return ".".join(map(str, place)) or "the file"

@@ -14,6 +14,8 @@ from typing import Any
 import yaml
 
 Location = tuple[str | int, ...]
+Faults = Iterator[tuple[Location, str]]
+"""Places in a document, with messages."""
 
 LARGEST_FILE = 4_000_000
 """Bytes; the largest spec has 31 thousand."""

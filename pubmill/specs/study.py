@@ -155,7 +155,7 @@ def without_demo(merged: dict[str, Any], base: Mapping[str, Any], given: Set[str
 
 
 def check_study(
-    config: dict[str, Any], specs_folder: Path, files: Iterable[str | Path] = ()
+    config: dict[str, Any], folder: Path, files: Iterable[str | Path] = ()
 ) -> tuple[Study, Specs]:
     """Check the merged configuration of a run and load the specs at its scale. Mistakes in specs that it does
     not use are reported, and stop nothing. `files`: those that it was merged from, for places of mistakes."""
@@ -169,7 +169,7 @@ def check_study(
         raise PubmillError("\n".join(lines)) from None
     used = {kind: getattr(study, kind) or () for kind in ("tables", "models", "datasets")}
     used["models"] += study.pretrain
-    specs = load_used(specs_folder, study.scale, used)
+    specs = load_used(folder, study.scale, used)
     folds = {name: protocol for protocol in specs.protocols.values() for name in protocol.folds}
     known: dict[str, tuple[str, Collection[str]]] = {
         "tables": ("table", {**specs.tables, **specs.fact_tables}),

@@ -8,11 +8,16 @@ from pubmill.messages.wording import unknown
 from pubmill.metrics import METRICS, metrics_of
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.protocol_specs import ProtocolSpec
-from pubmill.specs.strict_yaml import Location
+from pubmill.specs.strict_yaml import Faults, Location
 from pubmill.specs.table_specs import CellReference, ColumnSpec, DifferenceSpec, RowSpec, TableSpec
 
+Made = dict[str, dict[str, Any]]
+"""Kind -> name -> spec."""
+Tables = Mapping[str, Any]
+"""Path -> table of results or of facts."""
 
-def faults_of_results(table: TableSpec, made: dict[str, dict[str, Any]]) -> Iterator[tuple[Location, str]]:
+
+def faults_of_results(table: TableSpec, made: Made) -> Faults:
     """Report columns whose name hides a model, cells that cannot be run, and references to missing cells."""
     for i, column in enumerate(table.columns):
         if column.model is None and column.name in made["models"]:
@@ -22,7 +27,7 @@ def faults_of_results(table: TableSpec, made: dict[str, dict[str, Any]]) -> Iter
     yield from faults_of_references(table, made["tables"], made["datasets"])
 
 
-def obstacles(table: TableSpec, made: dict[str, dict[str, Any]]) -> Iterator[tuple[Location, str]]:
+def obstacles(table: TableSpec, made: Made) -> Faults:
     """Report why cells of a result table cannot be run with its protocol and setting."""
     if any(name not in made["protocols"] for name in table.protocols()):
         return
@@ -39,7 +44,7 @@ def obstacles(table: TableSpec, made: dict[str, dict[str, Any]]) -> Iterator[tup
     yield from _metric_faults(table, protocol, made["datasets"])
 
 
-def _unknown_settings(table: TableSpec, protocols: dict[str, ProtocolSpec]) -> Iterator[tuple[Location, str]]:
+def _unknown_settings(table: TableSpec, protocols: dict[str, ProtocolSpec]) -> Faults:
     """Report settings of columns, rows and cells that their protocols lack."""
     for i, column in enumerate(table.columns):
         for j, row in enumerate(table.rows):
@@ -51,9 +56,7 @@ def _unknown_settings(table: TableSpec, protocols: dict[str, ProtocolSpec]) -> I
                 yield place, f"protocol {name} has no setting {', '.join(strangers)}"
 
 
-def _cell_obstacle(
-    table: TableSpec, column: ColumnSpec, row: RowSpec, made: dict[str, dict[str, Any]]
-) -> str | None:
+def _cell_obstacle(table: TableSpec, column: ColumnSpec, row: RowSpec, made: Made) -> str | None:
     """Return why the runs of a cell cannot be made; None for a cell that the paper copied."""
     protocol: ProtocolSpec = made["protocols"][table.protocol_of(column, row)]
     model, data = table.model_of(column, row), made["datasets"].get(table.dataset_of(column, row))
@@ -86,9 +89,7 @@ def _listed(values: Mapping[str, object]) -> str:
     return ", ".join(f"{key}: {value}" for key, value in values.items())
 
 
-def _metric_faults(
-    table: TableSpec, protocol: ProtocolSpec, datasets: dict[str, DatasetSpec]
-) -> Iterator[tuple[Location, str]]:
+def _metric_faults(table: TableSpec, protocol: ProtocolSpec, datasets: dict[str, DatasetSpec]) -> Faults:
     """Report rows without a metric, or whose metric does not fit their datasets, folds or single cells."""
     for i, row in enumerate(table.rows):
         folds = protocol.folds.get(row.dataset)
@@ -107,11 +108,7 @@ def _metric_faults(
 
 
 def copied_cell(
-    table: TableSpec,
-    column: ColumnSpec,
-    row: RowSpec,
-    tables: Mapping[str, Any],
-    datasets: Mapping[str, DatasetSpec],
+    table: TableSpec, column: ColumnSpec, row: RowSpec, tables: Tables, datasets: Mapping[str, DatasetSpec]
 ) -> CellReference | None:
     """Return the cell that a cell was copied from, with its column and row; None if no spec describes it.
 
@@ -136,7 +133,7 @@ def copied_cell(
     return cell
 
 
-def subtracted_cell(difference: DifferenceSpec, column: str, tables: Mapping[str, Any]) -> CellReference:
+def subtracted_cell(difference: DifferenceSpec, column: str, tables: Tables) -> CellReference:
     """Return the cell that a difference subtracts in a column.
 
     Raises: ValueError if there is no such cell.
@@ -152,7 +149,7 @@ def subtracted_cell(difference: DifferenceSpec, column: str, tables: Mapping[str
     return cell
 
 
-def _table(name: str, tables: Mapping[str, Any]) -> TableSpec:
+def _table(name: str, tables: Tables) -> TableSpec:
     results = {known: table for known, table in tables.items() if isinstance(table, TableSpec)}
     if name not in results:
         raise ValueError(unknown("table of results", name, results))
@@ -179,9 +176,7 @@ def _refuse_second_hand(other: TableSpec, cell: CellReference) -> None:
         raise ValueError(f"{cell.table} copied {cell.column}/{cell.row} itself; name the table it is from")
 
 
-def faults_of_references(
-    table: TableSpec, tables: Mapping[str, Any], datasets: Mapping[str, DatasetSpec]
-) -> Iterator[tuple[Location, str]]:
+def faults_of_references(table: TableSpec, tables: Tables, datasets: Mapping[str, DatasetSpec]) -> Faults:
     """Report references to cells that do not exist."""
     rows = {row.name: row for row in table.rows}
     for i, column in enumerate(table.columns):
@@ -201,7 +196,7 @@ def faults_of_references(
                 yield ("differences", i), str(error)
 
 
-def _path_in_words(text: str, tables: Mapping[str, Any]) -> str | None:
+def _path_in_words(text: str, tables: Tables) -> str | None:
     """Return the path of the table that a text such as `gu2020 Table 6` names, if it is a spec."""
     named = re.match(r"(\S+) Table (\d+)", text)
     path = f"{named[1]}/table{int(named[2]):02d}" if named else None

@@ -91,6 +91,10 @@ class CellSpec(Strict):
         return self
 
 
+_SAME = CellSpec.model_construct()
+"""A cell that does not differ."""
+
+
 class DifferenceSpec(Strict):
     """A row of differences: the cells of a row or composite minus cells of another table.
 
@@ -239,13 +243,11 @@ class TableSpec(Spec):
 
     def protocol_of(self, column: ColumnSpec, row: RowSpec) -> str:
         """The protocol of a cell's runs."""
-        cell = column.cells.get(row.name)
-        return (cell and cell.protocol) or row.protocol or column.protocol or self.protocol
+        return column.cells.get(row.name, _SAME).protocol or row.protocol or column.protocol or self.protocol
 
     def settings_of(self, column: ColumnSpec, row: RowSpec) -> tuple[str, ...]:
         """The settings of a cell's runs; the first that applies to the row's dataset is used."""
-        cell = column.cells.get(row.name)
-        return (cell and cell.setting) or row.setting or column.setting or (self.setting,)
+        return column.cells.get(row.name, _SAME).setting or row.setting or column.setting or (self.setting,)
 
     def setting_of(
         self, column: ColumnSpec, row: RowSpec, protocol: ProtocolSpec, data: DatasetSpec
@@ -263,13 +265,13 @@ class TableSpec(Spec):
 
     def model_of(self, column: ColumnSpec, row: RowSpec) -> str | None:
         """The model of a cell's runs; None in a column without a model."""
-        cell = column.cells.get(row.name)
-        return ((cell and cell.model) or row.model or column.model) if column.model else None
+        return (
+            (column.cells.get(row.name, _SAME).model or row.model or column.model) if column.model else None
+        )
 
     def dataset_of(self, column: ColumnSpec, row: RowSpec) -> str:
         """The dataset of a cell's runs."""
-        cell = column.cells.get(row.name)
-        return (cell and cell.dataset) or column.dataset or row.dataset
+        return column.cells.get(row.name, _SAME).dataset or column.dataset or row.dataset
 
     def datasets(self) -> tuple[str, ...]:
         """The datasets of the table, each once: those of rows, then those of single cells and columns."""
@@ -278,8 +280,7 @@ class TableSpec(Spec):
 
     def copied_from(self, column: ColumnSpec, row: RowSpec) -> CellReference | str | None:
         """Where the paper copied a cell from; None for a cell of its own."""
-        cell = column.cells.get(row.name)
-        return cell.copied if cell else None
+        return column.cells.get(row.name, _SAME).copied
 
     def origin_title(self, column: ColumnSpec, row: RowSpec) -> str | None:
         """Where the paper copied a cell from, in words (`gu2020 Table 6`); None for a cell of its own."""
@@ -288,8 +289,7 @@ class TableSpec(Spec):
 
     def not_comparable(self, column: ColumnSpec, row: RowSpec) -> str | None:
         """Why our value in a cell must not be compared with the published one, if the spec says so of it."""
-        cell = column.cells.get(row.name)
-        return cell.not_comparable if cell else None
+        return column.cells.get(row.name, _SAME).not_comparable
 
     def metric_of(self, row: RowSpec, data: DatasetSpec | None) -> str | None:
         """The metric of a row; None where neither the row, the table nor the dataset specifies one."""

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from pubmill.errors import run
-from pubmill.specs.schemas import first_line
+from pubmill.new_specs.spec_files import first_line
 from tests.world import overlay, write_world
 
 HEADING = (

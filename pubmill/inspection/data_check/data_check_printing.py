@@ -57,11 +57,8 @@ def _hash_cell(split: SplitCheck) -> Text:
 
 def incomparable(outcomes: Sequence[CheckOutcome]) -> list[str]:
     """Return the datasets and splits that were converted but cannot be compared with anything."""
-    return [
-        f"{outcome.dataset}, {', '.join(outcome.bare) if outcome.is_compared else 'any split'}"
-        for outcome in sorted(outcomes, key=lambda outcome: outcome.dataset)
-        if outcome.bare and not outcome.faults
-    ]
+    bare = sorted((one for one in outcomes if one.bare and not one.faults), key=lambda one: one.dataset)
+    return [f"{one.dataset}, {', '.join(one.bare) if one.is_compared else 'any split'}" for one in bare]
 
 
 def totals(outcomes: Sequence[CheckOutcome], unchecked: Sequence[Unchecked]) -> str:

@@ -71,6 +71,9 @@ class FinishedRuns(NamedTuple):
     failed: int
 
 
+Sides = tuple[FinishedRuns, FinishedRuns]
+
+
 def run_differences(left: Side, right: Side) -> list[RunDifference]:
     """Compare the runs that two sides have in common."""
     aggregates = {**left.aggregates, **right.aggregates}
@@ -88,9 +91,7 @@ def read_runs(paths: Sequence[Path]) -> FinishedRuns:
     return FinishedRuns([paths[n] for n in sound], [records[n] for n in sound], len(records) - len(sound))
 
 
-def _run_difference(
-    left: Names, right: Names, sides: tuple[FinishedRuns, FinishedRuns], aggregate: Aggregate
-) -> RunDifference:
+def _run_difference(left: Names, right: Names, sides: Sides, aggregate: Aggregate) -> RunDifference:
     costs = _cost(sides[0]), _cost(sides[1])
     names = "/".join(left), "/".join(right)
     runs = len(sides[0].records), len(sides[1].records)
@@ -105,9 +106,7 @@ def _run_difference(
     return _compared(empty._replace(metric=metrics[0]), sides, aggregate)
 
 
-def _compared(
-    difference: RunDifference, sides: tuple[FinishedRuns, FinishedRuns], aggregate: Aggregate
-) -> RunDifference:
+def _compared(difference: RunDifference, sides: Sides, aggregate: Aggregate) -> RunDifference:
     """Return a difference with its scores and interval, paired if both sides have the same examples."""
     function = METRICS[difference.metric].function
     generator = np.random.default_rng(zlib.crc32(f"{difference.left} {difference.right}".encode()))
@@ -131,7 +130,7 @@ def _compared(
     )
 
 
-def same_examples(sides: tuple[FinishedRuns, FinishedRuns]) -> bool:
+def same_examples(sides: Sides) -> bool:
     """Return whether all runs were scored on the same examples."""
     return len({(one.data_sha256, one.dataset, one.split) for side in sides for one in side.records}) == 1
 
@@ -149,12 +148,10 @@ def _folds(metric: str, sides: dict[str, FinishedRuns]) -> list[Fold]:
 def _cost(side: FinishedRuns) -> Cost:
     tokens = [_tokens(path) for path in side.paths]
     counted = [one for one in tokens if one is not None]
-    return Cost(
-        runs=len(side.records),
-        seconds=sum(record.seconds for record in side.records),
-        tokens=sum(counted) if counted and len(counted) == len(tokens) else None,
-        devices=tuple(sorted({_device(record) for record in side.records})),
-    )
+    seconds = sum(record.seconds for record in side.records)
+    devices = tuple(sorted({_device(record) for record in side.records}))
+    whole = sum(counted) if counted and len(counted) == len(tokens) else None
+    return Cost(len(side.records), seconds, whole, devices)
 
 
 def _tokens(record: Path) -> int | None:
@@ -195,8 +192,7 @@ def flips(left: FinishedRuns, right: FinishedRuns) -> Flips:
     examples = _examples_file(left) or _examples_file(right)
     if examples is None:
         return Flips(why="the scored examples are not in the results any more")
-    lacking = [path for path in (*left.paths, *right.paths) if not _predictions(path).is_file()]
-    if lacking:
+    if lacking := [path for path in (*left.paths, *right.paths) if not _predictions(path).is_file()]:
         return Flips(why=f"there is no {_predictions(lacking[0])}")
     kind = read_items(Path(BELOW.contributions(str(left.paths[0])))).kind
     gold = list(read_examples(examples, KINDS[kind]))
@@ -213,12 +209,9 @@ def _flips(gold: Sequence[Example], left: FinishedRuns, right: FinishedRuns) -> 
         names.setdefault(number, own or example.id)
     first, second = (_right_units(gold, units.numbers, side.paths) for side in (left, right))
     shown = {number: name if ID.fullmatch(name) else HIDDEN for number, name in names.items()}
-    return Flips(
-        unit=units.each,
-        units=len(names),
-        gained=tuple(shown[number] for number in sorted(second - first)),
-        lost=tuple(shown[number] for number in sorted(first - second)),
-    )
+    changed = (second - first, first - second)
+    gained, lost = (tuple(shown[number] for number in sorted(numbers)) for numbers in changed)
+    return Flips(units.each, len(names), gained, lost)
 
 
 def _right_units(gold: Sequence[Example], units: Sequence[int], records: Sequence[Path]) -> set[int]:

@@ -14,14 +14,7 @@ from pubmill.inspection.data_check.source_places import Place, places
 from pubmill.inspection.doctor.links import Links
 from pubmill.messages import commands
 from pubmill.messages.installation import own_settings
-from pubmill.recipes.models import (
-    ArchivedWeights,
-    LocalWeights,
-    PipelineWeights,
-    PretrainedWeights,
-    ReleasedWeights,
-    SuppliedWeights,
-)
+from pubmill.recipes import models
 from pubmill.specs import DatasetSpec, File
 from pubmill.specs.study import check_files, without_demo
 from pubmill.stages import Graph
@@ -81,14 +74,9 @@ def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) 
 
 def linked(graph: Graph) -> list[str]:
     """Return the URLs of files that neither the results nor the mirror have."""
-    return sorted(
-        {
-            place.name
-            for name in filter(graph.access.exists, graph.specs.datasets)
-            for place in places(graph, name, in_results=True)
-            if place.found is None and isinstance(place.source, File)
-        }
-    )
+    names = filter(graph.access.exists, graph.specs.datasets)
+    needed = (place for name in names for place in places(graph, name, in_results=True))
+    return sorted({one.name for one in needed if one.found is None and isinstance(one.source, File)})
 
 
 def examine(graph: Graph, links: Links | None, configuration: Sequence[str] = ()) -> list[DatasetFinding]:
@@ -157,11 +145,10 @@ def _add_own_files(finding: DatasetFinding, graph: Graph) -> None:
         return
     mistakes = graph.access.mistakes(finding.dataset)
     finding.to_do += mistakes
-    for key, folder, files, _ in graph.access.absent(finding.dataset):
-        if not mistakes:
-            apply = f"apply at {finding.spec.apply}; then " if finding.spec.apply else ""
-            into = f"put them into {folder}" if folder else how_to_bring(key)
-            finding.to_do.append(f"{apply}{into}. Files: {', '.join(files)}")
+    for key, folder, files, _ in () if mistakes else graph.access.absent(finding.dataset):
+        apply = f"apply at {finding.spec.apply}; then " if finding.spec.apply else ""
+        into = f"put them into {folder}" if folder else how_to_bring(key)
+        finding.to_do.append(f"{apply}{into}. Files: {', '.join(files)}")
 
 
 def _add_counts(finding: DatasetFinding, graph: Graph, configuration: Sequence[str]) -> None:
@@ -224,22 +211,24 @@ def examine_models(graph: Graph) -> list[ModelFinding]:
 def _diagnose_model(name: str, graph: Graph) -> ModelFinding:
     weights = graph.models.weights(name)
     match weights:
-        case ReleasedWeights() | ArchivedWeights():
+        case models.ReleasedWeights() | models.ArchivedWeights():
             return _diagnose_release(name, weights, graph)
-        case SuppliedWeights(local=None):
+        case models.SuppliedWeights(local=None):
             return ModelFinding(name, f"asked while it runs: {weights.system.name}", None)
-        case LocalWeights() | PipelineWeights() | SuppliedWeights():
+        case models.LocalWeights() | models.PipelineWeights() | models.SuppliedWeights():
             assert weights.local
             what = WHAT[weights.kind]
             if (folder := graph.folders.find(weights.local)) is not None and folder.is_dir():
                 return ModelFinding(name, f"{what} of your own, {folder}")
             to_do = f"bring it: {how_to_bring(weights.local)}"
             return ModelFinding(name, f"{what} of your own", False, to_do)
-    made = "pretrained here" if isinstance(weights, PretrainedWeights) else "random weights"
+    made = "pretrained here" if isinstance(weights, models.PretrainedWeights) else "random weights"
     return ModelFinding(name, f"{made}, recipe {weights.recipe}")
 
 
-def _diagnose_release(name: str, weights: ReleasedWeights | ArchivedWeights, graph: Graph) -> ModelFinding:
+def _diagnose_release(
+    name: str, weights: models.ReleasedWeights | models.ArchivedWeights, graph: Graph
+) -> ModelFinding:
     """Return the finding on released weights: at hand or still to fetch, and whether they are pinned."""
     pin = graph.models.pin(name)
     version = weights.version or pin.get(PINNED[weights.kind])
@@ -247,7 +236,7 @@ def _diagnose_release(name: str, weights: ReleasedWeights | ArchivedWeights, gra
     if weights.version is None:
         note = f"the first download, {pin['found']}, is kept" if pin else "the first download will be kept"
         state += f", not pinned: {note}"
-    if isinstance(weights, ArchivedWeights):
+    if isinstance(weights, models.ArchivedWeights):
         return _diagnose_archive(name, weights.url, f"the archive {weights.url}{state}", graph)
     source = f"the hub's {weights.id}{state}"
     cached = version and huggingface_hub.try_to_load_from_cache(weights.id, "config.json", revision=version)

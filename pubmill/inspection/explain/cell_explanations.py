@@ -7,22 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.explain.narrow_tables import (
-    difference_of,
-    row_of,
-    rows_behind,
-    table_of_cell,
-    table_of_row,
-    with_floors_that_exist,
-)
-from pubmill.inspection.explain.origins import (
-    OF_RECORDS,
-    Account,
-    comparison_account,
-    dataset_account,
-    overlap_account,
-    weights_account,
-)
+from pubmill.inspection.explain import narrow_tables, origins
+from pubmill.inspection.explain.origins import Account
 from pubmill.messages import commands
 from pubmill.messages.wording import unknown
 from pubmill.metrics.records import Record, read_record
@@ -117,7 +103,7 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
         return _explain_fact(explainer, table, row, column)
     if table not in specs.tables:
         raise PubmillError(unknown("table", table, [*specs.tables, *specs.fact_tables]))
-    recipe = with_floors_that_exist(explainer.graph.tables.recipe(table), explainer.results)
+    recipe = narrow_tables.with_floors_that_exist(explainer.graph.tables.recipe(table), explainer.results)
     rows = recipe.all_rows
 
     def fit(one: str, other: str) -> bool:
@@ -129,7 +115,7 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
         _check_models(explainer, [row, column], [*rows, *recipe.columns])
     found = find_unique("row", row, rows, _own_key), find_unique("column", column, recipe.columns, _own_key)
     try:
-        made = table_of_cell(recipe, *found, explainer.published(table), explainer.results)
+        made = narrow_tables.table_of_cell(recipe, *found, explainer.published(table), explainer.results)
     except PubmillError as error:
         return replace(_explain_cell(explainer, table, recipe, None, *found), refused=str(error))
     return _explain_cell(explainer, table, recipe, made, *found)
@@ -155,17 +141,17 @@ def _explain_cell(
     cell = made.cells[column.key][row.key] if made else None
     rows = {one.key: one for one in recipe.rows}
     columns = {one.key: one for one in recipe.columns}
-    behind = [(rows[name], column) for name in rows_behind(recipe, row)]
+    behind = [(rows[name], column) for name in narrow_tables.rows_behind(recipe, row)]
     behind = behind or [(row, columns[name]) for name in column.sources]
     titles = label_and_key(row.key, row.label), label_and_key(column.key, column.label)
     shown = Explanation(table, *titles, recipe.scale, _cell_fields(row, cell))
-    difference, origin = difference_of(recipe, row), recipe.copied.get(f"{column.key}/{row.key}")
-    if origin:
+    if origin := recipe.copied.get(f"{column.key}/{row.key}"):
         return replace(shown, parts=(explain(explainer, origin.table, origin.row, origin.column),))
+    difference = narrow_tables.difference_of(recipe, row)
     if behind or difference:
         parts = tuple(_explain_cell(explainer, table, recipe, made, *part) for part in behind)
         if difference:
-            of, minus = row_of(recipe, difference.of), difference.minus.get(column.key)
+            of, minus = narrow_tables.row_of(recipe, difference.of), difference.minus.get(column.key)
             parts = (_explain_cell(explainer, table, recipe, made, of, column),)
             parts += (explain(explainer, minus.table, minus.row, minus.column),) if minus else ()
         lacking = tuple(dict.fromkeys(file for part in parts for file in part.lacking))
@@ -199,9 +185,9 @@ def _cell_origins(
     return {
         "runs": runs,
         "compared": _stored_comparison(explainer, table, recipe, row, column) if is_made else None,
-        "overlap": overlap_account(graph, table, row.key, column.key) if paths else None,
+        "overlap": origins.overlap_account(graph, table, row.key, column.key) if paths else None,
         "data": known,
-        "weights": weights_account(graph, model) if model else None,
+        "weights": origins.weights_account(graph, model) if model else None,
         "lacking": tuple(lacking),
         "to_do": _missing_file_commands(explainer, table, row, column, lacking, bool(paths)),
         **_run_settings(graph, paths, model, runs),
@@ -213,18 +199,18 @@ def _stored_comparison(
 ) -> Account | None:
     """Return the stored comparison, and whether it matches the current records."""
     try:
-        made = table_of_row(recipe, row, explainer.published(table), explainer.results)
+        made = narrow_tables.table_of_row(recipe, row, explainer.published(table), explainer.results)
     except PubmillError as error:
-        account = comparison_account(explainer.graph, table, row.key, column.key, {})
-        return account and {**account, OF_RECORDS: f"no: {error}"}
+        account = origins.comparison_account(explainer.graph, table, row.key, column.key, {})
+        return account and {**account, origins.OF_RECORDS: f"no: {error}"}
     cells = {key: of_column[row.key] for key, of_column in made.cells.items()}
     scores = {key: cell.value for key, cell in cells.items() if cell.seeds and cell.value is not None}
-    return comparison_account(explainer.graph, table, row.key, column.key, scores)
+    return origins.comparison_account(explainer.graph, table, row.key, column.key, scores)
 
 
 def _scored_dataset(graph: Graph, dataset: str, runs: Sequence[CellRun]) -> Account:
     """Describe a dataset, and whether its examples are still those that the runs were scored on."""
-    account = dataset_account(graph, dataset)
+    account = origins.dataset_account(graph, dataset)
     facts = [run.facts for run in runs if run.facts and run.dataset == dataset]
     if scored := {(one["split"], one["data_sha256"]) for one in facts}:
         same = [_comparison_with_scored(graph, dataset, split, digest) for split, digest in sorted(scored)]
@@ -276,9 +262,7 @@ def _record_fields(record: Record) -> Account:
     return {**fields, "machine": machine(record.hardware)}
 
 
-def _run_settings(
-    graph: Graph, paths: Sequence[str], model: str | None, runs: Sequence[CellRun]
-) -> dict[str, Any]:
+def _run_settings(graph: Graph, paths: Sequence[str], model: str | None, runs: Sequence[CellRun]) -> Account:
     """Return protocol, setting, resolved recipe, and where its hyper-parameters were chosen."""
     if not paths:
         return {}
@@ -343,5 +327,5 @@ def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Ex
     titles = label_and_key(alone.subject, alone.label), label_and_key(found_column.key, found_column.label)
     value = made.cells[alone.subject][found_column.key].model_dump()
     shown = Explanation(table, *titles, recipe.scale, value, lacking=tuple(lacking))
-    data = (dataset_account(graph, alone.subject),) if known else ()
+    data = (origins.dataset_account(graph, alone.subject),) if known else ()
     return replace(shown, data=data, to_do=(explainer.command(lacking),) if lacking else ())

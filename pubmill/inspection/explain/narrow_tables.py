@@ -40,24 +40,19 @@ def table_of_cell(recipe: TableRecipe, row: Row, column: Column, published: Path
     difference = difference_of(recipe, row)
     of = row_of(recipe, difference.of) if difference else row
     rows, columns = rows_behind(recipe, of) or (of.key,), column.sources or (column.key,)
-    return _built(recipe, rows, columns, (column.key, row.key), published, results)
+    return finished_table(_narrow(recipe, rows, columns, (column.key, row.key)), published, results)
 
 
 def table_of_row(recipe: TableRecipe, row: Row, published: Path, results: Path) -> Table:
     """Build the table with only the records of a row."""
-    return _built(recipe, (row.key,), tuple(recipe.records), None, published, results)
+    return finished_table(_narrow(recipe, (row.key,), tuple(recipe.records), None), published, results)
 
 
-def _built(
-    recipe: TableRecipe,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    referring: tuple[str, str] | None,
-    published: Path,
-    results: Path,
-) -> Table:
-    """Build the table with only the records of these rows and columns; `referring`: the column and row of the
-    only cell that may refer to another table."""
+def _narrow(
+    recipe: TableRecipe, rows: Sequence[str], columns: Sequence[str], referring: tuple[str, str] | None
+) -> TableRecipe:
+    """Return the recipe with only the records of these rows and columns; `referring`: the column and row of
+    the only cell that may refer to another table."""
     known = {name: recipe.records[name] for name in columns if name in recipe.records}
     records = {name: {key: paths for key, paths in of.items() if key in rows} for name, of in known.items()}
     column, row = referring or ("", "")
@@ -68,5 +63,4 @@ def _built(
     )
     used = {cell.table for cells in (copied, *(one.minus for one in differences)) for cell in cells.values()}
     others = {name: other for name, other in recipe.others.items() if name in used}
-    narrow = replace(recipe, records=records, copied=copied, differences=differences, others=others)
-    return finished_table(narrow, published, results)
+    return replace(recipe, records=records, copied=copied, differences=differences, others=others)

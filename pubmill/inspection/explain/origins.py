@@ -31,6 +31,7 @@ def dataset_account(graph: Graph, dataset: str) -> Account:
     """A dataset: terms, counts and hashes of its examples, each source file."""
     spec, path = graph.specs.datasets[dataset], Path(graph.paths.card(dataset))
     card = read_json(path) if path.is_file() else {}
+    inputs = graph.datasets.inputs(dataset).items()
     return {
         "dataset": dataset,
         "access": spec.access,
@@ -38,10 +39,7 @@ def dataset_account(graph: Graph, dataset: str) -> Account:
         "converter": spec.converter,
         "counts": card.get("counts", NOT_THERE),
         "examples sha256": card.get("examples_sha256", NOT_THERE),
-        "sources": {
-            role: _source_account(Path(graph.paths.source_record(file)))
-            for role, file in graph.datasets.inputs(dataset).items()
-        },
+        "sources": {role: _source_account(Path(graph.paths.source_record(file))) for role, file in inputs},
     }
 
 

@@ -69,13 +69,10 @@ def table_statements(folder: Path, table: str) -> TableStatements:
     counted = [(row, sum(name[0] == table for name in affected.of(row))) for row in rows(folder)]
     cells = (cell for name, cell in affected.cells.items() if name[0] == table)
     datasets = {cell.data.name: cell.data for cell in cells if cell.data}
-    return TableStatements(
-        table,
-        spec.title,
-        tuple(by_weight(WeighedStatement(row, cells) for row, cells in counted if cells)),
-        tuple(reason.text for reason in cell_reasons(spec, spec.columns, specs)),
-        tuple(f"{one.label or one.name}: {fault}" for one in datasets.values() for fault in one.conflicts),
-    )
+    weighed = by_weight(WeighedStatement(row, cells) for row, cells in counted if cells)
+    reasons = tuple(reason.text for reason in cell_reasons(spec, spec.columns, specs))
+    conflicts = [f"{one.label or one.name}: {fault}" for one in datasets.values() for fault in one.conflicts]
+    return TableStatements(table, spec.title, tuple(weighed), reasons, tuple(conflicts))
 
 
 def _fact_specs(table: FactTableSpec, specs: Specs) -> set[str]:

@@ -8,9 +8,9 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
+from pubmill.new_specs.spec_files import FOLDER
 from pubmill.specs import strict_yaml
-from pubmill.specs.schemas import FOLDER, schemas
-from tests.schemas import outdated, yaml_files
+from tests.schemas import outdated, schemas, yaml_files
 
 
 def test_schemas_and_first_lines_are_up_to_date(root: Path) -> None:
