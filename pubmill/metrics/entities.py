@@ -18,13 +18,8 @@ from typing import Any
 import numpy as np
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import MentionsExample
-from pubmill.examples.tagging import Mention, PredictedLabels, gold_subwords, subword_mentions, to_mentions
-from pubmill.metrics.contributions import Array, Function, Scored, Totals, scored
-from pubmill.metrics.ratios import (
 from pubmill.examples.kinds import MentionsExample, TokensExample
-from pubmill.examples.subword_labels import PredictedLabels, gold_subwords, subword_mentions
-from pubmill.examples.tagging import Mention, to_mentions
+from pubmill.examples.tagging import Mention, PredictedLabels, gold_subwords, subword_mentions, to_mentions
 from pubmill.metrics.contributions import Array, Function, Scored, Totals, scored, together, units_of
 from pubmill.metrics.registry import (
     COUNTS,

@@ -14,7 +14,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.examples import kinds
-from pubmill.examples.subword_labels import CONTINUATION, SUBWORDS, PredictedLabels
 from pubmill.examples.tagging import CONTINUATION, SUBWORDS, PredictedLabels
 from pubmill.hardware.provenance import provenance
 from pubmill.metrics.collapse import failure_of, is_collapsed
