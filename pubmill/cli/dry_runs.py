@@ -61,9 +61,8 @@ def print_dry_run(
 def print_cost(root: Path, config: dict[str, Any], files: list[str], page: str) -> None:
     """Print what a table costs before it is made: first, which of its jobs search for hyper-parameters."""
     from pubmill.cli.studies import measured_gpus, specs_folder
-    from pubmill.planning.plan import make_plan
+    from pubmill.planning.plan import make_plan, search_lines
     from pubmill.planning.plan_printing import ANSWER_INDENT, answer
-    from pubmill.planning.search_cost import search_lines
     from pubmill.planning.terminal_tables import print_text
     from pubmill.specs.study import check_study
     from pubmill.stages import checked_graph

@@ -22,8 +22,7 @@ from pubmill.finetuning.splits import EncodedSplit
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.weight_updates import Update, compile_update
 from pubmill.finetuning.working_weights import RecordableAdam, refresh
-from pubmill.hardware.precision import autocast
-from pubmill.hardware.torch_setup import to_device
+from pubmill.hardware.torch_setup import autocast, to_device
 from pubmill.messages.progress import report_progress
 from pubmill.recipes import FinetuningRecipe
 

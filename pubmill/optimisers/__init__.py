@@ -51,9 +51,9 @@ class Optimiser:
 ADAM = COUNT, "exp_avg", "exp_avg_sq"
 OPTIMISERS: dict[str, Optimiser] = {
     "adamw": Optimiser(kind="torch.optim:AdamW", state=ADAM, settings={"fused": True}),
-    "lamb": Optimiser(kind="pubmill.optimisers.lamb:Lamb", state=ADAM),
-    "decoupled-adamw": Optimiser(kind="pubmill.optimisers.stable_adamw:DecoupledAdamW", state=ADAM),
-    "stable-adamw": Optimiser(kind="pubmill.optimisers.stable_adamw:StableAdamW", state=ADAM),
+    "lamb": Optimiser(kind="pubmill.optimisers.adaptive:Lamb", state=ADAM),
+    "decoupled-adamw": Optimiser(kind="pubmill.optimisers.adaptive:DecoupledAdamW", state=ADAM),
+    "stable-adamw": Optimiser(kind="pubmill.optimisers.adaptive:StableAdamW", state=ADAM),
     "muon": Optimiser(kind="pubmill.optimisers.muon:Muon", state=ADAM, matrices=True),
 }
 """Optimisers by their name in recipes."""

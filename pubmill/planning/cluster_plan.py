@@ -8,7 +8,7 @@ from rich.table import Table
 
 from pubmill.errors import PubmillError
 from pubmill.messages.installation import root
-from pubmill.planning.job import Job
+from pubmill.planning.plan import Job
 from pubmill.planning.terminal_tables import table
 from pubmill.specs import strict_yaml
 from pubmill.stages import Graph

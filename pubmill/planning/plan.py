@@ -1,20 +1,52 @@
-"""Cost of a study, estimated before anything runs: jobs, bytes, and hours of processors and GPUs."""
+"""Cost of a study, estimated before anything runs: jobs, bytes, hours of processors and GPUs, search."""
 
+import csv
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
+from pathlib import Path
+from statistics import fmean
+from types import SimpleNamespace
 
+from pubmill.errors import PubmillError
+from pubmill.messages.wording import counted
 from pubmill.planning.batch_plan import LongestBatch, longest_batch
-from pubmill.planning.job import Job
-from pubmill.planning.measured_seconds import measured_seconds
 from pubmill.recipes.models import ArchivedWeights, ReleasedWeights
 from pubmill.specs import RecipeWeights
 from pubmill.specs.pretraining_checks import needed_before
 from pubmill.stages import Graph, costs
 from pubmill.stages.all_stages import group_of, stages
 from pubmill.stages.gpus import Gpus
+from pubmill.stages.run_stages import TrialStage
 from pubmill.stages.stage import ASSUMED, Bytes, Seconds, TrainingStage, run_of
+from pubmill.storage.result_paths import Paths
+
+ADVICE = (
+    "  fewer: --search own tries only your own models,",
+    "         --choice lr=3e-5,batch=32,epochs=20 searches nothing;",
+    "         such cells are not compared with published values",
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of a rule; `to_do` is false if its output exists and matches its recipe.
+
+    `cause`: what makes it run, empty if it only follows from other jobs; `local`: on a cluster, too, it runs
+    where Snakemake runs.
+    """
+
+    rule: str
+    wildcards: Mapping[str, str]
+    to_do: bool
+    cause: str = ""
+    local: bool = False
+
+    @property
+    def named_wildcards(self) -> SimpleNamespace:
+        """The wildcards as a stage takes them: as attributes."""
+        return SimpleNamespace(**self.wildcards)
 
 
 @dataclass
@@ -153,3 +185,49 @@ def hours(trainings: Sequence[Training], gpus: Gpus) -> dict[str, float]:
     """Return the hours of one GPU of each type for all trainings together."""
     each = [gpus.hours(training.operations, training.share) for training in trainings]
     return {name: sum(times[name] for times in each) for name in gpus.peaks}
+
+
+def measured_seconds(paths: Paths) -> Callable[[str], Seconds | None]:
+    """Return a function from a rule to the mean seconds of its finished jobs in these results; None without
+    any."""
+    folder = Path(paths.at("benchmarks"))
+
+    @cache
+    def of_rule(rule: str) -> Seconds | None:
+        seconds = [_read_seconds(path) for path in sorted((folder / rule).rglob("*.tsv"))]
+        if not seconds:
+            return None
+        return Seconds(fmean(seconds), f"measured: mean of {len(seconds):,} jobs in {folder / rule}")
+
+    return of_rule
+
+
+def _read_seconds(path: Path) -> float:
+    """Return the seconds of a file that Snakemake wrote."""
+    with path.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t"))
+    try:
+        return fmean(float(row["s"]) for row in rows)
+    except (KeyError, TypeError, ValueError):
+        raise PubmillError(
+            f"{path}: expected Snakemake's table of a benchmark, with seconds in column `s`; remove the file"
+        ) from None
+
+
+def search_lines(jobs: Iterable[Job], graph: Graph) -> list[str]:
+    """Return how many of the jobs to do search for hyper-parameters, with which models, and
+    what replaces them.
+
+    Jobs are those that a dry run counts as trials: trials, and the choice among them. Without trials there
+    are no lines.
+    """
+    to_do = [job for job in jobs if job.to_do]
+    trials = Counter(job.wildcards["model"] for job in to_do if job.rule == TrialStage.name)
+    if not trials:
+        return []
+    searching = sum(group_of(job.rule) == TrialStage.group for job in to_do)
+    models = graph.specs.models
+    *first, last = (models[name].label or name for name, _ in trials.most_common())
+    named = f"{', '.join(first)} and {last}" if first else last
+    line = f"{searching:,} of {counted(len(to_do), 'job')}: trials with {named}"
+    return [line, *(ADVICE if graph.study.search == "protocol" else ())]

@@ -10,7 +10,7 @@ import huggingface_hub
 import requests
 from huggingface_hub.constants import HF_HUB_CACHE
 
-from pubmill.planning.job import Job
+from pubmill.planning.plan import Job
 from pubmill.recipes.models import ReleasedWeights
 from pubmill.stages import Graph
 from pubmill.storage.model_folders import CONFIG, PICKLED, WEIGHTS

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import torch
 
 from pubmill.pretraining.distributed import World
-from pubmill.pretraining.flat_batches import collate_flat, flat_micro_batches, flat_size
 from pubmill.pretraining.instances import (
     UNLABELLED,
     Instances,
@@ -19,10 +18,9 @@ from pubmill.pretraining.instances import (
     micro_batches,
     shares,
 )
-from pubmill.pretraining.masking import Draws, Masked, Vocabulary, masking_rate
+from pubmill.pretraining.masking import Draws, Masked, Vocabulary, hide, masking_rate
 from pubmill.pretraining.methods import PLAIN
-from pubmill.pretraining.micro_batches import Part, collate
-from pubmill.pretraining.predicted_tokens import hide
+from pubmill.pretraining.micro_batches import Part, collate, collate_flat, flat_micro_batches, flat_size
 from pubmill.recipes import Objective, PretrainingRecipe
 
 # Positions computed together. On a CPU few, which stay near the cache and, with sequences sorted by length,

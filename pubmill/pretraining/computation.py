@@ -3,11 +3,12 @@
 import torch
 
 from pubmill.hardware.compilers import fault_of_kernels
-from pubmill.hardware.precision import NumberFormat, autocast
+from pubmill.hardware.torch_setup import NumberFormat, autocast
 from pubmill.messages.progress import report_slower
 from pubmill.optimisers.loss_scaling import LossScaling
 from pubmill.pretraining.batch_preparation import BatchPreparation, denominators
 from pubmill.pretraining.distributed import World
+from pubmill.pretraining.learners import Learner
 from pubmill.pretraining.methods import (
     PLAIN,
     Bfloat16Copies,
@@ -18,7 +19,6 @@ from pubmill.pretraining.methods import (
     vocabulary_rows,
 )
 from pubmill.pretraining.micro_batches import Part
-from pubmill.pretraining.objectives.learner import Learner
 from pubmill.recipes.objectives import kind_of
 
 Sums = dict[str, float]

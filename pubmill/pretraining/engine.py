@@ -17,15 +17,16 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from pubmill.errors import PubmillError, StopRequestedError
-from pubmill.hardware.precision import choose_precision
+from pubmill.hardware.torch_setup import choose_precision
 from pubmill.messages.progress import report_progress
 from pubmill.optimisers.loss_scaling import LossScaling
 from pubmill.pretraining.architectures import build_model, load_model
 from pubmill.pretraining.batch_preparation import BatchPreparation, MicroBatches, PreparedBatch, denominators
 from pubmill.pretraining.computation import Computation, Sums
-from pubmill.pretraining.distributed import World
+from pubmill.pretraining.distributed import OverlappedSums, World
 from pubmill.pretraining.flops import flops_of_step
 from pubmill.pretraining.instances import (
     Instances,
@@ -35,8 +36,8 @@ from pubmill.pretraining.instances import (
     generator,
     seed_sequence,
 )
-from pubmill.pretraining.masking import Vocabulary
-from pubmill.pretraining.objectives.learner import Learner
+from pubmill.pretraining.learners import Learner
+from pubmill.pretraining.masking import Draws, Vocabulary, hide
 from pubmill.pretraining.optimisation import (
     build_optimiser,
     embedding_tables,
@@ -44,13 +45,14 @@ from pubmill.pretraining.optimisation import (
     set_learning_rate,
     update_operations,
 )
-from pubmill.pretraining.overlapped_sums import OverlappedSums
 from pubmill.recipes import Objective, PretrainingRecipe
 from pubmill.recipes.objectives import kind_of
 
 HELD_OUT_SEQUENCES = 4096
 EVALUATED_RATE = 0.15
 """Masking rate on held-out documents, whatever the recipe's."""
+SCORED = Objective(masking="subword", pairs="none")
+"""Single subwords of single documents."""
 
 
 class Pretraining:
@@ -269,3 +271,19 @@ def seed_torch(seed: int, step: int, rank: int = 0) -> None:
     torch.manual_seed(
         int(seed_sequence(seed, Stream.DROPOUT, step, rank).generate_state(1, np.uint64)[0] >> 1)
     )
+
+
+def masked_sums(work: Pretraining, instances: Instances, chosen: NDArray[np.int64]) -> Sums:
+    """Return the sums of `measure` over chosen sequences, of which `EVALUATED_RATE` of the subwords are
+    masked; `mlm_loss` / `masked` is the mean loss in nats.
+
+    `instances`: sequences of single documents, without pairs. The positions and replacements of a sequence
+    depend on its number only. A model that was trained to predict a token from the position before it does so
+    here.
+    """
+    batch = instances.lay_out(chosen, generator(0, Stream.HELD_OUT))
+    draws = Draws(chosen, 0, Stream.HELD_OUT)
+    hidden = hide(batch, work.vocabulary, SCORED, EVALUATED_RATE, draws, len(chosen))
+    if work.recipe.objective.causal:
+        hidden = replace(hidden, positions=hidden.positions - 1)
+    return work.measure(work.batches.divide(batch, batch, hidden))

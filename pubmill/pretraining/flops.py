@@ -10,10 +10,9 @@ from typing import Any
 
 import torch
 
-from pubmill.hardware.precision import NumberFormat
-from pubmill.pretraining.arithmetic import NetworkShape
-from pubmill.pretraining.objectives.learner import Learner
-from pubmill.pretraining.step_costs import Size, step_operations
+from pubmill.hardware.torch_setup import NumberFormat
+from pubmill.pretraining.arithmetic import NetworkShape, Size, step_operations
+from pubmill.pretraining.learners import Learner
 
 SIZE = {"cpu": 512, "cuda": 8192}
 """Rows and columns of the matrices for the measurement."""

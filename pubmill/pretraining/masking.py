@@ -1,4 +1,4 @@
-"""Selection of masked tokens, and their replacements.
+"""Selection of masked tokens, and their replacements; labels of a batch: masked tokens, next tokens, or both.
 
 Devlin et al. (2019), section 3.1 and its `create_pretraining_data.py` (with `--do_whole_word_mask`); gu2020
 sections 2.3 and 2.4. A word is a first piece with the pieces that continue it; the replacement of each of its
@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pubmill.errors import PubmillError
-from pubmill.pretraining.instances import Ints, Stream, generator, ranges
+from pubmill.pretraining.instances import Ints, PackedBatch, Stream, generator, ranges
 from pubmill.recipes import Objective
+from pubmill.recipes.objectives import kind_of
 from pubmill.storage.files import read_json
 
 Flags = NDArray[np.bool_]
@@ -117,7 +118,7 @@ def fractions(bits: NDArray[np.uint64]) -> Fractions:
 class Masked:
     """Inputs with masked tokens: `ids` (tokens,), and the `positions` and original ids (`labels`) of masked
     ones. The first `causal` sequences are read from left to right, and the first `next_tokens` labels are
-    theirs (see `pubmill.pretraining.predicted_tokens`)."""
+    theirs (see `hide`)."""
 
     ids: Ints
     positions: Ints
@@ -251,3 +252,33 @@ def mask(
     hidden = ids.copy()
     hidden[positions] = shown
     return Masked(hidden, positions, labels)
+
+
+def hide(
+    batch: PackedBatch, vocabulary: Vocabulary, objective: Objective, rate: float, draws: Draws, total: int
+) -> Masked:
+    """Return the tokens of a batch after masking at a `rate`, and where which tokens are predicted.
+
+    `batch` has the sequences `draws.sequences` of the `total` that a step has on all processes. In the first
+    of all, if the objective reads some from left to right, nothing is masked, and each position except the
+    last predicts the next token. A masked token of the other sequences is then predicted from the position
+    before it.
+    """
+    if not len(batch.lengths):
+        return Masked(batch.ids, batch.ids, batch.ids)
+    masked = mask(batch.ids, batch.inner, batch.lengths, vocabulary, objective, rate, draws)
+    causal_of_all = kind_of(objective).causal_sequences(total)
+    if not causal_of_all:
+        return masked
+    causal = int((draws.sequences < causal_of_all).sum())
+    ends = np.cumsum(batch.lengths[:causal])
+    tokens = int(batch.lengths[:causal].sum())
+    before = np.setdiff1d(np.arange(tokens), ends - 1, assume_unique=True)
+    kept = masked.positions >= tokens
+    return Masked(
+        ids=np.concatenate([batch.ids[:tokens], masked.ids[tokens:]]),
+        positions=np.concatenate([before, masked.positions[kept] - 1]),
+        labels=np.concatenate([batch.ids[before + 1], masked.labels[kept]]),
+        causal=causal,
+        next_tokens=len(before),
+    )

@@ -11,8 +11,8 @@ import torch.nn.attention
 from torch import Tensor, nn
 
 from pubmill.hardware.torch_setup import strict
+from pubmill.pretraining.distributed import OverlappedSums
 from pubmill.pretraining.micro_batches import Part
-from pubmill.pretraining.overlapped_sums import OverlappedSums
 from pubmill.pretraining.unpadded import GELU, Layers, add_gradient
 
 LARGEST_HEAD, HEAD_MULTIPLE = 256, 8

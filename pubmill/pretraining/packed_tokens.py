@@ -8,7 +8,7 @@ The folder holds
     index.json      counts, dtype, vocabulary size, ids of the special tokens, SHA-256 of the files above;
                     written last
     held-out/       the same of documents that are not trained on, where there are such
-    parts.json      how much each part of the corpus gave (`earlier_tokens`)
+    parts.json      how much each part of the corpus gave (`packing`)
 
 No sentence and no document is empty. Needs numpy only: pretraining reads it where nothing else is installed.
 """

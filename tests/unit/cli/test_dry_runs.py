@@ -9,7 +9,7 @@ import pytest
 
 from pubmill.cli.dry_runs import is_plain, print_cost, print_dry_run
 from pubmill.errors import PubmillError
-from pubmill.planning.job import Job
+from pubmill.planning.plan import Job
 from pubmill.storage.result_paths import Paths
 from pubmill.workflow.causes import NOT_MADE
 
@@ -67,7 +67,7 @@ def test_searches_are_named_before_the_cost(
     lines: list[str],
 ) -> None:
     monkeypatch.setattr("pubmill.cli.studies.measured_gpus", lambda: None)
-    monkeypatch.setattr("pubmill.planning.search_cost.search_lines", lambda *_: searched)
+    monkeypatch.setattr("pubmill.planning.plan.search_lines", lambda *_: searched)
     monkeypatch.setattr("pubmill.planning.plan.make_plan", lambda *_: "plan")
     monkeypatch.setattr("pubmill.planning.plan_printing.answer", lambda *_: ["cost"])
     print_cost(Path(), {}, [], "a.html")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.planning.measured_seconds import measured_seconds
+from pubmill.planning.plan import measured_seconds
 from pubmill.storage.result_paths import Paths
 
 HEADER = "s\th:m:s\tmax_rss\n"

@@ -11,8 +11,7 @@ from torch import Tensor
 from pubmill.errors import PubmillError
 from pubmill.optimisers.loss_scaling import LossScaling
 from pubmill.pretraining.engine import Pretraining
-from pubmill.pretraining.objectives.adversarial import AdversarialLearner
-from pubmill.pretraining.objectives.learner import Learner
+from pubmill.pretraining.learners import AdversarialLearner, Learner
 from pubmill.pretraining.optimisation import learning_rate
 from pubmill.recipes.objectives import Adversarial
 from tests.unit.pretraining.toy_pretraining import (

@@ -7,7 +7,7 @@ import pytest
 from transformers import ModernBertConfig
 
 from pubmill.errors import PubmillError
-from pubmill.pretraining.rotary_models import BIASES, COMPARED, check_rotary, rotary_config
+from pubmill.pretraining.architectures import BIASES, COMPARED, check_rotary, rotary_config
 from tests.unit.pretraining.toy_objectives import MODERN
 from tests.unit.pretraining.toy_pretraining import SPECIAL, changed
 
