@@ -34,9 +34,7 @@ SECONDS = 10.0
 
 class ForkServer:
     """The process that forks; it ends after its last fork once this object is closed, or this process ends.
-
-    `program`: a script that calls `serve` if its only arguments are `--serve` and a number.
-    """
+    `program`: a script that calls `serve` if its only arguments are `--serve` and a number."""
 
     def __init__(self, program: Path) -> None:
         folder = tempfile.mkdtemp(prefix="pubmill-")  # only its owner may enter it; a socket's path is short
@@ -121,11 +119,9 @@ class Request:
 
 
 def serve(number: int, prepare: Callable[[Request], None]) -> Request:
-    """Fork for each request that the listening socket `number` receives; return it in the fork.
-
-    `prepare` loads what a request and later ones need, in this process. A fork is killed if its caller ends.
-    The process exits once its standard input is closed and all forks have ended.
-    """
+    """Fork for each request that the listening socket `number` receives; return it in the fork. `prepare`
+    loads what a request and later ones need, in this process. A fork is killed if its caller ends. The
+    process exits once its standard input is closed and all forks have ended."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends with the run's other processes, without a traceback
     callers: dict[int, tuple[int, socket.socket]] = {}
     with socket.socket(fileno=number) as listener:

@@ -16,11 +16,8 @@ _HELD: list[FileLock] = []
 
 
 def take_gpu() -> torch.device:
-    """Return the GPU with the fewest runs of this user, claimed for the lifetime of this process.
-
-    There must be at least one GPU. The number of simultaneous runs is decided elsewhere (profiles/gpu:
-    `gpu_slots`).
-    """
+    """Return the GPU with the fewest runs of this user, claimed for the lifetime of this process. There must
+    be at least one GPU. The number of simultaneous runs is decided elsewhere (profiles/gpu: `gpu_slots`)."""
     names = visible_gpus()
     if len(names) < 2:
         return torch.device("cuda", 0)
@@ -38,10 +35,8 @@ def visible_gpus() -> list[str]:
 
 
 def claim(names: list[str], folder: Path) -> tuple[int, FileLock]:
-    """Return the index (in `names`) of a GPU with the fewest claims, and the lock that claims it.
-
-    Claims are locks on files in `folder`: first one per GPU, then a second one per GPU, and so on.
-    """
+    """Return the index (in `names`) of a GPU with the fewest claims, and the lock that claims it. Claims are
+    locks on files in `folder`: first one per GPU, then a second one per GPU, and so on."""
     for turn in itertools.count(1):
         for number, name in enumerate(names):
             try:

@@ -32,10 +32,8 @@ class SlurmJob(NamedTuple):
 
 def command(program: Sequence[str], nodes: int, processes: int, job: SlurmJob | None = None) -> list[str]:
     """Return the command that starts `program` (a path and its arguments) as several processes on each node.
-
     torchrun starts the processes of a node; srun starts one torchrun on each node of `job`. A job step has
-    all GPUs of the job, but since Slurm 22.05 only the cores that it requests again.
-    """
+    all GPUs of the job, but since Slurm 22.05 only the cores that it requests again."""
     if nodes > 1 and job is None:
         raise PubmillError(
             f"{nodes} nodes are asked for, but this is not a job of Slurm. Set `nodes` for the rule in "
@@ -53,10 +51,8 @@ def command(program: Sequence[str], nodes: int, processes: int, job: SlurmJob | 
 
 
 def slurm_job(environment: Mapping[str, str]) -> SlurmJob | None:
-    """Return this process's Slurm job as Slurm's controller describes it; None outside of a job.
-
-    The controller is asked because Snakemake removes all but the job's number from the environment.
-    """
+    """Return this process's Slurm job as Slurm's controller describes it; None outside of a job. The
+    controller is asked because Snakemake removes all but the job's number from the environment."""
     number = environment.get("SLURM_JOB_ID")
     if number is None:
         return None

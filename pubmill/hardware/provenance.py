@@ -29,9 +29,7 @@ PACKAGES = (
 
 class Hardware(TypedDict):
     """The machine: its memory in bytes, its processor's model, and the processors that this process may use.
-
-    `gpus`: the visible ones; empty if torch is not imported, as looking them up never imports it.
-    """
+    `gpus`: the visible ones; empty if torch is not imported, as looking them up never imports it."""
 
     platform: str
     cpu: str
@@ -61,10 +59,8 @@ def provenance() -> ProcessProvenance:
 
 def commit(root: Path = DATA) -> str | None:
     """Return the commit of the checkout `root`, with `-dirty` if tracked files differ, or the one that an
-    installed package was built from; None if there is none.
-
-    Variables such as `GIT_DIR`, which name another repository, are not obeyed.
-    """
+    installed package was built from; None if there is none. Variables such as `GIT_DIR`, which name another
+    repository, are not obeyed."""
     if not (root / ".git").exists():
         return (root / COMMIT).read_text().strip() if (root / COMMIT).is_file() else None
     command = ["git", "-C", str(root), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"]

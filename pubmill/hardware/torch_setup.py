@@ -29,11 +29,9 @@ NATIVE_BFLOAT16 = {"avx512_bf16", "amx_bf16", "bf16"}
 
 
 def gpu_is_used(environment: Mapping[str, str] = os.environ) -> bool:
-    """Return whether to compute on a GPU.
-
-    Raises a `PubmillError` if this machine has a GPU that PyTorch cannot use, unless CUDA_VISIBLE_DEVICES
-    hides it: training must not fall back to the processor unnoticed.
-    """
+    """Return whether to compute on a GPU. Raises a `PubmillError` if this machine has a GPU that PyTorch
+    cannot use, unless CUDA_VISIBLE_DEVICES hides it: training must not fall back to the processor
+    unnoticed."""
     if torch.cuda.is_available():
         _check_kernels(torch.cuda.get_device_capability(), torch.cuda.get_arch_list())
         return True
@@ -51,11 +49,9 @@ def gpu_is_used(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def _check_kernels(capability: tuple[int, int], built: Sequence[str]) -> None:
-    """Raise a `PubmillError` if PyTorch has no kernels for GPUs of this compute capability.
-
-    `built`: "sm_80" are kernels for 8.0 to 8.9; "compute_90" is code that the driver compiles for 9.0 and
-    newer GPUs. Builds for other makers' GPUs list neither.
-    """
+    """Raise a `PubmillError` if PyTorch has no kernels for GPUs of this compute capability. `built`: "sm_80"
+    are kernels for 8.0 to 8.9; "compute_90" is code that the driver compiles for 9.0 and newer GPUs. Builds
+    for other makers' GPUs list neither."""
     targets = [(kind, divmod(int(number), 10)) for kind, number in ARCHITECTURE.findall(" ".join(built))]
     same = any(kind == "sm" and made[0] == capability[0] and made <= capability for kind, made in targets)
     if same or not targets or any(kind == "compute" and made <= capability for kind, made in targets):
@@ -135,10 +131,8 @@ def leave_uninitialized_memory() -> None:
 
 
 def strict() -> bool:
-    """Return whether the environment variable `STRICT` requires deterministic CUDA operations.
-
-    Raises a `PubmillError` for any value except 0 and 1.
-    """
+    """Return whether the environment variable `STRICT` requires deterministic CUDA operations. Raises a
+    `PubmillError` for any value except 0 and 1."""
     value = os.environ.get(STRICT, "0")
     if value not in ("0", "1"):
         raise PubmillError(f"{STRICT} is {value!r}; expected 1 (deterministic operations only) or 0")
@@ -147,9 +141,7 @@ def strict() -> bool:
 
 def cuda_settings(device: torch.device) -> dict[str, str | bool]:
     """Return `{"deterministic", "tf32"}` for the records of a run on a GPU; empty on a processor.
-
-    `deterministic`: "required", "preferred" or "no".
-    """
+    `deterministic`: "required", "preferred" or "no"."""
     if device.type != "cuda":
         return {}
     modes = ("no", "preferred", "required")
@@ -165,13 +157,10 @@ def to_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
 
 
 def choose_precision(wanted: Precision, device: torch.device) -> NumberFormat:
-    """Return the number format of matrix products; weights and optimiser are always in float32.
-
-    `auto` is bfloat16 where the device multiplies it natively (a step of pretraining is then about
-    twice as fast on 2 cores with avx512_bf16), else float16 on GPUs with tensor cores, else float32:
-    emulated, both are slower. Raises a `PubmillError` for bfloat16 on a GPU without it; a processor
-    without it emulates it slowly.
-    """
+    """Return the number format of matrix products; weights and optimiser are always in float32. `auto` is
+    bfloat16 where the device multiplies it natively (a step of pretraining is then about twice as fast on 2
+    cores with avx512_bf16), else float16 on GPUs with tensor cores, else float32: emulated, both are slower.
+    Raises a `PubmillError` for bfloat16 on a GPU without it; a processor without it emulates it slowly."""
     if wanted == "bfloat16" and device.type == "cuda" and not multiplies_bfloat16(device):
         raise PubmillError("precision: this GPU has no bfloat16; ask for float16, float32 or auto")
     if wanted != "auto":

@@ -9,10 +9,8 @@ Tensors = list[Tensor] | tuple[Tensor, ...]
 
 
 class Adaptive(torch.optim.Optimizer):
-    """An optimiser whose update of all weights of a group is a few operations, `_update`.
-
-    `lr` at construction is the peak; the schedule changes `lr` of the groups.
-    """
+    """An optimiser whose update of all weights of a group is a few operations, `_update`. `lr` at
+    construction is the peak; the schedule changes `lr` of the groups."""
 
     def __init__(
         self, params: Any, lr: float, betas: tuple[float, float], eps: float, weight_decay: float = 0.0
@@ -58,12 +56,10 @@ def move_means(
 
 
 class Lamb(Adaptive):
-    """LAMB (You et al. 2020, algorithm 2), with bias correction and decoupled weight decay.
-
-    For each weight matrix, Adam's update is scaled by the ratio of the weights' norm to the update's norm.
-    Vectors, whose group has no weight decay, get Adam's update, as in the published BERT and ALBERT programs.
-    torch has no LAMB.
-    """
+    """LAMB (You et al. 2020, algorithm 2), with bias correction and decoupled weight decay. For each weight
+    matrix, Adam's update is scaled by the ratio of the weights' norm to the update's norm. Vectors, whose
+    group has no weight decay, get Adam's update, as in the published BERT and ALBERT programs. torch has no
+    LAMB."""
 
     def _update(
         self, weights: list[Tensor], gradients: list[Tensor], states: list[dict[str, Tensor]], group: Any

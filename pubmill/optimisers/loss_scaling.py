@@ -51,10 +51,8 @@ class LossScaling:
         self._scaler.unscale_(optimiser)
 
     def step(self, optimiser: torch.optim.Optimizer) -> bool:
-        """Make the optimiser's step with unscaled gradients; return whether it was made.
-
-        Raises `FloatingPointError` if gradients are still infinite or NaN at the smallest scale.
-        """
+        """Make the optimiser's step with unscaled gradients; return whether it was made. Raises
+        `FloatingPointError` if gradients are still infinite or NaN at the smallest scale."""
         before = self.scale
         self._scaler.step(optimiser)
         self._scaler.update()
@@ -72,11 +70,7 @@ class LossScaling:
         if not self.active:
             return {"skipped": self.skipped} if self.skipped else {}
         kept = self._scaler.state_dict()
-        return {
-            "skipped": self.skipped,
-            "scale": kept["scale"],
-            "updates_at_scale": kept["_growth_tracker"],
-        }
+        return {"skipped": self.skipped, "scale": kept["scale"], "updates_at_scale": kept["_growth_tracker"]}
 
     def restore(self, state: ScalingState) -> None:
         """Continue from a `state`, which may be that of a training without scaling."""

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pubmill.optimisers.newton_schulz import ITERATIONS
+from pubmill.optimisers import ITERATIONS
 
 MOMENTUM = 0.95
 COEFFICIENTS = 3.4445, -4.775, 2.0315
@@ -16,11 +16,9 @@ kinds of weights have one rate."""
 
 class Muon(torch.optim.AdamW):
     """AdamW, but in groups that are `orthogonal` the update is the momentum's nearest orthogonal matrix,
-    approximated by five Newton-Schulz iterations, with Nesterov momentum.
-
-    The numbers are those of torch.optim.Muon with `match_rms_adamw`, which has no AdamW for the other
-    weights. Matrices of equal shape are updated together.
-    """
+    approximated by five Newton-Schulz iterations, with Nesterov momentum. The numbers are those of
+    torch.optim.Muon with `match_rms_adamw`, which has no AdamW for the other weights. Matrices of equal shape
+    are updated together."""
 
     def __init__(
         self, params: Any, lr: float, betas: tuple[float, float], eps: float, weight_decay: float = 0.0

@@ -22,10 +22,8 @@ class Sizes(NamedTuple):
 
 
 class LongestBatch(NamedTuple):
-    """The largest batch of a protocol's search with the longest inputs, on models of the same sizes.
-
-    `length` in tokens; None where it is the model's, which is not known yet.
-    """
+    """The largest batch of a protocol's search with the longest inputs, on models of the same sizes. `length`
+    in tokens; None where it is the model's, which is not known yet."""
 
     protocol: str
     length: int | None

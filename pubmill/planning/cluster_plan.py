@@ -54,10 +54,8 @@ def read_profile(name: str) -> dict[str, Any]:
 def requests(
     jobs: Iterable[Job], graph: Graph, gpus: Gpus, profile: Mapping[str, Any]
 ) -> list[ClusterRequest]:
-    """Return what the jobs that still have to run request, by rule in the order of the stages.
-
-    A bundle counts for the rule of its first jobs.
-    """
+    """Return what the jobs that still have to run request, by rule in the order of the stages. A bundle
+    counts for the rule of its first jobs."""
     order, units = list(stages()), dict[str, list[Job]]()
     to_do = [job for job in jobs if job.to_do and job.rule in order]
     for number, job in enumerate(sorted(to_do, key=lambda one: order.index(one.rule))):

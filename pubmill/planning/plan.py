@@ -31,11 +31,9 @@ ADVICE = (
 
 @dataclass(frozen=True)
 class Job:
-    """A job of a rule; `to_do` is false if its output exists and matches its recipe.
-
-    `cause`: what makes it run, empty if it only follows from other jobs; `local`: on a cluster, too, it runs
-    where Snakemake runs.
-    """
+    """A job of a rule; `to_do` is false if its output exists and matches its recipe. `cause`: what makes it
+    run, empty if it only follows from other jobs; `local`: on a cluster, too, it runs where Snakemake
+    runs."""
 
     rule: str
     wildcards: Mapping[str, str]
@@ -52,9 +50,7 @@ class Job:
 @dataclass
 class Training:
     """Training jobs of one kind: their number, their operations, and the share of a GPU's peak they reach.
-
-    `unknown` counts the jobs whose operations are unknown.
-    """
+    `unknown` counts the jobs whose operations are unknown."""
 
     name: str
     share: float
@@ -65,13 +61,10 @@ class Training:
 
 @dataclass
 class Plan:
-    """Jobs that a study still has to run, and what they need.
-
-    `there`: jobs of each group whose output exists. `bytes_known` and `bytes_assumed` will be downloaded, and
-    `files_unknown` files of unknown size; `disk` is an assumed number of bytes. `saved`: the
-    pretrainings that released weights replace. `trained`: what finished trainings took. `batches`: the
-    largest of fine-tunings.
-    """
+    """Jobs that a study still has to run, and what they need. `there`: jobs of each group whose output
+    exists. `bytes_known` and `bytes_assumed` will be downloaded, and `files_unknown` files of unknown size;
+    `disk` is an assumed number of bytes. `saved`: the pretrainings that released weights replace. `trained`:
+    what finished trainings took. `batches`: the largest of fine-tunings."""
 
     to_do: Counter[str] = field(default_factory=Counter)
     there: Counter[str] = field(default_factory=Counter)
@@ -215,12 +208,9 @@ def _read_seconds(path: Path) -> float:
 
 
 def search_lines(jobs: Iterable[Job], graph: Graph) -> list[str]:
-    """Return how many of the jobs to do search for hyper-parameters, with which models, and
-    what replaces them.
-
-    Jobs are those that a dry run counts as trials: trials, and the choice among them. Without trials there
-    are no lines.
-    """
+    """Return how many of the jobs to do search for hyper-parameters, with which models, and what replaces
+    them. Jobs are those that a dry run counts as trials: trials, and the choice among them. Without trials
+    there are no lines."""
     to_do = [job for job in jobs if job.to_do]
     trials = Counter(job.wildcards["model"] for job in to_do if job.rule == TrialStage.name)
     if not trials:

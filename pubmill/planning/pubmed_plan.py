@@ -17,9 +17,7 @@ SINGLE = "merge versions"  # one job for all files
 @dataclass(frozen=True)
 class PubmedPlan:
     """Files of a source: their number, the bytes that are known, the number of files of unknown size.
-
-    `absent`: files that the listings lack; `problems`: why a folder could not be listed.
-    """
+    `absent`: files that the listings lack; `problems`: why a folder could not be listed."""
 
     source: str
     files: int

@@ -30,11 +30,8 @@ class HubModel(NamedTuple):
 
 @dataclass
 class RequiredFiles:
-    """Files and models that jobs fetch.
-
-    `urls`: URL -> options of scripts/download.py that check it; `pmc`: source -> number of shards, as only
-    the inventory of a PMC source names its articles.
-    """
+    """Files and models that jobs fetch. `urls`: URL -> options of scripts/download.py that check it; `pmc`:
+    source -> number of shards, as only the inventory of a PMC source names its articles."""
 
     urls: dict[str, list[str]] = field(default_factory=dict)
     models: list[HubModel] = field(default_factory=list)
@@ -67,9 +64,7 @@ def required_files(jobs: Iterable[Job], graph: Graph) -> RequiredFiles:
 
 def out_of_reach(wanted: RequiredFiles, mirror: str | None) -> list[str]:
     """Return one line for each file and model that cannot be reached: not in the mirror, or no host answers.
-
-    If only some hosts are silent, the run starts: their jobs fail alone, and the others continue.
-    """
+    If only some hosts are silent, the run starts: their jobs fail alone, and the others continue."""
     lacking = [f"{url}: expected the file {path}" for url, path in _unmirrored(wanted, mirror)]
     models = [model for model in wanted.models if not is_cached(at_commit(model, mirror))]
     hosts = {urlsplit(url).netloc for url in wanted.urls if mirror is None}

@@ -20,10 +20,8 @@ GOOD, BAD, DIM = "green", "bold red", "dim"
 
 
 class _Console(Console):
-    """A console that escapes control characters in text, which could move the cursor or reverse a line.
-
-    Only the console's own colour codes are printed.
-    """
+    """A console that escapes control characters in text, which could move the cursor or reverse a line. Only
+    the console's own colour codes are printed."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
@@ -74,9 +72,7 @@ def print_markdown(text: str) -> None:
 
 def console(piped: int = PIPED_WIDTH) -> Console:
     """Return a console for standard output; it uses colours and the terminal's width only on a terminal.
-
-    `piped`: the width of a pipe or file.
-    """
+    `piped`: the width of a pipe or file."""
     return _Console(width=terminal_width() or piped, highlight=False, markup=False)
 
 

@@ -99,11 +99,9 @@ def model_class(architecture: Architecture, objective: Objective) -> Any:
 def build_model(
     architecture: Architecture, objective: Objective, vocab_size: int, special: dict[str, int], seed: int
 ) -> PreTrainedModel:
-    """Return a freshly initialised model in float32, the same for the same arguments.
-
-    `AutoModel` can read it back, and so can `AutoModelForMaskedLM` if it is trained to fill in masks. The
-    caller's random state does not change.
-    """
+    """Return a freshly initialised model in float32, the same for the same arguments. `AutoModel` can read it
+    back, and so can `AutoModelForMaskedLM` if it is trained to fill in masks. The caller's random state does
+    not change."""
     made = model_class(architecture, objective)
     config = make_config(architecture, vocab_size, special)
     config.architectures = [made.__name__]
@@ -135,10 +133,8 @@ def load_model(
     special: dict[str, int],
     seed: int,
 ) -> PreTrainedModel:
-    """Return the model of a Hugging Face folder; missing heads are freshly initialised.
-
-    Dropout is set by the recipe. Raises a `PubmillError` for another family, size or vocabulary.
-    """
+    """Return the model of a Hugging Face folder; missing heads are freshly initialised. Dropout is set by the
+    recipe. Raises a `PubmillError` for another family, size or vocabulary."""
     made, modern, dropout = model_class(architecture, objective), architecture.family == "modernbert", {}
     if not modern:
         names = ("hidden_dropout_prob", "attention_probs_dropout_prob")

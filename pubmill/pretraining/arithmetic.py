@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from pubmill.optimisers import OPTIMISERS
-from pubmill.optimisers.newton_schulz import orthogonal_operations
+from pubmill.optimisers import OPTIMISERS, orthogonal_operations
 from pubmill.recipes import Architecture, Objective, PretrainingRecipe
 from pubmill.recipes.objectives import PAIRS, kind_of
 
@@ -102,10 +101,9 @@ class Size(NamedTuple):
 def step_operations(
     objective: Objective, networks: Mapping[str, NetworkShape], size: Size, again: float = 1.0
 ) -> float:
-    """Return the operations of a step.
-
-    `networks`: `model`, `generator` and `teacher`, as the objective has them. `again`: factor for trained
-    networks, 4/3 if activations are recomputed. A teacher has a forward pass only."""
+    """Return the operations of a step. `networks`: `model`, `generator` and `teacher`, as the objective has
+    them. `again`: factor for trained networks, 4/3 if activations are recomputed. A teacher has a forward
+    pass only."""
     kind = kind_of(objective)
     size = size._replace(masked=size.tokens) if kind.predicts_all else size
     trained = sum(

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
 
 class BackgroundSaves:
-    """The saves of the segment `output`, of which one is written at a time.
-
-    Until a save is complete, the one before stays. A context manager, which ends when all is written.
-    """
+    """The saves of the segment `output`, of which one is written at a time. Until a save is complete, the one
+    before stays. A context manager, which ends when all is written."""
 
     def __init__(self, output: Path) -> None:
         self.output = output
@@ -70,11 +68,9 @@ class BackgroundSaves:
             pending.result()
 
     def _copy(self, snapshot: Snapshot) -> tuple[Snapshot, Callable[[], object]]:
-        """Return a copy in the host's memory, and a function that waits until it is complete.
-
-        A GPU copies between this step and the next into pinned memory, which the next save uses again; the
-        host continues meanwhile.
-        """
+        """Return a copy in the host's memory, and a function that waits until it is complete. A GPU copies
+        between this step and the next into pinned memory, which the next save uses again; the host continues
+        meanwhile."""
         on_gpu = False
         for file, tensors in snapshot.tensors.items():
             for name, tensor in tensors.items():

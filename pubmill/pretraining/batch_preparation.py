@@ -52,10 +52,8 @@ class PreparedBatch(NamedTuple):
 
 
 class BatchPreparation:
-    """The batches of a recipe, each a function of the step.
-
-    `at_once`: sequences of a micro-batch; `methods`: how micro-batches are computed. Both may be changed.
-    """
+    """The batches of a recipe, each a function of the step. `at_once`: sequences of a micro-batch; `methods`:
+    how micro-batches are computed. Both may be changed."""
 
     def __init__(
         self, recipe: PretrainingRecipe, packed: Packed, vocabulary: Vocabulary, world: World

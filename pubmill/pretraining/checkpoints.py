@@ -66,12 +66,9 @@ class FinishedOrigin(WeightsOrigin):
 
 @dataclass
 class PretrainingProgress:
-    """Number of updates, log lines, and sums over the steps since the last line.
-
-    `tokens`, `seconds`, `operations` and `processor_seconds` (of the first process) cover the whole
-    pretraining so far. `average` is the loss of masked tokens over the last steps, `lowest` the lowest value
-    that it has had.
-    """
+    """Number of updates, log lines, and sums over the steps since the last line. `tokens`, `seconds`,
+    `operations` and `processor_seconds` (of the first process) cover the whole pretraining so far. `average`
+    is the loss of masked tokens over the last steps, `lowest` the lowest value that it has had."""
 
     step: int = 0
     tokens: int = 0
@@ -147,7 +144,6 @@ def take_snapshot(
     work: "Pretraining", progress: PretrainingProgress, origin: WeightsOrigin
 ) -> Snapshot | None:
     """Return a checkpoint of the current state; its tensors are not copied, and the next step changes them.
-
     All processes must call this; all but the first get None."""
     optimiser = gather_state(work)
     if not work.world.first:
@@ -213,11 +209,9 @@ def _weights_in_order(work: "Pretraining") -> list[str]:
 
 
 def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> PretrainingProgress:
-    """Load a checkpoint's weights and optimiser state into `work`; return its progress.
-
-    Raises a `PubmillError` if the checkpoint is damaged or was made by another recipe; unless `same_recipe`,
-    only the architecture must be the same.
-    """
+    """Load a checkpoint's weights and optimiser state into `work`; return its progress. Raises a
+    `PubmillError` if the checkpoint is damaged or was made by another recipe; unless `same_recipe`, only the
+    architecture must be the same."""
     state, log = verified(folder)
     differing = _differing_keys(state["recipe"], as_values(work.recipe))
     if same_recipe and differing:
@@ -247,11 +241,9 @@ def _same_weights(before: Mapping[str, object], now: Mapping[str, object]) -> bo
 
 
 def verified(folder: Path) -> tuple[dict[str, Any], Log]:
-    """Return the state and log of a checkpoint after comparing all files with their digests.
-
-    Raises a `DamagedCheckpointError` with the name of the missing or damaged file. Checkpoints of pubmill 0.1
-    have no digests; in these, only missing and unreadable files are noticed.
-    """
+    """Return the state and log of a checkpoint after comparing all files with their digests. Raises a
+    `DamagedCheckpointError` with the name of the missing or damaged file. Checkpoints of pubmill 0.1 have no
+    digests; in these, only missing and unreadable files are noticed."""
     _check_complete(folder, CHECKPOINT_FILES)
     try:
         state = read_json(folder / "state.json")
@@ -339,9 +331,7 @@ def fingerprints(
     packed: PackedTokens, vocab: Path, folders: dict[str, Path | None], version: int | list[int]
 ) -> dict[str, object]:
     """Return what determines a segment besides its recipe: SHA-256 of its inputs, and the stage's version.
-
-    `folders`: folders of weights by their use.
-    """
+    `folders`: folders of weights by their use."""
     return {
         "tokens": packed.fingerprint(),
         "vocab": sha256(vocab / "tokenizer.json"),
@@ -367,10 +357,8 @@ def _differing_keys(before: Mapping[str, object], now: Mapping[str, object]) -> 
 
 
 def hold(output: Path) -> AbstractContextManager[None]:
-    """Lock a segment while the block runs; raise a `PubmillError` if another process has it.
-
-    Otherwise an orphan of a killed workflow would write to the same saves as its successor.
-    """
+    """Lock a segment while the block runs; raise a `PubmillError` if another process has it. Otherwise an
+    orphan of a killed workflow would write to the same saves as its successor."""
     return locked(output.with_name(f".{output.name}.lock"))
 
 

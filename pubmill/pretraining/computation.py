@@ -25,11 +25,9 @@ Sums = dict[str, float]
 
 
 class Computation:
-    """How a learner's losses and gradients are computed.
-
-    `refused`: the fastest methods of this device and objective, and why they do not work here; None if they
-    do. `copies`: the weights in bfloat16 with which it computes, if the methods have them.
-    """
+    """How a learner's losses and gradients are computed. `refused`: the fastest methods of this device and
+    objective, and why they do not work here; None if they do. `copies`: the weights in bfloat16 with which it
+    computes, if the methods have them."""
 
     def __init__(
         self, learner: Learner, precision: NumberFormat, scaling: LossScaling, batches: BatchPreparation
@@ -87,10 +85,8 @@ class Computation:
 
     def _fault_of_methods(self) -> str | None:
         """Return why the methods do not work, by one micro-batch forward and backward in each process; None
-        if they do.
-
-        Nothing remains of it; where memory is too small for it, the first step takes smaller ones.
-        """
+        if they do. Nothing remains of it; where memory is too small for it, the first step takes smaller
+        ones."""
         _, batch, hidden, micro = self.batches.prepare(0)
         fault = None
         try:

@@ -22,10 +22,8 @@ OVERLAPPING = ("cuda",)
 
 @dataclass(frozen=True)
 class World:
-    """The rank of this process, the number of processes, and the device of this process.
-
-    `hosts`: group of processes that communicate without their GPUs; None: the default group does.
-    """
+    """The rank of this process, the number of processes, and the device of this process. `hosts`: group of
+    processes that communicate without their GPUs; None: the default group does."""
 
     device: torch.device
     rank: int = 0
@@ -90,11 +88,9 @@ class World:
 
 
 def join() -> World:
-    """Join the processes that torchrun started (WORLD_SIZE, RANK, LOCAL_RANK), or work alone.
-
-    Uses NCCL between GPUs, and gloo between processors and for flags. Raises a `PubmillError` for a GPU that
-    PyTorch cannot use.
-    """
+    """Join the processes that torchrun started (WORLD_SIZE, RANK, LOCAL_RANK), or work alone. Uses NCCL
+    between GPUs, and gloo between processors and for flags. Raises a `PubmillError` for a GPU that PyTorch
+    cannot use."""
     local, cuda = int(os.environ.get("LOCAL_RANK", "0")), gpu_is_used()
     device = torch.device("cuda", local) if cuda else torch.device("cpu")
     if cuda:

@@ -28,14 +28,7 @@ from pubmill.pretraining.batch_preparation import BatchPreparation, MicroBatches
 from pubmill.pretraining.computation import Computation, Sums
 from pubmill.pretraining.distributed import OverlappedSums, World
 from pubmill.pretraining.flops import flops_of_step
-from pubmill.pretraining.instances import (
-    Instances,
-    Packed,
-    PackedBatch,
-    Stream,
-    generator,
-    seed_sequence,
-)
+from pubmill.pretraining.instances import Instances, Packed, PackedBatch, Stream, generator, seed_sequence
 from pubmill.pretraining.learners import Learner
 from pubmill.pretraining.masking import Draws, Vocabulary, hide
 from pubmill.pretraining.optimisation import (
@@ -56,12 +49,10 @@ SCORED = Objective(masking="subword", pairs="none")
 
 
 class Pretraining:
-    """A pretraining at some step: learner, optimiser, and the data of the next step.
-
-    `start`: a Hugging Face folder with the initial weights. `teacher`: one whose predictions are also learnt.
-    `at_once`: sequences per micro-batch instead of as many as fit. `stop_asked` returns whether to abandon a
-    step between two micro-batches; all processes abandon it if one of them is asked to.
-    """
+    """A pretraining at some step: learner, optimiser, and the data of the next step. `start`: a Hugging Face
+    folder with the initial weights. `teacher`: one whose predictions are also learnt. `at_once`: sequences
+    per micro-batch instead of as many as fit. `stop_asked` returns whether to abandon a step between two
+    micro-batches; all processes abandon it if one of them is asked to."""
 
     def __init__(
         self,
@@ -99,10 +90,8 @@ class Pretraining:
 
     def update(self, step: int) -> Sums:
         """Make the update of a step (from 0); return sums over the batch, and `skipped` after an overflow.
-
         Raises `FloatingPointError` if the loss is not finite (in float16, at any scale), and
-        `StopRequestedError` if the update was abandoned; weights and optimiser are then unchanged.
-        """
+        `StopRequestedError` if the update was abandoned; weights and optimiser are then unchanged."""
         recipe, scaling = self.recipe, self.scaling
         sums = self._process_batch(self.batches.prepared(step), (recipe.seed, step), learn=True)
         norm = sums.pop("norm")
@@ -117,9 +106,7 @@ class Pretraining:
 
     def evaluate(self, held_out: Packed, masking: str) -> Sums | None:
         """Return sums over at most `HELD_OUT_SEQUENCES` held-out sequences; None without held-out documents.
-
-        The masks of a `masking` are the same for every recipe.
-        """
+        The masks of a `masking` are the same for every recipe."""
         if not len(held_out.ids):
             return None
         objective: Objective = replace(self.recipe.objective, masking=masking)  # type: ignore[arg-type]
@@ -137,11 +124,9 @@ class Pretraining:
         return sums
 
     def _process_batch(self, prepared: PreparedBatch, random: tuple[int, int], learn: bool) -> Sums:
-        """Process a batch; if a GPU's memory is too small, repeat it with smaller micro-batches.
-
-        The losses are sums over micro-batches, so their size changes results only by rounding (and dropout,
-        which draws random numbers for each micro-batch, from `random`: seed and step).
-        """
+        """Process a batch; if a GPU's memory is too small, repeat it with smaller micro-batches. The losses
+        are sums over micro-batches, so their size changes results only by rounding (and dropout, which draws
+        random numbers for each micro-batch, from `random`: seed and step)."""
         counts = self.world.total(denominators(prepared.own, prepared.hidden))
         while True:
             if prepared.micro.at_once != self.batches.at_once:
@@ -174,11 +159,9 @@ class Pretraining:
     def _accumulate_gradients(
         self, micro: MicroBatches, counts: Sums, learn: bool
     ) -> tuple[torch.Tensor, float] | None:
-        """Add the gradients of all micro-batches when learning; return their sums and padded size.
-
-        Returns None if any process had too little memory: they find this out together, when they ask each
-        other whether to stop, and at the end.
-        """
+        """Add the gradients of all micro-batches when learning; return their sums and padded size. Returns
+        None if any process had too little memory: they find this out together, when they ask each other
+        whether to stop, and at the end."""
         measured = names(self.learner)
         self.sums.begin()
         totals = torch.zeros(len(measured), dtype=torch.float64, device=self.world.device)
@@ -275,12 +258,9 @@ def seed_torch(seed: int, step: int, rank: int = 0) -> None:
 
 def masked_sums(work: Pretraining, instances: Instances, chosen: NDArray[np.int64]) -> Sums:
     """Return the sums of `measure` over chosen sequences, of which `EVALUATED_RATE` of the subwords are
-    masked; `mlm_loss` / `masked` is the mean loss in nats.
-
-    `instances`: sequences of single documents, without pairs. The positions and replacements of a sequence
-    depend on its number only. A model that was trained to predict a token from the position before it does so
-    here.
-    """
+    masked; `mlm_loss` / `masked` is the mean loss in nats. `instances`: sequences of single documents,
+    without pairs. The positions and replacements of a sequence depend on its number only. A model that was
+    trained to predict a token from the position before it does so here."""
     batch = instances.lay_out(chosen, generator(0, Stream.HELD_OUT))
     draws = Draws(chosen, 0, Stream.HELD_OUT)
     hidden = hide(batch, work.vocabulary, SCORED, EVALUATED_RATE, draws, len(chosen))

@@ -69,11 +69,9 @@ def export(
     archive: Path | None = None,
     pin: Path | None = None,
 ) -> None:
-    """Write the model folder `output`; write nothing if the result does not load.
-
-    `statistics` is the stats.json of the pretraining corpus, for the card; `pin` is what the first download
-    of released weights found (`pubmill.storage.release_pins`).
-    """
+    """Write the model folder `output`; write nothing if the result does not load. `statistics` is the
+    stats.json of the pretraining corpus, for the card; `pin` is what the first download of released weights
+    found (`pubmill.storage.release_pins`)."""
     weights, facts = _with_pin(recipe.weights, pin)
     made_here = isinstance(weights, PretrainedWeights | RandomWeights)
     with writing_folder(output) as temporary:
@@ -133,9 +131,7 @@ def _with_pin(weights: ModelWeights, pin: Path | None) -> tuple[ModelWeights, Ma
 
 def check_model(folder: Path, name: str, exact: bool) -> None:
     """Check that `folder` holds a model and tokenizer that `transformers` loads without foreign code.
-
-    `exact`: require one embedding per piece, as in models made here.
-    """
+    `exact`: require one embedding per piece, as in models made here."""
     if fault := folder_fault(folder):
         raise PubmillError(f"{name}: the model folder {fault}")
     weights = weight_files(folder, name)
@@ -211,11 +207,7 @@ def _make_random(recipe: ExportRecipe, vocab: Path, target: Path) -> None:
             f"{recipe.model}: random weights need the pretraining recipe for their architecture"
         )
     tokenizer = AutoTokenizer.from_pretrained(vocab, local_files_only=True, trust_remote_code=False)
-    special = {
-        "pad": tokenizer.pad_token_id,
-        "cls": tokenizer.cls_token_id,
-        "sep": tokenizer.sep_token_id,
-    }
+    special = {"pad": tokenizer.pad_token_id, "cls": tokenizer.cls_token_id, "sep": tokenizer.sep_token_id}
     made = recipe.pretraining
     form = made.architecture, made.objective, len(tokenizer), special, recipe.seed
     build_model(*form).save_pretrained(target)

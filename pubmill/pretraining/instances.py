@@ -54,11 +54,9 @@ def generator(seed: int, stream: Stream, *numbers: int) -> np.random.Generator:
 @dataclass(frozen=True)
 class PackedBatch:
     """Concatenated sequences: `ids` and `segments` (tokens,), `lengths` and `pair_labels` (sequences,).
-
     `pair_labels`: 0 if B follows A, 1 if B is from another document (or the order is wrong), -100 without B
     or label. `inner` (tokens,): true except at [CLS] and [SEP]. `cut`: number of tokens of B that did not
-    fit.
-    """
+    fit."""
 
     ids: Ints
     segments: Ints
@@ -89,11 +87,9 @@ def ranges(starts: Ints, lengths: Ints) -> Ints:
 
 
 def chunk_starts(sentences: Ints, documents: Ints, limit: int) -> Ints:
-    """Cut documents into chunks of at most `limit` tokens; return the start of each, and the end.
-
-    A chunk holds as many whole sentences as fit. A sentence longer than `limit` is cut where the chunk is
-    full and continues in the next one. One chunk of every document is computed at a time.
-    """
+    """Cut documents into chunks of at most `limit` tokens; return the start of each, and the end. A chunk
+    holds as many whole sentences as fit. A sentence longer than `limit` is cut where the chunk is full and
+    continues in the next one. One chunk of every document is computed at a time."""
     here, ends = sentences[documents[:-1]], sentences[documents[1:]]
     starts = []
     while len(here):
@@ -121,11 +117,9 @@ def full_starts(sentences: Ints, documents: Ints, limit: int) -> Ints:
 
 
 class Instances:
-    """Batches of a pretraining over packed documents.
-
-    The recipe's `sequence_length` includes [CLS] and [SEP]; its `batch_size` is for all processes together.
-    Raises a `PubmillError` if the corpus is empty or the sequences are too short for any token.
-    """
+    """Batches of a pretraining over packed documents. The recipe's `sequence_length` includes [CLS] and
+    [SEP]; its `batch_size` is for all processes together. Raises a `PubmillError` if the corpus is empty or
+    the sequences are too short for any token."""
 
     def __init__(self, packed: Packed, recipe: PretrainingRecipe) -> None:
         self.pairs, self.full = recipe.objective.pairs, recipe.objective.sequences == "full"
@@ -216,10 +210,8 @@ class Instances:
 
     def _other_documents(self, start: Ints, length: Ints, chosen: NDArray[np.bool_]) -> Ints:
         """Return whose B each instance gets: its own or, where `chosen`, that of a partner, which gets its B.
-
         Partners have B of similar length, so that almost nothing is cut off, and they exchange B, so that an
-        epoch still contains every token once. Partners in the same document keep their own.
-        """
+        epoch still contains every token once. Partners in the same document keep their own."""
         taken = np.arange(len(start))
         order = np.flatnonzero(chosen)
         order = order[np.argsort(length[order], kind="stable")]
@@ -249,9 +241,7 @@ class Instances:
 
     def _lay_out_across(self, start: Ints, end: Ints) -> PackedBatch:
         """Return `[CLS] tokens [SEP] tokens [SEP]`, with one part for each document that a chunk spans.
-
-        `start` and `end` count a separator after each document, see `full_starts`.
-        """
+        `start` and `end` count a separator after each document, see `full_starts`."""
         bounds = np.append(self.document_starts, len(self.ids)) + np.arange(len(self.document_starts) + 1)
         first = np.searchsorted(bounds, start, side="right") - 1
         pieces = np.searchsorted(bounds, end, side="left") - first

@@ -27,10 +27,8 @@ from pubmill.recipes.objectives import PAIRS, Term, terms_of
 
 
 class Learner(nn.Module):
-    """A masked language model, with or without pairs (Devlin et al. 2019; Lan et al. 2020).
-
-    `model` is one of transformers' with the heads of the objective.
-    """
+    """A masked language model, with or without pairs (Devlin et al. 2019; Lan et al. 2020). `model` is one of
+    transformers' with the heads of the objective."""
 
     slope_scale: float = 1.0
     """Factor of gradients inside `forward` that keeps them from underflowing in float16."""
@@ -221,12 +219,10 @@ def sample(logits: Tensor) -> Tensor:
 
 
 class Distilled(Learner):
-    """A student that also learns from a teacher, which is not trained (lewis2020 section 7.1).
-
-    The divergence is multiplied by the square of the temperature, by which its gradients are smaller (Hinton
-    et al. 2015). It and the cosine distance are taken at the masked positions, or at all tokens as in
-    DistilBERT's program (Sanh et al. 2020; its `restrict_ce_to_mask` restricts only the divergence).
-    """
+    """A student that also learns from a teacher, which is not trained (lewis2020 section 7.1). The divergence
+    is multiplied by the square of the temperature, by which its gradients are smaller (Hinton et al. 2015).
+    It and the cosine distance are taken at the masked positions, or at all tokens as in DistilBERT's program
+    (Sanh et al. 2020; its `restrict_ce_to_mask` restricts only the divergence)."""
 
     def __init__(self, model: Any, teacher: Any, objective: Objective, recompute: bool = False) -> None:
         super().__init__(model, objective, recompute)
@@ -275,9 +271,8 @@ class Distilled(Learner):
         return sums
 
     def _compared_positions(self, part: Part) -> tuple[Part, Tensor | slice]:
-        """Return the part with the compared positions as its `rows`, and which of them are masked.
-
-        The rows of [CLS] come first and are not counted."""
+        """Return the part with the compared positions as its `rows`, and which of them are masked. The rows
+        of [CLS] come first and are not counted."""
         if self.wanted.positions == "masked":
             return part, slice(None)
         first, masked = part.rows.tensor_split([len(part.pair_labels)])

@@ -51,12 +51,10 @@ class Vocabulary:
 
 
 def read_vocabulary(folder: Path, special: dict[str, int]) -> Vocabulary:
-    """Read the pieces of tokenizer.json; `special` maps pad, unk, cls, sep and mask to ids.
-
-    A piece continues a word if it has WordPiece's `##`, or lacks the mark of a preceding space that
-    byte-level (`Ġ`) and SentencePiece (`▁`) vocabularies put on first pieces. Raises a `PubmillError` if
-    there is no such tokenizer, or if it lacks these ids.
-    """
+    """Read the pieces of tokenizer.json; `special` maps pad, unk, cls, sep and mask to ids. A piece continues
+    a word if it has WordPiece's `##`, or lacks the mark of a preceding space that byte-level (`Ġ`) and
+    SentencePiece (`▁`) vocabularies put on first pieces. Raises a `PubmillError` if there is no such
+    tokenizer, or if it lacks these ids."""
     path = folder / "tokenizer.json"
     tokenizer = read_json(path)
     try:
@@ -85,11 +83,8 @@ class Draw(IntEnum):
 @dataclass(frozen=True)
 class Draws:
     """Random numbers of some sequences of a batch, which do not depend on the batch's other sequences, so
-    that each process draws only those of its own.
-
-    `sequences`: their numbers in the batch, rising. `seed`, `stream` and `numbers` as of
-    `pubmill.pretraining.instances.generator`.
-    """
+    that each process draws only those of its own. `sequences`: their numbers in the batch, rising. `seed`,
+    `stream` and `numbers` as of `pubmill.pretraining.instances.generator`."""
 
     sequences: Ints
     seed: int
@@ -148,10 +143,8 @@ def after_special(inner: Flags) -> Flags:
 
 def choose_tokens(starts: Flags, inner: Flags, lengths: Ints, rate: float, draws: Draws) -> Ints:
     """Return the sorted positions of randomly chosen units, on average `rate` of each sequence's tokens.
-
     `starts` marks the start of each unit (a whole word, or each token), `inner` the tokens that may be
-    chosen: a unit ends before the next one or a special token. `lengths`: sequence lengths in tokens.
-    """
+    chosen: a unit ends before the next one or a special token. `lengths`: sequence lengths in tokens."""
     begin, last = np.flatnonzero(starts), np.flatnonzero(inner & np.append((starts | ~inner)[1:], True))
     places = np.cumsum(lengths) - lengths
     budget = rate * np.add.reduceat(inner, places, dtype=np.int64)[:, None]
@@ -168,12 +161,9 @@ def choose_tokens(starts: Flags, inner: Flags, lengths: Ints, rate: float, draws
 
 def shuffled(first: Ints, count: int, most: int, draws: Draws) -> tuple[Ints, Fractions]:
     """Return up to `most` units of each sequence in random order, as numbers (sequences, units) below
-    `count`, and a random fraction for each sequence, (sequences, 1).
-
-    Rows with fewer units are filled with arbitrary numbers. `first`: the first unit of each sequence. Sorts
-    numbers with random upper bits and the unit's number as lower bits, because numpy sorts numbers much
-    faster than it sorts by keys.
-    """
+    `count`, and a random fraction for each sequence, (sequences, 1). Rows with fewer units are filled with
+    arbitrary numbers. `first`: the first unit of each sequence. Sorts numbers with random upper bits and the
+    unit's number as lower bits, because numpy sorts numbers much faster than it sorts by keys."""
     counts = np.diff(first, append=count)[:, None]
     columns = np.arange(int(counts.max()))
     lower = np.uint64(APART - 1)
@@ -193,10 +183,8 @@ def masking_rate(objective: Objective, step: int, steps: int) -> float:
 
 
 def run_starts(words: Flags, inner: Flags, lengths: Ints, longest: int, draws: Draws) -> Flags:
-    """Return true where a run of 1 to `longest` words begins; `words` marks the starts of words.
-
-    Lengths have probabilities proportional to 1/n. No run crosses a special token.
-    """
+    """Return true where a run of 1 to `longest` words begins; `words` marks the starts of words. Lengths have
+    probabilities proportional to 1/n. No run crosses a special token."""
     weights = 1 / np.arange(1, longest + 1)
     begins = np.flatnonzero(words)
     first = np.searchsorted(begins, np.cumsum(lengths) - lengths)
@@ -232,10 +220,8 @@ def mask(
     draws: Draws,
 ) -> Masked:
     """Mask tokens of concatenated sequences (see `instances.PackedBatch`); [CLS] and [SEP] are never chosen.
-
     `rate` of the tokens are chosen, of which `replaced_by_mask` become [MASK], `replaced_at_random` become
-    any id except special ones, and the others stay.
-    """
+    any id except special ones, and the others stay."""
     starts = units(inner, ids, lengths, vocabulary, objective, draws)
     positions = choose_tokens(starts, inner, lengths, rate, draws)
     labels = ids[positions]

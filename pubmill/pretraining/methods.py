@@ -108,11 +108,9 @@ def slower(methods: Methods) -> Methods:
 
 class Bfloat16Copies:
     """Copies of a learner's weights in bfloat16, with which it computes; gradients are added in float32.
-
     Copies of `vocabularies` (`vocabulary_rows`) have rows of zero up to a multiple of `ROW_MULTIPLE`, because
     a GPU's fast matrix products need rows whose bytes are a multiple of 16. Further logits are so small that
-    their softmax is 0.
-    """
+    their softmax is 0."""
 
     def __init__(self, learner: nn.Module, vocabularies: dict[int, float] | None = None) -> None:
         self.learner = learner

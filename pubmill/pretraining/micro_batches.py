@@ -156,11 +156,9 @@ def collate_flat(
     pad: int,
     causal: int = 0,
 ) -> FlatPart:
-    """Concatenate the sequences `rows` of a batch and fill up with padding to `size` tokens.
-
-    Padding forms sequences of its own, of at most `longest` tokens. The rows with labels are filled up to a
-    multiple of `ROW_MULTIPLE` by the last padding token, without a label. Arguments as of `collate`.
-    """
+    """Concatenate the sequences `rows` of a batch and fill up with padding to `size` tokens. Padding forms
+    sequences of its own, of at most `longest` tokens. The rows with labels are filled up to a multiple of
+    `ROW_MULTIPLE` by the last padding token, without a label. Arguments as of `collate`."""
     lengths, begin = batch.lengths[rows], (np.cumsum(batch.lengths) - batch.lengths)[rows]
     source, total = ranges(begin, lengths), int(lengths.sum())
     starts, empty = np.cumsum(lengths) - lengths, np.arange(total, size, longest)

@@ -62,11 +62,9 @@ def model_card(
     original: Path | None = None,
     access: str = PUBLIC,
 ) -> str:
-    """Return the card as Markdown, with figures from the checkpoint's state and log.
-
-    The licence of released weights comes from the `original` card. `access` is the access class of the
-    training text. The same inputs give the same text: the only dates are those of its sources.
-    """
+    """Return the card as Markdown, with figures from the checkpoint's state and log. The licence of released
+    weights comes from the `original` card. `access` is the access class of the training text. The same inputs
+    give the same text: the only dates are those of its sources."""
     trained = weights["kind"] == "pretraining"
     label: dict[str, Any] = {"pubmill_access": access} if access != PUBLIC else {}
     metadata = ModelCardData(library_name="transformers", **label).to_yaml()

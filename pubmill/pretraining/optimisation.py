@@ -6,9 +6,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from pubmill.optimisers import OPTIMISERS
+from pubmill.optimisers import OPTIMISERS, orthogonal_operations
 from pubmill.optimisers.learning_rates import stable, triangle
-from pubmill.optimisers.newton_schulz import orthogonal_operations
 from pubmill.recipes import Optimisation
 
 
@@ -19,10 +18,8 @@ def build_optimiser(
     tables: Collection[int] = (),
 ) -> torch.optim.Optimizer:
     """Return the recipe's optimiser, which decays all weights except biases and LayerNorm (as in BERT).
-
     `sharded`: each process keeps its share of the state. `tables`: ids of embeddings, which Muon does not
-    take for matrices.
-    """
+    take for matrices."""
     weights, optimiser = list(weights), OPTIMISERS[optimisation.optimiser]
     decayed = [weight for weight in weights if weight.ndim > 1]
     groups: list[dict[str, Any]] = [
@@ -45,10 +42,8 @@ def build_optimiser(
 
 def learning_rate(optimisation: Optimisation, step: int, steps: int) -> float:
     """Return the rate of a step (from 0) of `steps`: linear to the peak, then to zero (gu2020 section 6.1) or
-    as the recipe's `schedule` says.
-
-    The rise takes whole steps, at least one; a linear fall begins at the last step of the rise.
-    """
+    as the recipe's `schedule` says. The rise takes whole steps, at least one; a linear fall begins at the
+    last step of the rise."""
     rising = max(1, round(optimisation.warmup * steps))
     if optimisation.schedule != "linear":
         falling, root = round(optimisation.decay * steps), optimisation.schedule == "stable-sqrt"

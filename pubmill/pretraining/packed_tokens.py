@@ -45,11 +45,9 @@ def id_dtype(vocab_size: int) -> np.dtype[Any]:
 
 @dataclass(frozen=True)
 class TokenShard:
-    """Documents to be added to a packed folder.
-
-    `ids`: all their tokens; `sentences`: tokens of each sentence; `documents`: sentences of each document.
-    The last two fields count sentences and documents that were left out because they had no tokens.
-    """
+    """Documents to be added to a packed folder. `ids`: all their tokens; `sentences`: tokens of each
+    sentence; `documents`: sentences of each document. The last two fields count sentences and documents that
+    were left out because they had no tokens."""
 
     ids: Ids
     sentences: Offsets
@@ -110,11 +108,9 @@ class PackedIndex(TypedDict):
 
 
 class PackedWriter:
-    """Write shards, one in memory at a time, as a packed folder; the index is written last.
-
-    `special`: ids of the tokens named in `SPECIAL`. Renaming the finished folder is the caller's task
-    (`pubmill.storage.files.writing_folder`).
-    """
+    """Write shards, one in memory at a time, as a packed folder; the index is written last. `special`: ids of
+    the tokens named in `SPECIAL`. Renaming the finished folder is the caller's task
+    (`pubmill.storage.files.writing_folder`)."""
 
     def __init__(self, folder: Path, vocab_size: int, special: dict[str, int]) -> None:
         if set(special) != set(SPECIAL):
@@ -180,12 +176,9 @@ def _check_shard(shard: TokenShard, vocab_size: int, folder: Path) -> None:
 
 
 class PackedTokens:
-    """A packed folder, memory-mapped: nothing is read before it is used.
-
-    `ids` (n_tokens), `sentences` (n_sentences + 1) and `documents` (n_documents + 1) are read-only arrays, as
-    described in this module; `special` maps pad, unk, cls, sep and mask to ids. Raises a `PubmillError` for
-    an incomplete folder.
-    """
+    """A packed folder, memory-mapped: nothing is read before it is used. `ids` (n_tokens), `sentences`
+    (n_sentences + 1) and `documents` (n_documents + 1) are read-only arrays, as described in this module;
+    `special` maps pad, unk, cls, sep and mask to ids. Raises a `PubmillError` for an incomplete folder."""
 
     def __init__(self, folder: Path) -> None:
         if not (folder / "index.json").is_file():
@@ -205,10 +198,8 @@ class PackedTokens:
         self.documents: Offsets = self._map_offsets("documents.npy", self.n_documents, self.n_sentences)
 
     def verify(self) -> None:
-        """Read all packed files; raise a `PubmillError` if they disagree with the index.
-
-        Folders packed by pubmill 0.1 have no digests and are not read.
-        """
+        """Read all packed files; raise a `PubmillError` if they disagree with the index. Folders packed by
+        pubmill 0.1 have no digests and are not read."""
         for name, digest in self.index.get("files", {}).items():
             if sha256(self.folder / name) != digest:
                 raise PubmillError(

@@ -225,10 +225,8 @@ def _attend_padded(product: Tensor, angles: Tensor, heads: int, sight: Sight) ->
 
 class SplitAndRotate(torch.autograd.Function):
     """Query, key and value (batch, heads, length, head size) of one product (batch, length, 3 x hidden size).
-
     Query and key are turned by the `angles` of their positions, and the query is divided by the root of the
-    head size, in the one pass over memory that changes the order of the dimensions.
-    """
+    head size, in the one pass over memory that changes the order of the dimensions."""
 
     @staticmethod
     def forward(ctx: Any, product: Tensor, angles: Tensor, heads: int) -> tuple[Tensor, ...]:

@@ -57,12 +57,9 @@ class DivergedError(PubmillError):
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
-    """Inputs and end of a segment.
-
-    `previous`: the previous checkpoint of the same recipe. A first segment may have `model`, a Hugging Face
-    folder with its initial weights, or `other`, a checkpoint of another recipe to continue (weights,
-    optimiser and steps). `teacher`: the folder of a distillation's teacher.
-    """
+    """Inputs and end of a segment. `previous`: the previous checkpoint of the same recipe. A first segment
+    may have `model`, a Hugging Face folder with its initial weights, or `other`, a checkpoint of another
+    recipe to continue (weights, optimiser and steps). `teacher`: the folder of a distillation's teacher."""
 
     tokens: Path
     vocab: Path

@@ -61,12 +61,10 @@ def drop(values: Tensor, rate: float, seed: Tensor) -> Tensor:
 
 
 class SeededDropout(torch.autograd.Function):
-    """Dropout of `values` at a `rate` below 1, whose mask is a function of a `seed` (`PASSES`, `WORDS`).
-
-    The backward pass computes the mask again, in the kernel that needs it, so that no mask is written to
-    memory. torch.compile would write the masks of PyTorch's dropout, and draw each number by ten rounds of
-    Philox, whose arithmetic takes longer than the rest of such a kernel.
-    """
+    """Dropout of `values` at a `rate` below 1, whose mask is a function of a `seed` (`PASSES`, `WORDS`). The
+    backward pass computes the mask again, in the kernel that needs it, so that no mask is written to memory.
+    torch.compile would write the masks of PyTorch's dropout, and draw each number by ten rounds of Philox,
+    whose arithmetic takes longer than the rest of such a kernel."""
 
     @staticmethod
     def forward(ctx: Any, values: Tensor, rate: float, seed: Tensor) -> Tensor:
@@ -83,12 +81,10 @@ class SeededDropout(torch.autograd.Function):
 
 @dataclass(frozen=True)
 class SequenceBounds:
-    """Bounds of concatenated sequences.
-
-    `bounds`: (sequences + 1,) int32, the first position of each sequence and the end; `longest`: the most
-    tokens that a sequence may have. `layers`: how layers, embeddings and the loss are computed. `causal`:
-    number of first sequences that are read from left to right, and their tokens.
-    """
+    """Bounds of concatenated sequences. `bounds`: (sequences + 1,) int32, the first position of each sequence
+    and the end; `longest`: the most tokens that a sequence may have. `layers`: how layers, embeddings and the
+    loss are computed. `causal`: number of first sequences that are read from left to right, and their
+    tokens."""
 
     bounds: Tensor
     longest: int
@@ -116,10 +112,8 @@ def encode_unpadded(
     base: Any, hidden: Tensor, sequences: SequenceBounds, rows: Tensor | None, recompute: bool
 ) -> Tensor:
     """Return the encoder's output vectors (len(rows), hidden_size), or of all positions (1, tokens,
-    hidden_size).
-
-    `hidden`: (1, tokens, hidden_size), the projected embeddings. Megatron's last LayerNorm is not included.
-    """
+    hidden_size). `hidden`: (1, tokens, hidden_size), the projected embeddings. Megatron's last LayerNorm is
+    not included."""
     hidden, kind = hidden.squeeze(0), base.config.model_type
     layers = layers_of(base)
     functions = compiled_functions() if sequences.compiled else FUNCTIONS

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from transformers import AlbertConfig, BertConfig
 
-from pubmill.optimisers.newton_schulz import orthogonal_operations
+from pubmill.optimisers import orthogonal_operations
 from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.arithmetic import (
     BASE,
