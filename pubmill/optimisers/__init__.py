@@ -38,8 +38,8 @@ class Optimiser:
         return 3 * FLOAT32 + self.state_bytes
 
     def make(self, groups: Sequence[dict[str, Any]], sharded: bool = False, **settings: Any) -> Any:
-        """Return the `torch.optim.Optimizer` of these groups of parameters. `sharded`: each process keeps its
-        share of the state."""
+        """Return the `torch.optim.Optimizer` of these groups. `sharded`: each process keeps its share of the
+        state."""
         module, _, name = self.kind.partition(":")
         kind, settings = getattr(import_module(module), name), {**settings, **self.settings}
         if sharded:
@@ -62,7 +62,7 @@ OPTIMISERS: dict[str, Optimiser] = {
 def orthogonal_operations(rows: int, columns: int) -> int:
     """Return the operations of the matrix products for the update of one matrix. Forward and backward pass
     need 6 operations for each weight and token. Relative to these, a square matrix of m rows needs
-    `ITERATIONS` x m / B in a step of B tokens: with m = 1024, 31 % at 16,384 tokens (32 sequences of 512) and
-    0.1 % at 4 million."""
+    `ITERATIONS` x m / B in a step of B tokens: with m = 1024, 31 % at 16,384 tokens and 0.1 % at 4
+    million."""
     less, more = sorted((rows, columns))
     return ITERATIONS * 2 * (2 * less**2 * more + less**3)

@@ -58,8 +58,7 @@ def move_means(
 class Lamb(Adaptive):
     """LAMB (You et al. 2020, algorithm 2), with bias correction and decoupled weight decay. For each weight
     matrix, Adam's update is scaled by the ratio of the weights' norm to the update's norm. Vectors, whose
-    group has no weight decay, get Adam's update, as in the published BERT and ALBERT programs. torch has no
-    LAMB."""
+    group has no weight decay, get Adam's update, as in BERT's and ALBERT's programs. torch has no LAMB."""
 
     def _update(
         self, weights: list[Tensor], gradients: list[Tensor], states: list[dict[str, Tensor]], group: Any

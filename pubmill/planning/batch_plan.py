@@ -45,8 +45,8 @@ class LongestBatch(NamedTuple):
 
 
 def sizes_of_model(graph: Graph, model: str) -> Sizes:
-    """Return a model's sizes: of its recipe, else of its configuration if that is here, else assumed by
-    `size:` of its spec."""
+    """Return a model's sizes: of its recipe, else its configuration if that is here, else its spec's
+    `size:`."""
     spec, assumed = graph.specs.models[model], costs.architecture_of(graph, model)
     if isinstance(spec.weights, RecipeWeights):
         return Sizes(assumed.layers, assumed.hidden_size, assumed.max_positions)

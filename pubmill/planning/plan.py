@@ -32,8 +32,7 @@ ADVICE = (
 @dataclass(frozen=True)
 class Job:
     """A job of a rule; `to_do` is false if its output exists and matches its recipe. `cause`: what makes it
-    run, empty if it only follows from other jobs; `local`: on a cluster, too, it runs where Snakemake
-    runs."""
+    run, empty if it only follows from other jobs; `local`: it always runs where Snakemake runs."""
 
     rule: str
     wildcards: Mapping[str, str]
@@ -181,8 +180,7 @@ def hours(trainings: Sequence[Training], gpus: Gpus) -> dict[str, float]:
 
 
 def measured_seconds(paths: Paths) -> Callable[[str], Seconds | None]:
-    """Return a function from a rule to the mean seconds of its finished jobs in these results; None without
-    any."""
+    """Return a function from a rule to the mean seconds of its finished jobs here; None without any."""
     folder = Path(paths.at("benchmarks"))
 
     @cache
@@ -208,9 +206,8 @@ def _read_seconds(path: Path) -> float:
 
 
 def search_lines(jobs: Iterable[Job], graph: Graph) -> list[str]:
-    """Return how many of the jobs to do search for hyper-parameters, with which models, and what replaces
-    them. Jobs are those that a dry run counts as trials: trials, and the choice among them. Without trials
-    there are no lines."""
+    """Return how many of the jobs to do search for hyper-parameters (trials, and the choice among them), with
+    which models, and what replaces them; no lines without trials."""
     to_do = [job for job in jobs if job.to_do]
     trials = Counter(job.wildcards["model"] for job in to_do if job.rule == TrialStage.name)
     if not trials:

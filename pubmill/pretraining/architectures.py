@@ -99,9 +99,9 @@ def model_class(architecture: Architecture, objective: Objective) -> Any:
 def build_model(
     architecture: Architecture, objective: Objective, vocab_size: int, special: dict[str, int], seed: int
 ) -> PreTrainedModel:
-    """Return a freshly initialised model in float32, the same for the same arguments. `AutoModel` can read it
-    back, and so can `AutoModelForMaskedLM` if it is trained to fill in masks. The caller's random state does
-    not change."""
+    """Return a freshly initialised model in float32, the same for the same arguments; the caller's random
+    state stays. `AutoModel` can read it back, and `AutoModelForMaskedLM` if it is trained to fill in
+    masks."""
     made = model_class(architecture, objective)
     config = make_config(architecture, vocab_size, special)
     config.architectures = [made.__name__]
@@ -168,8 +168,7 @@ def load_model(
 
 
 def build_generator(generator: Generator, discriminator: Any, seed: int) -> ElectraForMaskedLM:
-    """Return ELECTRA's generator, which shares the discriminator's embeddings (Clark et al. 2020, section
-    3.2)."""
+    """Return ELECTRA's generator, which shares the discriminator's embeddings (Clark et al. 2020, 3.2)."""
     smaller = {
         "hidden_size": generator.hidden_size,
         "num_attention_heads": generator.attention_heads,

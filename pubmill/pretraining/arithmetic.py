@@ -26,9 +26,8 @@ SIZES: Mapping[str, Architecture] = {"base": BASE, "large": LARGE, "xxlarge": XX
 @dataclass(frozen=True)
 class NetworkShape:
     """Sizes of an encoder. `embedding`: width of the embeddings; `projected`: whether they are projected to
-    `hidden`; `pieces`: vocabulary size; `shared`: whether all layers share their weights;
-    `gated`: whether feed-forward layers have gates; `local`: number of layers with attention within a window
-    of `window` tokens."""
+    `hidden`; `pieces`: vocabulary size; `shared`: whether all layers share weights; `gated`: whether
+    feed-forward layers have gates; `local`: number of layers with attention within `window` tokens."""
 
     layers: int
     hidden: int
@@ -83,8 +82,8 @@ def operations(
 
 
 def parameters(shape: NetworkShape) -> int:
-    """Return the number of weights of an encoder and its embeddings, without biases, positions and heads
-    (about a hundredth)."""
+    """Return the weights of an encoder and its embeddings, without biases, positions and heads (a
+    hundredth)."""
     layer = 4 * shape.hidden**2 + (3 if shape.gated else 2) * shape.hidden * shape.intermediate
     between = shape.embedding * shape.hidden * shape.projected
     return shape.pieces * shape.embedding + between + (1 if shape.shared else shape.layers) * layer
@@ -102,8 +101,8 @@ def step_operations(
     objective: Objective, networks: Mapping[str, NetworkShape], size: Size, again: float = 1.0
 ) -> float:
     """Return the operations of a step. `networks`: `model`, `generator` and `teacher`, as the objective has
-    them. `again`: factor for trained networks, 4/3 if activations are recomputed. A teacher has a forward
-    pass only."""
+    them. `again`: factor for trained networks, 4/3 if activations are recomputed. A teacher has no backward
+    pass."""
     kind = kind_of(objective)
     size = size._replace(masked=size.tokens) if kind.predicts_all else size
     trained = sum(
@@ -114,8 +113,8 @@ def step_operations(
 
 
 def operations_of_step(recipe: PretrainingRecipe, pieces: int, teacher: Architecture | None = None) -> float:
-    """Return the operations of one step over full sequences. Recomputed activations cost one more forward
-    pass."""
+    """Return the operations of a step over full sequences; recomputed activations cost a forward pass
+    more."""
     tokens = float(recipe.batch_size * recipe.sequence_length)
     size = Size(tokens, tokens * recipe.sequence_length, tokens * share_predicted(recipe))
     return operations_of_batch(recipe, pieces, size, teacher)

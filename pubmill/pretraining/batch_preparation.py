@@ -42,8 +42,7 @@ class MicroBatches:
 
 
 class PreparedBatch(NamedTuple):
-    """The batch of a step: `whole`, and this process's share of it, as sequences, after masking, and divided
-    into micro-batches."""
+    """The batch of a step, and this process's share of it: as sequences, after masking, in micro-batches."""
 
     whole: PackedBatch
     own: PackedBatch

@@ -81,9 +81,9 @@ class PretrainingProgress:
     lowest: float | None = None
 
     def count(self, sums: dict[str, float], averaged: int, limit: float, watched: Term) -> None:
-        """Add a step; raise `FloatingPointError` if the average loss has risen by more than `limit` above its
-        lowest value. The average covers about `averaged` steps. Losses of `skipped` steps are left out, as
-        they may not be finite."""
+        """Add a step; raise `FloatingPointError` if the average loss, over about `averaged` steps, is more
+        than `limit` above its lowest value. Losses of `skipped` steps, which may not be finite, are left
+        out."""
         if "skipped" not in sums:
             self._watch(sums, averaged, limit, watched)
             self.pending = {key: self.pending.get(key, 0.0) + value for key, value in sums.items()}
@@ -134,8 +134,7 @@ class Snapshot:
 
 
 def save(folder: Path, work: "Pretraining", progress: PretrainingProgress, origin: WeightsOrigin) -> None:
-    """Write a checkpoint from the first process; all processes must call this. `origin` is copied into
-    state.json."""
+    """Write a checkpoint from the first process; all must call this. `origin` is copied into state.json."""
     if snapshot := take_snapshot(work, progress, origin):
         write_snapshot(folder, snapshot)
 
@@ -210,8 +209,8 @@ def _weights_in_order(work: "Pretraining") -> list[str]:
 
 def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> PretrainingProgress:
     """Load a checkpoint's weights and optimiser state into `work`; return its progress. Raises a
-    `PubmillError` if the checkpoint is damaged or was made by another recipe; unless `same_recipe`, only the
-    architecture must be the same."""
+    `PubmillError` if it is damaged or was made by another recipe (unless `same_recipe`: another
+    architecture)."""
     state, log = verified(folder)
     differing = _differing_keys(state["recipe"], as_values(work.recipe))
     if same_recipe and differing:

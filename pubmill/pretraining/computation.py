@@ -84,8 +84,8 @@ class Computation:
         torch.compiler.reset()
 
     def _fault_of_methods(self) -> str | None:
-        """Return why the methods do not work, by one micro-batch forward and backward in each process; None
-        if they do. Nothing remains of it; where memory is too small for it, the first step takes smaller
+        """Return why the methods do not work, by one micro-batch forward and backward in each process, of
+        which nothing remains; None if they do. Where memory is too small, the first step takes smaller
         ones."""
         _, batch, hidden, micro = self.batches.prepare(0)
         fault = None

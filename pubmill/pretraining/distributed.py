@@ -88,9 +88,8 @@ class World:
 
 
 def join() -> World:
-    """Join the processes that torchrun started (WORLD_SIZE, RANK, LOCAL_RANK), or work alone. Uses NCCL
-    between GPUs, and gloo between processors and for flags. Raises a `PubmillError` for a GPU that PyTorch
-    cannot use."""
+    """Join the processes that torchrun started (WORLD_SIZE, RANK, LOCAL_RANK), or work alone. GPUs use NCCL,
+    processors and flags gloo. Raises a `PubmillError` for a GPU that PyTorch cannot use."""
     local, cuda = int(os.environ.get("LOCAL_RANK", "0")), gpu_is_used()
     device = torch.device("cuda", local) if cuda else torch.device("cpu")
     if cuda:

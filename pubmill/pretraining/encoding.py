@@ -30,8 +30,7 @@ _ODD_WHITE_SPACE = re.compile("^ |  | $|[^\\S ]")
 
 
 def special_ids(tokenizer: Tokenizer, vocab: Path) -> dict[str, int]:
-    """Return the ids of the tokens for padding, unknown words, begin, end and mask, from
-    tokenizer_config.json."""
+    """Return the ids of `SPECIAL`, whose tokens stand in tokenizer_config.json."""
     settings = read_json(vocab / "tokenizer_config.json")
     names = {name: settings.get(f"{name}_token") for name in SPECIAL}
     pieces = {name: piece["content"] if isinstance(piece, dict) else piece for name, piece in names.items()}
@@ -78,8 +77,7 @@ class _Cache(dict[str, bytes]):
 
 
 class BertEncoder(Encoder):
-    """BERT's tokenizers: white space always separates words, except for characters that the normaliser
-    deletes."""
+    """BERT's tokenizers: white space always separates words, unless the normaliser deletes it."""
 
     def __init__(self, tokenizer: Tokenizer, limit: int = CACHED_WORDS) -> None:
         super().__init__(tokenizer, limit)
@@ -88,7 +86,7 @@ class BertEncoder(Encoder):
             self._known = _Cache(self._encode_new_word, "", limit)
 
     def _encode_new_word(self, word: str) -> bytes:
-        """Return the ids of a new word: usually a known word with punctuation, which BERT's tokenizers split
+        """Return the ids of a new word, usually a known one with punctuation, which BERT's tokenizers split
         off."""
         if len(word) > 1 and word.isascii() and word.isprintable() and not word.isalnum():
             return b"".join([self._known[part] for part in ASCII_WORD.findall(word)])

@@ -141,8 +141,7 @@ class Pretraining:
             torch.cuda.empty_cache()
 
     def _halve_micro_batch(self) -> None:
-        """Halve the number of sequences per micro-batch from now on; raise a `PubmillError` if that cannot
-        help."""
+        """Halve the sequences per micro-batch from now on; raise a `PubmillError` if that cannot help."""
         length, at_once = self.recipe.sequence_length, self.batches.at_once
         fault = f"the GPU has too little memory for {at_once} sequences of {length} tokens at once"
         if at_once == 1:
@@ -159,9 +158,9 @@ class Pretraining:
     def _accumulate_gradients(
         self, micro: MicroBatches, counts: Sums, learn: bool
     ) -> tuple[torch.Tensor, float] | None:
-        """Add the gradients of all micro-batches when learning; return their sums and padded size. Returns
-        None if any process had too little memory: they find this out together, when they ask each other
-        whether to stop, and at the end."""
+        """Add the gradients of all micro-batches when learning; return their sums and padded size. None if
+        any process had too little memory, which they tell each other with requests to stop, and at the
+        end."""
         measured = names(self.learner)
         self.sums.begin()
         totals = torch.zeros(len(measured), dtype=torch.float64, device=self.world.device)

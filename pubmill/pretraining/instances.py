@@ -55,8 +55,7 @@ def generator(seed: int, stream: Stream, *numbers: int) -> np.random.Generator:
 class PackedBatch:
     """Concatenated sequences: `ids` and `segments` (tokens,), `lengths` and `pair_labels` (sequences,).
     `pair_labels`: 0 if B follows A, 1 if B is from another document (or the order is wrong), -100 without B
-    or label. `inner` (tokens,): true except at [CLS] and [SEP]. `cut`: number of tokens of B that did not
-    fit."""
+    or label. `inner` (tokens,): true except at [CLS] and [SEP]. `cut`: tokens of B that did not fit."""
 
     ids: Ints
     segments: Ints
@@ -266,7 +265,6 @@ def shares(lengths: Ints, processes: int) -> list[Ints]:
 
 
 def micro_batches(lengths: Ints, size: int) -> list[Ints]:
-    """Return the sequences that are computed together: at most `size`, of similar length, the longest
-    first."""
+    """Return the sequences computed together: at most `size`, of similar length, the longest first."""
     order = np.argsort(-lengths, kind="stable")
     return [order[start : start + size] for start in range(0, len(order), size)]

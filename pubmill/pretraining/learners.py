@@ -145,8 +145,7 @@ class AdversarialLearner(Learner):
         return self.logits(vectors, part).float()
 
     def _noise(self, embedded: Tensor, logits: Tensor, part: Part, state: Tensor) -> Tensor:
-        """Return the step from the embeddings in which the predictions change most; a scale of their slope
-        cancels out."""
+        """Return the step in which the predictions change most; a scale of their slope cancels out."""
         wanted = self.objective.adversarial
         assert wanted is not None
         noise = (torch.randn_like(embedded) * wanted.noise).requires_grad_()

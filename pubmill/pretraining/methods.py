@@ -79,8 +79,7 @@ def has_flash_3(networks: dict[str, Any], device: torch.device) -> bool:
 
 
 def activate_attention(methods: Methods) -> None:
-    """Let PyTorch compute flash attention by these methods; raises whatever the package of FlashAttention-3
-    raises."""
+    """Let PyTorch compute flash attention by these methods; raises what FlashAttention-3's package raises."""
     if not hasattr(torch.nn.attention, "restore_flash_attention_impl"):
         return
     if methods.attention == "FA3":
@@ -109,8 +108,8 @@ def slower(methods: Methods) -> Methods:
 class Bfloat16Copies:
     """Copies of a learner's weights in bfloat16, with which it computes; gradients are added in float32.
     Copies of `vocabularies` (`vocabulary_rows`) have rows of zero up to a multiple of `ROW_MULTIPLE`, because
-    a GPU's fast matrix products need rows whose bytes are a multiple of 16. Further logits are so small that
-    their softmax is 0."""
+    a GPU's fast matrix products need rows whose bytes are a multiple of 16. The softmax of further logits is
+    0."""
 
     def __init__(self, learner: nn.Module, vocabularies: dict[int, float] | None = None) -> None:
         self.learner = learner

@@ -69,8 +69,8 @@ def collate(
     causal: int = 0,
 ) -> Part:
     """Pad the sequences `rows` of a batch; `ids` and `labels` (tokens,) are its tokens after masking and the
-    original ids of masked ones (`UNLABELLED` elsewhere). The first `causal` sequences of the batch are read
-    from left to right."""
+    original ids of masked ones (`UNLABELLED` elsewhere). The first `causal` sequences are read from left to
+    right."""
     lengths, begin = batch.lengths[rows], (np.cumsum(batch.lengths) - batch.lengths)[rows]
     width = -(-int(lengths.max()) // LENGTH_MULTIPLE) * LENGTH_MULTIPLE
     present = np.arange(width) < lengths[:, None]
@@ -108,8 +108,8 @@ def flat_size(instances: Instances, sequences: int, most: int, longest: int) -> 
 
 
 def flat_micro_batches(lengths: Ints, size: int) -> list[Ints]:
-    """Return the sequences that are computed together: consecutive ones with fewer than `size` tokens, so
-    that a padding token remains."""
+    """Return the sequences computed together: consecutive, fewer than `size` tokens, so that padding
+    remains."""
     ends, begin, batches = np.cumsum(lengths), 0, []
     while begin < len(lengths):
         before = int(ends[begin - 1]) if begin else 0

@@ -18,8 +18,7 @@ def build_optimiser(
     tables: Collection[int] = (),
 ) -> torch.optim.Optimizer:
     """Return the recipe's optimiser, which decays all weights except biases and LayerNorm (as in BERT).
-    `sharded`: each process keeps its share of the state. `tables`: ids of embeddings, which Muon does not
-    take for matrices."""
+    `sharded`: each process keeps its share of the state. `tables`: ids of embeddings, no matrices to Muon."""
     weights, optimiser = list(weights), OPTIMISERS[optimisation.optimiser]
     decayed = [weight for weight in weights if weight.ndim > 1]
     groups: list[dict[str, Any]] = [
@@ -42,8 +41,7 @@ def build_optimiser(
 
 def learning_rate(optimisation: Optimisation, step: int, steps: int) -> float:
     """Return the rate of a step (from 0) of `steps`: linear to the peak, then to zero (gu2020 section 6.1) or
-    as the recipe's `schedule` says. The rise takes whole steps, at least one; a linear fall begins at the
-    last step of the rise."""
+    as the recipe's `schedule` says. The rise takes at least one step; a linear fall begins at its last."""
     rising = max(1, round(optimisation.warmup * steps))
     if optimisation.schedule != "linear":
         falling, root = round(optimisation.decay * steps), optimisation.schedule == "stable-sqrt"

@@ -81,8 +81,7 @@ def write_parts(folder: Path, made_with: Sequence[str], parts: Sequence[PackedPa
 
 def earlier_shards(folder: Path, made_with: Sequence[str]) -> Mapping[str, Shards]:
     """Return the shards in a packed folder by the SHA-256 of their parts; their arrays stay on disk. Empty if
-    the folder is not there, is damaged (all files are compared with their digests), or was packed with
-    something else."""
+    the folder is not there, is damaged (digests of all files), or was packed with something else."""
     try:
         record = read_json(folder / PACKED_PARTS) if (folder / PACKED_PARTS).is_file() else {}
         if record.get("made_with") != list(made_with):
@@ -241,9 +240,8 @@ def pack(
     version: str = "",
 ) -> dict[str, Any]:
     """Pack corpus parts into the folder `output` (see `packed_tokens`); return its index, with that of the
-    held-out documents, and the number of parts that were `encoded`. If the folder is there, packed with the
-    same recipe, vocabulary, Punkt and `version`, the tokens of parts that have not changed since are taken
-    from it."""
+    held-out documents, and the number of parts that were `encoded`. Tokens of parts that have not changed are
+    taken from the folder, if it was packed with the same recipe, vocabulary, Punkt and `version`."""
     tokenizer = load_tokenizer(vocab)
     form = tokenizer.get_vocab_size(), special_ids(tokenizer, vocab)
     made_with = [

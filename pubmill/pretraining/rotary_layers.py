@@ -174,8 +174,7 @@ def _attend_flat(
 
 
 def rotate(part: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
-    """Return vectors turned by the angles of their positions; the two halves of a vector are the
-    coordinates."""
+    """Return vectors turned by the angles of their positions; a vector's two halves are the coordinates."""
     left, right = part.chunk(2, -1)
     return torch.cat([left * cosines - right * sines, right * cosines + left * sines], -1)
 
@@ -263,8 +262,7 @@ def _rotate_into(target: Tensor, part: Tensor, cosines: Tensor, sines: Tensor) -
 
 
 def _bias(sight: Sight, query: Tensor) -> Tensor | None:
-    """Return what is added to scores, to be broadcast to (batch, heads, length, length); None if every query
-    sees every key."""
+    """Return what is added to scores (batch, heads, length, length); None if every query sees every key."""
     length, device = query.shape[2], query.device
     places = torch.arange(length, device=device)
     ahead = places[None, :] - places[:, None]
@@ -283,8 +281,7 @@ def _hide(seen: Tensor, like: Tensor) -> Tensor:
 
 
 def _attend_by_blocks(query: Tensor, key: Tensor, value: Tensor, sight: Sight, half: int) -> Tensor:
-    """Return local attention: queries of a block of `half` positions see keys of this block and the two
-    beside it."""
+    """Return local attention: queries of a block of `half` positions see keys of it and the two beside it."""
     length = query.shape[2]
     blocks = -(-length // half)
     rest = blocks * half - length
@@ -297,8 +294,7 @@ def _attend_by_blocks(query: Tensor, key: Tensor, value: Tensor, sight: Sight, h
 
 
 def _neighbours(part: Tensor, half: int) -> Tensor:
-    """Return each block with the one before and the one after it: (batch, heads, blocks, 3 x half, head
-    size)."""
+    """Return each block between its neighbours: (batch, heads, blocks, 3 x half, head size)."""
     blocks = part.view(*part.shape[:2], -1, half, part.shape[-1])
     return torch.cat([blocks[:, :, :-2], blocks[:, :, 1:-1], blocks[:, :, 2:]], 3)
 

@@ -44,8 +44,7 @@ def mix(numbers: Tensor) -> Tensor:
 
 
 def keep_mask(like: Tensor, rate: float, seed: Tensor) -> Tensor:
-    """Return which elements of a tensor are kept, each with probability 1 - `rate`, by one copy of a seed;
-    below 2^31 elements."""
+    """Return which elements (below 2^31) are kept by one copy of a seed, each with probability 1 - `rate`."""
     places = torch.arange(like.numel(), dtype=torch.int32, device=like.device).view(like.shape)
     return mix(mix(places ^ seed[0]) + seed[1]) >= threshold(rate)
 
@@ -82,9 +81,8 @@ class SeededDropout(torch.autograd.Function):
 @dataclass(frozen=True)
 class SequenceBounds:
     """Bounds of concatenated sequences. `bounds`: (sequences + 1,) int32, the first position of each sequence
-    and the end; `longest`: the most tokens that a sequence may have. `layers`: how layers, embeddings and the
-    loss are computed. `causal`: number of first sequences that are read from left to right, and their
-    tokens."""
+    and the end; `longest`: the most tokens that a sequence may have. `layers`: how layers, embeddings and
+    loss are computed. `causal`: the first sequences that are read from left to right, and their tokens."""
 
     bounds: Tensor
     longest: int
@@ -98,8 +96,8 @@ class SequenceBounds:
 
 
 class Settings(NamedTuple):
-    """Numbers of a layer: heads, dropout after attention and after the feed-forward network, epsilon of
-    LayerNorm, kind of GELU."""
+    """A layer's heads, dropout after attention and feed-forward network, LayerNorm's epsilon, kind of
+    GELU."""
 
     heads: int
     first_dropout: float
@@ -112,8 +110,8 @@ def encode_unpadded(
     base: Any, hidden: Tensor, sequences: SequenceBounds, rows: Tensor | None, recompute: bool
 ) -> Tensor:
     """Return the encoder's output vectors (len(rows), hidden_size), or of all positions (1, tokens,
-    hidden_size). `hidden`: (1, tokens, hidden_size), the projected embeddings. Megatron's last LayerNorm is
-    not included."""
+    hidden_size). `hidden`: (1, tokens, hidden_size), the projected embeddings. Without Megatron's last
+    LayerNorm."""
     hidden, kind = hidden.squeeze(0), base.config.model_type
     layers = layers_of(base)
     functions = compiled_functions() if sequences.compiled else FUNCTIONS
