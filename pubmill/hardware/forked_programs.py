@@ -127,9 +127,8 @@ def serve(number: int, prepare: Callable[[Request], None]) -> Request:
     with socket.socket(fileno=number) as listener:
         waiting = [sys.stdin.fileno(), listener.fileno()]
         while waiting or callers:
-            ready, _, _ = select.select(
-                [*waiting, *callers, *(caller for _, caller in callers.values())], [], []
-            )
+            watched = [*waiting, *callers, *(caller for _, caller in callers.values())]
+            ready, _, _ = select.select(watched, [], [])
             _end_forks(callers, ready)
             if sys.stdin.fileno() in ready:
                 shutil.rmtree(Path(listener.getsockname()).parent, ignore_errors=True)
@@ -156,16 +155,12 @@ def _receive(caller: socket.socket) -> Request | None:
     """Return a caller's request; None if the caller ended, or stopped, before all was sent."""
     caller.settimeout(SECONDS)
     try:
-        return _read_request(caller)
+        length, streams, _, _ = socket.recv_fds(caller, LENGTH, len(STREAMS))
+        with caller.makefile("rb") as sent:
+            arguments, folder, mask, environment = json.loads(sent.read(int.from_bytes(length, "big")))
     except (OSError, ValueError):
         caller.close()
         return None
-
-
-def _read_request(caller: socket.socket) -> Request:
-    length, streams, _, _ = socket.recv_fds(caller, LENGTH, len(STREAMS))
-    with caller.makefile("rb") as sent:
-        arguments, folder, mask, environment = json.loads(sent.read(int.from_bytes(length, "big")))
     return Request(arguments, folder, mask, environment, list(streams))
 
 

@@ -13,17 +13,7 @@ from pubmill.messages.installation import DATA
 
 COMMIT = "COMMIT"
 """File of an installed package: the commit that it was built from."""
-PACKAGES = (
-    "torch",
-    "transformers",
-    "tokenizers",
-    "safetensors",
-    "numpy",
-    "seqeval",
-    "pyarrow",
-    "duckdb",
-    "nltk",
-)
+PACKAGES = "torch transformers tokenizers safetensors numpy seqeval pyarrow duckdb nltk".split()
 """Packages whose versions can change a result."""
 
 

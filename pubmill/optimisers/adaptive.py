@@ -5,8 +5,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-Tensors = list[Tensor] | tuple[Tensor, ...]
-
 
 class Adaptive(torch.optim.Optimizer):
     """An optimiser whose update of all weights of a group is a few operations, `_update`. `lr` at
@@ -57,8 +55,9 @@ def move_means(
 
 class Lamb(Adaptive):
     """LAMB (You et al. 2020, algorithm 2), with bias correction and decoupled weight decay. For each weight
-    matrix, Adam's update is scaled by the ratio of the weights' norm to the update's norm. Vectors, whose
-    group has no weight decay, get Adam's update, as in BERT's and ALBERT's programs. torch has no LAMB."""
+    matrix, Adam's update is scaled by the ratio of the weights' norm to the update's norm (1 where either is
+    0). Vectors, whose group has no weight decay, get Adam's update, as in BERT's and ALBERT's programs. torch
+    has no LAMB."""
 
     def _update(
         self, weights: list[Tensor], gradients: list[Tensor], states: list[dict[str, Tensor]], group: Any
@@ -72,19 +71,14 @@ class Lamb(Adaptive):
         torch._foreach_sqrt_(roots)
         torch._foreach_add_(roots, group["eps"])
         torch._foreach_div_(directions, roots)
-        if group["weight_decay"]:
-            torch._foreach_add_(directions, torch._foreach_mul(weights, group["weight_decay"]))
-            rates = group["lr"] * _trust_ratios(weights, directions)
-            torch._foreach_mul_(directions, list(rates.unbind()))
+        if decay := group["weight_decay"]:
+            torch._foreach_add_(directions, torch._foreach_mul(weights, decay))
+            sizes, steps = (torch.stack(torch._foreach_norm(some)) for some in (weights, directions))
+            ratios = torch.where((sizes > 0) & (steps > 0), sizes / steps, 1.0)
+            torch._foreach_mul_(directions, list((group["lr"] * ratios).unbind()))
         else:
             torch._foreach_mul_(directions, group["lr"])
         torch._foreach_sub_(weights, directions)
-
-
-def _trust_ratios(weights: Tensors, directions: Tensors) -> Tensor:
-    """Return the norm of each weight over that of its update (weights,); 1 where either is 0."""
-    sizes, steps = (torch.stack(torch._foreach_norm(tensors)) for tensors in (weights, directions))
-    return torch.where((sizes > 0) & (steps > 0), sizes / steps, 1.0)
 
 
 class DecoupledAdamW(Adaptive):

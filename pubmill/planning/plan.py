@@ -87,13 +87,13 @@ def make_plan(jobs: Iterable[Job], graph: Graph, gpus: Gpus) -> Plan:
     batch_of = cache(partial(longest_batch, graph))
     for job in jobs:
         kind = stages().get(job.rule)
-        stage = graph.stage(kind) if kind else None
+        stage, group = graph.stage(kind) if kind else None, group_of(job.rule)
         if not job.to_do:
-            plan.there[group_of(job.rule)] += 1
+            plan.there[group] += 1
             if isinstance(stage, TrainingStage) and stage.use == "finetuning":
                 plan.runs_there.append("/".join(job.wildcards.values()))
             continue
-        plan.to_do[group_of(job.rule)] += 1
+        plan.to_do[group] += 1
         if isinstance(stage, TrainingStage):
             _add_training(plan, job, stage, gpus)
             if stage.use == "finetuning":
@@ -102,16 +102,12 @@ def make_plan(jobs: Iterable[Job], graph: Graph, gpus: Gpus) -> Plan:
                 source = f"{seconds.seconds:,.0f} s a job ({seconds.source})"
                 plan.trained.setdefault(stage.use, set()).add(source)
         else:
-            _add_processor(plan, job, measured(job.rule) or (stage.seconds if stage else ASSUMED))
+            known = measured(job.rule) or (stage.seconds if stage else ASSUMED)
+            plan.seconds[group] = plan.seconds.get(group, 0.0) + known.seconds
+            plan.sources.setdefault(group, set()).add(known.source)
         if stage:
             _add_bytes(plan, stage.bytes_of(job.named_wildcards))
     return plan
-
-
-def _add_processor(plan: Plan, job: Job, known: Seconds) -> None:
-    group = group_of(job.rule)
-    plan.seconds[group] = plan.seconds.get(group, 0.0) + known.seconds
-    plan.sources.setdefault(group, set()).add(known.source)
 
 
 def _add_training(plan: Plan, job: Job, stage: TrainingStage, gpus: Gpus) -> None:

@@ -3,7 +3,7 @@
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from itertools import groupby
 
 from rich import box
@@ -76,11 +76,12 @@ def console(piped: int = PIPED_WIDTH) -> Console:
     return _Console(width=terminal_width() or piped, highlight=False, markup=False)
 
 
-def table(*headings: str) -> Table:
-    """Return an empty table that never truncates text: long text continues on the next line."""
+def table(*headings: str, numbers: Container[int] = ()) -> Table:
+    """Return an empty table that never truncates text: long text continues on the next line. `numbers`:
+    columns that are aligned to the right."""
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in headings:
-        made.add_column(heading, overflow="fold")
+    for place, heading in enumerate(headings):
+        made.add_column(heading, overflow="fold", justify="right" if place in numbers else "left")
     return made
 
 

@@ -5,51 +5,33 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from torch import nn
-from transformers import (
-    AlbertConfig,
-    AlbertForMaskedLM,
-    AlbertForPreTraining,
-    BertConfig,
-    BertForMaskedLM,
-    BertForPreTraining,
-    ElectraConfig,
-    ElectraForMaskedLM,
-    ElectraForPreTraining,
-    MegatronBertConfig,
-    MegatronBertForMaskedLM,
-    MegatronBertForPreTraining,
-    ModernBertConfig,
-    ModernBertForMaskedLM,
-    PreTrainedConfig,
-    PreTrainedModel,
-    RobertaConfig,
-    RobertaForMaskedLM,
-)
+from transformers import ElectraForMaskedLM, ModernBertConfig, PreTrainedConfig, PreTrainedModel
 
 from pubmill.errors import PubmillError
 from pubmill.recipes import Architecture, Generator, Objective
 from pubmill.recipes.objectives import PAIRS
 
 CONFIGS: dict[str, Any] = {
-    "bert": BertConfig,
-    "roberta": RobertaConfig,
-    "electra": ElectraConfig,
-    "albert": AlbertConfig,
-    "megatron-bert": MegatronBertConfig,
+    "bert": transformers.BertConfig,
+    "roberta": transformers.RobertaConfig,
+    "electra": transformers.ElectraConfig,
+    "albert": transformers.AlbertConfig,
+    "megatron-bert": transformers.MegatronBertConfig,
 }
 WITH_PAIRS: dict[str, Any] = {
-    "bert": BertForPreTraining,
-    "albert": AlbertForPreTraining,
-    "megatron-bert": MegatronBertForPreTraining,
+    "bert": transformers.BertForPreTraining,
+    "albert": transformers.AlbertForPreTraining,
+    "megatron-bert": transformers.MegatronBertForPreTraining,
 }
 WITHOUT_PAIRS: dict[str, Any] = {
-    "bert": BertForMaskedLM,
-    "roberta": RobertaForMaskedLM,
-    "electra": ElectraForPreTraining,
-    "albert": AlbertForMaskedLM,
-    "megatron-bert": MegatronBertForMaskedLM,
-    "modernbert": ModernBertForMaskedLM,
+    "bert": transformers.BertForMaskedLM,
+    "roberta": transformers.RobertaForMaskedLM,
+    "electra": transformers.ElectraForPreTraining,
+    "albert": transformers.AlbertForMaskedLM,
+    "megatron-bert": transformers.MegatronBertForMaskedLM,
+    "modernbert": transformers.ModernBertForMaskedLM,
 }
 SIZES = {
     "hidden_size": "hidden_size",
@@ -174,7 +156,7 @@ def build_generator(generator: Generator, discriminator: Any, seed: int) -> Elec
         "num_attention_heads": generator.attention_heads,
         "intermediate_size": generator.intermediate_size,
     }
-    config = ElectraConfig(**(discriminator.config.to_dict() | smaller))
+    config = transformers.ElectraConfig(**(discriminator.config.to_dict() | smaller))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         made = ElectraForMaskedLM(config)

@@ -139,10 +139,8 @@ def update_operations(shape: NetworkShape, labelled: bool) -> float:
     head of labelled pairs."""
     hidden, inner = shape.hidden, shape.intermediate
     attention = [(3 * hidden, hidden), (hidden, hidden)] if shape.gated else [(hidden, hidden)] * 4
-    layer = sum(orthogonal_operations(*sizes) for sizes in attention)
-    layer += orthogonal_operations(inner * (2 if shape.gated else 1), hidden) + orthogonal_operations(
-        hidden, inner
-    )
+    others = [(inner * (2 if shape.gated else 1), hidden), (hidden, inner)]
+    layer = sum(orthogonal_operations(*sizes) for sizes in attention + others)
     layers = (1 if shape.shared else shape.layers) * layer
     pairs = orthogonal_operations(hidden, hidden) + orthogonal_operations(2, hidden)
     return float(layers + orthogonal_operations(hidden, hidden) + (pairs if labelled else 0))

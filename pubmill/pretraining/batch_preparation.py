@@ -79,22 +79,18 @@ class BatchPreparation:
         """Return the batch of a step."""
         recipe = self.recipe
         rate = masking_rate(recipe.objective, step, recipe.steps)
-        return self.mask(
-            self.instances.batch(step), recipe.objective, rate, (recipe.seed, Stream.MASKS, (step,))
-        )
+        batch = self.instances.batch(step)
+        return self.mask(batch, recipe.objective, rate, recipe.seed, Stream.MASKS, step)
 
     def mask(
-        self,
-        whole: PackedBatch,
-        objective: Objective,
-        rate: float,
-        random: tuple[int, Stream, tuple[int, ...]],
+        self, whole: PackedBatch, objective: Objective, rate: float, seed: int, stream: Stream, *numbers: int
     ) -> PreparedBatch:
-        """Return a batch of which this process's share is masked, at a `rate`; `random`: seed, stream and
-        numbers of the random numbers. What is masked does not depend on the number of processes."""
+        """Return a batch of which this process's share is masked, at a `rate`; the last arguments as of
+        `generator`. What is masked does not depend on the number of processes."""
         sequences = shares(whole.lengths, self.world.size)[self.world.rank]
         own = whole if self.world.size == 1 else whole.take(sequences)
-        hidden = hide(own, self.vocabulary, objective, rate, Draws(sequences, *random), len(whole.lengths))
+        draws = Draws(sequences, seed, stream, numbers)
+        hidden = hide(own, self.vocabulary, objective, rate, draws, len(whole.lengths))
         return self.divide(whole, own, hidden)
 
     def divide(self, whole: PackedBatch, own: PackedBatch, hidden: Masked) -> PreparedBatch:

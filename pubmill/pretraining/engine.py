@@ -113,7 +113,7 @@ class Pretraining:
         instances = Instances(held_out, self.recipe)
         chosen = np.unique(np.linspace(0, len(instances) - 1, HELD_OUT_SEQUENCES).astype(np.int64))
         batch = instances.lay_out(chosen, generator(0, Stream.HELD_OUT))
-        return self.measure(self.batches.mask(batch, objective, EVALUATED_RATE, (0, Stream.HELD_OUT, ())))
+        return self.measure(self.batches.mask(batch, objective, EVALUATED_RATE, 0, Stream.HELD_OUT))
 
     def measure(self, prepared: PreparedBatch) -> Sums:
         """Return sums over a batch that is not trained on."""
@@ -222,9 +222,8 @@ class Pretraining:
     def _step_flops(self, batch: PackedBatch, sums: Sums) -> float:
         squares = float((batch.lengths**2).sum())
         predicted = sums["masked"] + sums["causal"]
-        return flops_of_step(self.learner, sums["tokens"], squares, predicted) + update_operations(
-            self.optimiser
-        )
+        passes = flops_of_step(self.learner, sums["tokens"], squares, predicted)
+        return passes + update_operations(self.optimiser)
 
 
 def build_learner(
@@ -250,9 +249,8 @@ def names(learner: Learner) -> list[str]:
 
 def seed_torch(seed: int, step: int, rank: int = 0) -> None:
     """Seed dropout with this step's random numbers."""
-    torch.manual_seed(
-        int(seed_sequence(seed, Stream.DROPOUT, step, rank).generate_state(1, np.uint64)[0] >> 1)
-    )
+    state = seed_sequence(seed, Stream.DROPOUT, step, rank).generate_state(1, np.uint64)
+    torch.manual_seed(int(state[0] >> 1))
 
 
 def masked_sums(work: Pretraining, instances: Instances, chosen: NDArray[np.int64]) -> Sums:

@@ -124,18 +124,13 @@ class Instances:
         self.pairs, self.full = recipe.objective.pairs, recipe.objective.sequences == "full"
         self.limit = recipe.sequence_length - (2 if self.pairs == "none" else 3)
         if self.limit < 2 or len(packed.ids) == 0:
-            raise PubmillError(
-                f"nothing to pretrain on: {len(packed.ids)} packed tokens, sequences of "
-                f"{recipe.sequence_length}"
-            )
+            found = f"{len(packed.ids)} packed tokens, sequences of {recipe.sequence_length}"
+            raise PubmillError(f"nothing to pretrain on: {found}")
         self.ids = packed.ids
         self.sentences, documents = np.asarray(packed.sentences), np.asarray(packed.documents)
         self.document_starts = self.sentences[documents[:-1]]
-        self.starts = (
-            full_starts(self.sentences, documents, self.limit)
-            if self.full
-            else chunk_starts(self.sentences, documents, self.limit)
-        )
+        cut = full_starts if self.full else chunk_starts
+        self.starts = cut(self.sentences, documents, self.limit)
         self.cls, self.sep = packed.special["cls"], packed.special["sep"]
         self.batch_size, self.seed = recipe.batch_size, recipe.seed
         self._orders: dict[int, Ints] = {}
@@ -150,9 +145,8 @@ class Instances:
         epochs = numbers // len(self)
         present = np.unique(epochs).tolist()
         self._orders = {epoch: self._epoch_order(epoch) for epoch in present}
-        return np.concatenate(
-            [self._orders[epoch][numbers[epochs == epoch] % len(self)] for epoch in present]
-        )
+        parts = [self._orders[epoch][numbers[epochs == epoch] % len(self)] for epoch in present]
+        return np.concatenate(parts)
 
     def _epoch_order(self, epoch: int) -> Ints:
         if epoch in self._orders:
@@ -179,26 +173,21 @@ class Instances:
         swapped = (middle < end) & (random.random(len(chunks)) < 0.5)
         labels = np.where(middle < end, np.where(swapped, SWAPPED, IN_ORDER), UNLABELLED)
         first, second = np.where(swapped, middle, start), np.where(swapped, start, middle)
-        n_first, n_second = (
-            np.where(swapped, end - middle, middle - start),
-            np.where(swapped, middle - start, end - middle),
-        )
-        return self._lay_out(first, n_first, second, n_second, labels, 0)
+        n_first = np.where(swapped, end - middle, middle - start)
+        return self._lay_out(first, n_first, second, end - start - n_first, labels, 0)
 
     def _next_sentences(
         self, start: Ints, middle: Ints, end: Ints, random: np.random.Generator
     ) -> PackedBatch:
         """Combine each A with its own B, or with that of another document."""
         labels = np.where(middle < end, IS_NEXT, UNLABELLED)
-        other = self._other_documents(
-            start, end - middle, (labels == IS_NEXT) & (random.random(len(start)) < 0.5)
-        )
+        chosen = (labels == IS_NEXT) & (random.random(len(start)) < 0.5)
+        other = self._other_documents(start, end - middle, chosen)
         labels[other != np.arange(len(start))] = RANDOM
         second, room = middle[other], self.limit - (middle - start)
         length = np.minimum((end - middle)[other], room)
-        return self._lay_out(
-            start, middle - start, second, length, labels, int((end - middle).sum() - length.sum())
-        )
+        cut = int((end - middle).sum() - length.sum())
+        return self._lay_out(start, middle - start, second, length, labels, cut)
 
     def _cut_at_sentence(self, start: Ints, end: Ints, where: NDArray[np.float64]) -> Ints:
         """Return a random sentence start inside each chunk; the chunk's end if it has only one sentence."""

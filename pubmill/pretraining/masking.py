@@ -190,9 +190,8 @@ def run_starts(words: Flags, inner: Flags, lengths: Ints, longest: int, draws: D
     first = np.searchsorted(begins, np.cumsum(lengths) - lengths)
     counts = np.diff(first, append=len(begins))[:, None]
     drawn = fractions(draws.bits(Draw.RUNS, int(counts.max())))
-    ends = np.cumsum(
-        1 + np.searchsorted(np.cumsum(weights / weights.sum())[:-1], drawn, side="right"), axis=1
-    )
+    bounds = np.cumsum(weights / weights.sum())[:-1]
+    ends = np.cumsum(1 + np.searchsorted(bounds, drawn, side="right"), axis=1)
     starts = inner & after_special(inner)
     starts[begins[(ends + first[:, None])[ends < counts]]] = True
     return starts

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from pubmill.hardware.torch_setup import to_device
 from pubmill.pretraining.instances import UNLABELLED, Instances, Ints, PackedBatch, ranges
-from pubmill.pretraining.unpadded import Layers, SequenceBounds
+from pubmill.pretraining.unpadded import Layers, Mask, SequenceBounds
 
 LENGTH_MULTIPLE = 8
 TOKEN_MULTIPLE = 256
@@ -40,7 +40,7 @@ class Part:
 
     ids: Tensor
     segments: Tensor
-    mask: Tensor | SequenceBounds | None
+    mask: Mask
     rows: Tensor
     labels: Tensor
     pair_labels: Tensor
@@ -60,13 +60,7 @@ class Part:
 
 
 def collate(
-    batch: PackedBatch,
-    ids: Ints,
-    labels: Ints,
-    rows: NDArray[Any],
-    pad: int,
-    device: torch.device,
-    causal: int = 0,
+    batch: PackedBatch, ids: Ints, labels: Ints, rows: Ints, pad: int, device: torch.device, causal: int = 0
 ) -> Part:
     """Pad the sequences `rows` of a batch; `ids` and `labels` (tokens,) are its tokens after masking and the
     original ids of masked ones (`UNLABELLED` elsewhere). The first `causal` sequences are read from left to
@@ -150,7 +144,7 @@ def collate_flat(
     batch: PackedBatch,
     ids: Ints,
     labels: Ints,
-    rows: NDArray[Any],
+    rows: Ints,
     size: int,
     longest: int,
     pad: int,

@@ -24,13 +24,12 @@ INTRODUCTIONS = {
     "archive": f"From an archive of the authors': {AS_RELEASED}.",
 }
 
+COMPARISON = "To fine-tune it, and compare it with others under the same protocol."
 USE = {
     "pretraining": "An encoder to fine-tune on biomedical text, and to compare with others under the same "
     "protocol. By itself it fills masked words.",
     "random": "The same fine-tuning without pretraining, beside which one sees what pretraining brings.",
-    "folder": "To fine-tune it, and compare it with others under the same protocol.",
-    "hub": "To fine-tune it, and compare it with others under the same protocol.",
-    "archive": "To fine-tune it, and compare it with others under the same protocol.",
+    **dict.fromkeys(("folder", "hub", "archive"), COMPARISON),
 }
 LIMITS = (
     "It knows no more than its corpus, with this corpus's errors, gaps and leanings, and was examined on "

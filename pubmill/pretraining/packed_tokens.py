@@ -57,19 +57,17 @@ class TokenShard:
 
 
 class _OffsetsWriter:
-    """Write running sums of lengths to a growing .npy file; its header is completed at the end."""
+    """Write running sums of lengths to a growing .npy file; at the end, `complete` writes its header."""
 
-    def __init__(self, path: Path) -> None:
-        self.file: BinaryIO = path.open("wb")
-        self.count, self.end = 0, 0
+    def __init__(self, file: BinaryIO) -> None:
+        self.file, self.count, self.end = file, 0, 0
         self._write_header()
         self._append_offsets(np.zeros(1, np.int64))
 
     def _write_header(self) -> None:
         # numpy leaves room in the header for a longer first axis, so that it can be rewritten in place.
-        npy.write_array_header_1_0(
-            self.file, {"descr": "<i8", "fortran_order": False, "shape": (self.count,)}
-        )
+        header = {"descr": "<i8", "fortran_order": False, "shape": (self.count,)}
+        npy.write_array_header_1_0(self.file, header)
 
     def _append_offsets(self, offsets: Offsets) -> None:
         self.file.write(offsets.astype("<i8").tobytes())
@@ -81,16 +79,9 @@ class _OffsetsWriter:
             self._append_offsets(offsets)
             self.end = int(offsets[-1])
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None:
-            self.file.seek(0)
-            self._write_header()
-        self.file.close()
+    def complete(self) -> None:
+        self.file.seek(0)
+        self._write_header()
 
 
 class PackedIndex(TypedDict):
@@ -120,9 +111,8 @@ class PackedWriter:
         self.dtype = id_dtype(vocab_size)
         self.empty_sentences = self.empty_documents = 0
         self._files = ExitStack()
-        self._ids = self._files.enter_context((folder / "ids.bin").open("wb"))
-        self._sentences = self._files.enter_context(_OffsetsWriter(folder / "sentences.npy"))
-        self._documents = self._files.enter_context(_OffsetsWriter(folder / "documents.npy"))
+        self._ids, *offsets = (self._files.enter_context((folder / name).open("wb")) for name in FILES)
+        self._sentences, self._documents = map(_OffsetsWriter, offsets)
 
     def add(self, shard: TokenShard) -> None:
         """Append a shard."""
@@ -152,7 +142,10 @@ class PackedWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._files.__exit__(kind, error, trace)
+        with self._files:
+            if error is None:
+                self._sentences.complete()
+                self._documents.complete()
         if error is None:
             digests = {"files": {name: sha256(self.folder / name) for name in FILES}}
             write_json(self.folder / "index.json", sealed(self.index() | digests))
@@ -202,18 +195,16 @@ class PackedTokens:
         pubmill 0.1 have no digests and are not read."""
         for name, digest in self.index.get("files", {}).items():
             if sha256(self.folder / name) != digest:
-                raise PubmillError(
-                    f"{self.folder / name} is damaged: its SHA-256 is not that of index.json; pack again"
-                )
+                fault = "is damaged: its SHA-256 is not that of index.json; pack again"
+                raise PubmillError(f"{self.folder / name} {fault}")
 
     def _map_ids(self) -> Ids:
         path, dtype = self.folder / "ids.bin", id_dtype(self.vocab_size)
         expected = self.n_tokens * dtype.itemsize
         found = path.stat().st_size if path.is_file() else None
         if found != expected or dtype.name != self.index.get("dtype"):
-            raise PubmillError(
-                f"{path}: {expected} bytes of {dtype.name} expected, found {found}; pack again"
-            )
+            wanted = f"{expected} bytes of {dtype.name}"
+            raise PubmillError(f"{path}: {wanted} expected, found {found}; pack again")
         return np.memmap(path, dtype, "r") if expected else np.zeros(0, dtype)
 
     def _map_offsets(self, name: str, count: int, end: int) -> Offsets:

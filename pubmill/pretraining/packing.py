@@ -58,12 +58,6 @@ class PackedPart(TypedDict):
     held_out: PackedSize
 
 
-def packed_part(digest: str, shards: Shards) -> PackedPart:
-    """Return the entry of a part with this SHA-256."""
-    trained, held_out = map(_size, shards)
-    return {"sha256": digest, "trained": trained, "held_out": held_out}
-
-
 def _size(shard: TokenShard) -> PackedSize:
     return {
         "tokens": len(shard.ids),
@@ -72,11 +66,6 @@ def _size(shard: TokenShard) -> PackedSize:
         "empty_sentences": shard.empty_sentences,
         "empty_documents": shard.empty_documents,
     }
-
-
-def write_parts(folder: Path, made_with: Sequence[str], parts: Sequence[PackedPart]) -> None:
-    """Write `parts.json`."""
-    write_json(folder / PACKED_PARTS, sealed({"made_with": list(made_with), "parts": list(parts)}))
 
 
 def earlier_shards(folder: Path, made_with: Sequence[str]) -> Mapping[str, Shards]:
@@ -244,13 +233,8 @@ def pack(
     taken from the folder, if it was packed with the same recipe, vocabulary, Punkt and `version`."""
     tokenizer = load_tokenizer(vocab)
     form = tokenizer.get_vocab_size(), special_ids(tokenizer, vocab)
-    made_with = [
-        version,
-        tokenizers.__version__,
-        as_json(recipe),
-        sha256(vocab / "tokenizer.json"),
-        sha256(punkt),
-    ]
+    inputs = sha256(vocab / "tokenizer.json"), sha256(punkt)
+    made_with = [version, tokenizers.__version__, as_json(recipe), *inputs]
     known, digests = earlier_shards(output, made_with), [sha256(part) for part in parts]
     changed = [part for part, digest in zip(parts, digests, strict=True) if digest not in known]
     with (
@@ -264,6 +248,7 @@ def pack(
         for digest, shards in zip(digests, with_counts(packed, "parts packed", len(parts)), strict=True):
             trained.add(shards[0])
             held_out.add(shards[1])
-            written.append(packed_part(digest, shards))
-        write_parts(temporary, made_with, written)
+            sizes = [_size(shard) for shard in shards]
+            written.append({"sha256": digest, "trained": sizes[0], "held_out": sizes[1]})
+        write_json(temporary / PACKED_PARTS, sealed({"made_with": made_with, "parts": written}))
     return trained.index() | {HELD_OUT: held_out.index(), "encoded": len(changed)}

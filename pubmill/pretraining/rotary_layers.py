@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from pubmill.pretraining.unpadded import SequenceBounds
+from pubmill.pretraining.unpadded import Mask, SequenceBounds
 
 HIDDEN_KEY = -1e30
 """Added to scores of keys that a query does not see; finite, as a query of padding may see none."""
@@ -38,12 +38,7 @@ class Sight:
 
 
 def encode_rotary(
-    base: Any,
-    hidden: Tensor,
-    mask: Tensor | SequenceBounds | None,
-    rows: Tensor | None,
-    recompute: bool,
-    causal: Tensor | None,
+    base: Any, hidden: Tensor, mask: Mask, rows: Tensor | None, recompute: bool, causal: Tensor | None
 ) -> Tensor:
     """Return the encoder's output vectors as `pubmill.pretraining.forward.encode` does."""
     flat = isinstance(mask, SequenceBounds)
@@ -51,15 +46,14 @@ def encode_rotary(
     kinds = set(base.config.layer_types)
     attends = {kind: _attention(base, kind, hidden, mask, causal, functions.turn) for kind in kinds}
     hidden = hidden.squeeze(0) if flat else hidden
+    compute = partial(checkpoint, _compute_layer, use_reentrant=False) if recompute else _compute_layer
     for number, layer in enumerate(base.layers):
         wanted = rows if number == len(base.layers) - 1 else None
         # Tensors, not modules: in the backward pass, the modules have their float32 weights again.
         dropped = getattr(layer.attn.out_drop, "p", 0.0) if layer.training else 0.0
         numbers = Numbers(dropped, base.config.norm_eps)
-        given = hidden, weights_of(layer), attends[layer.attention_type], wanted, numbers, functions
-        hidden = (
-            checkpoint(_compute_layer, *given, use_reentrant=False) if recompute else _compute_layer(*given)
-        )
+        attend = attends[layer.attention_type]
+        hidden = compute(hidden, weights_of(layer), attend, wanted, numbers, functions)
     normed: Tensor = base.final_norm(hidden)
     return normed.unsqueeze(0) if flat and rows is None else normed
 
@@ -136,14 +130,7 @@ def rotary_functions() -> RotaryFunctions:
     return RotaryFunctions(*compiled)
 
 
-def _attention(
-    base: Any,
-    kind: str,
-    hidden: Tensor,
-    mask: Tensor | SequenceBounds | None,
-    causal: Tensor | None,
-    turn: Turn,
-) -> Attend:
+def _attention(base: Any, kind: str, hidden: Tensor, mask: Mask, causal: Tensor | None, turn: Turn) -> Attend:
     """Return the attention of layers of a kind: from query, key and value as one tensor to the context."""
     heads, frequencies = base.config.num_attention_heads, getattr(base.rotary_emb, f"{kind}_inv_freq")
     half = base.config.sliding_window if kind == LOCAL else None
@@ -163,12 +150,7 @@ def angles(places: Tensor, frequencies: Tensor) -> Tensor:
     return torch.stack([turned.cos(), turned.sin()])
 
 
-def _attend_flat(
-    product: Tensor,
-    turned: Callable[[Tensor], tuple[Tensor, ...]],
-    half: int | None,
-    sequences: SequenceBounds,
-) -> Tensor:
+def _attend_flat(product: Tensor, turned: Turn, half: int | None, sequences: SequenceBounds) -> Tensor:
     query, key, value = turned(product)
     return windowed_flash_attention(query, key, value, sequences, half).flatten(1)
 

@@ -9,7 +9,7 @@ product. Attention is PyTorch's flash kernel for sequences of several lengths, w
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -95,6 +95,10 @@ class SequenceBounds:
         return self.layers == "compiled"
 
 
+Mask = Tensor | SequenceBounds | None
+"""Tokens of a padded batch (batch, length), true at tokens; None without padding; or sequences' bounds."""
+
+
 class Settings(NamedTuple):
     """A layer's heads, dropout after attention and feed-forward network, LayerNorm's epsilon, kind of
     GELU."""
@@ -119,16 +123,14 @@ def encode_unpadded(
     # Compiled functions draw no random numbers themselves.
     drops = sequences.compiled and any(settings_of(base, layer)[0].first_dropout for layer in layers)
     seeds = draw_seeds(len(layers), 2, device=hidden.device) if drops else [None] * len(layers)
+    compute = partial(checkpoint, _compute_layer, use_reentrant=False) if recompute else _compute_layer
     for number, (layer, seed) in enumerate(zip(layers, seeds, strict=True)):
         wanted = rows if number == len(layers) - 1 else None
         # Tensors, not modules: in the backward pass, the modules have their float32 weights again.
         weights, settings = weights_of(layer, kind), settings_of(base, layer)
         if repeated:
             weights = [use_once(weight) for weight in weights[0]], [use_once(weight) for weight in weights[1]]
-        given = (hidden, sequences, wanted, *weights, seed, settings, functions)
-        hidden = (
-            checkpoint(_compute_layer, *given, use_reentrant=False) if recompute else _compute_layer(*given)
-        )
+        hidden = compute(hidden, sequences, wanted, *weights, seed, settings, functions)
     return hidden if rows is not None else hidden.unsqueeze(0)
 
 
@@ -305,7 +307,6 @@ def embed_compiled(embeddings: Any, ids: Tensor, segments: Tensor, positions: Te
 
 
 AfterAttention = Callable[[Tensor, Tensor, list[Tensor], Tensor | None, Settings], Tensor]
-Embeddings = Callable[[Tensor, list[Tensor], list[Tensor], Tensor | None, tuple[float, float]], Tensor]
 
 
 class Functions(NamedTuple):
@@ -313,7 +314,7 @@ class Functions(NamedTuple):
 
     after: AfterAttention
     after_at_rows: AfterAttention
-    embeddings: Embeddings
+    embeddings: Callable[[Tensor, list[Tensor], list[Tensor], Tensor | None, tuple[float, float]], Tensor]
 
 
 FUNCTIONS = Functions(after_attention, after_attention_at_rows, norm_embeddings)
@@ -322,8 +323,4 @@ FUNCTIONS = Functions(after_attention, after_attention_at_rows, norm_embeddings)
 @cache
 def compiled_functions() -> Functions:
     """Return the functions compiled: all tokens of a micro-batch have one shape, rows have many."""
-    return Functions(
-        torch.compile(after_attention, fullgraph=True, dynamic=False),
-        torch.compile(after_attention_at_rows, fullgraph=True, dynamic=False),
-        torch.compile(norm_embeddings, fullgraph=True, dynamic=False),
-    )
+    return Functions(*(torch.compile(one, fullgraph=True, dynamic=False) for one in FUNCTIONS))
