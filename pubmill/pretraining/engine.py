@@ -1,4 +1,4 @@
-"""One step of pretraining, a function of recipe and step number, on one process or several.
+"""One step of pretraining, a function of recipe and step number, on one process or several; its optimiser.
 
 Two segments of 50 steps give the same weights, bit for bit, as one of 100 steps, and so does a segment that
 was killed and run again, with the same processor, number of processes and threads, and version of torch;
@@ -9,7 +9,7 @@ the process).
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -18,10 +18,13 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
 
 from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.hardware.torch_setup import choose_precision
 from pubmill.messages.progress import report_progress
+from pubmill.optimisers import OPTIMISERS, orthogonal_operations
+from pubmill.optimisers.learning_rates import stable, triangle
 from pubmill.optimisers.loss_scaling import LossScaling
 from pubmill.pretraining.architectures import build_model, load_model
 from pubmill.pretraining.batch_preparation import BatchPreparation, MicroBatches, PreparedBatch, denominators
@@ -31,14 +34,7 @@ from pubmill.pretraining.flops import flops_of_step
 from pubmill.pretraining.instances import Instances, Packed, PackedBatch, Stream, generator, seed_sequence
 from pubmill.pretraining.learners import Learner
 from pubmill.pretraining.masking import Draws, Vocabulary, hide
-from pubmill.pretraining.optimisation import (
-    build_optimiser,
-    embedding_tables,
-    learning_rate,
-    set_learning_rate,
-    update_operations,
-)
-from pubmill.recipes import Objective, PretrainingRecipe
+from pubmill.recipes import Objective, Optimisation, PretrainingRecipe
 from pubmill.recipes.objectives import kind_of
 
 HELD_OUT_SEQUENCES = 4096
@@ -97,7 +93,8 @@ class Pretraining:
         norm = sums.pop("norm")
         finite = math.isfinite(sums["loss"] + norm)
         rate = learning_rate(recipe.optimisation, step - scaling.skipped, recipe.steps)
-        set_learning_rate(self.optimiser, rate)
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
         updated = (finite or scaling.active) and scaling.step(self.optimiser)
         if not finite and (updated or not scaling.active):
             raise FloatingPointError(f"loss or gradient is not a number (gradient norm {norm})")
@@ -264,3 +261,55 @@ def masked_sums(work: Pretraining, instances: Instances, chosen: NDArray[np.int6
     if work.recipe.objective.causal:
         hidden = replace(hidden, positions=hidden.positions - 1)
     return work.measure(work.batches.divide(batch, batch, hidden))
+
+
+def build_optimiser(
+    weights: Iterable[nn.Parameter],
+    optimisation: Optimisation,
+    sharded: bool = False,
+    tables: Collection[int] = (),
+) -> torch.optim.Optimizer:
+    """Return the recipe's optimiser, which decays all weights except biases and LayerNorm (as in BERT).
+    `sharded`: each process keeps its share of the state. `tables`: ids of embeddings, no matrices to Muon."""
+    weights, optimiser = list(weights), OPTIMISERS[optimisation.optimiser]
+    decayed = [weight for weight in weights if weight.ndim > 1]
+    groups: list[dict[str, Any]] = [
+        {"params": decayed, "weight_decay": optimisation.weight_decay},
+        {"params": [weight for weight in weights if weight.ndim <= 1], "weight_decay": 0.0},
+    ]
+    if optimiser.matrices:
+        groups[0]["params"] = [weight for weight in decayed if id(weight) in tables]
+        matrices = [weight for weight in decayed if id(weight) not in tables]
+        groups.append(groups[0] | {"params": matrices, "orthogonal": True})
+    made: torch.optim.Optimizer = optimiser.make(
+        [group for group in groups if group["params"]] if optimiser.matrices else groups,
+        sharded,
+        lr=optimisation.learning_rate,
+        betas=(optimisation.beta1, optimisation.beta2),
+        eps=optimisation.epsilon,
+    )
+    return made
+
+
+def learning_rate(optimisation: Optimisation, step: int, steps: int) -> float:
+    """Return the rate of a step (from 0) of `steps`: linear to the peak, then to zero (gu2020 section 6.1) or
+    as the recipe's `schedule` says. The rise takes at least one step; a linear fall begins at its last."""
+    rising = max(1, round(optimisation.warmup * steps))
+    if optimisation.schedule != "linear":
+        falling, root = round(optimisation.decay * steps), optimisation.schedule == "stable-sqrt"
+        share = stable(step, steps, rising, falling, optimisation.final_rate, root)
+        return optimisation.learning_rate * share
+    part, whole = triangle(step, steps, rising, rising - 1)
+    return optimisation.learning_rate * part / whole
+
+
+def embedding_tables(learner: nn.Module) -> set[int]:
+    """Return the ids of weights that are embeddings."""
+    modules = (module for module in learner.modules() if isinstance(module, nn.Embedding))
+    return {id(weight) for module in modules for weight in module.parameters()}
+
+
+def update_operations(optimiser: torch.optim.Optimizer) -> float:
+    """Return the operations of matrix products in an update: Muon's, else none."""
+    matrices = (one for group in optimiser.param_groups if group.get("orthogonal") for one in group["params"])
+    return float(sum(orthogonal_operations(*weight.shape) for weight in matrices))

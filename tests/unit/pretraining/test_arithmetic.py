@@ -18,9 +18,8 @@ from pubmill.pretraining.arithmetic import (
     parameters,
     shape_of,
 )
-from pubmill.pretraining.engine import build_learner
+from pubmill.pretraining.engine import build_learner, build_optimiser, embedding_tables, update_operations
 from pubmill.pretraining.flops import flops_of_step
-from pubmill.pretraining.optimisation import build_optimiser, embedding_tables, update_operations
 from pubmill.recipes import Architecture, Distillation, Objective, PretrainingRecipe, RotaryAttention
 from tests.unit.pretraining.toy_objectives import MODERN, RECIPES
 from tests.unit.pretraining.toy_pretraining import RECIPE, SPECIAL, changed
