@@ -24,11 +24,6 @@ class SlurmJob(NamedTuple):
     address: str
     cores: str
 
-    @property
-    def port(self) -> int:
-        """Return the port at which the processes meet; jobs on the same node have nearby numbers."""
-        return 20_000 + self.number % 20_000
-
 
 def command(program: Sequence[str], nodes: int, processes: int, job: SlurmJob | None = None) -> list[str]:
     """Return the command that starts `program` (a path and its arguments) as several processes on each node.
@@ -42,11 +37,12 @@ def command(program: Sequence[str], nodes: int, processes: int, job: SlurmJob | 
     if job is None or nodes == 1:
         several = (*TORCHRUN, "--standalone", f"--nproc-per-node={processes}")
         return [*(several if processes > 1 else (sys.executable,)), *program]
+    port = 20_000 + job.number % 20_000  # jobs on the same node have nearby numbers
     return [
         *("srun", f"--nodes={nodes}", f"--ntasks={nodes}", "--ntasks-per-node=1"),
         *(f"--cpus-per-task={job.cores}", "--kill-on-bad-exit=1"),
         *(*TORCHRUN, f"--nnodes={nodes}", f"--nproc-per-node={processes}", "--rdzv-backend=c10d"),
-        *(f"--rdzv-id={job.number}", f"--rdzv-endpoint={job.address}:{job.port}", *program),
+        *(f"--rdzv-id={job.number}", f"--rdzv-endpoint={job.address}:{port}", *program),
     ]
 
 

@@ -82,8 +82,7 @@ def build_model(
     architecture: Architecture, objective: Objective, vocab_size: int, special: dict[str, int], seed: int
 ) -> PreTrainedModel:
     """Return a freshly initialised model in float32, the same for the same arguments; the caller's random
-    state stays. `AutoModel` can read it back, and `AutoModelForMaskedLM` if it is trained to fill in
-    masks."""
+    state stays. `AutoModel` reads it back, `AutoModelForMaskedLM` too if it fills in masks."""
     made = model_class(architecture, objective)
     config = make_config(architecture, vocab_size, special)
     config.architectures = [made.__name__]

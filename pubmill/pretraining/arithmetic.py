@@ -82,8 +82,7 @@ def operations(
 
 
 def parameters(shape: NetworkShape) -> int:
-    """Return the weights of an encoder and its embeddings, without biases, positions and heads (a
-    hundredth)."""
+    """Return the weights of an encoder and its embeddings, without biases, positions, heads (a hundredth)."""
     layer = 4 * shape.hidden**2 + (3 if shape.gated else 2) * shape.hidden * shape.intermediate
     between = shape.embedding * shape.hidden * shape.projected
     return shape.pieces * shape.embedding + between + (1 if shape.shared else shape.layers) * layer
@@ -101,7 +100,7 @@ def step_operations(
     objective: Objective, networks: Mapping[str, NetworkShape], size: Size, again: float = 1.0
 ) -> float:
     """Return the operations of a step. `networks`: `model`, `generator` and `teacher`, as the objective has
-    them. `again`: factor for trained networks, 4/3 if activations are recomputed. A teacher has no backward
+    them. `again`: factor for trained ones, 4/3 if activations are recomputed. A teacher has no backward
     pass."""
     kind = kind_of(objective)
     size = size._replace(masked=size.tokens) if kind.predicts_all else size
@@ -113,8 +112,7 @@ def step_operations(
 
 
 def operations_of_step(recipe: PretrainingRecipe, pieces: int, teacher: Architecture | None = None) -> float:
-    """Return the operations of a step over full sequences; recomputed activations cost a forward pass
-    more."""
+    """Return the operations of a step over full sequences; recomputing activations costs a forward pass."""
     tokens = float(recipe.batch_size * recipe.sequence_length)
     size = Size(tokens, tokens * recipe.sequence_length, tokens * share_predicted(recipe))
     return operations_of_batch(recipe, pieces, size, teacher)

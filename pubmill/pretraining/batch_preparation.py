@@ -105,9 +105,8 @@ class BatchPreparation:
             shared = len(whole.lengths) // size  # Every process has this many sequences, or one more.
             return PreparedBatch(whole, own, hidden, MicroBatches(parts, -(-shared // at_once), at_once))
         tokens, longest = self._tokens_per_micro_batch(at_once), self.recipe.sequence_length
-        everyones = [
-            flat_micro_batches(whole.lengths[share], tokens) for share in shares(whole.lengths, size)
-        ]
+        lengths = (whole.lengths[share] for share in shares(whole.lengths, size))
+        everyones = [flat_micro_batches(of_process, tokens) for of_process in lengths]
         flat = [
             collate_flat(own, hidden.ids, labels, rows, tokens, longest, self.pad, hidden.causal)
             for rows in everyones[self.world.rank]

@@ -85,8 +85,7 @@ class Computation:
 
     def _fault_of_methods(self) -> str | None:
         """Return why the methods do not work, by one micro-batch forward and backward in each process, of
-        which nothing remains; None if they do. Where memory is too small, the first step takes smaller
-        ones."""
+        which nothing remains; None if they do. Where memory is short, the first step takes smaller ones."""
         _, batch, hidden, micro = self.batches.prepare(0)
         fault = None
         try:

@@ -83,7 +83,7 @@ class BertEncoder(Encoder):
             self._known = _Cache(self._encode_new_word, "", limit)
 
     def _encode_new_word(self, word: str) -> bytes:
-        """Return the ids of a new word, usually a known one with punctuation, which BERT's tokenizers split
+        """Return the ids of a new word: usually a known word with punctuation, which BERT's tokenizers split
         off."""
         if len(word) > 1 and word.isascii() and word.isprintable() and not word.isalnum():
             return b"".join([self._known[part] for part in ASCII_WORD.findall(word)])

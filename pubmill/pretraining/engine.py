@@ -69,9 +69,8 @@ class Pretraining:
         world.spread(self.learner.parameters())
         self.terms = self.learner.terms
         self.sharded = recipe.shard_optimiser and world.size > 1
-        self.optimiser = build_optimiser(
-            self.learner.parameters(), recipe.optimisation, self.sharded, embedding_tables(self.learner)
-        )
+        weights, tables = self.learner.parameters(), embedding_tables(self.learner)
+        self.optimiser = build_optimiser(weights, recipe.optimisation, self.sharded, tables)
         self.scaling = LossScaling(self.precision, world.device)
         self.stop_asked: Callable[[], bool] = lambda: False
         self.computation = Computation(self.learner, self.precision, self.scaling, self.batches)
@@ -156,8 +155,7 @@ class Pretraining:
         self, micro: MicroBatches, counts: Sums, learn: bool
     ) -> tuple[torch.Tensor, float] | None:
         """Add the gradients of all micro-batches when learning; return their sums and padded size. None if
-        any process had too little memory, which they tell each other with requests to stop, and at the
-        end."""
+        any process had too little memory, as all learn when they ask whether to stop, and at the end."""
         measured = names(self.learner)
         self.sums.begin()
         totals = torch.zeros(len(measured), dtype=torch.float64, device=self.world.device)

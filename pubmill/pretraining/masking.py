@@ -112,8 +112,8 @@ def fractions(bits: NDArray[np.uint64]) -> Fractions:
 @dataclass(frozen=True)
 class Masked:
     """Inputs with masked tokens: `ids` (tokens,), and the `positions` and original ids (`labels`) of masked
-    ones. The first `causal` sequences are read from left to right; the first `next_tokens` labels are
-    theirs."""
+    ones. The first `causal` sequences are read from left to right, and the first `next_tokens` labels are
+    theirs (see `hide`)."""
 
     ids: Ints
     positions: Ints

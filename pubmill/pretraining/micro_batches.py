@@ -102,8 +102,8 @@ def flat_size(instances: Instances, sequences: int, most: int, longest: int) -> 
 
 
 def flat_micro_batches(lengths: Ints, size: int) -> list[Ints]:
-    """Return the sequences computed together: consecutive, fewer than `size` tokens, so that padding
-    remains."""
+    """Return the sequences that are computed together: consecutive ones with fewer than `size` tokens, so
+    that a padding token remains."""
     ends, begin, batches = np.cumsum(lengths), 0, []
     while begin < len(lengths):
         before = int(ends[begin - 1]) if begin else 0

@@ -245,10 +245,10 @@ def pack(
         encoded = pack_parts(recipe, changed, vocab, punkt, processes)
         packed = (known.get(digest) or next(encoded) for digest in digests)
         written = list[PackedPart]()
-        for digest, shards in zip(digests, with_counts(packed, "parts packed", len(parts)), strict=True):
-            trained.add(shards[0])
-            held_out.add(shards[1])
-            sizes = [_size(shard) for shard in shards]
-            written.append({"sha256": digest, "trained": sizes[0], "held_out": sizes[1]})
+        counted = with_counts(packed, "parts packed", len(parts))
+        for digest, (shard, rest) in zip(digests, counted, strict=True):
+            trained.add(shard)
+            held_out.add(rest)
+            written.append({"sha256": digest, "trained": _size(shard), "held_out": _size(rest)})
         write_json(temporary / PACKED_PARTS, sealed({"made_with": made_with, "parts": written}))
     return trained.index() | {HELD_OUT: held_out.index(), "encoded": len(changed)}

@@ -165,9 +165,8 @@ def own_save(output: Path, origin: Mapping[str, Any]) -> Path | None:
             report_progress(f"{error} Now the save before it is continued, if there is one.")
             continue
         if others := checkpoints.other_work(state, origin):
-            report_progress(
-                f"{own} belongs to other work (differing: {', '.join(others)}): discarded, beginning anew"
-            )
+            fault = f"{own} belongs to other work (differing: {', '.join(others)})"
+            report_progress(f"{fault}: discarded, beginning anew")
             checkpoints.remove_partial(output)
             return None
         return own

@@ -100,8 +100,7 @@ Mask = Tensor | SequenceBounds | None
 
 
 class Settings(NamedTuple):
-    """A layer's heads, dropout after attention and feed-forward network, LayerNorm's epsilon, kind of
-    GELU."""
+    """A layer's heads, dropout after attention and feed-forward part, LayerNorm's epsilon, kind of GELU."""
 
     heads: int
     first_dropout: float
@@ -114,8 +113,8 @@ def encode_unpadded(
     base: Any, hidden: Tensor, sequences: SequenceBounds, rows: Tensor | None, recompute: bool
 ) -> Tensor:
     """Return the encoder's output vectors (len(rows), hidden_size), or of all positions (1, tokens,
-    hidden_size). `hidden`: (1, tokens, hidden_size), the projected embeddings. Without Megatron's last
-    LayerNorm."""
+    hidden_size). `hidden`: (1, tokens, hidden_size), the projected embeddings. Megatron's last LayerNorm is
+    not included."""
     hidden, kind = hidden.squeeze(0), base.config.model_type
     layers = layers_of(base)
     functions = compiled_functions() if sequences.compiled else FUNCTIONS
@@ -171,9 +170,8 @@ def add_gradient(weight: Tensor, slope: Tensor) -> None:
 def settings_of(base: Any, layer: Any) -> tuple[Settings, float]:
     """Return the numbers of a layer, and the dropout of its attention weights."""
     config = base.config
-    hidden, attention = (
-        (config.hidden_dropout_prob, config.attention_probs_dropout_prob) if layer.training else (0.0, 0.0)
-    )
+    hidden = config.hidden_dropout_prob if layer.training else 0.0
+    attention = config.attention_probs_dropout_prob if layer.training else 0.0
     second = 0.0 if config.model_type == "albert" else hidden
     numbers = config.num_attention_heads, hidden, second, config.layer_norm_eps
     return Settings(*numbers, GELU[config.hidden_act]), attention
@@ -323,4 +321,5 @@ FUNCTIONS = Functions(after_attention, after_attention_at_rows, norm_embeddings)
 @cache
 def compiled_functions() -> Functions:
     """Return the functions compiled: all tokens of a micro-batch have one shape, rows have many."""
-    return Functions(*(torch.compile(one, fullgraph=True, dynamic=False) for one in FUNCTIONS))
+    compiled: list[Any] = [torch.compile(one, fullgraph=True, dynamic=False) for one in FUNCTIONS]
+    return Functions(*compiled)
