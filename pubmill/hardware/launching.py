@@ -10,11 +10,8 @@ from pubmill.errors import PubmillError
 
 TORCHRUN = (sys.executable, "-m", "torch.distributed.run")
 TORCHRUN_ENVIRONMENT = {"TORCH_ELASTIC_SHUTDOWN_TIMEOUT": "180"}
-"""Seconds that torchrun gives its processes to save and end after a request to stop.
-
-The same as in profiles/slurm before the time limit (`--signal`). Versions of PyTorch that do not know the
-variable give them 30.
-"""
+"""Seconds that torchrun gives its processes to save and end after a request to stop, as in profiles/slurm
+before the time limit (`--signal`). Versions of PyTorch that do not know the variable give them 30."""
 
 
 class SlurmJob(NamedTuple):

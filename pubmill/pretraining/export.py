@@ -90,11 +90,22 @@ def export(
         if corpus and isinstance(weights, PretrainedWeights):
             config = read_json(temporary / CONFIG)
             write_json(temporary / CONFIG, config | {CORPUS_KEY: corpus_of_model(corpus)})
-        if (temporary / "README.md").exists():
-            (temporary / "README.md").rename(temporary / "README.original.md")
-        given = recipe.model, facts, recipe.scale, corpus, as_values(recipe.pretraining), checkpoint, vocab
-        card = model_card(*given, temporary / "README.original.md", **label_of_process())
-        (temporary / "README.md").write_text(card)
+        readme, original = temporary / "README.md", temporary / "README.original.md"
+        if readme.exists():
+            readme.rename(original)
+        shape = as_values(recipe.pretraining)
+        card = model_card(
+            recipe.model,
+            facts,
+            recipe.scale,
+            corpus,
+            shape,
+            checkpoint,
+            vocab,
+            original,
+            **label_of_process(),
+        )
+        readme.write_text(card)
         write_folder_sums(temporary)
 
 

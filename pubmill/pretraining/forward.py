@@ -45,9 +45,8 @@ def encode(
 ) -> Tensor:
     """Return the encoder's output vectors (len(rows), hidden_size) at some positions of a batch.
 
-    `embedded`: the result of `embed`. `mask`: (batch, length), true at tokens; None without padding; or the
-    bounds of concatenated sequences. `rows`: positions in the flattened batch (None: all). Other positions of
-    the last layer are not computed: only 15 % of them have a loss. With `recompute`, activations inside a
+    `embedded`: the result of `embed`. `rows`: positions in the flattened batch (None: all). Other positions
+    of the last layer are not computed: only 15 % of them have a loss. With `recompute`, activations inside a
     layer are not kept for the backward pass. `causal`: (batch,), true for sequences that ModernBERT reads
     from left to right; the bounds of concatenated sequences have their number.
     """
