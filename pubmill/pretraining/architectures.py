@@ -74,8 +74,7 @@ def make_config(architecture: Architecture, vocab_size: int, special: dict[str, 
 
 def model_class(architecture: Architecture, objective: Objective) -> Any:
     """Return the transformers class with this objective's heads; for ELECTRA, the discriminator."""
-    labelled = objective.pairs in PAIRS
-    return (WITH_PAIRS if labelled else WITHOUT_PAIRS)[architecture.family]
+    return (WITH_PAIRS if objective.pairs in PAIRS else WITHOUT_PAIRS)[architecture.family]
 
 
 def build_model(

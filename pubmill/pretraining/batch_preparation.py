@@ -90,8 +90,7 @@ class BatchPreparation:
         sequences = shares(whole.lengths, self.world.size)[self.world.rank]
         own = whole if self.world.size == 1 else whole.take(sequences)
         draws = Draws(sequences, seed, stream, numbers)
-        hidden = hide(own, self.vocabulary, objective, rate, draws, len(whole.lengths))
-        return self.divide(whole, own, hidden)
+        return self.divide(whole, own, hide(own, self.vocabulary, objective, rate, draws, len(whole.lengths)))
 
     def divide(self, whole: PackedBatch, own: PackedBatch, hidden: Masked) -> PreparedBatch:
         """Divide this process's share of a batch: without padding collated now, else when it is used."""

@@ -128,8 +128,7 @@ class AdversarialLearner(Learner):
 
     def forward(self, part: Part) -> dict[str, Tensor]:
         # the same units are dropped in each pass, as else dropout would drown noise as small as this
-        seed = int(torch.randint(2**62, ()).item())
-        torch.manual_seed(seed)
+        torch.manual_seed(int(torch.randint(2**62, ()).item()))
         embedded = embed(self.model, part.ids, part.segments)
         state = _random_state(embedded)
         vectors = encode(self.model, embedded, part.mask, part.rows, self.recompute)

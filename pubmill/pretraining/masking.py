@@ -224,8 +224,7 @@ def mask(
     starts = units(inner, ids, lengths, vocabulary, objective, draws)
     positions = choose_tokens(starts, inner, lengths, rate, draws)
     labels = ids[positions]
-    ends = np.cumsum(lengths)
-    counts = np.diff(np.searchsorted(positions, ends), prepend=0)[:, None]
+    counts = np.diff(np.searchsorted(positions, np.cumsum(lengths)), prepend=0)[:, None]
     columns = np.arange(int(counts.max()))
     drawn = fractions(draws.bits(Draw.REPLACEMENTS, len(columns))[columns < counts])
     beyond = drawn - objective.replaced_by_mask

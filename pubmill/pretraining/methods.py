@@ -213,5 +213,4 @@ def vocabulary_rows(networks: Iterable[Any]) -> dict[int, float]:
 def _copy_in_bfloat16(weight: Tensor, fill: float | None) -> Tensor:
     """Return a tensor for a copy; with `fill`, its number of rows is a multiple of `ROW_MULTIPLE`."""
     rows = len(weight) if fill is None else -(-len(weight) // ROW_MULTIPLE) * ROW_MULTIPLE
-    made = weight.new_full((rows, *weight.shape[1:]), fill or 0.0, dtype=torch.bfloat16)
-    return made.requires_grad_()
+    return weight.new_full((rows, *weight.shape[1:]), fill or 0.0, dtype=torch.bfloat16).requires_grad_()

@@ -141,21 +141,14 @@ class FlatPart:
 
 
 def collate_flat(
-    batch: PackedBatch,
-    ids: Ints,
-    labels: Ints,
-    rows: Ints,
-    size: int,
-    longest: int,
-    pad: int,
-    causal: int = 0,
+    batch: PackedBatch, ids: Ints, labels: Ints, rows: Ints, size: int, limit: int, pad: int, causal: int = 0
 ) -> FlatPart:
     """Concatenate the sequences `rows` of a batch and fill up with padding to `size` tokens. Padding forms
-    sequences of its own, of at most `longest` tokens. The rows with labels are filled up to a multiple of
+    sequences of its own, of at most `limit` tokens. The rows with labels are filled up to a multiple of
     `ROW_MULTIPLE` by the last padding token, without a label. Arguments as of `collate`."""
     lengths, begin = batch.lengths[rows], (np.cumsum(batch.lengths) - batch.lengths)[rows]
     source, total = ranges(begin, lengths), int(lengths.sum())
-    starts, empty = np.cumsum(lengths) - lengths, np.arange(total, size, longest)
+    starts, empty = np.cumsum(lengths) - lengths, np.arange(total, size, limit)
     bounds = np.concatenate([starts, empty, [size]])
     tail = np.zeros(size - total, np.int64)
     masked = np.flatnonzero(labels[source] != UNLABELLED)
@@ -173,4 +166,4 @@ def collate_flat(
     numbers = torch.from_numpy(np.concatenate(parts).astype(np.int32))
     pinned = numbers.pin_memory() if torch.cuda.is_available() else numbers
     first = int((rows < causal).sum())  # Rows are in the order of the batch.
-    return FlatPart(pinned, tuple(map(len, parts)), longest, (first, int(lengths[:first].sum())))
+    return FlatPart(pinned, tuple(map(len, parts)), limit, (first, int(lengths[:first].sum())))

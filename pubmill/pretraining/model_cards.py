@@ -98,8 +98,7 @@ def _corpus_fields(statistics: Mapping[str, Any]) -> dict[str, object]:
     facts = corpus_of_model(statistics)
     shown = {"last revision" if key == "day" else key: facts[key] for key in CORPUS_FACTS if key in facts}
     by_source = {source: counts["documents"] for source, counts in statistics.get("by_source", {}).items()}
-    parts = {"documents by source": by_source, "rejected": statistics.get("rejected", {})}
-    return shown | parts
+    return {**shown, "documents by source": by_source, "rejected": statistics.get("rejected", {})}
 
 
 def corpus_of_model(statistics: Mapping[str, Any]) -> dict[str, object]:

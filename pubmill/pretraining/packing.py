@@ -80,8 +80,8 @@ def earlier_shards(folder: Path, made_with: Sequence[str]) -> Mapping[str, Shard
         held_out = _shards(folder / HELD_OUT, [part["held_out"] for part in parts])
     except PubmillError:  # damaged, and about to be replaced
         return {}
-    names = [part["sha256"] for part in parts]
-    return dict(zip(names, zip(trained, held_out, strict=True), strict=True))
+    shards = zip(parts, trained, held_out, strict=True)
+    return {part["sha256"]: (own, rest) for part, own, rest in shards}
 
 
 def _shards(folder: Path, sizes: Sequence[PackedSize]) -> list[TokenShard]:

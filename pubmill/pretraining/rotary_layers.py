@@ -52,8 +52,7 @@ def encode_rotary(
         # Tensors, not modules: in the backward pass, the modules have their float32 weights again.
         dropped = getattr(layer.attn.out_drop, "p", 0.0) if layer.training else 0.0
         numbers = Numbers(dropped, base.config.norm_eps)
-        attend = attends[layer.attention_type]
-        hidden = compute(hidden, weights_of(layer), attend, wanted, numbers, functions)
+        hidden = compute(hidden, weights_of(layer), attends[layer.attention_type], wanted, numbers, functions)
     normed: Tensor = base.final_norm(hidden)
     return normed.unsqueeze(0) if flat and rows is None else normed
 
