@@ -58,16 +58,13 @@ class ForkServer:
 def start_server(program: Path) -> ForkServer | None:
     """Start the process that forks for a program; None where the environment names one already, or the
     system lacks what it needs (Linux 5.3)."""
-    return ForkServer(program) if VARIABLE not in os.environ and _has_pidfd() else None
-
-
-def _has_pidfd() -> bool:
-    """Return whether the system has handles of processes."""
+    if VARIABLE in os.environ:
+        return None
     try:
         os.close(os.pidfd_open(os.getpid()))
     except (AttributeError, OSError):
-        return False
-    return True
+        return None
+    return ForkServer(program)
 
 
 def status_in_fork() -> int | None:

@@ -39,18 +39,15 @@ class Adaptive(torch.optim.Optimizer):
         return state
 
 
-def running_means(states: list[dict[str, Tensor]]) -> tuple[list[Tensor], list[Tensor]]:
-    """Return the running means of gradients and of their squares."""
-    return [state["exp_avg"] for state in states], [state["exp_avg_sq"] for state in states]
-
-
 def move_means(
-    means: list[Tensor], squares: list[Tensor], gradients: list[Tensor], first: float, second: float
-) -> None:
-    """Move the running means towards the gradients and their squares."""
+    states: list[dict[str, Tensor]], gradients: list[Tensor], first: float, second: float
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Move the running means towards the gradients and their squares; return them."""
+    means, squares = ([state[name] for state in states] for name in ("exp_avg", "exp_avg_sq"))
     torch._foreach_lerp_(means, gradients, 1 - first)
     torch._foreach_mul_(squares, second)
     torch._foreach_addcmul_(squares, gradients, gradients, value=1 - second)
+    return means, squares
 
 
 class Lamb(Adaptive):
@@ -62,9 +59,8 @@ class Lamb(Adaptive):
     def _update(
         self, weights: list[Tensor], gradients: list[Tensor], states: list[dict[str, Tensor]], group: Any
     ) -> None:
-        means, squares = running_means(states)
         first, second = group["betas"]
-        move_means(means, squares, gradients, first, second)
+        means, squares = move_means(states, gradients, first, second)
         counts = [state["step"].add_(1).item() for state in states]
         directions = torch._foreach_div(means, [1 - first**count for count in counts])
         roots = torch._foreach_div(squares, [1 - second**count for count in counts])
@@ -90,13 +86,12 @@ class DecoupledAdamW(Adaptive):
     def _update(
         self, weights: list[Tensor], gradients: list[Tensor], states: list[dict[str, Tensor]], group: Any
     ) -> None:
-        means, squares = running_means(states)
         count = int(states[0]["step"].item())
         for state in states:
             state["step"].add_(1)
         # With these the running means need no correction for their beginning at zero.
         first, second = (beta * (1 - beta**count) / (1 - beta ** (count + 1)) for beta in group["betas"])
-        move_means(means, squares, gradients, first, second)
+        means, squares = move_means(states, gradients, first, second)
         rates = self._rates(gradients, squares, group)
         torch._foreach_mul_(weights, [1 - rate / group["peak"] * group["weight_decay"] for rate in rates])
         directions = torch._foreach_sqrt(squares)

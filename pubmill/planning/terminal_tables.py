@@ -35,18 +35,11 @@ def terminal_width() -> int | None:
 
 def wrapped(text: str, width: int, hanging: int = 4) -> str:
     """Return the text with lines longer than `width` continued at a word, `hanging` characters further in."""
-    return "\n".join(
-        textwrap.fill(
-            line,
-            width,
-            subsequent_indent=" " * (len(line) - len(line.lstrip()) + hanging),
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        if len(line) > width
-        else line
-        for line in text.split("\n")
-    )
+    wrapper, lines = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False), list[str]()
+    for line in text.split("\n"):
+        wrapper.subsequent_indent = " " * (len(line) - len(line.lstrip()) + hanging)
+        lines.append(wrapper.fill(line) if len(line) > width else line)
+    return "\n".join(lines)
 
 
 def print_text(text: str, hanging: int = 4) -> None:

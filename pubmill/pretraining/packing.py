@@ -127,9 +127,7 @@ class Splitter(Protocol):
 def pack_documents(texts: Iterable[str], splitter: Splitter, encoder: Encoder) -> TokenShard:
     """Split and encode documents; sentences and documents without tokens are left out and counted."""
     width = encoder.dtype.itemsize
-    ids: list[bytes] = []
-    sentences: list[int] = []
-    documents: list[int] = []
+    ids, sentences, documents = list[bytes](), list[int](), list[int]()
     empty_sentences = empty_documents = 0
     for text in texts:
         encoded = [encoder.encode(sentence) for sentence in splitter.split(text)]
