@@ -13,15 +13,13 @@ import numpy as np
 from benchmarks.speedrun_rules import TEXT, SpeedRun, budget
 from pubmill.errors import PubmillError
 from pubmill.hardware.provenance import provenance
-from pubmill.pretraining.arithmetic import BASE
+from pubmill.pretraining.arithmetic import BASE, Size, operations_of_batch, share_predicted
 from pubmill.pretraining.checkpoints import verified
-from pubmill.pretraining.document_losses import SCORED, masked_sums
-from pubmill.pretraining.engine import Pretraining
+from pubmill.pretraining.engine import SCORED, Pretraining, masked_sums
 from pubmill.pretraining.instances import Instances, Packed
 from pubmill.pretraining.masking import Vocabulary, read_vocabulary
 from pubmill.pretraining.packed_tokens import HELD_OUT, PackedTokens
 from pubmill.pretraining.segments import DivergedError, Segment, pretrain
-from pubmill.pretraining.step_costs import Size, operations_of_batch, share_predicted
 from pubmill.recipes import Optimisation, PretrainingRecipe
 from pubmill.recipes.reading import build
 from pubmill.recipes.writing import as_values

@@ -25,7 +25,7 @@ LONGEST = tuple(
         "workflow/test_extras", "acceptance/test_pmc_real", "workflow/test_elsewhere", "workflow/test_kills",
         "unit/test_attacks", "workflow/test_finetuning", "gpu/test_budgets", "workflow/test_tutorial",
         "unit/pretraining/test_distributed", "unit/tables/test_full_tables", "acceptance/test_tokens_real",
-        "gpu/test_finetuning_budgets", "workflow/test_access", "unit/pretraining/test_objectives",
+        "gpu/test_finetuning_budgets", "workflow/test_access", "unit/pretraining/test_learners",
         "workflow/test_pretraining", "unit/statistics/test_document_evidence",
         "unit/workflow/test_unmade_jobs", "gpu/test_traces", "workflow/test_wheel",
         "acceptance/test_relations_real", "unit/pretraining/test_engine", "unit/pretraining/test_methods",

@@ -16,8 +16,7 @@ from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.weight_updates import working_copy
 from pubmill.hardware.gpu_claims import take_gpu
-from pubmill.hardware.precision import autocast, choose_precision
-from pubmill.hardware.torch_setup import configure_cuda, gpu_is_used
+from pubmill.hardware.torch_setup import autocast, choose_precision, configure_cuda, gpu_is_used
 from pubmill.recipes import FinetuningRecipe, batch_memory
 from pubmill.storage.encoder_checks import is_causal
 

@@ -19,8 +19,7 @@ from pubmill.finetuning.predicting import DivergenceError, Predictor, tokens_at_
 from pubmill.finetuning.recorded_steps import RecordedSteps, Recorder, cuda_recorder
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.weight_updates import RecordableAdam, Update, compile_update, refresh
-from pubmill.hardware.precision import autocast
-from pubmill.hardware.torch_setup import to_device
+from pubmill.hardware.torch_setup import autocast, to_device
 from pubmill.messages.progress import report_progress
 from pubmill.recipes import FinetuningRecipe
 

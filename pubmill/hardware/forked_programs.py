@@ -58,16 +58,13 @@ class ForkServer:
 def start_server(program: Path) -> ForkServer | None:
     """Start the process that forks for a program; None where the environment names one already, or the
     system lacks what it needs (Linux 5.3)."""
-    return ForkServer(program) if VARIABLE not in os.environ and _has_pidfd() else None
-
-
-def _has_pidfd() -> bool:
-    """Return whether the system has handles of processes."""
+    if VARIABLE in os.environ:
+        return None
     try:
         os.close(os.pidfd_open(os.getpid()))
     except (AttributeError, OSError):
-        return False
-    return True
+        return None
+    return ForkServer(program)
 
 
 def status_in_fork() -> int | None:
@@ -119,19 +116,16 @@ class Request:
 
 
 def serve(number: int, prepare: Callable[[Request], None]) -> Request:
-    """Fork for each request that the listening socket `number` receives; return it in the fork.
-
-    `prepare` loads what a request and later ones need, in this process. A fork is killed if its caller ends.
-    The process exits once its standard input is closed and all forks have ended.
-    """
+    """Fork for each request that the listening socket `number` receives; return it in the fork. `prepare`
+    loads what a request and later ones need, in this process. A fork is killed if its caller ends. The
+    process exits once its standard input is closed and all forks have ended."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends with the run's other processes, without a traceback
     callers: dict[int, tuple[int, socket.socket]] = {}
     with socket.socket(fileno=number) as listener:
         waiting = [sys.stdin.fileno(), listener.fileno()]
         while waiting or callers:
-            ready, _, _ = select.select(
-                [*waiting, *callers, *(caller for _, caller in callers.values())], [], []
-            )
+            watched = [*waiting, *callers, *(caller for _, caller in callers.values())]
+            ready, _, _ = select.select(watched, [], [])
             _end_forks(callers, ready)
             if sys.stdin.fileno() in ready:
                 shutil.rmtree(Path(listener.getsockname()).parent, ignore_errors=True)
@@ -158,16 +152,12 @@ def _receive(caller: socket.socket) -> Request | None:
     """Return a caller's request; None if the caller ended, or stopped, before all was sent."""
     caller.settimeout(SECONDS)
     try:
-        return _read_request(caller)
+        length, streams, _, _ = socket.recv_fds(caller, LENGTH, len(STREAMS))
+        with caller.makefile("rb") as sent:
+            arguments, folder, mask, environment = json.loads(sent.read(int.from_bytes(length, "big")))
     except (OSError, ValueError):
         caller.close()
         return None
-
-
-def _read_request(caller: socket.socket) -> Request:
-    length, streams, _, _ = socket.recv_fds(caller, LENGTH, len(STREAMS))
-    with caller.makefile("rb") as sent:
-        arguments, folder, mask, environment = json.loads(sent.read(int.from_bytes(length, "big")))
     return Request(arguments, folder, mask, environment, list(streams))
 
 

@@ -10,11 +10,8 @@ from pubmill.errors import PubmillError
 
 TORCHRUN = (sys.executable, "-m", "torch.distributed.run")
 TORCHRUN_ENVIRONMENT = {"TORCH_ELASTIC_SHUTDOWN_TIMEOUT": "180"}
-"""Seconds that torchrun gives its processes to save and end after a request to stop.
-
-The same as in profiles/slurm before the time limit (`--signal`). Versions of PyTorch that do not know the
-variable give them 30.
-"""
+"""Seconds that torchrun gives its processes to save and end after a request to stop, as in profiles/slurm
+before the time limit (`--signal`). Versions of PyTorch that do not know the variable give them 30."""
 
 
 class SlurmJob(NamedTuple):
@@ -24,18 +21,11 @@ class SlurmJob(NamedTuple):
     address: str
     cores: str
 
-    @property
-    def port(self) -> int:
-        """Return the port at which the processes meet; jobs on the same node have nearby numbers."""
-        return 20_000 + self.number % 20_000
-
 
 def command(program: Sequence[str], nodes: int, processes: int, job: SlurmJob | None = None) -> list[str]:
     """Return the command that starts `program` (a path and its arguments) as several processes on each node.
-
     torchrun starts the processes of a node; srun starts one torchrun on each node of `job`. A job step has
-    all GPUs of the job, but since Slurm 22.05 only the cores that it requests again.
-    """
+    all GPUs of the job, but since Slurm 22.05 only the cores that it requests again."""
     if nodes > 1 and job is None:
         raise PubmillError(
             f"{nodes} nodes are asked for, but this is not a job of Slurm. Set `nodes` for the rule in "
@@ -44,11 +34,12 @@ def command(program: Sequence[str], nodes: int, processes: int, job: SlurmJob | 
     if job is None or nodes == 1:
         several = (*TORCHRUN, "--standalone", f"--nproc-per-node={processes}")
         return [*(several if processes > 1 else (sys.executable,)), *program]
+    port = 20_000 + job.number % 20_000  # jobs on the same node have nearby numbers
     return [
         *("srun", f"--nodes={nodes}", f"--ntasks={nodes}", "--ntasks-per-node=1"),
         *(f"--cpus-per-task={job.cores}", "--kill-on-bad-exit=1"),
         *(*TORCHRUN, f"--nnodes={nodes}", f"--nproc-per-node={processes}", "--rdzv-backend=c10d"),
-        *(f"--rdzv-id={job.number}", f"--rdzv-endpoint={job.address}:{job.port}", *program),
+        *(f"--rdzv-id={job.number}", f"--rdzv-endpoint={job.address}:{port}", *program),
     ]
 
 

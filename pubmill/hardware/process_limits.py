@@ -30,12 +30,7 @@ _ADVICE = (
 
 def limited(main: Callable[[], None]) -> Callable[[], None]:
     """Wrap a program so that it runs under the limits; a `PubmillError` names the limit that it exceeded."""
-
-    def under_limits() -> None:
-        with _limited_process():
-            main()
-
-    return under_limits
+    return _limited_process()(main)
 
 
 @contextmanager
@@ -52,7 +47,9 @@ def _limited_process() -> Iterator[None]:
     except MemoryError:
         raise PubmillError(f"the program needs more than {MEMORY:,} bytes of memory; {_ADVICE}") from None
     except (OSError, PubmillError) as error:
-        if _error_number(error) == errno.EFBIG and resource.getrlimit(resource.RLIMIT_FSIZE)[0] == WRITTEN:
+        cause = error if isinstance(error, OSError) else error.__cause__
+        too_large = isinstance(cause, OSError) and cause.errno == errno.EFBIG
+        if too_large and resource.getrlimit(resource.RLIMIT_FSIZE)[0] == WRITTEN:
             raise PubmillError(f"a file that is written has more than {WRITTEN:,} bytes; {_ADVICE}") from None
         raise
 
@@ -65,12 +62,6 @@ def _lower_limit(kind: int, most: int) -> None:
         hard = lowest + GRACE if hard == resource.RLIM_INFINITY else min(hard, lowest + GRACE)
     with suppress(ValueError):  # macOS has no limit of address space.
         resource.setrlimit(kind, (lowest, hard))
-
-
-def _error_number(error: BaseException) -> int | None:
-    """Return the system's number of an error, or of its cause."""
-    cause = error if isinstance(error, OSError) else error.__cause__
-    return cause.errno if isinstance(cause, OSError) else None
 
 
 def _raise_out_of_time(number: int, frame: FrameType | None) -> None:

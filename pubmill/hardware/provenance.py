@@ -13,17 +13,7 @@ from pubmill.messages.installation import DATA
 
 COMMIT = "COMMIT"
 """File of an installed package: the commit that it was built from."""
-PACKAGES = (
-    "torch",
-    "transformers",
-    "tokenizers",
-    "safetensors",
-    "numpy",
-    "seqeval",
-    "pyarrow",
-    "duckdb",
-    "nltk",
-)
+PACKAGES = "torch transformers tokenizers safetensors numpy seqeval pyarrow duckdb nltk".split()
 """Packages whose versions can change a result."""
 
 
@@ -59,10 +49,7 @@ def provenance() -> ProcessProvenance:
 
 def commit(root: Path = DATA) -> str | None:
     """Return the commit of the checkout `root`, with `-dirty` if tracked files differ, or the one that an
-    installed package was built from; None if there is none.
-
-    Variables such as `GIT_DIR`, which name another repository, are not obeyed.
-    """
+    installed package was built from; None if there is none. Variables such as `GIT_DIR` are not obeyed."""
     if not (root / ".git").exists():
         return (root / COMMIT).read_text().strip() if (root / COMMIT).is_file() else None
     command = ["git", "-C", str(root), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"]

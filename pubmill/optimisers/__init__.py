@@ -1,5 +1,4 @@
-"""Registry of optimisers: the state that each keeps per weight, and its constructor. Does not import
-torch."""
+"""Registry of optimisers: the state that each keeps per weight, its constructor and cost. Loads no torch."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +8,7 @@ from typing import Any
 COUNT = "step"
 """Name of the state entry that is a single number; every other entry has the size of its weight."""
 FLOAT32 = 4
+ITERATIONS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +38,8 @@ class Optimiser:
         return 3 * FLOAT32 + self.state_bytes
 
     def make(self, groups: Sequence[dict[str, Any]], sharded: bool = False, **settings: Any) -> Any:
-        """Return the `torch.optim.Optimizer` of these groups of parameters. `sharded`: each process keeps its
-        share of the state."""
+        """Return the `torch.optim.Optimizer` of these groups. `sharded`: each process keeps its share of the
+        state."""
         module, _, name = self.kind.partition(":")
         kind, settings = getattr(import_module(module), name), {**settings, **self.settings}
         if sharded:
@@ -51,9 +51,18 @@ class Optimiser:
 ADAM = COUNT, "exp_avg", "exp_avg_sq"
 OPTIMISERS: dict[str, Optimiser] = {
     "adamw": Optimiser(kind="torch.optim:AdamW", state=ADAM, settings={"fused": True}),
-    "lamb": Optimiser(kind="pubmill.optimisers.lamb:Lamb", state=ADAM),
-    "decoupled-adamw": Optimiser(kind="pubmill.optimisers.stable_adamw:DecoupledAdamW", state=ADAM),
-    "stable-adamw": Optimiser(kind="pubmill.optimisers.stable_adamw:StableAdamW", state=ADAM),
+    "lamb": Optimiser(kind="pubmill.optimisers.adaptive:Lamb", state=ADAM),
+    "decoupled-adamw": Optimiser(kind="pubmill.optimisers.adaptive:DecoupledAdamW", state=ADAM),
+    "stable-adamw": Optimiser(kind="pubmill.optimisers.adaptive:StableAdamW", state=ADAM),
     "muon": Optimiser(kind="pubmill.optimisers.muon:Muon", state=ADAM, matrices=True),
 }
 """Optimisers by their name in recipes."""
+
+
+def orthogonal_operations(rows: int, columns: int) -> int:
+    """Return the operations of the matrix products for the update of one matrix. Forward and backward pass
+    need 6 operations for each weight and token. Relative to these, a square matrix of m rows needs
+    `ITERATIONS` x m / B in a step of B tokens: with m = 1024, 31 % at 16,384 tokens and 0.1 % at 4
+    million."""
+    less, more = sorted((rows, columns))
+    return ITERATIONS * 2 * (2 * less**2 * more + less**3)

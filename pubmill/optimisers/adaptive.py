@@ -1,4 +1,4 @@
-"""What optimisers with Adam's two running means have in common."""
+"""Optimisers with Adam's two running means: LAMB, AdamW with decoupled decay, StableAdamW."""
 
 from typing import Any
 
@@ -39,15 +39,80 @@ class Adaptive(torch.optim.Optimizer):
         return state
 
 
-def running_means(states: list[dict[str, Tensor]]) -> tuple[list[Tensor], list[Tensor]]:
-    """Return the running means of gradients and of their squares."""
-    return [state["exp_avg"] for state in states], [state["exp_avg_sq"] for state in states]
-
-
 def move_means(
-    means: list[Tensor], squares: list[Tensor], gradients: list[Tensor], first: float, second: float
-) -> None:
-    """Move the running means towards the gradients and their squares."""
+    states: list[dict[str, Tensor]], gradients: list[Tensor], first: float, second: float
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Move the running means towards the gradients and their squares; return them."""
+    means, squares = ([state[name] for state in states] for name in ("exp_avg", "exp_avg_sq"))
     torch._foreach_lerp_(means, gradients, 1 - first)
     torch._foreach_mul_(squares, second)
     torch._foreach_addcmul_(squares, gradients, gradients, value=1 - second)
+    return means, squares
+
+
+class Lamb(Adaptive):
+    """LAMB (You et al. 2020, algorithm 2), with bias correction and decoupled weight decay. For each weight
+    matrix, Adam's update is scaled by the ratio of the weights' norm to the update's norm (1 where either is
+    0). Vectors, whose group has no weight decay, get Adam's update, as in BERT's and ALBERT's programs. torch
+    has no LAMB."""
+
+    def _update(
+        self, weights: list[Tensor], gradients: list[Tensor], states: list[dict[str, Tensor]], group: Any
+    ) -> None:
+        first, second = group["betas"]
+        means, squares = move_means(states, gradients, first, second)
+        counts = [state["step"].add_(1).item() for state in states]
+        directions = torch._foreach_div(means, [1 - first**count for count in counts])
+        roots = torch._foreach_div(squares, [1 - second**count for count in counts])
+        torch._foreach_sqrt_(roots)
+        torch._foreach_add_(roots, group["eps"])
+        torch._foreach_div_(directions, roots)
+        if decay := group["weight_decay"]:
+            torch._foreach_add_(directions, torch._foreach_mul(weights, decay))
+            sizes, steps = (torch.stack(torch._foreach_norm(some)) for some in (weights, directions))
+            ratios = torch.where((sizes > 0) & (steps > 0), sizes / steps, 1.0)
+            torch._foreach_mul_(directions, list((group["lr"] * ratios).unbind()))
+        else:
+            torch._foreach_mul_(directions, group["lr"])
+        torch._foreach_sub_(weights, directions)
+
+
+class DecoupledAdamW(Adaptive):
+    """AdamW whose decay is not multiplied by the rate: a weight loses `weight_decay` times the share of the
+    peak rate (Loshchilov and Hutter 2019, equation 12; MosaicML Composer's class of this name)."""
+
+    stable = False
+
+    def _update(
+        self, weights: list[Tensor], gradients: list[Tensor], states: list[dict[str, Tensor]], group: Any
+    ) -> None:
+        count = int(states[0]["step"].item())
+        for state in states:
+            state["step"].add_(1)
+        # With these the running means need no correction for their beginning at zero.
+        first, second = (beta * (1 - beta**count) / (1 - beta ** (count + 1)) for beta in group["betas"])
+        means, squares = move_means(states, gradients, first, second)
+        rates = self._rates(gradients, squares, group)
+        torch._foreach_mul_(weights, [1 - rate / group["peak"] * group["weight_decay"] for rate in rates])
+        directions = torch._foreach_sqrt(squares)
+        torch._foreach_add_(directions, group["eps"])
+        directions = torch._foreach_div(means, directions)
+        torch._foreach_mul_(directions, rates)
+        torch._foreach_sub_(weights, directions)
+
+    def _rates(self, gradients: list[Tensor], squares: list[Tensor], group: dict[str, Any]) -> list[float]:
+        """Return the rate of each weight."""
+        if not self.stable:
+            return [group["lr"]] * len(gradients)
+        roots = torch._foreach_sqrt(torch._foreach_clamp_min(squares, group["eps"] ** 2))
+        norms = torch.stack(torch._foreach_norm(torch._foreach_div(gradients, roots))).tolist()
+        sizes = [gradient.numel() ** 0.5 for gradient in gradients]
+        return [group["lr"] / max(1.0, norm / size) for norm, size in zip(norms, sizes, strict=True)]
+
+
+class StableAdamW(DecoupledAdamW):
+    """The same with the rate of each weight divided by the root mean square of its gradient over the running
+    one, where that exceeds 1; it replaces gradient clipping (Wortsman et al. 2023, algorithm 2;
+    AnswerDotAI/ModernBERT@8c57a0f src/optimizer.py)."""
+
+    stable = True

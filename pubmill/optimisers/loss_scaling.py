@@ -70,11 +70,7 @@ class LossScaling:
         if not self.active:
             return {"skipped": self.skipped} if self.skipped else {}
         kept = self._scaler.state_dict()
-        return {
-            "skipped": self.skipped,
-            "scale": kept["scale"],
-            "updates_at_scale": kept["_growth_tracker"],
-        }
+        return {"skipped": self.skipped, "scale": kept["scale"], "updates_at_scale": kept["_growth_tracker"]}
 
     def restore(self, state: ScalingState) -> None:
         """Continue from a `state`, which may be that of a training without scaling."""

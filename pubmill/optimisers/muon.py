@@ -5,22 +5,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pubmill.optimisers.newton_schulz import ITERATIONS
+from pubmill.optimisers import ITERATIONS
 
 MOMENTUM = 0.95
 COEFFICIENTS = 3.4445, -4.775, 2.0315
 MATCHED = 0.2
-"""Root mean square of AdamW's updates, to which those of matrices are scaled (Liu et al. 2025), so that both
-kinds of weights have one rate."""
+"""Root mean square of AdamW's updates, and of those of matrices (Liu et al. 2025), so that one rate fits
+all."""
 
 
 class Muon(torch.optim.AdamW):
     """AdamW, but in groups that are `orthogonal` the update is the momentum's nearest orthogonal matrix,
-    approximated by five Newton-Schulz iterations, with Nesterov momentum.
-
-    The numbers are those of torch.optim.Muon with `match_rms_adamw`, which has no AdamW for the other
-    weights. Matrices of equal shape are updated together.
-    """
+    approximated by five Newton-Schulz iterations, with Nesterov momentum. The numbers are those of
+    torch.optim.Muon with `match_rms_adamw`, which has no AdamW for the other weights. Equal shapes are
+    updated together."""
 
     def __init__(
         self, params: Any, lr: float, betas: tuple[float, float], eps: float, weight_decay: float = 0.0
@@ -66,8 +64,8 @@ class Muon(torch.optim.AdamW):
 
 
 def orthogonal(matrices: Tensor) -> Tensor:
-    """Return about the nearest orthogonal matrices (count, rows, columns), in bfloat16: all singular values
-    between about 0.7 and 1.2."""
+    """Return about the nearest orthogonal matrices, in bfloat16: singular values between about 0.7 and
+    1.2."""
     wide = matrices.shape[-2] > matrices.shape[-1]
     estimate = (matrices.mT if wide else matrices).bfloat16()
     estimate = estimate / estimate.norm(dim=(-2, -1), keepdim=True).clamp_min(1e-7)

@@ -13,14 +13,6 @@ from pubmill.stages.gpus import Gpus
 from pubmill.storage.result_paths import RunKey
 
 
-class Sizes(NamedTuple):
-    """Layers, width and number of positions of a model; None where the weights that say it are not here."""
-
-    layers: int
-    hidden: int
-    positions: int | None
-
-
 class LongestBatch(NamedTuple):
     """The largest batch of a protocol's search with the longest inputs, on models of the same sizes. `length`
     in tokens; None where it is the model's, which is not known yet."""
@@ -44,34 +36,32 @@ class LongestBatch(NamedTuple):
         return -(-self.inputs // max(1, at_once))
 
 
-def sizes_of_model(graph: Graph, model: str) -> Sizes:
-    """Return a model's sizes: of its recipe, else of its configuration if that is here, else assumed by
-    `size:` of its spec."""
+def sizes_of_model(graph: Graph, model: str) -> tuple[int, int, int | None]:
+    """Return a model's layers, width and positions: of its recipe, else its configuration if that is here,
+    else its spec's `size:`; None where the weights that say the positions are not here."""
     spec, assumed = graph.specs.models[model], costs.architecture_of(graph, model)
     if isinstance(spec.weights, RecipeWeights):
-        return Sizes(assumed.layers, assumed.hidden_size, assumed.max_positions)
+        return assumed.layers, assumed.hidden_size, assumed.max_positions
     path = Path(graph.paths.model(model, "config.json"))
     config: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return Sizes(
-        config.get("num_hidden_layers", assumed.layers),
-        config.get("hidden_size", assumed.hidden_size),
-        config.get("max_position_embeddings"),
-    )
+    layers = config.get("num_hidden_layers", assumed.layers)
+    hidden = config.get("hidden_size", assumed.hidden_size)
+    return layers, hidden, config.get("max_position_embeddings")
 
 
 def longest_batch(graph: Graph, run: RunKey) -> LongestBatch:
     """Return the largest batch that a run or its search computes, with inputs of `max_length`."""
     protocol, data = graph.specs.protocols[run.protocol], graph.specs.datasets[run.dataset]
-    recipe, sizes = graph.runs.recipe(run).values, sizes_of_model(graph, run.model)
+    recipe, (layers, hidden, positions) = graph.runs.recipe(run).values, sizes_of_model(graph, run.model)
     choosing = protocol.settings[run.setting].chosen_by or run.setting
     tried = protocol.grid(data, run.model, choosing).get("batch_size", ())
-    limits = [one for one in (recipe.get("max_length", 512), sizes.positions) if one is not None]
+    limits = [one for one in (recipe.get("max_length", 512), positions) if one is not None]
     return LongestBatch(
         run.protocol,
         min(limits, default=None),
         max([recipe.get("batch_size", 0), *tried]),
-        sizes.layers,
-        sizes.hidden,
+        layers,
+        hidden,
         costs.parameters_of_model(graph, run.model),
     )
 

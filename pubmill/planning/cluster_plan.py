@@ -8,7 +8,7 @@ from rich.table import Table
 
 from pubmill.errors import PubmillError
 from pubmill.messages.installation import root
-from pubmill.planning.job import Job
+from pubmill.planning.plan import Job
 from pubmill.planning.terminal_tables import table
 from pubmill.specs import strict_yaml
 from pubmill.stages import Graph
@@ -88,22 +88,16 @@ def _needs(job: Job, graph: Graph, gpus: Gpus, profile: Mapping[str, Any]) -> Ne
 
 
 def _settings(rule: str, profile: Mapping[str, Any]) -> dict[str, str | int]:
-    """Return the resources that a profile sets for a rule."""
-    return {**_defaults(profile), **profile.get("set-resources", {}).get(rule, {})}
-
-
-def _defaults(profile: Mapping[str, Any]) -> dict[str, str]:
-    """Return `default-resources`, which a profile lists as `name=value`, but for memory and time."""
+    """Return the resources that a profile sets for a rule, and its defaults, but for memory and time."""
     pairs = (str(one).partition("=") for one in profile.get("default-resources", []))
-    return {name: value for name, _, value in pairs if name not in ("mem_mb", "runtime")}
+    defaults = {name: value for name, _, value in pairs if name not in ("mem_mb", "runtime")}
+    return {**defaults, **profile.get("set-resources", {}).get(rule, {})}
 
 
 def requests_table(asked: Iterable[ClusterRequest]) -> Table:
     """Return the requests as a table."""
-    made = table("rule", "jobs", "partition", "GPUs", "memory, GB", "time, h")
+    made = table("rule", "jobs", "partition", "GPUs", "memory, GB", "time, h", numbers=(1, 3, 4, 5))
     for one in asked:
         hours, memory = f"{one.minutes / 60:,.1f}", f"{one.memory / 1000:,.1f}"
         made.add_row(one.rule, f"{one.jobs:,}", one.partition, str(one.gpus or ""), memory, hours)
-    for column in (1, 3, 4, 5):
-        made.columns[column].justify = "right"
     return made

@@ -1,17 +1,17 @@
-"""Cost of a study, estimated before anything runs: jobs, bytes, and hours of processors and GPUs."""
+"""Cost of a study, estimated before anything runs: jobs, bytes, hours of processors and GPUs, search."""
 
 import csv
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from statistics import fmean
+from types import SimpleNamespace
 
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import counted
 from pubmill.planning.batch_plan import LongestBatch, longest_batch
-from pubmill.planning.job import Job
 from pubmill.recipes.models import ArchivedWeights, ReleasedWeights
 from pubmill.specs import RecipeWeights
 from pubmill.specs.pretraining_checks import needed_before
@@ -21,6 +21,29 @@ from pubmill.stages.gpus import Gpus
 from pubmill.stages.run_stages import TrialStage
 from pubmill.stages.stage import ASSUMED, Bytes, Seconds, TrainingStage, run_of
 from pubmill.storage.result_paths import Paths
+
+ADVICE = (
+    "  fewer: --search own tries only your own models,",
+    "         --choice lr=3e-5,batch=32,epochs=20 searches nothing;",
+    "         such cells are not compared with published values",
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of a rule; `to_do` is false if its output exists and matches its recipe. `cause`: what makes it
+    run, empty if it only follows from other jobs; `local`: it always runs where Snakemake runs."""
+
+    rule: str
+    wildcards: Mapping[str, str]
+    to_do: bool
+    cause: str = ""
+    local: bool = False
+
+    @property
+    def named_wildcards(self) -> SimpleNamespace:
+        """The wildcards as a stage takes them: as attributes."""
+        return SimpleNamespace(**self.wildcards)
 
 
 @dataclass
@@ -37,13 +60,10 @@ class Training:
 
 @dataclass
 class Plan:
-    """Jobs that a study still has to run, and what they need.
-
-    `there`: jobs of each group whose output exists. `bytes_known` and `bytes_assumed` will be downloaded, and
-    `files_unknown` files of unknown size; `disk` is an assumed number of bytes. `saved`: the
-    pretrainings that released weights replace. `trained`: what finished trainings took. `batches`: the
-    largest of fine-tunings.
-    """
+    """Jobs that a study still has to run, and what they need. `there`: jobs of each group whose output
+    exists. `bytes_known` and `bytes_assumed` will be downloaded, and `files_unknown` files of unknown size;
+    `disk` is an assumed number of bytes. `saved`: the pretrainings that released weights replace. `trained`:
+    what finished trainings took. `batches`: the largest of fine-tunings."""
 
     to_do: Counter[str] = field(default_factory=Counter)
     there: Counter[str] = field(default_factory=Counter)
@@ -67,13 +87,13 @@ def make_plan(jobs: Iterable[Job], graph: Graph, gpus: Gpus) -> Plan:
     batch_of = cache(partial(longest_batch, graph))
     for job in jobs:
         kind = stages().get(job.rule)
-        stage = graph.stage(kind) if kind else None
+        stage, group = graph.stage(kind) if kind else None, group_of(job.rule)
         if not job.to_do:
-            plan.there[group_of(job.rule)] += 1
+            plan.there[group] += 1
             if isinstance(stage, TrainingStage) and stage.use == "finetuning":
                 plan.runs_there.append("/".join(job.wildcards.values()))
             continue
-        plan.to_do[group_of(job.rule)] += 1
+        plan.to_do[group] += 1
         if isinstance(stage, TrainingStage):
             _add_training(plan, job, stage, gpus)
             if stage.use == "finetuning":
@@ -82,16 +102,12 @@ def make_plan(jobs: Iterable[Job], graph: Graph, gpus: Gpus) -> Plan:
                 source = f"{seconds.seconds:,.0f} s a job ({seconds.source})"
                 plan.trained.setdefault(stage.use, set()).add(source)
         else:
-            _add_processor(plan, job, measured(job.rule) or (stage.seconds if stage else ASSUMED))
+            known = measured(job.rule) or (stage.seconds if stage else ASSUMED)
+            plan.seconds[group] = plan.seconds.get(group, 0.0) + known.seconds
+            plan.sources.setdefault(group, set()).add(known.source)
         if stage:
             _add_bytes(plan, stage.bytes_of(job.named_wildcards))
     return plan
-
-
-def _add_processor(plan: Plan, job: Job, known: Seconds) -> None:
-    group = group_of(job.rule)
-    plan.seconds[group] = plan.seconds.get(group, 0.0) + known.seconds
-    plan.sources.setdefault(group, set()).add(known.source)
 
 
 def _add_training(plan: Plan, job: Job, stage: TrainingStage, gpus: Gpus) -> None:
@@ -160,8 +176,7 @@ def hours(trainings: Sequence[Training], gpus: Gpus) -> dict[str, float]:
 
 
 def measured_seconds(paths: Paths) -> Callable[[str], Seconds | None]:
-    """Return a function from a rule to the mean seconds of its finished jobs in these results; None without
-    any."""
+    """Return a function from a rule to the mean seconds of its finished jobs here; None without any."""
     folder = Path(paths.at("benchmarks"))
 
     @cache
@@ -186,20 +201,9 @@ def _read_seconds(path: Path) -> float:
         ) from None
 
 
-ADVICE = (
-    "  fewer: --search own tries only your own models,",
-    "         --choice lr=3e-5,batch=32,epochs=20 searches nothing;",
-    "         such cells are not compared with published values",
-)
-
-
 def search_lines(jobs: Iterable[Job], graph: Graph) -> list[str]:
-    """Return how many of the jobs to do search for hyper-parameters, with which models, and
-    what replaces them.
-
-    Jobs are those that a dry run counts as trials: trials, and the choice among them. Without trials there
-    are no lines.
-    """
+    """Return how many of the jobs to do search for hyper-parameters (trials, and the choice among them), with
+    which models, and what replaces them; no lines without trials."""
     to_do = [job for job in jobs if job.to_do]
     trials = Counter(job.wildcards["model"] for job in to_do if job.rule == TrialStage.name)
     if not trials:

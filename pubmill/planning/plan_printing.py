@@ -21,6 +21,7 @@ PARTS = (
     "follows another, which changes no result; layers and width: of the recipe, of the model's configuration "
     "if they are here, or of `size:` in the spec"
 )
+UNKNOWN_PARTS = "parts of a batch: unknown where inputs are as long as a model whose weights are not here"
 EXAMPLES = "number of examples: from the specs; tokens per example, and that all epochs run: assumed"
 
 
@@ -75,9 +76,7 @@ def answer(plan: Plan, gpus: Gpus) -> list[str]:
 
 def _print_stages(to: Console, plan: Plan) -> list[str]:
     """Print the stages; return the sources of their CPU-hours."""
-    made = table("stage", "to do", "done", "CPU-hours")
-    for column in made.columns[1:]:
-        column.justify = "right"
+    made = table("stage", "to do", "done", "CPU-hours", numbers=range(1, 4))
     for stage in (*GROUPS, OTHER):
         if plan.to_do[stage] or plan.there[stage]:
             hours_of_stage = shown(plan.seconds[stage] / 3600) if stage in plan.seconds else ""
@@ -93,9 +92,7 @@ def _print_stages(to: Console, plan: Plan) -> list[str]:
 def _print_trainings(to: Console, heading: str, trainings: Sequence[Training], gpus: Gpus) -> None:
     if not trainings:
         return
-    made = table(f"{heading}: GPU-hours", "jobs", *gpus.peaks)
-    for column in made.columns[1:]:
-        column.justify = "right"
+    made = table(f"{heading}: GPU-hours", "jobs", *gpus.peaks, numbers=range(1, 2 + len(gpus.peaks)))
     for training in (*trainings, None):
         some = [training] if training else trainings
         made.add_row(
@@ -108,19 +105,17 @@ def _print_trainings(to: Console, heading: str, trainings: Sequence[Training], g
 
 def _print_batches(to: Console, plan: Plan, gpus: Gpus) -> list[str]:
     """Print which batches of the longest inputs a GPU computes in parts or not at all; return the sources."""
-    unknown = sum(one.length is None for one in plan.batches)
-    notes = ["parts of a batch: unknown where inputs are as long as a model whose weights are not here"]
-    made = table("Fine-tuning: parts of a batch of the longest inputs", "layers x width", *gpus.memory)
-    for column in made.columns[1:]:
-        column.justify = "right"
-    rows = divided(plan.batches, gpus)
+    rows, numbers = divided(plan.batches, gpus), range(1, 2 + len(gpus.memory))
+    heading = "Fine-tuning: parts of a batch of the longest inputs"
+    made = table(heading, "layers x width", *gpus.memory, numbers=numbers)
     for batch, parts in rows:
         name = f"{batch.protocol}: {batch.inputs} of {batch.length:,} tokens"
         cells = ("too large" if one is None else str(one) for one in parts)
         made.add_row(name, f"{batch.layers} x {batch.hidden}", *cells)
     if rows:
         to.print(made)
-    return [*([PARTS] if rows else []), *(notes if unknown else [])]
+    unknown = any(one.length is None for one in plan.batches)
+    return [*([PARTS] if rows else []), *([UNKNOWN_PARTS] if unknown else [])]
 
 
 def _print_finished(to: Console, plan: Plan) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
+from pubmill.messages.wording import counted
 from pubmill.specs import PubmedSource
 from pubmill.stages.ncbi_files import pubmed_files
 from pubmill.storage.listings import list_folder
@@ -28,24 +29,18 @@ class PubmedPlan:
 
     def hours(self, cores: int) -> dict[str, float]:
         """Return the hours of each step on this number of cores, from measured rates."""
-        return {
-            step: self.files * seconds / 3600 / (1 if step == SINGLE else cores)
-            for step, seconds in SECONDS.items()
-        }
+        used = {step: 1 if step == SINGLE else cores for step in SECONDS}
+        return {step: self.files * seconds / 3600 / used[step] for step, seconds in SECONDS.items()}
 
     def lines(self, cores: int, megabits: float) -> Iterator[str]:
         """Yield the plan as text; `megabits` is the assumed speed of the connection per second."""
-        unknown = f", and {self.unknown:,} file{'s' * (self.unknown != 1)} of unknown size" * bool(
-            self.unknown
-        )
+        unknown = f", and {counted(self.unknown, 'file')} of unknown size" if self.unknown else ""
         yield f"{self.source}: {self.files:,} files to download: {self.known_bytes / 1e9:.2f} GB{unknown}"
         yield from (f"  sizes unknown: {problem}" for problem in self.problems)
         if self.absent:
-            shown = ", ".join(self.absent[:5]) + (
-                f" and {len(self.absent) - 5} more" * (len(self.absent) > 5)
-            )
+            more = f" and {len(self.absent) - 5} more" if len(self.absent) > 5 else ""
             listing = commands.pubmill("sources", "pubmed")
-            yield f"  not on the server: {shown}; list its files with `{listing}`"
+            yield f"  not on the server: {', '.join(self.absent[:5])}{more}; list its files with `{listing}`"
         if self.known_bytes:
             hours = self.known_bytes * 8 / megabits / 1e6 / 3600
             yield f"  download: {hours:.1f} h for the known bytes, at {megabits:g} Mbit/s"
@@ -56,8 +51,7 @@ class PubmedPlan:
 def plan(source: PubmedSource, mirror: str | None = None) -> PubmedPlan:
     """Look up the sizes of a source's files in the listings of its folders."""
     paths = pubmed_files(source)
-    known, absent, problems = 0, [], []
-    unknown = 0
+    known, unknown, absent, problems = 0, 0, [], []
     for folder in source.files:
         wanted = [path for path in paths if path.startswith(f"{folder}/")]
         try:
@@ -70,7 +64,7 @@ def plan(source: PubmedSource, mirror: str | None = None) -> PubmedPlan:
             name = path.rpartition("/")[2]
             if name not in listed:
                 absent.append(path)
-            size = listed.get(name)
-            known += size or 0
-            unknown += name in listed and size is None
+                continue
+            known += listed[name] or 0
+            unknown += listed[name] is None
     return PubmedPlan(source.name, len(paths), known, unknown, tuple(absent), tuple(problems))

@@ -1,7 +1,8 @@
 """Files from the network and models of the hub that a study needs, and which of them cannot be reached."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -10,7 +11,7 @@ import huggingface_hub
 import requests
 from huggingface_hub.constants import HF_HUB_CACHE
 
-from pubmill.planning.job import Job
+from pubmill.planning.plan import Job
 from pubmill.recipes.models import ReleasedWeights
 from pubmill.stages import Graph
 from pubmill.storage.model_folders import CONFIG, PICKLED, WEIGHTS
@@ -65,7 +66,9 @@ def required_files(jobs: Iterable[Job], graph: Graph) -> RequiredFiles:
 def out_of_reach(wanted: RequiredFiles, mirror: str | None) -> list[str]:
     """Return one line for each file and model that cannot be reached: not in the mirror, or no host answers.
     If only some hosts are silent, the run starts: their jobs fail alone, and the others continue."""
-    lacking = [f"{url}: expected the file {path}" for url, path in _unmirrored(wanted, mirror)]
+    paths = {url: path_in_mirror(url, mirror) for url in wanted.urls}
+    absent = {url: path for url, path in paths.items() if path is not None and not path.is_file()}
+    lacking = [f"{url}: expected the file {path}" for url, path in absent.items()]
     models = [model for model in wanted.models if not is_cached(at_commit(model, mirror))]
     hosts = {urlsplit(url).netloc for url in wanted.urls if mirror is None}
     hosts |= {urlsplit(HUB).netloc} if models else set()
@@ -90,22 +93,9 @@ def is_cached(model: HubModel, cache: Path | None = None) -> bool:
     """Return whether the hub's cache has the model's configuration and weights at this revision."""
     if model.revision is None:
         return False
-    names = (CONFIG, WEIGHTS, PICKLED)
-    cached = [
-        isinstance(
-            huggingface_hub.try_to_load_from_cache(model.id, name, cache_dir=cache, revision=model.revision),
-            str,
-        )
-        for name in names
-    ]
-    return cached[0] and any(cached[1:])
-
-
-def _unmirrored(wanted: RequiredFiles, mirror: str | None) -> Iterator[tuple[str, Path]]:
-    for url in wanted.urls:
-        path = path_in_mirror(url, mirror)
-        if path is not None and not path.is_file():
-            yield url, path
+    find = partial(huggingface_hub.try_to_load_from_cache, model.id, cache_dir=cache, revision=model.revision)
+    config, *weights = (isinstance(find(name), str) for name in (CONFIG, WEIGHTS, PICKLED))
+    return config and any(weights)
 
 
 def _host_answers(host: str) -> bool:

@@ -3,7 +3,7 @@
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from itertools import groupby
 
 from rich import box
@@ -35,18 +35,11 @@ def terminal_width() -> int | None:
 
 def wrapped(text: str, width: int, hanging: int = 4) -> str:
     """Return the text with lines longer than `width` continued at a word, `hanging` characters further in."""
-    return "\n".join(
-        textwrap.fill(
-            line,
-            width,
-            subsequent_indent=" " * (len(line) - len(line.lstrip()) + hanging),
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        if len(line) > width
-        else line
-        for line in text.split("\n")
-    )
+    wrapper, lines = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False), list[str]()
+    for line in text.split("\n"):
+        wrapper.subsequent_indent = " " * (len(line) - len(line.lstrip()) + hanging)
+        lines.append(wrapper.fill(line) if len(line) > width else line)
+    return "\n".join(lines)
 
 
 def print_text(text: str, hanging: int = 4) -> None:
@@ -76,11 +69,12 @@ def console(piped: int = PIPED_WIDTH) -> Console:
     return _Console(width=terminal_width() or piped, highlight=False, markup=False)
 
 
-def table(*headings: str) -> Table:
-    """Return an empty table that never truncates text: long text continues on the next line."""
+def table(*headings: str, numbers: Container[int] = ()) -> Table:
+    """Return an empty table that never truncates text: long text continues on the next line. `numbers`:
+    columns that are aligned to the right."""
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in headings:
-        made.add_column(heading, overflow="fold")
+    for place, heading in enumerate(headings):
+        made.add_column(heading, overflow="fold", justify="right" if place in numbers else "left")
     return made
 
 

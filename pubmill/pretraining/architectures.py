@@ -5,51 +5,33 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from torch import nn
-from transformers import (
-    AlbertConfig,
-    AlbertForMaskedLM,
-    AlbertForPreTraining,
-    BertConfig,
-    BertForMaskedLM,
-    BertForPreTraining,
-    ElectraConfig,
-    ElectraForMaskedLM,
-    ElectraForPreTraining,
-    MegatronBertConfig,
-    MegatronBertForMaskedLM,
-    MegatronBertForPreTraining,
-    ModernBertConfig,
-    ModernBertForMaskedLM,
-    PreTrainedConfig,
-    PreTrainedModel,
-    RobertaConfig,
-    RobertaForMaskedLM,
-)
+from transformers import ElectraForMaskedLM, ModernBertConfig, PreTrainedConfig, PreTrainedModel
 
 from pubmill.errors import PubmillError
 from pubmill.recipes import Architecture, Generator, Objective
 from pubmill.recipes.objectives import PAIRS
 
 CONFIGS: dict[str, Any] = {
-    "bert": BertConfig,
-    "roberta": RobertaConfig,
-    "electra": ElectraConfig,
-    "albert": AlbertConfig,
-    "megatron-bert": MegatronBertConfig,
+    "bert": transformers.BertConfig,
+    "roberta": transformers.RobertaConfig,
+    "electra": transformers.ElectraConfig,
+    "albert": transformers.AlbertConfig,
+    "megatron-bert": transformers.MegatronBertConfig,
 }
 WITH_PAIRS: dict[str, Any] = {
-    "bert": BertForPreTraining,
-    "albert": AlbertForPreTraining,
-    "megatron-bert": MegatronBertForPreTraining,
+    "bert": transformers.BertForPreTraining,
+    "albert": transformers.AlbertForPreTraining,
+    "megatron-bert": transformers.MegatronBertForPreTraining,
 }
 WITHOUT_PAIRS: dict[str, Any] = {
-    "bert": BertForMaskedLM,
-    "roberta": RobertaForMaskedLM,
-    "electra": ElectraForPreTraining,
-    "albert": AlbertForMaskedLM,
-    "megatron-bert": MegatronBertForMaskedLM,
-    "modernbert": ModernBertForMaskedLM,
+    "bert": transformers.BertForMaskedLM,
+    "roberta": transformers.RobertaForMaskedLM,
+    "electra": transformers.ElectraForPreTraining,
+    "albert": transformers.AlbertForMaskedLM,
+    "megatron-bert": transformers.MegatronBertForMaskedLM,
+    "modernbert": transformers.ModernBertForMaskedLM,
 }
 SIZES = {
     "hidden_size": "hidden_size",
@@ -58,6 +40,8 @@ SIZES = {
     "intermediate_size": "intermediate_size",
 }
 """Names of an `Architecture`'s sizes in transformers' configurations."""
+COMPARED = ("layer_types", "rope_parameters", "local_attention", "hidden_activation")
+BIASES = ("norm_bias", "attention_bias", "mlp_bias", "classifier_bias")
 
 
 def make_config(architecture: Architecture, vocab_size: int, special: dict[str, int]) -> PreTrainedConfig:
@@ -90,18 +74,14 @@ def make_config(architecture: Architecture, vocab_size: int, special: dict[str, 
 
 def model_class(architecture: Architecture, objective: Objective) -> Any:
     """Return the transformers class with this objective's heads; for ELECTRA, the discriminator."""
-    labelled = objective.pairs in PAIRS
-    return (WITH_PAIRS if labelled else WITHOUT_PAIRS)[architecture.family]
+    return (WITH_PAIRS if objective.pairs in PAIRS else WITHOUT_PAIRS)[architecture.family]
 
 
 def build_model(
     architecture: Architecture, objective: Objective, vocab_size: int, special: dict[str, int], seed: int
 ) -> PreTrainedModel:
-    """Return a freshly initialised model in float32, the same for the same arguments.
-
-    `AutoModel` can read it back, and so can `AutoModelForMaskedLM` if it is trained to fill in masks. The
-    caller's random state does not change.
-    """
+    """Return a freshly initialised model in float32, the same for the same arguments; the caller's random
+    state stays. `AutoModel` reads it back, `AutoModelForMaskedLM` too if it fills in masks."""
     made = model_class(architecture, objective)
     config = make_config(architecture, vocab_size, special)
     config.architectures = [made.__name__]
@@ -168,24 +148,19 @@ def load_model(
 
 
 def build_generator(generator: Generator, discriminator: Any, seed: int) -> ElectraForMaskedLM:
-    """Return ELECTRA's generator, which shares the discriminator's embeddings (Clark et al. 2020, section
-    3.2)."""
+    """Return ELECTRA's generator, which shares the discriminator's embeddings (Clark et al. 2020, 3.2)."""
     smaller = {
         "hidden_size": generator.hidden_size,
         "num_attention_heads": generator.attention_heads,
         "intermediate_size": generator.intermediate_size,
     }
-    config = ElectraConfig(**(discriminator.config.to_dict() | smaller))
+    config = transformers.ElectraConfig(**(discriminator.config.to_dict() | smaller))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         made = ElectraForMaskedLM(config)
     made.electra.embeddings = discriminator.electra.embeddings
     made.generator_lm_head.weight = discriminator.electra.embeddings.word_embeddings.weight
     return made
-
-
-COMPARED = ("layer_types", "rope_parameters", "local_attention", "hidden_activation")
-BIASES = ("norm_bias", "attention_bias", "mlp_bias", "classifier_bias")
 
 
 def rotary_config(architecture: Architecture, vocab_size: int, special: dict[str, int]) -> ModernBertConfig:

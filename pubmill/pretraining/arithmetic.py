@@ -1,17 +1,33 @@
-"""Sizes and operation counts of encoders, without torch, as planning needs them."""
+"""Sizes of encoders, operations of a pass and of a recipe's step, without torch, as planning needs them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
-from pubmill.recipes import Architecture
+from pubmill.optimisers import OPTIMISERS, orthogonal_operations
+from pubmill.recipes import Architecture, Objective, PretrainingRecipe
+from pubmill.recipes.objectives import PAIRS, kind_of
+
+BASE = Architecture(family="bert", layers=12, hidden_size=768, attention_heads=12, intermediate_size=3072)
+LARGE = Architecture(family="bert", layers=24, hidden_size=1024, attention_heads=16, intermediate_size=4096)
+XXLARGE = Architecture(
+    family="albert",
+    layers=12,
+    hidden_size=4096,
+    attention_heads=64,
+    intermediate_size=16384,
+    embedding_size=128,
+)
+"""ALBERT's."""
+SIZES: Mapping[str, Architecture] = {"base": BASE, "large": LARGE, "xxlarge": XXLARGE}
+"""`size` in a model's spec -> architecture."""
 
 
 @dataclass(frozen=True)
 class NetworkShape:
     """Sizes of an encoder. `embedding`: width of the embeddings; `projected`: whether they are projected to
-    `hidden`; `pieces`: vocabulary size; `shared`: whether all layers share their weights;
-    `gated`: whether feed-forward layers have gates; `local`: number of layers with attention within a window
-    of `window` tokens."""
+    `hidden`; `pieces`: vocabulary size; `shared`: whether all layers share weights; `gated`: whether
+    feed-forward layers have gates; `local`: number of layers with attention within `window` tokens."""
 
     layers: int
     hidden: int
@@ -66,23 +82,80 @@ def operations(
 
 
 def parameters(shape: NetworkShape) -> int:
-    """Return the number of weights of an encoder and its embeddings, without biases, positions and heads
-    (about a hundredth)."""
+    """Return the weights of an encoder and its embeddings, without biases, positions, heads (a hundredth)."""
     layer = 4 * shape.hidden**2 + (3 if shape.gated else 2) * shape.hidden * shape.intermediate
     between = shape.embedding * shape.hidden * shape.projected
     return shape.pieces * shape.embedding + between + (1 if shape.shared else shape.layers) * layer
 
 
-BASE = Architecture(family="bert", layers=12, hidden_size=768, attention_heads=12, intermediate_size=3072)
-LARGE = Architecture(family="bert", layers=24, hidden_size=1024, attention_heads=16, intermediate_size=4096)
-XXLARGE = Architecture(
-    family="albert",
-    layers=12,
-    hidden_size=4096,
-    attention_heads=64,
-    intermediate_size=16384,
-    embedding_size=128,
-)
-"""ALBERT's."""
-SIZES: Mapping[str, Architecture] = {"base": BASE, "large": LARGE, "xxlarge": XXLARGE}
-"""`size` in a model's spec -> architecture."""
+class Size(NamedTuple):
+    """Tokens of a batch, the sum of the squared lengths of its sequences, and its masked positions."""
+
+    tokens: float
+    squares: float
+    masked: float
+
+
+def step_operations(
+    objective: Objective, networks: Mapping[str, NetworkShape], size: Size, again: float = 1.0
+) -> float:
+    """Return the operations of a step. `networks`: `model`, `generator` and `teacher`, as the objective has
+    them. `again`: factor for trained ones, 4/3 if activations are recomputed. A teacher has no backward
+    pass."""
+    kind = kind_of(objective)
+    size = size._replace(masked=size.tokens) if kind.predicts_all else size
+    trained = sum(
+        operations(networks[one.network], *size, whole=one.whole) * one.plain_steps for one in kind.passes
+    )
+    teacher = operations(networks["teacher"], *size) / 3 if "teacher" in networks else 0.0
+    return trained * again + teacher
+
+
+def operations_of_step(recipe: PretrainingRecipe, pieces: int, teacher: Architecture | None = None) -> float:
+    """Return the operations of a step over full sequences; recomputing activations costs a forward pass."""
+    tokens = float(recipe.batch_size * recipe.sequence_length)
+    size = Size(tokens, tokens * recipe.sequence_length, tokens * share_predicted(recipe))
+    return operations_of_batch(recipe, pieces, size, teacher)
+
+
+def operations_of_batch(
+    recipe: PretrainingRecipe, pieces: int, size: Size, teacher: Architecture | None = None
+) -> float:
+    """Return the operations of one step over a batch of this size."""
+    shape, objective = shape_of(recipe.architecture, pieces), recipe.objective
+    networks = {"model": shape, **_networks_beside(objective, shape)}
+    if teacher:
+        networks["teacher"] = shape_of(teacher, pieces)
+    step = step_operations(objective, networks, size, 4 / 3 if recipe.recompute_activations else 1.0)
+    if not OPTIMISERS[recipe.optimisation.optimiser].matrices:
+        return step
+    return step + update_operations(shape, labelled=objective.pairs in PAIRS)
+
+
+def update_operations(shape: NetworkShape, labelled: bool) -> float:
+    """Return the operations of Muon's update of the layers and the head's matrix, and of the pooler and the
+    head of labelled pairs."""
+    hidden, inner = shape.hidden, shape.intermediate
+    attention = [(3 * hidden, hidden), (hidden, hidden)] if shape.gated else [(hidden, hidden)] * 4
+    others = [(inner * (2 if shape.gated else 1), hidden), (hidden, inner)]
+    layer = sum(orthogonal_operations(*sizes) for sizes in attention + others)
+    layers = (1 if shape.shared else shape.layers) * layer
+    pairs = orthogonal_operations(hidden, hidden) + orthogonal_operations(2, hidden)
+    return float(layers + orthogonal_operations(hidden, hidden) + (pairs if labelled else 0))
+
+
+def _networks_beside(objective: Objective, shape: NetworkShape) -> dict[str, NetworkShape]:
+    """Return the networks that are trained beside a model of a shape; they have its embeddings."""
+    networks: dict[str, NetworkShape] = {}
+    for name, sizes in kind_of(objective).networks().items():
+        changes: dict[str, Any] = {"projected": shape.embedding != sizes["hidden"], **sizes}
+        networks[name] = replace(shape, **changes)
+    return networks
+
+
+def share_predicted(recipe: PretrainingRecipe) -> float:
+    """Return the mean share of predicted tokens."""
+    first, last = recipe.objective.masking_rate, recipe.objective.final_masking_rate
+    rate = first if last is None else (first + last) / 2
+    ahead = kind_of(recipe.objective).causal_sequences(recipe.batch_size) / recipe.batch_size
+    return ahead + (1 - ahead) * rate

@@ -68,11 +68,8 @@ class BackgroundSaves:
             pending.result()
 
     def _copy(self, snapshot: Snapshot) -> tuple[Snapshot, Callable[[], object]]:
-        """Return a copy in the host's memory, and a function that waits until it is complete.
-
-        A GPU copies between this step and the next into pinned memory, which the next save uses again; the
-        host continues meanwhile.
-        """
+        """Return a copy in the host's memory, and a function that waits until it is complete. A GPU copies
+        between this step and the next into pinned memory, which the next save uses again."""
         on_gpu = False
         for file, tensors in snapshot.tensors.items():
             for name, tensor in tensors.items():

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import torch
 
 from pubmill.pretraining.distributed import World
-from pubmill.pretraining.flat_batches import collate_flat, flat_micro_batches, flat_size
 from pubmill.pretraining.instances import (
     UNLABELLED,
     Instances,
@@ -19,10 +18,9 @@ from pubmill.pretraining.instances import (
     micro_batches,
     shares,
 )
-from pubmill.pretraining.masking import Draws, Masked, Vocabulary, masking_rate
+from pubmill.pretraining.masking import Draws, Masked, Vocabulary, hide, masking_rate
 from pubmill.pretraining.methods import PLAIN
-from pubmill.pretraining.micro_batches import Part, collate
-from pubmill.pretraining.predicted_tokens import hide
+from pubmill.pretraining.micro_batches import Part, collate, collate_flat, flat_micro_batches, flat_size
 from pubmill.recipes import Objective, PretrainingRecipe
 
 # Positions computed together. On a CPU few, which stay near the cache and, with sequences sorted by length,
@@ -44,8 +42,7 @@ class MicroBatches:
 
 
 class PreparedBatch(NamedTuple):
-    """The batch of a step: `whole`, and this process's share of it, as sequences, after masking, and divided
-    into micro-batches."""
+    """The batch of a step, and this process's share of it: as sequences, after masking, in micro-batches."""
 
     whole: PackedBatch
     own: PackedBatch
@@ -82,23 +79,18 @@ class BatchPreparation:
         """Return the batch of a step."""
         recipe = self.recipe
         rate = masking_rate(recipe.objective, step, recipe.steps)
-        return self.mask(
-            self.instances.batch(step), recipe.objective, rate, (recipe.seed, Stream.MASKS, (step,))
-        )
+        batch = self.instances.batch(step)
+        return self.mask(batch, recipe.objective, rate, recipe.seed, Stream.MASKS, step)
 
     def mask(
-        self,
-        whole: PackedBatch,
-        objective: Objective,
-        rate: float,
-        random: tuple[int, Stream, tuple[int, ...]],
+        self, whole: PackedBatch, objective: Objective, rate: float, seed: int, stream: Stream, *numbers: int
     ) -> PreparedBatch:
-        """Return a batch of which this process's share is masked, at a `rate`; `random`: seed, stream and
-        numbers of the random numbers. What is masked does not depend on the number of processes."""
+        """Return a batch of which this process's share is masked, at a `rate`; the last arguments as of
+        `generator`. What is masked does not depend on the number of processes."""
         sequences = shares(whole.lengths, self.world.size)[self.world.rank]
         own = whole if self.world.size == 1 else whole.take(sequences)
-        hidden = hide(own, self.vocabulary, objective, rate, Draws(sequences, *random), len(whole.lengths))
-        return self.divide(whole, own, hidden)
+        draws = Draws(sequences, seed, stream, numbers)
+        return self.divide(whole, own, hide(own, self.vocabulary, objective, rate, draws, len(whole.lengths)))
 
     def divide(self, whole: PackedBatch, own: PackedBatch, hidden: Masked) -> PreparedBatch:
         """Divide this process's share of a batch: without padding collated now, else when it is used."""
@@ -112,9 +104,8 @@ class BatchPreparation:
             shared = len(whole.lengths) // size  # Every process has this many sequences, or one more.
             return PreparedBatch(whole, own, hidden, MicroBatches(parts, -(-shared // at_once), at_once))
         tokens, longest = self._tokens_per_micro_batch(at_once), self.recipe.sequence_length
-        everyones = [
-            flat_micro_batches(whole.lengths[share], tokens) for share in shares(whole.lengths, size)
-        ]
+        lengths = (whole.lengths[share] for share in shares(whole.lengths, size))
+        everyones = [flat_micro_batches(of_process, tokens) for of_process in lengths]
         flat = [
             collate_flat(own, hidden.ids, labels, rows, tokens, longest, self.pad, hidden.causal)
             for rows in everyones[self.world.rank]

@@ -66,12 +66,9 @@ class FinishedOrigin(WeightsOrigin):
 
 @dataclass
 class PretrainingProgress:
-    """Number of updates, log lines, and sums over the steps since the last line.
-
-    `tokens`, `seconds`, `operations` and `processor_seconds` (of the first process) cover the whole
-    pretraining so far. `average` is the loss of masked tokens over the last steps, `lowest` the lowest value
-    that it has had.
-    """
+    """Number of updates, log lines, and sums over the steps since the last line. `tokens`, `seconds`,
+    `operations` and `processor_seconds` (of the first process) cover the whole pretraining so far. `average`
+    is the loss of masked tokens over the last steps, `lowest` the lowest value that it has had."""
 
     step: int = 0
     tokens: int = 0
@@ -84,9 +81,8 @@ class PretrainingProgress:
     lowest: float | None = None
 
     def count(self, sums: dict[str, float], averaged: int, limit: float, watched: Term) -> None:
-        """Add a step; raise `FloatingPointError` if the average loss has risen by more than `limit` above its
-        lowest value. The average covers about `averaged` steps. Losses of `skipped` steps are left out, as
-        they may not be finite."""
+        """Add a step; raise `FloatingPointError` if the average loss, over about `averaged` steps, is more
+        than `limit` above its lowest value. `skipped` steps, whose loss may not be finite, are left out."""
         if "skipped" not in sums:
             self._watch(sums, averaged, limit, watched)
             self.pending = {key: self.pending.get(key, 0.0) + value for key, value in sums.items()}
@@ -137,8 +133,7 @@ class Snapshot:
 
 
 def save(folder: Path, work: "Pretraining", progress: PretrainingProgress, origin: WeightsOrigin) -> None:
-    """Write a checkpoint from the first process; all processes must call this. `origin` is copied into
-    state.json."""
+    """Write a checkpoint from the first process; all must call this. `origin` is copied into state.json."""
     if snapshot := take_snapshot(work, progress, origin):
         write_snapshot(folder, snapshot)
 
@@ -190,33 +185,26 @@ def gather_state(work: "Pretraining") -> dict[str, torch.Tensor]:
     kept = work.optimiser.state_dict()["state"]
     return {
         f"{name}.{key}": kept[number][key].contiguous()
-        for number, (name, entries) in enumerate(
-            zip(_weights_in_order(work), _state_entries(work), strict=True)
-        )
+        for number, (name, entries) in enumerate(_state_entries(work))
         if number in kept
         for key in entries
     }
 
 
-def _state_entries(work: "Pretraining") -> list[tuple[str, ...]]:
-    """Return the names of the optimiser's state entries for each weight, in the optimiser's order."""
+def _state_entries(work: "Pretraining") -> list[tuple[str, tuple[str, ...]]]:
+    """Return the weights' names, and those of their state entries, in the optimiser's order."""
     every = OPTIMISERS[work.recipe.optimisation.optimiser].state
-    groups = work.optimiser.param_groups
-    return [every[:-1] if group.get("orthogonal") else every for group in groups for _ in group["params"]]
-
-
-def _weights_in_order(work: "Pretraining") -> list[str]:
-    """Return the weights' names in the optimiser's order."""
     names = {id(weight): name for name, weight in work.learner.named_parameters()}
-    return [names[id(weight)] for group in work.optimiser.param_groups for weight in group["params"]]
+    return [
+        (names[id(weight)], every[:-1] if group.get("orthogonal") else every)
+        for group in work.optimiser.param_groups
+        for weight in group["params"]
+    ]
 
 
 def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> PretrainingProgress:
-    """Load a checkpoint's weights and optimiser state into `work`; return its progress.
-
-    Raises a `PubmillError` if the checkpoint is damaged or was made by another recipe; unless `same_recipe`,
-    only the architecture must be the same.
-    """
+    """Load a checkpoint's weights and optimiser state into `work`; return its progress. Raises a
+    `PubmillError` if it is damaged or of another recipe (unless `same_recipe`: another architecture)."""
     state, log = verified(folder)
     differing = _differing_keys(state["recipe"], as_values(work.recipe))
     if same_recipe and differing:
@@ -246,11 +234,9 @@ def _same_weights(before: Mapping[str, object], now: Mapping[str, object]) -> bo
 
 
 def verified(folder: Path) -> tuple[dict[str, Any], Log]:
-    """Return the state and log of a checkpoint after comparing all files with their digests.
-
-    Raises a `DamagedCheckpointError` with the name of the missing or damaged file. Checkpoints of pubmill 0.1
-    have no digests; in these, only missing and unreadable files are noticed.
-    """
+    """Return the state and log of a checkpoint after comparing all files with their digests. Raises a
+    `DamagedCheckpointError` with the name of the missing or damaged file. Checkpoints of pubmill 0.1 have no
+    digests; in these, only missing and unreadable files are noticed."""
     _check_complete(folder, CHECKPOINT_FILES)
     try:
         state = read_json(folder / "state.json")
@@ -313,17 +299,14 @@ def _load_weights(folder: Path, learner: nn.Module) -> None:
 
 
 def _load_optimiser(path: Path, work: "Pretraining") -> None:
-    tensors, numbers = _read_tensors(path), _weights_in_order(work)
+    tensors, entries = _read_tensors(path), _state_entries(work)
     try:
-        state = {
-            number: {key: tensors[f"{name}.{key}"] for key in entries}
-            for number, (name, entries) in enumerate(zip(numbers, _state_entries(work), strict=True))
-        }
+        state = [{key: tensors[f"{name}.{key}"] for key in keys} for name, keys in entries]
     except KeyError as error:
         raise PubmillError(f"{path} lacks {error}: it is of another model") from None
     shapes = {name: weight.shape for name, weight in work.learner.named_parameters()}
-    for number, name in enumerate(numbers):
-        for key, tensor in state[number].items():
+    for (name, _), kept in zip(entries, state, strict=True):
+        for key, tensor in kept.items():
             expected = torch.Size() if key == "step" else shapes[name]
             _check_tensor(path, f"{name}.{key}", tensor, expected)
     counted, groups = 0, []
@@ -331,7 +314,7 @@ def _load_optimiser(path: Path, work: "Pretraining") -> None:
         rest = {key: value for key, value in group.items() if key != "params"}
         groups.append(rest | {"params": list(range(counted, counted + len(group["params"])))})
         counted += len(group["params"])
-    work.optimiser.load_state_dict({"state": state, "param_groups": groups})
+    work.optimiser.load_state_dict({"state": dict(enumerate(state)), "param_groups": groups})
 
 
 def fingerprints(
@@ -339,12 +322,11 @@ def fingerprints(
 ) -> dict[str, object]:
     """Return what determines a segment besides its recipe: SHA-256 of its inputs, and the stage's version.
     `folders`: folders of weights by their use."""
+    weights = {name: folder / "model.safetensors" if folder else None for name, folder in folders.items()}
     return {
         "tokens": packed.fingerprint(),
         "vocab": sha256(vocab / "tokenizer.json"),
-        **{
-            name: sha256(folder / "model.safetensors") if folder else None for name, folder in folders.items()
-        },
+        **{name: sha256(file) if file else None for name, file in weights.items()},
         "version": version,
     }
 

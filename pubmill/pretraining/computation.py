@@ -3,11 +3,12 @@
 import torch
 
 from pubmill.hardware.compilers import fault_of_kernels
-from pubmill.hardware.precision import NumberFormat, autocast
+from pubmill.hardware.torch_setup import NumberFormat, autocast
 from pubmill.messages.progress import report_slower
 from pubmill.optimisers.loss_scaling import LossScaling
 from pubmill.pretraining.batch_preparation import BatchPreparation, denominators
 from pubmill.pretraining.distributed import World
+from pubmill.pretraining.learners import Learner
 from pubmill.pretraining.methods import (
     PLAIN,
     Bfloat16Copies,
@@ -18,18 +19,15 @@ from pubmill.pretraining.methods import (
     vocabulary_rows,
 )
 from pubmill.pretraining.micro_batches import Part
-from pubmill.pretraining.objectives.learner import Learner
 from pubmill.recipes.objectives import kind_of
 
 Sums = dict[str, float]
 
 
 class Computation:
-    """How a learner's losses and gradients are computed.
-
-    `refused`: the fastest methods of this device and objective, and why they do not work here; None if they
-    do. `copies`: the weights in bfloat16 with which it computes, if the methods have them.
-    """
+    """How a learner's losses and gradients are computed. `refused`: the fastest methods of this device and
+    objective, and why they do not work here; None if they do. `copies`: the weights in bfloat16 with which it
+    computes, if the methods have them."""
 
     def __init__(
         self, learner: Learner, precision: NumberFormat, scaling: LossScaling, batches: BatchPreparation
@@ -86,11 +84,8 @@ class Computation:
         torch.compiler.reset()
 
     def _fault_of_methods(self) -> str | None:
-        """Return why the methods do not work, by one micro-batch forward and backward in each process; None
-        if they do.
-
-        Nothing remains of it; where memory is too small for it, the first step takes smaller ones.
-        """
+        """Return why the methods do not work, by one micro-batch forward and backward in each process, of
+        which nothing remains; None if they do. Where memory is short, the first step takes smaller ones."""
         _, batch, hidden, micro = self.batches.prepare(0)
         fault = None
         try:

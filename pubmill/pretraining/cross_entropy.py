@@ -49,8 +49,7 @@ class _FusedCrossEntropy(torch.autograd.Function):
 
 
 def sums_of_logits(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the loss, the number of right predictions, and the logarithm of each row's sum of
-    exponentials."""
+    """Return the loss, the number of right predictions, the logarithm of each row's sum of exponentials."""
     wide, correct = logits.float(), (logits.argmax(-1) == labels).sum()
     total = wide.logsumexp(-1)
     losses = total - wide.gather(-1, labels.clamp_min(0)[:, None])[:, 0]

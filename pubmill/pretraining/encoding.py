@@ -30,15 +30,13 @@ _ODD_WHITE_SPACE = re.compile("^ |  | $|[^\\S ]")
 
 
 def special_ids(tokenizer: Tokenizer, vocab: Path) -> dict[str, int]:
-    """Return the ids of the tokens for padding, unknown words, begin, end and mask, from
-    tokenizer_config.json."""
+    """Return the ids of `SPECIAL`, whose tokens stand in tokenizer_config.json."""
     settings = read_json(vocab / "tokenizer_config.json")
     names = {name: settings.get(f"{name}_token") for name in SPECIAL}
     pieces = {name: piece["content"] if isinstance(piece, dict) else piece for name, piece in names.items()}
     ids = {name: tokenizer.token_to_id(piece) for name, piece in pieces.items() if piece is not None}
     known = {name: number for name, number in ids.items() if number is not None}
-    lacking = sorted(set(SPECIAL) - known.keys())
-    if lacking:
+    if lacking := sorted(set(SPECIAL) - known.keys()):
         raise PubmillError(f"{vocab}: the vocabulary has no special tokens {lacking} (tokenizer_config.json)")
     return known
 
@@ -49,10 +47,8 @@ class Encoder:
     def __init__(self, tokenizer: Tokenizer, limit: int = CACHED_WORDS) -> None:
         self.dtype = id_dtype(tokenizer.get_vocab_size())
         self._tokenizer = tokenizer
-        self._known, self._behind_space = (
-            _Cache(self._encode_text, "", limit),
-            _Cache(self._encode_text, " ", limit),
-        )
+        self._known = _Cache(self._encode_text, "", limit)
+        self._behind_space = _Cache(self._encode_text, " ", limit)
 
     def _encode_text(self, text: str) -> bytes:
         return np.array(self._tokenizer.encode(text, add_special_tokens=False).ids, self.dtype).tobytes()
@@ -78,8 +74,7 @@ class _Cache(dict[str, bytes]):
 
 
 class BertEncoder(Encoder):
-    """BERT's tokenizers: white space always separates words, except for characters that the normaliser
-    deletes."""
+    """BERT's tokenizers: white space always separates words, unless the normaliser deletes it."""
 
     def __init__(self, tokenizer: Tokenizer, limit: int = CACHED_WORDS) -> None:
         super().__init__(tokenizer, limit)
@@ -134,9 +129,7 @@ def make_encoder(tokenizer: Tokenizer, limit: int = CACHED_WORDS) -> Encoder:
 
 def _is_wordwise(normalizer: dict[str, Any]) -> bool:
     """Return whether a normaliser changes each word independently; a model's own tables may not."""
-    kinds = {step["type"] for step in normalizer.get("normalizers", ())}
-    return kinds <= {"Replace", "NFKD", "StripAccents", "Lowercase"} and all(
-        step["pattern"].get("String") in ("``", "''")
-        for step in normalizer.get("normalizers", ())
-        if step["type"] == "Replace"
-    )
+    steps = normalizer.get("normalizers", ())
+    replaced = {step["pattern"].get("String") for step in steps if step["type"] == "Replace"}
+    kinds = {step["type"] for step in steps}
+    return kinds <= {"Replace", "NFKD", "StripAccents", "Lowercase"} and replaced <= {"``", "''"}

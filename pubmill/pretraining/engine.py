@@ -1,4 +1,4 @@
-"""One step of pretraining, a function of recipe and step number, on one process or several.
+"""One step of pretraining, a function of recipe and step number, on one process or several; its optimiser.
 
 Two segments of 50 steps give the same weights, bit for bit, as one of 100 steps, and so does a segment that
 was killed and run again, with the same processor, number of processes and threads, and version of torch;
@@ -9,7 +9,7 @@ the process).
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -17,49 +17,38 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import nn
 
 from pubmill.errors import PubmillError, StopRequestedError
-from pubmill.hardware.precision import choose_precision
+from pubmill.hardware.torch_setup import choose_precision
 from pubmill.messages.progress import report_progress
+from pubmill.optimisers import OPTIMISERS, orthogonal_operations
+from pubmill.optimisers.learning_rates import stable, triangle
 from pubmill.optimisers.loss_scaling import LossScaling
 from pubmill.pretraining.architectures import build_model, load_model
 from pubmill.pretraining.batch_preparation import BatchPreparation, MicroBatches, PreparedBatch, denominators
 from pubmill.pretraining.computation import Computation, Sums
-from pubmill.pretraining.distributed import World
+from pubmill.pretraining.distributed import OverlappedSums, World
 from pubmill.pretraining.flops import flops_of_step
-from pubmill.pretraining.instances import (
-    Instances,
-    Packed,
-    PackedBatch,
-    Stream,
-    generator,
-    seed_sequence,
-)
-from pubmill.pretraining.masking import Vocabulary
-from pubmill.pretraining.objectives.learner import Learner
-from pubmill.pretraining.optimisation import (
-    build_optimiser,
-    embedding_tables,
-    learning_rate,
-    set_learning_rate,
-    update_operations,
-)
-from pubmill.pretraining.overlapped_sums import OverlappedSums
-from pubmill.recipes import Objective, PretrainingRecipe
+from pubmill.pretraining.instances import Instances, Packed, PackedBatch, Stream, generator, seed_sequence
+from pubmill.pretraining.learners import Learner
+from pubmill.pretraining.masking import Draws, Vocabulary, hide
+from pubmill.recipes import Objective, Optimisation, PretrainingRecipe
 from pubmill.recipes.objectives import kind_of
 
 HELD_OUT_SEQUENCES = 4096
 EVALUATED_RATE = 0.15
 """Masking rate on held-out documents, whatever the recipe's."""
+SCORED = Objective(masking="subword", pairs="none")
+"""Single subwords of single documents."""
 
 
 class Pretraining:
-    """A pretraining at some step: learner, optimiser, and the data of the next step.
-
-    `start`: a Hugging Face folder with the initial weights. `teacher`: one whose predictions are also learnt.
-    `at_once`: sequences per micro-batch instead of as many as fit. `stop_asked` returns whether to abandon a
-    step between two micro-batches; all processes abandon it if one of them is asked to.
-    """
+    """A pretraining at some step: learner, optimiser, and the data of the next step. `start`: a Hugging Face
+    folder with the initial weights. `teacher`: one whose predictions are also learnt. `at_once`: sequences
+    per micro-batch instead of as many as fit. `stop_asked` returns whether to abandon a step between two
+    micro-batches; all processes abandon it if one of them is asked to."""
 
     def __init__(
         self,
@@ -80,9 +69,8 @@ class Pretraining:
         world.spread(self.learner.parameters())
         self.terms = self.learner.terms
         self.sharded = recipe.shard_optimiser and world.size > 1
-        self.optimiser = build_optimiser(
-            self.learner.parameters(), recipe.optimisation, self.sharded, embedding_tables(self.learner)
-        )
+        weights, tables = self.learner.parameters(), embedding_tables(self.learner)
+        self.optimiser = build_optimiser(weights, recipe.optimisation, self.sharded, tables)
         self.scaling = LossScaling(self.precision, world.device)
         self.stop_asked: Callable[[], bool] = lambda: False
         self.computation = Computation(self.learner, self.precision, self.scaling, self.batches)
@@ -97,16 +85,15 @@ class Pretraining:
 
     def update(self, step: int) -> Sums:
         """Make the update of a step (from 0); return sums over the batch, and `skipped` after an overflow.
-
         Raises `FloatingPointError` if the loss is not finite (in float16, at any scale), and
-        `StopRequestedError` if the update was abandoned; weights and optimiser are then unchanged.
-        """
+        `StopRequestedError` if the update was abandoned; weights and optimiser are then unchanged."""
         recipe, scaling = self.recipe, self.scaling
         sums = self._process_batch(self.batches.prepared(step), (recipe.seed, step), learn=True)
         norm = sums.pop("norm")
         finite = math.isfinite(sums["loss"] + norm)
         rate = learning_rate(recipe.optimisation, step - scaling.skipped, recipe.steps)
-        set_learning_rate(self.optimiser, rate)
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
         updated = (finite or scaling.active) and scaling.step(self.optimiser)
         if not finite and (updated or not scaling.active):
             raise FloatingPointError(f"loss or gradient is not a number (gradient norm {norm})")
@@ -122,7 +109,7 @@ class Pretraining:
         instances = Instances(held_out, self.recipe)
         chosen = np.unique(np.linspace(0, len(instances) - 1, HELD_OUT_SEQUENCES).astype(np.int64))
         batch = instances.lay_out(chosen, generator(0, Stream.HELD_OUT))
-        return self.measure(self.batches.mask(batch, objective, EVALUATED_RATE, (0, Stream.HELD_OUT, ())))
+        return self.measure(self.batches.mask(batch, objective, EVALUATED_RATE, 0, Stream.HELD_OUT))
 
     def measure(self, prepared: PreparedBatch) -> Sums:
         """Return sums over a batch that is not trained on."""
@@ -133,11 +120,9 @@ class Pretraining:
         return sums
 
     def _process_batch(self, prepared: PreparedBatch, random: tuple[int, int], learn: bool) -> Sums:
-        """Process a batch; if a GPU's memory is too small, repeat it with smaller micro-batches.
-
-        The losses are sums over micro-batches, so their size changes results only by rounding (and dropout,
-        which draws random numbers for each micro-batch, from `random`: seed and step).
-        """
+        """Process a batch; if a GPU's memory is too small, repeat it with smaller micro-batches. The losses
+        are sums over micro-batches, so their size changes results only by rounding (and dropout, which draws
+        random numbers for each micro-batch, from `random`: seed and step)."""
         counts = self.world.total(denominators(prepared.own, prepared.hidden))
         while True:
             if prepared.micro.at_once != self.batches.at_once:
@@ -152,8 +137,7 @@ class Pretraining:
             torch.cuda.empty_cache()
 
     def _halve_micro_batch(self) -> None:
-        """Halve the number of sequences per micro-batch from now on; raise a `PubmillError` if that cannot
-        help."""
+        """Halve the sequences per micro-batch from now on; raise a `PubmillError` if that cannot help."""
         length, at_once = self.recipe.sequence_length, self.batches.at_once
         fault = f"the GPU has too little memory for {at_once} sequences of {length} tokens at once"
         if at_once == 1:
@@ -170,11 +154,8 @@ class Pretraining:
     def _accumulate_gradients(
         self, micro: MicroBatches, counts: Sums, learn: bool
     ) -> tuple[torch.Tensor, float] | None:
-        """Add the gradients of all micro-batches when learning; return their sums and padded size.
-
-        Returns None if any process had too little memory: they find this out together, when they ask each
-        other whether to stop, and at the end.
-        """
+        """Add the gradients of all micro-batches when learning; return their sums and padded size. None if
+        any process had too little memory, as all learn when they ask whether to stop, and at the end."""
         measured = names(self.learner)
         self.sums.begin()
         totals = torch.zeros(len(measured), dtype=torch.float64, device=self.world.device)
@@ -236,9 +217,8 @@ class Pretraining:
     def _step_flops(self, batch: PackedBatch, sums: Sums) -> float:
         squares = float((batch.lengths**2).sum())
         predicted = sums["masked"] + sums["causal"]
-        return flops_of_step(self.learner, sums["tokens"], squares, predicted) + update_operations(
-            self.optimiser
-        )
+        passes = flops_of_step(self.learner, sums["tokens"], squares, predicted)
+        return passes + update_operations(self.optimiser)
 
 
 def build_learner(
@@ -264,6 +244,70 @@ def names(learner: Learner) -> list[str]:
 
 def seed_torch(seed: int, step: int, rank: int = 0) -> None:
     """Seed dropout with this step's random numbers."""
-    torch.manual_seed(
-        int(seed_sequence(seed, Stream.DROPOUT, step, rank).generate_state(1, np.uint64)[0] >> 1)
+    state = seed_sequence(seed, Stream.DROPOUT, step, rank).generate_state(1, np.uint64)
+    torch.manual_seed(int(state[0] >> 1))
+
+
+def masked_sums(work: Pretraining, instances: Instances, chosen: NDArray[np.int64]) -> Sums:
+    """Return the sums of `measure` over chosen sequences, of which `EVALUATED_RATE` of the subwords are
+    masked; `mlm_loss` / `masked` is the mean loss in nats. `instances`: sequences of single documents,
+    without pairs. The positions and replacements of a sequence depend on its number only. A model that was
+    trained to predict a token from the position before it does so here."""
+    batch = instances.lay_out(chosen, generator(0, Stream.HELD_OUT))
+    draws = Draws(chosen, 0, Stream.HELD_OUT)
+    hidden = hide(batch, work.vocabulary, SCORED, EVALUATED_RATE, draws, len(chosen))
+    if work.recipe.objective.causal:
+        hidden = replace(hidden, positions=hidden.positions - 1)
+    return work.measure(work.batches.divide(batch, batch, hidden))
+
+
+def build_optimiser(
+    weights: Iterable[nn.Parameter],
+    optimisation: Optimisation,
+    sharded: bool = False,
+    tables: Collection[int] = (),
+) -> torch.optim.Optimizer:
+    """Return the recipe's optimiser, which decays all weights except biases and LayerNorm (as in BERT).
+    `sharded`: each process keeps its share of the state. `tables`: ids of embeddings, no matrices to Muon."""
+    weights, optimiser = list(weights), OPTIMISERS[optimisation.optimiser]
+    decayed = [weight for weight in weights if weight.ndim > 1]
+    groups: list[dict[str, Any]] = [
+        {"params": decayed, "weight_decay": optimisation.weight_decay},
+        {"params": [weight for weight in weights if weight.ndim <= 1], "weight_decay": 0.0},
+    ]
+    if optimiser.matrices:
+        groups[0]["params"] = [weight for weight in decayed if id(weight) in tables]
+        matrices = [weight for weight in decayed if id(weight) not in tables]
+        groups.append(groups[0] | {"params": matrices, "orthogonal": True})
+    made: torch.optim.Optimizer = optimiser.make(
+        [group for group in groups if group["params"]] if optimiser.matrices else groups,
+        sharded,
+        lr=optimisation.learning_rate,
+        betas=(optimisation.beta1, optimisation.beta2),
+        eps=optimisation.epsilon,
     )
+    return made
+
+
+def learning_rate(optimisation: Optimisation, step: int, steps: int) -> float:
+    """Return the rate of a step (from 0) of `steps`: linear to the peak, then to zero (gu2020 section 6.1) or
+    as the recipe's `schedule` says. The rise takes at least one step; a linear fall begins at its last."""
+    rising = max(1, round(optimisation.warmup * steps))
+    if optimisation.schedule != "linear":
+        falling, root = round(optimisation.decay * steps), optimisation.schedule == "stable-sqrt"
+        share = stable(step, steps, rising, falling, optimisation.final_rate, root)
+        return optimisation.learning_rate * share
+    part, whole = triangle(step, steps, rising, rising - 1)
+    return optimisation.learning_rate * part / whole
+
+
+def embedding_tables(learner: nn.Module) -> set[int]:
+    """Return the ids of weights that are embeddings."""
+    modules = (module for module in learner.modules() if isinstance(module, nn.Embedding))
+    return {id(weight) for module in modules for weight in module.parameters()}
+
+
+def update_operations(optimiser: torch.optim.Optimizer) -> float:
+    """Return the operations of matrix products in an update: Muon's, else none."""
+    matrices = (one for group in optimiser.param_groups if group.get("orthogonal") for one in group["params"])
+    return float(sum(orthogonal_operations(*weight.shape) for weight in matrices))

@@ -31,20 +31,11 @@ from pubmill.recipes.models import (
     ReleasedWeights,
 )
 from pubmill.recipes.writing import as_values
+from pubmill.storage import model_folder_checks as checks
 from pubmill.storage.archives import unpack_model
 from pubmill.storage.checksums import write_folder_sums
 from pubmill.storage.encoder_checks import load_settings, makes_lowercase
 from pubmill.storage.files import read_json, sha256, write_json, writing_folder
-from pubmill.storage.model_folder_checks import (
-    check_finite,
-    check_links,
-    check_shapes,
-    pickled_shapes,
-    read_shapes,
-    reported,
-    take_settings,
-    weight_files,
-)
 from pubmill.storage.model_folders import (
     CONFIG,
     COPIED,
@@ -69,11 +60,9 @@ def export(
     archive: Path | None = None,
     pin: Path | None = None,
 ) -> None:
-    """Write the model folder `output`; write nothing if the result does not load.
-
-    `statistics` is the stats.json of the pretraining corpus, for the card; `pin` is what the first download
-    of released weights found (`pubmill.storage.release_pins`).
-    """
+    """Write the model folder `output`; write nothing if the result does not load. `statistics` is the
+    stats.json of the pretraining corpus, for the card; `pin` is what the first download of released weights
+    found (`pubmill.storage.release_pins`)."""
     weights, facts = _with_pin(recipe.weights, pin)
     made_here = isinstance(weights, PretrainedWeights | RandomWeights)
     with writing_folder(output) as temporary:
@@ -101,21 +90,22 @@ def export(
         if corpus and isinstance(weights, PretrainedWeights):
             config = read_json(temporary / CONFIG)
             write_json(temporary / CONFIG, config | {CORPUS_KEY: corpus_of_model(corpus)})
-        if (temporary / "README.md").exists():
-            (temporary / "README.md").rename(temporary / "README.original.md")
-        (temporary / "README.md").write_text(
-            model_card(
-                recipe.model,
-                facts,
-                recipe.scale,
-                corpus,
-                as_values(recipe.pretraining),
-                checkpoint,
-                vocab,
-                temporary / "README.original.md",
-                **label_of_process(),
-            )
+        readme, original = temporary / "README.md", temporary / "README.original.md"
+        if readme.exists():
+            readme.rename(original)
+        shape = as_values(recipe.pretraining)
+        card = model_card(
+            recipe.model,
+            facts,
+            recipe.scale,
+            corpus,
+            shape,
+            checkpoint,
+            vocab,
+            original,
+            **label_of_process(),
         )
+        readme.write_text(card)
         write_folder_sums(temporary)
 
 
@@ -136,10 +126,10 @@ def check_model(folder: Path, name: str, exact: bool) -> None:
     `exact`: require one embedding per piece, as in models made here."""
     if fault := folder_fault(folder):
         raise PubmillError(f"{name}: the model folder {fault}")
-    weights = weight_files(folder, name)
+    weights = checks.weight_files(folder, name)
     load_settings(folder, name, exact)
-    check_shapes(folder, read_shapes(weights, name), name)
-    check_finite(weights, name)
+    checks.check_shapes(folder, checks.read_shapes(weights, name), name)
+    checks.check_finite(weights, name)
 
 
 def _required_folder(path: Path | None, kind: str, option: str) -> Path:
@@ -157,16 +147,15 @@ def _copy_files(source: Path, patterns: Iterable[str], target: Path) -> None:
 
 def _copy_released(source: Path, target: Path, name: str) -> None:
     """Copy a folder made elsewhere; weights that exist only as a pickle are converted to safetensors."""
-    check_links(source, name)
+    checks.check_links(source, name)
     _copy_files(source, COPIED, target)
-    if taken := take_settings(target, name):
+    if taken := checks.take_settings(target, name):
         print(f"{name}: settings left out: {', '.join(sorted(set(taken)))}", file=sys.stderr)
-    if weight_files(target, name) or not (
-        (source / PICKLED).is_file() and (source / "config.json").is_file()
-    ):
+    pickled = (source / PICKLED).is_file() and (source / CONFIG).is_file()
+    if checks.weight_files(target, name) or not pickled:
         return
-    check_shapes(target, pickled_shapes(source / PICKLED, name), name)
-    with reported(f"{name}: transformers can't load {PICKLED}"):
+    checks.check_shapes(target, checks.pickled_shapes(source / PICKLED, name), name)
+    with checks.reported(f"{name}: transformers can't load {PICKLED}"):
         config = AutoConfig.from_pretrained(target, local_files_only=True, trust_remote_code=False)
         model = AutoModelForPreTraining.from_pretrained(
             source,
@@ -181,7 +170,7 @@ def _copy_released(source: Path, target: Path, name: str) -> None:
 
 def _set_lowercase(folder: Path, recipe: ExportRecipe) -> None:
     """Write the tokenizer with its case handling made explicit, and check that it is applied."""
-    with reported(f"{recipe.model}: transformers can't load this tokenizer"):
+    with checks.reported(f"{recipe.model}: transformers can't load this tokenizer"):
         tokenizer = AutoTokenizer.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False, do_lower_case=recipe.lowercase
         )
@@ -209,11 +198,7 @@ def _make_random(recipe: ExportRecipe, vocab: Path, target: Path) -> None:
             f"{recipe.model}: random weights need the pretraining recipe for their architecture"
         )
     tokenizer = AutoTokenizer.from_pretrained(vocab, local_files_only=True, trust_remote_code=False)
-    special = {
-        "pad": tokenizer.pad_token_id,
-        "cls": tokenizer.cls_token_id,
-        "sep": tokenizer.sep_token_id,
-    }
+    special = {"pad": tokenizer.pad_token_id, "cls": tokenizer.cls_token_id, "sep": tokenizer.sep_token_id}
     made = recipe.pretraining
     form = made.architecture, made.objective, len(tokenizer), special, recipe.seed
     build_model(*form).save_pretrained(target)

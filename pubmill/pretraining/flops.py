@@ -10,10 +10,9 @@ from typing import Any
 
 import torch
 
-from pubmill.hardware.precision import NumberFormat
-from pubmill.pretraining.arithmetic import NetworkShape
-from pubmill.pretraining.objectives.learner import Learner
-from pubmill.pretraining.step_costs import Size, step_operations
+from pubmill.hardware.torch_setup import NumberFormat
+from pubmill.pretraining.arithmetic import NetworkShape, Size, step_operations
+from pubmill.pretraining.learners import Learner
 
 SIZE = {"cpu": 512, "cuda": 8192}
 """Rows and columns of the matrices for the measurement."""
@@ -21,7 +20,7 @@ SIZE = {"cpu": 512, "cuda": 8192}
 
 def shape_of_network(model: Any) -> NetworkShape:
     """Return the sizes of a transformers model."""
-    config = model.config
+    config, gated = model.config, model.config.model_type == "modernbert"
     width = getattr(config, "embedding_size", config.hidden_size)
     return NetworkShape(
         layers=config.num_hidden_layers,
@@ -30,16 +29,10 @@ def shape_of_network(model: Any) -> NetworkShape:
         embedding=width,
         projected=width != config.hidden_size or config.model_type == "albert",
         pieces=config.vocab_size,
-        **rotary_sizes(config),
+        gated=gated,
+        local=config.layer_types.count("sliding_attention") if gated else 0,
+        window=config.local_attention if gated else 0,
     )
-
-
-def rotary_sizes(config: Any) -> dict[str, Any]:
-    """Return the sizes that only ModernBERT has."""
-    if config.model_type != "modernbert":
-        return {}
-    local = config.layer_types.count("sliding_attention")
-    return {"gated": True, "local": local, "window": config.local_attention}
 
 
 def flops_of_step(learner: Learner, tokens: float, squares: float, masked: float) -> float:

@@ -5,7 +5,7 @@ tokens in bfloat16 the whole step is 1.5 times as fast as with torch's fused ker
 padding are computed by `pubmill.pretraining.unpadded`.
 """
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -14,9 +14,7 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from pubmill.pretraining.rotary_layers import encode_rotary
-from pubmill.pretraining.unpadded import SequenceBounds, embed_compiled, encode_unpadded, layers_of
-
-Layer = Callable[[Any, Tensor, "Tensor | None", "Tensor | None"], Tensor]
+from pubmill.pretraining.unpadded import Mask, SequenceBounds, embed_compiled, encode_unpadded, layers_of
 
 
 def embed(
@@ -40,16 +38,15 @@ def embed(
 def encode(
     model: Any,
     embedded: Tensor,
-    mask: "Tensor | SequenceBounds | None",
+    mask: Mask,
     rows: Tensor | None,
     recompute: bool = False,
     causal: Tensor | None = None,
 ) -> Tensor:
     """Return the encoder's output vectors (len(rows), hidden_size) at some positions of a batch.
 
-    `embedded`: the result of `embed`. `mask`: (batch, length), true at tokens; None without padding; or the
-    bounds of concatenated sequences. `rows`: positions in the flattened batch (None: all). Other positions of
-    the last layer are not computed: only 15 % of them have a loss. With `recompute`, activations inside a
+    `embedded`: the result of `embed`. `rows`: positions in the flattened batch (None: all). Other positions
+    of the last layer are not computed: only 15 % of them have a loss. With `recompute`, activations inside a
     layer are not kept for the backward pass. `causal`: (batch,), true for sequences that ModernBERT reads
     from left to right; the bounds of concatenated sequences have their number.
     """
@@ -57,7 +54,10 @@ def encode(
     kind = base.config.model_type
     if kind == "modernbert":
         return encode_rotary(base, embedded, mask, rows, recompute, causal)
-    hidden = _project_embeddings(base, embedded)
+    hidden = embedded
+    if kind == "albert" or hasattr(base, "embeddings_project"):  # to the layers' size (ALBERT, ELECTRA)
+        project = base.encoder.embedding_hidden_mapping_in if kind == "albert" else base.embeddings_project
+        hidden = project(embedded)
     if isinstance(mask, SequenceBounds):
         hidden = encode_unpadded(base, hidden, mask, rows, recompute)
     else:
@@ -68,42 +68,23 @@ def encode(
 def _encode_padded(
     base: Any, hidden: Tensor, mask: Tensor | None, rows: Tensor | None, recompute: bool
 ) -> Tensor:
-    layers, run = layers_of(base), LAYERS.get(base.config.model_type, _post_norm_layer)
+    layers, run = layers_of(base), _albert_layer if base.config.model_type == "albert" else _bert_layer
+    compute = partial(checkpoint, run, use_reentrant=False) if recompute else run
     for number, layer in enumerate(layers):
-        wanted = rows if number == len(layers) - 1 else None
-        if recompute:
-            hidden = checkpoint(run, layer, hidden, mask, wanted, use_reentrant=False)
-        else:
-            hidden = run(layer, hidden, mask, wanted)
+        hidden = compute(layer, hidden, mask, rows if number == len(layers) - 1 else None)
     return hidden
-
-
-def _project_embeddings(base: Any, embedded: Tensor) -> Tensor:
-    """Project embeddings to the layers' size (ELECTRA, ALBERT)."""
-    if base.config.model_type == "albert":
-        return base.encoder.embedding_hidden_mapping_in(embedded)  # type: ignore[no-any-return]
-    return base.embeddings_project(embedded) if hasattr(base, "embeddings_project") else embedded
 
 
 def _select_rows(hidden: Tensor, rows: Tensor | None) -> Tensor:
     return hidden if rows is None else hidden.flatten(0, 1)[rows]
 
 
-def _post_norm_layer(layer: Any, hidden: Tensor, mask: Tensor | None, rows: Tensor | None) -> Tensor:
-    """Compute a layer of BERT, RoBERTa or ELECTRA."""
-    part = layer.attention.self
-    context = _attend(part, part.dropout, hidden, mask)
+def _bert_layer(layer: Any, hidden: Tensor, mask: Tensor | None, rows: Tensor | None) -> Tensor:
+    """Compute a layer of BERT, RoBERTa, ELECTRA, or of Megatron's BERT, in which LayerNorm comes first."""
+    part, first = layer.attention.self, hasattr(layer, "ln")
+    context = _attend(part, part.dropout, layer.attention.ln(hidden) if first else hidden, mask)
     attended = layer.attention.output(_select_rows(context, rows), _select_rows(hidden, rows))
-    output: Tensor = layer.output(layer.intermediate(attended), attended)
-    return output
-
-
-def _pre_norm_layer(layer: Any, hidden: Tensor, mask: Tensor | None, rows: Tensor | None) -> Tensor:
-    """Compute a layer of Megatron's BERT."""
-    part = layer.attention.self
-    context = _attend(part, part.dropout, layer.attention.ln(hidden), mask)
-    attended = layer.attention.output(_select_rows(context, rows), _select_rows(hidden, rows))
-    output: Tensor = layer.output(layer.intermediate(layer.ln(attended)), attended)
+    output: Tensor = layer.output(layer.intermediate(layer.ln(attended) if first else attended), attended)
     return output
 
 
@@ -111,14 +92,10 @@ def _albert_layer(layer: Any, hidden: Tensor, mask: Tensor | None, rows: Tensor 
     """Compute the layer of ALBERT."""
     part = layer.attention
     context = _attend(part, part.attention_dropout, hidden, mask)
-    attended = part.LayerNorm(
-        _select_rows(hidden, rows) + part.output_dropout(part.dense(_select_rows(context, rows)))
-    )
+    projected = part.output_dropout(part.dense(_select_rows(context, rows)))
+    attended = part.LayerNorm(_select_rows(hidden, rows) + projected)
     output: Tensor = layer.full_layer_layer_norm(layer.ff_chunk(attended) + attended)
     return output
-
-
-LAYERS: dict[str, Layer] = {"megatron-bert": _pre_norm_layer, "albert": _albert_layer}
 
 
 def _attend(part: Any, dropped: Any, hidden: Tensor, mask: Tensor | None) -> Tensor:

@@ -54,11 +54,8 @@ def generator(seed: int, stream: Stream, *numbers: int) -> np.random.Generator:
 @dataclass(frozen=True)
 class PackedBatch:
     """Concatenated sequences: `ids` and `segments` (tokens,), `lengths` and `pair_labels` (sequences,).
-
     `pair_labels`: 0 if B follows A, 1 if B is from another document (or the order is wrong), -100 without B
-    or label. `inner` (tokens,): true except at [CLS] and [SEP]. `cut`: number of tokens of B that did not
-    fit.
-    """
+    or label. `inner` (tokens,): true except at [CLS] and [SEP]. `cut`: tokens of B that did not fit."""
 
     ids: Ints
     segments: Ints
@@ -89,11 +86,9 @@ def ranges(starts: Ints, lengths: Ints) -> Ints:
 
 
 def chunk_starts(sentences: Ints, documents: Ints, limit: int) -> Ints:
-    """Cut documents into chunks of at most `limit` tokens; return the start of each, and the end.
-
-    A chunk holds as many whole sentences as fit. A sentence longer than `limit` is cut where the chunk is
-    full and continues in the next one. One chunk of every document is computed at a time.
-    """
+    """Cut documents into chunks of at most `limit` tokens; return the start of each, and the end. A chunk
+    holds as many whole sentences as fit. A sentence longer than `limit` is cut where the chunk is full and
+    continues in the next one. One chunk of every document is computed at a time."""
     here, ends = sentences[documents[:-1]], sentences[documents[1:]]
     starts = []
     while len(here):
@@ -121,28 +116,21 @@ def full_starts(sentences: Ints, documents: Ints, limit: int) -> Ints:
 
 
 class Instances:
-    """Batches of a pretraining over packed documents.
-
-    The recipe's `sequence_length` includes [CLS] and [SEP]; its `batch_size` is for all processes together.
-    Raises a `PubmillError` if the corpus is empty or the sequences are too short for any token.
-    """
+    """Batches of a pretraining over packed documents. The recipe's `sequence_length` includes [CLS] and
+    [SEP]; its `batch_size` is for all processes together. Raises a `PubmillError` if the corpus is empty or
+    the sequences are too short for any token."""
 
     def __init__(self, packed: Packed, recipe: PretrainingRecipe) -> None:
         self.pairs, self.full = recipe.objective.pairs, recipe.objective.sequences == "full"
         self.limit = recipe.sequence_length - (2 if self.pairs == "none" else 3)
         if self.limit < 2 or len(packed.ids) == 0:
-            raise PubmillError(
-                f"nothing to pretrain on: {len(packed.ids)} packed tokens, sequences of "
-                f"{recipe.sequence_length}"
-            )
+            found = f"{len(packed.ids)} packed tokens, sequences of {recipe.sequence_length}"
+            raise PubmillError(f"nothing to pretrain on: {found}")
         self.ids = packed.ids
         self.sentences, documents = np.asarray(packed.sentences), np.asarray(packed.documents)
         self.document_starts = self.sentences[documents[:-1]]
-        self.starts = (
-            full_starts(self.sentences, documents, self.limit)
-            if self.full
-            else chunk_starts(self.sentences, documents, self.limit)
-        )
+        cut = full_starts if self.full else chunk_starts
+        self.starts = cut(self.sentences, documents, self.limit)
         self.cls, self.sep = packed.special["cls"], packed.special["sep"]
         self.batch_size, self.seed = recipe.batch_size, recipe.seed
         self._orders: dict[int, Ints] = {}
@@ -157,9 +145,8 @@ class Instances:
         epochs = numbers // len(self)
         present = np.unique(epochs).tolist()
         self._orders = {epoch: self._epoch_order(epoch) for epoch in present}
-        return np.concatenate(
-            [self._orders[epoch][numbers[epochs == epoch] % len(self)] for epoch in present]
-        )
+        parts = [self._orders[epoch][numbers[epochs == epoch] % len(self)] for epoch in present]
+        return np.concatenate(parts)
 
     def _epoch_order(self, epoch: int) -> Ints:
         if epoch in self._orders:
@@ -186,26 +173,21 @@ class Instances:
         swapped = (middle < end) & (random.random(len(chunks)) < 0.5)
         labels = np.where(middle < end, np.where(swapped, SWAPPED, IN_ORDER), UNLABELLED)
         first, second = np.where(swapped, middle, start), np.where(swapped, start, middle)
-        n_first, n_second = (
-            np.where(swapped, end - middle, middle - start),
-            np.where(swapped, middle - start, end - middle),
-        )
-        return self._lay_out(first, n_first, second, n_second, labels, 0)
+        n_first = np.where(swapped, end - middle, middle - start)
+        return self._lay_out(first, n_first, second, end - start - n_first, labels, 0)
 
     def _next_sentences(
         self, start: Ints, middle: Ints, end: Ints, random: np.random.Generator
     ) -> PackedBatch:
         """Combine each A with its own B, or with that of another document."""
         labels = np.where(middle < end, IS_NEXT, UNLABELLED)
-        other = self._other_documents(
-            start, end - middle, (labels == IS_NEXT) & (random.random(len(start)) < 0.5)
-        )
+        chosen = (labels == IS_NEXT) & (random.random(len(start)) < 0.5)
+        other = self._other_documents(start, end - middle, chosen)
         labels[other != np.arange(len(start))] = RANDOM
         second, room = middle[other], self.limit - (middle - start)
         length = np.minimum((end - middle)[other], room)
-        return self._lay_out(
-            start, middle - start, second, length, labels, int((end - middle).sum() - length.sum())
-        )
+        cut = int((end - middle).sum() - length.sum())
+        return self._lay_out(start, middle - start, second, length, labels, cut)
 
     def _cut_at_sentence(self, start: Ints, end: Ints, where: NDArray[np.float64]) -> Ints:
         """Return a random sentence start inside each chunk; the chunk's end if it has only one sentence."""
@@ -216,10 +198,8 @@ class Instances:
 
     def _other_documents(self, start: Ints, length: Ints, chosen: NDArray[np.bool_]) -> Ints:
         """Return whose B each instance gets: its own or, where `chosen`, that of a partner, which gets its B.
-
         Partners have B of similar length, so that almost nothing is cut off, and they exchange B, so that an
-        epoch still contains every token once. Partners in the same document keep their own.
-        """
+        epoch still contains every token once. Partners in the same document keep their own."""
         taken = np.arange(len(start))
         order = np.flatnonzero(chosen)
         order = order[np.argsort(length[order], kind="stable")]
@@ -274,7 +254,6 @@ def shares(lengths: Ints, processes: int) -> list[Ints]:
 
 
 def micro_batches(lengths: Ints, size: int) -> list[Ints]:
-    """Return the sequences that are computed together: at most `size`, of similar length, the longest
-    first."""
+    """Return the sequences computed together: at most `size`, of similar length, the longest first."""
     order = np.argsort(-lengths, kind="stable")
     return [order[start : start + size] for start in range(0, len(order), size)]

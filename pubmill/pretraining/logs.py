@@ -25,17 +25,13 @@ def log_line(terms: tuple[Term, ...], sums: Mapping[str, float], step: int, rate
     """Return a log line: means over the steps of `sums`; `peak`: the device's operations per second."""
     averages, seconds = means(terms, sums), sums["seconds"]
     loss = sum(term.weight * (averages[f"{term.name}_loss"] or 0.0) for term in terms)
-    return (
-        {"step": step, "loss": loss}
-        | averages
-        | {
-            "learning_rate": rate,
-            "cut_tokens": int(sums["cut"]),
-            "padding": 1 - sums["tokens"] / sums["padded"],
-            "tokens_per_second": sums["tokens"] / seconds,
-            "mfu": sums["flops"] / seconds / peak,
-        }
-    )
+    return {
+        **{"step": step, "loss": loss, **averages, "learning_rate": rate},
+        "cut_tokens": int(sums["cut"]),
+        "padding": 1 - sums["tokens"] / sums["padded"],
+        "tokens_per_second": sums["tokens"] / seconds,
+        "mfu": sums["flops"] / seconds / peak,
+    }
 
 
 class TensorBoard:

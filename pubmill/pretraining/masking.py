@@ -1,4 +1,4 @@
-"""Selection of masked tokens, and their replacements.
+"""Selection of masked tokens, and their replacements; labels of a batch: masked tokens, next tokens, or both.
 
 Devlin et al. (2019), section 3.1 and its `create_pretraining_data.py` (with `--do_whole_word_mask`); gu2020
 sections 2.3 and 2.4. A word is a first piece with the pieces that continue it; the replacement of each of its
@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pubmill.errors import PubmillError
-from pubmill.pretraining.instances import Ints, Stream, generator, ranges
+from pubmill.pretraining.instances import Ints, PackedBatch, Stream, generator, ranges
 from pubmill.recipes import Objective
+from pubmill.recipes.objectives import kind_of
 from pubmill.storage.files import read_json
 
 Flags = NDArray[np.bool_]
@@ -50,12 +51,10 @@ class Vocabulary:
 
 
 def read_vocabulary(folder: Path, special: dict[str, int]) -> Vocabulary:
-    """Read the pieces of tokenizer.json; `special` maps pad, unk, cls, sep and mask to ids.
-
-    A piece continues a word if it has WordPiece's `##`, or lacks the mark of a preceding space that
-    byte-level (`Ġ`) and SentencePiece (`▁`) vocabularies put on first pieces. Raises a `PubmillError` if
-    there is no such tokenizer, or if it lacks these ids.
-    """
+    """Read the pieces of tokenizer.json; `special` maps pad, unk, cls, sep and mask to ids. A piece continues
+    a word if it has WordPiece's `##`, or lacks the mark of a preceding space that byte-level (`Ġ`) and
+    SentencePiece (`▁`) vocabularies put on first pieces. Raises a `PubmillError` if there is no such
+    tokenizer, or if it lacks these ids."""
     path = folder / "tokenizer.json"
     tokenizer = read_json(path)
     try:
@@ -84,11 +83,8 @@ class Draw(IntEnum):
 @dataclass(frozen=True)
 class Draws:
     """Random numbers of some sequences of a batch, which do not depend on the batch's other sequences, so
-    that each process draws only those of its own.
-
-    `sequences`: their numbers in the batch, rising. `seed`, `stream` and `numbers` as of
-    `pubmill.pretraining.instances.generator`.
-    """
+    that each process draws only those of its own. `sequences`: their numbers in the batch, rising. `seed`,
+    `stream` and `numbers` as of `pubmill.pretraining.instances.generator`."""
 
     sequences: Ints
     seed: int
@@ -117,7 +113,7 @@ def fractions(bits: NDArray[np.uint64]) -> Fractions:
 class Masked:
     """Inputs with masked tokens: `ids` (tokens,), and the `positions` and original ids (`labels`) of masked
     ones. The first `causal` sequences are read from left to right, and the first `next_tokens` labels are
-    theirs (see `pubmill.pretraining.predicted_tokens`)."""
+    theirs (see `hide`)."""
 
     ids: Ints
     positions: Ints
@@ -147,10 +143,8 @@ def after_special(inner: Flags) -> Flags:
 
 def choose_tokens(starts: Flags, inner: Flags, lengths: Ints, rate: float, draws: Draws) -> Ints:
     """Return the sorted positions of randomly chosen units, on average `rate` of each sequence's tokens.
-
     `starts` marks the start of each unit (a whole word, or each token), `inner` the tokens that may be
-    chosen: a unit ends before the next one or a special token. `lengths`: sequence lengths in tokens.
-    """
+    chosen: a unit ends before the next one or a special token. `lengths`: sequence lengths in tokens."""
     begin, last = np.flatnonzero(starts), np.flatnonzero(inner & np.append((starts | ~inner)[1:], True))
     places = np.cumsum(lengths) - lengths
     budget = rate * np.add.reduceat(inner, places, dtype=np.int64)[:, None]
@@ -167,12 +161,9 @@ def choose_tokens(starts: Flags, inner: Flags, lengths: Ints, rate: float, draws
 
 def shuffled(first: Ints, count: int, most: int, draws: Draws) -> tuple[Ints, Fractions]:
     """Return up to `most` units of each sequence in random order, as numbers (sequences, units) below
-    `count`, and a random fraction for each sequence, (sequences, 1).
-
-    Rows with fewer units are filled with arbitrary numbers. `first`: the first unit of each sequence. Sorts
-    numbers with random upper bits and the unit's number as lower bits, because numpy sorts numbers much
-    faster than it sorts by keys.
-    """
+    `count`, and a random fraction for each sequence, (sequences, 1). Rows with fewer units are filled with
+    arbitrary numbers. `first`: the first unit of each sequence. Sorts numbers with random upper bits and the
+    unit's number as lower bits, because numpy sorts numbers much faster than it sorts by keys."""
     counts = np.diff(first, append=count)[:, None]
     columns = np.arange(int(counts.max()))
     lower = np.uint64(APART - 1)
@@ -199,9 +190,8 @@ def run_starts(words: Flags, inner: Flags, lengths: Ints, longest: int, draws: D
     first = np.searchsorted(begins, np.cumsum(lengths) - lengths)
     counts = np.diff(first, append=len(begins))[:, None]
     drawn = fractions(draws.bits(Draw.RUNS, int(counts.max())))
-    ends = np.cumsum(
-        1 + np.searchsorted(np.cumsum(weights / weights.sum())[:-1], drawn, side="right"), axis=1
-    )
+    bounds = np.cumsum(weights / weights.sum())[:-1]
+    ends = np.cumsum(1 + np.searchsorted(bounds, drawn, side="right"), axis=1)
     starts = inner & after_special(inner)
     starts[begins[(ends + first[:, None])[ends < counts]]] = True
     return starts
@@ -229,15 +219,12 @@ def mask(
     draws: Draws,
 ) -> Masked:
     """Mask tokens of concatenated sequences (see `instances.PackedBatch`); [CLS] and [SEP] are never chosen.
-
     `rate` of the tokens are chosen, of which `replaced_by_mask` become [MASK], `replaced_at_random` become
-    any id except special ones, and the others stay.
-    """
+    any id except special ones, and the others stay."""
     starts = units(inner, ids, lengths, vocabulary, objective, draws)
     positions = choose_tokens(starts, inner, lengths, rate, draws)
     labels = ids[positions]
-    ends = np.cumsum(lengths)
-    counts = np.diff(np.searchsorted(positions, ends), prepend=0)[:, None]
+    counts = np.diff(np.searchsorted(positions, np.cumsum(lengths)), prepend=0)[:, None]
     columns = np.arange(int(counts.max()))
     drawn = fractions(draws.bits(Draw.REPLACEMENTS, len(columns))[columns < counts])
     beyond = drawn - objective.replaced_by_mask
@@ -249,3 +236,33 @@ def mask(
     hidden = ids.copy()
     hidden[positions] = shown
     return Masked(hidden, positions, labels)
+
+
+def hide(
+    batch: PackedBatch, vocabulary: Vocabulary, objective: Objective, rate: float, draws: Draws, total: int
+) -> Masked:
+    """Return the tokens of a batch after masking at a `rate`, and where which tokens are predicted.
+
+    `batch` has the sequences `draws.sequences` of the `total` that a step has on all processes. In the first
+    of all, if the objective reads some from left to right, nothing is masked, and each position except the
+    last predicts the next token. A masked token of the other sequences is then predicted from the position
+    before it.
+    """
+    if not len(batch.lengths):
+        return Masked(batch.ids, batch.ids, batch.ids)
+    masked = mask(batch.ids, batch.inner, batch.lengths, vocabulary, objective, rate, draws)
+    causal_of_all = kind_of(objective).causal_sequences(total)
+    if not causal_of_all:
+        return masked
+    causal = int((draws.sequences < causal_of_all).sum())
+    ends = np.cumsum(batch.lengths[:causal])
+    tokens = int(batch.lengths[:causal].sum())
+    before = np.setdiff1d(np.arange(tokens), ends - 1, assume_unique=True)
+    kept = masked.positions >= tokens
+    return Masked(
+        ids=np.concatenate([batch.ids[:tokens], masked.ids[tokens:]]),
+        positions=np.concatenate([before, masked.positions[kept] - 1]),
+        labels=np.concatenate([batch.ids[before + 1], masked.labels[kept]]),
+        causal=causal,
+        next_tokens=len(before),
+    )

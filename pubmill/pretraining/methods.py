@@ -11,8 +11,8 @@ import torch.nn.attention
 from torch import Tensor, nn
 
 from pubmill.hardware.torch_setup import strict
+from pubmill.pretraining.distributed import OverlappedSums
 from pubmill.pretraining.micro_batches import Part
-from pubmill.pretraining.overlapped_sums import OverlappedSums
 from pubmill.pretraining.unpadded import GELU, Layers, add_gradient
 
 LARGEST_HEAD, HEAD_MULTIPLE = 256, 8
@@ -79,8 +79,7 @@ def has_flash_3(networks: dict[str, Any], device: torch.device) -> bool:
 
 
 def activate_attention(methods: Methods) -> None:
-    """Let PyTorch compute flash attention by these methods; raises whatever the package of FlashAttention-3
-    raises."""
+    """Let PyTorch compute flash attention by these methods; raises what FlashAttention-3's package raises."""
     if not hasattr(torch.nn.attention, "restore_flash_attention_impl"):
         return
     if methods.attention == "FA3":
@@ -108,11 +107,9 @@ def slower(methods: Methods) -> Methods:
 
 class Bfloat16Copies:
     """Copies of a learner's weights in bfloat16, with which it computes; gradients are added in float32.
-
     Copies of `vocabularies` (`vocabulary_rows`) have rows of zero up to a multiple of `ROW_MULTIPLE`, because
-    a GPU's fast matrix products need rows whose bytes are a multiple of 16. Further logits are so small that
-    their softmax is 0.
-    """
+    a GPU's fast matrix products need rows whose bytes are a multiple of 16. The softmax of further logits is
+    0."""
 
     def __init__(self, learner: nn.Module, vocabularies: dict[int, float] | None = None) -> None:
         self.learner = learner
@@ -216,5 +213,4 @@ def vocabulary_rows(networks: Iterable[Any]) -> dict[int, float]:
 def _copy_in_bfloat16(weight: Tensor, fill: float | None) -> Tensor:
     """Return a tensor for a copy; with `fill`, its number of rows is a multiple of `ROW_MULTIPLE`."""
     rows = len(weight) if fill is None else -(-len(weight) // ROW_MULTIPLE) * ROW_MULTIPLE
-    made = weight.new_full((rows, *weight.shape[1:]), fill or 0.0, dtype=torch.bfloat16)
-    return made.requires_grad_()
+    return weight.new_full((rows, *weight.shape[1:]), fill or 0.0, dtype=torch.bfloat16).requires_grad_()

@@ -1,8 +1,10 @@
-"""Micro-batches as tensors: some sequences of a batch, padded to the longest one.
+"""Micro-batches as tensors: sequences padded to the longest one, or one after another without padding.
 
-`pubmill.pretraining.flat_batches` has those without padding.
+Those without padding have a fixed number of tokens. They are collated ahead, in another thread, as one int32
+array in pinned memory, so that a micro-batch reaches the GPU by a single asynchronous copy.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +14,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pubmill.hardware.torch_setup import to_device
-from pubmill.pretraining.instances import UNLABELLED, Ints, PackedBatch
-from pubmill.pretraining.unpadded import SequenceBounds
+from pubmill.pretraining.instances import UNLABELLED, Instances, Ints, PackedBatch, ranges
+from pubmill.pretraining.unpadded import Layers, Mask, SequenceBounds
 
 LENGTH_MULTIPLE = 8
+TOKEN_MULTIPLE = 256
+ROW_MULTIPLE = 128
+"""Of this are the numbers of rows with labels, so that few sizes of memory are asked for."""
+DEVIATIONS = 2
+"""Standard deviations of a batch's tokens for which its planned micro-batches have room."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,7 @@ class Part:
 
     ids: Tensor
     segments: Tensor
-    mask: Tensor | SequenceBounds | None
+    mask: Mask
     rows: Tensor
     labels: Tensor
     pair_labels: Tensor
@@ -53,17 +60,11 @@ class Part:
 
 
 def collate(
-    batch: PackedBatch,
-    ids: Ints,
-    labels: Ints,
-    rows: NDArray[Any],
-    pad: int,
-    device: torch.device,
-    causal: int = 0,
+    batch: PackedBatch, ids: Ints, labels: Ints, rows: Ints, pad: int, device: torch.device, causal: int = 0
 ) -> Part:
     """Pad the sequences `rows` of a batch; `ids` and `labels` (tokens,) are its tokens after masking and the
-    original ids of masked ones (`UNLABELLED` elsewhere). The first `causal` sequences of the batch are read
-    from left to right."""
+    original ids of masked ones (`UNLABELLED` elsewhere). The first `causal` sequences are read from left to
+    right."""
     lengths, begin = batch.lengths[rows], (np.cumsum(batch.lengths) - batch.lengths)[rows]
     width = -(-int(lengths.max()) // LENGTH_MULTIPLE) * LENGTH_MULTIPLE
     present = np.arange(width) < lengths[:, None]
@@ -86,3 +87,83 @@ def collate(
         present=there(places),
         causal=there(rows < causal) if (rows < causal).any() else None,
     )
+
+
+def flat_size(instances: Instances, sequences: int, most: int, longest: int) -> int:
+    """Return the number of tokens of a micro-batch, at most `most` (or `longest`): the tokens of a process's
+    `sequences` in a step are spread evenly, so that the last micro-batch is almost full."""
+    lengths = np.diff(instances.starts) + longest - instances.limit
+    spread = DEVIATIONS * float(lengths.std()) * math.sqrt(sequences)
+    expected = float(lengths.mean()) * sequences + spread
+    # The last sequence of each micro-batch may not fit.
+    count = math.ceil(expected / max(1, most - longest))
+    size = math.ceil((expected / count + longest / 2 + 1) / TOKEN_MULTIPLE) * TOKEN_MULTIPLE
+    return max(longest + 1, min(size, most))
+
+
+def flat_micro_batches(lengths: Ints, size: int) -> list[Ints]:
+    """Return the sequences that are computed together: consecutive ones with fewer than `size` tokens, so
+    that a padding token remains."""
+    ends, begin, batches = np.cumsum(lengths), 0, []
+    while begin < len(lengths):
+        before = int(ends[begin - 1]) if begin else 0
+        end = int(np.searchsorted(ends, before + size - 1, side="right"))
+        batches.append(np.arange(begin, end))
+        begin = end
+    return batches
+
+
+@dataclass(frozen=True)
+class FlatPart:
+    """A micro-batch on the host: `numbers` of all fields of a `Part`, concatenated, and their `counts`."""
+
+    numbers: Tensor
+    counts: tuple[int, ...]
+    longest: int
+    causal: tuple[int, int] = (0, 0)
+
+    def to(self, device: torch.device, layers: Layers) -> Part:
+        """Return the micro-batch on a device."""
+        numbers = self.numbers.to(device, non_blocking=True)
+        ids, segments, positions, bounds, rows, labels, pair_labels, present = torch.split(
+            numbers, list(self.counts)
+        )
+        return Part(
+            ids=ids.unsqueeze(0),
+            segments=segments.unsqueeze(0),
+            mask=SequenceBounds(bounds, self.longest, layers, self.causal),
+            rows=rows.long(),
+            labels=labels.long(),
+            pair_labels=pair_labels.long(),
+            present=present.long(),
+            positions=positions.unsqueeze(0),
+        )
+
+
+def collate_flat(
+    batch: PackedBatch, ids: Ints, labels: Ints, rows: Ints, size: int, limit: int, pad: int, causal: int = 0
+) -> FlatPart:
+    """Concatenate the sequences `rows` of a batch and fill up with padding to `size` tokens. Padding forms
+    sequences of its own, of at most `limit` tokens. The rows with labels are filled up to a multiple of
+    `ROW_MULTIPLE` by the last padding token, without a label. Arguments as of `collate`."""
+    lengths, begin = batch.lengths[rows], (np.cumsum(batch.lengths) - batch.lengths)[rows]
+    source, total = ranges(begin, lengths), int(lengths.sum())
+    starts, empty = np.cumsum(lengths) - lengths, np.arange(total, size, limit)
+    bounds = np.concatenate([starts, empty, [size]])
+    tail = np.zeros(size - total, np.int64)
+    masked = np.flatnonzero(labels[source] != UNLABELLED)
+    more = -len(masked) % ROW_MULTIPLE
+    parts = (
+        np.concatenate([ids[source], tail + pad]),
+        np.concatenate([batch.segments[source], tail]),
+        np.concatenate([ranges(np.zeros_like(lengths), lengths), tail]),
+        bounds,
+        np.concatenate([starts, masked, np.full(more, size - 1)]),
+        np.concatenate([labels[source[masked]], np.full(more, UNLABELLED)]),
+        batch.pair_labels[rows],
+        np.arange(total),
+    )
+    numbers = torch.from_numpy(np.concatenate(parts).astype(np.int32))
+    pinned = numbers.pin_memory() if torch.cuda.is_available() else numbers
+    first = int((rows < causal).sum())  # Rows are in the order of the batch.
+    return FlatPart(pinned, tuple(map(len, parts)), limit, (first, int(lengths[:first].sum())))

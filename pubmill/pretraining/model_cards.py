@@ -24,13 +24,12 @@ INTRODUCTIONS = {
     "archive": f"From an archive of the authors': {AS_RELEASED}.",
 }
 
+COMPARISON = "To fine-tune it, and compare it with others under the same protocol."
 USE = {
     "pretraining": "An encoder to fine-tune on biomedical text, and to compare with others under the same "
     "protocol. By itself it fills masked words.",
     "random": "The same fine-tuning without pretraining, beside which one sees what pretraining brings.",
-    "folder": "To fine-tune it, and compare it with others under the same protocol.",
-    "hub": "To fine-tune it, and compare it with others under the same protocol.",
-    "archive": "To fine-tune it, and compare it with others under the same protocol.",
+    **dict.fromkeys(("folder", "hub", "archive"), COMPARISON),
 }
 LIMITS = (
     "It knows no more than its corpus, with this corpus's errors, gaps and leanings, and was examined on "
@@ -62,11 +61,9 @@ def model_card(
     original: Path | None = None,
     access: str = PUBLIC,
 ) -> str:
-    """Return the card as Markdown, with figures from the checkpoint's state and log.
-
-    The licence of released weights comes from the `original` card. `access` is the access class of the
-    training text. The same inputs give the same text: the only dates are those of its sources.
-    """
+    """Return the card as Markdown, with figures from the checkpoint's state and log. The licence of released
+    weights comes from the `original` card. `access` is the access class of the training text. The same inputs
+    give the same text: the only dates are those of its sources."""
     trained = weights["kind"] == "pretraining"
     label: dict[str, Any] = {"pubmill_access": access} if access != PUBLIC else {}
     metadata = ModelCardData(library_name="transformers", **label).to_yaml()
@@ -101,8 +98,7 @@ def _corpus_fields(statistics: Mapping[str, Any]) -> dict[str, object]:
     facts = corpus_of_model(statistics)
     shown = {"last revision" if key == "day" else key: facts[key] for key in CORPUS_FACTS if key in facts}
     by_source = {source: counts["documents"] for source, counts in statistics.get("by_source", {}).items()}
-    parts = {"documents by source": by_source, "rejected": statistics.get("rejected", {})}
-    return shown | parts
+    return {**shown, "documents by source": by_source, "rejected": statistics.get("rejected", {})}
 
 
 def corpus_of_model(statistics: Mapping[str, Any]) -> dict[str, object]:

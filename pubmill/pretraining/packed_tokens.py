@@ -8,7 +8,7 @@ The folder holds
     index.json      counts, dtype, vocabulary size, ids of the special tokens, SHA-256 of the files above;
                     written last
     held-out/       the same of documents that are not trained on, where there are such
-    parts.json      how much each part of the corpus gave (`earlier_tokens`)
+    parts.json      how much each part of the corpus gave (`packing`)
 
 No sentence and no document is empty. Needs numpy only: pretraining reads it where nothing else is installed.
 """
@@ -45,11 +45,9 @@ def id_dtype(vocab_size: int) -> np.dtype[Any]:
 
 @dataclass(frozen=True)
 class TokenShard:
-    """Documents to be added to a packed folder.
-
-    `ids`: all their tokens; `sentences`: tokens of each sentence; `documents`: sentences of each document.
-    The last two fields count sentences and documents that were left out because they had no tokens.
-    """
+    """Documents to be added to a packed folder. `ids`: all their tokens; `sentences`: tokens of each
+    sentence; `documents`: sentences of each document. The last two fields count sentences and documents that
+    were left out because they had no tokens."""
 
     ids: Ids
     sentences: Offsets
@@ -59,19 +57,17 @@ class TokenShard:
 
 
 class _OffsetsWriter:
-    """Write running sums of lengths to a growing .npy file; its header is completed at the end."""
+    """Write running sums of lengths to a growing .npy file; at the end, `complete` writes its header."""
 
-    def __init__(self, path: Path) -> None:
-        self.file: BinaryIO = path.open("wb")
-        self.count, self.end = 0, 0
+    def __init__(self, file: BinaryIO) -> None:
+        self.file, self.count, self.end = file, 0, 0
         self._write_header()
         self._append_offsets(np.zeros(1, np.int64))
 
     def _write_header(self) -> None:
         # numpy leaves room in the header for a longer first axis, so that it can be rewritten in place.
-        npy.write_array_header_1_0(
-            self.file, {"descr": "<i8", "fortran_order": False, "shape": (self.count,)}
-        )
+        header = {"descr": "<i8", "fortran_order": False, "shape": (self.count,)}
+        npy.write_array_header_1_0(self.file, header)
 
     def _append_offsets(self, offsets: Offsets) -> None:
         self.file.write(offsets.astype("<i8").tobytes())
@@ -83,16 +79,9 @@ class _OffsetsWriter:
             self._append_offsets(offsets)
             self.end = int(offsets[-1])
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None:
-            self.file.seek(0)
-            self._write_header()
-        self.file.close()
+    def complete(self) -> None:
+        self.file.seek(0)
+        self._write_header()
 
 
 class PackedIndex(TypedDict):
@@ -110,11 +99,9 @@ class PackedIndex(TypedDict):
 
 
 class PackedWriter:
-    """Write shards, one in memory at a time, as a packed folder; the index is written last.
-
-    `special`: ids of the tokens named in `SPECIAL`. Renaming the finished folder is the caller's task
-    (`pubmill.storage.files.writing_folder`).
-    """
+    """Write shards, one in memory at a time, as a packed folder; the index is written last. `special`: ids of
+    the tokens named in `SPECIAL`. Renaming the finished folder is the caller's task
+    (`pubmill.storage.files.writing_folder`)."""
 
     def __init__(self, folder: Path, vocab_size: int, special: dict[str, int]) -> None:
         if set(special) != set(SPECIAL):
@@ -124,9 +111,8 @@ class PackedWriter:
         self.dtype = id_dtype(vocab_size)
         self.empty_sentences = self.empty_documents = 0
         self._files = ExitStack()
-        self._ids = self._files.enter_context((folder / "ids.bin").open("wb"))
-        self._sentences = self._files.enter_context(_OffsetsWriter(folder / "sentences.npy"))
-        self._documents = self._files.enter_context(_OffsetsWriter(folder / "documents.npy"))
+        self._ids, *offsets = (self._files.enter_context((folder / name).open("wb")) for name in FILES)
+        self._sentences, self._documents = map(_OffsetsWriter, offsets)
 
     def add(self, shard: TokenShard) -> None:
         """Append a shard."""
@@ -156,7 +142,10 @@ class PackedWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._files.__exit__(kind, error, trace)
+        with self._files:
+            if error is None:
+                self._sentences.complete()
+                self._documents.complete()
         if error is None:
             digests = {"files": {name: sha256(self.folder / name) for name in FILES}}
             write_json(self.folder / "index.json", sealed(self.index() | digests))
@@ -180,12 +169,9 @@ def _check_shard(shard: TokenShard, vocab_size: int, folder: Path) -> None:
 
 
 class PackedTokens:
-    """A packed folder, memory-mapped: nothing is read before it is used.
-
-    `ids` (n_tokens), `sentences` (n_sentences + 1) and `documents` (n_documents + 1) are read-only arrays, as
-    described in this module; `special` maps pad, unk, cls, sep and mask to ids. Raises a `PubmillError` for
-    an incomplete folder.
-    """
+    """A packed folder, memory-mapped: nothing is read before it is used. `ids` (n_tokens), `sentences`
+    (n_sentences + 1) and `documents` (n_documents + 1) are read-only arrays, as described in this module;
+    `special` maps pad, unk, cls, sep and mask to ids. Raises a `PubmillError` for an incomplete folder."""
 
     def __init__(self, folder: Path) -> None:
         if not (folder / "index.json").is_file():
@@ -209,18 +195,16 @@ class PackedTokens:
         pubmill 0.1 have no digests and are not read."""
         for name, digest in self.index.get("files", {}).items():
             if sha256(self.folder / name) != digest:
-                raise PubmillError(
-                    f"{self.folder / name} is damaged: its SHA-256 is not that of index.json; pack again"
-                )
+                fault = "is damaged: its SHA-256 is not that of index.json; pack again"
+                raise PubmillError(f"{self.folder / name} {fault}")
 
     def _map_ids(self) -> Ids:
         path, dtype = self.folder / "ids.bin", id_dtype(self.vocab_size)
         expected = self.n_tokens * dtype.itemsize
         found = path.stat().st_size if path.is_file() else None
         if found != expected or dtype.name != self.index.get("dtype"):
-            raise PubmillError(
-                f"{path}: {expected} bytes of {dtype.name} expected, found {found}; pack again"
-            )
+            wanted = f"{expected} bytes of {dtype.name}"
+            raise PubmillError(f"{path}: {wanted} expected, found {found}; pack again")
         return np.memmap(path, dtype, "r") if expected else np.zeros(0, dtype)
 
     def _map_offsets(self, name: str, count: int, end: int) -> Offsets:

@@ -1,44 +1,106 @@
 """Packing of corpus parts into tokens: sentences by Punkt, ids by a vocabulary of any kind.
 
 Parts are packed in parallel and written in order, so the bytes do not depend on the number of processes.
+Those that have not changed since are copied and not encoded again: `parts.json` in a folder of packed tokens
+says what it was packed with, and how much of it each part gave:
+`{"made_with": [...], "parts": [{"sha256", "trained", "held_out"}]}`.
 """
 
 import hashlib
 import multiprocessing
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from itertools import islice
+from itertools import accumulate, islice
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 import numpy as np
 import tokenizers
+from numpy.typing import NDArray
 
 from pubmill.errors import PubmillError
 from pubmill.examples.sentences import SentenceSplitter
 from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.hardware.process_limits import cores
 from pubmill.messages.progress import with_counts
-from pubmill.pretraining.earlier_tokens import (
-    PackedPart,
-    Shards,
-    earlier_shards,
-    packed_part,
-    write_parts,
-)
 from pubmill.pretraining.encoding import Encoder, make_encoder, special_ids
-from pubmill.pretraining.packed_tokens import HELD_OUT, PackedWriter, TokenShard
+from pubmill.pretraining.packed_tokens import HELD_OUT, PackedTokens, PackedWriter, TokenShard
 from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.recipes.writing import as_json
 from pubmill.storage.corpus_parts import read_texts
-from pubmill.storage.files import sha256, writing_folder
+from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
+from pubmill.storage.result_paths import PACKED_PARTS
+
+Shards = tuple[TokenShard, TokenShard]
+"""Training documents and held-out documents of a part."""
+SMALL_CORPUS = 10_000_000
+
+
+class PackedSize(TypedDict):
+    """Size of a part's shard; the last two are counts of what was left out."""
+
+    tokens: int
+    sentences: int
+    documents: int
+    empty_sentences: int
+    empty_documents: int
+
+
+class PackedPart(TypedDict):
+    """A part of the corpus in a packed folder."""
+
+    sha256: str
+    trained: PackedSize
+    held_out: PackedSize
+
+
+def _size(shard: TokenShard) -> PackedSize:
+    return {
+        "tokens": len(shard.ids),
+        "sentences": len(shard.sentences),
+        "documents": len(shard.documents),
+        "empty_sentences": shard.empty_sentences,
+        "empty_documents": shard.empty_documents,
+    }
+
+
+def earlier_shards(folder: Path, made_with: Sequence[str]) -> Mapping[str, Shards]:
+    """Return the shards in a packed folder by the SHA-256 of their parts; their arrays stay on disk. Empty if
+    the folder is not there, is damaged (digests of all files), or was packed with something else."""
+    try:
+        record = read_json(folder / PACKED_PARTS) if (folder / PACKED_PARTS).is_file() else {}
+        if record.get("made_with") != list(made_with):
+            return {}
+        parts: list[PackedPart] = record["parts"]
+        trained = _shards(folder, [part["trained"] for part in parts])
+        held_out = _shards(folder / HELD_OUT, [part["held_out"] for part in parts])
+    except PubmillError:  # damaged, and about to be replaced
+        return {}
+    shards = zip(parts, trained, held_out, strict=True)
+    return {part["sha256"]: (own, rest) for part, own, rest in shards}
+
+
+def _shards(folder: Path, sizes: Sequence[PackedSize]) -> list[TokenShard]:
+    packed = PackedTokens(folder)
+    packed.verify()
+    ids = _split(packed.ids, [size["tokens"] for size in sizes])
+    sentences = _split(np.diff(packed.sentences), [size["sentences"] for size in sizes])
+    documents = _split(np.diff(packed.documents), [size["documents"] for size in sizes])
+    return [
+        TokenShard(*arrays, size["empty_sentences"], size["empty_documents"])
+        for arrays, size in zip(zip(ids, sentences, documents, strict=True), sizes, strict=True)
+    ]
+
+
+def _split(array: NDArray[Any], lengths: Sequence[int]) -> list[NDArray[Any]]:
+    return np.split(array, [*accumulate(lengths)][:-1])
+
 
 # Bytes of parquet.
-SMALL_CORPUS = 10_000_000
 
 
 def is_held_out(name: str, share: float) -> bool:
@@ -65,9 +127,7 @@ class Splitter(Protocol):
 def pack_documents(texts: Iterable[str], splitter: Splitter, encoder: Encoder) -> TokenShard:
     """Split and encode documents; sentences and documents without tokens are left out and counted."""
     width = encoder.dtype.itemsize
-    ids: list[bytes] = []
-    sentences: list[int] = []
-    documents: list[int] = []
+    ids, sentences, documents = list[bytes](), list[int](), list[int]()
     empty_sentences = empty_documents = 0
     for text in texts:
         encoded = [encoder.encode(sentence) for sentence in splitter.split(text)]
@@ -167,20 +227,12 @@ def pack(
     version: str = "",
 ) -> dict[str, Any]:
     """Pack corpus parts into the folder `output` (see `packed_tokens`); return its index, with that of the
-    held-out documents, and the number of parts that were `encoded`.
-
-    If the folder is there, packed with the same recipe, vocabulary, Punkt and `version`, the tokens of parts
-    that have not changed since are taken from it.
-    """
+    held-out documents, and the number of parts that were `encoded`. Tokens of parts that have not changed are
+    taken from the folder, if it was packed with the same recipe, vocabulary, Punkt and `version`."""
     tokenizer = load_tokenizer(vocab)
     form = tokenizer.get_vocab_size(), special_ids(tokenizer, vocab)
-    made_with = [
-        version,
-        tokenizers.__version__,
-        as_json(recipe),
-        sha256(vocab / "tokenizer.json"),
-        sha256(punkt),
-    ]
+    inputs = sha256(vocab / "tokenizer.json"), sha256(punkt)
+    made_with = [version, tokenizers.__version__, as_json(recipe), *inputs]
     known, digests = earlier_shards(output, made_with), [sha256(part) for part in parts]
     changed = [part for part, digest in zip(parts, digests, strict=True) if digest not in known]
     with (
@@ -191,9 +243,10 @@ def pack(
         encoded = pack_parts(recipe, changed, vocab, punkt, processes)
         packed = (known.get(digest) or next(encoded) for digest in digests)
         written = list[PackedPart]()
-        for digest, shards in zip(digests, with_counts(packed, "parts packed", len(parts)), strict=True):
-            trained.add(shards[0])
-            held_out.add(shards[1])
-            written.append(packed_part(digest, shards))
-        write_parts(temporary, made_with, written)
+        counted = with_counts(packed, "parts packed", len(parts))
+        for digest, (shard, rest) in zip(digests, counted, strict=True):
+            trained.add(shard)
+            held_out.add(rest)
+            written.append({"sha256": digest, "trained": _size(shard), "held_out": _size(rest)})
+        write_json(temporary / PACKED_PARTS, sealed({"made_with": made_with, "parts": written}))
     return trained.index() | {HELD_OUT: held_out.index(), "encoded": len(changed)}

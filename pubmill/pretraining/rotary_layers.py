@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from pubmill.pretraining.unpadded import SequenceBounds
+from pubmill.pretraining.unpadded import Mask, SequenceBounds
 
 HIDDEN_KEY = -1e30
 """Added to scores of keys that a query does not see; finite, as a query of padding may see none."""
@@ -38,12 +38,7 @@ class Sight:
 
 
 def encode_rotary(
-    base: Any,
-    hidden: Tensor,
-    mask: Tensor | SequenceBounds | None,
-    rows: Tensor | None,
-    recompute: bool,
-    causal: Tensor | None,
+    base: Any, hidden: Tensor, mask: Mask, rows: Tensor | None, recompute: bool, causal: Tensor | None
 ) -> Tensor:
     """Return the encoder's output vectors as `pubmill.pretraining.forward.encode` does."""
     flat = isinstance(mask, SequenceBounds)
@@ -51,15 +46,13 @@ def encode_rotary(
     kinds = set(base.config.layer_types)
     attends = {kind: _attention(base, kind, hidden, mask, causal, functions.turn) for kind in kinds}
     hidden = hidden.squeeze(0) if flat else hidden
+    compute = partial(checkpoint, _compute_layer, use_reentrant=False) if recompute else _compute_layer
     for number, layer in enumerate(base.layers):
         wanted = rows if number == len(base.layers) - 1 else None
         # Tensors, not modules: in the backward pass, the modules have their float32 weights again.
         dropped = getattr(layer.attn.out_drop, "p", 0.0) if layer.training else 0.0
         numbers = Numbers(dropped, base.config.norm_eps)
-        given = hidden, weights_of(layer), attends[layer.attention_type], wanted, numbers, functions
-        hidden = (
-            checkpoint(_compute_layer, *given, use_reentrant=False) if recompute else _compute_layer(*given)
-        )
+        hidden = compute(hidden, weights_of(layer), attends[layer.attention_type], wanted, numbers, functions)
     normed: Tensor = base.final_norm(hidden)
     return normed.unsqueeze(0) if flat and rows is None else normed
 
@@ -136,14 +129,7 @@ def rotary_functions() -> RotaryFunctions:
     return RotaryFunctions(*compiled)
 
 
-def _attention(
-    base: Any,
-    kind: str,
-    hidden: Tensor,
-    mask: Tensor | SequenceBounds | None,
-    causal: Tensor | None,
-    turn: Turn,
-) -> Attend:
+def _attention(base: Any, kind: str, hidden: Tensor, mask: Mask, causal: Tensor | None, turn: Turn) -> Attend:
     """Return the attention of layers of a kind: from query, key and value as one tensor to the context."""
     heads, frequencies = base.config.num_attention_heads, getattr(base.rotary_emb, f"{kind}_inv_freq")
     half = base.config.sliding_window if kind == LOCAL else None
@@ -163,19 +149,13 @@ def angles(places: Tensor, frequencies: Tensor) -> Tensor:
     return torch.stack([turned.cos(), turned.sin()])
 
 
-def _attend_flat(
-    product: Tensor,
-    turned: Callable[[Tensor], tuple[Tensor, ...]],
-    half: int | None,
-    sequences: SequenceBounds,
-) -> Tensor:
+def _attend_flat(product: Tensor, turned: Turn, half: int | None, sequences: SequenceBounds) -> Tensor:
     query, key, value = turned(product)
     return windowed_flash_attention(query, key, value, sequences, half).flatten(1)
 
 
 def rotate(part: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
-    """Return vectors turned by the angles of their positions; the two halves of a vector are the
-    coordinates."""
+    """Return vectors turned by the angles of their positions; a vector's two halves are the coordinates."""
     left, right = part.chunk(2, -1)
     return torch.cat([left * cosines - right * sines, right * cosines + left * sines], -1)
 
@@ -225,10 +205,8 @@ def _attend_padded(product: Tensor, angles: Tensor, heads: int, sight: Sight) ->
 
 class SplitAndRotate(torch.autograd.Function):
     """Query, key and value (batch, heads, length, head size) of one product (batch, length, 3 x hidden size).
-
     Query and key are turned by the `angles` of their positions, and the query is divided by the root of the
-    head size, in the one pass over memory that changes the order of the dimensions.
-    """
+    head size, in the one pass over memory that changes the order of the dimensions."""
 
     @staticmethod
     def forward(ctx: Any, product: Tensor, angles: Tensor, heads: int) -> tuple[Tensor, ...]:
@@ -265,8 +243,7 @@ def _rotate_into(target: Tensor, part: Tensor, cosines: Tensor, sines: Tensor) -
 
 
 def _bias(sight: Sight, query: Tensor) -> Tensor | None:
-    """Return what is added to scores, to be broadcast to (batch, heads, length, length); None if every query
-    sees every key."""
+    """Return what is added to scores (batch, heads, length, length); None if every query sees every key."""
     length, device = query.shape[2], query.device
     places = torch.arange(length, device=device)
     ahead = places[None, :] - places[:, None]
@@ -285,8 +262,7 @@ def _hide(seen: Tensor, like: Tensor) -> Tensor:
 
 
 def _attend_by_blocks(query: Tensor, key: Tensor, value: Tensor, sight: Sight, half: int) -> Tensor:
-    """Return local attention: queries of a block of `half` positions see keys of this block and the two
-    beside it."""
+    """Return local attention: queries of a block of `half` positions see keys of it and the two beside it."""
     length = query.shape[2]
     blocks = -(-length // half)
     rest = blocks * half - length
@@ -299,8 +275,7 @@ def _attend_by_blocks(query: Tensor, key: Tensor, value: Tensor, sight: Sight, h
 
 
 def _neighbours(part: Tensor, half: int) -> Tensor:
-    """Return each block with the one before and the one after it: (batch, heads, blocks, 3 x half, head
-    size)."""
+    """Return each block between its neighbours: (batch, heads, blocks, 3 x half, head size)."""
     blocks = part.view(*part.shape[:2], -1, half, part.shape[-1])
     return torch.cat([blocks[:, :, :-2], blocks[:, :, 1:-1], blocks[:, :, 2:]], 3)
 

@@ -17,12 +17,7 @@ from pubmill.hardware.torch_setup import STRICT, configure_cuda, cuda_settings, 
 from pubmill.messages.progress import report_progress
 from pubmill.pretraining import checkpoints
 from pubmill.pretraining.background_saves import BackgroundSaves
-from pubmill.pretraining.checkpoints import (
-    DamagedCheckpointError,
-    FinishedOrigin,
-    PretrainingProgress,
-    WeightsOrigin,
-)
+from pubmill.pretraining.checkpoints import PretrainingProgress, WeightsOrigin
 from pubmill.pretraining.computation import Sums
 from pubmill.pretraining.distributed import World, join
 from pubmill.pretraining.engine import Pretraining
@@ -57,12 +52,9 @@ class DivergedError(PubmillError):
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
-    """Inputs and end of a segment.
-
-    `previous`: the previous checkpoint of the same recipe. A first segment may have `model`, a Hugging Face
-    folder with its initial weights, or `other`, a checkpoint of another recipe to continue (weights,
-    optimiser and steps). `teacher`: the folder of a distillation's teacher.
-    """
+    """Inputs and end of a segment. `previous`: the previous checkpoint of the same recipe. A first segment
+    may have `model`, a Hugging Face folder with its initial weights, or `other`, a checkpoint of another
+    recipe to continue (weights, optimiser and steps). `teacher`: the folder of a distillation's teacher."""
 
     tokens: Path
     vocab: Path
@@ -169,13 +161,12 @@ def own_save(output: Path, origin: Mapping[str, Any]) -> Path | None:
     for own in checkpoints.partials(output):
         try:
             state, _ = checkpoints.verified(own)
-        except DamagedCheckpointError as error:
+        except checkpoints.DamagedCheckpointError as error:
             report_progress(f"{error} Now the save before it is continued, if there is one.")
             continue
         if others := checkpoints.other_work(state, origin):
-            report_progress(
-                f"{own} belongs to other work (differing: {', '.join(others)}): discarded, beginning anew"
-            )
+            fault = f"{own} belongs to other work (differing: {', '.join(others)})"
+            report_progress(f"{fault}: discarded, beginning anew")
             checkpoints.remove_partial(output)
             return None
         return own
@@ -216,9 +207,8 @@ def train(
 ) -> None:
     """Make the updates from `progress` to the segment's end, with saves, and write the checkpoint."""
     peak = measured_rate(work.world.device, work.precision) * work.world.size
-    board = (
-        TensorBoard(segment.output.parent / "tensorboard", progress.step + 1) if work.world.first else None
-    )
+    events = segment.output.parent / "tensorboard"
+    board = TensorBoard(events, progress.step + 1) if work.world.first else None
     reported = saved = time.monotonic()
     began = progress.step
     with stop_requests() as stops, BackgroundSaves(segment.output) as saves:
@@ -245,7 +235,7 @@ def train(
             save_and_report(work, progress, saves, origin, began)
             raise StopRequestedError(stops[0] if stops else signal.SIGTERM) from None
         saves.wait()
-        finished: FinishedOrigin = {**origin, "held_out": held_out}
+        finished: checkpoints.FinishedOrigin = {**origin, "held_out": held_out}
         checkpoints.save(segment.output, work, progress, finished)
     if board:
         board.close()
@@ -282,7 +272,12 @@ def advance(
         progress.count(sums, AVERAGED_STEPS, DIVERGED, work.terms[0])
     except FloatingPointError as error:
         saves.wait()
-        raise divergence_error(error, progress.step, saves.output) from None
+        good = next(iter(checkpoints.partials(saves.output)), "the checkpoint it started from")
+        raise DivergedError(
+            f"step {progress.step + 1}: {error}; nothing of it was kept. Last good save: {good}. Lower "
+            "optimisation.learning_rate or lengthen warmup; `precision: float32` excludes rounding as the "
+            "cause"
+        ) from None
     steps = work.recipe.steps
     if not progress.pending:
         return None, False
@@ -310,12 +305,3 @@ def held_out_losses(work: Pretraining, folder: Path) -> dict[str, Line] | None:
         terms = [term for term in work.terms if sums[f"{term.name}_loss"]]
         losses[masking] = means(terms, sums) | {"masked": int(sums["masked"])}
     return losses
-
-
-def divergence_error(error: FloatingPointError, step: int, output: Path) -> DivergedError:
-    """Return the error message of a training that has diverged."""
-    good = next(iter(checkpoints.partials(output)), "the checkpoint it started from")
-    return DivergedError(
-        f"step {step + 1}: {error}; nothing of it was kept. Last good save: {good}. Lower "
-        "optimisation.learning_rate or lengthen warmup; `precision: float32` excludes rounding as the cause"
-    )

@@ -9,7 +9,7 @@ product. Attention is PyTorch's flash kernel for sequences of several lengths, w
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -17,22 +17,72 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from pubmill.pretraining.seeded_dropout import SeededDropout, draw_seeds
-
+WORDS = 2
+"""Random numbers (int32) in a seed."""
+PASSES = 2
+"""Copies of a seed: for the forward and the backward pass. With a common one, torch.compile may compute the
+mask once and write it to memory."""
+FACTORS = 0x7FEB352D, 0x846CA68B - 2**32
+"""Odd factors of `mix`: "lowbias32" of Wellons' Hash Prospector, here as signed numbers."""
 GELU = {"gelu": "none", "gelu_new": "tanh"}
 """Activations of transformers' configurations -> the kind of torch's GELU, which is one kernel."""
 Layers = Literal["compiled", "eager"]
 """How layers are computed: `compiled` by torch.compile."""
 
 
+def draw_seeds(*shape: int, device: torch.device) -> Tensor:
+    """Return random seeds (*shape, `PASSES`, `WORDS`), from PyTorch's generator of the device."""
+    drawn = torch.randint(-(2**31), 2**31, (*shape, 1, WORDS), dtype=torch.int32, device=device)
+    return drawn.expand(*shape, PASSES, WORDS).contiguous()
+
+
+def mix(numbers: Tensor) -> Tensor:
+    """Return a permutation of the int32 numbers, in which each bit depends on all bits of its number."""
+    numbers = (numbers ^ (numbers >> 16 & 0xFFFF)) * FACTORS[0]
+    numbers = (numbers ^ (numbers >> 15 & 0x1FFFF)) * FACTORS[1]
+    return numbers ^ (numbers >> 16 & 0xFFFF)
+
+
+def keep_mask(like: Tensor, rate: float, seed: Tensor) -> Tensor:
+    """Return which elements (below 2^31) are kept by one copy of a seed, each with probability 1 - `rate`."""
+    places = torch.arange(like.numel(), dtype=torch.int32, device=like.device).view(like.shape)
+    return mix(mix(places ^ seed[0]) + seed[1]) >= threshold(rate)
+
+
+def threshold(rate: float) -> int:
+    """Return the least mixed number of an element that is kept."""
+    return round(rate * 2**32) - 2**31
+
+
+def drop(values: Tensor, rate: float, seed: Tensor) -> Tensor:
+    """Return the values after dropout by one copy of a seed; unchanged if the rate is 0."""
+    return values * keep_mask(values, rate, seed) / (1 - rate) if rate else values
+
+
+class SeededDropout(torch.autograd.Function):
+    """Dropout of `values` at a `rate` below 1, whose mask is a function of a `seed` (`PASSES`, `WORDS`). The
+    backward pass computes the mask again, in the kernel that needs it, so that no mask is written to memory.
+    torch.compile would write the masks of PyTorch's dropout, and draw each number by ten rounds of Philox,
+    whose arithmetic takes longer than the rest of such a kernel."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, rate: float, seed: Tensor) -> Tensor:
+        forward, backward = seed.unbind()
+        ctx.save_for_backward(backward)
+        ctx.rate = rate
+        return drop(values, rate, forward)
+
+    @staticmethod
+    def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor, None, None]:
+        (seed,) = ctx.saved_tensors
+        return drop(slopes[0], ctx.rate, seed), None, None
+
+
 @dataclass(frozen=True)
 class SequenceBounds:
-    """Bounds of concatenated sequences.
-
-    `bounds`: (sequences + 1,) int32, the first position of each sequence and the end; `longest`: the most
-    tokens that a sequence may have. `layers`: how layers, embeddings and the loss are computed. `causal`:
-    number of first sequences that are read from left to right, and their tokens.
-    """
+    """Bounds of concatenated sequences. `bounds`: (sequences + 1,) int32, the first position of each sequence
+    and the end; `longest`: the most tokens that a sequence may have. `layers`: how layers, embeddings and
+    loss are computed. `causal`: the first sequences that are read from left to right, and their tokens."""
 
     bounds: Tensor
     longest: int
@@ -45,9 +95,12 @@ class SequenceBounds:
         return self.layers == "compiled"
 
 
+Mask = Tensor | SequenceBounds | None
+"""Tokens of a padded batch (batch, length), true at tokens; None without padding; or sequences' bounds."""
+
+
 class Settings(NamedTuple):
-    """Numbers of a layer: heads, dropout after attention and after the feed-forward network, epsilon of
-    LayerNorm, kind of GELU."""
+    """A layer's heads, dropout after attention and feed-forward part, LayerNorm's epsilon, kind of GELU."""
 
     heads: int
     first_dropout: float
@@ -60,10 +113,8 @@ def encode_unpadded(
     base: Any, hidden: Tensor, sequences: SequenceBounds, rows: Tensor | None, recompute: bool
 ) -> Tensor:
     """Return the encoder's output vectors (len(rows), hidden_size), or of all positions (1, tokens,
-    hidden_size).
-
-    `hidden`: (1, tokens, hidden_size), the projected embeddings. Megatron's last LayerNorm is not included.
-    """
+    hidden_size). `hidden`: (1, tokens, hidden_size), the projected embeddings. Megatron's last LayerNorm is
+    not included."""
     hidden, kind = hidden.squeeze(0), base.config.model_type
     layers = layers_of(base)
     functions = compiled_functions() if sequences.compiled else FUNCTIONS
@@ -71,16 +122,14 @@ def encode_unpadded(
     # Compiled functions draw no random numbers themselves.
     drops = sequences.compiled and any(settings_of(base, layer)[0].first_dropout for layer in layers)
     seeds = draw_seeds(len(layers), 2, device=hidden.device) if drops else [None] * len(layers)
+    compute = partial(checkpoint, _compute_layer, use_reentrant=False) if recompute else _compute_layer
     for number, (layer, seed) in enumerate(zip(layers, seeds, strict=True)):
         wanted = rows if number == len(layers) - 1 else None
         # Tensors, not modules: in the backward pass, the modules have their float32 weights again.
         weights, settings = weights_of(layer, kind), settings_of(base, layer)
         if repeated:
             weights = [use_once(weight) for weight in weights[0]], [use_once(weight) for weight in weights[1]]
-        given = (hidden, sequences, wanted, *weights, seed, settings, functions)
-        hidden = (
-            checkpoint(_compute_layer, *given, use_reentrant=False) if recompute else _compute_layer(*given)
-        )
+        hidden = compute(hidden, sequences, wanted, *weights, seed, settings, functions)
     return hidden if rows is not None else hidden.unsqueeze(0)
 
 
@@ -121,9 +170,8 @@ def add_gradient(weight: Tensor, slope: Tensor) -> None:
 def settings_of(base: Any, layer: Any) -> tuple[Settings, float]:
     """Return the numbers of a layer, and the dropout of its attention weights."""
     config = base.config
-    hidden, attention = (
-        (config.hidden_dropout_prob, config.attention_probs_dropout_prob) if layer.training else (0.0, 0.0)
-    )
+    hidden = config.hidden_dropout_prob if layer.training else 0.0
+    attention = config.attention_probs_dropout_prob if layer.training else 0.0
     second = 0.0 if config.model_type == "albert" else hidden
     numbers = config.num_attention_heads, hidden, second, config.layer_norm_eps
     return Settings(*numbers, GELU[config.hidden_act]), attention
@@ -257,7 +305,6 @@ def embed_compiled(embeddings: Any, ids: Tensor, segments: Tensor, positions: Te
 
 
 AfterAttention = Callable[[Tensor, Tensor, list[Tensor], Tensor | None, Settings], Tensor]
-Embeddings = Callable[[Tensor, list[Tensor], list[Tensor], Tensor | None, tuple[float, float]], Tensor]
 
 
 class Functions(NamedTuple):
@@ -265,7 +312,7 @@ class Functions(NamedTuple):
 
     after: AfterAttention
     after_at_rows: AfterAttention
-    embeddings: Embeddings
+    embeddings: Callable[[Tensor, list[Tensor], list[Tensor], Tensor | None, tuple[float, float]], Tensor]
 
 
 FUNCTIONS = Functions(after_attention, after_attention_at_rows, norm_embeddings)
@@ -274,8 +321,5 @@ FUNCTIONS = Functions(after_attention, after_attention_at_rows, norm_embeddings)
 @cache
 def compiled_functions() -> Functions:
     """Return the functions compiled: all tokens of a micro-batch have one shape, rows have many."""
-    return Functions(
-        torch.compile(after_attention, fullgraph=True, dynamic=False),
-        torch.compile(after_attention_at_rows, fullgraph=True, dynamic=False),
-        torch.compile(norm_embeddings, fullgraph=True, dynamic=False),
-    )
+    compiled: list[Any] = [torch.compile(one, fullgraph=True, dynamic=False) for one in FUNCTIONS]
+    return Functions(*compiled)

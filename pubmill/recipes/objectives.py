@@ -40,14 +40,14 @@ class ObjectiveKind(StrictRecipe):
     all other objectives.
 
     - `learner`: the class that computes the losses (`module:class`), a
-      `pubmill.pretraining.objectives.learner.Learner`.
+      `pubmill.pretraining.learners.Learner`.
     - `passes`: the networks that are trained and their cost; `model` is the exported one.
     - `adds_weights`: checkpoints hold weights of the objective's own, so that only the same objective resumes
       them.
     - `in_bfloat16`: all activations may be in bfloat16, as the fastest methods need.
     """
 
-    learner: ClassVar[str] = "pubmill.pretraining.objectives.learner:Learner"
+    learner: ClassVar[str] = "pubmill.pretraining.learners:Learner"
     passes: ClassVar[tuple[Pass, ...]] = (Pass("model"),)
     adds_weights: ClassVar[bool] = False
     in_bfloat16: ClassVar[bool] = True
@@ -90,7 +90,7 @@ class Generator(ObjectiveKind):
     intermediate_size: int
     weight: float = 50.0
 
-    learner = "pubmill.pretraining.objectives.replaced_tokens:ReplacedTokenDetection"
+    learner = "pubmill.pretraining.learners:ReplacedTokenDetection"
     passes = Pass("model", whole=True), Pass("generator")
     adds_weights = True
 
@@ -129,7 +129,7 @@ class Adversarial(ObjectiveKind):
     noise: float = 1e-2
     radius: float = 1e-2
 
-    learner = "pubmill.pretraining.objectives.adversarial:AdversarialLearner"
+    learner = "pubmill.pretraining.learners:AdversarialLearner"
     passes = (Pass("model", ADVERSARIAL),)
     in_bfloat16 = False  # which cannot resolve the noise
 
@@ -155,7 +155,7 @@ class Distillation(ObjectiveKind):
     temperature: float = 2.0
     positions: Literal["masked", "all"] = field(default="masked", metadata=OMIT_DEFAULT)
 
-    learner = "pubmill.pretraining.objectives.distillation:Distilled"
+    learner = "pubmill.pretraining.learners:Distilled"
     adds_weights = True
     in_bfloat16 = False  # the teacher keeps its weights in float32
 
@@ -181,7 +181,7 @@ class Causal(ObjectiveKind):
 
     share: float = 1.0
 
-    learner = "pubmill.pretraining.objectives.causal:CausalLearner"
+    learner = "pubmill.pretraining.learners:CausalLearner"
 
     def terms(self, pairs: tuple[Term, ...]) -> tuple[Term, ...]:
         ahead = Term("clm", self.share, "causal", chooses=True)

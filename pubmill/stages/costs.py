@@ -7,8 +7,14 @@ if TYPE_CHECKING:
 
 from pubmill.examples.kind_facts import FACTS
 from pubmill.optimisers import OPTIMISERS
-from pubmill.pretraining.arithmetic import SIZES, NetworkShape, operations, parameters, shape_of
-from pubmill.pretraining.step_costs import operations_of_step
+from pubmill.pretraining.arithmetic import (
+    SIZES,
+    NetworkShape,
+    operations,
+    operations_of_step,
+    parameters,
+    shape_of,
+)
 from pubmill.recipes import Architecture
 from pubmill.recipes.objectives import kind_of
 from pubmill.specs import ArchiveWeights, DatasetSpec, FolderWeights, RecipeWeights, Specs

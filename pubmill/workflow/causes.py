@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from pubmill.messages.wording import counted
-from pubmill.planning.job import Job
+from pubmill.planning.plan import Job
 
 NOT_MADE = "not made yet"
 INTERRUPTED = "an earlier run was interrupted"

@@ -17,7 +17,7 @@ from snakemake.settings.types import (
 )
 
 from pubmill.errors import PubmillError
-from pubmill.planning.job import Job
+from pubmill.planning.plan import Job
 from pubmill.workflow.causes import cause_of, choice_of, with_grid_causes
 from pubmill.workflow.snakemake_speed import without_collection
 from pubmill.workflow.unmade_jobs import UnmadeJobs, unmade_jobs

@@ -11,7 +11,7 @@ from typing import Any
 import snakemake
 
 from pubmill.messages.installation import own_settings
-from pubmill.planning.job import Job
+from pubmill.planning.plan import Job
 from pubmill.storage.files import read_json, write_json
 from pubmill.storage.result_paths import paths_of_scale
 from pubmill.workflow.jobs import jobs_of

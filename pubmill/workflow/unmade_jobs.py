@@ -12,7 +12,7 @@ from typing import Any
 
 from snakemake.io import is_callable
 
-from pubmill.planning.job import Job
+from pubmill.planning.plan import Job
 from pubmill.workflow.causes import NOT_MADE
 
 

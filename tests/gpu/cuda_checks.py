@@ -28,8 +28,7 @@ from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.inputs import EncodedSplit
 from pubmill.finetuning.trainer import Trainer
 from pubmill.finetuning.weight_updates import compile_update, working_copy
-from pubmill.hardware.precision import choose_precision
-from pubmill.hardware.torch_setup import configure_cuda
+from pubmill.hardware.torch_setup import choose_precision, configure_cuda
 from pubmill.pretraining import computation, engine
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.masking import read_vocabulary
@@ -43,7 +42,7 @@ from pubmill.pretraining.methods import (
     has_flash_3,
 )
 from pubmill.pretraining.packed_tokens import PackedTokens
-from pubmill.pretraining.seeded_dropout import SeededDropout, draw_seeds
+from pubmill.pretraining.unpadded import SeededDropout, draw_seeds
 from pubmill.recipes import FinetuningRecipe, PretrainingRecipe
 from tests.gpu.finetuning_cases import MAKERS, PIECES, RECIPES
 from tests.gpu.trace_pretraining import RECIPES as PRETRAINING

@@ -36,8 +36,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from triton.backends.compiler import GPUTarget
 from triton.runtime import driver
 
-from pubmill.pretraining.seeded_dropout import PASSES, WORDS
-from pubmill.pretraining.unpadded import Settings, after_attention, norm_embeddings
+from pubmill.pretraining.unpadded import PASSES, WORDS, Settings, after_attention, norm_embeddings
 from tests.gpu import pretended_cuda
 from tests.gpu.kernel_traces import PRODUCTS
 

@@ -8,12 +8,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from pubmill.pretraining import forward
+from pubmill.pretraining import forward, learners
 from pubmill.pretraining.cross_entropy import cross_entropy_at_once
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
-from pubmill.pretraining.objectives import learner
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import PretrainingRecipe
 from tests.gpu.trace_pretraining import RECIPES
@@ -60,7 +59,7 @@ def test_branches_for_gpus_are_those_of_the_processor(
         return cross_entropy_at_once(given[0], given[1])
 
     monkeypatch.setattr(forward, "plain_attention", attention)
-    monkeypatch.setattr(learner, "cross_entropy", cross_entropy)
+    monkeypatch.setattr(learners, "cross_entropy", cross_entropy)
     on_gpu, theirs = trained(recipe, data)
     assert set(calls) == {"attention", "cross entropy"}
     assert on_gpu == pytest.approx(losses, rel=1e-6)

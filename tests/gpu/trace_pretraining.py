@@ -20,10 +20,9 @@ import torch
 from pubmill.pretraining import forward, unpadded
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
+from pubmill.pretraining.learners import Distilled, Learner
 from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.micro_batches import Part
-from pubmill.pretraining.objectives.distillation import Distilled
-from pubmill.pretraining.objectives.learner import Learner
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import Adversarial, Distillation, Generator, PretrainingRecipe, RotaryAttention
 from tests.gpu.kernel_traces import pretend_to_compile

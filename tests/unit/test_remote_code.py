@@ -14,7 +14,7 @@ MODULES = {
     "pubmill/pretraining/export.py": {False},
     "pubmill/storage/encoder_checks.py": set(),
     "pubmill/storage/model_folder_checks.py": {True},
-    "pubmill/pretraining/objectives/distillation.py": {True},
+    "pubmill/pretraining/learners.py": {True},
 }
 """Modules that call transformers' loaders, and whether they read weights as safetensors; `export` reads a
 checked pickle as tensors."""

@@ -13,8 +13,15 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from pubmill.errors import PubmillError
-from pubmill.pretraining.arithmetic import NetworkShape, operations, parameters, shape_of
-from pubmill.pretraining.step_costs import Size, operations_of_batch, share_predicted
+from pubmill.pretraining.arithmetic import (
+    NetworkShape,
+    Size,
+    operations,
+    operations_of_batch,
+    parameters,
+    shape_of,
+    share_predicted,
+)
 from pubmill.recipes.recipe_types import FORBID_UNKNOWN
 from pubmill.specs import PretrainingSpec, Specs, strict_yaml
 from pubmill.stages.costs import pieces_of

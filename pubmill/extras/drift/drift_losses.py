@@ -23,9 +23,8 @@ from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.extras.drift.drift_recipes import DriftRecipe
 from pubmill.pretraining import checkpoints
 from pubmill.pretraining.distributed import join
-from pubmill.pretraining.document_losses import masked_sums
 from pubmill.pretraining.encoding import make_encoder, special_ids
-from pubmill.pretraining.engine import Pretraining
+from pubmill.pretraining.engine import Pretraining, masked_sums
 from pubmill.pretraining.instances import Instances
 from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.packed_tokens import PackedTokens, write_packed

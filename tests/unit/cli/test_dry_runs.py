@@ -9,7 +9,7 @@ import pytest
 
 from pubmill.cli.dry_runs import is_plain, print_cost, print_dry_run
 from pubmill.errors import PubmillError
-from pubmill.planning.job import Job
+from pubmill.planning.plan import Job
 from pubmill.storage.result_paths import Paths
 from pubmill.workflow.causes import NOT_MADE
 

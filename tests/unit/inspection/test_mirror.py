@@ -9,7 +9,7 @@ from pubmill.errors import PubmillError
 from pubmill.inspection.mirror import fetching as mirroring
 from pubmill.inspection.mirror.fetching import MODELS, fetch_all, listed
 from pubmill.planning import required_files as module
-from pubmill.planning.job import Job
+from pubmill.planning.plan import Job
 from pubmill.planning.required_files import HubModel, RequiredFiles, out_of_reach, required_files
 from pubmill.specs import load
 from pubmill.specs.study import Study

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from pubmill.errors import PubmillError
 from pubmill.planning.cluster_plan import HERE, ClusterRequest, read_profile, requests, requests_table
-from pubmill.planning.job import Job
+from pubmill.planning.plan import Job
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph

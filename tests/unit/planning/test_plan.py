@@ -10,11 +10,9 @@ import pytest
 from rich.console import Console
 
 from pubmill.errors import PubmillError
-from pubmill.planning.job import Job
-from pubmill.planning.plan import make_plan, recipes_at_full
+from pubmill.planning.plan import Job, make_plan, recipes_at_full
 from pubmill.planning.plan_printing import print_plan
-from pubmill.pretraining.arithmetic import BASE, LARGE, parameters, shape_of
-from pubmill.pretraining.step_costs import operations_of_step
+from pubmill.pretraining.arithmetic import BASE, LARGE, operations_of_step, parameters, shape_of
 from pubmill.recipes import Adversarial, Generator, Objective, Optimisation, PretrainingRecipe
 from pubmill.specs import ArchiveWeights, Specs, load
 from pubmill.specs.study import Study, configuration_files

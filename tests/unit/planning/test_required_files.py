@@ -10,7 +10,7 @@ import requests
 from huggingface_hub.constants import HF_HUB_CACHE
 
 from pubmill.planning import required_files as module
-from pubmill.planning.job import Job
+from pubmill.planning.plan import Job
 from pubmill.planning.required_files import (
     HubModel,
     RequiredFiles,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.planning.plan import recipes_at_full
-from pubmill.pretraining.step_costs import operations_of_step
+from pubmill.pretraining.arithmetic import operations_of_step
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import checked_graph, costs

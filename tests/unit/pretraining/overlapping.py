@@ -14,9 +14,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 import pytest
 
 from pubmill import recipes
-from pubmill.pretraining import batch_preparation, overlapped_sums
+from pubmill.pretraining import batch_preparation, distributed
+from pubmill.pretraining.distributed import OverlappedSums
 from pubmill.pretraining.methods import UNPADDED
-from pubmill.pretraining.overlapped_sums import OverlappedSums
 from pubmill.recipes import PretrainingRecipe
 from tests.unit.pretraining import flash_reference
 from tests.unit.pretraining.toy_pretraining import pretrain
@@ -24,7 +24,7 @@ from tests.unit.pretraining.toy_pretraining import pretrain
 
 def main() -> None:
     data, output, steps, recipe, device = sys.argv[1:]
-    overlapped_sums.OVERLAPPING, overlapped_sums.LARGE = (device,), 100
+    distributed.OVERLAPPING, distributed.LARGE = (device,), 100
     read = recipes.read(PretrainingRecipe, recipe)
     batch_preparation.TOKENS_AT_ONCE["cpu"] = 2 * read.sequence_length
     finish = OverlappedSums.finish

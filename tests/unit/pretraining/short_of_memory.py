@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 import torch
 
 from pubmill import recipes
-from pubmill.pretraining import batch_preparation, overlapped_sums
+from pubmill.pretraining import batch_preparation, distributed
 from pubmill.pretraining.computation import Computation
 from pubmill.pretraining.micro_batches import Part
 from pubmill.recipes import PretrainingRecipe
@@ -39,7 +39,7 @@ def main() -> None:
         return process(self, part, *given, **named)
 
     Computation.process = processing  # type: ignore[method-assign]
-    overlapped_sums.OVERLAPPING, overlapped_sums.LARGE = ("cpu",), 100
+    distributed.OVERLAPPING, distributed.LARGE = ("cpu",), 100
     read = recipes.read(PretrainingRecipe, recipe)
     batch_preparation.TOKENS_AT_ONCE["cpu"] = AT_ONCE * read.sequence_length
     pretrain(Path(data), Path(output), int(steps), recipe=read)

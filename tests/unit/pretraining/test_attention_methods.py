@@ -9,7 +9,7 @@ import torch
 
 from pubmill.pretraining import computation, methods, rotary_layers, unpadded
 from pubmill.pretraining.methods import COMPILED, FLASH_3, PLAIN, Methods, fastest, slower
-from pubmill.pretraining.seeded_dropout import draw_seeds
+from pubmill.pretraining.unpadded import draw_seeds
 from tests.unit.pretraining import flash_reference
 from tests.unit.pretraining.test_methods import GPU, failing, work
 from tests.unit.pretraining.toy_pretraining import RECIPE, changed, make_data

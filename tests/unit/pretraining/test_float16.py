@@ -10,10 +10,8 @@ from torch import Tensor
 
 from pubmill.errors import PubmillError
 from pubmill.optimisers.loss_scaling import LossScaling
-from pubmill.pretraining.engine import Pretraining
-from pubmill.pretraining.objectives.adversarial import AdversarialLearner
-from pubmill.pretraining.objectives.learner import Learner
-from pubmill.pretraining.optimisation import learning_rate
+from pubmill.pretraining.engine import Pretraining, learning_rate
+from pubmill.pretraining.learners import AdversarialLearner, Learner
 from pubmill.recipes.objectives import Adversarial
 from tests.unit.pretraining.toy_pretraining import (
     RECIPE,

@@ -17,10 +17,8 @@ from pubmill.pretraining.arithmetic import operations
 from pubmill.pretraining.flops import flops_of_step, measured_rate, shape_of_network
 from pubmill.pretraining.forward import embed, encode, masked_lm_logits, replaced_logits
 from pubmill.pretraining.instances import UNLABELLED, PackedBatch
+from pubmill.pretraining.learners import AdversarialLearner, Distilled, Learner
 from pubmill.pretraining.micro_batches import collate
-from pubmill.pretraining.objectives.adversarial import AdversarialLearner
-from pubmill.pretraining.objectives.distillation import Distilled
-from pubmill.pretraining.objectives.learner import Learner
 from pubmill.recipes import Adversarial, Architecture, Distillation, Generator, Objective
 from tests.unit.pretraining.toy_pretraining import SPECIAL
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from pubmill.pretraining import batch_preparation, cross_entropy, methods, segments, unpadded
+from pubmill.pretraining import batch_preparation, cross_entropy, learners, methods, segments, unpadded
 from pubmill.pretraining.batch_preparation import denominators
 from pubmill.pretraining.computation import Computation
 from pubmill.pretraining.distributed import World
@@ -26,7 +26,6 @@ from pubmill.pretraining.methods import (
     fastest,
     slower,
 )
-from pubmill.pretraining.objectives import causal, learner, replaced_tokens
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import PretrainingRecipe
 from tests.unit.pretraining import flash_reference
@@ -77,7 +76,7 @@ def test_without_padding_the_steps_are_the_same(
     name: str, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In float32, without dropout, and with ELECTRA's most probable replacements, not random ones."""
-    monkeypatch.setattr(replaced_tokens, "sample", lambda logits: logits.argmax(-1))
+    monkeypatch.setattr(learners, "sample", lambda logits: logits.argmax(-1))
     recipe = changed(RECIPES[name], **PLAINLY)
     padded, expected = work(data, recipe)
     flash_reference.use(monkeypatch, EXACT)
@@ -97,7 +96,7 @@ def test_copies_in_bfloat16_differ_by_rounding(
     name: str, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """bfloat16 has 8 bits: a loss and a gradient agree to about a hundredth."""
-    monkeypatch.setattr(replaced_tokens, "sample", lambda logits: logits.argmax(-1))
+    monkeypatch.setattr(learners, "sample", lambda logits: logits.argmax(-1))
     recipe = changed(RECIPES[name], **PLAINLY, steps=40)
     _, expected = work(data, recipe, steps=1)
     flash_reference.use(monkeypatch, UNPADDED)
@@ -191,8 +190,7 @@ def test_the_vocabulary_of_copies_is_extended_to_aligned_rows(
         logits.register_hook(slopes.append)
         return compute(logits, *given)
 
-    for module in (learner, causal):
-        monkeypatch.setattr(module, "cross_entropy", watched)
+    monkeypatch.setattr(learners, "cross_entropy", watched)
     flash_reference.use(monkeypatch, UNPADDED)
     made, _ = work(data, RECIPES[name], steps=1)
     pieces = made.vocabulary.size
@@ -206,7 +204,7 @@ def test_the_vocabulary_of_copies_is_extended_to_aligned_rows(
         for copy, weight in zip(made.computation.copies.copies, made.computation.copies.weights, strict=True)
     }
     assert sizes == {0, widths[0] - pieces}
-    assert (replaced_tokens.sample(torch.tensor([[0.0, NEVER]]).expand(1000, 2)) == 0).all()
+    assert (learners.sample(torch.tensor([[0.0, NEVER]]).expand(1000, 2)) == 0).all()
 
 
 @pytest.mark.parametrize("methods", [EXACT, UNPADDED])

@@ -13,8 +13,7 @@ from pubmill.pretraining import checkpoints, segments
 from pubmill.pretraining.background_saves import BackgroundSaves
 from pubmill.pretraining.checkpoints import PretrainingProgress
 from pubmill.pretraining.distributed import World
-from pubmill.pretraining.engine import Pretraining
-from pubmill.pretraining.optimisation import learning_rate
+from pubmill.pretraining.engine import Pretraining, learning_rate
 from pubmill.pretraining.packed_tokens import HELD_OUT
 from pubmill.recipes.objectives import Term
 from tests.unit.pretraining.toy_pretraining import RECIPE, changed, log, make_data, pretrain, state

@@ -9,10 +9,9 @@ import torch
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import build_learner
 from pubmill.pretraining.instances import UNLABELLED, Instances, Stream
-from pubmill.pretraining.masking import Draws, read_vocabulary
+from pubmill.pretraining.masking import Draws, hide, read_vocabulary
 from pubmill.pretraining.micro_batches import Part, collate
 from pubmill.pretraining.packed_tokens import PackedTokens
-from pubmill.pretraining.predicted_tokens import hide
 from pubmill.recipes import Adversarial, Causal, Distillation, Generator, PretrainingRecipe, RotaryAttention
 from tests.unit.pretraining.toy_pretraining import PIECES, RECIPE, SPECIAL, changed, pretrain
 

@@ -6,7 +6,7 @@ import pytest
 from snakemake.jobs import Reason
 from snakemake.persistence import ParamsChange
 
-from pubmill.planning.job import Job
+from pubmill.planning.plan import Job
 from pubmill.workflow.causes import (
     INTERRUPTED,
     NOT_MADE,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from snakemake.jobs import Reason
 
-from pubmill.planning.job import Job
+from pubmill.planning.plan import Job
 from pubmill.workflow.causes import INTERRUPTED, NOT_MADE
 from pubmill.workflow.jobs import jobs_in, jobs_of
 

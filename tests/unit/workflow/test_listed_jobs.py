@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.planning.job import Job
+from pubmill.planning.plan import Job
 from pubmill.workflow.listed_jobs import FOLDER, KEPT, RECORDED, jobs_of_study
 
 

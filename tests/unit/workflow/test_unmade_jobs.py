@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.planning.job import Job
+from pubmill.planning.plan import Job
 from pubmill.workflow import jobs
 from pubmill.workflow.causes import NOT_MADE
 from pubmill.workflow.unmade_jobs import UnmadeJobs, unmade_jobs

@@ -9,8 +9,8 @@ import torch
 
 from pubmill.finetuning.parameter_groups import schedule
 from pubmill.optimisers import OPTIMISERS, Optimiser
-from pubmill.optimisers.lamb import Lamb
-from pubmill.pretraining.optimisation import build_optimiser, learning_rate
+from pubmill.optimisers.adaptive import Lamb
+from pubmill.pretraining.engine import build_optimiser, learning_rate
 from pubmill.recipes import Optimisation
 from tests.unit.pretraining.toy_pretraining import changed, make_data, pretrain, weights
 

@@ -7,13 +7,19 @@ from typing import Any
 import pytest
 from transformers import AlbertConfig, BertConfig
 
-from pubmill.optimisers.newton_schulz import orthogonal_operations
+from pubmill.optimisers import orthogonal_operations
 from pubmill.pretraining.architectures import build_model
-from pubmill.pretraining.arithmetic import BASE, LARGE, SIZES, XXLARGE, parameters, shape_of
-from pubmill.pretraining.engine import build_learner
+from pubmill.pretraining.arithmetic import (
+    BASE,
+    LARGE,
+    SIZES,
+    XXLARGE,
+    operations_of_step,
+    parameters,
+    shape_of,
+)
+from pubmill.pretraining.engine import build_learner, build_optimiser, embedding_tables, update_operations
 from pubmill.pretraining.flops import flops_of_step
-from pubmill.pretraining.optimisation import build_optimiser, embedding_tables, update_operations
-from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Architecture, Distillation, Objective, PretrainingRecipe, RotaryAttention
 from tests.unit.pretraining.toy_objectives import MODERN, RECIPES
 from tests.unit.pretraining.toy_pretraining import RECIPE, SPECIAL, changed

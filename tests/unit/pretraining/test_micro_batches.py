@@ -9,8 +9,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.pretraining.flat_batches import ROW_MULTIPLE, collate_flat, flat_micro_batches, flat_size
 from pubmill.pretraining.instances import UNLABELLED, PackedBatch
+from pubmill.pretraining.micro_batches import ROW_MULTIPLE, collate_flat, flat_micro_batches, flat_size
 from pubmill.pretraining.unpadded import SequenceBounds
 
 LENGTHS = np.array([4, 7, 3, 7])

@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from pubmill.planning.job import Job
-from pubmill.planning.plan import ADVICE, search_lines
+from pubmill.planning.plan import ADVICE, Job, search_lines
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph
 

@@ -10,7 +10,7 @@ from transformers import AutoModelForMaskedLM
 
 from pubmill.errors import PubmillError
 from pubmill.pretraining.engine import build_learner
-from pubmill.pretraining.objectives.learner import Learner
+from pubmill.pretraining.learners import Learner
 from pubmill.recipes import Distillation, PretrainingRecipe
 from pubmill.recipes.objectives import terms_of
 from tests.unit.pretraining.toy_objectives import DISTILLED, learner, make_teacher, part_of

@@ -8,8 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pubmill.pretraining import packing
-from pubmill.pretraining.earlier_tokens import Shards
-from pubmill.pretraining.packing import pack
+from pubmill.pretraining.packing import Shards, pack
 from pubmill.recipes.pretraining import PackingRecipe
 from tests.unit.pretraining.test_packing import punkt, same, vocab, write_part
 

@@ -13,13 +13,11 @@ import torch.nn.functional as F
 from transformers import AutoModel
 
 from pubmill.errors import PubmillError
+from pubmill.pretraining.arithmetic import operations_of_step
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.forward import embed
 from pubmill.pretraining.instances import UNLABELLED
-from pubmill.pretraining.objectives.adversarial import AdversarialLearner
-from pubmill.pretraining.objectives.learner import divergence
-from pubmill.pretraining.objectives.replaced_tokens import ReplacedTokenDetection, sample
-from pubmill.pretraining.step_costs import operations_of_step
+from pubmill.pretraining.learners import AdversarialLearner, ReplacedTokenDetection, divergence, sample
 from pubmill.recipes import Adversarial, Distillation, Objective
 from pubmill.recipes.objectives import OBJECTIVES, ObjectiveKind, Pass, Term, kind_of, terms_of
 from tests.unit.pretraining.toy_objectives import (
@@ -125,7 +123,7 @@ def test_electra_tells_tokens_that_the_generator_got_wrong(data: Path, monkeypat
     assert isinstance(made, ReplacedTokenDetection)
     drawn = part.labels.clone()
     drawn[0] = (drawn[0] + 1 - 5) % 20 + 5  # one guess is wrong
-    monkeypatch.setattr("pubmill.pretraining.objectives.replaced_tokens.sample", lambda logits: drawn)
+    monkeypatch.setattr("pubmill.pretraining.learners.sample", lambda logits: drawn)
     found = made(part)
     place, ids = part.rows[len(part.pair_labels)], part.ids.flatten().clone()
     ids[part.rows[len(part.pair_labels) :]] = drawn
