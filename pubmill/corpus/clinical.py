@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pubmill.corpus.gzipped import BROKEN, open_content
-from pubmill.corpus.plain_text import paragraphs
+from pubmill.corpus.own_texts import paragraphs
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
 from pubmill.storage.strict_parsing import whole_number

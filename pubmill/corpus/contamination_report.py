@@ -30,8 +30,10 @@ def find_in_parts(parts: Iterable[Path], index: Path, output: Path, version: str
     """
     made_with = [version, sha256(index)]
     known = _known_matches(output, made_with)
-    search = _Search(index)
-    matches = [known.get(digest) or search(part, digest) for part in parts for digest in [sha256(part)]]
+    texts = cache(lambda: EvaluationTexts(index))  # loaded for the first part that is searched
+    matches = [
+        known.get(digest) or _search(part, digest, texts()) for part in parts for digest in [sha256(part)]
+    ]
     write_json(output, sealed({"made_with": made_with, "parts": matches}))
     return len({match[0] for one in matches for match in one["matches"]})
 
@@ -45,18 +47,12 @@ def _known_matches(path: Path, made_with: list[str]) -> dict[str, PartMatches]:
     return {one["sha256"]: one for one in stored["parts"]} if stored.get("made_with") == made_with else {}
 
 
-class _Search:
-    """The search in one part; the index is loaded for the first."""
-
-    def __init__(self, index: Path) -> None:
-        self._texts = cache(lambda: EvaluationTexts(index))
-
-    def __call__(self, part: Path, digest: str) -> PartMatches:
-        documents, matches, texts = 0, list[list[Any]](), self._texts()
-        for document, pmid, text in _read_documents(part):
-            documents += 1
-            matches += [[document, *match] for match in texts.matches(pmid, text)]
-        return {"sha256": digest, "documents": documents, "matches": matches}
+def _search(part: Path, digest: str, texts: EvaluationTexts) -> PartMatches:
+    documents, matches = 0, list[list[Any]]()
+    for document, pmid, text in _read_documents(part):
+        documents += 1
+        matches += [[document, *match] for match in texts.matches(pmid, text)]
+    return {"sha256": digest, "documents": documents, "matches": matches}
 
 
 def _read_documents(part: Path) -> Iterator[tuple[str, str, str]]:
@@ -64,22 +60,6 @@ def _read_documents(part: Path) -> Iterator[tuple[str, str, str]]:
         for batch in file.iter_batches(1000, columns=["id", "pmid", "title", "text"]):
             for row in batch.to_pylist():
                 yield row["id"], row["pmid"], f"{row['title']}\n{row['text']}"
-
-
-class SplitReport(TypedDict):
-    """Texts of a split that are in the corpus. `found_by_pmid`: null if no text has a PMID; `share`: of the
-    texts found; `ids`: examples with a found text; `documents`: those of the corpus that contain one."""
-
-    texts: int
-    too_short: int
-    found: int
-    found_by_pmid: int | None
-    found_by_text: int
-    share: float | None
-    examples: int
-    examples_found: int
-    ids: list[str]
-    documents: list[str]
 
 
 @dataclass
@@ -109,8 +89,9 @@ class _Split:
             self.held.update(row["examples"])
             self.documents.update(documents)
 
-    def as_json(self) -> SplitReport:
-        """Return the counts as an entry of the report."""
+    def as_json(self) -> dict[str, Any]:
+        """Return the counts as an entry of the report. `found_by_pmid`: null if no text has a PMID;
+        `ids`: examples with a found text; `documents`: those of the corpus that contain one."""
         return {
             "texts": self.texts,
             "too_short": self.short,
@@ -139,7 +120,7 @@ def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]
         splits.setdefault((row["dataset"], row["split"]), _Split()).add(row, held.pop(text, {}))
     if held:
         raise PubmillError(f"{index} has no text {min(held)}, which was found: another index was used")
-    datasets: dict[str, dict[str, SplitReport]] = {}
+    datasets: dict[str, dict[str, dict[str, Any]]] = {}
     for (dataset, split), one in splits.items():
         datasets.setdefault(dataset, {})[split] = one.as_json()
     return {

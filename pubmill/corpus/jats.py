@@ -28,10 +28,10 @@ from collections.abc import Callable, Collection, Iterator
 from lxml import etree
 
 from pubmill.corpus.article_metadata import ArticleMetadata, licence_at, plain_pmid
-from pubmill.corpus.article_xml import parse
-from pubmill.corpus.json_lines import LANGUAGES
 from pubmill.corpus.notices import flags_of, related_articles
+from pubmill.corpus.own_texts import LANGUAGES
 from pubmill.corpus.shards import Document, Sections
+from pubmill.corpus.xml_parser import parse
 from pubmill.errors import PubmillError
 
 MATHML = "{http://www.w3.org/1998/Math/MathML}"

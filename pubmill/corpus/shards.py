@@ -18,9 +18,8 @@ import pyarrow.parquet as pq
 
 from pubmill.errors import PubmillError
 from pubmill.messages.progress import with_counts
-from pubmill.storage.corpus_parts import access_of_parts
 from pubmill.storage.files import writing
-from pubmill.storage.parquet import open_parquet, parquet_writer
+from pubmill.storage.parquet import access_of_parts, open_parquet, parquet_writer
 from pubmill.storage.privacy import PUBLIC
 
 _SECTIONS = pa.list_(pa.struct([("label", pa.string()), ("text", pa.string())]))

@@ -12,8 +12,13 @@ from tokenizers.pre_tokenizers import ByteLevel
 from pubmill.errors import PubmillError
 from pubmill.finetuning.preloaded import take
 from pubmill.recipes import Precision
-from pubmill.storage.encoder_checks import check_encoder, check_tokenizer, is_causal, longest_text
-from pubmill.storage.encoder_classes import encoder_class
+from pubmill.storage.encoder_checks import (
+    check_encoder,
+    check_tokenizer,
+    encoder_class,
+    is_causal,
+    longest_text,
+)
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

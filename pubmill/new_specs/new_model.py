@@ -24,14 +24,13 @@ from pubmill.messages.installation import root
 from pubmill.recipes.submissions import System
 from pubmill.specs import ModelSpec, problem_text, strict_yaml
 from pubmill.specs.schemas import first_line
-from pubmill.storage.encoder_checks import can_make_lowercase, load_settings
+from pubmill.storage.encoder_checks import can_make_lowercase, load_settings, reported
 from pubmill.storage.files import writing
 from pubmill.storage.model_folder_checks import (
     check_finite,
     check_links,
     check_shapes,
     read_shapes,
-    reported,
     weight_files,
 )
 from pubmill.storage.model_folders import CONFIG, TOKENIZER_FILES, VOCABULARY_FILES, folder_fault

@@ -33,7 +33,7 @@ from pubmill.recipes.models import (
 from pubmill.recipes.writing import as_values
 from pubmill.storage.archives import unpack_model
 from pubmill.storage.checksums import write_folder_sums
-from pubmill.storage.encoder_checks import load_settings, makes_lowercase
+from pubmill.storage.encoder_checks import load_settings, makes_lowercase, reported
 from pubmill.storage.files import read_json, sha256, write_json, writing_folder
 from pubmill.storage.model_folder_checks import (
     check_finite,
@@ -41,7 +41,6 @@ from pubmill.storage.model_folder_checks import (
     check_shapes,
     pickled_shapes,
     read_shapes,
-    reported,
     take_settings,
     weight_files,
 )

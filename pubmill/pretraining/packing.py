@@ -34,8 +34,8 @@ from pubmill.pretraining.encoding import Encoder, make_encoder, special_ids
 from pubmill.pretraining.packed_tokens import HELD_OUT, PackedWriter, TokenShard
 from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.recipes.writing import as_json
-from pubmill.storage.corpus_parts import read_texts
 from pubmill.storage.files import sha256, writing_folder
+from pubmill.storage.parquet import read_texts
 
 # Bytes of parquet.
 SMALL_CORPUS = 10_000_000

@@ -13,9 +13,8 @@ from pubmill.storage.checksums import write_folder_sums
 from pubmill.storage.files import write_json, writing_folder
 from pubmill.vocabs import byte_level, sentencepiece, wordpiece
 from pubmill.vocabs.diagnosis import diagnose, split_terms
-from pubmill.vocabs.likelihood_merges import LikelihoodText
-from pubmill.vocabs.merged_counts import merge_counts
-from pubmill.vocabs.merges import PairedText, learn_pieces
+from pubmill.vocabs.merges import LikelihoodText, PairedText, learn_pieces
+from pubmill.vocabs.word_counts import merge_counts
 
 MERGING = {"merges": PairedText, "merges-by-likelihood": LikelihoodText}
 """Learner -> the words that it merges."""

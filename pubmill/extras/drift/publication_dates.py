@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from pubmill.corpus.document_years import wanted_rows
+from pubmill.corpus.dataset_documents import wanted_rows
 from pubmill.corpus.gzipped import BROKEN, open_gzip
 from pubmill.corpus.medline_bytes import ARTICLE_END
 from pubmill.errors import PubmillError
