@@ -41,10 +41,7 @@ def read_notes(path: Path, brackets: str = "keep") -> Iterator[Document]:
     line = 0
     former_limit = csv.field_size_limit(LONGEST)
     try:
-        with (
-            open_content(path) as raw,
-            io.TextIOWrapper(raw, encoding="utf-8", newline="") as text,
-        ):
+        with open_content(path) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as text:
             rows = csv.reader(text, strict=True)
             header = next(rows, [])
             places = _column_indices(header, path)
@@ -53,8 +50,6 @@ def read_notes(path: Path, brackets: str = "keep") -> Iterator[Document]:
                 if len(row) != len(header):
                     raise PubmillError(f"{path}:{line}: expected {len(header)} fields, found {len(row)}")
                 yield _note_document([row[place] for place in places], brackets, f"{path}:{line}")
-    except FileNotFoundError:
-        raise PubmillError(f"{path} does not exist") from None
     except csv.Error as error:
         raise PubmillError(f"{path}: after line {line}: not the CSV that MIMIC-III has ({error})") from None
     except UnicodeDecodeError:

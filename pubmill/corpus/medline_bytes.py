@@ -17,11 +17,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from pubmill.corpus.notices import flags_of, listed_corrections
-from pubmill.corpus.shards import Document, Sections, single_spaced
+from pubmill.corpus.shards import PMID_DIGITS, VERSION_DIGITS, Document, Sections, single_spaced
 
 ARTICLE_END = b"</PubmedArticle>"
-PMID_DIGITS, VERSION_DIGITS = 18, 9
-"""Most digits of a PMID (8 in 2026) and of a version, which shards store in 32 bits."""
 
 TextOf = Callable[[bytes], str]
 """A function that returns the text of well-formed content with character references or attributes."""

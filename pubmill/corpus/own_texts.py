@@ -30,8 +30,7 @@ from pathlib import Path
 from typing import Literal
 
 from pubmill.corpus.gzipped import read_lines
-from pubmill.corpus.medline_bytes import PMID_DIGITS
-from pubmill.corpus.shards import Document, single_spaced
+from pubmill.corpus.shards import PMID_DIGITS, Document, single_spaced
 from pubmill.errors import PubmillError
 from pubmill.storage.strict_parsing import unique_keys
 
@@ -128,26 +127,19 @@ def read_text(path: Path, source: str, language: str = "") -> Iterator[Document]
 
 def _parse_document(line: bytes, source: str, language: str, where: str) -> Document:
     row = _parse_row(line, where)
-    title = _single_spaced_value(row, "title", where)
-    texts = (
-        paragraphs(_text_value(row, "text", where))
-        if "text" in row
-        else [_single_spaced_value(row, "abstract", where)]
-    )
-    date = _single_spaced_value(row, "date", where)
-    codes = (
-        _single_spaced_value(row, "lang", where) or _single_spaced_value(row, "language", where) or language
-    )
+    title, date = _spaced(row, where, "title"), _spaced(row, where, "date")
+    texts = [_spaced(row, where, "abstract")]
+    if "text" in row:
+        texts = paragraphs(_text_value(row, "text", where))
+    codes = re.split(r"[\s,;]+", (_spaced(row, where, "lang", "language") or language).lower())
     identifier = _document_id(row, source, title, "\n".join(texts), where)
     return Document(
         id=identifier,
         pmid=identifier.removeprefix("pmid:") if identifier.startswith("pmid:") else "",
         date=_check_date(date, where),
         published=date[:4],
-        languages=tuple(
-            LANGUAGES.get(code, code) for code in re.split(r"[\s,;]+", (codes or language).lower()) if code
-        ),
-        licence=_single_spaced_value(row, "licence", where) or _single_spaced_value(row, "license", where),
+        languages=tuple(LANGUAGES.get(code, code) for code in codes if code),
+        licence=_spaced(row, where, "licence", "license"),
         title=title,
         sections=tuple(("", paragraph) for paragraph in texts if paragraph),
     )
@@ -164,8 +156,9 @@ def _parse_row(line: bytes, where: str) -> dict[str, object]:
     return row
 
 
-def _single_spaced_value(row: Mapping[str, object], key: str, where: str) -> str:
-    return single_spaced(_text_value(row, key, where))
+def _spaced(row: Mapping[str, object], where: str, *keys: str) -> str:
+    """Return the first value under these keys that has text, single-spaced; "" if none has."""
+    return next(filter(None, (single_spaced(_text_value(row, key, where)) for key in keys)), "")
 
 
 def _text_value(row: Mapping[str, object], key: str, where: str) -> str:

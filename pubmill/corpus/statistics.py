@@ -1,6 +1,6 @@
 """Corpus parts and their statistics: every parsed citation becomes a document or has a rejection reason."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -17,26 +17,11 @@ from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.storage.files import read_json, sealed, write_json, writing
 from pubmill.storage.parquet import open_parquet, parquet_writer
 
+_KEYS = [("id", pa.string()), ("version", pa.int32()), ("date", pa.string())]
+MANIFEST = pa.schema([*_KEYS, ("part", pa.string()), ("row", pa.int64())])
+_TEXTS = [("title", pa.string()), ("text", pa.string())]
 PART = pa.schema(
-    [
-        ("id", pa.string()),
-        ("version", pa.int32()),
-        ("pmid", pa.string()),
-        ("date", pa.string()),
-        ("title", pa.string()),
-        ("text", pa.string()),
-        ("words", pa.int32()),
-        ("bytes", pa.int64()),
-    ]
-)
-MANIFEST = pa.schema(
-    [
-        ("id", pa.string()),
-        ("version", pa.int32()),
-        ("date", pa.string()),
-        ("part", pa.string()),
-        ("row", pa.int64()),
-    ]
+    [*_KEYS[:2], ("pmid", pa.string()), _KEYS[2], *_TEXTS, ("words", pa.int32()), ("bytes", pa.int64())]
 )
 ROWS_PER_GROUP = 4096
 SAMPLES = 5
@@ -61,7 +46,7 @@ class PartStatistics(TypedDict):
 
 
 class _Tally:
-    """Counts of one shard; `samples` contains the first ids of each reason."""
+    """Counts of one shard or of several; `samples` contains the first ids of each reason."""
 
     def __init__(self) -> None:
         self.totals: Counter[str] = Counter(dict.fromkeys(TOTALS, 0))
@@ -92,6 +77,22 @@ class _Tally:
             "title": document.title, "text": text, "words": words, "bytes": size,
         }  # fmt: skip
 
+    def add(self, one: PartStatistics) -> None:
+        """Add the statistics of a shard."""
+        self.totals.update({key: one[key] for key in TOTALS})
+        self.rejected.update(one["rejected"])
+        self.years.update(one["years"])
+        self.flags.update(one["flags"])
+        self.day = max(self.day, one["day"])
+        for reason, ids in one["samples"].items():
+            self.samples[reason] = (self.samples.get(reason, []) + ids)[:SAMPLES]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the counts by name, as in `PartStatistics`."""
+        counted = {"rejected": self.rejected, "years": self.years, "flags": self.flags}
+        counts = {name: dict(count) for name, count in counted.items()}
+        return {**self.totals, **counts, "samples": self.samples, "day": self.day}
+
 
 def select(
     shard: Path,
@@ -121,20 +122,7 @@ def select(
             writer.write_table(pa.Table.from_pylist(group, PART))
     if tally.totals["parsed"] != counts.citations:
         raise PubmillError(f"{shard}: holds {counts.citations} citations, read {tally.totals['parsed']}")
-    write_json(
-        statistics,
-        sealed(
-            {
-                "source": source,
-                **tally.totals,
-                "rejected": dict(tally.rejected),
-                "samples": tally.samples,
-                "years": dict(tally.years),
-                "flags": dict(tally.flags),
-                "day": tally.day,
-            }
-        ),
-    )
+    write_json(statistics, sealed({"source": source, **tally.as_json()}))
 
 
 def _selected_rows(
@@ -180,38 +168,14 @@ def total(statistics: Sequence[Path], rows: Sequence[int]) -> dict[str, Any]:
     Raises `PubmillError` if a part does not match its statistics, or if documents and rejections do not add
     up to the parsed citations.
     """
-    totals: Counter[str] = Counter(dict.fromkeys(TOTALS, 0))
-    rejected: Counter[str] = Counter()
-    years: Counter[str] = Counter()
-    flags: Counter[str] = Counter()
-    day = ""
-    samples: dict[str, list[str]] = {}
-    by_source: dict[str, tuple[Counter[str], Counter[str]]] = {}
+    whole, by_source = _Tally(), defaultdict[str, _Tally](_Tally)
     for path, number in zip(statistics, rows, strict=True):
         one = read_json(path)
         _check_part_counts(path, one, number)
-        counts = {key: one[key] for key in TOTALS}
-        totals.update(counts)
-        of_source = by_source.setdefault(one["source"], (Counter(dict.fromkeys(TOTALS, 0)), Counter()))
-        of_source[0].update(counts)
-        of_source[1].update(one["rejected"])
-        rejected.update(one["rejected"])
-        years.update(one["years"])
-        flags.update(one["flags"])
-        day = max(day, one["day"])
-        for reason, ids in one["samples"].items():
-            samples[reason] = (samples.get(reason, []) + ids)[:SAMPLES]
-    return {
-        **totals,
-        "rejected": dict(rejected),
-        "samples": samples,
-        "by_source": {
-            name: {**counts, "rejected": dict(reasons)} for name, (counts, reasons) in by_source.items()
-        },
-        "years": dict(years),
-        "flags": dict(flags),
-        "day": day,
-    }
+        whole.add(one)
+        by_source[one["source"]].add(one)
+    parts = {name: {**one.totals, "rejected": dict(one.rejected)} for name, one in by_source.items()}
+    return {**whole.as_json(), "by_source": parts}
 
 
 def _check_part_counts(path: Path, one: PartStatistics, rows: int) -> None:
