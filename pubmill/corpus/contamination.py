@@ -36,10 +36,8 @@ _KNOWN = 1_000_000
 
 
 def plain_words(text: str) -> list[str]:
-    """Return the runs of letters and digits, in lower case and compatibility form (NFKC).
-
-    "S-100" and "S - 100" are the same two words, as are a ligature and its letters.
-    """
+    """Return the runs of letters and digits, in lower case and compatibility form (NFKC). "S-100" and
+    "S - 100" are the same two words, as are a ligature and its letters."""
     plain = text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
     return _WORD.findall(plain)
 

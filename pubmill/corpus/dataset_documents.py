@@ -78,11 +78,8 @@ class NoticeList(TypedDict):
 def notices_of(
     sources: Sequence[Sequence[Path]], datasets: Mapping[str, AbstractSet[str]]
 ) -> dict[str, NoticeList]:
-    """Return the notices on the documents of each dataset, which are PMIDs.
-
-    `sources`: the parsed shards of each source, in the order of authority; within a source, in the order of
-    loading.
-    """
+    """Return the notices on the documents of each dataset, which are PMIDs. `sources`: the parsed shards of
+    each source, in the order of authority; within a source, in the order of loading."""
     ids = pa.array([f"pmid:{pmid}" for pmid in sorted(set().union(*datasets.values()))], pa.string())
     known: dict[str, Notice] = {}
     for shards in reversed(sources):

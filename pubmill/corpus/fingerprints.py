@@ -47,10 +47,8 @@ def write_fingerprints(
     output: Path,
     similar: bool,
 ) -> int:
-    """Write fingerprints of the documents of a shard that nothing else rejects; return their number.
-
-    A text without words has no digest and is never a duplicate.
-    """
+    """Write fingerprints of the documents of a shard that nothing else rejects; return their number. A text
+    without words has no digest and is never a duplicate."""
     schema = SIMILAR if similar else EXACT
     judged = with_reasons(shard, index, latest, selection, excluded)
     rows = _fingerprint_rows(judged, selection, similar)

@@ -28,10 +28,8 @@ def open_content(path: Path) -> IO[bytes]:
 
 
 def read_lines(path: Path, longest: int) -> Iterator[tuple[int, bytes]]:
-    """Yield numbered lines with their ends; a file whose name ends with `.gz` is decompressed.
-
-    Raises `PubmillError` with the line for damaged data, and for a line of more than `longest` bytes.
-    """
+    """Yield numbered lines with their ends; a file whose name ends with `.gz` is decompressed. Raises
+    `PubmillError` with the line for damaged data, and for a line of more than `longest` bytes."""
     number = 0
     try:
         with open_content(path) as raw:

@@ -112,11 +112,8 @@ class JatsReader:
                 del self._marks[cell]
 
     def __call__(self, data: bytes, facts: ArticleMetadata, where: str) -> Document:
-        """Read one article.
-
-        Raises `PubmillError` (with `where`) for malformed XML, declared or undefined entities, a root other
-        than `article`, an encoding other than UTF-8, and an unexpected PMCID.
-        """
+        """Read one article. Raises `PubmillError` (with `where`) for malformed XML, declared or undefined
+        entities, a root other than `article`, an encoding other than UTF-8, and an unexpected PMCID."""
         root = parse(data, where)
         meta = root.find("front/article-meta")
         if meta is None:

@@ -205,10 +205,8 @@ def _lock_report(
 def _absent_files(
     connection: DuckDBPyConnection, files: list[SourceFile], differences: Path, present: set[str]
 ) -> Iterator[dict[str, object]]:
-    """Yield the locked files that are not present, each with its documents: all, changed and gone.
-
-    The numbers are null if the lock names no file of a document.
-    """
+    """Yield the locked files that are not present, each with its documents: all, changed and gone. The
+    numbers are null if the lock names no file of a document."""
     query = """
     SELECT file, count(*), count(*) FILTER (status = 'changed'), count(*) FILTER (status = 'gone')
     FROM locked LEFT JOIN (SELECT id, status FROM read_parquet(?)) USING (id) GROUP BY file

@@ -67,10 +67,8 @@ _CITED = re.compile(rb"<MedlineCitation\b[^>]*>\s*<PMID\b[^>]*>\s*(\d+)")
 
 
 def file_order(path: Path) -> int:
-    """Return the place of a PubMed file in the loading order: year (two digits) * 10,000 + number.
-
-    NLM restarts the numbers with every year's baseline and requires that files be loaded in this order.
-    """
+    """Return the place of a PubMed file in the loading order: year (two digits) * 10,000 + number. NLM
+    restarts the numbers with every year's baseline and requires that files be loaded in this order."""
     match = _NAME.fullmatch(path.name)
     if not match:
         raise PubmillError(

@@ -103,10 +103,8 @@ _LISTED = re.compile(rb">([^<]*+)</")
 
 
 class Check:
-    """A parser target that builds nothing, so that the parser only checks that content is well-formed.
-
-    The parser must not remove comments and processing instructions; it returns whether there were none.
-    """
+    """A parser target that builds nothing, so that the parser only checks that content is well-formed. The
+    parser must not remove comments and processing instructions; it returns whether there were none."""
 
     other = False
 
@@ -122,10 +120,8 @@ class Check:
 
 
 def read_usual(article: bytes, text_of: TextOf) -> Document | None:
-    """Return the citation of a `PubmedArticle` without its end tag; None if it is not in the usual form.
-
-    The content must be well-formed, without comments, processing instructions and CDATA sections.
-    """
+    """Return the citation of a `PubmedArticle` without its end tag; None if it is not in the usual form. The
+    content must be well-formed, without comments, processing instructions and CDATA sections."""
     match = _CITATION.match(article)
     if match is None or any(article.find(name, match.end()) >= 0 for name in _ONLY_ONCE):
         return None

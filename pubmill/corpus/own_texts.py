@@ -91,10 +91,8 @@ def _read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of a text, which blank lines separate; other line breaks become spaces.
-
-    NUL characters, which some exports leave, become spaces too. Empty paragraphs are left out.
-    """
+    """Return the paragraphs of a text, which blank lines separate; other line breaks become spaces. NUL
+    characters, which some exports leave, become spaces too. Empty paragraphs are left out."""
     parts = (single_spaced(part) for part in _BLANK_LINES.split(text.replace("\0", " ")))
     return [part for part in parts if part.strip()]
 
@@ -115,11 +113,8 @@ _BLANK_LINES = re.compile(r"(?>\r\n?|\n)[^\S\r\n]*(?>\r\n?|\n)\s*")
 
 
 def read_text(path: Path, source: str, language: str = "") -> Iterator[Document]:
-    """Yield every line of a JSON-lines file as a document.
-
-    `language` applies to lines that state none. Raises `PubmillError` with file and line for lines in
-    another form than that described above.
-    """
+    """Yield every line of a JSON-lines file as a document. `language` applies to lines that state none.
+    Raises `PubmillError` with file and line for lines in another form than that described above."""
     for number, line in read_lines(path, LONGEST):
         if line.strip():
             yield _parse_document(line, source, language, f"{path}:{number}")

@@ -82,10 +82,8 @@ def package_order(path: Path) -> int:
 
 
 def read_package(path: Path, filelist: Path) -> Iterator[Article]:
-    """Yield the articles of one of PMC's packages, with their metadata in its file list.
-
-    Raises `PubmillError` also if archive and list do not contain the same files.
-    """
+    """Yield the articles of one of PMC's packages, with their metadata in its file list. Raises
+    `PubmillError` also if archive and list do not contain the same files."""
     flags = ("manuscript",) if _parse_package_name(path)["kind"].startswith("author_manuscript") else ()
     rows = _read_filelist(filelist)
     for member, data in read_members(path):

@@ -21,9 +21,7 @@ PARTS_OF_BLOCK = 100  # the outputs of one job of rule `divide_by_part`
 
 def divide_by_part(table: Path, first: int, outputs: Sequence[Path], parts: int = 1) -> None:
     """Write the rows of each part of a table, from part `first` on, or those of `parts` parts to each output.
-
-    Parts whose rows did not change keep their bytes, so that only the jobs of the others run again.
-    """
+    Parts whose rows did not change keep their bytes, so that only the jobs of the others run again."""
     if not table.is_file():
         raise PubmillError(f"{table} does not exist; find the latest versions and the duplicates first")
     firsts = range(first, first + parts * len(outputs) + 1, parts)
@@ -36,9 +34,7 @@ def divide_by_part(table: Path, first: int, outputs: Sequence[Path], parts: int 
 
 def read_reasons(path: Path, shard: int) -> Iterator[tuple[int, str | None]]:
     """Yield (position, reason why it is not current, or None) for each citation of one shard, in order.
-
-    `path`: the table of all shards, or of this one (`divide_by_part`).
-    """
+    `path`: the table of all shards, or of this one (`divide_by_part`)."""
     if not path.is_file():
         raise PubmillError(f"{path} does not exist; find the latest versions first")
     for batch in _rows_of_parts(path, shard, shard + 1).to_batches():

@@ -183,10 +183,8 @@ def fetch_shard(archive: Path, plan: Path, shard: str, url: str, mirror: str | N
 
 
 def _copy_unchanged_articles(archive: Path, planned: list[Planned], part: Path) -> None:
-    """Copy to `part` the files of an earlier archive that are still in the plan.
-
-    S3's ETag is the md5 of an object that was uploaded in one piece; others never match and are downloaded.
-    """
+    """Copy to `part` the files of an earlier archive that are still in the plan. S3's ETag is the md5 of an
+    object that was uploaded in one piece; others never match and are downloaded."""
     names = {article.name: article for article in planned}
     for member, data in read_members(archive):
         name, _, kind = member.name.rpartition(".")

@@ -208,10 +208,8 @@ def _row_groups(documents: Iterable[Document]) -> Iterator[list[Document]]:
 
 
 def _arrow_table(group: list[Document], order: int, first: int) -> pa.Table:
-    """Return the rows as an Arrow table, built from flat buffers.
-
-    `pa.array` of a list imports pandas if it is installed, which would cost every job 50 MB.
-    """
+    """Return the rows as an Arrow table, built from flat buffers. `pa.array` of a list imports pandas if it
+    is installed, which would cost every job 50 MB."""
     rows = range(first, first + len(group))
     numbers = {"version": ("i", [row.version for row in group]), "position": ("i", rows)}
     numbers["order"] = ("q", [order] * len(group))

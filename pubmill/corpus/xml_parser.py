@@ -11,10 +11,8 @@ _PLACE = re.compile(r",? line \d+(?:, column \d+)?")
 
 
 def parser(target: object | None = None) -> etree.XMLParser:
-    """Return a parser without entities, network and DTD.
-
-    It removes comments and processing instructions, unless a `target` replaces the tree.
-    """
+    """Return a parser without entities, network and DTD. It removes comments and processing instructions,
+    unless a `target` replaces the tree."""
     return etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False,
         remove_comments=target is None, remove_pis=target is None, collect_ids=False,

@@ -29,9 +29,7 @@ def profile(name: str = PROFILE) -> str:
 
 def snakemake(*targets: str, configuration: Iterable[str] = (), options: Iterable[str] = ()) -> str:
     """Return the command that makes the targets; `configuration` is the result of `configuration_options`.
-
-    Targets come first: `--configfile`, `--config` and `--forcerun` take all arguments that follow.
-    """
+    Targets come first: `--configfile`, `--config` and `--forcerun` take all arguments that follow."""
     words = [*targets, *snakefile(), "--profile", profile(), *configuration, *options]
     return shlex.join([program("snakemake"), *words])
 
@@ -43,9 +41,7 @@ def pubmill(*arguments: str) -> str:
 
 def run_files(*files: str, configuration: Sequence[str] = (), options: Iterable[str] = ()) -> str:
     """Return the command of `pubmill` that makes files of the results; `configuration` is as for `snakemake`.
-
-    Its first configuration file is the study, by name if it is one of `studies/`.
-    """
+    Its first configuration file is the study, by name if it is one of `studies/`."""
     further, study = list(configuration), "demo"
     if further[:1] == ["--configfile"]:
         study = further.pop(1)
@@ -61,10 +57,8 @@ def run(program: str, *arguments: str) -> str:
 
 
 def configuration_options(configfiles: Iterable[str], settings: Iterable[str] = ()) -> list[str]:
-    """Return a configuration as options of Snakemake.
-
-    Each option occurs once, because Snakemake uses only the last one.
-    """
+    """Return a configuration as options of Snakemake. Each option occurs once, because Snakemake uses only
+    the last one."""
     both = {"--configfile": list(configfiles), "--config": list(settings)}
     return [word for name, values in both.items() if values for word in (name, *values)]
 

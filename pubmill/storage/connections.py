@@ -24,10 +24,8 @@ _HERE = threading.local()
 
 
 def session(public: bool) -> requests.Session:
-    """Return this thread's own session, so that many small files share one connection.
-
-    A session for `public` hosts raises a `PubmillError` instead of connecting to any other address.
-    """
+    """Return this thread's own session, so that many small files share one connection. A session for `public`
+    hosts raises a `PubmillError` instead of connecting to any other address."""
     sessions: dict[bool, requests.Session] = _HERE.__dict__.setdefault("sessions", {})
     if public not in sessions:
         sessions[public] = _Session()
@@ -85,10 +83,6 @@ class _Public(HTTPConnection):
         return sock
 
 
-class _Http(_Timely):
-    pass
-
-
 class _Https(_Timely, HTTPSConnection):
     pass
 
@@ -98,7 +92,7 @@ class _PublicHttps(_Public, _Timely, HTTPSConnection):
 
 
 class _HttpPool(HTTPConnectionPool):
-    ConnectionCls = _Http
+    ConnectionCls = _Timely
 
 
 class _HttpsPool(HTTPSConnectionPool):

@@ -31,10 +31,8 @@ LENGTHS = (
 
 @contextmanager
 def reported(what: str) -> Iterator[None]:
-    """Convert every error of the libraries for a damaged or malicious folder to a `PubmillError`.
-
-    The tokenizers library may panic, which is not an `Exception`.
-    """
+    """Convert every error of the libraries for a damaged or malicious folder to a `PubmillError`. The
+    tokenizers library may panic, which is not an `Exception`."""
     try:
         yield
     except (PubmillError, StopRequestedError, KeyboardInterrupt, SystemExit, GeneratorExit):
@@ -96,11 +94,8 @@ def _load_tokenizer(folder: Path, name: str, **options: Any) -> Any:
 def load_settings(
     folder: Path, name: str, exact: bool = False
 ) -> "tuple[PreTrainedConfig, PreTrainedTokenizerBase]":
-    """Return a folder's configuration and tokenizer, without its weights.
-
-    Raises a `PubmillError` unless they are of an encoder that can be fine-tuned. `exact`: it has one
-    embedding per piece, as models made here.
-    """
+    """Return a folder's configuration and tokenizer, without its weights. Raises a `PubmillError` unless they
+    are of an encoder that can be fine-tuned. `exact`: it has one embedding per piece, as models made here."""
     config = load_config(folder, name)
     check_encoder(config, name)
     tokenizer = _load_tokenizer(folder, name)
@@ -143,14 +138,8 @@ def _reads_text(config: "PreTrainedConfig") -> bool:
     """Return whether transformers has a model of language for a configuration."""
     from transformers.models.auto import modeling_auto
 
-    kind: Any = type(config)
-    classes: tuple[Any, ...] = (
-        modeling_auto.MODEL_FOR_MASKED_LM_MAPPING,
-        modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING,
-        modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING,
-        modeling_auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING,
-    )
-    return any(kind in known for known in classes)
+    tasks = ("MASKED_LM", "CAUSAL_LM", "SEQUENCE_CLASSIFICATION", "TOKEN_CLASSIFICATION")
+    return any(type(config) in getattr(modeling_auto, f"MODEL_FOR_{task}_MAPPING") for task in tasks)
 
 
 def longest_text(config: "PreTrainedConfig") -> int | None:

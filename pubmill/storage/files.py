@@ -36,10 +36,8 @@ COMPRESSION = 6
 
 
 def temporary_name(path: Path) -> Path:
-    """Return a name beside `path` that only this process uses; remove leftovers of killed processes.
-
-    The caller must remove the file; `writing` and `writing_folder` do so.
-    """
+    """Return a name beside `path` that only this process uses; remove leftovers of killed processes. The
+    caller must remove the file; `writing` and `writing_folder` do so."""
     host = socket.gethostname()
     for left in path.parent.glob(f".{glob.escape(path.name)}.{glob.escape(host)}.*.tmp"):
         if not _is_alive(int(left.name.split(".")[-2])):
@@ -66,9 +64,7 @@ def _remove_path(path: Path) -> None:
 
 def _explain_write_error(error: Exception, path: Path) -> Exception:
     """Return a write error as a `PubmillError` that explains it; return any other error unchanged.
-
-    safetensors, DuckDB and others raise their own errors, which quote the system's message.
-    """
+    safetensors, DuckDB and others raise their own errors, which quote the system's message."""
     if any(os.strerror(number) in str(error) for number in (errno.ENOSPC, errno.EDQUOT)):
         return PubmillError(
             f"no space left on the disk while writing {path}. Nothing was left half-written; "
@@ -108,10 +104,8 @@ def _sync_all(folder: Path) -> None:
 
 
 def _rename(temporary: Path, path: Path) -> None:
-    """Give a file or folder its final name; both survive a power cut, unless a parent folder is temporary.
-
-    An existing folder is first moved to the place where `recover` looks for it.
-    """
+    """Give a file or folder its final name; both survive a power cut, unless a parent folder is temporary. An
+    existing folder is first moved to the place where `recover` looks for it."""
     durable = not any(map(TEMPORARY.fullmatch, path.absolute().parts))
     if durable:
         _sync_all(temporary) if temporary.is_dir() else _sync(temporary)
@@ -258,10 +252,8 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """Read one JSON file; a `PubmillError` names the file, and the line where it is malformed.
-
-    A sealed object must match its digest, which is left out of the returned value.
-    """
+    """Read one JSON file; a `PubmillError` names the file, and the line where it is malformed. A sealed
+    object must match its digest, which is left out of the returned value."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -55,9 +55,7 @@ def check_links(folder: Path, name: str) -> None:
 
 def take_settings(folder: Path, name: str) -> list[str]:
     """Remove settings from a folder's config.json and tokenizer_config.json that the user's run decides.
-
-    Returns their names. Raises a `PubmillError` for refused settings and unreasonably large numbers.
-    """
+    Returns their names. Raises a `PubmillError` for refused settings and unreasonably large numbers."""
     taken: list[str] = []
     for path, kept in _remaining_settings(folder, name, taken):
         path.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
@@ -65,9 +63,8 @@ def take_settings(folder: Path, name: str) -> list[str]:
 
 
 def check_folder_in_place(folder: Path) -> None:
-    """Check links, settings and weights of a folder that is loaded where it is.
-
-    Settings that `take_settings` would remove are refused. Weights must match config.json."""
+    """Check links, settings and weights of a folder that is loaded where it is. Settings that `take_settings`
+    would remove are refused. Weights must match config.json."""
     name = str(folder)
     check_links(folder, name)
     taken: list[str] = []
@@ -246,10 +243,8 @@ def _missing_when_loaded(folder: Path, name: str, auto: Any) -> list[str]:
 
 def _current_tensor_name(key: str) -> str:
     """Return a tensor's current name; names from TensorFlow's time end differently."""
-    return re.sub(r"(LayerNorm\.)(gamma|beta)$", lambda m: m[1] + _MODERN[m[2]], key)
-
-
-_MODERN = {"gamma": "weight", "beta": "bias"}
+    modern = {"gamma": "weight", "beta": "bias"}
+    return re.sub(r"(LayerNorm\.)(gamma|beta)$", lambda m: m[1] + modern[m[2]], key)
 
 
 def _shape_text(shape: tuple[int, ...]) -> str:

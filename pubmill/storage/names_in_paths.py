@@ -54,10 +54,8 @@ def choice_of(below: str) -> ChoiceKey:
 
 
 def names_in(below: str) -> Iterator[tuple[str, str]]:
-    """Return the kinds and names of the specs that a path below the results names.
-
-    A kind is the folder of its specs: `models`, `corpora`.
-    """
+    """Return the kinds and names of the specs that a path below the results names. A kind is the folder of
+    its specs: `models`, `corpora`."""
     match PurePosixPath(below).parts:
         case ("tables", paper, table) | ("tables", "with", _, paper, table):
             yield "tables", f"{paper}/{table.split('.')[0]}"

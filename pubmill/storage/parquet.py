@@ -35,10 +35,8 @@ _DELETED = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 def parquet_writer(
     path: Path, schema: pa.Schema, private: bool = False, **options: Any
 ) -> Iterator[pq.ParquetWriter]:
-    """Yield a writer of a new file and seal the file at the end; `options` are those of Arrow's writer.
-
-    A `private` file is labelled, and only its owner may read it, from its first byte on.
-    """
+    """Yield a writer of a new file and seal the file at the end; `options` are those of Arrow's writer. A
+    `private` file is labelled, and only its owner may read it, from its first byte on."""
     if private:
         make_private(path)
     with pq.ParquetWriter(path, schema, compression="zstd", write_page_checksum=True, **options) as writer:
@@ -68,10 +66,8 @@ def seal(path: Path) -> None:
 
 
 def verified(path: Path) -> Path:
-    """Return the path of a file that matches its digest or has none; else raise a `PubmillError`.
-
-    Each process reads a file only once for this, unless the file changes.
-    """
+    """Return the path of a file that matches its digest or has none; else raise a `PubmillError`. Each
+    process reads a file only once for this, unless the file changes."""
     if path.is_file():
         state = path.stat()
         if is_damaged(path, state.st_mtime_ns, state.st_size):
@@ -147,10 +143,8 @@ def _access_class(part: Path) -> str:
 
 
 def read_texts(parts: Iterable[Path], title: bool = False) -> Iterator[tuple[str, str]]:
-    """Yield the ids and texts of the documents of corpus parts, in order, holding only a few in memory.
-
-    With `title`, a document's title precedes its text on a line of its own.
-    """
+    """Yield the ids and texts of the documents of corpus parts, in order, holding only a few in memory. With
+    `title`, a document's title precedes its text on a line of its own."""
     columns = ["id", "title", "text"] if title else ["id", "text"]
     for part in parts:
         try:

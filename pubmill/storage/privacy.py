@@ -47,10 +47,8 @@ def strictest(classes: Iterable[str]) -> str:
 
 
 def access_of(path: Path) -> str:
-    """Return the access class of a file or folder from its labels; public if there are none.
-
-    For Parquet use `pubmill.storage.parquet.access_of_parts`: training programs run without pyarrow.
-    """
+    """Return the access class of a file or folder from its labels; public if there are none. For Parquet use
+    `pubmill.storage.parquet.access_of_parts`: training programs run without pyarrow."""
     return strictest(_access_classes(path))
 
 

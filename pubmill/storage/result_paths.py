@@ -38,6 +38,7 @@ CHECKLIST_FORMATS = ("md", "html")
 OVERLAP_FORMATS = ("json", "csv", "md", "html")
 
 Number = int | str
+"""A number, or the wildcard for one."""
 
 
 class RunKey(NamedTuple):
@@ -58,14 +59,9 @@ class ChoiceKey(NamedTuple):
     setting: str
 
 
-"""A number, or the wildcard for one."""
-
-
 class Paths:
-    """Paths below one results folder; relative to it by default, as recipes hold them.
-
-    `own_tables`: name of a folder of tables apart from the others, for columns that other runs do not have.
-    """
+    """Paths below one results folder; relative to it by default, as recipes hold them. `own_tables`: name of
+    a folder of tables apart from the others, for columns that other runs do not have."""
 
     def __init__(self, results: str | PurePath = "", own_tables: str = "") -> None:
         self.results = str(results)

@@ -60,7 +60,7 @@ def download(
             "url": url,
             "bytes": part.stat().st_size,
             **digests,
-            "origin": _source_origin(url, source),
+            "origin": "local" if _is_local(url) else "network" if source is None else "mirror",
             "retrieved": datetime.now(UTC).isoformat(timespec="seconds"),
         }
         write_json(Path(BELOW.source_record(str(output))), sealed(record))
@@ -69,10 +69,8 @@ def download(
 
 
 def bring(url: str, output: Path, mirror: str | None = None, md5: str = "") -> None:
-    """Download one of many small files to `output`, checked as by `download`, but without a record.
-
-    The caller must prevent simultaneous downloads of the same file, and keeps one record for all.
-    """
+    """Download one of many small files to `output`, checked as by `download`, but without a record. The
+    caller must prevent simultaneous downloads of the same file, and keeps one record for all."""
     part = output.with_name(f"{output.name}.part")
     _fill_part(url, _file_for(url, mirror), part, {"md5": md5} if md5 else {})
     part.replace(output)
@@ -91,10 +89,8 @@ def read(url: str, mirror: str | None = None) -> bytes:
 
 
 def check(url: str, path: Path, expected: Mapping[str, str]) -> None:
-    """Check the copy at `path` of the file at `url`; a `PubmillError` reports how it differs.
-
-    `expected` is as in a spec: kind of digest (`sha256`, `git_blob`) -> its value in hex.
-    """
+    """Check the copy at `path` of the file at `url`; a `PubmillError` reports how it differs. `expected` is
+    as in a spec: kind of digest (`sha256`, `git_blob`) -> its value in hex."""
     digests = _file_digests(path, "git_blob" in expected)
     if not _digests_agree(expected, digests):
         raise PubmillError(_explain_difference(url, path, path.stat().st_size, expected, digests))
@@ -120,15 +116,13 @@ def name_in(url: str) -> str:
     return unquote(urlsplit(url).path).rsplit("/", 1)[-1]
 
 
-def _source_origin(url: str, source: Path | None) -> str:
-    if source is None:
-        return "network"
-    return "local" if urlsplit(url).scheme == "file" else "mirror"
+def _is_local(url: str) -> bool:
+    return urlsplit(url).scheme == "file"
 
 
 def _file_for(url: str, mirror: str | None) -> Path | None:
     """Return the local file for `url`, or None if it must be fetched over the network."""
-    if urlsplit(url).scheme == "file":
+    if _is_local(url):
         path = Path(unquote(urlsplit(url).path))
         advice = "check the path in the settings"
     else:
@@ -160,23 +154,20 @@ def path_in_mirror(url: str, mirror: str | None) -> Path | None:
 
 def _fill_part(url: str, source: Path | None, part: Path, expected: Mapping[str, str]) -> dict[str, str]:
     """Fill `part` with the complete, checked file and return its digests; refetch a bad network copy."""
-    if source is not None:
-        _copy_file(source, part, private=urlsplit(url).scheme == "file")
-    else:
-        fetch(url, part)
-    digests = _file_digests(part, "git_blob" in expected)
-    for left in range(REFETCHES if source is None else 0, 0, -1):
+    for left in range(REFETCHES if source is None else 0, -1, -1):
+        if source is None:
+            fetch(url, part)
+        else:
+            _copy_file(source, part, private=_is_local(url))
+        digests, size = _file_digests(part, "git_blob" in expected), part.stat().st_size
         if _digests_agree(expected, digests):
-            break
-        report_progress(f"{url}: the checksum is wrong; fetching the whole file anew (at most {left} times)")
+            return digests
         discard(part)
-        fetch(url, part)
-        digests = _file_digests(part, "git_blob" in expected)
-    if not _digests_agree(expected, digests):
-        size = part.stat().st_size
-        discard(part)
-        raise PubmillError(_explain_difference(url, source, size, expected, digests))
-    return digests
+        if left:
+            report_progress(
+                f"{url}: the checksum is wrong; fetching the whole file anew (at most {left} times)"
+            )
+    raise PubmillError(_explain_difference(url, source, size, expected, digests))
 
 
 def _copy_file(source: Path, part: Path, private: bool) -> None:

@@ -32,10 +32,8 @@ Places = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Learnt:
-    """Pieces, whose ids are their indices: special, characters, then joined ones in the order of `merges`.
-
-    A merge adds no piece if the same piece was made of other parts before.
-    """
+    """Pieces, whose ids are their indices: special, characters, then joined ones in the order of `merges`. A
+    merge adds no piece if the same piece was made of other parts before."""
 
     pieces: list[str]
     merges: list[tuple[str, str]] = field(default_factory=list)

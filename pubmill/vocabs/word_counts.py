@@ -33,30 +33,29 @@ METADATA = b"pubmill"
 
 _ASCII_BYTE_LEVEL = re.compile("'(?:[stmd]|re|ve|ll)| ?[A-Za-z]+| ?[0-9]+| ?[^ A-Za-z0-9]+| ")
 
-_COARSE = """
-WITH chunks AS (SELECT unnest(string_split(replace(text, chr(10), ' '), ' ')) AS chunk FROM {table})
+_PART = "read_parquet(getvariable('part'))"
+_COARSE = f"""
+WITH chunks AS (SELECT unnest(string_split(replace(text, chr(10), ' '), ' ')) AS chunk FROM {_PART})
 SELECT chunk, count(*) FROM chunks GROUP BY chunk
 """
 # GPT-2's words contain the space before them. A line with other white space than single spaces between words
 # is one chunk, because a run of white space is split differently from its single characters.
 _WHITE = r"^ |  | $|[\t-\r\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]"
-_LINES = """
-WITH lines AS (SELECT unnest(string_split(text, chr(10))) AS line FROM {table}),
-judged AS (SELECT line, regexp_matches(line, '{white}') AS odd FROM lines),
+_LINES = f"""
+WITH lines AS (SELECT unnest(string_split(text, chr(10))) AS line FROM {_PART}),
+judged AS (SELECT line, regexp_matches(line, '{_WHITE}') AS odd FROM lines),
 words AS (SELECT string_split(line, ' ') AS word FROM judged WHERE NOT odd),
 rest AS (SELECT unnest(word[2:]) AS chunk FROM words)
 SELECT word[1], count(*) FROM words GROUP BY word[1]
 UNION ALL SELECT ' ' || chunk, count(*) FROM rest GROUP BY chunk
 UNION ALL SELECT line, count(*) FROM judged WHERE odd GROUP BY line
-""".replace("{white}", _WHITE)
+"""
 
 
 @dataclass(frozen=True)
 class Counted:
-    """The words of some documents and their counts.
-
-    `running` is the number of running words, separated by white space.
-    """
+    """The words of some documents and their counts. `running` is the number of running words, separated by
+    white space."""
 
     words: Mapping[str, int]
     documents: int
@@ -101,17 +100,16 @@ def count_part(part: Path, splitting: Splitting, spill: Path) -> Counted:
     """Count the words of a corpus part; DuckDB spills to the folder `spill`."""
     if not part.is_file():
         raise PubmillError(f"{part} does not exist; select the corpus's documents first")
-    fault = f"{part}: no readable corpus part with a column text"
-    with database(spill, MEMORY, fault) as connection:
-        name = str(verified(part)).replace("'", "''")
-        return _count_words(connection, f"read_parquet('{name}')", splitting)
+    with database(spill, MEMORY, f"{part}: no readable corpus part with a column text") as connection:
+        connection.execute("SET VARIABLE part = $part", {"part": str(verified(part))})
+        return _count_words(connection, splitting)
 
 
-def _count_words(connection: duckdb.DuckDBPyConnection, table: str, splitting: Splitting) -> Counted:
+def _count_words(connection: duckdb.DuckDBPyConnection, splitting: Splitting) -> Counted:
     query, make_split = SPLITTINGS[splitting]
     connection.execute("SET threads = 1")
-    documents = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
-    cursor = connection.execute(query.replace("{table}", table))
+    documents = connection.execute(f"SELECT count(*) FROM {_PART}").fetchone()
+    cursor = connection.execute(query)
     split, words, running = make_split(), dict[str, int](), 0
     known = words.get  # twice as fast as a Counter, which calls Python code for each new word
     while chunks := cursor.fetchmany(100_000):
