@@ -33,11 +33,9 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def read_notes(path: Path, brackets: str = "keep") -> Iterator[Document]:
-    """Yield every note of NOTEEVENTS.csv(.gz), in constant memory.
-
-    `brackets` is `keep`, or `normalise` to apply `normalised`. Raises `PubmillError` with the line for a file
-    that is truncated or is not such a CSV, and with the ROW_ID for an invalid note.
-    """
+    """Yield every note of NOTEEVENTS.csv(.gz), in constant memory. `brackets` is `keep`, or `normalise` to
+    apply `normalised`. Raises `PubmillError` with the line for a file that is truncated or is not such a CSV,
+    and with the ROW_ID for an invalid note."""
     line = 0
     former_limit = csv.field_size_limit(LONGEST)
     try:
@@ -65,11 +63,9 @@ def read_notes(path: Path, brackets: str = "keep") -> Iterator[Document]:
 
 
 def normalised(text: str) -> str:
-    """Replace de-identification brackets by words for what they stand for.
-
-    `[**Hospital1 18**]` gives `hospital`, `[**First Name8 (NamePattern2) **]` `first name`, a day or year
-    (`[**2151-7-16**]`, `[**2151**]`) `date`, and a bracket without a name `unknown`.
-    """
+    """Replace de-identification brackets by words for what they stand for. `[**Hospital1 18**]` gives
+    `hospital`, `[**First Name8 (NamePattern2) **]` `first name`, a day or year (`[**2151-7-16**]`,
+    `[**2151**]`) `date`, and a bracket without a name `unknown`."""
     return _BRACKETS.sub(lambda match: _placeholder_kind(match[1]), text)
 
 

@@ -16,7 +16,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -79,18 +79,9 @@ _TEXT, _RUNS = pa.string(), pa.list_(pa.uint64())
 INDEX = pa.schema(
     {"dataset": _TEXT, "split": _TEXT, "examples": pa.list_(_TEXT), "pmid": _TEXT, "runs": _RUNS}
 )
+"""A text of a split, with the ids of the examples that contain it."""
 _DUMMY = re.compile(r"@[^\s@$]+\$")
 """Placeholder of a mention in published forms of relations (`@GENE$`), which no n-gram spans."""
-
-
-class IndexedText(TypedDict):
-    """A row of the index: a text of a split, and the ids of the examples that contain it."""
-
-    dataset: str
-    split: str
-    examples: list[str]
-    pmid: str | None
-    runs: list[int]
 
 
 class Match(NamedTuple):
@@ -102,11 +93,9 @@ class Match(NamedTuple):
 
 
 def write_index(path: Path, datasets: Iterable[EvaluatedDataset], folder: Path) -> int:
-    """Write the index of the texts of `datasets`, whose examples are in `folder`; return their number.
-
-    Each text of a split is listed once, with the ids of all examples that contain it. The index contains no
-    text: only hashes, from which it cannot be restored. It has the label of the process in its metadata.
-    """
+    """Write the index of the texts of `datasets`, whose examples are in `folder`; return their number. Each
+    text of a split is listed once, with the ids of all examples that contain it. The index contains no text:
+    only hashes, from which it cannot be restored. It has the label of the process in its metadata."""
     rows = 0
     words = WordHashes()
     schema = INDEX.with_metadata(label_of_process())
@@ -114,7 +103,7 @@ def write_index(path: Path, datasets: Iterable[EvaluatedDataset], folder: Path) 
         for data in datasets:
             for split in data.splits:
                 texts = _ids_by_text(folder / data.dataset / f"{split}.jsonl.gz", data.pmids)
-                listed: list[IndexedText] = [
+                listed = [
                     {
                         "dataset": data.dataset,
                         "split": split,

@@ -4,21 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
-from pubmill.corpus.contamination import RUN, SHARE, EvaluationTexts, IndexedText
+from pubmill.corpus.contamination import RUN, SHARE, EvaluationTexts
 from pubmill.errors import PubmillError
 from pubmill.storage.files import read_json, sealed, sha256, write_json
 from pubmill.storage.parquet import open_parquet
-
-
-class PartMatches(TypedDict):
-    """The digest of a part, the number of its documents, and its matches as [document, text (its row in the
-    index), matched by PMID, matched by words]."""
-
-    sha256: str
-    documents: int
-    matches: list[list[Any]]
 
 
 def find_in_parts(parts: Iterable[Path], index: Path, output: Path, version: str = "") -> int:
@@ -38,7 +29,7 @@ def find_in_parts(parts: Iterable[Path], index: Path, output: Path, version: str
     return len({match[0] for one in matches for match in one["matches"]})
 
 
-def _known_matches(path: Path, made_with: list[str]) -> dict[str, PartMatches]:
+def _known_matches(path: Path, made_with: list[str]) -> dict[str, dict[str, Any]]:
     """Return the matches in an earlier output by the digest of the part; none if it is not to be used."""
     try:
         stored = read_json(path) if path.is_file() else {}
@@ -47,7 +38,9 @@ def _known_matches(path: Path, made_with: list[str]) -> dict[str, PartMatches]:
     return {one["sha256"]: one for one in stored["parts"]} if stored.get("made_with") == made_with else {}
 
 
-def _search(part: Path, digest: str, texts: EvaluationTexts) -> PartMatches:
+def _search(part: Path, digest: str, texts: EvaluationTexts) -> dict[str, Any]:
+    """Return the digest of a part, the number of its documents, and its matches as [document, text (its row
+    in the index), matched by PMID, matched by words]."""
     documents, matches = 0, list[list[Any]]()
     for document, pmid, text in _read_documents(part):
         documents += 1
@@ -76,7 +69,7 @@ class _Split:
     held: set[str] = field(default_factory=set)
     documents: set[str] = field(default_factory=set)
 
-    def add(self, row: IndexedText, documents: dict[str, tuple[bool, bool]]) -> None:
+    def add(self, row: dict[str, Any], documents: dict[str, tuple[bool, bool]]) -> None:
         """Count a text of the index and the documents that contain it (by PMID, by words)."""
         self.texts += 1
         self.short += not row["runs"]
@@ -132,7 +125,7 @@ def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]
     }
 
 
-def _read_texts(index: Path) -> Iterator[IndexedText]:
+def _read_texts(index: Path) -> Iterator[dict[str, Any]]:
     with open_parquet(index) as file:
         for batch in file.iter_batches(1000, columns=["dataset", "split", "examples", "pmid", "runs"]):
             yield from batch.to_pylist()

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -38,11 +38,9 @@ def wanted_rows(shard: Path, column: str, wanted: pa.Array, columns: Sequence[st
 
 
 def years_of(sources: Sequence[Sequence[Path]], pmids: Iterable[str]) -> dict[str, int]:
-    """Return the years of the documents with these PMIDs; those without a year are left out.
-
-    `sources`: the parsed shards of each source, in the order of authority; within a source, a later shard
-    replaces what an earlier one says of a document.
-    """
+    """Return the years of the documents with these PMIDs; those without a year are left out. `sources`: the
+    parsed shards of each source, in the order of authority; within a source, a later shard replaces what an
+    earlier one says of a document."""
     wanted = pa.array(sorted(set(pmids)), pa.string())
     years: dict[str, int] = {}
     for shards in reversed(sources):
@@ -57,31 +55,14 @@ DELETED = "deleted"
 """Mark of a document that PubMed has withdrawn."""
 
 
-class Notice(TypedDict):
-    """A document with its marks (`STANDING`, `DELETED`), the notices about it as [kind, PMID or ""], and the
-    day of its last revision."""
-
-    pmid: str
-    marks: list[str]
-    notices: list[list[str]]
-    date: str
-
-
-class NoticeList(TypedDict):
-    """The number of a dataset's documents, of those that the sources have, and those with a notice."""
-
-    documents: int
-    found: int
-    marked: list[Notice]
-
-
 def notices_of(
     sources: Sequence[Sequence[Path]], datasets: Mapping[str, AbstractSet[str]]
-) -> dict[str, NoticeList]:
-    """Return the notices on the documents of each dataset, which are PMIDs. `sources`: the parsed shards of
-    each source, in the order of authority; within a source, in the order of loading."""
+) -> dict[str, dict[str, Any]]:
+    """Return the number of the documents of each dataset, of those that the sources have, and those with a
+    notice. Documents are PMIDs. `sources`: the parsed shards of each source, in the order of authority, and
+    within a source in the order of loading."""
     ids = pa.array([f"pmid:{pmid}" for pmid in sorted(set().union(*datasets.values()))], pa.string())
-    known: dict[str, Notice] = {}
+    known: dict[str, dict[str, Any]] = {}
     for shards in reversed(sources):
         known |= _current_notices(shards, ids)
     return {
@@ -94,7 +75,7 @@ def notices_of(
     }
 
 
-def _current_notices(shards: Iterable[Path], ids: pa.Array) -> dict[str, Notice]:
+def _current_notices(shards: Iterable[Path], ids: pa.Array) -> dict[str, dict[str, Any]]:
     """Return the state of documents after all shards of a source are loaded, by PMID."""
     records: dict[str, dict[int, Any]] = {}
     for shard in shards:
@@ -103,8 +84,9 @@ def _current_notices(shards: Iterable[Path], ids: pa.Array) -> dict[str, Notice]
     return {pmid: _notice(pmid, versions) for pmid, versions in records.items()}
 
 
-def _notice(pmid: str, versions: Mapping[int, Any]) -> Notice:
-    """Return the notice on a document, from the last record of each of its versions."""
+def _notice(pmid: str, versions: Mapping[int, Any]) -> dict[str, Any]:
+    """Return the marks of a document (`STANDING`, `DELETED`), the notices about it as [kind, PMID or ""], and
+    the day of its last revision, from the last record of each of its versions."""
     there = {version: row for version, row in versions.items() if not row["deleted"]}
     row = there[max(there)] if there else versions[max(versions)]
     return {

@@ -63,12 +63,9 @@ FROM copies JOIN prints ON prints.document = copies.kept ORDER BY copies.documen
 
 
 def write_duplicates(path: Path, fingerprints: Sequence[Path], similarity: float | None) -> None:
-    """Write which documents are duplicates, sorted by shard and position.
-
-    Columns: shard (index in `fingerprints`), position, reason, and `kept`, the id of the document that
-    represents them. `similarity` is the smallest share of common MinHashes of similar texts; with None,
-    similar texts are kept.
-    """
+    """Write which documents are duplicates, sorted by shard and position. Columns: shard (index in
+    `fingerprints`), position, reason, and `kept`, the id of the document that represents them. `similarity`
+    is the smallest share of common MinHashes of similar texts; with None, similar texts are kept."""
     for file in fingerprints:
         if not file.is_file():
             raise PubmillError(f"{file} does not exist; make the fingerprints first")

@@ -344,11 +344,9 @@ def _abstracts(meta: etree._Element) -> list[etree._Element]:
 
 
 def languages(root: etree._Element) -> tuple[str, ...]:
-    """Return the three-letter language code of an article; English if none is stated.
-
-    JATS declares `xml:lang NMTOKEN 'en'` for `article` (`article-atts` in JATS-journalpublishing1.dtd): a
-    default of the DTD, which is never loaded here.
-    """
+    """Return the three-letter language code of an article; English if none is stated. JATS declares
+    `xml:lang NMTOKEN 'en'` for `article` (`article-atts` in JATS-journalpublishing1.dtd): a default of the
+    DTD, which is never loaded here."""
     code = root.get(f"{_XML}lang", "en").lower().partition("-")[0]
     return (LANGUAGES.get(code, code),)
 

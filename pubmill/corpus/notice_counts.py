@@ -12,11 +12,9 @@ MARK_COLUMNS = ("mark", "documents", "type and link", "type only", "link only", 
 
 
 def count_marks(files: Iterable[Path]) -> tuple[int, list[tuple[str, ...]]]:
-    """Return the number of documents in files, and for each mark the columns `MARK_COLUMNS`.
-
-    Files of PubMed are loaded in NCBI's order, parsed shards (`.parquet`) before them in the order of their
-    names; the last record of each version of a document counts.
-    """
+    """Return the number of documents in files, and for each mark the columns `MARK_COLUMNS`. Files of PubMed
+    are loaded in NCBI's order, parsed shards (`.parquet`) before them in the order of their names; the last
+    record of each version of a document counts."""
     counts: dict[str, Counter[str]] = {mark: Counter() for mark in MARKS}
     documents = _documents(files)
     for document in documents:

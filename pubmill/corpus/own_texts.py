@@ -40,11 +40,9 @@ LONGEST = 64_000_000
 
 
 def read_plain_text(path: Path, source: str, documents: Division, language: str = "") -> Iterator[Document]:
-    """Yield the documents of a text file; all get the code `language`.
-
-    Raises `PubmillError` with file and line for bytes that are not UTF-8, and for a document of more than
-    `LONGEST` bytes. Only one document is in memory at a time.
-    """
+    """Yield the documents of a text file; all get the code `language`. Raises `PubmillError` with file and
+    line for bytes that are not UTF-8, and for a document of more than `LONGEST` bytes. Only one document is
+    in memory at a time."""
     name = path.name.removesuffix(".gz").removesuffix(".txt")
     for number, text in _split_documents(_read_lines(path), documents, path):
         if texts := paragraphs(text):

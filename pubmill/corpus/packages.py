@@ -41,11 +41,9 @@ class Article(NamedTuple):
 
 
 def read_members(path: Path) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
-    """Yield every file of an archive with its content; skip folders.
-
-    Raises `PubmillError` for members outside of the archive (absolute, `..`), links and devices, members of
-    more than `ARTICLE_LIMIT` bytes, and truncated or damaged archives, including a wrong gzip checksum.
-    """
+    """Yield every file of an archive with its content; skip folders. Raises `PubmillError` for members
+    outside of the archive (absolute, `..`), links and devices, members of more than `ARTICLE_LIMIT` bytes,
+    and truncated or damaged archives, including a wrong gzip checksum."""
     last = "none"
     try:
         with open_gzip(path) as stream:

@@ -30,11 +30,9 @@ DAMAGED: tuple[type[Exception], ...] = (etree.XMLSyntaxError, *FAILURES, *BROKEN
 
 
 def read_medline_with_pubmed_parser(path: Path) -> Iterator[Document]:
-    """Yield the citations of a PubMed file, in its order.
-
-    The package does not distinguish several versions of a citation in one file, and knows neither corrections
-    nor deletions nor books: versions, dates of revision and all these come from pubmill's own reader.
-    """
+    """Yield the citations of a PubMed file, in its order. The package does not distinguish several versions
+    of a citation in one file, and knows neither corrections nor deletions nor books: versions, dates of
+    revision and all these come from pubmill's own reader."""
     theirs = pubmed_parser.parse_medline_xml(str(path))
     for ours in read_medline(path):
         if ours.deleted or BOOK in ours.flags:

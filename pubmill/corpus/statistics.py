@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import pyarrow as pa
 
@@ -26,23 +26,6 @@ PART = pa.schema(
 ROWS_PER_GROUP = 4096
 SAMPLES = 5
 TOTALS = ("parsed", "deletions", "documents", "words", "bytes")
-
-
-class PartStatistics(TypedDict):
-    """Statistics of one parsed shard: the counts of `TOTALS`, by reason of rejection, and of
-    the selected documents by year and by flag. `day` is that of the last revision of one of them."""
-
-    source: str
-    parsed: int
-    deletions: int
-    documents: int
-    words: int
-    bytes: int
-    rejected: dict[str, int]
-    samples: dict[str, list[str]]
-    years: dict[str, int]
-    flags: dict[str, int]
-    day: str
 
 
 class _Tally:
@@ -77,7 +60,7 @@ class _Tally:
             "title": document.title, "text": text, "words": words, "bytes": size,
         }  # fmt: skip
 
-    def add(self, one: PartStatistics) -> None:
+    def add(self, one: Mapping[str, Any]) -> None:
         """Add the statistics of a shard."""
         self.totals.update({key: one[key] for key in TOTALS})
         self.rejected.update(one["rejected"])
@@ -88,7 +71,8 @@ class _Tally:
             self.samples[reason] = (self.samples.get(reason, []) + ids)[:SAMPLES]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the counts by name, as in `PartStatistics`."""
+        """Return the statistics by name: the counts of `TOTALS`, by reason of rejection, and of the selected
+        documents by year and by flag. `day` is that of the last revision of one of them."""
         counted = {"rejected": self.rejected, "years": self.years, "flags": self.flags}
         counts = {name: dict(count) for name, count in counted.items()}
         return {**self.totals, **counts, "samples": self.samples, "day": self.day}
@@ -163,11 +147,9 @@ def write_manifest(path: Path, parts: Sequence[Path]) -> list[int]:
 
 
 def total(statistics: Sequence[Path], rows: Sequence[int]) -> dict[str, Any]:
-    """Add up the statistics of all parts; `rows` are the numbers of documents found in each part.
-
-    Raises `PubmillError` if a part does not match its statistics, or if documents and rejections do not add
-    up to the parsed citations.
-    """
+    """Add up the statistics of all parts; `rows` are the numbers of documents found in each part. Raises
+    `PubmillError` if a part does not match its statistics, or if documents and rejections do not add up to
+    the parsed citations."""
     whole, by_source = _Tally(), defaultdict[str, _Tally](_Tally)
     for path, number in zip(statistics, rows, strict=True):
         one = read_json(path)
@@ -178,7 +160,7 @@ def total(statistics: Sequence[Path], rows: Sequence[int]) -> dict[str, Any]:
     return {**whole.as_json(), "by_source": parts}
 
 
-def _check_part_counts(path: Path, one: PartStatistics, rows: int) -> None:
+def _check_part_counts(path: Path, one: Mapping[str, Any], rows: int) -> None:
     accounted = one["documents"] + sum(one["rejected"].values())
     if one["parsed"] != accounted:
         raise PubmillError(f"{path}: parsed {one['parsed']} but kept and rejected {accounted}; select again")

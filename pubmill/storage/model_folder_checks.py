@@ -192,11 +192,9 @@ def pickled_shapes(path: Path, name: str) -> Shapes:
 
 
 def check_shapes(folder: Path, shapes: Mapping[str, tuple[int, ...]], name: str) -> None:
-    """Compare tensors with the encoder that config.json describes, built without memory.
-
-    The pooler may be missing, since some models are trained without one. Where names differ, transformers may
-    rename or split tensors when it loads them (NomicBERT, Jina v3); then its report of the loading decides.
-    """
+    """Compare tensors with the encoder that config.json describes, built without memory. The pooler may be
+    missing, since some models are trained without one. Where names differ, transformers may rename or split
+    tensors when it loads them (NomicBERT, Jina v3); then its report of the loading decides."""
     config = load_config(folder, name)
     with reported(f"{name}: transformers can't load this model folder"):
         auto = encoder_class(config)

@@ -116,12 +116,9 @@ def _hash_bytes(digest: Any, file: BinaryIO, size: int) -> None:
 
 
 def part_files(folder: Path, count: int) -> list[Path]:
-    """Return the paths of the parts of the corpus in `folder`, in order.
-
-    The caller states their number, because a search could find an old part of a corpus that has lost a shard.
-    Commands state it rather than each path, because the paths of a whole baseline would exceed the length
-    limit of a shell command.
-    """
+    """Return the paths of the parts of the corpus in `folder`, in order. The caller states their number,
+    because a search could find an old part of a corpus that has lost a shard. Commands state it rather than
+    each path, because the paths of a whole baseline would exceed the length limit of a shell command."""
     return [folder / part_name(number) for number in range(count)]
 
 

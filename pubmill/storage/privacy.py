@@ -29,11 +29,9 @@ _PROCESS = {_KEY: PUBLIC}
 
 
 def keep_private(inputs: Iterable[Path], *classes: str) -> str:
-    """Return the strictest class among `classes` and the inputs', and apply it to all later outputs.
-
-    For programs: whatever is derived from licensed text is licensed too, whether words or a model's weights.
-    If an input without a label is readable only by its owner, the outputs get this mode as well.
-    """
+    """Return the strictest class among `classes` and the inputs', and apply it to all later outputs. For
+    programs: whatever is derived from licensed text is licensed too, whether words or a model's weights. If
+    an input without a label is readable only by its owner, the outputs get this mode as well."""
     paths = list(inputs)
     _PROCESS[_KEY] = strictest([_PROCESS[_KEY], *classes, *map(access_of, paths)])
     if _PROCESS[_KEY] != PUBLIC or any(map(_is_closed, paths)):

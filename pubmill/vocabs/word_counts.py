@@ -138,11 +138,9 @@ def write_counts(part: Path, splitting: Splitting, output: Path) -> Counted:
 
 @dataclass(frozen=True)
 class MergedCounts:
-    """The words of a corpus from which a vocabulary is learnt.
-
-    `minimum` is the smallest number of occurrences of a kept word: 1, or as many as needed to keep no more
-    words than requested. `pruned_words` and `pruned_occurrences` count the words that this leaves out.
-    """
+    """The words of a corpus from which a vocabulary is learnt. `minimum` is the smallest number of
+    occurrences of a kept word: 1, or as many as needed to keep no more words than requested. `pruned_words`
+    and `pruned_occurrences` count the words that this leaves out."""
 
     counted: Counted
     minimum: int = 1
@@ -161,11 +159,9 @@ class MergedCounts:
 
 
 def merge_counts(parts: Sequence[Path], splitting: Splitting, most_words: int, spill: Path) -> MergedCounts:
-    """Sum the counts of all parts; keep at most `most_words` words, the most frequent ones.
-
-    Equally frequent words are kept or left out together. DuckDB spills to a folder beside `spill`. Raises
-    `PubmillError` if the corpus has no words, or if more than `most_words` words are the most frequent.
-    """
+    """Sum the counts of all parts; keep at most `most_words` words, the most frequent ones. Equally frequent
+    words are kept or left out together. DuckDB spills to a folder beside `spill`. Raises `PubmillError` if
+    the corpus has no words, or if more than `most_words` words are the most frequent."""
     metadata = [_part_metadata(part, splitting) for part in parts]
     fault = f"{parts[0].parent}: the word counts can't be merged"
     with database(temporary_name(spill), SUMS_MEMORY, fault) as connection:
