@@ -30,9 +30,8 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.trainers import WordPieceTrainer
 
 from pubmill.recipes import VocabRecipe
-from pubmill.vocabs.merged_counts import merge_counts
 from pubmill.vocabs.training import learn
-from pubmill.vocabs.word_counts import write_counts
+from pubmill.vocabs.word_counts import merge_counts, write_counts
 from pubmill.vocabs.wordpiece import SPECIAL
 
 PARTS = 8

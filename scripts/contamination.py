@@ -14,8 +14,8 @@ from typing import Annotated
 from pubmill.corpus.contamination_report import report
 from pubmill.errors import run
 from pubmill.recipes.programs import program
-from pubmill.storage.corpus_parts import access_of_parts
 from pubmill.storage.files import sealed, write_json
+from pubmill.storage.parquet import access_of_parts
 from pubmill.storage.privacy import keep_private
 
 

@@ -16,8 +16,8 @@ from pubmill.corpus.statistics import total, write_manifest
 from pubmill.errors import run
 from pubmill.recipes.corpora import StatisticsRecipe
 from pubmill.recipes.programs import program
-from pubmill.storage.corpus_parts import part_files
 from pubmill.storage.files import sealed, write_json
+from pubmill.storage.parquet import part_files
 
 
 def main(

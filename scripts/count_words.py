@@ -14,7 +14,7 @@ from typing import Annotated
 from pubmill.errors import run
 from pubmill.recipes.programs import program
 from pubmill.recipes.vocabs import CountingRecipe
-from pubmill.storage.corpus_parts import access_of_parts
+from pubmill.storage.parquet import access_of_parts
 from pubmill.storage.privacy import keep_private
 from pubmill.vocabs.word_counts import write_counts
 

@@ -10,8 +10,7 @@ Output: dataset -> numbers of its documents and of those that the sources have, 
 from pathlib import Path
 from typing import Annotated
 
-from pubmill.corpus.dataset_notices import notices_of
-from pubmill.corpus.document_years import documents_in, shards_of_sources
+from pubmill.corpus.dataset_documents import documents_in, notices_of, shards_of_sources
 from pubmill.errors import run
 from pubmill.recipes.corpora import DocumentsRecipe
 from pubmill.recipes.programs import program

@@ -13,7 +13,7 @@ from typing import Annotated
 from pubmill.corpus.contamination_report import find_in_parts
 from pubmill.errors import run
 from pubmill.recipes.programs import program
-from pubmill.storage.corpus_parts import access_of_parts
+from pubmill.storage.parquet import access_of_parts
 from pubmill.storage.privacy import keep_private
 
 

@@ -16,7 +16,7 @@ from pubmill.corpus.part_tables import PARTS_OF_BLOCK, divide_by_part
 from pubmill.errors import run
 from pubmill.recipes.corpora import DuplicatesRecipe
 from pubmill.recipes.programs import program
-from pubmill.storage.corpus_parts import part_files
+from pubmill.storage.parquet import part_files
 
 
 def main(

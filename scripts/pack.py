@@ -19,7 +19,7 @@ from pubmill.pretraining.packed_tokens import HELD_OUT
 from pubmill.pretraining.packing import pack, useful_processes
 from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.recipes.programs import program
-from pubmill.storage.corpus_parts import access_of_parts, part_files
+from pubmill.storage.parquet import access_of_parts, part_files
 from pubmill.storage.privacy import keep_private
 
 

@@ -3,16 +3,15 @@
     .venv/bin/python scripts/parse_text.py --input notes.jsonl.gz --output notes.parquet \\
         --recipe '{"source": "notes"}'
 
-Input: one JSON object per line (`pubmill/corpus/json_lines.py` lists the keys), or plain text, which the
-recipe's `documents` divides into documents (`pubmill/corpus/plain_text.py`).
+Input: one JSON object per line (`pubmill/corpus/own_texts.py` lists the keys), or plain text, which the
+recipe's `documents` divides into documents (`pubmill/corpus/own_texts.py`).
 Output: a parsed shard (see `pubmill/corpus/shards.py`).
 """
 
 from pathlib import Path
 from typing import Annotated
 
-from pubmill.corpus.json_lines import read_text
-from pubmill.corpus.plain_text import read_plain_text
+from pubmill.corpus.own_texts import read_plain_text, read_text
 from pubmill.corpus.shards import write_shard
 from pubmill.errors import run
 from pubmill.hardware.process_limits import limited

@@ -16,7 +16,7 @@ from typing import Annotated
 from pubmill.errors import run
 from pubmill.recipes import VocabRecipe
 from pubmill.recipes.programs import program
-from pubmill.storage.corpus_parts import access_of_parts, part_files
+from pubmill.storage.parquet import access_of_parts, part_files
 from pubmill.storage.privacy import keep_private
 from pubmill.vocabs.training import train
 

@@ -20,7 +20,7 @@ def retractions(
     pretrains on.
     """
     checkout()
-    from pubmill.corpus.dataset_notices import MARK_COLUMNS, count_marks
+    from pubmill.corpus.notice_counts import MARK_COLUMNS, count_marks
     from pubmill.tables.rank_text import aligned
 
     documents, rows = count_marks(files)

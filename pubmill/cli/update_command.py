@@ -155,7 +155,7 @@ def _write_specs(texts: Mapping[str, str]) -> None:
 
 def _report(graph: "Graph", before: Mapping[str, Mapping[str, int]]) -> None:
     """Print which documents of each corpus changed; nothing of a corpus that was not made before."""
-    from pubmill.corpus.document_changes import changes
+    from pubmill.corpus.document_versions import changes
 
     for corpus, shards in before.items():
         old = {Path(path): rank for path, rank in shards.items()}

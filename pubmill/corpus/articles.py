@@ -1,17 +1,16 @@
 """Conversion of an archive's articles into documents, by the parser that a spec names."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from pubmill.corpus.article_metadata import ArticleMetadata
 from pubmill.corpus.jats import JatsReader
 from pubmill.corpus.packages import Article
 from pubmill.corpus.pubmed_parser_reading import ArticleReader
 from pubmill.corpus.shards import UNREADABLE, Document
 from pubmill.errors import PubmillError
 
-Reader = Callable[[bytes, ArticleMetadata, str], Document]
+Reader = ArticleReader | JatsReader
 
 
 def read_articles(

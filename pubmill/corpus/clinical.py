@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pubmill.corpus.gzipped import BROKEN, open_content
-from pubmill.corpus.plain_text import paragraphs
+from pubmill.corpus.own_texts import paragraphs
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
 from pubmill.storage.strict_parsing import whole_number
@@ -33,18 +33,13 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def read_notes(path: Path, brackets: str = "keep") -> Iterator[Document]:
-    """Yield every note of NOTEEVENTS.csv(.gz), in constant memory.
-
-    `brackets` is `keep`, or `normalise` to apply `normalised`. Raises `PubmillError` with the line for a file
-    that is truncated or is not such a CSV, and with the ROW_ID for an invalid note.
-    """
+    """Yield every note of NOTEEVENTS.csv(.gz), in constant memory. `brackets` is `keep`, or `normalise` to
+    apply `normalised`. Raises `PubmillError` with the line for a file that is truncated or is not such a CSV,
+    and with the ROW_ID for an invalid note."""
     line = 0
     former_limit = csv.field_size_limit(LONGEST)
     try:
-        with (
-            open_content(path) as raw,
-            io.TextIOWrapper(raw, encoding="utf-8", newline="") as text,
-        ):
+        with open_content(path) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as text:
             rows = csv.reader(text, strict=True)
             header = next(rows, [])
             places = _column_indices(header, path)
@@ -53,8 +48,6 @@ def read_notes(path: Path, brackets: str = "keep") -> Iterator[Document]:
                 if len(row) != len(header):
                     raise PubmillError(f"{path}:{line}: expected {len(header)} fields, found {len(row)}")
                 yield _note_document([row[place] for place in places], brackets, f"{path}:{line}")
-    except FileNotFoundError:
-        raise PubmillError(f"{path} does not exist") from None
     except csv.Error as error:
         raise PubmillError(f"{path}: after line {line}: not the CSV that MIMIC-III has ({error})") from None
     except UnicodeDecodeError:
@@ -70,11 +63,9 @@ def read_notes(path: Path, brackets: str = "keep") -> Iterator[Document]:
 
 
 def normalised(text: str) -> str:
-    """Replace de-identification brackets by words for what they stand for.
-
-    `[**Hospital1 18**]` gives `hospital`, `[**First Name8 (NamePattern2) **]` `first name`, a day or year
-    (`[**2151-7-16**]`, `[**2151**]`) `date`, and a bracket without a name `unknown`.
-    """
+    """Replace de-identification brackets by words for what they stand for. `[**Hospital1 18**]` gives
+    `hospital`, `[**First Name8 (NamePattern2) **]` `first name`, a day or year (`[**2151-7-16**]`,
+    `[**2151**]`) `date`, and a bracket without a name `unknown`."""
     return _BRACKETS.sub(lambda match: _placeholder_kind(match[1]), text)
 
 

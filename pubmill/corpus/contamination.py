@@ -11,47 +11,77 @@ are mostly common phrases ("a double-blind, placebo-controlled, cross-over study
 No text of a dataset is ever written: the index contains hashes, reports contain ids and counts.
 """
 
+import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from pubmill.corpus.ngrams import Hashes, WordHashes, ngram_hashes, plain_words
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import EvaluatedDataset
 from pubmill.storage.files import read_jsonl_gz, writing
 from pubmill.storage.parquet import open_parquet, parquet_writer
 from pubmill.storage.privacy import label_of_process
 
+Hashes = npt.NDArray[np.uint64]
+
+_WORD = re.compile(r"[^\W_]+")
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd: multiplication by it loses nothing
+_KNOWN = 1_000_000
+
+
+def plain_words(text: str) -> list[str]:
+    """Return the runs of letters and digits, in lower case and compatibility form (NFKC). "S-100" and
+    "S - 100" are the same two words, as are a ligature and its letters."""
+    plain = text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+    return _WORD.findall(plain)
+
+
+class WordHashes:
+    """64-bit hashes of words, the same on every machine; about a million are cached."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+
+    def __call__(self, words: Sequence[str]) -> Hashes:
+        known = self._known
+        if len(known) > _KNOWN:
+            known.clear()
+        for word in words:
+            if word not in known:
+                known[word] = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "little")
+        return np.fromiter(map(known.__getitem__, words), np.uint64, len(words))
+
+
+def ngram_hashes(words: Hashes, n: int) -> Hashes:
+    """Return a hash of each n-gram of words, in order; empty if there are fewer than `n` words."""
+    count = len(words) - n + 1
+    if count <= 0:
+        return np.empty(0, np.uint64)
+    total = np.zeros(count, np.uint64)
+    for k in range(n):
+        total *= _MULTIPLIER
+        total += words[k : k + count]
+    return total
+
+
 RUN = 13
 """Number of words of an n-gram."""
 SHARE = 0.5
 """Share of a text's n-grams that a document must have to contain the text."""
 
+_TEXT, _RUNS = pa.string(), pa.list_(pa.uint64())
 INDEX = pa.schema(
-    [
-        ("dataset", pa.string()),
-        ("split", pa.string()),
-        ("examples", pa.list_(pa.string())),
-        ("pmid", pa.string()),
-        ("runs", pa.list_(pa.uint64())),
-    ]
+    {"dataset": _TEXT, "split": _TEXT, "examples": pa.list_(_TEXT), "pmid": _TEXT, "runs": _RUNS}
 )
+"""A text of a split, with the ids of the examples that contain it."""
 _DUMMY = re.compile(r"@[^\s@$]+\$")
 """Placeholder of a mention in published forms of relations (`@GENE$`), which no n-gram spans."""
-
-
-class IndexedText(TypedDict):
-    """A row of the index: a text of a split, and the ids of the examples that contain it."""
-
-    dataset: str
-    split: str
-    examples: list[str]
-    pmid: str | None
-    runs: list[int]
 
 
 class Match(NamedTuple):
@@ -63,11 +93,9 @@ class Match(NamedTuple):
 
 
 def write_index(path: Path, datasets: Iterable[EvaluatedDataset], folder: Path) -> int:
-    """Write the index of the texts of `datasets`, whose examples are in `folder`; return their number.
-
-    Each text of a split is listed once, with the ids of all examples that contain it. The index contains no
-    text: only hashes, from which it cannot be restored. It has the label of the process in its metadata.
-    """
+    """Write the index of the texts of `datasets`, whose examples are in `folder`; return their number. Each
+    text of a split is listed once, with the ids of all examples that contain it. The index contains no text:
+    only hashes, from which it cannot be restored. It has the label of the process in its metadata."""
     rows = 0
     words = WordHashes()
     schema = INDEX.with_metadata(label_of_process())
@@ -75,7 +103,7 @@ def write_index(path: Path, datasets: Iterable[EvaluatedDataset], folder: Path) 
         for data in datasets:
             for split in data.splits:
                 texts = _ids_by_text(folder / data.dataset / f"{split}.jsonl.gz", data.pmids)
-                listed: list[IndexedText] = [
+                listed = [
                     {
                         "dataset": data.dataset,
                         "split": split,
@@ -135,7 +163,10 @@ class EvaluationTexts:
         counts = runs.value_lengths().to_numpy(zero_copy_only=False)
         self._needed = np.ceil(counts * SHARE)
         hashes = runs.flatten().to_numpy(zero_copy_only=False)
-        self._runs = _NgramTexts(hashes, np.repeat(np.arange(len(counts)), counts))
+        order = np.argsort(hashes, kind="stable")
+        self._owners = np.repeat(np.arange(len(counts)), counts)[order]
+        self._runs, self._starts = np.unique(hashes[order], return_index=True)
+        self._ends = np.append(self._starts[1:], len(hashes))
 
     def matches(self, pmid: str, text: str) -> list[Match]:
         """Return the texts that a document with this PMID ("" for none) and text contains, in index order."""
@@ -144,25 +175,12 @@ class EvaluationTexts:
         return [Match(n, n in by_pmid, n in by_words) for n in sorted(by_pmid | by_words)]
 
     def _contained_texts(self, runs: Hashes) -> set[int]:
-        texts, counts = np.unique(self._runs.owners(runs), return_counts=True)
-        return set(texts[counts >= self._needed[texts]].tolist())
-
-
-class _NgramTexts:
-    """Hashes of n-grams and the texts that have them."""
-
-    def __init__(self, hashes: Hashes, owners: Any) -> None:
-        order = np.argsort(hashes, kind="stable")
-        self._owners = owners[order]
-        self._runs, self._starts = np.unique(hashes[order], return_index=True)
-        self._ends = np.append(self._starts[1:], len(hashes))
-
-    def owners(self, runs: Hashes) -> Any:
-        """Return the texts that have these n-grams, once per matching n-gram; repeated n-grams count once."""
+        """Return the texts of which enough n-grams are among these; repeated n-grams count once."""
         if not len(self._runs):
-            return self._owners
+            return set()
         places = np.searchsorted(self._runs, runs)
         places[places == len(self._runs)] = 0
         places = np.unique(places[self._runs[places] == runs])
         owners = [self._owners[self._starts[place] : self._ends[place]] for place in places]
-        return np.concatenate([self._owners[:0], *owners])
+        texts, counts = np.unique(np.concatenate([self._owners[:0], *owners]), return_counts=True)
+        return set(texts[counts >= self._needed[texts]].tolist())

@@ -6,7 +6,7 @@ kept one is similar: so every document that is left out is represented by one in
 the documents into files makes no difference.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ Pairs = npt.NDArray[np.int64]
 # A document's number rises with its shard and its position there.
 _PRINTS = """
 CREATE VIEW prints AS SELECT (shards.shard::BIGINT << 32) + rows.position AS document, rows.*
-FROM read_parquet({files}, filename = true) AS rows JOIN shards ON rows.filename = shards.file
+FROM read_parquet(getvariable('files'), filename = true) AS rows JOIN shards ON rows.filename = shards.file
 """
 _SAME = """
 CREATE TABLE copies AS SELECT document, first AS kept, 'same_text' AS reason
@@ -63,32 +63,23 @@ FROM copies JOIN prints ON prints.document = copies.kept ORDER BY copies.documen
 
 
 def write_duplicates(path: Path, fingerprints: Sequence[Path], similarity: float | None) -> None:
-    """Write which documents are duplicates, sorted by shard and position.
-
-    Columns: shard (index in `fingerprints`), position, reason, and `kept`, the id of the document that
-    represents them. `similarity` is the smallest share of common MinHashes of similar texts; with None,
-    similar texts are kept.
-    """
+    """Write which documents are duplicates, sorted by shard and position. Columns: shard (index in
+    `fingerprints`), position, reason, and `kept`, the id of the document that represents them. `similarity`
+    is the smallest share of common MinHashes of similar texts; with None, similar texts are kept."""
     for file in fingerprints:
         if not file.is_file():
             raise PubmillError(f"{file} does not exist; make the fingerprints first")
     spill = temporary_name(path.with_suffix(".spill"))
     with writing(path) as temporary, database(spill, MEMORY, f"cannot write {path}") as connection:
-        _load_fingerprints(connection, all_verified(fingerprints))
+        files = all_verified(fingerprints)
+        connection.execute("CREATE TABLE shards (shard INTEGER, file VARCHAR)")
+        connection.executemany("INSERT INTO shards VALUES (?, ?)", [list(pair) for pair in enumerate(files)])
+        connection.execute("SET VARIABLE files = $files", {"files": files})
+        connection.execute(_PRINTS)
         connection.execute(_SAME)
         if similarity is not None:
             _add_similar(connection, similarity)
         copy(connection, _RESULT, temporary)
-
-
-def _sql_string(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _load_fingerprints(connection: duckdb.DuckDBPyConnection, files: list[str]) -> None:
-    connection.execute("CREATE TABLE shards (shard INTEGER, file VARCHAR)")
-    connection.executemany("INSERT INTO shards VALUES (?, ?)", [list(pair) for pair in enumerate(files)])
-    connection.execute(_PRINTS.format(files=f"[{', '.join(map(_sql_string, files))}]"))
 
 
 def _add_similar(connection: duckdb.DuckDBPyConnection, similarity: float) -> None:
@@ -98,37 +89,27 @@ def _add_similar(connection: duckdb.DuckDBPyConnection, similarity: float) -> No
     batches = connection.sql(_SIGNATURES).to_arrow_reader(PAIRS_AT_ONCE)
     alike = [_similar_pairs(batch, similarity) for batch in batches]
     kept = _kept_originals(np.concatenate([np.empty((0, 2), np.int64), *alike]))
-    similar = pa.table({"document": list(kept), "kept": list(kept.values())}, _NUMBERS)
+    numbers = pa.schema({"document": pa.int64(), "kept": pa.int64()})
+    similar = pa.table({"document": list(kept), "kept": list(kept.values())}, numbers)
     connection.register("found", similar)
     # The document that represents equal texts may itself be similar to another one.
     connection.execute("UPDATE copies SET kept = found.kept FROM found WHERE copies.kept = found.document")
     connection.execute("INSERT INTO copies SELECT document, kept, 'similar_text' FROM found")
 
 
-_NUMBERS = pa.schema([("document", pa.int64()), ("kept", pa.int64())])
-
-
 def _similar_pairs(batch: Any, similarity: float) -> Pairs:
     """Return the pairs of a batch that have enough MinHashes in common."""
     pairs = np.stack([batch.column(k).to_numpy(zero_copy_only=False) for k in (0, 1)], axis=1)
-    first, second = (_signature_matrix(batch.column(k)) for k in (2, 3))
+    signatures = (np.frombuffer(b"".join(batch.column(k).to_pylist()), "<u4") for k in (2, 3))
+    first, second = (one.reshape(-1, HASHES) for one in signatures)
     alike: Pairs = pairs[(first == second).mean(axis=1) >= similarity]
     return alike
-
-
-def _signature_matrix(signatures: Any) -> npt.NDArray[np.uint32]:
-    return np.frombuffer(b"".join(signatures.to_pylist()), "<u4").reshape(-1, HASHES)
 
 
 def _kept_originals(pairs: Pairs) -> dict[int, int]:
     """Return document -> the first earlier document that is kept and similar to it."""
     kept: dict[int, int] = {}
-    for document, earlier in _sorted_pairs(pairs):
+    for document, earlier in pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].tolist():
         if document not in kept and earlier not in kept:
             kept[document] = earlier
     return kept
-
-
-def _sorted_pairs(pairs: Pairs) -> Iterator[tuple[int, int]]:
-    for place in np.lexsort((pairs[:, 1], pairs[:, 0])):
-        yield int(pairs[place, 0]), int(pairs[place, 1])

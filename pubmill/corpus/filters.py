@@ -130,11 +130,9 @@ def rejection(document: Document, selection: SelectionRecipe) -> str | None:
 def with_reasons(
     shard: Path, index: int, latest: Path, selection: SelectionRecipe, excluded: EvaluationTexts | None
 ) -> Iterator[tuple[int, Document, str | None]]:
-    """Yield (position, document, reason or None) for each citation of a parsed shard.
-
-    `index` is the shard's index in `latest`. The first reason counts: first that the citation is not current,
-    then the filters, then `contamination`: it contains one of the `excluded` texts.
-    """
+    """Yield (position, document, reason or None) for each citation of a parsed shard. `index` is the shard's
+    index in `latest`. The first reason counts: first that the citation is not current, then the filters, then
+    `contamination`: it contains one of the `excluded` texts."""
     reasons = read_reasons(latest, index)
     for position, document in read_shard(shard):
         current, reason = next(reasons, (None, None))

@@ -1,12 +1,12 @@
 """Fingerprints for comparing documents: a digest of the words and, for similar texts, MinHashes.
 
-Words are those of `pubmill.corpus.ngrams`, which ignore case, punctuation and spaces. MinHashes are over sets
- of five successive words, as in Lee et al. (2022), "Deduplicating training data makes language models
- better", section 4.2.
+Words are those of `plain_words`, which ignore case, punctuation and spaces. MinHashes are over sets of five
+successive words, as in Lee et al. (2022), "Deduplicating training data makes language models better", section
+4.2.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,9 @@ import numpy as np
 import pyarrow as pa
 from rensa import RMinHash
 
-from pubmill.corpus.contamination import EvaluationTexts
+from pubmill.corpus.contamination import EvaluationTexts, plain_words
 from pubmill.corpus.filters import selected_sections, with_reasons
-from pubmill.corpus.ngrams import plain_words
-from pubmill.corpus.shards import joined
+from pubmill.corpus.shards import Document, joined
 from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.storage.files import writing
 from pubmill.storage.parquet import parquet_writer
@@ -51,7 +50,8 @@ def write_fingerprints(
     """Write fingerprints of the documents of a shard that nothing else rejects; return their number. A text
     without words has no digest and is never a duplicate."""
     schema = SIMILAR if similar else EXACT
-    rows = _fingerprint_rows(shard, index, latest, selection, excluded, similar)
+    judged = with_reasons(shard, index, latest, selection, excluded)
+    rows = _fingerprint_rows(judged, selection, similar)
     count = 0
     with writing(output) as temporary, parquet_writer(temporary, schema) as writer:
         while group := list(islice(rows, ROWS_PER_GROUP)):
@@ -61,14 +61,9 @@ def write_fingerprints(
 
 
 def _fingerprint_rows(
-    shard: Path,
-    index: int,
-    latest: Path,
-    selection: SelectionRecipe,
-    excluded: EvaluationTexts | None,
-    similar: bool,
+    judged: Iterable[tuple[int, Document, str | None]], selection: SelectionRecipe, similar: bool
 ) -> Iterator[dict[str, Any]]:
-    for position, document, reason in with_reasons(shard, index, latest, selection, excluded):
+    for position, document, reason in judged:
         if reason is None:
             words = plain_words(joined(selected_sections(document, selection)))
             row: dict[str, Any] = {"id": document.id, "position": position, "digest": digest(words)}

@@ -22,6 +22,8 @@ def open_gzip(path: Path) -> IO[bytes]:
 
 def open_content(path: Path) -> IO[bytes]:
     """Open a file for reading; one whose name ends with `.gz` is decompressed, as by `open_gzip`."""
+    if not path.exists():
+        raise PubmillError(f"{path} does not exist")
     return open_gzip(path) if path.suffix == ".gz" else path.open("rb")
 
 
@@ -36,7 +38,5 @@ def read_lines(path: Path, longest: int) -> Iterator[tuple[int, bytes]]:
                 if len(line) > longest:
                     raise PubmillError(f"{path}:{number}: a line of more than {longest:,} bytes")
                 yield number, line
-    except FileNotFoundError:
-        raise PubmillError(f"{path} does not exist") from None
     except BROKEN as error:
         raise PubmillError(f"{path}: truncated or damaged gzip after line {number}: {error}") from None

@@ -24,14 +24,15 @@ source's spec can leave out in addition.
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
 
 from lxml import etree
 
 from pubmill.corpus.article_metadata import ArticleMetadata, licence_at, plain_pmid
-from pubmill.corpus.article_xml import parse
-from pubmill.corpus.json_lines import LANGUAGES
 from pubmill.corpus.notices import flags_of, related_articles
+from pubmill.corpus.own_texts import LANGUAGES
 from pubmill.corpus.shards import Document, Sections
+from pubmill.corpus.xml_parser import parse
 from pubmill.errors import PubmillError
 
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
@@ -100,9 +101,9 @@ class JatsReader:
         self._marks: dict[str, Callable[[etree._Element], None]] = {
             **dict.fromkeys(LINES, _mark_line),
             **dict.fromkeys(SPACED, _mark_space),
-            **dict.fromkeys(FLOATS, _mark_float),
+            **dict.fromkeys(FLOATS, partial(_mark_nested, FLOAT)),
             **_FORMULA_MARKS,
-            "sec": _mark_section,
+            "sec": partial(_mark_nested, SECTION),
             "title": _mark_title,
             **dict.fromkeys((*NEVER, *self._chosen), self._drop_content),
         }
@@ -119,11 +120,8 @@ class JatsReader:
             raise PubmillError(f"{where}: <article> without <front> and <article-meta>")
         check_pmcid(meta, facts.pmcid, where)
         corrections = related_articles(meta)
-        return Document(
-            id=f"pmc:{facts.pmcid}",
-            version=facts.version,
+        return facts.document(*flags_of(types(root), corrections))._replace(
             pmid=facts.pmid or pmid(meta),
-            date=facts.date,
             published=_year(meta),
             languages=languages(root),
             types=types(root),
@@ -131,7 +129,6 @@ class JatsReader:
             title=_title(meta),
             sections=tuple(part for abstract in _abstracts(meta) for part in self._sections(abstract)),
             body=tuple(part for place in self._bodies(root) for part in self._sections(place)),
-            flags=tuple(dict.fromkeys((*facts.flags, *flags_of(types(root), corrections)))),
             corrections=corrections,
         )
 
@@ -183,11 +180,10 @@ def _detach_footnote(note: etree._Element) -> None:
 
 def _move_after_line(note: etree._Element) -> None:
     """Move a footnote out of the sentence that contains it to the line after it."""
-    line = next((one for one in note.iterancestors(*SENTENCES, *ENCLOSURES)), None)
-    if line is None or line.tag in ENCLOSURES or _is_heading(line):
-        return
-    _detach_footnote(note)
-    line.addnext(note)
+    line = next(note.iterancestors(*SENTENCES, *ENCLOSURES), None)
+    if line is not None and line.tag not in ENCLOSURES and not _is_heading(line):
+        _detach_footnote(note)
+        line.addnext(note)
 
 
 def _mark_line(element: etree._Element) -> None:
@@ -226,25 +222,19 @@ _FORMULA_MARKS = {
 }
 
 
-def _mark_section(element: etree._Element) -> None:
-    element.text = f"{SECTION}{element.text or ''}"
-    element.tail = f"{END} {element.tail or ''}"
-
-
-def _mark_float(element: etree._Element) -> None:
-    element.text = f"{FLOAT}{element.text or ''}"
+def _mark_nested(mark: str, element: etree._Element) -> None:
+    element.text = f"{mark}{element.text or ''}"
     element.tail = f"{END} {element.tail or ''}"
 
 
 def _mark_title(element: etree._Element) -> None:
     """Mark the title of a section as its label, and that of a caption or list as a line."""
-    if not _is_heading(element):
-        _mark_line(element)
-        return
-    if len(element):
+    if _is_heading(element):
         _clear_markers(element)
-    element.text = f"{TITLE}{element.text or ''}"
-    element.tail = f"{LINE}{element.tail or ''}"
+        element.text = f"{TITLE}{element.text or ''}"
+        element.tail = f"{LINE}{element.tail or ''}"
+    else:
+        _mark_line(element)
 
 
 def _is_heading(element: etree._Element) -> bool:
@@ -354,11 +344,9 @@ def _abstracts(meta: etree._Element) -> list[etree._Element]:
 
 
 def languages(root: etree._Element) -> tuple[str, ...]:
-    """Return the three-letter language code of an article; English if none is stated.
-
-    JATS declares `xml:lang NMTOKEN 'en'` for `article` (`article-atts` in JATS-journalpublishing1.dtd): a
-    default of the DTD, which is never loaded here.
-    """
+    """Return the three-letter language code of an article; English if none is stated. JATS declares
+    `xml:lang NMTOKEN 'en'` for `article` (`article-atts` in JATS-journalpublishing1.dtd): a default of the
+    DTD, which is never loaded here."""
     code = root.get(f"{_XML}lang", "en").lower().partition("-")[0]
     return (LANGUAGES.get(code, code),)
 

@@ -1,4 +1,4 @@
-"""Corpus locks: lists of a corpus's documents, from which it can be rebuilt with other source files.
+"""Corpus locks: lists of a corpus's documents, to rebuild it with other source files and to compare two days.
 
 NLM replaces the baseline every year and renumbers its files, so file names do not identify the content of a
 corpus; id, version and day of the last revision of each document do. A lock is one Parquet file without text,
@@ -13,22 +13,23 @@ The same documents from the same files result in the same bytes (with the same r
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import file_digest
 from pathlib import Path
+from typing import NamedTuple
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
+from duckdb import DuckDBPyConnection, connect
 
 from pubmill.corpus.document_versions import add_events, merging
 from pubmill.corpus.shards import read_digest
 from pubmill.errors import PubmillError
 from pubmill.recipes import build
 from pubmill.storage.database import copy
-from pubmill.storage.files import read_json, sealed, write_json, writing
+from pubmill.storage.files import read_json, sealed, sha256, write_json, writing
 from pubmill.storage.parquet import parquet_writer, verified
 from pubmill.storage.result_paths import BELOW
 
@@ -67,6 +68,13 @@ SELECT locked.*, CASE WHEN seen.id IS NULL THEN 'gone' ELSE 'changed' END AS sta
     seen.version AS found_version, seen.date AS found_date
 FROM locked LEFT JOIN seen USING (id) WHERE seen.exact IS NOT true ORDER BY id
 """
+# Differences of two locks, each kind with its first ids.
+_KINDS = """
+SELECT CASE WHEN a.id IS NULL THEN 'new' WHEN b.id IS NULL THEN 'gone' ELSE 'revised' END AS kind,
+    count(*), list(coalesce(a.id, b.id) ORDER BY coalesce(a.id, b.id))[:5]
+FROM read_parquet(?) AS a FULL JOIN read_parquet(?) AS b ON a.id = b.id
+WHERE (a.version, a.date) IS DISTINCT FROM (b.version, b.date) OR a.id IS NULL OR b.id IS NULL GROUP BY kind
+"""
 
 
 @dataclass(frozen=True)
@@ -90,8 +98,7 @@ def source_file(source: str, path: Path) -> SourceFile:
     try:
         with path.open("rb") as content:
             md5 = file_digest(content, "md5").hexdigest()
-            content.seek(0)
-            return SourceFile(source, path.name, md5, file_digest(content, "sha256").hexdigest())
+        return SourceFile(source, path.name, md5, sha256(path))
     except FileNotFoundError:
         raise PubmillError(f"neither {record} nor {path} exists, so its digests are unknown") from None
 
@@ -165,7 +172,7 @@ def write_locked(
         write_json(report, sealed(_lock_report(connection, lock, files, listed, present)))
 
 
-def _add_lock(connection: duckdb.DuckDBPyConnection, lock: Path) -> None:
+def _add_lock(connection: DuckDBPyConnection, lock: Path) -> None:
     file = "file" if "file" in pq.read_schema(lock).names else "NULL::INTEGER AS file"
     connection.execute("SET VARIABLE lock = $lock", {"lock": str(lock)})
     connection.execute(
@@ -177,11 +184,7 @@ def _add_lock(connection: duckdb.DuckDBPyConnection, lock: Path) -> None:
 
 
 def _lock_report(
-    connection: duckdb.DuckDBPyConnection,
-    lock: Path,
-    files: Sequence[SourceFile],
-    differences: Path,
-    present: Collection[str],
+    connection: DuckDBPyConnection, lock: Path, files: list[SourceFile], differences: Path, present: set[str]
 ) -> dict[str, object]:
     locked = pq.read_metadata(lock).num_rows
     counted = connection.execute(
@@ -200,10 +203,7 @@ def _lock_report(
 
 
 def _absent_files(
-    connection: duckdb.DuckDBPyConnection,
-    files: Sequence[SourceFile],
-    differences: Path,
-    present: Collection[str],
+    connection: DuckDBPyConnection, files: list[SourceFile], differences: Path, present: set[str]
 ) -> Iterator[dict[str, object]]:
     """Yield the locked files that are not present, each with its documents: all, changed and gone. The
     numbers are null if the lock names no file of a document."""
@@ -217,3 +217,39 @@ def _absent_files(
             counts = [None] * 3 if None in by_file else by_file.get(place, [0] * 3)
             numbers = dict(zip(("documents", "changed", "gone"), counts, strict=True))
             yield {"source": file.source, "file": file.file, "sha256": file.sha256, **numbers}
+
+
+class LockDifferences(NamedTuple):
+    """What two locks have: totals by name (first, second), documents by kind (number, first ids), and source
+    files that only one has."""
+
+    totals: dict[str, tuple[object, object]]
+    documents: dict[str, tuple[int, tuple[str, ...]]]
+    first_only: tuple[str, ...]
+    second_only: tuple[str, ...]
+
+    def lines(self) -> Iterator[str]:
+        """Yield the differences as text."""
+        for name, (one, other) in self.totals.items():
+            yield f"{name}: {one} -> {other}"
+        for kind, (number, ids) in self.documents.items():
+            yield f"{number} {kind}: {', '.join(ids)}" + (" ..." if number > len(ids) else "")
+        for which, files in (("first", self.first_only), ("second", self.second_only)):
+            if files:
+                span = files[0] if len(files) == 1 else f"{files[0]} to {files[-1]}"
+                yield f"{len(files)} files of the {which} alone: {span}"
+
+
+def lock_differences(first: Path, second: Path) -> LockDifferences:
+    """Compare two locks: documents by id, version and day of revision, files by SHA-256."""
+    files = [{one.sha256: one.file for one in read_files(path)} for path in (first, second)]
+    totals = [read_totals(path) for path in (first, second)]
+    with connect() as connection:
+        rows = connection.execute(_KINDS, [str(verified(first)), str(verified(second))]).fetchall()
+    by_kind = {kind: (count, tuple(ids)) for kind, count, ids in rows}
+    return LockDifferences(
+        {name: (totals[0].get(name), totals[1].get(name)) for name in (totals[0] | totals[1])},
+        {kind: by_kind[kind] for kind in ("new", "revised", "gone") if kind in by_kind},
+        tuple(name for digest, name in files[0].items() if digest not in files[1]),
+        tuple(name for digest, name in files[1].items() if digest not in files[0]),
+    )

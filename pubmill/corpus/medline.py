@@ -29,17 +29,9 @@ from typing import IO, Literal
 from lxml import etree
 
 from pubmill.corpus.gzipped import BROKEN, open_content
-from pubmill.corpus.medline_bytes import (
-    ARTICLE_END,
-    PMID_DIGITS,
-    VERSION_DIGITS,
-    Check,
-    day,
-    read_usual,
-    year,
-)
+from pubmill.corpus.medline_bytes import ARTICLE_END, Check, day, read_usual, year
 from pubmill.corpus.notices import corrections_in, flags_of
-from pubmill.corpus.shards import BOOK, Document, Sections, single_spaced
+from pubmill.corpus.shards import BOOK, PMID_DIGITS, VERSION_DIGITS, Document, Sections, single_spaced
 from pubmill.corpus.xml_parser import fault, parser
 from pubmill.errors import PubmillError
 
@@ -97,8 +89,6 @@ def read_medline(path: Path) -> Iterator[Document]:
     try:
         with open_content(path) as stream:
             yield from reader.documents(stream)
-    except FileNotFoundError:
-        raise PubmillError(f"{path} does not exist") from None
     except BROKEN as error:
         raise PubmillError(
             f"{path}: truncated or damaged gzip ({error}) after line {reader.line()}, "
@@ -203,7 +193,7 @@ class _MedlineReader:
         """Yield the documents of content, parsed into a tree."""
         for child in self._parse_tree(content):
             if child.tag == "PubmedArticle":
-                yield self._article_document(child)
+                yield self._citation_document(self._children(child, "MedlineCitation")["MedlineCitation"])
             elif child.tag == "MedlineCitation":
                 yield self._citation_document(child)
             elif child.tag == "DeleteCitation":
@@ -230,30 +220,17 @@ class _MedlineReader:
             raise self._error(f"malformed XML: {fault(error)}") from None
 
     def _book_document(self, article: etree._Element) -> Document:
-        book = self._required_child(article, self._first_children(article), "BookDocument")
-        pmid = self._required_child(book, self._first_children(book), "PMID")
-        identifier = self._document_id(pmid)
-        return Document(
-            id=identifier,
-            version=self._version(pmid),
-            pmid=identifier.removeprefix("pmid:"),
-            flags=(BOOK,),
-        )
-
-    def _article_document(self, article: etree._Element) -> Document:
-        return self._citation_document(
-            self._required_child(article, self._first_children(article), "MedlineCitation")
-        )
+        book = self._children(article, "BookDocument")["BookDocument"]
+        pmid = self._children(book, "PMID")["PMID"]
+        identifier, version = self._document_id(pmid), self._version(pmid)
+        return Document(identifier, version, pmid=identifier.removeprefix("pmid:"), flags=(BOOK,))
 
     def _citation_document(self, citation: etree._Element) -> Document:
-        parts = self._first_children(citation)
-        pmid, article = (
-            self._required_child(citation, parts, "PMID"),
-            self._required_child(citation, parts, "Article"),
-        )
+        parts = self._children(citation, "PMID", "Article")
+        pmid, article = parts["PMID"], parts["Article"]
         identifier, version = self._document_id(pmid), self._version(pmid)
-        inside = self._first_children(article)
-        revised, journal, language = parts.get("DateRevised"), inside.get("Journal"), inside.get("Language")
+        inside = self._children(article)
+        revised, journal = parts.get("DateRevised"), inside.get("Journal")
         title, abstract = inside.get("ArticleTitle"), inside.get("Abstract")
         listed, corrected = inside.get("PublicationTypeList"), parts.get("CommentsCorrectionsList")
         types = () if listed is None else tuple(map(_text, listed))
@@ -265,7 +242,7 @@ class _MedlineReader:
             pmid=identifier.removeprefix("pmid:"),
             date="" if revised is None else _revision_date(revised),
             published="" if journal is None else _year(journal),
-            languages=() if language is None else _languages(language),
+            languages=tuple(" ".join(map(_text, article.iterchildren("Language"))).lower().split()),
             types=types,
             licence=licence,
             title="" if title is None else _text(title),
@@ -274,7 +251,7 @@ class _MedlineReader:
             corrections=corrections,
         )
 
-    def _first_children(self, element: etree._Element) -> dict[str, etree._Element]:
+    def _children(self, element: etree._Element, *required: str) -> dict[str, etree._Element]:
         """Return the first child of each name; one pass is faster than a search for each name."""
         parts: dict[str, etree._Element] = {}
         once = ONCE[str(element.tag)]
@@ -284,14 +261,10 @@ class _MedlineReader:
                 parts[tag] = child
             elif tag in once:
                 raise self._error(f"<{element.tag}> with <{tag}> more than once")
+        for tag in required:
+            if tag not in parts:
+                raise self._error(f"<{element.tag}> without <{tag}>")
         return parts
-
-    def _required_child(
-        self, element: etree._Element, parts: dict[str, etree._Element], tag: str
-    ) -> etree._Element:
-        if tag not in parts:
-            raise self._error(f"<{element.tag}> without <{tag}>")
-        return parts[tag]
 
     def _document_id(self, pmid: etree._Element) -> str:
         text = (pmid.text or "").strip()
@@ -349,11 +322,6 @@ def _abstract(abstract: etree._Element) -> tuple[str, Sections]:
         elif tag == "CopyrightInformation":
             licences.append(_text(part))
     return " ".join(licences), tuple(sections)
-
-
-def _languages(first: etree._Element) -> tuple[str, ...]:
-    codes = [_text(first), *map(_text, first.itersiblings("Language"))]
-    return tuple(" ".join(codes).lower().split())
 
 
 def _revision_date(revised: etree._Element) -> str:

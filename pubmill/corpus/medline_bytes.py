@@ -17,11 +17,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from pubmill.corpus.notices import flags_of, listed_corrections
-from pubmill.corpus.shards import Document, Sections, single_spaced
+from pubmill.corpus.shards import PMID_DIGITS, VERSION_DIGITS, Document, Sections, single_spaced
 
 ARTICLE_END = b"</PubmedArticle>"
-PMID_DIGITS, VERSION_DIGITS = 18, 9
-"""Most digits of a PMID (8 in 2026) and of a version, which shards store in 32 bits."""
 
 TextOf = Callable[[bytes], str]
 """A function that returns the text of well-formed content with character references or attributes."""
@@ -66,33 +64,30 @@ _BEHIND = (
     b"OtherAbstract", b"KeywordList", b"CoiStatement", b"SpaceFlightMission", b"InvestigatorList",
     b"GeneralNote",
 )  # fmt: skip
-_CITATION = re.compile(
-    _B.join(
-        (
-            b"",
-            b"<PubmedArticle>",
-            rb"<MedlineCitation%s>" % _ATTRIBUTES,
-            rb'<PMID Version="%s">%s</PMID>' % (_VERSION, _PMID),
-            _skipped_pattern(b"DateCreated", b"DateCompleted"),
-            rb"(?:%s%s)?+<Article%s>" % (_REVISED, _B, _ATTRIBUTES),
-            b"<Journal>",
-            _skipped_values_pattern(b"ISSN") + rb"<JournalIssue%s>" % _ATTRIBUTES,
-            _skipped_values_pattern(b"Volume", b"Issue") + b"<PubDate>",
-            rb"<(?:Year|MedlineDate)>(%s)</%s</Journal>" % (_VALUE, _content_pattern(b"Journal")),
-            _element_pattern(b"ArticleTitle", rb"(%s)" % _content_pattern(b"ArticleTitle")),
-            _skipped_pattern(b"Pagination", b"ELocationID"),
-            rb"(?:<Abstract>%s(%s)</Abstract>)?+" % (_B, _content_pattern(b"Abstract")),
-            _skipped_pattern(b"Affiliation", b"AuthorList") + _repeated_pattern(b"Language"),
-            _skipped_pattern(b"DataBankList", b"GrantList") + b"<PublicationTypeList>",
-            _repeated_pattern(b"PublicationType", rb'(?: UI="[^"<>&]*+")?+') + b"</PublicationTypeList>",
-            _skipped_pattern(b"VernacularTitle", b"ArticleDate") + b"</Article>",
-            _skipped_pattern(*_BEFORE_CORRECTIONS)
-            + rb"(?:<CommentsCorrectionsList>(%s)</CommentsCorrectionsList>%s)?+"
-            % (_content_pattern(b"CommentsCorrectionsList"), _B),
-            _skipped_pattern(*_BEHIND) + b"</MedlineCitation>",
-        )
-    )
+_PARTS = (
+    b"",
+    b"<PubmedArticle>",
+    rb"<MedlineCitation%s>" % _ATTRIBUTES,
+    rb'<PMID Version="%s">%s</PMID>' % (_VERSION, _PMID),
+    _skipped_pattern(b"DateCreated", b"DateCompleted"),
+    rb"(?:%s%s)?+<Article%s>" % (_REVISED, _B, _ATTRIBUTES),
+    b"<Journal>",
+    _skipped_values_pattern(b"ISSN") + rb"<JournalIssue%s>" % _ATTRIBUTES,
+    _skipped_values_pattern(b"Volume", b"Issue") + b"<PubDate>",
+    rb"<(?:Year|MedlineDate)>(%s)</%s</Journal>" % (_VALUE, _content_pattern(b"Journal")),
+    _element_pattern(b"ArticleTitle", rb"(%s)" % _content_pattern(b"ArticleTitle")),
+    _skipped_pattern(b"Pagination", b"ELocationID"),
+    rb"(?:<Abstract>%s(%s)</Abstract>)?+" % (_B, _content_pattern(b"Abstract")),
+    _skipped_pattern(b"Affiliation", b"AuthorList") + _repeated_pattern(b"Language"),
+    _skipped_pattern(b"DataBankList", b"GrantList") + b"<PublicationTypeList>",
+    _repeated_pattern(b"PublicationType", rb'(?: UI="[^"<>&]*+")?+') + b"</PublicationTypeList>",
+    _skipped_pattern(b"VernacularTitle", b"ArticleDate") + b"</Article>",
+    _skipped_pattern(*_BEFORE_CORRECTIONS)
+    + rb"(?:<CommentsCorrectionsList>(%s)</CommentsCorrectionsList>%s)?+"
+    % (_content_pattern(b"CommentsCorrectionsList"), _B),
+    _skipped_pattern(*_BEHIND) + b"</MedlineCitation>",
 )
+_CITATION = re.compile(_B.join(_PARTS))
 _TEXT_START = re.compile(
     rb'%s<AbstractText(?: Label="([^"<>&\t\r\n]*+)")?+(?: NlmCategory="[A-Z]*+")?+>' % _B
 )

@@ -6,7 +6,7 @@ enough. NLM counts partial retractions as errata. JATS has the article's type an
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from lxml import etree
 
@@ -23,16 +23,12 @@ MARKS: dict[str, frozenset[str]] = {
     "retraction_notice": frozenset(
         {"Retraction of Publication", "Retraction Notice", "RetractionOf", "retraction"}
     ),
-    "concern_notice": frozenset(
-        {"Expression of Concern", "ExpressionOfConcernFor", "expression-of-concern"}
-    ),
+    "concern_notice": frozenset({"Expression of Concern", "ExpressionOfConcernFor", "expression-of-concern"}),
     "erratum_notice": frozenset({"Published Erratum", "ErratumFor", "PartialRetractionOf", "correction"}),
-    "republication": frozenset(
-        {
-            "Corrected and Republished Article", "RepublishedFrom", "CorrectedandRepublishedFrom",
-            "RetractedandRepublishedFrom",
-        }
-    ),
+    "republication": frozenset({
+        "Corrected and Republished Article", "RepublishedFrom", "CorrectedandRepublishedFrom",
+        "RetractedandRepublishedFrom",
+    }),
 }  # fmt: skip
 """Flag of a document -> publication types of PubMed, types of JATS, and kinds of corrections that give it."""
 STANDING = ("retracted", "concern", "erratum", "republished")
@@ -51,18 +47,15 @@ _RELATED = {
 """`related-article-type` of JATS -> the same kind in PubMed."""
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _B = rb"[ \t\r\n]*+"
-_ONE = re.compile(
-    _B.join(
-        (
-            b"",
-            b'<CommentsCorrections RefType="([A-Za-z]++)">',
-            b"<RefSource>[^<]*+</RefSource>",
-            rb'(?:<PMID(?: Version="[0-9]++")?+>([^<&]*+)</PMID>)?+',
-            rb"(?:<Note>[^<]*+</Note>)?+",
-            b"</CommentsCorrections>",
-        )
-    )
+_PARTS = (
+    b"",
+    b'<CommentsCorrections RefType="([A-Za-z]++)">',
+    b"<RefSource>[^<]*+</RefSource>",
+    rb'(?:<PMID(?: Version="[0-9]++")?+>([^<&]*+)</PMID>)?+',
+    rb"(?:<Note>[^<]*+</Note>)?+",
+    b"</CommentsCorrections>",
 )
+_ONE = re.compile(_B.join(_PARTS))
 
 
 def flags_of(types: Iterable[str], corrections: Corrections) -> tuple[str, ...]:
@@ -92,11 +85,8 @@ def corrections_in(listed: etree._Element) -> Corrections:
 
 def related_articles(meta: etree._Element) -> Corrections:
     """Return the corrections that the `article-meta` of an article in JATS states."""
-    return tuple(_related(meta))
-
-
-def _related(meta: etree._Element) -> Iterator[tuple[str, str]]:
-    for one in meta.iterchildren("related-article"):
-        if kind := _RELATED.get(one.get("related-article-type", "")):
-            in_pubmed = one.get("ext-link-type") in ("pubmed", "pmid")
-            yield kind, plain_pmid(one.get(_HREF, "")) if in_pubmed else ""
+    return tuple(
+        (kind, plain_pmid(one.get(_HREF, "")) if one.get("ext-link-type") in ("pubmed", "pmid") else "")
+        for one in meta.iterchildren("related-article")
+        if (kind := _RELATED.get(one.get("related-article-type", "")))
+    )

@@ -26,15 +26,10 @@ PACKAGE_LIMIT = 274_877_906_944
 
 _PACKAGE = re.compile(r"(?P<kind>\w+)\.(?:PMC\d+x+\.baseline|incr)\.(?P<date>\d{4}-\d\d-\d\d)\.tar\.gz", re.I)
 _OBJECT = re.compile(r"PMC(?P<pmcid>[0-9]{1,18})\.(?P<version>[0-9]{1,18})\.(?P<kind>json|xml)")
+_FLAG_KEYS = {"retracted": "is_retracted", "manuscript": "is_manuscript", "ocr": "is_historical_ocr"}
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9:]{8})?")
-_COLUMNS = (
-    "Article File",
-    "AccessionID",
-    "LastUpdated (YYYY-MM-DD HH:MM:SS)",
-    "PMID",
-    "License",
-    "Retracted",
-)
+_UPDATED = "LastUpdated (YYYY-MM-DD HH:MM:SS)"
+_COLUMNS = ("Article File", "AccessionID", _UPDATED, "PMID", "License", "Retracted")
 
 
 class Article(NamedTuple):
@@ -46,11 +41,9 @@ class Article(NamedTuple):
 
 
 def read_members(path: Path) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
-    """Yield every file of an archive with its content; skip folders.
-
-    Raises `PubmillError` for members outside of the archive (absolute, `..`), links and devices, members of
-    more than `ARTICLE_LIMIT` bytes, and truncated or damaged archives, including a wrong gzip checksum.
-    """
+    """Yield every file of an archive with its content; skip folders. Raises `PubmillError` for members
+    outside of the archive (absolute, `..`), links and devices, members of more than `ARTICLE_LIMIT` bytes,
+    and truncated or damaged archives, including a wrong gzip checksum."""
     last = "none"
     try:
         with open_gzip(path) as stream:
@@ -140,18 +133,15 @@ def read_metadata(data: bytes, where: str) -> dict[str, Any]:
         raise PubmillError(f"{where}: not valid JSON: {error}") from None
     if not isinstance(value, dict) or not re.fullmatch(r"PMC[0-9]{1,18}", str(value.get("pmcid"))):
         raise PubmillError(f"{where}: expected an object with a `pmcid` such as PMC13901")
-    if whole_number(str(value.get("version"))) is None:
-        raise PubmillError(
-            f"{where}: expected a whole number as `version`, found {value.get('version')!r:.60}"
-        )
+    version = value.get("version")
+    if whole_number(str(version)) is None:
+        raise PubmillError(f"{where}: expected a whole number as `version`, found {version!r:.60}")
     return value
 
 
 def _json_metadata(value: dict[str, Any], day: str, where: str) -> ArticleMetadata:
     flags = []
-    for flag, key in (
-        ("retracted", "is_retracted"), ("manuscript", "is_manuscript"), ("ocr", "is_historical_ocr"),
-    ):  # fmt: skip
+    for flag, key in _FLAG_KEYS.items():
         if not isinstance(value.get(key), bool):
             raise PubmillError(f"{where}: `{key}` must be true or false, found {value.get(key)!r:.60}")
         flags += [flag] if value[key] else []
@@ -200,7 +190,7 @@ def _read_filelist(path: Path) -> dict[str, dict[str, str]]:
 def _row_metadata(row: dict[str, str], flags: tuple[str, ...], path: Path) -> ArticleMetadata:
     match = re.fullmatch(r"PMC([0-9]{1,18})", row["AccessionID"])
     retracted = {"no": (), "yes": ("retracted",)}.get(row["Retracted"])
-    date = row[_COLUMNS[2]]
+    date = row[_UPDATED]
     if not match or retracted is None or not _TIME.fullmatch(date):
         raise PubmillError(
             f"{path}: {row['Article File']!r:.60}: expected an AccessionID such as PMC13901, Retracted yes "

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
@@ -80,7 +80,8 @@ class Planned(NamedTuple):
 
 def write_plan(path: Path, url: str, day: str, mirror: str | None) -> int:
     """Write the plan of the inventory of one day (YYYY-MM-DD); return the number of articles."""
-    with tempfile.TemporaryDirectory(dir=_make_folder(path.parent)) as folder, writing(path) as temporary:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder, writing(path) as temporary:
         files = _bring_inventory(Path(folder), url, day, mirror)
         fault = f"the inventory of {day} at {url} cannot be read"
         with database(Path(folder, "spill"), MEMORY, fault) as connection:
@@ -90,11 +91,6 @@ def write_plan(path: Path, url: str, day: str, mirror: str | None) -> int:
         if not articles:
             raise PubmillError(f"the inventory of {day} at {url} names no metadata/PMC*.json")
     return articles
-
-
-def _make_folder(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def _bring_inventory(folder: Path, url: str, day: str, mirror: str | None) -> list[Path]:
@@ -132,7 +128,7 @@ def read_plan(path: Path, shard: str) -> list[Planned]:
     first, end = shard_bounds(shard)
     chosen = (pc.field("pmcid") >= first) & (pc.field("pmcid") < end)
     rows = ds.dataset(verified(path)).to_table(filter=chosen).to_pylist()
-    return [Planned(row["pmcid"], row["version"], row["etag"], row["modified"]) for row in rows]
+    return [Planned(**row) for row in rows]
 
 
 def count_by_shard(path: Path, digits: int) -> dict[str, int]:
@@ -144,19 +140,7 @@ def count_by_shard(path: Path, digits: int) -> dict[str, int]:
     return dict(zip(named, counts.tolist(), strict=True))
 
 
-class ShardRecord(TypedDict):
-    """The record of a shard. `gone`, `without_xml`: names of articles; `origin`: network or mirror."""
-
-    url: str
-    shard: str
-    articles: int
-    gone: list[str]
-    without_xml: list[str]
-    origin: str
-    retrieved: str
-
-
-def fetch_shard(archive: Path, plan: Path, shard: str, url: str, mirror: str | None) -> ShardRecord:
+def fetch_shard(archive: Path, plan: Path, shard: str, url: str, mirror: str | None) -> dict[str, Any]:
     """Make the archive of a shard and its record ARCHIVE.source.json; return the record.
 
     Downloaded files stay in ARCHIVE.part, named by ETag or md5, until all are complete; the same command
@@ -164,7 +148,8 @@ def fetch_shard(archive: Path, plan: Path, shard: str, url: str, mirror: str | N
     Articles that have left the bucket since the inventory are recorded as gone.
     """
     planned = read_plan(plan, shard)
-    part = _make_folder(archive.with_name(f"{archive.name}.part"))
+    part = archive.with_name(f"{archive.name}.part")
+    part.mkdir(parents=True, exist_ok=True)
     kept = archive.with_name(f"{archive.name}.kept")
     if kept.is_file():
         _copy_unchanged_articles(kept, planned, part)
@@ -191,7 +176,7 @@ def _copy_unchanged_articles(archive: Path, planned: list[Planned], part: Path) 
     names = {article.name: article for article in planned}
     for member, data in read_members(archive):
         name, _, kind = member.name.rpartition(".")
-        named = f"{name}.{hashlib.md5(data, usedforsecurity=False).hexdigest()}.{kind}"
+        named = f"{name}.{_md5(data)}.{kind}"
         if name in names and (kind == "xml" or named == names[name].described):
             with writing(part / named) as temporary:
                 temporary.write_bytes(data)
@@ -199,7 +184,8 @@ def _copy_unchanged_articles(archive: Path, planned: list[Planned], part: Path) 
 
 def _shard_record(
     planned: list[Planned], came: list[list[Path]], shard: str, url: str, mirror: str | None
-) -> ShardRecord:
+) -> dict[str, Any]:
+    """Return the record of a shard. `gone`, `without_xml`: names of articles; `origin`: network or mirror."""
     gone = [article.name for article, files in zip(planned, came, strict=True) if not files]
     if len(gone) > GONE_LIMIT * len(planned):
         raise PubmillError(
@@ -231,7 +217,7 @@ def _bring_article(article: Planned, part: Path, url: str, mirror: str | None) -
             return [described]
         key, md5 = _xml_at(str(value["xml_url"]), where)
         content = part / f"{article.name}.{md5}.xml"
-        if not content.is_file() or _md5(content) != md5:
+        if not content.is_file() or _md5(content.read_bytes()) != md5:
             bring(f"{url}/{key}", content, mirror, md5)
     except GoneError as error:
         report_progress(str(error))
@@ -239,9 +225,8 @@ def _bring_article(article: Planned, part: Path, url: str, mirror: str | None) -
     return [described, content]
 
 
-def _md5(path: Path) -> str:
-    with path.open("rb") as content:
-        return hashlib.file_digest(content, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+def _md5(content: bytes) -> str:
+    return hashlib.md5(content, usedforsecurity=False).hexdigest()
 
 
 def _xml_at(address: str, where: str) -> tuple[str, str]:

@@ -6,7 +6,7 @@ only after pubmill's own reader has refused those that declare entities.
 """
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -16,12 +16,12 @@ import pubmed_parser
 from lxml import etree
 
 from pubmill.corpus.article_metadata import ArticleMetadata
-from pubmill.corpus.article_xml import parse
 from pubmill.corpus.gzipped import BROKEN
 from pubmill.corpus.jats import check_pmcid, languages, pmid, types
 from pubmill.corpus.medline import read_medline
 from pubmill.corpus.notices import flags_of, related_articles
 from pubmill.corpus.shards import BOOK, UNREADABLE, Document, single_spaced
+from pubmill.corpus.xml_parser import parse
 from pubmill.errors import PubmillError
 
 # Errors that the package raises on unexpected text.
@@ -30,11 +30,9 @@ DAMAGED: tuple[type[Exception], ...] = (etree.XMLSyntaxError, *FAILURES, *BROKEN
 
 
 def read_medline_with_pubmed_parser(path: Path) -> Iterator[Document]:
-    """Yield the citations of a PubMed file, in its order.
-
-    The package does not distinguish several versions of a citation in one file, and knows neither corrections
-    nor deletions nor books: versions, dates of revision and all these come from pubmill's own reader.
-    """
+    """Yield the citations of a PubMed file, in its order. The package does not distinguish several versions
+    of a citation in one file, and knows neither corrections nor deletions nor books: versions, dates of
+    revision and all these come from pubmill's own reader."""
     theirs = pubmed_parser.parse_medline_xml(str(path))
     for ours in read_medline(path):
         if ours.deleted or BOOK in ours.flags:
@@ -51,21 +49,8 @@ def _merged_document(ours: Document, theirs: dict[str, Any] | None, path: Path) 
     if theirs is None or f"pmid:{theirs['pmid']}" != ours.id:
         given = theirs["pmid"] if theirs else "nothing"
         raise PubmillError(f"{path}: pubmed_parser finds {given} where {ours.id} stands")
-    text = _single_spaced_lines(theirs["abstract"])
-    return Document(
-        id=ours.id,
-        version=ours.version,
-        pmid=ours.pmid,
-        date=ours.date,
-        published=ours.published,
-        languages=ours.languages,
-        types=ours.types,
-        licence=ours.licence,
-        title=single_spaced(theirs["title"]),
-        sections=(("", text),) if text else (),
-        flags=ours.flags,
-        corrections=ours.corrections,
-    )
+    text = _join_lines(theirs["abstract"].split("\n"))
+    return ours._replace(title=single_spaced(theirs["title"]), sections=(("", text),) if text else ())
 
 
 class ArticleReader:
@@ -104,10 +89,9 @@ class ArticleReader:
 def _merge_paragraphs(paragraphs: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     """Yield neighbouring paragraphs of the same title as one section; drop empty ones, as in the paper."""
     for title, group in groupby(paragraphs, key=lambda paragraph: single_spaced(paragraph["section"])):
-        text = "\n".join(line for one in group if (line := single_spaced(one["text"])))
-        if text:
+        if text := _join_lines(one["text"] for one in group):
             yield title, text
 
 
-def _single_spaced_lines(text: str) -> str:
-    return "\n".join(line for part in text.split("\n") if (line := single_spaced(part)))
+def _join_lines(texts: Iterable[str]) -> str:
+    return "\n".join(line for text in texts if (line := single_spaced(text)))

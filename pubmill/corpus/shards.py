@@ -18,9 +18,8 @@ import pyarrow.parquet as pq
 
 from pubmill.errors import PubmillError
 from pubmill.messages.progress import with_counts
-from pubmill.storage.corpus_parts import access_of_parts
 from pubmill.storage.files import writing
-from pubmill.storage.parquet import open_parquet, parquet_writer
+from pubmill.storage.parquet import access_of_parts, open_parquet, parquet_writer
 from pubmill.storage.privacy import PUBLIC
 
 _SECTIONS = pa.list_(pa.struct([("label", pa.string()), ("text", pa.string())]))
@@ -49,6 +48,8 @@ PAIRED = ("sections", "body", "corrections")
 ROWS_PER_GROUP = 2048
 CHARACTERS_PER_GROUP = 8_000_000
 
+PMID_DIGITS, VERSION_DIGITS = 18, 9
+"""Most digits of a PMID (8 in 2026) and of a version, which shards store in 32 bits."""
 UNREADABLE = "unreadable"
 """Flag of a document that its parser cannot read; it has no text."""
 BOOK = "book"
@@ -138,13 +139,11 @@ def write_shard(
             writer.write_table(_arrow_table(group, order, rows))
             rows += len(group)
             deletions += sum(document.deleted for document in group)
-        counts = ShardCounts(citations=rows - deletions, deletions=deletions)
-        metadata = {"citations": counts.citations, "deletions": counts.deletions}
-        writer.add_key_value_metadata(
-            {"source": source, "file": file, "file_sha256": digest, "private": "yes" if private else "no"}
-            | {key: str(value) for key, value in metadata.items()}
-        )
-    return counts
+        counts = {"citations": rows - deletions, "deletions": deletions}
+        access = "yes" if private else "no"
+        labels = {"source": source, "file": file, "file_sha256": digest, "private": access}
+        writer.add_key_value_metadata(labels | {key: str(value) for key, value in counts.items()})
+    return ShardCounts(**counts)
 
 
 def read_shard(path: Path) -> Iterator[tuple[int, Document]]:
@@ -215,9 +214,7 @@ def _arrow_table(group: list[Document], order: int, first: int) -> pa.Table:
     numbers = {"version": ("i", [row.version for row in group]), "position": ("i", rows)}
     numbers["order"] = ("q", [order] * len(group))
     deleted = np.packbits([row.deleted for row in group], bitorder="little")
-    columns: dict[str, pa.Array] = {
-        "deleted": pa.Array.from_buffers(pa.bool_(), len(group), [None, pa.py_buffer(deleted)]),
-    }
+    columns = {"deleted": pa.Array.from_buffers(pa.bool_(), len(group), [None, pa.py_buffer(deleted)])}
     for name in PAIRED:
         fields = SCHEMA.field(name).type.value_type
         columns[name] = _pair_lists([getattr(row, name) for row in group], fields)
@@ -228,9 +225,8 @@ def _arrow_table(group: list[Document], order: int, first: int) -> pa.Table:
         columns[name] = _string_array([getattr(row, name) for row in group])
     for name in ("languages", "types", "flags"):
         lists = [getattr(row, name) for row in group]
-        columns[name] = pa.ListArray.from_arrays(
-            _list_offsets(lists), _string_array([*chain.from_iterable(lists)])
-        )
+        texts = _string_array(chain.from_iterable(lists))
+        columns[name] = pa.ListArray.from_arrays(_list_offsets(lists), texts)
     return pa.Table.from_arrays([columns[name] for name in SCHEMA.names], schema=SCHEMA)
 
 

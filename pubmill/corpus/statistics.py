@@ -1,10 +1,10 @@
 """Corpus parts and their statistics: every parsed citation becomes a document or has a rejection reason."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import pyarrow as pa
 
@@ -17,51 +17,19 @@ from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.storage.files import read_json, sealed, write_json, writing
 from pubmill.storage.parquet import open_parquet, parquet_writer
 
+_KEYS = [("id", pa.string()), ("version", pa.int32()), ("date", pa.string())]
+MANIFEST = pa.schema([*_KEYS, ("part", pa.string()), ("row", pa.int64())])
+_TEXTS = [("title", pa.string()), ("text", pa.string())]
 PART = pa.schema(
-    [
-        ("id", pa.string()),
-        ("version", pa.int32()),
-        ("pmid", pa.string()),
-        ("date", pa.string()),
-        ("title", pa.string()),
-        ("text", pa.string()),
-        ("words", pa.int32()),
-        ("bytes", pa.int64()),
-    ]
-)
-MANIFEST = pa.schema(
-    [
-        ("id", pa.string()),
-        ("version", pa.int32()),
-        ("date", pa.string()),
-        ("part", pa.string()),
-        ("row", pa.int64()),
-    ]
+    [*_KEYS[:2], ("pmid", pa.string()), _KEYS[2], *_TEXTS, ("words", pa.int32()), ("bytes", pa.int64())]
 )
 ROWS_PER_GROUP = 4096
 SAMPLES = 5
 TOTALS = ("parsed", "deletions", "documents", "words", "bytes")
 
 
-class PartStatistics(TypedDict):
-    """Statistics of one parsed shard: the counts of `TOTALS`, by reason of rejection, and of
-    the selected documents by year and by flag. `day` is that of the last revision of one of them."""
-
-    source: str
-    parsed: int
-    deletions: int
-    documents: int
-    words: int
-    bytes: int
-    rejected: dict[str, int]
-    samples: dict[str, list[str]]
-    years: dict[str, int]
-    flags: dict[str, int]
-    day: str
-
-
 class _Tally:
-    """Counts of one shard; `samples` contains the first ids of each reason."""
+    """Counts of one shard or of several; `samples` contains the first ids of each reason."""
 
     def __init__(self) -> None:
         self.totals: Counter[str] = Counter(dict.fromkeys(TOTALS, 0))
@@ -92,6 +60,23 @@ class _Tally:
             "title": document.title, "text": text, "words": words, "bytes": size,
         }  # fmt: skip
 
+    def add(self, one: Mapping[str, Any]) -> None:
+        """Add the statistics of a shard."""
+        self.totals.update({key: one[key] for key in TOTALS})
+        self.rejected.update(one["rejected"])
+        self.years.update(one["years"])
+        self.flags.update(one["flags"])
+        self.day = max(self.day, one["day"])
+        for reason, ids in one["samples"].items():
+            self.samples[reason] = (self.samples.get(reason, []) + ids)[:SAMPLES]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the statistics by name: the counts of `TOTALS`, by reason of rejection, and of the selected
+        documents by year and by flag. `day` is that of the last revision of one of them."""
+        counted = {"rejected": self.rejected, "years": self.years, "flags": self.flags}
+        counts = {name: dict(count) for name, count in counted.items()}
+        return {**self.totals, **counts, "samples": self.samples, "day": self.day}
+
 
 def select(
     shard: Path,
@@ -121,20 +106,7 @@ def select(
             writer.write_table(pa.Table.from_pylist(group, PART))
     if tally.totals["parsed"] != counts.citations:
         raise PubmillError(f"{shard}: holds {counts.citations} citations, read {tally.totals['parsed']}")
-    write_json(
-        statistics,
-        sealed(
-            {
-                "source": source,
-                **tally.totals,
-                "rejected": dict(tally.rejected),
-                "samples": tally.samples,
-                "years": dict(tally.years),
-                "flags": dict(tally.flags),
-                "day": tally.day,
-            }
-        ),
-    )
+    write_json(statistics, sealed({"source": source, **tally.as_json()}))
 
 
 def _selected_rows(
@@ -175,46 +147,20 @@ def write_manifest(path: Path, parts: Sequence[Path]) -> list[int]:
 
 
 def total(statistics: Sequence[Path], rows: Sequence[int]) -> dict[str, Any]:
-    """Add up the statistics of all parts; `rows` are the numbers of documents found in each part.
-
-    Raises `PubmillError` if a part does not match its statistics, or if documents and rejections do not add
-    up to the parsed citations.
-    """
-    totals: Counter[str] = Counter(dict.fromkeys(TOTALS, 0))
-    rejected: Counter[str] = Counter()
-    years: Counter[str] = Counter()
-    flags: Counter[str] = Counter()
-    day = ""
-    samples: dict[str, list[str]] = {}
-    by_source: dict[str, tuple[Counter[str], Counter[str]]] = {}
+    """Add up the statistics of all parts; `rows` are the numbers of documents found in each part. Raises
+    `PubmillError` if a part does not match its statistics, or if documents and rejections do not add up to
+    the parsed citations."""
+    whole, by_source = _Tally(), defaultdict[str, _Tally](_Tally)
     for path, number in zip(statistics, rows, strict=True):
         one = read_json(path)
         _check_part_counts(path, one, number)
-        counts = {key: one[key] for key in TOTALS}
-        totals.update(counts)
-        of_source = by_source.setdefault(one["source"], (Counter(dict.fromkeys(TOTALS, 0)), Counter()))
-        of_source[0].update(counts)
-        of_source[1].update(one["rejected"])
-        rejected.update(one["rejected"])
-        years.update(one["years"])
-        flags.update(one["flags"])
-        day = max(day, one["day"])
-        for reason, ids in one["samples"].items():
-            samples[reason] = (samples.get(reason, []) + ids)[:SAMPLES]
-    return {
-        **totals,
-        "rejected": dict(rejected),
-        "samples": samples,
-        "by_source": {
-            name: {**counts, "rejected": dict(reasons)} for name, (counts, reasons) in by_source.items()
-        },
-        "years": dict(years),
-        "flags": dict(flags),
-        "day": day,
-    }
+        whole.add(one)
+        by_source[one["source"]].add(one)
+    parts = {name: {**one.totals, "rejected": dict(one.rejected)} for name, one in by_source.items()}
+    return {**whole.as_json(), "by_source": parts}
 
 
-def _check_part_counts(path: Path, one: PartStatistics, rows: int) -> None:
+def _check_part_counts(path: Path, one: Mapping[str, Any], rows: int) -> None:
     accounted = one["documents"] + sum(one["rejected"].values())
     if one["parsed"] != accounted:
         raise PubmillError(f"{path}: parsed {one['parsed']} but kept and rejected {accounted}; select again")

@@ -13,8 +13,13 @@ from torch import Tensor
 from pubmill.errors import PubmillError
 from pubmill.finetuning.shared_process import take
 from pubmill.recipes import FinetuningRecipe, Precision
-from pubmill.storage.encoder_checks import check_encoder, check_tokenizer, is_causal, longest_text
-from pubmill.storage.encoder_classes import encoder_class
+from pubmill.storage.encoder_checks import (
+    check_encoder,
+    check_tokenizer,
+    encoder_class,
+    is_causal,
+    longest_text,
+)
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

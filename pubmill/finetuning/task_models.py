@@ -30,8 +30,9 @@ from pubmill.metrics.collapse import failure_of
 from pubmill.recipes import FinetuningRecipe, build, fits
 from pubmill.recipes.writing import as_values
 from pubmill.storage.checksums import REPORT, folder_sha256, write_folder_sums
+from pubmill.storage.encoder_checks import reported
 from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
-from pubmill.storage.model_folder_checks import check_folder_in_place, reported
+from pubmill.storage.model_folder_checks import check_folder_in_place
 from pubmill.storage.privacy import label_of_process
 from pubmill.storage.training_reports import TrainingReport
 

@@ -5,20 +5,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import (
-    BIO_LABEL,
-    KINDS,
-    Example,
-    MultilabelExample,
-    RegressionExample,
-    SequenceExample,
-    TokensExample,
-    from_row,
-)
+from pubmill.examples import kinds
 from pubmill.messages.wording import unknown
 from pubmill.metrics import SCORERS
 
-_KIND_OF = {example: kind for kind, example in KINDS.items()}
+_KIND_OF = {example: kind for kind, example in kinds.KINDS.items()}
 _MARKS = {
     "relations": {"text", "pairs", "relations"}, "mentions": {"words", "mentions"},
     "span": {"question", "context"}, "regression": {"text_pair", "score"}, "tokens": {"words", "labels"},
@@ -41,19 +32,19 @@ def score(y_true: Any, y_pred: Any, negative: str | None = None, kind: str | Non
     gold, predictions = _examples(y_true, kind), _plain(y_pred)
     if len(gold) != len(predictions):
         raise PubmillError(f"{len(gold)} examples but {len(predictions)} predictions; give one for each")
-    kinds = {type(example) for example in gold}
-    if len(kinds) != 1:
-        raise PubmillError(f"examples of {len(kinds)} kinds; expected at least one example, all of one kind")
-    own_kind = _KIND_OF[kinds.pop()]
+    types = {type(example) for example in gold}
+    if len(types) != 1:
+        raise PubmillError(f"examples of {len(types)} kinds; expected at least one example, all of one kind")
+    own_kind = _KIND_OF[types.pop()]
     rows = [_prediction(own_kind, number, value) for number, value in enumerate(predictions)]
     return SCORERS[own_kind](gold, rows, negative).metrics
 
 
-def _examples(y_true: Any, kind: str | None) -> list[Example]:
-    if kind is not None and kind not in KINDS:
-        raise PubmillError(unknown("kind", kind, KINDS))
+def _examples(y_true: Any, kind: str | None) -> list[kinds.Example]:
+    if kind is not None and kind not in kinds.KINDS:
+        raise PubmillError(unknown("kind", kind, kinds.KINDS))
     values = _plain(y_true)
-    if all(isinstance(value, Example) for value in values):
+    if all(isinstance(value, kinds.Example) for value in values):
         return values
     if all(isinstance(value, Mapping) for value in values):
         own_kind = kind or _kind_of_rows(values[0])
@@ -102,33 +93,34 @@ def _kind_of_gold(values: list[Any]) -> str:
         return "regression"
     if all(isinstance(value, list) for value in values):
         labels = [label for value in values for label in value]
-        are_bio = all(isinstance(label, str) and BIO_LABEL.fullmatch(label) for label in labels)
+        are_bio = all(isinstance(label, str) and kinds.BIO_LABEL.fullmatch(label) for label in labels)
         return "tokens" if are_bio and all(values) else "multilabel"
     names = sorted({type(value).__name__ for value in values})
     raise PubmillError(f"gold of the types {', '.join(names)}; expected labels, lists of labels, or numbers")
 
 
-def _of_row(kind: str, row: Mapping[str, Any], number: int) -> Example:
-    known = KINDS[kind].__dataclass_fields__
+def _of_row(kind: str, row: Mapping[str, Any], number: int) -> kinds.Example:
+    known = kinds.KINDS[kind].__dataclass_fields__
     values = {"id": str(number), "document": None} | {name: row[name] for name in row if name in known}
     if kind == "tokens" and isinstance(values.get("layers"), dict):
         values["layers"] = {name: layer for name, layer in values["layers"].items() if layer is not None}
-    return from_row(KINDS[kind], values)
+    return kinds.from_row(kinds.KINDS[kind], values)
 
 
-def _of_gold(kind: str, number: int, value: Any) -> Example:
+def _of_gold(kind: str, number: int, value: Any) -> kinds.Example:
     """Return an example of which only the gold is known."""
     ids: dict[str, Any] = {"id": str(number), "document": None}
     try:
         match kind:
             case "tokens":
-                return from_row(TokensExample, {**ids, "words": ["-"] * len(value), "labels": value})
+                words = ["-"] * len(value)
+                return kinds.from_row(kinds.TokensExample, {**ids, "words": words, "labels": value})
             case "sequence":
-                return SequenceExample(**ids, text="", label=_label(value))
+                return kinds.SequenceExample(**ids, text="", label=_label(value))
             case "multilabel":
-                return MultilabelExample(**ids, text="", labels=sorted(set(map(_label, value))))
+                return kinds.MultilabelExample(**ids, text="", labels=sorted(set(map(_label, value))))
             case "regression":
-                return RegressionExample(**ids, text="", text_pair="", score=float(value))
+                return kinds.RegressionExample(**ids, text="", text_pair="", score=float(value))
     except (TypeError, ValueError):
         pass
     raise PubmillError(f"gold {number}: {value!r:.60} is none of kind {kind}; questions need their examples")
@@ -143,11 +135,9 @@ def _label(value: Any) -> str:
 def _prediction(kind: str, number: int, value: Any) -> Any:
     fault = ""
     if kind == "tokens":
-        wrong = (
-            [one for one in value if not BIO_LABEL.fullmatch(str(one))]
-            if isinstance(value, list)
-            else [value]
-        )
+        wrong = [value]
+        if isinstance(value, list):
+            wrong = [one for one in value if not kinds.BIO_LABEL.fullmatch(str(one))]
         fault = f"{wrong[0]!r:.100} is none of O, B, I, B-TYPE, I-TYPE" if wrong else ""
     elif kind == "regression":
         fault = "" if isinstance(value, int | float) else f"{value!r:.100} is no number"

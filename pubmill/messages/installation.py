@@ -40,9 +40,8 @@ def own_settings(root: Path) -> list[Path]:
 
 def link_workspace(workspace: Path) -> list[str]:
     """Bring `.pubmill` of a workspace up to date; return its specs and studies that replace those of pubmill.
-
-    A link that is right stays as it is, so that nothing looks changed, and running jobs always find theirs.
-    """
+    A link that is right stays as it is, so that nothing looks changed, and running jobs always find
+    theirs."""
     shipped, own = dict(_files(DATA)), dict(_files(workspace.resolve()))
     wanted = {name: PACKAGE.parent / name for name in MODULES}
     wanted |= {name: DATA / name for name in FILES} | shipped | own

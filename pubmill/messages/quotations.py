@@ -32,11 +32,9 @@ def quote(text: str) -> str:
 
 
 def show(text: str) -> str:
-    """Return an identifier, type or key of a source file for a message, cut to 80 characters.
-
-    A damaged file can contain any text in its place, so for a licensed dataset only clear identifiers
-    (`is_identifier`) are shown, and for other text its length.
-    """
+    """Return an identifier, type or key of a source file for a message, cut to 80 characters. A damaged file
+    can contain any text in its place, so for a licensed dataset only clear identifiers (`is_identifier`) are
+    shown, and for other text its length."""
     return _withheld_text(text) if withheld() and not is_identifier(text) else _shorten(text)
 
 

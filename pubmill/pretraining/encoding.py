@@ -17,8 +17,8 @@ from tokenizers import Tokenizer
 from pubmill.errors import PubmillError
 from pubmill.examples.vocab_tokenizers import ASCII_WORD
 from pubmill.pretraining.packed_tokens import SPECIAL, id_dtype
-from pubmill.storage.corpus_parts import split_words
 from pubmill.storage.files import read_json
+from pubmill.storage.parquet import split_words
 
 # Words cached by each process, about 100 MB; others are encoded each time.
 CACHED_WORDS = 500_000

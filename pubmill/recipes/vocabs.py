@@ -15,7 +15,7 @@ class VocabRecipe(StrictRecipe):
     """A vocabulary of `size` pieces, including special ones.
 
     `kind`: the tokenizer of BERT, RoBERTa or ALBERT. `learner`: byte-pair merges by frequency
-    (`pubmill.vocabs.merges`) or likelihood (`pubmill.vocabs.likelihood_merges`), or SentencePiece's trainer
+    (`pubmill.vocabs.merges`) or likelihood (`pubmill.vocabs.merges`), or SentencePiece's trainer
     with its unigram model or its merges; WordPiece supports all of them. `most_words` bounds memory: only
     this many of the corpus's distinct words, the most frequent, are used; the vocabulary's diagnosis reports
     what was ignored.

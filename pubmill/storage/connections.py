@@ -83,10 +83,6 @@ class _Public(HTTPConnection):
         return sock
 
 
-class _Http(_Timely):
-    pass
-
-
 class _Https(_Timely, HTTPSConnection):
     pass
 
@@ -96,7 +92,7 @@ class _PublicHttps(_Public, _Timely, HTTPSConnection):
 
 
 class _HttpPool(HTTPConnectionPool):
-    ConnectionCls = _Http
+    ConnectionCls = _Timely
 
 
 class _HttpsPool(HTTPSConnectionPool):

@@ -13,11 +13,9 @@ from pubmill.storage.parquet import seal
 
 @contextmanager
 def database(spill: Path, memory: str, fault: str) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open an in-memory database that spills to the folder `spill` beyond `memory` (such as `2GB`).
-
-    DuckDB makes the folder when needed and removes it. Errors of DuckDB while it is open are raised as a
-    `PubmillError` that begins with `fault`, or as an `OSError` if a disk is full.
-    """
+    """Open an in-memory database that spills to the folder `spill` beyond `memory` (such as `2GB`). DuckDB
+    makes the folder when needed and removes it. Errors of DuckDB while it is open are raised as a
+    `PubmillError` that begins with `fault`, or as an `OSError` if a disk is full."""
     with duckdb.connect() as connection:
         try:
             connection.execute("SET memory_limit = $memory", {"memory": memory})

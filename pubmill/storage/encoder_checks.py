@@ -1,19 +1,22 @@
-"""Preconditions of fine-tuning: a model that encodes texts, and a fast tokenizer with ends and padding."""
+"""Encoders of model folders as transformers reads them, and their preconditions for fine-tuning: a model that
+encodes texts, and a fast tokenizer with ends and padding."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pubmill.errors import PubmillError
-from pubmill.storage.encoder_classes import has_encoder_alone, is_read_by_decoder
-from pubmill.storage.model_folder_checks import reported
+from pubmill.errors import PubmillError, StopRequestedError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
-TOKENS = {
-    "the end": ("sep_token", "eos_token"),
-    "padding": ("pad_token", "eos_token"),
+UNREGISTERED = {
+    "LongT5Config": "LongT5EncoderModel",
+    "SwitchTransformersConfig": "SwitchTransformersEncoderModel",
 }
+"""Configurations whose classes for the encoder alone transformers has, but does not name as such."""
+TOKENS = {"the end": ("sep_token", "eos_token"), "padding": ("pad_token", "eos_token")}
 """Parts of every input -> the tokens that can stand for them."""
 BOTH_WAYS = ("xlnet", "bert-generation")
 """Types of models that transformers has for generation only, and that read both ways."""
@@ -26,18 +29,76 @@ LENGTHS = (
 """Keys of config.json for the number of positions: most models', LED's, MPT's."""
 
 
+@contextmanager
+def reported(what: str) -> Iterator[None]:
+    """Convert every error of the libraries for a damaged or malicious folder to a `PubmillError`. The
+    tokenizers library may panic, which is not an `Exception`."""
+    try:
+        yield
+    except (PubmillError, StopRequestedError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:
+        text = " ".join(str(error).split())
+        raise PubmillError(f"{what} ({type(error).__name__}: {text[:300]})") from None
+
+
+def encoder_class(config: "PreTrainedConfig") -> Any:
+    """Return transformers' auto class for a model's encoder, without its decoder if it has one."""
+    from transformers import AutoModel, AutoModelForTextEncoding
+
+    return AutoModelForTextEncoding if has_encoder_alone(config) else AutoModel
+
+
+def has_encoder_alone(config: "PreTrainedConfig") -> bool:
+    """Return whether transformers has a class for the encoder of a model with a decoder (T5), whose relative
+    positions allow inputs of any length."""
+    import transformers
+    from transformers.models.auto import modeling_auto
+
+    kind: Any = type(config)
+    known, whole = modeling_auto.MODEL_FOR_TEXT_ENCODING_MAPPING, modeling_auto.MODEL_MAPPING
+    if name := UNREGISTERED.get(kind.__name__):
+        known.register(kind, getattr(transformers, name), exist_ok=True)
+    return kind in known and known[kind] is not whole[kind]
+
+
+def is_read_by_decoder(config: "PreTrainedConfig") -> bool:
+    """Return whether a text is read by an encoder and then by its decoder (BART), as by transformers' classes
+    for texts (Lewis et al. 2019, section 3): the encoding of the last token has seen all of it, twice."""
+    from transformers.models.auto import modeling_auto
+
+    kind: Any = type(config)
+    texts = modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING
+    questions = modeling_auto.MODEL_FOR_QUESTION_ANSWERING_MAPPING
+    both = bool(getattr(config, "is_encoder_decoder", False)) and not has_encoder_alone(config)
+    return both and (kind in texts or kind in questions)
+
+
+def load_config(folder: Path, name: str) -> Any:
+    """Return a folder's configuration; a `PubmillError` reports one that transformers can't load."""
+    from transformers import AutoConfig
+
+    with reported(f"{name}: transformers can't load this model folder"):
+        return AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+
+
+def _load_tokenizer(folder: Path, name: str, **options: Any) -> Any:
+    from transformers import AutoTokenizer
+
+    with reported(f"{name}: transformers can't load this tokenizer"):
+        return AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False, **options
+        )
+
+
 def load_settings(
     folder: Path, name: str, exact: bool = False
 ) -> "tuple[PreTrainedConfig, PreTrainedTokenizerBase]":
     """Return a folder's configuration and tokenizer, without its weights. Raises a `PubmillError` unless they
     are of an encoder that can be fine-tuned. `exact`: it has one embedding per piece, as models made here."""
-    from transformers import AutoConfig, AutoTokenizer
-
-    with reported(f"{name}: transformers can't load this model folder"):
-        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    config = load_config(folder, name)
     check_encoder(config, name)
-    with reported(f"{name}: transformers can't load this tokenizer"):
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    tokenizer = _load_tokenizer(folder, name)
     check_tokenizer(tokenizer, name)
     with reported(f"{name}: transformers can't load this model folder"):
         pieces, rows = len(tokenizer), config.vocab_size
@@ -77,14 +138,8 @@ def _reads_text(config: "PreTrainedConfig") -> bool:
     """Return whether transformers has a model of language for a configuration."""
     from transformers.models.auto import modeling_auto
 
-    kind: Any = type(config)
-    classes: tuple[Any, ...] = (
-        modeling_auto.MODEL_FOR_MASKED_LM_MAPPING,
-        modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING,
-        modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING,
-        modeling_auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING,
-    )
-    return any(kind in known for known in classes)
+    tasks = ("MASKED_LM", "CAUSAL_LM", "SEQUENCE_CLASSIFICATION", "TOKEN_CLASSIFICATION")
+    return any(type(config) in getattr(modeling_auto, f"MODEL_FOR_{task}_MAPPING") for task in tasks)
 
 
 def longest_text(config: "PreTrainedConfig") -> int | None:
@@ -107,13 +162,8 @@ def is_causal(config: "PreTrainedConfig") -> bool:
 
 def can_make_lowercase(folder: Path, name: str) -> bool:
     """Return whether a folder's tokenizer makes capitals small if it is told to."""
-    from transformers import AutoTokenizer
-
     with reported(f"{name}: transformers can't load this tokenizer"):
-        tokenizer = AutoTokenizer.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False, do_lower_case=True
-        )
-        return makes_lowercase(tokenizer)
+        return makes_lowercase(_load_tokenizer(folder, name, do_lower_case=True))
 
 
 def makes_lowercase(tokenizer: "PreTrainedTokenizerBase") -> bool:

@@ -161,11 +161,9 @@ def _explained_writing(path: Path, temporary: Path) -> Iterator[None]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; rename it to `path` if the block ends without an error.
-
-    The file is synced before it is renamed, and its new name before this returns. An operating-system error
-    (a full disk, no permission) is raised as a `PubmillError`; an incomplete file is removed.
-    """
+    """Yield a temporary path beside `path`; rename it to `path` if the block ends without an error. The file
+    is synced before it is renamed, and its new name before this returns. An operating-system error (a full
+    disk, no permission) is raised as a `PubmillError`; an incomplete file is removed."""
     temporary = temporary_name(path)
     with _explained_writing(path, temporary):
         make_folder(path.parent)
@@ -209,10 +207,8 @@ NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 def lock(path: Path) -> FileLock:
     """Acquire a lock file and return the lock, held until `release` is called or the process ends in any way.
-
     Unlike a lock by a file's mere existence, it never outlives a killed process. Raises `LockHeldError` if
-    another process holds it.
-    """
+    another process holds it."""
     held = FileLock(path, blocking=False, thread_local=False, fallback_to_soft=False)
     try:
         make_folder(path.parent)
@@ -284,11 +280,9 @@ def make_private(path: Path) -> None:
 
 
 def write_jsonl_gz(path: Path, rows: Iterable[Mapping[str, object]], private: bool = False) -> None:
-    """Write one JSON object per line, gzipped without a time stamp: equal rows give equal bytes.
-
-    Only its owner may read a `private` file, from its first byte on. For licensed data, the header holds
-    their label (`pubmill.storage.privacy`).
-    """
+    """Write one JSON object per line, gzipped without a time stamp: equal rows give equal bytes. Only its
+    owner may read a `private` file, from its first byte on. For licensed data, the header holds their label
+    (`pubmill.storage.privacy`)."""
     with writing(path) as temporary:
         if private:
             make_private(temporary)

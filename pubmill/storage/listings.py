@@ -19,11 +19,9 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def list_folder(url: str, mirror: str | None = None) -> dict[str, int | None]:
-    """Return the names of the files directly in the folder at `url`, sorted, with their sizes in bytes.
-
-    Over HTTPS the server must answer with a page of links, as NCBI's and any Apache server do for a folder.
-    Sizes on such pages are rounded (`19M`); a size is None where the page has none.
-    """
+    """Return the names of the files directly in the folder at `url`, sorted, with their sizes in bytes. Over
+    HTTPS the server must answer with a page of links, as NCBI's and any Apache server do for a folder. Sizes
+    on such pages are rounded (`19M`); a size is None where the page has none."""
     url = url.rstrip("/") + "/"
     folder = path_in_mirror(url, mirror)
     if folder is not None:

@@ -17,8 +17,8 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 
-from pubmill.errors import PubmillError, StopRequestedError
-from pubmill.storage.encoder_classes import encoder_class
+from pubmill.errors import PubmillError
+from pubmill.storage.encoder_checks import encoder_class, load_config, reported
 from pubmill.storage.model_folders import CONFIG, WEIGHTS
 
 INDEX = f"{WEIGHTS}.index.json"
@@ -41,19 +41,6 @@ _LAYERS = re.compile(r"layers?$|^n_layer|groups?$|group_num")
 _ADAPTER = "adapter_config.json"
 
 Shapes = dict[str, tuple[int, ...]]
-
-
-@contextmanager
-def reported(what: str) -> Iterator[None]:
-    """Convert every error of the libraries for a damaged or malicious folder to a `PubmillError`. The
-    tokenizers library may panic, which is not an `Exception`."""
-    try:
-        yield
-    except (PubmillError, StopRequestedError, KeyboardInterrupt, SystemExit, GeneratorExit):
-        raise
-    except BaseException as error:
-        text = " ".join(str(error).split())
-        raise PubmillError(f"{what} ({type(error).__name__}: {text[:300]})") from None
 
 
 def check_links(folder: Path, name: str) -> None:
@@ -205,15 +192,11 @@ def pickled_shapes(path: Path, name: str) -> Shapes:
 
 
 def check_shapes(folder: Path, shapes: Mapping[str, tuple[int, ...]], name: str) -> None:
-    """Compare tensors with the encoder that config.json describes, built without memory.
-
-    The pooler may be missing, since some models are trained without one. Where names differ, transformers may
-    rename or split tensors when it loads them (NomicBERT, Jina v3); then its report of the loading decides.
-    """
-    from transformers import AutoConfig
-
+    """Compare tensors with the encoder that config.json describes, built without memory. The pooler may be
+    missing, since some models are trained without one. Where names differ, transformers may rename or split
+    tensors when it loads them (NomicBERT, Jina v3); then its report of the loading decides."""
+    config = load_config(folder, name)
     with reported(f"{name}: transformers can't load this model folder"):
-        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         auto = encoder_class(config)
         with torch.device("meta"):
             encoder = auto.from_config(config, trust_remote_code=False)
@@ -258,10 +241,8 @@ def _missing_when_loaded(folder: Path, name: str, auto: Any) -> list[str]:
 
 def _current_tensor_name(key: str) -> str:
     """Return a tensor's current name; names from TensorFlow's time end differently."""
-    return re.sub(r"(LayerNorm\.)(gamma|beta)$", lambda m: m[1] + _MODERN[m[2]], key)
-
-
-_MODERN = {"gamma": "weight", "beta": "bias"}
+    modern = {"gamma": "weight", "beta": "bias"}
+    return re.sub(r"(LayerNorm\.)(gamma|beta)$", lambda m: m[1] + modern[m[2]], key)
 
 
 def _shape_text(shape: tuple[int, ...]) -> str:

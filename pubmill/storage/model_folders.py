@@ -1,5 +1,6 @@
 """Names of the files of models and tokenizers; the check of a model folder made elsewhere."""
 
+import fnmatch
 from pathlib import Path
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
@@ -25,15 +26,11 @@ def folder_fault(folder: Path) -> str | None:
         files = sorted(path.name for path in folder.iterdir() if path.is_file())
     except OSError as error:
         return f"can't be read ({error.strerror})"
-    lacking = {
-        CONFIG: CONFIG in files,
-        f"weights (*.safetensors or {PICKLED})": any(
-            name == PICKLED or name.endswith(".safetensors") for name in files
-        ),
-        f"tokenizer ({', '.join(TOKENIZERS[:-1])} or {TOKENIZERS[-1]})": any(
-            name in files for name in TOKENIZERS
-        ),
+    parts = {
+        CONFIG: {CONFIG},
+        f"weights (*.safetensors or {PICKLED})": {PICKLED, *fnmatch.filter(files, "*.safetensors")},
+        f"tokenizer ({', '.join(TOKENIZERS[:-1])} or {TOKENIZERS[-1]})": set(TOKENIZERS),
     }
-    if missing := [part for part, is_there in lacking.items() if not is_there]:
+    if missing := [part for part, names in parts.items() if names.isdisjoint(files)]:
         return f"has no {', no '.join(missing)}; its files: {', '.join(files) or 'none'}"
     return None

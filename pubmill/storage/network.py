@@ -59,11 +59,12 @@ class _Body(NamedTuple):
 
 def fetch(url: str, part: Path, largest: int = LARGEST) -> None:
     """Download the body of `url` to `part`, resuming an existing part; refuse more than `largest` bytes.
-
     Gives up when `len(PAUSES)` attempts in a row have added nothing to the longest part so far, or were too
-    slow.
-    """
-    _refuse_plain_http(url)
+    slow."""
+    parts = urlsplit(url)
+    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname == "127.0.0.1"):
+        # Over plain HTTP, a file could be changed on the way; only the local machine may use it.
+        raise PubmillError(f"{url}: only https:// and file:// are fetched; expected such a URL")
     longest, failures = _existing_size(part), 0
     while True:
         try:
@@ -277,10 +278,3 @@ def _validator(part: Path) -> str:
 
 def _existing_size(path: Path) -> int:
     return path.stat().st_size if path.is_file() else 0
-
-
-def _refuse_plain_http(url: str) -> None:
-    """Refuse plain HTTP, over which a file could be changed on the way; only the local machine may use it."""
-    parts = urlsplit(url)
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname == "127.0.0.1"):
-        raise PubmillError(f"{url}: only https:// and file:// are fetched; expected such a URL")

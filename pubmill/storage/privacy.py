@@ -1,7 +1,7 @@
 """Access classes: who may have a file and everything derived from it.
 
 The class is a label in the data themselves, so that copies keep it even if their modes change: in `card.json`
-of a dataset, `training.json` of a run, the metadata of Parquet (`pubmill.storage.corpus_parts`), the header
+of a dataset, `training.json` of a run, the metadata of Parquet (`pubmill.storage.parquet`), the header
 of gzipped predictions, model cards, and `access.json` in other folders and beside files that cannot hold a
 label. Public data have no label, except in cards of datasets. Modes protect labelled files as well: only
 their owner may read them.
@@ -29,11 +29,9 @@ _PROCESS = {_KEY: PUBLIC}
 
 
 def keep_private(inputs: Iterable[Path], *classes: str) -> str:
-    """Return the strictest class among `classes` and the inputs', and apply it to all later outputs.
-
-    For programs: whatever is derived from licensed text is licensed too, whether words or a model's weights.
-    If an input without a label is readable only by its owner, the outputs get this mode as well.
-    """
+    """Return the strictest class among `classes` and the inputs', and apply it to all later outputs. For
+    programs: whatever is derived from licensed text is licensed too, whether words or a model's weights. If
+    an input without a label is readable only by its owner, the outputs get this mode as well."""
     paths = list(inputs)
     _PROCESS[_KEY] = strictest([_PROCESS[_KEY], *classes, *map(access_of, paths)])
     if _PROCESS[_KEY] != PUBLIC or any(map(_is_closed, paths)):
@@ -48,7 +46,7 @@ def strictest(classes: Iterable[str]) -> str:
 
 def access_of(path: Path) -> str:
     """Return the access class of a file or folder from its labels; public if there are none. For Parquet use
-    `pubmill.storage.corpus_parts.access_of_parts`: training programs run without pyarrow."""
+    `pubmill.storage.parquet.access_of_parts`: training programs run without pyarrow."""
     return strictest(_access_classes(path))
 
 

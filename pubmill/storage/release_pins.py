@@ -21,11 +21,17 @@ API = f"{HUB}/api/models"
 
 def read_pin(release: Mapping[str, str], pin: Path | None) -> dict[str, str]:
     """Return the pin of released weights; a `PubmillError` without one, or for that of other weights."""
-    pinned = read_json(pin) if pin and pin.is_file() else {}
-    if not pinned or any(pinned.get(name) != value for name, value in release.items()):
+    pinned = _stored_pin(pin, release) if pin else {}
+    if not pinned:
         kind = release["kind"]
         raise PubmillError(f"{kind} weights without a {PINNED[kind]} need --pin, the pin of their download")
-    return dict(pinned)
+    return pinned
+
+
+def _stored_pin(path: Path, release: Mapping[str, str]) -> dict[str, str]:
+    """Return the pin of these weights in a file; empty if there is none, or that of other weights."""
+    pinned: dict[str, str] = read_json(path) if path.is_file() else {}
+    return pinned if release.items() <= pinned.items() else {}
 
 
 def commit_url(model: str) -> str:
@@ -58,21 +64,17 @@ def freeze(
     Raises:
         PubmillError: The hub states no commit, or the archive differs from the one that was found first.
     """
-    kept: dict[str, str] = read_json(output) if output.is_file() else {}
-    kept = kept if all(kept.get(key) == value for key, value in release.items()) else {}
-    if archive is not None:
-        digest = sha256(archive)
-        if kept and kept["sha256"] != digest:
-            raise PubmillError(
-                f"{release['url']} has changed since {kept['found']}: expected the sha256 {kept['sha256']}, "
-                f"got {digest}. Restore the file; or, to accept the new one, delete {output}"
-            )
-        now = {"sha256": digest}
-    else:
-        now = {} if kept else {"revision": newest_commit(release["id"], mirror)}
+    kept = _stored_pin(output, release)
+    digest = sha256(archive) if archive else ""
+    if kept and archive and kept["sha256"] != digest:
+        raise PubmillError(
+            f"{release['url']} has changed since {kept['found']}: expected the sha256 {kept['sha256']}, "
+            f"got {digest}. Restore the file; or, to accept the new one, delete {output}"
+        )
     if kept:
         os.utime(output)  # newer than the archive, so that Snakemake regards it as up to date
         return kept
+    now = {"sha256": digest} if archive else {"revision": newest_commit(release["id"], mirror)}
     pin = {**release, **now, "found": datetime.now(UTC).isoformat(timespec="seconds")}
     write_json(output, sealed(pin))
     return pin

@@ -60,7 +60,7 @@ def download(
             "url": url,
             "bytes": part.stat().st_size,
             **digests,
-            "origin": _source_origin(url, source),
+            "origin": "local" if _is_local(url) else "network" if source is None else "mirror",
             "retrieved": datetime.now(UTC).isoformat(timespec="seconds"),
         }
         write_json(Path(BELOW.source_record(str(output))), sealed(record))
@@ -116,15 +116,13 @@ def name_in(url: str) -> str:
     return unquote(urlsplit(url).path).rsplit("/", 1)[-1]
 
 
-def _source_origin(url: str, source: Path | None) -> str:
-    if source is None:
-        return "network"
-    return "local" if urlsplit(url).scheme == "file" else "mirror"
+def _is_local(url: str) -> bool:
+    return urlsplit(url).scheme == "file"
 
 
 def _file_for(url: str, mirror: str | None) -> Path | None:
     """Return the local file for `url`, or None if it must be fetched over the network."""
-    if urlsplit(url).scheme == "file":
+    if _is_local(url):
         path = Path(unquote(urlsplit(url).path))
         advice = "check the path in the settings"
     else:
@@ -156,23 +154,20 @@ def path_in_mirror(url: str, mirror: str | None) -> Path | None:
 
 def _fill_part(url: str, source: Path | None, part: Path, expected: Mapping[str, str]) -> dict[str, str]:
     """Fill `part` with the complete, checked file and return its digests; refetch a bad network copy."""
-    if source is not None:
-        _copy_file(source, part, private=urlsplit(url).scheme == "file")
-    else:
-        fetch(url, part)
-    digests = _file_digests(part, "git_blob" in expected)
-    for left in range(REFETCHES if source is None else 0, 0, -1):
+    for left in range(REFETCHES if source is None else 0, -1, -1):
+        if source is None:
+            fetch(url, part)
+        else:
+            _copy_file(source, part, private=_is_local(url))
+        digests, size = _file_digests(part, "git_blob" in expected), part.stat().st_size
         if _digests_agree(expected, digests):
-            break
-        report_progress(f"{url}: the checksum is wrong; fetching the whole file anew (at most {left} times)")
+            return digests
         discard(part)
-        fetch(url, part)
-        digests = _file_digests(part, "git_blob" in expected)
-    if not _digests_agree(expected, digests):
-        size = part.stat().st_size
-        discard(part)
-        raise PubmillError(_explain_difference(url, source, size, expected, digests))
-    return digests
+        if left:
+            report_progress(
+                f"{url}: the checksum is wrong; fetching the whole file anew (at most {left} times)"
+            )
+    raise PubmillError(_explain_difference(url, source, size, expected, digests))
 
 
 def _copy_file(source: Path, part: Path, private: bool) -> None:

@@ -35,11 +35,9 @@ def submitted_files(
 
 
 def submission_files(folder: Path, datasets: Collection[str]) -> dict[str, dict[int, Path]]:
-    """Return dataset -> seed -> file; predictions without seeds have seed 1.
-
-    Files that are named after no dataset are left alone. Two files for one dataset and seed, and predictions
-    with and without seeds for one dataset, raise a `PubmillError`.
-    """
+    """Return dataset -> seed -> file; predictions without seeds have seed 1. Files that are named after no
+    dataset are left alone. Two files for one dataset and seed, and predictions with and without seeds for one
+    dataset, raise a `PubmillError`."""
     by_dataset: dict[str, dict[int, Path]] = {}
     for dataset, seed, path in _files(folder, datasets):
         if dataset is None:

@@ -55,11 +55,8 @@ class MadeWith(TypedDict):
 
 class TrainingReport(RunIdentity, TrainingCourse, MadeWith):
     """Content of the file, which also has a digest of itself and, for data that are not public, their access
-    class.
-
-    `failed`: why there are no predictions; `encoded`: counts of changes that were needed to encode examples;
-    `seconds`: of the whole run.
-    """
+    class. `failed`: why there are no predictions; `encoded`: counts of changes that were needed to encode
+    examples; `seconds`: of the whole run."""
 
     head_from_start: bool | None
     max_length: int | None

@@ -14,7 +14,7 @@ from tokenizers.processors import RobertaProcessing
 
 from pubmill.storage.files import write_json
 from pubmill.vocabs.merges import Learnt
-from pubmill.vocabs.wordpiece import MAX_POSITIONS, write_tokenizer
+from pubmill.vocabs.wordpiece import write_tokenizer
 
 # in fairseq's order; the mask is the last piece of the vocabulary
 FIRST, MASK = ("<s>", "<pad>", "</s>", "<unk>"), "<mask>"
@@ -50,17 +50,8 @@ def make_tokenizer(learnt: Learnt) -> Tokenizer:
 
 def save(tokenizer: Tokenizer, learnt: Learnt, folder: Path) -> None:
     """Write tokenizer.json, vocab.json, merges.txt and tokenizer_config.json."""
-    write_tokenizer(tokenizer, folder)
     write_json(folder / "vocab.json", tokenizer.get_vocab())
     merges = "".join(f"{left} {right}\n" for left, right in learnt.merges)
     (folder / "merges.txt").write_text(f"#version: 0.2\n{merges}", encoding="utf-8")
-    write_json(
-        folder / "tokenizer_config.json",
-        {
-            "tokenizer_class": "RobertaTokenizer",
-            "add_prefix_space": False,
-            "trim_offsets": True,
-            "model_max_length": MAX_POSITIONS,
-            **{f"{name}_token": token for name, token in SPECIAL.items()},
-        },
-    )
+    offsets = {"add_prefix_space": False, "trim_offsets": True}
+    write_tokenizer(tokenizer, folder, SPECIAL, tokenizer_class="RobertaTokenizer", **offsets)

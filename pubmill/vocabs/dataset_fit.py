@@ -7,17 +7,7 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
-from pubmill.examples.kinds import (
-    KINDS,
-    SPLITS,
-    Example,
-    MultilabelExample,
-    RegressionExample,
-    SequenceExample,
-    SpanExample,
-    TokensExample,
-    read_examples,
-)
+from pubmill.examples import kinds
 from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.recipes.vocabs import FitRecipe
 from pubmill.vocabs.diagnosis import split_terms, unknown_id
@@ -70,12 +60,10 @@ class Pieces(dict[str, tuple[int, bool]]):
         return fit
 
 
-def diagnose_examples(tokenizer: Tokenizer, examples: Iterable[Example]) -> dict[str, Figures]:
+def diagnose_examples(tokenizer: Tokenizer, examples: Iterable[kinds.Example]) -> dict[str, Figures]:
     """Return figures over the words of examples (`words`) and of their mentions (`entity_words`).
-
     `subwords_per_word` of the latter is shin2020 Table 3. The result contains only figures, because the text
-    may be licensed.
-    """
+    may be licensed."""
     pieces, words, mentioned = Pieces(tokenizer), Fit(), Fit()
     for example in examples:
         for total, part in ((words, words_of(example)), (mentioned, entity_words(example))):
@@ -85,35 +73,35 @@ def diagnose_examples(tokenizer: Tokenizer, examples: Iterable[Example]) -> dict
     return {"words": words.figures(), "entity_words": mentioned.figures()}
 
 
-def words_of(example: Example) -> Iterator[str]:
+def words_of(example: kinds.Example) -> Iterator[str]:
     """Yield the words of an example: those of its dataset, or else of its text split at white space."""
     match example:
-        case TokensExample(words=words):
+        case kinds.TokensExample(words=words):
             yield from words
-        case SpanExample(question=question, context=context):
+        case kinds.SpanExample(question=question, context=context):
             yield from (*question.split(), *context.split())
-        case SequenceExample(text=text, text_pair=pair) | RegressionExample(text=text, text_pair=pair):
-            yield from (*text.split(), *(pair or "").split())
-        case MultilabelExample(text=text):
+        case kinds.SequenceExample() | kinds.RegressionExample():
+            yield from (*example.text.split(), *(example.text_pair or "").split())
+        case kinds.MultilabelExample(text=text):
             yield from text.split()
 
 
-def entity_words(example: Example) -> Iterator[str]:
+def entity_words(example: kinds.Example) -> Iterator[str]:
     """Yield the words of an example's mentions, with repetitions."""
     match example:
-        case TokensExample(words=words, labels=labels):
+        case kinds.TokensExample(words=words, labels=labels):
             yield from (word for word, label in zip(words, labels, strict=True) if label != "O")
-        case SequenceExample(text=text, entities=entities):
+        case kinds.SequenceExample(text=text, entities=entities):
             yield from (word for entity in entities for word in text[entity.start : entity.end].split())
 
 
 def diagnose_dataset(recipe: FitRecipe, vocab: Path, dataset: Path) -> dict[str, Any]:
     """Return `diagnose_examples` of each split in the folder `dataset`, and the terms of gu2020 Table 1. The
     folder `vocab` contains the vocabulary."""
-    tokenizer, kind = load_tokenizer(vocab), KINDS[recipe.kind]
+    tokenizer, kind = load_tokenizer(vocab), kinds.KINDS[recipe.kind]
     splits = {
-        split: diagnose_examples(tokenizer, read_examples(dataset / f"{split}.jsonl.gz", kind))
-        for split in SPLITS
+        split: diagnose_examples(tokenizer, kinds.read_examples(dataset / f"{split}.jsonl.gz", kind))
+        for split in kinds.SPLITS
     }
     return {
         "vocab": recipe.vocab,

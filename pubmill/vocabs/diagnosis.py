@@ -29,8 +29,8 @@ GATHERED = 10_000
 
 def unknown_id(tokenizer: Tokenizer) -> int | None:
     """Return the id of the unknown token of a vocabulary; None if it has none."""
-    ids = [number for name in UNKNOWN if (number := tokenizer.token_to_id(name)) is not None]
-    return ids[0] if ids else None
+    ids = map(tokenizer.token_to_id, UNKNOWN)
+    return next((number for number in ids if number is not None), None)
 
 
 def diagnose(tokenizer: Tokenizer, words: Mapping[str, int], kind: str) -> dict[str, object]:
@@ -77,9 +77,6 @@ def split_terms(tokenizer: Tokenizer) -> dict[str, list[str]]:
     return {term: tokenizer.encode(f" {term}", add_special_tokens=False).tokens for term in TERMS}
 
 
-_OPTIONAL = (*VOCABULARY_FILES, "special_tokens_map.json")
-
-
 def import_vocab(model: Path, output: Path) -> dict[str, object]:
     """Copy the tokenizer of a model's folder and write diagnosis.json beside it; return the diagnosis."""
     lacking = [name for name in TOKENIZER_FILES if not (model / name).is_file()]
@@ -88,7 +85,7 @@ def import_vocab(model: Path, output: Path) -> dict[str, object]:
     tokenizer = load_tokenizer(model)
     diagnosis = {"size": tokenizer.get_vocab_size(), "model": model.name, "terms": split_terms(tokenizer)}
     with writing_folder(output) as temporary:
-        for name in (*TOKENIZER_FILES, *_OPTIONAL):
+        for name in (*TOKENIZER_FILES, *VOCABULARY_FILES, "special_tokens_map.json"):
             if (model / name).is_file():
                 shutil.copyfile(model / name, temporary / name)
         write_json(temporary / "diagnosis.json", diagnosis)

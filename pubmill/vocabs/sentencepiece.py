@@ -28,8 +28,7 @@ from tokenizers.pre_tokenizers import Sequence as SplitSequence
 from tokenizers.processors import TemplateProcessing
 
 from pubmill.errors import PubmillError
-from pubmill.storage.files import write_json
-from pubmill.vocabs.wordpiece import MAX_POSITIONS, write_tokenizer
+from pubmill.vocabs.wordpiece import write_tokenizer
 
 Model = Literal["unigram", "bpe"]
 
@@ -63,10 +62,8 @@ def normalise(words: Mapping[str, int], lowercase: bool) -> dict[str, int]:
 
 def learn(words: Mapping[str, int], size: int, model: Model, special: Mapping[str, str]) -> tuple[bytes, int]:
     """Return SentencePiece's serialised model of `size` pieces, and the number of words skipped as too long.
-
     Equal counts result in equal models. Raises `PubmillError` if SentencePiece cannot make that number of
-    pieces from the words.
-    """
+    pieces from the words."""
     short = {word: count for word, count in words.items() if len(word) <= LONGEST}
     written = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder:
@@ -103,9 +100,8 @@ def learn(words: Mapping[str, int], size: int, model: Model, special: Mapping[st
 def read_pieces(model: bytes) -> list[tuple[str, float]]:
     """Return the pieces of a serialised model with their scores, by id."""
     loaded = sentencepiece.SentencePieceProcessor(model_proto=model)
-    return [
-        (loaded.id_to_piece(number), loaded.get_score(number)) for number in range(loaded.get_piece_size())
-    ]
+    numbers = range(loaded.get_piece_size())
+    return [(loaded.id_to_piece(number), loaded.get_score(number)) for number in numbers]
 
 
 def make_tokenizer(pieces: list[tuple[str, float]], model: Model, lowercase: bool) -> Tokenizer:
@@ -125,12 +121,8 @@ def make_tokenizer(pieces: list[tuple[str, float]], model: Model, lowercase: boo
         pair="[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1",
         special_tokens=[("[CLS]", ids["[CLS]"]), ("[SEP]", ids["[SEP]"])],
     )
-    marks = [name for name in SPECIAL.values() if name != SPECIAL["mask"]]
     tokenizer.add_special_tokens(
-        [
-            *(AddedToken(mark, normalized=False) for mark in marks),
-            AddedToken(SPECIAL["mask"], lstrip=True, normalized=False),
-        ]
+        [AddedToken(mark, lstrip=name == "mask", normalized=False) for name, mark in SPECIAL.items()]
     )
     return tokenizer
 
@@ -149,20 +141,11 @@ def merges(ids: Mapping[str, int]) -> list[tuple[str, str]]:
 def save(tokenizer: Tokenizer, model: bytes, kind: Model, lowercase: bool, folder: Path) -> None:
     """Write tokenizer.json, spiece.model and tokenizer_config.json. `AutoTokenizer` makes an AlbertTokenizer
     from a unigram model; it has no class for merges in ALBERT's form and uses tokenizer.json unchanged."""
-    write_tokenizer(tokenizer, folder)
     (folder / "spiece.model").write_bytes(model)
-    write_json(
-        folder / "tokenizer_config.json",
-        {
-            "tokenizer_class": "AlbertTokenizer" if kind == "unigram" else "PreTrainedTokenizerFast",
-            "do_lower_case": lowercase,
-            "keep_accents": False,
-            "model_max_length": MAX_POSITIONS,
-            "bos_token": SPECIAL["cls"],
-            "eos_token": SPECIAL["sep"],
-            **{f"{name}_token": token for name, token in SPECIAL.items()},
-        },
-    )
+    tokens = SPECIAL | {"bos": SPECIAL["cls"], "eos": SPECIAL["sep"]}
+    name = "AlbertTokenizer" if kind == "unigram" else "PreTrainedTokenizerFast"
+    casing = {"do_lower_case": lowercase, "keep_accents": False}
+    write_tokenizer(tokenizer, folder, tokens, tokenizer_class=name, **casing)
 
 
 def as_wordpiece(pieces: list[tuple[str, float]], size: int, special: tuple[str, ...]) -> list[str]:

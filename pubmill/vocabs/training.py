@@ -13,9 +13,8 @@ from pubmill.storage.checksums import write_folder_sums
 from pubmill.storage.files import write_json, writing_folder
 from pubmill.vocabs import byte_level, sentencepiece, wordpiece
 from pubmill.vocabs.diagnosis import diagnose, split_terms
-from pubmill.vocabs.likelihood_merges import LikelihoodText
-from pubmill.vocabs.merged_counts import merge_counts
-from pubmill.vocabs.merges import PairedText, learn_pieces
+from pubmill.vocabs.merges import LikelihoodText, PairedText, learn_pieces
+from pubmill.vocabs.word_counts import merge_counts
 
 MERGING = {"merges": PairedText, "merges-by-likelihood": LikelihoodText}
 """Learner -> the words that it merges."""
@@ -23,8 +22,8 @@ MERGING = {"merges": PairedText, "merges-by-likelihood": LikelihoodText}
 
 @dataclass(frozen=True)
 class LearntVocabulary:
-    """A tokenizer, the function that saves it, and its training words. `words` are the normalised words from
-    which it was learnt; `too_long` is the number of distinct words that were skipped as too long."""
+    """A tokenizer, the function that saves it, the normalised words from which it was learnt, and the number
+    of distinct words that were skipped as too long."""
 
     tokenizer: Tokenizer
     save: Callable[[Path], None]
@@ -34,16 +33,10 @@ class LearntVocabulary:
 
 def learn(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
     """Learn a vocabulary from counted words, split according to `recipe.splitting()`."""
-    fault = recipe.fault()
-    if fault:
+    if fault := recipe.fault():
         raise PubmillError(fault)
-    if recipe.kind == "wordpiece":
-        return _learn_wordpiece(recipe, words)
-    return (
-        _learn_byte_level(recipe, words)
-        if recipe.kind == "byte-level-bpe"
-        else _learn_sentencepiece(recipe, words)
-    )
+    learners = {"wordpiece": _learn_wordpiece, "byte-level-bpe": _learn_byte_level}
+    return learners.get(recipe.kind, _learn_sentencepiece)(recipe, words)
 
 
 def _learn_wordpiece(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
@@ -70,12 +63,11 @@ def _learn_sentencepiece(recipe: VocabRecipe, words: Mapping[str, int]) -> Learn
     kind, words = _sentencepiece_model(recipe), sentencepiece.normalise(words, recipe.lowercase)
     model, too_long = sentencepiece.learn(words, recipe.size, kind, sentencepiece.SPECIAL)
     tokenizer = sentencepiece.make_tokenizer(sentencepiece.read_pieces(model), kind, recipe.lowercase)
-    return LearntVocabulary(
-        tokenizer,
-        lambda folder: sentencepiece.save(tokenizer, model, kind, recipe.lowercase, folder),
-        words,
-        too_long,
-    )
+
+    def save(folder: Path) -> None:
+        sentencepiece.save(tokenizer, model, kind, recipe.lowercase, folder)
+
+    return LearntVocabulary(tokenizer, save, words, too_long)
 
 
 def _sentencepiece_model(recipe: VocabRecipe) -> Literal["unigram", "bpe"]:
@@ -83,8 +75,8 @@ def _sentencepiece_model(recipe: VocabRecipe) -> Literal["unigram", "bpe"]:
 
 
 def train(recipe: VocabRecipe, counts: Sequence[Path], output: Path) -> dict[str, object]:
-    """Learn a vocabulary from the word counts of a corpus's parts and write its folder; return the diagnosis.
-    The folder contains the tokenizer's files and diagnosis.json."""
+    """Learn a vocabulary from the word counts of a corpus's parts and write its folder: the tokenizer's files
+    and diagnosis.json; return the diagnosis."""
     merged = merge_counts(counts, recipe.splitting(), recipe.most_words, output)
     trained = learn(recipe, merged.counted.words)
     diagnosis: dict[str, object] = {

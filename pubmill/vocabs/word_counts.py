@@ -1,18 +1,19 @@
-"""Word counts of a corpus part, from which every vocabulary is learnt.
+"""Word counts of the parts of a corpus, and their sums, from which every vocabulary is learnt.
 
 The definition of a word depends on the kind of vocabulary (`SPLITTINGS`). A part's text is first split at its
 spaces and equal chunks are counted (DuckDB, one thread), then each distinct chunk is split into words: the
-text is read once and most of it never becomes a Python object.
+text is read once and most of it never becomes a Python object. No memory grows with the corpus.
 """
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
 
@@ -21,32 +22,34 @@ from pubmill.examples.vocab_tokenizers import ASCII_WORD
 from pubmill.recipes import Splitting
 from pubmill.storage.database import database
 from pubmill.storage.files import temporary_name, writing
-from pubmill.storage.parquet import parquet_writer, verified
+from pubmill.storage.parquet import all_verified, parquet_writer, verified
 from pubmill.storage.privacy import label_of_process
 
 Split = Callable[[str], list[str]]
 
-MEMORY = "2GB"
+MEMORY, SUMS_MEMORY = "2GB", "4GB"
+"""Beyond this, the counts of a part and the sums of all spill to a folder beside the output."""
 METADATA = b"pubmill"
 
 _ASCII_BYTE_LEVEL = re.compile("'(?:[stmd]|re|ve|ll)| ?[A-Za-z]+| ?[0-9]+| ?[^ A-Za-z0-9]+| ")
 
-_COARSE = """
-WITH chunks AS (SELECT unnest(string_split(replace(text, chr(10), ' '), ' ')) AS chunk FROM {table})
+_PART = "read_parquet(getvariable('part'))"
+_COARSE = f"""
+WITH chunks AS (SELECT unnest(string_split(replace(text, chr(10), ' '), ' ')) AS chunk FROM {_PART})
 SELECT chunk, count(*) FROM chunks GROUP BY chunk
 """
 # GPT-2's words contain the space before them. A line with other white space than single spaces between words
 # is one chunk, because a run of white space is split differently from its single characters.
 _WHITE = r"^ |  | $|[\t-\r\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]"
-_LINES = """
-WITH lines AS (SELECT unnest(string_split(text, chr(10))) AS line FROM {table}),
-judged AS (SELECT line, regexp_matches(line, '{white}') AS odd FROM lines),
+_LINES = f"""
+WITH lines AS (SELECT unnest(string_split(text, chr(10))) AS line FROM {_PART}),
+judged AS (SELECT line, regexp_matches(line, '{_WHITE}') AS odd FROM lines),
 words AS (SELECT string_split(line, ' ') AS word FROM judged WHERE NOT odd),
 rest AS (SELECT unnest(word[2:]) AS chunk FROM words)
 SELECT word[1], count(*) FROM words GROUP BY word[1]
 UNION ALL SELECT ' ' || chunk, count(*) FROM rest GROUP BY chunk
 UNION ALL SELECT line, count(*) FROM judged WHERE odd GROUP BY line
-""".replace("{white}", _WHITE)
+"""
 
 
 @dataclass(frozen=True)
@@ -97,17 +100,16 @@ def count_part(part: Path, splitting: Splitting, spill: Path) -> Counted:
     """Count the words of a corpus part; DuckDB spills to the folder `spill`."""
     if not part.is_file():
         raise PubmillError(f"{part} does not exist; select the corpus's documents first")
-    fault = f"{part}: no readable corpus part with a column text"
-    with database(spill, MEMORY, fault) as connection:
-        name = str(verified(part)).replace("'", "''")
-        return _count_words(connection, f"read_parquet('{name}')", splitting)
+    with database(spill, MEMORY, f"{part}: no readable corpus part with a column text") as connection:
+        connection.execute("SET VARIABLE part = $part", {"part": str(verified(part))})
+        return _count_words(connection, splitting)
 
 
-def _count_words(connection: duckdb.DuckDBPyConnection, table: str, splitting: Splitting) -> Counted:
+def _count_words(connection: duckdb.DuckDBPyConnection, splitting: Splitting) -> Counted:
     query, make_split = SPLITTINGS[splitting]
     connection.execute("SET threads = 1")
-    documents = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
-    cursor = connection.execute(query.replace("{table}", table))
+    documents = connection.execute(f"SELECT count(*) FROM {_PART}").fetchone()
+    cursor = connection.execute(query)
     split, words, running = make_split(), dict[str, int](), 0
     known = words.get  # twice as fast as a Counter, which calls Python code for each new word
     while chunks := cursor.fetchmany(100_000):
@@ -132,3 +134,86 @@ def write_counts(part: Path, splitting: Splitting, output: Path) -> Counted:
     with writing(output) as temporary, parquet_writer(temporary, table.schema) as writer:
         writer.write_table(table)
     return counted
+
+
+@dataclass(frozen=True)
+class MergedCounts:
+    """The words of a corpus from which a vocabulary is learnt. `minimum` is the smallest number of
+    occurrences of a kept word: 1, or as many as needed to keep no more words than requested. `pruned_words`
+    and `pruned_occurrences` count the words that this leaves out."""
+
+    counted: Counted
+    minimum: int = 1
+    pruned_words: int = 0
+    pruned_occurrences: int = 0
+
+    def figures(self) -> dict[str, int]:
+        """Return the figures of the counts for a diagnosis."""
+        return {
+            "documents": self.counted.documents,
+            "words": self.counted.running,
+            "minimum_count": self.minimum,
+            "pruned_words": self.pruned_words,
+            "pruned_occurrences": self.pruned_occurrences,
+        }
+
+
+def merge_counts(parts: Sequence[Path], splitting: Splitting, most_words: int, spill: Path) -> MergedCounts:
+    """Sum the counts of all parts; keep at most `most_words` words, the most frequent ones. Equally frequent
+    words are kept or left out together. DuckDB spills to a folder beside `spill`. Raises `PubmillError` if
+    the corpus has no words, or if more than `most_words` words are the most frequent."""
+    metadata = [_part_metadata(part, splitting) for part in parts]
+    fault = f"{parts[0].parent}: the word counts can't be merged"
+    with database(temporary_name(spill), SUMS_MEMORY, fault) as connection:
+        merged = _merge_parts(connection, all_verified(parts), most_words)
+    words, minimum, pruned_words, pruned_occurrences = merged
+    documents, running = (sum(int(part[name]) for part in metadata) for name in ("documents", "running"))
+    if pruned_words and not words:
+        raise PubmillError(
+            f"most_words is {most_words}, but more words than that share the highest frequency in the "
+            f"corpus, so none can be kept; raise it"
+        )
+    if not words:
+        raise PubmillError(
+            f"the corpus's {documents} documents hold no words to learn a vocabulary from; look at stats.json"
+        )
+    return MergedCounts(Counted(words, documents, running), minimum, pruned_words, pruned_occurrences)
+
+
+def _merge_parts(
+    connection: duckdb.DuckDBPyConnection, files: list[str], most_words: int
+) -> tuple[dict[str, int], int, int, int]:
+    connection.execute(
+        'CREATE TABLE words AS SELECT word, sum("count")::BIGINT AS n '
+        "FROM read_parquet($files) GROUP BY word",
+        {"files": files},
+    )
+    kinds = connection.execute("SELECT n, count(*) FROM words GROUP BY n ORDER BY n DESC").fetchall()
+    minimum, kept, pruned_words, pruned_occurrences = 1, 0, 0, 0
+    for count, words in kinds:
+        kept += words
+        if kept > most_words:
+            minimum = max(minimum, count + 1)
+            pruned_words += words
+            pruned_occurrences += count * words
+    cursor = connection.execute(
+        "SELECT word, n FROM words WHERE n >= $minimum ORDER BY word", {"minimum": minimum}
+    )
+    result: dict[str, int] = {}
+    while rows := cursor.fetchmany(100_000):
+        result.update(rows)
+    return result, minimum, pruned_words, pruned_occurrences
+
+
+def _part_metadata(part: Path, splitting: Splitting) -> dict[str, str | int]:
+    """Return the metadata of a part's counts."""
+    try:
+        schema = pq.read_schema(verified(part)).metadata or {}
+        metadata: dict[str, str | int] = json.loads(schema[METADATA])
+    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+        raise PubmillError(f"{part}: no readable word counts ({error}); remove it and run again") from None
+    if metadata.get("splitting") != splitting:
+        raise PubmillError(
+            f"{part}: words split by {metadata.get('splitting')}, expected {splitting}; count again"
+        )
+    return metadata

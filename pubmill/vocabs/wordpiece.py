@@ -28,26 +28,20 @@ def make_tokenizer(pieces: list[str], lowercase: bool) -> Tokenizer:
     return tokenizer
 
 
-def write_tokenizer(tokenizer: Tokenizer, folder: Path) -> None:
-    """Write tokenizer.json with its characters unescaped, so that people can read it."""
+def write_tokenizer(tokenizer: Tokenizer, folder: Path, tokens: dict[str, str], **settings: object) -> None:
+    """Write tokenizer.json, with its characters unescaped so that people can read it, and
+    tokenizer_config.json: the settings, and the special `tokens` by name (`pad`)."""
     content = json.dumps(json.loads(tokenizer.to_str()), ensure_ascii=False)
     (folder / "tokenizer.json").write_text(content + "\n", encoding="utf-8")
+    named = {f"{name}_token": token for name, token in tokens.items()}
+    write_json(folder / "tokenizer_config.json", {"model_max_length": MAX_POSITIONS, **named, **settings})
 
 
 def save(tokenizer: Tokenizer, lowercase: bool, folder: Path) -> None:
     """Write tokenizer.json, vocab.txt, and tokenizer_config.json with the casing."""
-    write_tokenizer(tokenizer, folder)
     ids = tokenizer.get_vocab()
     pieces = "".join(f"{piece}\n" for piece in sorted(ids, key=ids.__getitem__))
     (folder / "vocab.txt").write_text(pieces, encoding="utf-8")
-    write_json(
-        folder / "tokenizer_config.json",
-        {
-            "tokenizer_class": "BertTokenizer",
-            "do_lower_case": lowercase,
-            "strip_accents": None,
-            "tokenize_chinese_chars": True,
-            "model_max_length": MAX_POSITIONS,
-            **{f"{token.strip('[]').lower()}_token": token for token in SPECIAL},
-        },
-    )
+    tokens = {token.strip("[]").lower(): token for token in SPECIAL}
+    casing = {"do_lower_case": lowercase, "strip_accents": None, "tokenize_chinese_chars": True}
+    write_tokenizer(tokenizer, folder, tokens, tokenizer_class="BertTokenizer", **casing)

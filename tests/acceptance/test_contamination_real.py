@@ -9,7 +9,7 @@ from pubmill.corpus.contamination_report import find_in_parts, report
 from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.duplicates import write_duplicates
 from pubmill.corpus.fingerprints import write_fingerprints
-from pubmill.corpus.json_lines import read_text
+from pubmill.corpus.own_texts import read_text
 from pubmill.corpus.shards import write_shard
 from pubmill.corpus.statistics import select
 from pubmill.recipes.corpora import EvaluatedDataset, SelectionRecipe

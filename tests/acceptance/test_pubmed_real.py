@@ -11,8 +11,8 @@ from lxml import etree
 
 from pubmill.corpus import medline
 from pubmill.corpus.document_versions import write_latest
-from pubmill.corpus.json_lines import read_text
 from pubmill.corpus.medline import file_order, read_medline
+from pubmill.corpus.own_texts import read_text
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select, total, write_manifest
 from pubmill.recipes.corpora import SelectionRecipe

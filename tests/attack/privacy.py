@@ -15,9 +15,8 @@ from unittest.mock import patch
 import pyarrow as pa
 
 from pubmill.storage import privacy
-from pubmill.storage.corpus_parts import access_of_parts
 from pubmill.storage.files import write_json, write_jsonl_gz, writing_folder
-from pubmill.storage.parquet import parquet_writer
+from pubmill.storage.parquet import access_of_parts, parquet_writer
 from pubmill.storage.privacy import PUBLIC, access_of, keep_private, label_of_process, write_label_beside
 from tests.attack import Attack
 from tests.world.dice import Dice

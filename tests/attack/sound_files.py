@@ -9,8 +9,8 @@ from tempfile import mkdtemp
 from typing import Any
 
 from pubmill.convert.concepts import read_documents
-from pubmill.corpus import clinical, json_lines, packages
-from pubmill.corpus.plain_text import Division, read_plain_text
+from pubmill.corpus import clinical, own_texts, packages
+from pubmill.corpus.own_texts import Division, read_plain_text
 from pubmill.corpus.pubmed_parser_reading import read_medline_with_pubmed_parser
 from pubmill.examples.concept_files import read_concepts
 from pubmill.examples.sentences import read_punkt
@@ -131,7 +131,7 @@ SQUAD = json.dumps(
 
 def _texts(path: Path) -> bytes:
     """Return the texts as they are written, which must be UTF-8."""
-    return json.dumps(list(json_lines.read_text(path, "notes")), ensure_ascii=False).encode()
+    return json.dumps(list(own_texts.read_text(path, "notes")), ensure_ascii=False).encode()
 
 
 def _plain_text(documents: Division, path: Path) -> Any:

@@ -49,7 +49,7 @@ def test_versions_are_those_that_were_confirmed() -> None:
         ("parse_medline", "corpus/gzipped.py"),
         ("select_documents", "corpus/statistics.py"),
         ("pack", "pretraining/packed_tokens.py"),
-        ("pack", "storage/corpus_parts.py"),
+        ("pack", "storage/parquet.py"),
         ("export_model", "pretraining/model_cards.py"),
         ("convert", "convert/conll.py"),
         ("finetune", "recipes/finetuning.py"),

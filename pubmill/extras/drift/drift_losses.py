@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from tokenizers import Tokenizer
 
-from pubmill.corpus.document_years import wanted_rows
+from pubmill.corpus.dataset_documents import wanted_rows
 from pubmill.corpus.gzipped import BROKEN, open_gzip
 from pubmill.corpus.medline_bytes import ARTICLE_END
 from pubmill.errors import PubmillError
@@ -31,7 +31,7 @@ from pubmill.pretraining.packed_tokens import PackedTokens, write_packed
 from pubmill.pretraining.packing import is_held_out, pack_documents
 from pubmill.pretraining.segments import configure
 from pubmill.report.drift_figures import DatedFit, DatedLoss, Drift
-from pubmill.storage.corpus_parts import read_texts, split_words
+from pubmill.storage.parquet import read_texts, split_words
 from pubmill.vocabs.dataset_fit import Fit, Pieces
 
 YEAR = 4

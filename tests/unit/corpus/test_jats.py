@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from pubmill.corpus.article_metadata import ArticleMetadata
-from pubmill.corpus.article_xml import _without_back
 from pubmill.corpus.jats import JatsReader
 from pubmill.corpus.shards import Document
+from pubmill.corpus.xml_parser import _without_back
 from pubmill.errors import PubmillError
 from tests.articles import USUAL, body_characters, body_words, characters, words
 

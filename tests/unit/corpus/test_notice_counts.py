@@ -4,7 +4,7 @@ import gzip
 from pathlib import Path
 
 from pubmill.cli.audit_retractions_command import retractions
-from pubmill.corpus.dataset_notices import count_marks
+from pubmill.corpus.notice_counts import count_marks
 from pubmill.corpus.shards import Document, write_shard
 
 CITATION = (

@@ -18,8 +18,7 @@ from pubmill.storage.checksums import folder_sha256, write_formats
 from pubmill.storage.files import write_json
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL, make_tokenizer, save
-from tests.unit.corpus.test_lock_differences import lock
-from tests.unit.corpus.test_locks import citation
+from tests.unit.corpus.test_locks import citation, lock
 from tests.unit.toy_tables import record, table, write
 
 SHAPE: dict[str, Any] = {

@@ -16,12 +16,12 @@ from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.pretraining.export import export
 from pubmill.recipes.models import ExportRecipe, LocalWeights
 from pubmill.storage import model_folder_checks
+from pubmill.storage.encoder_checks import reported
 from pubmill.storage.model_folder_checks import (
     check_folder_in_place,
     check_shapes,
     pickled_shapes,
     read_shapes,
-    reported,
     weight_files,
 )
 from tests.unit.finetuning.encoder_families import FAMILIES, save_encoder

@@ -16,9 +16,8 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.examples.sentences import FOLDER, TABLES
 from pubmill.storage import privacy
-from pubmill.storage.corpus_parts import access_of_parts
 from pubmill.storage.files import read_json
-from pubmill.storage.parquet import parquet_writer
+from pubmill.storage.parquet import access_of_parts, parquet_writer
 from pubmill.storage.privacy import LABEL, access_of, keep_private
 from tests.unit.pretraining.toy_pretraining import changed
 from tests.unit.programs import run_verb

@@ -17,8 +17,7 @@ from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
 
 from pubmill.errors import PubmillError
 from pubmill.recipes import Splitting
-from pubmill.vocabs.merged_counts import MergedCounts, merge_counts
-from pubmill.vocabs.word_counts import SPLITTINGS, write_counts
+from pubmill.vocabs.word_counts import SPLITTINGS, MergedCounts, merge_counts, write_counts
 from tests.unit.toy_vocabs import TEXTS, count_texts, write_part
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -20,8 +20,8 @@ os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # as in scripts/pretrain.py
 from pubmill.errors import run
 from pubmill.extras.drift.drift_recipes import DriftRecipe
 from pubmill.recipes.programs import program
-from pubmill.storage.corpus_parts import access_of_parts, part_files
 from pubmill.storage.files import sealed, write_json
+from pubmill.storage.parquet import access_of_parts, part_files
 from pubmill.storage.privacy import keep_private
 
 

@@ -11,7 +11,7 @@ Output: dataset -> PMID -> year, for the documents that the sources have.
 from pathlib import Path
 from typing import Annotated
 
-from pubmill.corpus.document_years import documents_in, shards_of_sources, years_of
+from pubmill.corpus.dataset_documents import documents_in, shards_of_sources, years_of
 from pubmill.errors import run
 from pubmill.recipes.corpora import DocumentsRecipe
 from pubmill.recipes.programs import program

@@ -1,11 +1,12 @@
-"""Years of datasets' documents, from parsed shards."""
+"""Documents of datasets that were retracted, revised or deleted."""
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pubmill.corpus.document_years import documents_in, shards_of_sources, years_of
+from pubmill.corpus.dataset_documents import documents_in, notices_of, shards_of_sources, years_of
 from pubmill.corpus.medline import read_medline
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.errors import PubmillError
@@ -66,3 +67,55 @@ def test_citations_with_the_documents_pmids_give_their_years(tmp_path: Path) -> 
     rows = [{"id": name, "document": name} for name in ("7", "8", "9", "10")]
     write_jsonl_gz(tmp_path / "test.jsonl.gz", rows)
     assert years_of([[parsed]], documents_in([tmp_path / "test.jsonl.gz"])) == {"7": 1998, "8": 2003}
+
+
+def of(pmid: int, *flags: str, **more: Any) -> Document:
+    return Document(id=f"pmid:{pmid}", pmid=str(pmid), date="2020-01-01", flags=flags, **more)
+
+
+def shards(folder: Path, *files: list[Document]) -> list[Path]:
+    paths = [folder / f"{number}.parquet" for number in range(len(files))]
+    for number, (path, documents) in enumerate(zip(paths, files, strict=True)):
+        write_shard(path, documents, source="s", file="f", order=number)
+    return paths
+
+
+def marks(found: dict[str, Any], dataset: str) -> dict[str, list[str]]:
+    return {one["pmid"]: one["marks"] for one in found[dataset]["marked"]}
+
+
+def test_documents_by_dataset(tmp_path: Path) -> None:
+    retracted = of(3, "retracted", "manuscript", corrections=(("RetractionIn", "9"),))
+    paths = shards(
+        tmp_path,
+        [of(1), of(2, "erratum"), of(3), of(4, "erratum_notice"), of(5), of(6), of(20, "concern")],
+        [retracted, of(2), Document(id="pmid:5", deleted=True), Document(id="pmid:6", deleted=True)],
+        [of(6)],
+    )
+    found = notices_of([paths], {"a": {"1", "2", "3", "5", "6", "77"}, "b": {"3", "4", "20"}, "c": set()})
+    assert marks(found, "a") == {"3": ["retracted"], "5": ["deleted"]}
+    assert marks(found, "b") == {"3": ["retracted"], "20": ["concern"]}
+    assert (found["a"]["documents"], found["a"]["found"]) == (6, 5)
+    assert found["a"]["marked"][0]["notices"] == [["RetractionIn", "9"]]
+    assert found["c"] == {"documents": 0, "found": 0, "marked": []}
+
+
+def test_the_highest_version_that_is_left_counts(tmp_path: Path) -> None:
+    second = of(1, "retracted", version=2)
+    paths = shards(tmp_path, [of(1), second], [of(1, "erratum")])
+    assert marks(notices_of([paths], {"a": {"1"}}), "a") == {"1": ["retracted"]}
+    gone = shards(
+        tmp_path, [of(1), second], [of(1, "erratum")], [Document(id="pmid:1", version=2, deleted=True)]
+    )
+    assert marks(notices_of([gone], {"a": {"1"}}), "a") == {"1": ["erratum"]}
+
+
+def test_the_source_with_more_authority_wins(tmp_path: Path) -> None:
+    first, second = shards(tmp_path, [of(1)], [of(1, "retracted"), of(2, "concern")])
+    assert marks(notices_of([[first], [second]], {"a": {"1", "2"}}), "a") == {"2": ["concern"]}
+
+
+def test_another_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.parquet").write_bytes(b"no")
+    with pytest.raises(PubmillError, match="no parsed shard"):
+        notices_of([[tmp_path / "x.parquet"]], {"a": {"1"}})

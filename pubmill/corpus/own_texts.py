@@ -1,6 +1,6 @@
-"""A user's own JSON lines as a text source.
+"""A user's own texts: JSON lines and plain text, UTF-8, gzipped or not.
 
-One JSON object per line, UTF-8, gzipped or not. Keys:
+Each line of JSON is an object with the keys:
 
 - `abstract` or `text` (exactly one of them): an abstract, one paragraph; or any other text, whose paragraphs
   (separated by blank lines) are its sections. May be empty, and is then rejected later
@@ -14,21 +14,86 @@ One JSON object per line, UTF-8, gzipped or not. Keys:
 - `date`: YYYY, YYYY-MM or YYYY-MM-DD.
 
 All other keys and empty lines are ignored.
+
+A document of plain text is a file, a line, or a block between blank lines. Its id is `SOURCE:FILE`, with
+`:LINE` of its first line if a file has several documents. If a document is a whole file, its paragraphs
+(separated by blank lines) are its sections.
 """
 
+import codecs
 import datetime
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Literal
 
 from pubmill.corpus.gzipped import read_lines
-from pubmill.corpus.medline_bytes import PMID_DIGITS
-from pubmill.corpus.plain_text import LONGEST, paragraphs
-from pubmill.corpus.shards import Document, single_spaced
+from pubmill.corpus.shards import PMID_DIGITS, Document, single_spaced
 from pubmill.errors import PubmillError
 from pubmill.storage.strict_parsing import unique_keys
+
+Division = Literal["file", "line", "blank-line"]
+LONGEST = 64_000_000
+"""Most bytes of one document, so that a wrong `documents:` cannot fill the memory."""
+
+
+def read_plain_text(path: Path, source: str, documents: Division, language: str = "") -> Iterator[Document]:
+    """Yield the documents of a text file; all get the code `language`. Raises `PubmillError` with file and
+    line for bytes that are not UTF-8, and for a document of more than `LONGEST` bytes. Only one document is
+    in memory at a time."""
+    name = path.name.removesuffix(".gz").removesuffix(".txt")
+    for number, text in _split_documents(_read_lines(path), documents, path):
+        if texts := paragraphs(text):
+            yield Document(
+                id=f"{source}:{name}" + ("" if documents == "file" else f":{number}"),
+                languages=(language,) if language else (),
+                sections=tuple(("", paragraph) for paragraph in texts),
+            )
+
+
+def _split_documents(
+    lines: Iterable[tuple[int, str]], documents: Division, path: Path
+) -> Iterator[tuple[int, str]]:
+    """Yield (number of the first line, text) of each document."""
+    begun, size, gathered = 1, 0, list[str]()
+    for number, line in lines:
+        blank = not line.strip()
+        if documents == "line" or (documents == "blank-line" and blank):
+            yield begun, "".join(gathered)
+            begun, size, gathered = number, 0, []
+        if not gathered and not blank:
+            begun = number
+        size += len(line)
+        if size > LONGEST:
+            raise PubmillError(
+                f"{path}:{number}: the document that begins on line {begun} has more than {LONGEST:,} "
+                f"characters; is `documents: {documents}` how the file is divided?"
+            )
+        if gathered or not blank:
+            gathered.append(line)
+    yield begun, "".join(gathered)
+
+
+def _read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield numbered lines with their ends, without a byte order mark."""
+    for number, line in read_lines(path, LONGEST):
+        try:
+            yield number, (line.removeprefix(codecs.BOM_UTF8) if number == 1 else line).decode()
+        except UnicodeDecodeError as error:
+            raise PubmillError(
+                f"{path}:{number}: not UTF-8 (byte {error.start + 1} of the line); convert the file, for "
+                f"example with `iconv -f latin1 -t utf-8`"
+            ) from None
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a text, which blank lines separate; other line breaks become spaces. NUL
+    characters, which some exports leave, become spaces too. Empty paragraphs are left out."""
+    parts = (single_spaced(part) for part in _BLANK_LINES.split(text.replace("\0", " ")))
+    return [part for part in parts if part.strip()]
+
 
 # ISO 639-1 codes to PubMed's three-letter codes (ISO 639-2/B), for the more common languages in PubMed.
 LANGUAGES = {
@@ -42,6 +107,7 @@ LANGUAGES = {
 }  # fmt: skip
 
 _DATE = re.compile(r"(\d{4})(-\d\d(-\d\d)?)?")
+_BLANK_LINES = re.compile(r"(?>\r\n?|\n)[^\S\r\n]*(?>\r\n?|\n)\s*")
 
 
 def read_text(path: Path, source: str, language: str = "") -> Iterator[Document]:
@@ -54,25 +120,19 @@ def read_text(path: Path, source: str, language: str = "") -> Iterator[Document]
 
 def _parse_document(line: bytes, source: str, language: str, where: str) -> Document:
     row = _parse_row(line, where)
-    title = _single_spaced_value(row, "title", where)
-    texts = (
-        paragraphs(_text_value(row, "text", where))
-        if "text" in row
-        else [_single_spaced_value(row, "abstract", where)]
-    )
-    date = _single_spaced_value(row, "date", where)
+    title, date = _spaced(row, where, "title"), _spaced(row, where, "date")
+    texts = [_spaced(row, where, "abstract")]
+    if "text" in row:
+        texts = paragraphs(_text_value(row, "text", where))
+    codes = re.split(r"[\s,;]+", (_spaced(row, where, "lang", "language") or language).lower())
     identifier = _document_id(row, source, title, "\n".join(texts), where)
     return Document(
         id=identifier,
         pmid=identifier.removeprefix("pmid:") if identifier.startswith("pmid:") else "",
         date=_check_date(date, where),
         published=date[:4],
-        languages=_language_codes(
-            _single_spaced_value(row, "lang", where)
-            or _single_spaced_value(row, "language", where)
-            or language
-        ),
-        licence=_single_spaced_value(row, "licence", where) or _single_spaced_value(row, "license", where),
+        languages=tuple(LANGUAGES.get(code, code) for code in codes if code),
+        licence=_spaced(row, where, "licence", "license"),
         title=title,
         sections=tuple(("", paragraph) for paragraph in texts if paragraph),
     )
@@ -89,8 +149,9 @@ def _parse_row(line: bytes, where: str) -> dict[str, object]:
     return row
 
 
-def _single_spaced_value(row: Mapping[str, object], key: str, where: str) -> str:
-    return single_spaced(_text_value(row, key, where))
+def _spaced(row: Mapping[str, object], where: str, *keys: str) -> str:
+    """Return the first value under these keys that has text, single-spaced; "" if none has."""
+    return next(filter(None, (single_spaced(_text_value(row, key, where)) for key in keys)), "")
 
 
 def _text_value(row: Mapping[str, object], key: str, where: str) -> str:
@@ -120,10 +181,6 @@ def _document_id(row: Mapping[str, object], source: str, title: str, text: str, 
             )
         return f"pmid:{int(name)}"
     return "text:" + hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()[:16]
-
-
-def _language_codes(text: str) -> tuple[str, ...]:
-    return tuple(LANGUAGES.get(code, code) for code in re.split(r"[\s,;]+", text.lower()) if code)
 
 
 def _check_date(date: str, where: str) -> str:

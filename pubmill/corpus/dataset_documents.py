@@ -1,0 +1,97 @@
+"""Years of datasets' documents, and notices: which were retracted or revised, or are no longer in PubMed."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pubmill.corpus.notices import STANDING
+from pubmill.errors import PubmillError
+from pubmill.recipes.corpora import DocumentsRecipe
+from pubmill.storage.files import read_jsonl_gz
+from pubmill.storage.parquet import open_parquet
+
+
+def documents_in(files: Iterable[Path]) -> set[str]:
+    """Return the documents that the rows of files of examples, or of their identifiers, name."""
+    return {str(row["document"]) for file in files for row in read_jsonl_gz(file) if row.get("document")}
+
+
+def shards_of_sources(recipe: DocumentsRecipe, parsed: Path) -> list[list[Path]]:
+    """Return the parsed shards of each source, in the order of authority; `parsed`: their folder."""
+    return [
+        [parsed / source.name / f"{shard}.parquet" for shard in source.shards] for source in recipe.sources
+    ]
+
+
+def wanted_rows(shard: Path, column: str, wanted: pa.Array, columns: Sequence[str]) -> pa.Table:
+    """Return these columns of the rows of a parsed shard whose `column` has a wanted value."""
+    try:
+        with open_parquet(shard) as file:
+            table = file.read(list(columns))
+    except (pa.ArrowException, OSError, KeyError) as error:
+        raise PubmillError(f"{shard}: no parsed shard: {error}") from None
+    return table.filter(pc.is_in(table[column], value_set=wanted))
+
+
+def years_of(sources: Sequence[Sequence[Path]], pmids: Iterable[str]) -> dict[str, int]:
+    """Return the years of the documents with these PMIDs; those without a year are left out. `sources`: the
+    parsed shards of each source, in the order of authority; within a source, a later shard replaces what an
+    earlier one says of a document."""
+    wanted = pa.array(sorted(set(pmids)), pa.string())
+    years: dict[str, int] = {}
+    for shards in reversed(sources):
+        for shard in shards:
+            rows = wanted_rows(shard, "pmid", wanted, ["pmid", "published"]).to_pylist()
+            years |= {row["pmid"]: int(row["published"]) for row in rows if row["published"]}
+    return dict(sorted(years.items()))
+
+
+_COLUMNS = ["id", "version", "date", "flags", "corrections", "deleted"]
+DELETED = "deleted"
+"""Mark of a document that PubMed has withdrawn."""
+
+
+def notices_of(
+    sources: Sequence[Sequence[Path]], datasets: Mapping[str, AbstractSet[str]]
+) -> dict[str, dict[str, Any]]:
+    """Return the number of the documents of each dataset, of those that the sources have, and those with a
+    notice. Documents are PMIDs. `sources`: the parsed shards of each source, in the order of authority, and
+    within a source in the order of loading."""
+    ids = pa.array([f"pmid:{pmid}" for pmid in sorted(set().union(*datasets.values()))], pa.string())
+    known: dict[str, dict[str, Any]] = {}
+    for shards in reversed(sources):
+        known |= _current_notices(shards, ids)
+    return {
+        name: {
+            "documents": len(pmids),
+            "found": len(pmids & known.keys()),
+            "marked": [known[pmid] for pmid in sorted(pmids & known.keys(), key=int) if known[pmid]["marks"]],
+        }
+        for name, pmids in datasets.items()
+    }
+
+
+def _current_notices(shards: Iterable[Path], ids: pa.Array) -> dict[str, dict[str, Any]]:
+    """Return the state of documents after all shards of a source are loaded, by PMID."""
+    records: dict[str, dict[int, Any]] = {}
+    for shard in shards:
+        for row in wanted_rows(shard, "id", ids, _COLUMNS).to_pylist():
+            records.setdefault(row["id"].removeprefix("pmid:"), {})[row["version"]] = row
+    return {pmid: _notice(pmid, versions) for pmid, versions in records.items()}
+
+
+def _notice(pmid: str, versions: Mapping[int, Any]) -> dict[str, Any]:
+    """Return the marks of a document (`STANDING`, `DELETED`), the notices about it as [kind, PMID or ""], and
+    the day of its last revision, from the last record of each of its versions."""
+    there = {version: row for version, row in versions.items() if not row["deleted"]}
+    row = there[max(there)] if there else versions[max(versions)]
+    return {
+        "pmid": pmid,
+        "marks": [mark for mark in STANDING if mark in row["flags"]] if there else [DELETED],
+        "notices": [[one["kind"], one["pmid"]] for one in row["corrections"]],
+        "date": row["date"],
+    }
