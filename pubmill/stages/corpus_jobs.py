@@ -20,14 +20,8 @@ from pubmill.recipes.corpora import (
     StatisticsRecipe,
     TextParsingRecipe,
 )
-from pubmill.specs.corpus_specs import (
-    MimicSource,
-    PmcPackagesSource,
-    PmcSource,
-    PubmedSource,
-    Source,
-    TextSource,
-)
+from pubmill.specs import PubmedSource
+from pubmill.specs.corpus_specs import MimicSource, PmcPackagesSource, PmcSource, Source, TextSource
 from pubmill.stages.costs import MEASURED_FILES, PMC_SHARD
 from pubmill.stages.ncbi_files import packages, pmc_shards, pubmed_files
 from pubmill.stages.stage import (

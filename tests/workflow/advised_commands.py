@@ -62,7 +62,9 @@ def counted_wrong() -> str:
 
 
 def not_at_this_scale() -> str:
-    return doctor._diagnose_dataset(finding("linnaeus"), targets(), None, []).to_do[0]
+    found = finding("linnaeus")
+    doctor._diagnose_dataset(found, targets(), None, [])
+    return found.to_do[0]
 
 
 def to_do() -> str:
