@@ -169,7 +169,7 @@ def test_a_study_takes_nothing_from_config_yaml_that_describes_the_demo() -> Non
         merged({"study": "mine", "scale": "full", "tabels": []})
 
 
-STUDY = {"study": "x", "title": "x", "scale": "full", "tables": ["gu2020/table06"]}
+OF_A_PAPER = {"study": "x", "title": "x", "scale": "full", "tables": ["gu2020/table06"]}
 BROKEN = "name: mine\nlabel: x\nlowercase: perhaps\nweights: {kind: folder, local: mine}\n"
 
 
@@ -183,14 +183,14 @@ def test_mistakes_that_a_study_does_not_use_are_reported(
     specs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Not even those of specs that depend on them."""
-    whole = check_study(STUDY, specs)[1]
+    whole = check_study(OF_A_PAPER, specs)[1]
     write(specs, "models/mine", BROKEN)
     write(specs, "datasets/broken", "name: broken\n  x: [\n")
     write(specs, "prompts/My prompts", "name: x\n")
     (specs / "tables/mine").mkdir()
     table = (specs / "tables/beyond/table01.yaml").read_text()
     write(specs, "tables/mine/table01", table.replace("dataset: pubmedqa", "dataset: broken"))
-    found = check_study(STUDY, specs)[1]
+    found = check_study(OF_A_PAPER, specs)[1]
     assert found.models == whole.models and found.tables.keys() == whole.tables.keys()
     said = capsys.readouterr().err
     assert "left out, and not used by the study: specs/models/mine.yaml:3: lowercase: " in said
@@ -217,4 +217,4 @@ def test_mistakes_in_what_a_study_uses_stop_it(
 ) -> None:
     write(specs, name, text)
     with pytest.raises(PubmillError, match=rf"mistake\(s\) in [^\0]*specs/{name}\.yaml:"):
-        check_study(STUDY | changed, specs)
+        check_study(OF_A_PAPER | changed, specs)
