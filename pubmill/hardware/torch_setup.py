@@ -30,7 +30,7 @@ NATIVE_BFLOAT16 = {"avx512_bf16", "amx_bf16", "bf16"}
 
 def gpu_is_used(environment: Mapping[str, str] = os.environ) -> bool:
     """Return whether to compute on a GPU. Raises a `PubmillError` if this machine has a GPU that PyTorch
-    cannot use, unless CUDA_VISIBLE_DEVICES hides it: nothing must fall back to the processor unnoticed."""
+    cannot use, unless CUDA_VISIBLE_DEVICES hides it: training never falls back to the processor unnoticed."""
     if torch.cuda.is_available():
         _check_kernels(torch.cuda.get_device_capability(), torch.cuda.get_arch_list())
         return True

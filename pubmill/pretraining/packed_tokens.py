@@ -84,14 +84,19 @@ class _OffsetsWriter:
         self._write_header()
 
 
-class PackedIndex(TypedDict):
-    """Content of index.json; `files`: name -> SHA-256."""
+class PackedSize(TypedDict):
+    """Size of packed documents; the last two are counts of what was left out."""
 
     tokens: int
     sentences: int
     documents: int
     empty_sentences: int
     empty_documents: int
+
+
+class PackedIndex(PackedSize):
+    """Content of index.json; `files`: name -> SHA-256."""
+
     dtype: str
     vocab_size: int
     special: dict[str, int]

@@ -28,7 +28,7 @@ from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.hardware.process_limits import cores
 from pubmill.messages.progress import with_counts
 from pubmill.pretraining.encoding import Encoder, make_encoder, special_ids
-from pubmill.pretraining.packed_tokens import HELD_OUT, PackedTokens, PackedWriter, TokenShard
+from pubmill.pretraining.packed_tokens import HELD_OUT, PackedSize, PackedTokens, PackedWriter, TokenShard
 from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.recipes.writing import as_json
 from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
@@ -38,16 +38,6 @@ from pubmill.storage.result_paths import PACKED_PARTS
 Shards = tuple[TokenShard, TokenShard]
 """Training documents and held-out documents of a part."""
 SMALL_CORPUS = 10_000_000
-
-
-class PackedSize(TypedDict):
-    """Size of a part's shard; the last two are counts of what was left out."""
-
-    tokens: int
-    sentences: int
-    documents: int
-    empty_sentences: int
-    empty_documents: int
 
 
 class PackedPart(TypedDict):

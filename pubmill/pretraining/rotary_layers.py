@@ -243,7 +243,8 @@ def _rotate_into(target: Tensor, part: Tensor, cosines: Tensor, sines: Tensor) -
 
 
 def _bias(sight: Sight, query: Tensor) -> Tensor | None:
-    """Return what is added to scores (batch, heads, length, length); None if every query sees every key."""
+    """Return what is added to scores, to be broadcast to (batch, heads, length, length); None if every query
+    sees every key."""
     length, device = query.shape[2], query.device
     places = torch.arange(length, device=device)
     ahead = places[None, :] - places[:, None]
