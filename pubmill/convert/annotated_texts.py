@@ -92,10 +92,8 @@ class AnnotatedText:
 
 
 def mentions(source: ConverterInput) -> Iterator[TokensExample]:
-    """Yield the sentences of one split as labelled words; ids are `SPLIT-000001`, ... in the file's order.
-
-    A `PubmillError` names the file, and the line or document, of anything that deviates from the form.
-    """
+    """Yield the sentences of one split as labelled words; ids are `SPLIT-000001`, ... in the file's order. A
+    `PubmillError` names the file, and the line or document, of anything that deviates from the form."""
     reading = source.options_as(TextReading)
     for name, document, sentence in _sentences(source, reading, reading.overlaps != "shortest"):
         yield TokensExample(id=name, document=document, words=sentence.words, labels=sentence.labels)

@@ -79,11 +79,8 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
 def _examples(
     pmid: str, text: str, arguments: Sequence[Entity], labels: Sequence[str]
 ) -> Iterator[SequenceExample]:
-    """Yield one example per label.
-
-    BLURB's identifier names the mentions in text order (the gene first if both begin at the same character);
-    further rows of a pair get the suffix `.2` and so on.
-    """
+    """Yield one example per label. BLURB's identifier names the mentions in text order (the gene first if
+    both begin at the same character); further rows of a pair get the suffix `.2` and so on."""
     chemical, gene = arguments
     first, second = (chemical, gene) if chemical.start < gene.start else (gene, chemical)
     for number, label in enumerate(labels, 1):

@@ -108,9 +108,7 @@ class _ConllSentence(NamedTuple):
 
 def read(source: ConverterInput) -> Iterator[TokensExample]:
     """Yield the examples of one split; their ids are `SPLIT-000001`, `SPLIT-000002`, ... in the file's order.
-
-    A `PubmillError` names the file and line of anything that deviates from the form in the options.
-    """
+    A `PubmillError` names the file and line of anything that deviates from the form in the options."""
     form = _form_of_options(source)
     numbered, bounds = _source_lines(source)
     path = source.input(bounds["source"]) if bounds else source.of_split()
@@ -250,10 +248,8 @@ def _sentences_between(
 def _keep_types(
     sentences: Iterable[_ConllSentence], keep: Sequence[str], source: ConverterInput, where: str
 ) -> Iterator[_ConllSentence]:
-    """Yield the sentences with words of other types as O; an empty `keep` keeps all types.
-
-    All words of a mention have one type, so a mention is kept or dropped as a whole.
-    """
+    """Yield the sentences with words of other types as O; an empty `keep` keeps all types. All words of a
+    mention have one type, so a mention is kept or dropped as a whole."""
     met, others = False, set()
     for sentence in sentences:
         if keep:
@@ -273,10 +269,8 @@ def _keep_types(
 
 
 def _sentences(numbered: Iterable[tuple[str, str]], form: _Form) -> Iterator[_ConllSentence]:
-    """Yield sentences, which blank lines and document marks end; a blank line is appended for the last one.
-
-    A named document without sentences is an error.
-    """
+    """Yield sentences, which blank lines and document marks end; a blank line is appended for the last one. A
+    named document without sentences is an error."""
     document: str | None = None
     start, empty = "", False
     rows: list[tuple[str, str, str]] = []

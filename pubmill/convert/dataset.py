@@ -96,10 +96,8 @@ def _convert_split(recipe: ConversionRecipe, read: Converter, source: ConverterI
 def _check_examples(
     recipe: ConversionRecipe, source: ConverterInput, examples: list[Example]
 ) -> list[Example]:
-    """Check that there are examples, that all are valid and of the kind, and that ids are unique.
-
-    The ids of a dataset that isn't public must be identifiers, as messages and publications may have them.
-    """
+    """Check that there are examples, that all are valid and of the kind, and that ids are unique. The ids of
+    a dataset that isn't public must be identifiers, as messages and publications may have them."""
     where, files = f"dataset {recipe.dataset}, {source.split}", ", ".join(map(str, _own_sources(source)))
     if not examples:
         raise PubmillError(f"{where}: there are no examples in its files ({files})")

@@ -221,9 +221,7 @@ def _count_words(example: kinds.Example) -> int:
 
 def overlaps(splits: dict[str, Sequence[kinds.Example]]) -> list[dict[str, str | int | None]]:
     """Return for each pair of splits the later one's inputs that the earlier one has, and common documents.
-
-    `documents` is None if documents are not marked.
-    """
+    `documents` is None if documents are not marked."""
     keys = {name: [key(example) for example in examples] for name, examples in splits.items()}
     documents = {name: {e.document for e in examples} - {None} for name, examples in splits.items()}
     rows: list[dict[str, str | int | None]] = []

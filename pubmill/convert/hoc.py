@@ -3,7 +3,7 @@
 The corpus is an archive with a text and a file of labels for each abstract, `text/PMID.txt` and
 `labels/PMID.txt`. A line of a text is a sentence. The single line of labels has a part for each sentence,
 which begins with `<`; a part consists of hallmarks joined by `AND`, each a path like `Resisting cell
-death--Apoptosis` whose first step is the hallmark; ` ` and `NULL` mean none. Lists of PMIDs make splits.
+death--Apoptosis` whose first step is the hallmark; ` ` and `NULL` mean none. Lists of PMIDs define splits.
 """
 
 import re

@@ -63,10 +63,8 @@ class Note:
 
 
 def notes(archive: Path, name: re.Pattern[str]) -> dict[str, Note]:
-    """Return all XML files of an archive by document, the first group of `name` in the file's name.
-
-    Raises a `PubmillError` for an XML file of another name, for two of one document, and if there are none.
-    """
+    """Return all XML files of an archive by document, the first group of `name` in the file's name. Raises a
+    `PubmillError` for an XML file of another name, for two of one document, and if there are none."""
     by_document: dict[str, Note] = {}
     for member, content in members(archive):
         path, where = PurePosixPath(member), f"{archive}:{member}"
@@ -89,10 +87,8 @@ def notes(archive: Path, name: re.Pattern[str]) -> dict[str, Note]:
 def examples(
     source: ConverterInput, of_files: Mapping[str, Note], tags: Tags, group: Callable[[str], str] = str
 ) -> Iterator[TokensExample]:
-    """Yield the sentences of a split's notes, `DOCUMENT.LINE`, in the order of the documents' names.
-
-    dev is a part of the groups of the training notes. All annotations are checked before the first sentence.
-    """
+    """Yield the sentences of a split's notes, `DOCUMENT.LINE`, in the order of the documents' names. dev is a
+    part of the groups of the training notes. All annotations are checked before the first sentence."""
     differing = source.options.get("differing", [])
     if not isinstance(differing, list) or not all(isinstance(document, str) for document in differing):
         raise SpecError("the converter's option `differing` must be a list of documents' names (in quotes)")
@@ -137,10 +133,8 @@ def _escape_ampersands(content: str) -> str:
 def _mentions(
     note: Note, tags: Tags, left_out: Counter[str], bad: list[str] | None
 ) -> Iterator[words.NoteMention]:
-    """Yield the mentions to read; count the annotations that are skipped by their name.
-
-    An annotation whose text differs is added to `bad` or, if that is None, counted.
-    """
+    """Yield the mentions to read; count the annotations that are skipped by their name. An annotation whose
+    text differs is added to `bad` or, if that is None, counted."""
     for name, attributes, line in note.tags:
         where = f"{note.where}:{line}"
         if name in tags.others:

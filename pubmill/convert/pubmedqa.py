@@ -66,11 +66,8 @@ def split(decisions: Mapping[str, str], where: str) -> dict[str, list[str]]:
 def _stratified_parts(
     pmids: Sequence[str], decisions: Mapping[str, str], parts: int, draw: Random, where: str
 ) -> list[list[str]]:
-    """Split the questions into parts with equal shares of each decision.
-
-    If the last part differs in size from the first, it gets one random question from each of the others (51
-    and 41 become 50).
-    """
+    """Split the questions into parts with equal shares of each decision. If the last part differs in size
+    from the first, it gets one random question from each of the others (51 and 41 become 50)."""
     groups = [[pmid for pmid in pmids if decisions[pmid] == decision] for decision in DECISIONS]
     for group in groups:
         draw.shuffle(group)

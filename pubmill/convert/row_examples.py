@@ -229,11 +229,8 @@ def tokens(source: ConverterInput) -> Iterator[kinds.TokensExample]:
         words, labels = row.list("words"), row.list("label")
         if names is not None:
             labels = [_numbered(row, label, names) for label in labels]
-        if (
-            not words
-            or len(words) != len(labels)
-            or not all(isinstance(one, str) for one in [*words, *labels])
-        ):
+        are_texts = all(isinstance(one, str) for one in [*words, *labels])
+        if not words or len(words) != len(labels) or not are_texts:
             raise row.fault("words", f"as many words as labels; found {len(words)} and {len(labels)}")
         yield kinds.TokensExample(id=name, document=row.document(), words=words, labels=labels)
 
@@ -267,10 +264,9 @@ def span(source: ConverterInput) -> Iterator[kinds.SpanExample]:
     """Yield questions with their answers in a context."""
     rows = _Rows(source, ("question", "context", "answers"))
     for name, row in rows:
-        given = row.get("answers")
-        texts, starts = (
-            (given.get(key) for key in ("text", "answer_start")) if isinstance(given, dict) else (0, 0)
-        )
+        answers = row.get("answers")
+        given = answers if isinstance(answers, dict) else {}
+        texts, starts = given.get("text"), given.get("answer_start")
         if not isinstance(texts, list) or not isinstance(starts, list) or len(texts) != len(starts):
             raise row.fault("answers", "the lists `text` and `answer_start` of one length")
         context = row.get("context")

@@ -59,10 +59,8 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
 
 
 def _remove_marks(text: str, where: str) -> tuple[str, list[Entity]]:
-    """Return the text without its marks, and the mentions in text order.
-
-    The opening marks occur once; a closing mark may also be part of the text (`a >> b`), not of a mention.
-    """
+    """Return the text without its marks, and the mentions in text order. The opening marks occur once; a
+    closing mark may also be part of the text (`a >> b`), not of a mention."""
     match = _MARKED.fullmatch(text)
     if match is None or any(text.count(opening) != 1 for opening, _ in MARKS):
         raise PubmillError(

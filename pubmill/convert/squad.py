@@ -62,10 +62,8 @@ class SquadQuestion(NamedTuple):
 
 
 def read_questions(path: Path) -> Iterator[SquadQuestion]:
-    """Yield the questions of a file in order, with ids that may be shown (`check_id`).
-
-    A `PubmillError` names a repeated question, or one whose answer is not at its offset in the context.
-    """
+    """Yield the questions of a file in order, with ids that may be shown (`check_id`). A `PubmillError` names
+    a repeated question, or one whose answer is not at its offset in the context."""
     seen: set[str] = set()
     for i, article in enumerate(read_json(_SquadFile, path).data):
         for j, paragraph in enumerate(article.paragraphs):
@@ -115,9 +113,7 @@ def examples(path: Path, left_out: Counter[str]) -> Iterator[SpanExample]:
 
 def write(examples: Sequence[SpanExample], form: WriterOptions) -> Iterator[str]:
     """Yield SQuAD's JSON; the option `version` is one of `VERSIONS`, and 2.0 marks unanswerable questions.
-
-    Consecutive examples of one document form an article, those of one context a paragraph.
-    """
+    Consecutive examples of one document form an article, those of one context a paragraph."""
     version = form.options.get("version")
     if version not in VERSIONS or form.options.keys() != {"version"}:
         raise PubmillError(f"published.options must be `version`, one of {list(VERSIONS)}, and nothing else")

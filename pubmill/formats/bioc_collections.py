@@ -156,10 +156,8 @@ def to_xml(tag: str, node: Node) -> etree._Element:
 
 
 def documents_of(content: Any, where: str, misplaced: bool = False) -> Iterator[InputDocument]:
-    """Yield the documents of a collection, or of a list of collections, in BioC's JSON form.
-
-    `misplaced`: mentions that differ from the text at their offsets are left out and counted, not errors.
-    """
+    """Yield the documents of a collection, or of a list of collections, in BioC's JSON form. `misplaced`:
+    mentions that differ from the text at their offsets are left out and counted, not errors."""
     for collection in content if isinstance(content, list) else [content]:
         for number, document in enumerate(_child_nodes(collection, "documents", where, True), 1):
             yield _parse_document(document, f"{where}: document {number}", misplaced)

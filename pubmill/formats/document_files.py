@@ -143,10 +143,8 @@ ANNOTATED: dict[str, Reader] = {
 def annotated_documents(
     path: Path, form: str, folder: str = "", misplaced: bool = False
 ) -> Iterator[InputDocument]:
-    """Yield the documents of a file, or of all files of an archive, by name, below `folder`.
-
-    `misplaced`: mentions that differ from the text at their offsets are left out and counted, not errors.
-    """
+    """Yield the documents of a file, or of all files of an archive, by name, below `folder`. `misplaced`:
+    mentions that differ from the text at their offsets are left out and counted, not errors."""
     if not path.name.endswith(ARCHIVES):
         if form == "brat":
             raise PubmillError(f"{path}: brat's form needs an archive (zip, tar) of .txt and .ann files")

@@ -60,10 +60,8 @@ class PubTator:
 
 
 def documents_of(lines: Iterable[str], where: str, misplaced: bool = False) -> Iterator[InputDocument]:
-    """Yield the documents of a file's lines.
-
-    `misplaced`: mentions that differ from the text at their offsets are left out and counted, not errors.
-    """
+    """Yield the documents of a file's lines. `misplaced`: mentions that differ from the text at their offsets
+    are left out and counted, not errors."""
     for block in blocks(lines):
         yield _parse_document(block, where, misplaced)
 

@@ -40,10 +40,8 @@ SCORERS: dict[str, Callable[[Sequence[Any], Sequence[Any], str | None], Scored]]
 def dev_score(
     metric: str, kind: str, examples: Sequence[Example], predicted: Sequence[Any], negative: str | None
 ) -> float:
-    """Return the dev score by which weights and trials are chosen for a metric; higher is better.
-
-    It is 0.0 where it is not defined (no positive anywhere, constant scores): such weights are never kept.
-    """
+    """Return the dev score by which weights and trials are chosen for a metric; higher is better. It is 0.0
+    where it is not defined (no positive anywhere, constant scores): such weights are never kept."""
     chooses = METRICS[metric].chooses
     assert chooses is not None, f"{metric} has no dev score"
     score = float(chooses(SCORERS[kind](examples, predicted, negative).contributions.totals()))

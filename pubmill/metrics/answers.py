@@ -34,8 +34,7 @@ THRESHOLD = 0.42
 
 LISTS = ("list_precision", "list_recall", "list_f1")
 COUNTS = ("examples", "questions", "without_gold")
-OTHERS = ("exact_match", "f1", "best_f1", "strict_accuracy", "lenient_accuracy", "mrr")
-TOTALS = (*COUNTS, *OTHERS, *LISTS)
+TOTALS = (*COUNTS, "exact_match", "f1", "best_f1", "strict_accuracy", "lenient_accuracy", "mrr", *LISTS)
 
 
 @dataclass(slots=True)

@@ -172,10 +172,8 @@ def example_f1(totals: Totals) -> Array:
 
 
 def labelled_example_f1(totals: Totals) -> Array:
-    """F1 of the mean precision and the mean recall over the documents that have a gold label.
-
-    It chooses weights, as some documents of development sets have no gold label.
-    """
+    """F1 of the mean precision and the mean recall over the documents that have a gold label. It chooses
+    weights, as some documents of development sets have no gold label."""
     labelled = totals["examples"] - totals["without_gold"]
     precision, recall = (quotient(totals[name], labelled) for name in ("precision", "recall"))
     return ratio(2 * precision * recall, precision + recall)
@@ -221,11 +219,8 @@ def score_correlation(
 
 
 def pearson(totals: Totals) -> Array:
-    """Pearson correlation from totals of scores and of their products.
-
-    Equal predictions, for which it is not defined, say nothing of the gold scores; they count as 0, so that a
-    collapsed run stays in the mean.
-    """
+    """Pearson correlation from totals of scores and of their products. Equal predictions, for which it is not
+    defined, say nothing of the gold scores; they count as 0, so that a collapsed run stays in the mean."""
     n, x, y = (totals[name] for name in ("examples", "x", "y"))
     variances = [_variance(n * totals[name], total * total) for name, total in (("xx", x), ("yy", y))]
     correlation = quotient(n * totals["xy"] - x * y, np.sqrt(variances[0]) * np.sqrt(variances[1]))
@@ -253,10 +248,8 @@ def _variance(squares: Array, square: Array) -> Array:
 
 
 def _standardise(values: Sequence[float]) -> list[float]:
-    """Standardise scores to mean 0 and standard deviation 1; the correlation does not change.
-
-    Sums of products are then precise enough, and the scores of two models can be exchanged.
-    """
+    """Standardise scores to mean 0 and standard deviation 1; the correlation does not change. Sums of
+    products are then precise enough, and the scores of two models can be exchanged."""
     scaled = _scale_to_one(values)
     mean = fmean(scaled)
     centred = _scale_to_one([value - mean for value in scaled])

@@ -98,10 +98,8 @@ def contributions_read_by(function: Callable[[Totals], Any], contributions: Cont
 
 
 def scored(columns: Columns, measure: Measure, count: Measure, units: Sequence[int] | None = None) -> Scored:
-    """Sum the contributions of examples (at least one) and compute metrics and counts.
-
-    `units`: the unit index of each example; None if each example is its own unit.
-    """
+    """Sum the contributions of examples (at least one) and compute metrics and counts. `units`: the unit
+    index of each example; None if each example is its own unit."""
     by_example = np.array(list(columns.values()), dtype=np.float64).T
     values = np.zeros((max(units) + 1, len(columns))) if units else by_example.copy()
     if units:

@@ -99,20 +99,16 @@ class Tally(NamedTuple):
         return np.where(self.gold + self.predicted > 0, 1.0, 0.0)
 
 
-def quotient(part: Array, whole: Array) -> Array:
-    """Divide; nan where the denominator is 0."""
-    return _divide(part, whole, np.nan)
+def quotient(part: Array, whole: Array, otherwise: float = np.nan) -> Array:
+    """Divide; nan, or another value, where the denominator is 0."""
+    quotients = np.full(np.shape(whole), otherwise)
+    np.divide(part, whole, out=quotients, where=np.asarray(whole != 0))
+    return quotients
 
 
 def ratio(part: Array, whole: Array) -> Array:
     """Divide; 0 where the denominator is 0, as in conlleval and seqeval."""
-    return _divide(part, whole, 0.0)
-
-
-def _divide(part: Array, whole: Array, otherwise: float) -> Array:
-    quotients = np.full(np.shape(whole), otherwise)
-    np.divide(part, whole, out=quotients, where=np.asarray(whole != 0))
-    return quotients
+    return quotient(part, whole, 0.0)
 
 
 def f1_of(prefix: str = "") -> Function:
@@ -149,7 +145,7 @@ def tally(family: str, examples: Sequence[Sequence[Place]]) -> dict[str, list[fl
 def tallies(totals: Totals, *families: str) -> list[Tally]:
     """Return the tally of each class of these families in the totals."""
     parts = [name.split(":", 2) for name in totals if name.startswith(tuple(f"{f}:" for f in families))]
-    none = np.zeros(shape(totals))
+    none = _zeros(totals)
     return [
         Tally(*(totals.get(f"{family}:{count}:{name}", none) for count in COUNTS))
         for family, name in sorted({(family, name) for family, _, name in parts})
@@ -158,18 +154,18 @@ def tallies(totals: Totals, *families: str) -> list[Tally]:
 
 def pooled(classes: Sequence[Tally], totals: Totals) -> Tally:
     """Sum the tallies of several classes."""
-    none = np.zeros(shape(totals))
+    none = _zeros(totals)
     return Tally(*(sum((getattr(one, count) for one in classes), none) for count in COUNTS))
 
 
 def mean_f1(classes: Sequence[Tally], counted: Sequence[Array], totals: Totals) -> Array:
     """Return the mean F1 of the classes that are `counted` (1, else 0), all of which are in the gold or
     predicted; nan if there are none."""
-    none = np.zeros(shape(totals))
+    none = _zeros(totals)
     scores = sum((np.nan_to_num(one.f1()) * is_ for one, is_ in zip(classes, counted, strict=True)), none)
     return quotient(scores, sum(counted, none))
 
 
-def shape(totals: Totals) -> tuple[int, ...]:
-    """Return the shape of the totals, of which there is at least one."""
-    return np.shape(next(iter(totals.values())))
+def _zeros(totals: Totals) -> Array:
+    """Return zeros in the shape of the totals, of which there is at least one."""
+    return np.zeros(np.shape(next(iter(totals.values()))))

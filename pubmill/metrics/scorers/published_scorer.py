@@ -17,10 +17,8 @@ it is not defined for them."""
 
 @dataclass(frozen=True, slots=True)
 class PublishedScorer:
-    """A way of scoring examples of a kind, restricted to `tasks` if given.
-
-    `used`: the paper section or the script that scores in this way; `score`: function that computes it.
-    """
+    """A way of scoring examples of a kind, restricted to `tasks` if given. `used`: the paper section or the
+    script that scores in this way; `score`: function that computes it."""
 
     name: str
     score: Score
@@ -39,10 +37,8 @@ class ScorerResult(NamedTuple):
 def registered(
     kind: str, scorer: Callable[[Sequence[Any], Sequence[Any], str | None], Scored], used: Mapping[str, str]
 ) -> list[PublishedScorer]:
-    """Return the registered metrics of a kind, which `scorer` computes, as scorers.
-
-    `used`: who scores in this way, where that is more than a metric's source.
-    """
+    """Return the registered metrics of a kind, which `scorer` computes, as scorers. `used`: who scores in
+    this way, where that is more than a metric's source."""
 
     def score_by(name: str) -> Score:
         return lambda *scored: scorer(*scored).metrics.get(name)

@@ -234,10 +234,8 @@ SUBWORD_TASKS = ("ner", "de-identification")
 
 
 def words_within(length: int, predicted: Labels) -> int:
-    """Return the number of words whose first piece is among the first `length` pieces of an input.
-
-    A word has as many pieces as the prediction labels, or one if it labels words only.
-    """
+    """Return the number of words whose first piece is among the first `length` pieces of an input. A word has
+    as many pieces as the prediction labels, or one if it labels words only."""
     if not isinstance(predicted, PredictedLabels):
         return min(len(predicted), length - SPECIAL)
     place, kept = 0, 0
