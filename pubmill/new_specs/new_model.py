@@ -18,7 +18,7 @@ from pubmill.new_specs.spec_files import ON_THE_HUB, spec_name, write_with_schem
 from pubmill.recipes.submissions import System
 from pubmill.specs import ModelSpec, problem_text, strict_yaml
 from pubmill.storage import model_folder_checks
-from pubmill.storage.encoder_checks import can_make_lowercase, load_settings
+from pubmill.storage.encoder_checks import can_make_lowercase, load_settings, reported
 from pubmill.storage.model_folders import CONFIG, TOKENIZER_FILES, VOCABULARY_FILES, folder_fault
 from pubmill.storage.submission_files import submission_files
 
@@ -93,7 +93,7 @@ def reads_lowercase(model: NewModel) -> bool:
             shapes = model_folder_checks.read_shapes(files, model.name)
             model_folder_checks.check_shapes(folder, shapes, model.name)
             model_folder_checks.check_finite(files, model.name)
-    with model_folder_checks.reported(f"{model.name}: transformers can't load this tokenizer"):
+    with reported(f"{model.name}: transformers can't load this tokenizer"):
         special = set(tokenizer.all_special_tokens)
         pieces = [piece for piece in tokenizer.get_vocab() if piece not in special]
     small = not any(re.search("[A-Z]", piece) for piece in pieces if not re.fullmatch(r"[\[<].*[\]>]", piece))

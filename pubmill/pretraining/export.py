@@ -34,7 +34,7 @@ from pubmill.recipes.writing import as_values
 from pubmill.storage import model_folder_checks as checks
 from pubmill.storage.archives import unpack_model
 from pubmill.storage.checksums import write_folder_sums
-from pubmill.storage.encoder_checks import load_settings, makes_lowercase
+from pubmill.storage.encoder_checks import load_settings, makes_lowercase, reported
 from pubmill.storage.files import read_json, sha256, write_json, writing_folder
 from pubmill.storage.model_folders import (
     CONFIG,
@@ -155,7 +155,7 @@ def _copy_released(source: Path, target: Path, name: str) -> None:
     if checks.weight_files(target, name) or not pickled:
         return
     checks.check_shapes(target, checks.pickled_shapes(source / PICKLED, name), name)
-    with checks.reported(f"{name}: transformers can't load {PICKLED}"):
+    with reported(f"{name}: transformers can't load {PICKLED}"):
         config = AutoConfig.from_pretrained(target, local_files_only=True, trust_remote_code=False)
         model = AutoModelForPreTraining.from_pretrained(
             source,
@@ -170,7 +170,7 @@ def _copy_released(source: Path, target: Path, name: str) -> None:
 
 def _set_lowercase(folder: Path, recipe: ExportRecipe) -> None:
     """Write the tokenizer with its case handling made explicit, and check that it is applied."""
-    with checks.reported(f"{recipe.model}: transformers can't load this tokenizer"):
+    with reported(f"{recipe.model}: transformers can't load this tokenizer"):
         tokenizer = AutoTokenizer.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False, do_lower_case=recipe.lowercase
         )
