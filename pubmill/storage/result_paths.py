@@ -61,7 +61,8 @@ class ChoiceKey(NamedTuple):
 
 class Paths:
     """Paths below one results folder; relative to it by default, as recipes hold them. `own_tables`: name of
-    a folder of tables apart from the others, for columns that other runs do not have."""
+    a folder of tables apart from the others, for columns that other runs do not have. Methods with a `name`
+    return a folder, or its file of that name; those with a `form` one form, or the path that all forms share."""
 
     def __init__(self, results: str | PurePath = "", own_tables: str = "") -> None:
         self.results = str(results)
@@ -131,7 +132,6 @@ class Paths:
         return f"{self.parsed()}/{source}/{shard}.parquet"
 
     def corpus(self, corpus: str, name: str = "") -> str:
-        """Return the folder of a corpus, or one of its files."""
         return _path_in(self.at(f"corpora/{corpus}"), name)
 
     def part(self, corpus: str, part: Number, form: str = "parquet") -> str:
@@ -169,7 +169,6 @@ class Paths:
     # Vocabularies, pretraining, models
 
     def vocab(self, vocab: str, name: str = "") -> str:
-        """Return the folder of a vocabulary, or one of its files."""
         return _path_in(self.at(f"vocabs/{vocab}"), name)
 
     def vocab_files(self, vocab: str) -> list[str]:
@@ -180,7 +179,6 @@ class Paths:
         return self.vocab(vocab, f"on/{dataset}.json")
 
     def tokens(self, corpus: str, vocab: str, name: str = "") -> str:
-        """Return the folder of packed tokens, or one of its files."""
         return _path_in(self.at(f"pretraining/tokens/{corpus}/{vocab}"), name)
 
     def token_files(self, corpus: str, vocab: str) -> list[str]:
@@ -192,7 +190,6 @@ class Paths:
         return [*self.token_files(corpus, vocab), self.tokens(corpus, vocab, PACKED_PARTS)]
 
     def checkpoint(self, recipe: str, step: Number, name: str = "") -> str:
-        """Return the folder of a checkpoint, or one of its files."""
         return _path_in(self.at(f"pretraining/{recipe}/step-{step}"), name)
 
     def checkpoint_files(self, recipe: str, step: Number) -> list[str]:
@@ -203,7 +200,6 @@ class Paths:
         return self.at(f"pretraining/{recipe}/drift-{step}.json")
 
     def model(self, model: str, name: str = "") -> str:
-        """Return the folder of a model, or one of its files."""
         return _path_in(self.at(f"models/{model}"), name)
 
     def model_files(self, model: str) -> list[str]:
@@ -219,7 +215,6 @@ class Paths:
         return self.at("floors")
 
     def dataset(self, dataset: str, name: str = "") -> str:
-        """Return the folder of a dataset, or one of its files."""
         return _path_in(self.at(f"datasets/{dataset}"), name)
 
     def dataset_files(self, dataset: str) -> list[str]:
@@ -288,7 +283,6 @@ class Paths:
     # Tables, pages, reports
 
     def table(self, table: str, form: str = "") -> str:
-        """Return a table in one form, or the path that all its forms share."""
         return _with_suffix(self.at(f"{self._tables}/{table}"), form)
 
     def table_files(self, table: str) -> list[str]:
@@ -311,7 +305,6 @@ class Paths:
         return [self.overlap(table, form) for form in OVERLAP_FORMATS]
 
     def page(self, dataset: str, form: str = "") -> str:
-        """Return the page of a dataset."""
         return _with_suffix(self.at(f"pages/datasets/{dataset}"), form)
 
     def page_files(self, dataset: str) -> list[str]:

@@ -13,9 +13,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from pubmill.errors import PubmillError
 from pubmill.recipes import VocabRecipe
-from pubmill.vocabs.byte_level import byte_alphabet
 from pubmill.vocabs.merges import Learnt, LikelihoodText, _Candidates, learn_pieces
-from pubmill.vocabs.training import learn
+from pubmill.vocabs.training import byte_alphabet, learn
 from pubmill.vocabs.wordpiece import SPECIAL
 
 few_letters = st.dictionaries(
