@@ -1,8 +1,7 @@
 """Fingerprints for comparing documents: a digest of the words and, for similar texts, MinHashes.
 
 Words are those of `plain_words`, which ignore case, punctuation and spaces. MinHashes are over sets of five
-successive words, as in Lee et al. (2022), "Deduplicating training data makes language models better", section
-4.2.
+successive words, as in Lee et al. (2022), "Deduplicating training data makes language models better", 4.2.
 """
 
 import hashlib

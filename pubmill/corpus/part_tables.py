@@ -1,9 +1,8 @@
 """Tables with one row for each citation of a corpus or for some, and their rows of one part.
 
 Such a table, `latest.parquet` or `duplicates.parquet`, is sorted by its column `shard`, the number of the
-part. It is divided into blocks of 100 parts, and these into parts: a job of a block runs again only if rows
-of the block changed. DuckDB and Arrow's datasets are not imported here: programs of single parts must start
-quickly.
+part. It is divided into blocks of 100 parts, and these into parts: a job of a block runs again only if its
+rows changed. DuckDB and Arrow's datasets are not imported: programs of single parts must start quickly.
 """
 
 from collections.abc import Iterator, Sequence

@@ -16,6 +16,7 @@ COMMIT = "[0-9a-f]{40}"
 PINNED = {"hub": "revision", "archive": "sha256"}
 """Kind of released weights -> the key that pins them."""
 HUB = "https://huggingface.co"
+API = f"{HUB}/api/models"
 
 
 def read_pin(release: Mapping[str, str], pin: Path | None) -> dict[str, str]:
@@ -35,7 +36,7 @@ def _stored_pin(path: Path, release: Mapping[str, str]) -> dict[str, str]:
 
 def commit_url(model: str) -> str:
     """Return the URL at which the hub states the newest commit of a model's main branch."""
-    return f"{HUB}/api/models/{model}/revision/main"
+    return f"{API}/{model}/revision/main"
 
 
 def newest_commit(model: str, mirror: str | None = None) -> str:

@@ -62,7 +62,7 @@ class ChoiceKey(NamedTuple):
 class Paths:
     """Paths below one results folder; relative to it by default, as recipes hold them. `own_tables`: name of
     a folder of tables apart from the others, for columns that other runs do not have. Methods with a `name`
-    return a folder, or its file of that name; those with a `form` one form, or the path that all forms share."""
+    return a folder, or its file of that name; with a `form` or `ending` one file, or what all share."""
 
     def __init__(self, results: str | PurePath = "", own_tables: str = "") -> None:
         self.results = str(results)
@@ -99,7 +99,6 @@ class Paths:
         return f"{self.sources()}/{path}"
 
     def source_of_url(self, url: str) -> str:
-        """Return the copy of the file of a URL."""
         parts = urlsplit(url)
         return self.source(f"{parts.netloc}{parts.path}")
 
@@ -135,7 +134,6 @@ class Paths:
         return _path_in(self.at(f"corpora/{corpus}"), name)
 
     def part(self, corpus: str, part: Number, form: str = "parquet") -> str:
-        """Return a part of a corpus; with no form, the path that its files share."""
         return self.corpus(corpus, part_name(part, form))
 
     def divided(self, corpus: str, table: str, part: Number, form: str = "parquet") -> str:
@@ -234,7 +232,6 @@ class Paths:
         return self.at("runs/" + "/".join(run))
 
     def trial(self, run: RunKey, trial: str, seed: Number, ending: str = "") -> str:
-        """Return a file of a trial, or the path that its files share."""
         return f"{self.run(run)}/trials/{trial}/seed-{seed}{ending}"
 
     def task_model(self, run: RunKey, seed: Number, ending: str = "") -> str:
@@ -242,7 +239,6 @@ class Paths:
         return f"{self.run(run)}/models/seed-{seed}{ending}"
 
     def final(self, run: RunKey, seed: Number, ending: str = "") -> str:
-        """Return a file of a final run, or the path that its files share."""
         return f"{self.run(run)}/final/seed-{seed}{ending}"
 
     def predictions(self, run: RunKey, seed: Number) -> str:
@@ -253,7 +249,6 @@ class Paths:
         return self.at(f"answers/{model}/seed-{seed}/{dataset}.jsonl")
 
     def training(self, run: RunKey, seed: Number) -> str:
-        """Return how a final run was trained."""
         return self.final(run, seed, TRAINING)
 
     def record(self, run: RunKey, seed: Number) -> str:
@@ -346,7 +341,6 @@ class Paths:
         return f"{self.report(study)}.proof.zip"
 
     def proof_digest(self, study: str) -> str:
-        """Return the file with the SHA-256 of the proof."""
         return f"{self.proof(study)}.sha256"
 
     def proof_files(self, study: str) -> list[str]:

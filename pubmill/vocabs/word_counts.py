@@ -56,8 +56,7 @@ UNION ALL SELECT line, count(*) FROM judged WHERE odd GROUP BY line
 
 @dataclass(frozen=True)
 class Counted:
-    """The words of some documents and their counts. `running` is the number of running words, separated by
-    white space."""
+    """The words of some documents and their counts; `running`: number of words separated by white space."""
 
     words: Mapping[str, int]
     documents: int
