@@ -74,8 +74,8 @@ def fetch(url: str, part: Path, largest: int = LARGEST) -> None:
             if failures == len(PAUSES):
                 raise PubmillError(
                     f"{url}: {problem}; gave up after {failures + 1} attempts with {_existing_size(part):,} "
-                    f"bytes received. Run the same command again to resume; without a network connection, set "
-                    f"`mirror:` in the config (--mirror by hand) to a folder that holds {parts.netloc}"
+                    f"bytes received. Run the same command again to resume; without a network connection, "
+                    f"set `mirror:` in the config (--mirror by hand) to a folder that holds {parts.netloc}"
                     f"{parts.path}"
                 ) from None
             pause = max(PAUSES[failures], min(problem.wait, LONGEST_PAUSE))
