@@ -170,13 +170,12 @@ def merge_counts(
         raise PubmillError(
             f"the corpus's {documents} documents hold no words to learn a vocabulary from; look at stats.json"
         )
-    pruned_occurrences = sum(count * number for count, number in pruned)
     return words, {
         "documents": documents,
         "words": running,
         "minimum_count": minimum,
         "pruned_words": sum(number for _, number in pruned),
-        "pruned_occurrences": pruned_occurrences,
+        "pruned_occurrences": sum(count * number for count, number in pruned),
     }
 
 
