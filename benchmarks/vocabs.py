@@ -77,8 +77,8 @@ def count(part: Path) -> Path:
 def ours(parts: list[Path], size: int) -> None:
     recipe = VocabRecipe(kind="wordpiece", size=size, lowercase=True)
     counts = [count(part) for part in parts]
-    merged = merge_counts(counts, "bert-uncased", recipe.most_words, parts[0].parent / "vocab")
-    learn(recipe, merged.counted.words)
+    words, _ = merge_counts(counts, "bert-uncased", recipe.most_words, parts[0].parent / "vocab")
+    learn(recipe, words)
 
 
 def cpu_seconds(work: Callable[[], None]) -> float:

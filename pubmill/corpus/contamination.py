@@ -103,14 +103,9 @@ def write_index(path: Path, datasets: Iterable[EvaluatedDataset], folder: Path) 
         for data in datasets:
             for split in data.splits:
                 texts = _ids_by_text(folder / data.dataset / f"{split}.jsonl.gz", data.pmids)
+                names = {"dataset": data.dataset, "split": split}
                 listed = [
-                    {
-                        "dataset": data.dataset,
-                        "split": split,
-                        "examples": examples,
-                        "pmid": pmid,
-                        "runs": _hash_ngrams(text, words),
-                    }
+                    {**names, "examples": examples, "pmid": pmid, "runs": _hash_ngrams(text, words)}
                     for (text, pmid), examples in texts.items()
                 ]
                 writer.write_table(pa.Table.from_pylist(listed, schema))

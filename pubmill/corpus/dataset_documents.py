@@ -1,7 +1,6 @@
 """Years of datasets' documents, and notices: which were retracted or revised, or are no longer in PubMed."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +55,7 @@ DELETED = "deleted"
 
 
 def notices_of(
-    sources: Sequence[Sequence[Path]], datasets: Mapping[str, AbstractSet[str]]
+    sources: Sequence[Sequence[Path]], datasets: Mapping[str, set[str]]
 ) -> dict[str, dict[str, Any]]:
     """Return the number of the documents of each dataset, of those that the sources have, and those with a
     notice. Documents are PMIDs. `sources`: the parsed shards of each source, in the order of authority, and

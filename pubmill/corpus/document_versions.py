@@ -15,7 +15,7 @@ only documents of which a record is in one state alone are compared: the work is
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from duckdb import DuckDBPyConnection
 
@@ -82,7 +82,7 @@ def add_events(connection: DuckDBPyConnection, shards: Sequence[Path], sources: 
 
 
 def _add_shards(
-    connection: DuckDBPyConnection, shards: Sequence[Path], columns: list[str], values: Iterable[list[object]]
+    connection: DuckDBPyConnection, shards: Sequence[Path], columns: list[str], values: Iterable[list[Any]]
 ) -> None:
     """Make the table `shards`: number, the given columns, file; the variable `files` has all files."""
     for shard in shards:

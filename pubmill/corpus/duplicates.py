@@ -100,8 +100,8 @@ def _add_similar(connection: duckdb.DuckDBPyConnection, similarity: float) -> No
 def _similar_pairs(batch: Any, similarity: float) -> Pairs:
     """Return the pairs of a batch that have enough MinHashes in common."""
     pairs = np.stack([batch.column(k).to_numpy(zero_copy_only=False) for k in (0, 1)], axis=1)
-    signatures = (np.frombuffer(b"".join(batch.column(k).to_pylist()), "<u4") for k in (2, 3))
-    first, second = (one.reshape(-1, HASHES) for one in signatures)
+    joined = (b"".join(batch.column(k).to_pylist()) for k in (2, 3))
+    first, second = (np.frombuffer(one, "<u4").reshape(-1, HASHES) for one in joined)
     alike: Pairs = pairs[(first == second).mean(axis=1) >= similarity]
     return alike
 

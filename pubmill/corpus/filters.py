@@ -17,8 +17,6 @@ from pubmill.corpus.shards import BOOK, UNREADABLE, Document, Sections, count_wo
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import SelectionRecipe
 
-Filter = Callable[[Document, SelectionRecipe], str | None]
-
 
 def selected_sections(document: Document, selection: SelectionRecipe) -> Sections:
     """Return the sections of a document that the selection takes, in the document's order."""
@@ -117,7 +115,7 @@ def flagged(document: Document, selection: SelectionRecipe) -> str | None:
     return next((flag for flag in selection.without if flag in document.flags), None)
 
 
-FILTERS: tuple[Filter, ...] = (
+FILTERS: tuple[Callable[[Document, SelectionRecipe], str | None], ...] = (
     error_note, unreadable, book, text, parts, licence, flagged, types, language, published, dated, length,
 )  # fmt: skip
 

@@ -1,8 +1,7 @@
 """Fingerprints for comparing documents: a digest of the words and, for similar texts, MinHashes.
 
 Words are those of `plain_words`, which ignore case, punctuation and spaces. MinHashes are over sets of five
-successive words, as in Lee et al. (2022), "Deduplicating training data makes language models better", section
-4.2.
+successive words, as in Lee et al. (2022), "Deduplicating training data makes language models better", 4.2.
 """
 
 import hashlib
@@ -82,10 +81,7 @@ def sketch(words: list[str]) -> dict[str, Any]:
     sketched.update([" ".join(words[place : place + SHINGLE]) for place in range(last)])
     signature = np.array(sketched.digest(), "<u4").tobytes()
     width = len(signature) // BANDS
-    bands = {
-        name: int.from_bytes(
-            hashlib.blake2b(signature[k * width : (k + 1) * width], digest_size=8).digest(), "little"
-        )
-        for k, name in enumerate(BAND_COLUMNS)
-    }
-    return {"signature": signature, **bands}
+    bands = (signature[k * width : (k + 1) * width] for k in range(BANDS))
+    hashes = (hashlib.blake2b(band, digest_size=8).digest() for band in bands)
+    numbers = (int.from_bytes(one, "little") for one in hashes)
+    return {"signature": signature, **dict(zip(BAND_COLUMNS, numbers, strict=True))}

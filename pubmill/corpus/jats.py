@@ -64,9 +64,7 @@ LINES = (
     "question-wrap", "question-wrap-group", "speech", "statement", "table-wrap-foot", "verse-group",
 )  # fmt: skip
 SPACED = ("break", "disp-formula", "disp-formula-group", "graphic", "media")
-FLOATS = (
-    "boxed-text", "fig", "fig-group", "supplementary-material", "table-wrap", "table-wrap-group",
-)  # fmt: skip
+FLOATS = ("boxed-text", "fig", "fig-group", "supplementary-material", "table-wrap", "table-wrap-group")
 # Elements of MathML in which white space is text, as in NCBI's jats-html.xsl (`xsl:preserve-space`).
 MATHML_TEXT = frozenset(
     MATHML + name for name in ("annotation", "ci", "cn", "csymbol", "mi", "mn", "mo", "ms", "mtext")

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import file_digest
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -107,15 +107,13 @@ def write_lock(
     path: Path, manifest: Path, files: Sequence[SourceFile], statistics: Mapping[str, object] | None = None
 ) -> int:
     """Write the lock of a corpus from its manifest and statistics; return the number of documents."""
-    rows = 0
+    rows, encoding = 0, {"id": "DELTA_BYTE_ARRAY"}
+    options: Any = {"use_dictionary": LOCK.names[1:], "column_encoding": encoding, "store_schema": False}
     with (
         writing(path) as temporary,
         merging(path) as connection,
-        parquet_writer(
-            temporary, LOCK, use_dictionary=["version", "date", "file"],
-            column_encoding={"id": "DELTA_BYTE_ARRAY"}, store_schema=False,
-        ) as writer,
-    ):  # fmt: skip
+        parquet_writer(temporary, LOCK, **options) as writer,
+    ):
         relation = connection.sql(_LOCKED, params=[str(verified(manifest))])
         for batch in relation.to_arrow_reader(ROWS_PER_GROUP):
             writer.write_table(pa.Table.from_batches([batch]).cast(LOCK))
@@ -220,8 +218,7 @@ def _absent_files(
 
 
 class LockDifferences(NamedTuple):
-    """What two locks have: totals by name (first, second), documents by kind (number, first ids), and source
-    files that only one has."""
+    """Totals of two locks by name, documents by kind (number, first ids), and files that only one has."""
 
     totals: dict[str, tuple[object, object]]
     documents: dict[str, tuple[int, tuple[str, ...]]]

@@ -32,7 +32,7 @@ from pubmill.corpus.gzipped import BROKEN, open_content
 from pubmill.corpus.medline_bytes import ARTICLE_END, Check, day, read_usual, year
 from pubmill.corpus.notices import corrections_in, flags_of
 from pubmill.corpus.shards import BOOK, PMID_DIGITS, VERSION_DIGITS, Document, Sections, single_spaced
-from pubmill.corpus.xml_parser import fault, parser
+from pubmill.corpus.xml_parser import DECLARES, fault, parser
 from pubmill.errors import PubmillError
 
 BLOCK = 1 << 17
@@ -135,10 +135,7 @@ class _MedlineReader:
         match = _ROOT.search(data)
         head = data[: match.end()] if match else data
         if _SUBSET.search(head):
-            raise self._error(
-                "declares entities or other markup of its own in its document type, which NLM's files "
-                "never do; expanding such entities can exhaust memory or read local files, so it is refused"
-            )
+            raise self._error(DECLARES.format("NLM's files"))
         if not match:
             raise self._error(
                 "no <PubmedArticleSet> or <MedlineCitationSet>: not one of PubMed's citation files"
@@ -230,7 +227,8 @@ class _MedlineReader:
         pmid, article = parts["PMID"], parts["Article"]
         identifier, version = self._document_id(pmid), self._version(pmid)
         inside = self._children(article)
-        revised, journal = parts.get("DateRevised"), inside.get("Journal")
+        revised = {part.tag: part.text for part in parts.get("DateRevised", ())}
+        journal = inside.get("Journal")
         title, abstract = inside.get("ArticleTitle"), inside.get("Abstract")
         listed, corrected = inside.get("PublicationTypeList"), parts.get("CommentsCorrectionsList")
         types = () if listed is None else tuple(map(_text, listed))
@@ -240,7 +238,7 @@ class _MedlineReader:
             id=identifier,
             version=version,
             pmid=identifier.removeprefix("pmid:"),
-            date="" if revised is None else _revision_date(revised),
+            date=day(revised.get("Year"), revised.get("Month"), revised.get("Day")),
             published="" if journal is None else _year(journal),
             languages=tuple(" ".join(map(_text, article.iterchildren("Language"))).lower().split()),
             types=types,
@@ -303,11 +301,9 @@ def _is_number(text: str, digits: int) -> bool:
 
 def _text(element: etree._Element) -> str:
     """All text inside, however deeply nested."""
-    return single_spaced(
-        etree.tostring(element, method="text", encoding="unicode", with_tail=False)
-        if len(element)
-        else element.text or ""
-    )
+    if len(element):
+        return single_spaced(etree.tostring(element, method="text", encoding="unicode", with_tail=False))
+    return single_spaced(element.text or "")
 
 
 def _abstract(abstract: etree._Element) -> tuple[str, Sections]:
@@ -322,12 +318,6 @@ def _abstract(abstract: etree._Element) -> tuple[str, Sections]:
         elif tag == "CopyrightInformation":
             licences.append(_text(part))
     return " ".join(licences), tuple(sections)
-
-
-def _revision_date(revised: etree._Element) -> str:
-    """Return the day of the last revision."""
-    fields = {part.tag: part.text for part in revised}
-    return day(fields.get("Year"), fields.get("Month"), fields.get("Day"))
 
 
 def _year(journal: etree._Element) -> str:

@@ -24,7 +24,6 @@ ARTICLE_END = b"</PubmedArticle>"
 TextOf = Callable[[bytes], str]
 """A function that returns the text of well-formed content with character references or attributes."""
 
-BLANKS = b" \t\r\n"
 _B = rb"[ \t\r\n]*+"
 _ATTRIBUTES = rb'(?: (?!xmlns)[A-Za-z]++="[^"<>&]*+")*+'
 _VALUE = rb"[^<>&]*+"
@@ -161,7 +160,7 @@ def _abstract(content: bytes, text_of: TextOf) -> tuple[str, Sections] | None:
         if text := _text(part[start.end() :], text_of):
             sections.append(((start[1] or b"").decode().strip(), text))
     copyrighted = _COPYRIGHT.fullmatch(rest)
-    if copyrighted is None and rest.strip(BLANKS):
+    if copyrighted is None and rest.strip(b" \t\r\n"):
         return None
     return _text(copyrighted[1], text_of) if copyrighted else "", tuple(sections)
 

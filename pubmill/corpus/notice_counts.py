@@ -1,7 +1,8 @@
 """Numbers of documents with notices in files of PubMed and in parsed shards."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 
 from pubmill.corpus.medline import file_order, read_medline
@@ -30,21 +31,14 @@ def count_marks(files: Iterable[Path]) -> tuple[int, list[tuple[str, ...]]]:
 def _documents(files: Iterable[Path]) -> list[Document]:
     """Return the documents without their texts, after all files are loaded."""
     documents: dict[tuple[str, int], Document] = {}
-    for path in sorted(files, key=_load_order):
-        for document in _read(path):
-            if document.deleted:
-                documents.pop((document.id, document.version), None)
-            else:
-                documents[document.id, document.version] = document._replace(title="", sections=(), body=())
+    paths = list(files)
+    shards = sorted((path for path in paths if path.suffix == ".parquet"), key=str)
+    ordered = sorted((path for path in paths if path.suffix != ".parquet"), key=file_order)
+    parsed = (document for path in shards for _, document in read_shard(path))
+    cited = (document for path in ordered for document in read_medline(path))
+    for document in chain(parsed, cited):
+        if document.deleted:
+            documents.pop((document.id, document.version), None)
+        else:
+            documents[document.id, document.version] = document._replace(title="", sections=(), body=())
     return list(documents.values())
-
-
-def _load_order(path: Path) -> tuple[int, str]:
-    return (0, str(path)) if path.suffix == ".parquet" else (file_order(path), "")
-
-
-def _read(path: Path) -> Iterator[Document]:
-    if path.suffix == ".parquet":
-        yield from (document for _, document in read_shard(path))
-    else:
-        yield from read_medline(path)

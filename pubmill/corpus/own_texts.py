@@ -41,8 +41,8 @@ LONGEST = 64_000_000
 
 def read_plain_text(path: Path, source: str, documents: Division, language: str = "") -> Iterator[Document]:
     """Yield the documents of a text file; all get the code `language`. Raises `PubmillError` with file and
-    line for bytes that are not UTF-8, and for a document of more than `LONGEST` bytes. Only one document is
-    in memory at a time."""
+    line for bytes that are not UTF-8, and for a document of more than `LONGEST` bytes. One document is in
+    memory at a time."""
     name = path.name.removesuffix(".gz").removesuffix(".txt")
     for number, text in _split_documents(_read_lines(path), documents, path):
         if texts := paragraphs(text):
@@ -120,10 +120,11 @@ def read_text(path: Path, source: str, language: str = "") -> Iterator[Document]
 
 def _parse_document(line: bytes, source: str, language: str, where: str) -> Document:
     row = _parse_row(line, where)
-    title, date = _spaced(row, where, "title"), _spaced(row, where, "date")
+    title = _spaced(row, where, "title")
     texts = [_spaced(row, where, "abstract")]
     if "text" in row:
         texts = paragraphs(_text_value(row, "text", where))
+    date = _spaced(row, where, "date")
     codes = re.split(r"[\s,;]+", (_spaced(row, where, "lang", "language") or language).lower())
     identifier = _document_id(row, source, title, "\n".join(texts), where)
     return Document(

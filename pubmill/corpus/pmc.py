@@ -133,9 +133,8 @@ def read_plan(path: Path, shard: str) -> list[Planned]:
 
 def count_by_shard(path: Path, digits: int) -> dict[str, int]:
     """Return the number of articles of a plan by shard; a shard's name fixes `digits` of the nine digits."""
-    size = 10 ** (9 - digits)
     numbers = open_parquet(path).read(["pmcid"])["pmcid"].to_numpy()
-    shards, counts = np.unique(numbers // size, return_counts=True)
+    shards, counts = np.unique(numbers // 10 ** (9 - digits), return_counts=True)
     named = (f"PMC{shard:0{digits}d}{'x' * (9 - digits)}" for shard in shards.tolist())
     return dict(zip(named, counts.tolist(), strict=True))
 

@@ -6,7 +6,7 @@ writing and reading does not depend on the size of the source file. `position` i
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
 from itertools import accumulate, chain
 from pathlib import Path
@@ -216,8 +216,10 @@ def _arrow_table(group: list[Document], order: int, first: int) -> pa.Table:
     deleted = np.packbits([row.deleted for row in group], bitorder="little")
     columns = {"deleted": pa.Array.from_buffers(pa.bool_(), len(group), [None, pa.py_buffer(deleted)])}
     for name in PAIRED:
-        fields = SCHEMA.field(name).type.value_type
-        columns[name] = _pair_lists([getattr(row, name) for row in group], fields)
+        lists = [getattr(row, name) for row in group]
+        texts = [_string_array(pair[place] for pairs in lists for pair in pairs) for place in (0, 1)]
+        pairs = pa.StructArray.from_arrays(texts, fields=list(SCHEMA.field(name).type.value_type))
+        columns[name] = pa.ListArray.from_arrays(_list_offsets(lists), pairs)
     for name, (code, values) in numbers.items():
         buffer = pa.py_buffer(array(code, values))
         columns[name] = pa.Array.from_buffers(SCHEMA.field(name).type, len(group), [None, buffer])
@@ -225,8 +227,8 @@ def _arrow_table(group: list[Document], order: int, first: int) -> pa.Table:
         columns[name] = _string_array([getattr(row, name) for row in group])
     for name in ("languages", "types", "flags"):
         lists = [getattr(row, name) for row in group]
-        texts = _string_array(chain.from_iterable(lists))
-        columns[name] = pa.ListArray.from_arrays(_list_offsets(lists), texts)
+        flat = _string_array(chain.from_iterable(lists))
+        columns[name] = pa.ListArray.from_arrays(_list_offsets(lists), flat)
     return pa.Table.from_arrays([columns[name] for name in SCHEMA.names], schema=SCHEMA)
 
 
@@ -240,10 +242,3 @@ def _string_array(texts: Iterable[str]) -> pa.StringArray:
     encoded = [text.encode() for text in texts]
     ends = _list_offsets(encoded).buffers()[1]
     return pa.StringArray.from_buffers(len(encoded), ends, pa.py_buffer(b"".join(encoded)))
-
-
-def _pair_lists(lists: Sequence[Pairs], fields: pa.StructType) -> pa.ListArray:
-    """Return each document's pairs of texts as lists of structs with two fields."""
-    columns = [_string_array(pair[place] for pairs in lists for pair in pairs) for place in (0, 1)]
-    flat = pa.StructArray.from_arrays(columns, fields=list(fields))
-    return pa.ListArray.from_arrays(_list_offsets(lists), flat)

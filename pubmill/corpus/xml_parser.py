@@ -7,6 +7,11 @@ from lxml import etree
 
 from pubmill.errors import PubmillError
 
+DECLARES = (
+    "declares entities or other markup of its own in its document type, which {} never do; expanding such "
+    "entities can exhaust memory or read local files, so it is refused"
+)
+_DECLARES = DECLARES.format("PMC's articles")
 _PLACE = re.compile(r",? line \d+(?:, column \d+)?")
 
 
@@ -49,7 +54,7 @@ def parse(data: bytes, where: str) -> etree._Element:
             raise PubmillError(f"{where}:{error.lineno}: malformed XML: {fault(error)}") from None
     described = root.getroottree().docinfo
     if described.internalDTD is not None:
-        raise _declaration_error(where)
+        raise PubmillError(f"{where}: {_DECLARES}")
     encoding = (described.encoding or "UTF-8").upper()
     if encoding not in ("UTF-8", "US-ASCII", "ASCII"):
         raise PubmillError(f"{where}: is encoded as {encoding}; PMC's articles are UTF-8")
@@ -83,14 +88,7 @@ def without_doctype(data: bytes, where: str) -> bytes:
     start = head.find(b"<!DOCTYPE")
     plain = _DOCTYPE.match(data, start) if start >= 0 else None
     if b"<!ENTITY" in head or (start >= 0 and plain is None):
-        raise _declaration_error(where)
+        raise PubmillError(f"{where}: {_DECLARES}")
     if plain is None:
         return data
     return data[:start] + b"\n" * plain[0].count(b"\n") + data[plain.end() :]
-
-
-def _declaration_error(where: str) -> PubmillError:
-    return PubmillError(
-        f"{where}: declares entities or other markup of its own in its document type, which PMC's articles "
-        f"never do; expanding such entities can exhaust memory or read local files, so it is refused"
-    )

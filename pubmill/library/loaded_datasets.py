@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from datasets import Dataset
     from pandas import DataFrame
 
-OTHER_NAMES = {"validation": "dev"}
-"""Name of a split elsewhere -> its name here."""
-
 
 class Split:
     """A split of a converted dataset.
@@ -109,7 +106,8 @@ def load_dataset(
     splits: dict[str, Split] = {one: Split(path, kind) for one, path in files.items() if path.is_file()}
     if split is None:
         return splits
-    if (own := OTHER_NAMES.get(split, split)) not in splits:
+    own = "dev" if split == "validation" else split  # its name elsewhere
+    if own not in splits:
         raise PubmillError(f"{name} has no split {split!r}; it has {', '.join(splits)}")
     return splits[own]
 

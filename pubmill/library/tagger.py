@@ -29,8 +29,7 @@ class Tagger:
         self._annotator = Annotator(predictor, pairs, load_splitter(Path(punkt) if punkt else None))
 
     def __call__(self, text: str) -> list[TextMention]:
-        """Return the mentions of one text, in order, with their characters (`start`, `end`), `type` and
-        `text`."""
+        """Return the mentions of one text, in order: their characters (`start`, `end`), `type` and `text`."""
         return next(self.tag([text]))
 
     def tag(self, texts: Iterable[str]) -> Iterator[list[TextMention]]:

@@ -57,8 +57,7 @@ def run(program: str, *arguments: str) -> str:
 
 
 def configuration_options(configfiles: Iterable[str], settings: Iterable[str] = ()) -> list[str]:
-    """Return a configuration as options of Snakemake. Each option occurs once, because Snakemake uses only
-    the last one."""
+    """Return a configuration as options of Snakemake, each once, because it uses only the last one."""
     both = {"--configfile": list(configfiles), "--config": list(settings)}
     return [word for name, values in both.items() if values for word in (name, *values)]
 

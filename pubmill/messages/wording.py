@@ -32,11 +32,8 @@ def repeated(names: Iterable[str]) -> list[str]:
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
     """Return the known names, the most similar first."""
-
-    def unlike(one: str) -> float:
-        return -SequenceMatcher(None, name.casefold(), one.casefold()).ratio()
-
-    return sorted(sorted(known), key=unlike)
+    wanted = name.casefold()
+    return sorted(sorted(known), key=lambda one: -SequenceMatcher(None, wanted, one.casefold()).ratio())
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:

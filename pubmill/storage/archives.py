@@ -167,11 +167,9 @@ def _tar_members(archive: Path, limits: Limits) -> Iterator[tuple[str, bytes]]:
 
 def _open_decompressed(archive: Path) -> IO[bytes]:
     start = _first_bytes(archive)
-    for magic, unpack in _COMPRESSED.items():
-        if start.startswith(magic):
-            unpacked: IO[bytes] = unpack(archive)
-            return unpacked
-    return archive.open("rb")
+    unpack = next((one for magic, one in _COMPRESSED.items() if start.startswith(magic)), open)
+    unpacked: IO[bytes] = unpack(archive, "rb")
+    return unpacked
 
 
 def _zip_members(archive: Path, limits: Limits) -> Iterator[tuple[str, bytes]]:

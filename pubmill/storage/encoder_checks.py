@@ -11,13 +11,12 @@ from pubmill.errors import PubmillError, StopRequestedError
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
-UNREGISTERED = {
-    "LongT5Config": "LongT5EncoderModel",
-    "SwitchTransformersConfig": "SwitchTransformersEncoderModel",
-}
-"""Configurations whose classes for the encoder alone transformers has, but does not name as such."""
+UNREGISTERED = ("LongT5", "SwitchTransformers")
+"""Architectures whose classes for the encoder alone transformers has, but does not name as such."""
 TOKENS = {"the end": ("sep_token", "eos_token"), "padding": ("pad_token", "eos_token")}
 """Parts of every input -> the tokens that can stand for them."""
+TEXT_TASKS = ("MASKED_LM", "CAUSAL_LM", "SEQUENCE_CLASSIFICATION", "TOKEN_CLASSIFICATION")
+"""Tasks of models of text alone, as transformers names them."""
 BOTH_WAYS = ("xlnet", "bert-generation")
 """Types of models that transformers has for generation only, and that read both ways."""
 LENGTHS = (
@@ -57,21 +56,23 @@ def has_encoder_alone(config: "PreTrainedConfig") -> bool:
 
     kind: Any = type(config)
     known, whole = modeling_auto.MODEL_FOR_TEXT_ENCODING_MAPPING, modeling_auto.MODEL_MAPPING
-    if name := UNREGISTERED.get(kind.__name__):
-        known.register(kind, getattr(transformers, name), exist_ok=True)
+    if (name := kind.__name__.removesuffix("Config")) in UNREGISTERED:
+        known.register(kind, getattr(transformers, f"{name}EncoderModel"), exist_ok=True)
     return kind in known and known[kind] is not whole[kind]
 
 
 def is_read_by_decoder(config: "PreTrainedConfig") -> bool:
     """Return whether a text is read by an encoder and then by its decoder (BART), as by transformers' classes
     for texts (Lewis et al. 2019, section 3): the encoding of the last token has seen all of it, twice."""
+    both = bool(getattr(config, "is_encoder_decoder", False)) and not has_encoder_alone(config)
+    return both and _has_class(config, "SEQUENCE_CLASSIFICATION", "QUESTION_ANSWERING")
+
+
+def _has_class(config: "PreTrainedConfig", *tasks: str) -> bool:
+    """Return whether transformers has a class for a configuration and one of its tasks."""
     from transformers.models.auto import modeling_auto
 
-    kind: Any = type(config)
-    texts = modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING
-    questions = modeling_auto.MODEL_FOR_QUESTION_ANSWERING_MAPPING
-    both = bool(getattr(config, "is_encoder_decoder", False)) and not has_encoder_alone(config)
-    return both and (kind in texts or kind in questions)
+    return any(type(config) in getattr(modeling_auto, f"MODEL_FOR_{task}_MAPPING") for task in tasks)
 
 
 def load_config(folder: Path, name: str) -> Any:
@@ -125,21 +126,13 @@ def check_encoder(config: "PreTrainedConfig", name: str) -> None:
         found = "an encoder with a decoder, and transformers has no class that reads texts with either"
     elif not hasattr(config, "vocab_size"):
         found = "a model without a vocabulary of pieces (vocab_size)"
-    elif not _reads_text(config):
+    elif not _has_class(config, *TEXT_TASKS):
         found = "no model of text alone"
     elif any(getattr(config, key, None) == 0 for key in LENGTHS):
         found = "a model for inputs without tokens (max_position_embeddings: 0)"
     else:
         return
     raise PubmillError(f"{name}: config.json ({config.model_type}) describes {found}; expected an encoder")
-
-
-def _reads_text(config: "PreTrainedConfig") -> bool:
-    """Return whether transformers has a model of language for a configuration."""
-    from transformers.models.auto import modeling_auto
-
-    tasks = ("MASKED_LM", "CAUSAL_LM", "SEQUENCE_CLASSIFICATION", "TOKEN_CLASSIFICATION")
-    return any(type(config) in getattr(modeling_auto, f"MODEL_FOR_{task}_MAPPING") for task in tasks)
 
 
 def longest_text(config: "PreTrainedConfig") -> int | None:
@@ -151,12 +144,8 @@ def longest_text(config: "PreTrainedConfig") -> int | None:
 
 def is_causal(config: "PreTrainedConfig") -> bool:
     """Return whether a token is encoded without the tokens after it, or by a decoder that begins with it."""
-    from transformers.models.auto import modeling_auto
-
-    kind: Any = type(config)
-    causal, masked = modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING, modeling_auto.MODEL_FOR_MASKED_LM_MAPPING
-    alone = kind in causal and kind not in masked and config.model_type not in BOTH_WAYS
-    alone = alone and not config.is_encoder_decoder
+    alone = _has_class(config, "CAUSAL_LM") and not _has_class(config, "MASKED_LM")
+    alone = alone and config.model_type not in BOTH_WAYS and not config.is_encoder_decoder
     return alone or is_read_by_decoder(config) or bool(getattr(config, "is_decoder", False))
 
 

@@ -23,14 +23,10 @@ from pubmill.storage import privacy
 
 TEMPORARY = re.compile(r"\..+\.\d+\.tmp|.+\.part")
 """Names of unfinished files and folders; the content of such a folder is synced together with the folder."""
-
-
 SEAL = "content_sha256"
 """Key of a JSON object that holds the digest of all other keys."""
-
 REMAKE = f"Delete it and run the same command again; `{commands.pubmill('fsck')}` finds all damaged results."
 """Advice in messages about damaged files."""
-
 COMPRESSION = 6
 """Level of gzip."""
 
@@ -48,10 +44,8 @@ def temporary_name(path: Path) -> Path:
 def _is_alive(process: int) -> bool:
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
+    except OSError as error:  # or the process is another user's
+        return not isinstance(error, ProcessLookupError)
     return True
 
 
@@ -70,16 +64,16 @@ def _explain_write_error(error: Exception, path: Path) -> Exception:
             f"no space left on the disk while writing {path}. Nothing was left half-written; "
             f"free some space (or point `results:` at another disk) and run the same command again."
         )
-    if isinstance(error, OSError) and error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+    if not isinstance(error, OSError):
+        return error
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         return PubmillError(
             f"cannot write {path}: {error.strerror}. Make its folder writable, or point `results:` (or the "
             f"program's output) at a folder that is."
         )
-    if isinstance(error, OSError):
-        a_file = error.errno in (errno.EEXIST, errno.ENOTDIR)
-        fault = f"{path.parent} is not a folder" if a_file else error.strerror or error
-        return PubmillError(f"cannot write {path}: {fault}")
-    return error
+    a_file = error.errno in (errno.EEXIST, errno.ENOTDIR)
+    fault = f"{path.parent} is not a folder" if a_file else error.strerror or error
+    return PubmillError(f"cannot write {path}: {fault}")
 
 
 def _sync(path: Path) -> None:
@@ -207,8 +201,7 @@ NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 def lock(path: Path) -> FileLock:
     """Acquire a lock file and return the lock, held until `release` is called or the process ends in any way.
-    Unlike a lock by a file's mere existence, it never outlives a killed process. Raises `LockHeldError` if
-    another process holds it."""
+    Unlike a lock by a file's mere existence, it outlives no process. Raises `LockHeldError` if it is held."""
     held = FileLock(path, blocking=False, thread_local=False, fallback_to_soft=False)
     try:
         make_folder(path.parent)
@@ -281,8 +274,7 @@ def make_private(path: Path) -> None:
 
 def write_jsonl_gz(path: Path, rows: Iterable[Mapping[str, object]], private: bool = False) -> None:
     """Write one JSON object per line, gzipped without a time stamp: equal rows give equal bytes. Only its
-    owner may read a `private` file, from its first byte on. For licensed data, the header holds their label
-    (`pubmill.storage.privacy`)."""
+    owner may read a `private` file, from its first byte on. The header of licensed data holds their label."""
     with writing(path) as temporary:
         if private:
             make_private(temporary)

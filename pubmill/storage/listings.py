@@ -86,9 +86,8 @@ class PubmedYear:
 
     def gaps(self) -> list[str]:
         """Return the ranges of numbers that are missing between the first and the last."""
-        return _number_ranges(
-            self.year, sorted(set(range(self.numbers[0], self.numbers[-1])) - set(self.numbers))
-        )
+        missing = set(range(self.numbers[0], self.numbers[-1])) - set(self.numbers)
+        return _number_ranges(self.year, sorted(missing))
 
     def described(self, folder: str) -> list[str]:
         """Return lines on the number and bytes of the files, gaps, and files without an md5."""

@@ -212,18 +212,15 @@ def check_shapes(folder: Path, shapes: Mapping[str, tuple[int, ...]], name: str)
                 f"{name}: {key} has the shape {_shape_text(shape)} in the weights, and by config.json "
                 f"{_shape_text(tuple(parameter.shape))}; the two don't belong together"
             )
-    if missing and weight_files(folder, name) and _numbers(encoder) <= sum(map(math.prod, shapes.values())):
+    # To load the encoder must take no more than its files.
+    numbers = sum(weight.numel() for key, weight in encoder.named_parameters() if "pooler" not in key)
+    if missing and weight_files(folder, name) and numbers <= sum(map(math.prod, shapes.values())):
         missing = _missing_when_loaded(folder, name, auto)
     if missing:
         raise PubmillError(
             f"{name}: the weights lack {len(missing):,} tensors that config.json describes, such as "
             f"{missing[0]}; the two don't belong together"
         )
-
-
-def _numbers(encoder: torch.nn.Module) -> int:
-    """Return how many numbers an encoder has without its pooler; to load it takes no more than its files."""
-    return sum(weight.numel() for key, weight in encoder.named_parameters() if "pooler" not in key)
 
 
 def _missing_when_loaded(folder: Path, name: str, auto: Any) -> list[str]:

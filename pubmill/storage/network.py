@@ -59,8 +59,7 @@ class _Body(NamedTuple):
 
 def fetch(url: str, part: Path, largest: int = LARGEST) -> None:
     """Download the body of `url` to `part`, resuming an existing part; refuse more than `largest` bytes.
-    Gives up when `len(PAUSES)` attempts in a row have added nothing to the longest part so far, or were too
-    slow."""
+    Gives up when `len(PAUSES)` attempts in a row have added nothing to the longest part, or were too slow."""
     parts = urlsplit(url)
     if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname == "127.0.0.1"):
         # Over plain HTTP, a file could be changed on the way; only the local machine may use it.
@@ -73,7 +72,12 @@ def fetch(url: str, part: Path, largest: int = LARGEST) -> None:
             if _existing_size(part) > longest:
                 longest, failures = _existing_size(part), failures if problem.slow else 0
             if failures == len(PAUSES):
-                raise PubmillError(_explain_failure(url, part, problem)) from None
+                raise PubmillError(
+                    f"{url}: {problem}; gave up after {failures + 1} attempts with {_existing_size(part):,} "
+                    f"bytes received. Run the same command again to resume; without a network connection, "
+                    f"set `mirror:` in the config (--mirror by hand) to a folder that holds {parts.netloc}"
+                    f"{parts.path}"
+                ) from None
             pause = max(PAUSES[failures], min(problem.wait, LONGEST_PAUSE))
             report_progress(f"{url}: {problem}; trying again in {pause:.0f} s")
             time.sleep(pause)
@@ -84,15 +88,6 @@ def discard(part: Path) -> None:
     """Delete the received bytes, so that the next fetch starts from the beginning."""
     part.unlink(missing_ok=True)
     _validator_file(part).unlink(missing_ok=True)
-
-
-def _explain_failure(url: str, part: Path, problem: _AgainError) -> str:
-    return (
-        f"{url}: {problem}; gave up after {len(PAUSES) + 1} attempts with {_existing_size(part):,} bytes "
-        f"received. Run the same command again to resume; without a network connection, set "
-        f"`mirror:` in the config (--mirror by hand) to a folder that holds {urlsplit(url).netloc}"
-        f"{urlsplit(url).path}"
-    )
 
 
 def _request_rest(url: str, part: Path, largest: int) -> None:

@@ -47,8 +47,7 @@ def parquet_writer(
 
 
 def open_parquet(path: Path) -> pq.ParquetFile:
-    """Verify a file and open it with Arrow, which raises its own errors (also `OSError`) if it is not
-    Parquet."""
+    """Verify a file and open it with Arrow, which raises its own errors (also `OSError`) for others."""
     return pq.ParquetFile(verified(path), page_checksum_verification=True)
 
 

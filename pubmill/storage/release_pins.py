@@ -57,12 +57,9 @@ def freeze(
 ) -> dict[str, str]:
     """Write and return the pin of released weights; one that `output` has for them already is kept.
 
-    Args:
-        release: {"kind": "hub", "id"} or {"kind": "archive", "url"}.
-        archive: The downloaded file, for kind archive.
-
-    Raises:
-        PubmillError: The hub states no commit, or the archive differs from the one that was found first.
+    `release`: {"kind": "hub", "id"} or {"kind": "archive", "url"}; `archive`: the downloaded file, for kind
+    archive. Raises a `PubmillError` if the hub states no commit, or if the archive differs from the one that
+    was found first.
     """
     kept = _stored_pin(output, release)
     digest = sha256(archive) if archive else ""

@@ -61,7 +61,8 @@ class ChoiceKey(NamedTuple):
 
 class Paths:
     """Paths below one results folder; relative to it by default, as recipes hold them. `own_tables`: name of
-    a folder of tables apart from the others, for columns that other runs do not have."""
+    a folder of tables apart from the others, for columns that other runs do not have. Methods with a `name`
+    return a folder, or its file of that name; with a `form` or `ending` one file, or what all share."""
 
     def __init__(self, results: str | PurePath = "", own_tables: str = "") -> None:
         self.results = str(results)
@@ -98,7 +99,6 @@ class Paths:
         return f"{self.sources()}/{path}"
 
     def source_of_url(self, url: str) -> str:
-        """Return the copy of the file of a URL."""
         parts = urlsplit(url)
         return self.source(f"{parts.netloc}{parts.path}")
 
@@ -131,11 +131,9 @@ class Paths:
         return f"{self.parsed()}/{source}/{shard}.parquet"
 
     def corpus(self, corpus: str, name: str = "") -> str:
-        """Return the folder of a corpus, or one of its files."""
         return _path_in(self.at(f"corpora/{corpus}"), name)
 
     def part(self, corpus: str, part: Number, form: str = "parquet") -> str:
-        """Return a part of a corpus; with no form, the path that its files share."""
         return self.corpus(corpus, part_name(part, form))
 
     def divided(self, corpus: str, table: str, part: Number, form: str = "parquet") -> str:
@@ -169,7 +167,6 @@ class Paths:
     # Vocabularies, pretraining, models
 
     def vocab(self, vocab: str, name: str = "") -> str:
-        """Return the folder of a vocabulary, or one of its files."""
         return _path_in(self.at(f"vocabs/{vocab}"), name)
 
     def vocab_files(self, vocab: str) -> list[str]:
@@ -180,7 +177,6 @@ class Paths:
         return self.vocab(vocab, f"on/{dataset}.json")
 
     def tokens(self, corpus: str, vocab: str, name: str = "") -> str:
-        """Return the folder of packed tokens, or one of its files."""
         return _path_in(self.at(f"pretraining/tokens/{corpus}/{vocab}"), name)
 
     def token_files(self, corpus: str, vocab: str) -> list[str]:
@@ -192,7 +188,6 @@ class Paths:
         return [*self.token_files(corpus, vocab), self.tokens(corpus, vocab, PACKED_PARTS)]
 
     def checkpoint(self, recipe: str, step: Number, name: str = "") -> str:
-        """Return the folder of a checkpoint, or one of its files."""
         return _path_in(self.at(f"pretraining/{recipe}/step-{step}"), name)
 
     def checkpoint_files(self, recipe: str, step: Number) -> list[str]:
@@ -203,7 +198,6 @@ class Paths:
         return self.at(f"pretraining/{recipe}/drift-{step}.json")
 
     def model(self, model: str, name: str = "") -> str:
-        """Return the folder of a model, or one of its files."""
         return _path_in(self.at(f"models/{model}"), name)
 
     def model_files(self, model: str) -> list[str]:
@@ -219,7 +213,6 @@ class Paths:
         return self.at("floors")
 
     def dataset(self, dataset: str, name: str = "") -> str:
-        """Return the folder of a dataset, or one of its files."""
         return _path_in(self.at(f"datasets/{dataset}"), name)
 
     def dataset_files(self, dataset: str) -> list[str]:
@@ -239,7 +232,6 @@ class Paths:
         return self.at("runs/" + "/".join(run))
 
     def trial(self, run: RunKey, trial: str, seed: Number, ending: str = "") -> str:
-        """Return a file of a trial, or the path that its files share."""
         return f"{self.run(run)}/trials/{trial}/seed-{seed}{ending}"
 
     def task_model(self, run: RunKey, seed: Number, ending: str = "") -> str:
@@ -247,7 +239,6 @@ class Paths:
         return f"{self.run(run)}/models/seed-{seed}{ending}"
 
     def final(self, run: RunKey, seed: Number, ending: str = "") -> str:
-        """Return a file of a final run, or the path that its files share."""
         return f"{self.run(run)}/final/seed-{seed}{ending}"
 
     def predictions(self, run: RunKey, seed: Number) -> str:
@@ -258,7 +249,6 @@ class Paths:
         return self.at(f"answers/{model}/seed-{seed}/{dataset}.jsonl")
 
     def training(self, run: RunKey, seed: Number) -> str:
-        """Return how a final run was trained."""
         return self.final(run, seed, TRAINING)
 
     def record(self, run: RunKey, seed: Number) -> str:
@@ -288,7 +278,6 @@ class Paths:
     # Tables, pages, reports
 
     def table(self, table: str, form: str = "") -> str:
-        """Return a table in one form, or the path that all its forms share."""
         return _with_suffix(self.at(f"{self._tables}/{table}"), form)
 
     def table_files(self, table: str) -> list[str]:
@@ -311,7 +300,6 @@ class Paths:
         return [self.overlap(table, form) for form in OVERLAP_FORMATS]
 
     def page(self, dataset: str, form: str = "") -> str:
-        """Return the page of a dataset."""
         return _with_suffix(self.at(f"pages/datasets/{dataset}"), form)
 
     def page_files(self, dataset: str) -> list[str]:
@@ -353,7 +341,6 @@ class Paths:
         return f"{self.report(study)}.proof.zip"
 
     def proof_digest(self, study: str) -> str:
-        """Return the file with the SHA-256 of the proof."""
         return f"{self.proof(study)}.sha256"
 
     def proof_files(self, study: str) -> list[str]:

@@ -33,18 +33,14 @@ def download(
 ) -> None:
     """Download the file at `url` to `output`, check it, and write its record to OUTPUT.source.json.
 
-    Args:
-        url: https://..., or file:///... for a file of this machine.
-        output: Path of the file; it appears only once it is complete and checked.
-        mirror: Folder (or file:// URL of one) that stands in for the network.
-        sha256: The expected digest in hex.
-        git_blob: The expected id that git gives the content (`git hash-object`), in hex: for files of
-            repositories whose sha256 nobody has published.
-        md5_beside: Check against the md5 published at URL.md5, in NCBI's form or that of md5sum.
+    `url`: https://..., or file:///... for a file of this machine; `output`: appears only once it is complete
+    and checked; `mirror`: folder (or file:// URL of one) that stands in for the network; `sha256`: the
+    expected digest in hex; `git_blob`: the expected id that git gives the content (`git hash-object`), in
+    hex, for files of repositories whose sha256 nobody has published; `md5_beside`: check against the md5
+    published at URL.md5, in NCBI's form or that of md5sum.
 
-    Raises:
-        PubmillError: Unreachable, missing, truncated or not the expected file. Bytes received over the
-            network stay in OUTPUT.part, and the same command resumes there.
+    Raises a `PubmillError` for a file that is unreachable, missing, truncated or not the expected one. Bytes
+    received over the network stay in OUTPUT.part, and the same command resumes there.
     """
     source = _file_for(url, mirror)
     expected = {"sha256": sha256.lower()} if sha256 else {}

@@ -61,8 +61,7 @@ def _files(folder: Path, datasets: Collection[str]) -> Iterator[tuple[str | None
     longest_first = sorted(datasets, key=len, reverse=True)
     for path in sorted(folder.iterdir()):
         seed = _SEED.fullmatch(path.name)
-        inner = sorted(path.iterdir()) if seed and path.is_dir() else [path]
-        for file in inner:
+        for file in sorted(path.iterdir()) if seed and path.is_dir() else [path]:
             dataset = next((name for name in longest_first if file.name.startswith(f"{name}.")), None)
             if file.is_file():
                 yield dataset, int(seed[1]) if seed else 1, file

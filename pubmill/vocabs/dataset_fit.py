@@ -62,8 +62,7 @@ class Pieces(dict[str, tuple[int, bool]]):
 
 def diagnose_examples(tokenizer: Tokenizer, examples: Iterable[kinds.Example]) -> dict[str, Figures]:
     """Return figures over the words of examples (`words`) and of their mentions (`entity_words`).
-    `subwords_per_word` of the latter is shin2020 Table 3. The result contains only figures, because the text
-    may be licensed."""
+    `subwords_per_word` of the latter is shin2020 Table 3. It has only figures: the text may be licensed."""
     pieces, words, mentioned = Pieces(tokenizer), Fit(), Fit()
     for example in examples:
         for total, part in ((words, words_of(example)), (mentioned, entity_words(example))):

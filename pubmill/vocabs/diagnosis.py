@@ -20,7 +20,6 @@ TERMS = tuple(
 """The terms of gu2020 Table 1."""
 
 UNKNOWN = ("[UNK]", "<unk>")
-_PREFIX = {"sentencepiece": "▁"}
 MOST_SPLIT = 20
 """Number of listed words."""
 GATHERED = 10_000
@@ -45,7 +44,7 @@ def diagnose(tokenizer: Tokenizer, words: Mapping[str, int], kind: str) -> dict[
     pieces: Counter[int] = Counter()
     split = occurrences = unknown = 0
     most_split: list[tuple[int, str]] = []
-    model, prefix, lost = tokenizer.model, _PREFIX.get(kind, ""), unknown_id(tokenizer)
+    model, prefix, lost = tokenizer.model, "▁" if kind == "sentencepiece" else "", unknown_id(tokenizer)
     for word in sorted(words):
         count, ids = words[word], [token.id for token in model.tokenize(prefix + word)]
         occurrences += count

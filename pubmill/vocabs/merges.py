@@ -296,7 +296,7 @@ class LikelihoodText(PairedText):
 
     def _best_pair(self) -> tuple[float, int]:
         """Return the largest gain of a candidate, and the pair; minus infinity without candidates."""
-        pairs, counts = self.candidates.pairs, self.candidates.counts
+        pairs, counts = self.candidates.arrays()
         gains = np.where(counts > 0, self._gains(pairs, counts), -np.inf)
         if not len(gains) or (best := gains.max()) == -np.inf:
             return -np.inf, -1
@@ -357,15 +357,9 @@ class _Candidates:
         self._pairs, self._counts = np.zeros(1024, np.int64), np.zeros(1024)
         self._slots: dict[int, int] = {}
 
-    @property
-    def pairs(self) -> NDArray[np.int64]:
-        """All pairs that were set."""
-        return self._pairs[: len(self._slots)]
-
-    @property
-    def counts(self) -> Floats:
-        """Their counts; 0 if a pair no longer occurs."""
-        return self._counts[: len(self._slots)]
+    def arrays(self) -> tuple[NDArray[np.int64], Floats]:
+        """Return all pairs that were set, and their counts; 0 if a pair no longer occurs."""
+        return self._pairs[: len(self._slots)], self._counts[: len(self._slots)]
 
     def __contains__(self, pair: int) -> bool:
         return pair in self._slots

@@ -62,8 +62,7 @@ def normalise(words: Mapping[str, int], lowercase: bool) -> dict[str, int]:
 
 def learn(words: Mapping[str, int], size: int, model: Model, special: Mapping[str, str]) -> tuple[bytes, int]:
     """Return SentencePiece's serialised model of `size` pieces, and the number of words skipped as too long.
-    Equal counts result in equal models. Raises `PubmillError` if SentencePiece cannot make that number of
-    pieces from the words."""
+    Equal counts result in equal models. Raises `PubmillError` if the words do not give so many."""
     short = {word: count for word, count in words.items() if len(word) <= LONGEST}
     written = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder:

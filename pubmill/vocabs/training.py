@@ -2,22 +2,38 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from tokenizers import Tokenizer
+from tokenizers import AddedToken, Tokenizer
+from tokenizers.decoders import ByteLevel as ByteLevelDecoder
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel
+from tokenizers.processors import RobertaProcessing
 
 from pubmill.errors import PubmillError
 from pubmill.recipes import VocabRecipe
 from pubmill.storage.checksums import write_folder_sums
 from pubmill.storage.files import write_json, writing_folder
-from pubmill.vocabs import byte_level, sentencepiece, wordpiece
+from pubmill.vocabs import sentencepiece, wordpiece
 from pubmill.vocabs.diagnosis import diagnose, split_terms
-from pubmill.vocabs.merges import LikelihoodText, PairedText, learn_pieces
+from pubmill.vocabs.merges import Learnt, LikelihoodText, PairedText, learn_pieces
 from pubmill.vocabs.word_counts import merge_counts
 
 MERGING = {"merges": PairedText, "merges-by-likelihood": LikelihoodText}
 """Learner -> the words that it merges."""
+# in fairseq's order; the mask is the last piece of the vocabulary
+FIRST, MASK = ("<s>", "<pad>", "</s>", "<unk>"), "<mask>"
+MARKS = {
+    "bos": "<s>",
+    "cls": "<s>",
+    "pad": "<pad>",
+    "eos": "</s>",
+    "sep": "</s>",
+    "unk": "<unk>",
+    "mask": MASK,
+}
 
 
 @dataclass(frozen=True)
@@ -48,25 +64,50 @@ def _learn_wordpiece(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVoc
         model, too_long = sentencepiece.learn(words, recipe.size, _sentencepiece_model(recipe), special={})
         pieces = sentencepiece.as_wordpiece(sentencepiece.read_pieces(model), recipe.size, wordpiece.SPECIAL)
     tokenizer = wordpiece.make_tokenizer(pieces, recipe.lowercase)
-    return LearntVocabulary(
-        tokenizer, lambda folder: wordpiece.save(tokenizer, recipe.lowercase, folder), words, too_long
-    )
+    return LearntVocabulary(tokenizer, partial(wordpiece.save, tokenizer, recipe.lowercase), words, too_long)
 
 
 def _learn_byte_level(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
-    learnt = learn_pieces(words, recipe.size - 1, byte_level.FIRST, "", byte_level.byte_alphabet())
-    tokenizer = byte_level.make_tokenizer(learnt)
-    return LearntVocabulary(tokenizer, lambda folder: byte_level.save(tokenizer, learnt, folder), words)
+    learnt = learn_pieces(words, recipe.size - 1, FIRST, "", byte_alphabet())
+    tokenizer = _byte_level_tokenizer(learnt)
+    return LearntVocabulary(tokenizer, partial(_save_byte_level, tokenizer, learnt), words)
+
+
+def byte_alphabet() -> list[str]:
+    """Return the 256 characters that represent bytes."""
+    return sorted(ByteLevel.alphabet())
+
+
+def _byte_level_tokenizer(learnt: Learnt) -> Tokenizer:
+    """Return RoBERTa's byte-level byte-pair tokenizer (Radford et al. 2019; lewis2020 section 4.1). Every
+    byte is a piece, so no text is unknown and every text decodes to itself; the pieces begin with `FIRST`,
+    and the mask is added at the end."""
+    pieces = [*learnt.pieces, MASK]
+    ids = {piece: number for number, piece in enumerate(pieces)}
+    tokenizer = Tokenizer(BPE(vocab=ids, merges=learnt.merges, unk_token=None))
+    tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = ByteLevelDecoder()
+    tokenizer.post_processor = RobertaProcessing(("</s>", ids["</s>"]), ("<s>", ids["<s>"]), True, False)
+    marks = [AddedToken(piece, special=True, normalized=False) for piece in FIRST]
+    # as in RoBERTa: the mask replaces a word and the space before it
+    tokenizer.add_special_tokens([*marks, AddedToken(MASK, lstrip=True, special=True, normalized=False)])
+    return tokenizer
+
+
+def _save_byte_level(tokenizer: Tokenizer, learnt: Learnt, folder: Path) -> None:
+    """Write tokenizer.json, vocab.json, merges.txt and tokenizer_config.json."""
+    write_json(folder / "vocab.json", tokenizer.get_vocab())
+    merges = "".join(f"{left} {right}\n" for left, right in learnt.merges)
+    (folder / "merges.txt").write_text(f"#version: 0.2\n{merges}", encoding="utf-8")
+    offsets = {"add_prefix_space": False, "trim_offsets": True}
+    wordpiece.write_tokenizer(tokenizer, folder, MARKS, tokenizer_class="RobertaTokenizer", **offsets)
 
 
 def _learn_sentencepiece(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
     kind, words = _sentencepiece_model(recipe), sentencepiece.normalise(words, recipe.lowercase)
     model, too_long = sentencepiece.learn(words, recipe.size, kind, sentencepiece.SPECIAL)
     tokenizer = sentencepiece.make_tokenizer(sentencepiece.read_pieces(model), kind, recipe.lowercase)
-
-    def save(folder: Path) -> None:
-        sentencepiece.save(tokenizer, model, kind, recipe.lowercase, folder)
-
+    save = partial(sentencepiece.save, tokenizer, model, kind, recipe.lowercase)
     return LearntVocabulary(tokenizer, save, words, too_long)
 
 
@@ -77,16 +118,16 @@ def _sentencepiece_model(recipe: VocabRecipe) -> Literal["unigram", "bpe"]:
 def train(recipe: VocabRecipe, counts: Sequence[Path], output: Path) -> dict[str, object]:
     """Learn a vocabulary from the word counts of a corpus's parts and write its folder: the tokenizer's files
     and diagnosis.json; return the diagnosis."""
-    merged = merge_counts(counts, recipe.splitting(), recipe.most_words, output)
-    trained = learn(recipe, merged.counted.words)
+    words, figures = merge_counts(counts, recipe.splitting(), recipe.most_words, output)
+    trained = learn(recipe, words)
     diagnosis: dict[str, object] = {
-        **merged.figures(),
+        **figures,
         **diagnose(trained.tokenizer, trained.words, recipe.kind),
         "asked": recipe.size,
         "too_long_words": trained.too_long,
         "learner": recipe.learner,
         "terms": split_terms(trained.tokenizer),
-        "sample": "every word of the corpus" if not merged.pruned_words else "the most frequent words",
+        "sample": "every word of the corpus" if not figures["pruned_words"] else "the most frequent words",
     }
     with writing_folder(output) as temporary:
         trained.save(temporary)

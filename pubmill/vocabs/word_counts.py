@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 import duckdb
@@ -33,6 +34,7 @@ METADATA = b"pubmill"
 
 _ASCII_BYTE_LEVEL = re.compile("'(?:[stmd]|re|ve|ll)| ?[A-Za-z]+| ?[0-9]+| ?[^ A-Za-z0-9]+| ")
 
+_SUMS = 'CREATE TABLE words AS SELECT word, sum("count")::BIGINT AS n FROM read_parquet($files) GROUP BY word'
 _PART = "read_parquet(getvariable('part'))"
 _COARSE = f"""
 WITH chunks AS (SELECT unnest(string_split(replace(text, chr(10), ' '), ' ')) AS chunk FROM {_PART})
@@ -54,8 +56,7 @@ UNION ALL SELECT line, count(*) FROM judged WHERE odd GROUP BY line
 
 @dataclass(frozen=True)
 class Counted:
-    """The words of some documents and their counts. `running` is the number of running words, separated by
-    white space."""
+    """The words of some documents and their counts; `running`: number of words separated by white space."""
 
     words: Mapping[str, int]
     documents: int
@@ -136,39 +137,31 @@ def write_counts(part: Path, splitting: Splitting, output: Path) -> Counted:
     return counted
 
 
-@dataclass(frozen=True)
-class MergedCounts:
-    """The words of a corpus from which a vocabulary is learnt. `minimum` is the smallest number of
-    occurrences of a kept word: 1, or as many as needed to keep no more words than requested. `pruned_words`
-    and `pruned_occurrences` count the words that this leaves out."""
+def merge_counts(
+    parts: Sequence[Path], splitting: Splitting, most_words: int, spill: Path
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Sum the counts of all parts; keep at most `most_words` words, the most frequent ones, and return them
+    with the figures of the counts for a diagnosis.
 
-    counted: Counted
-    minimum: int = 1
-    pruned_words: int = 0
-    pruned_occurrences: int = 0
-
-    def figures(self) -> dict[str, int]:
-        """Return the figures of the counts for a diagnosis."""
-        return {
-            "documents": self.counted.documents,
-            "words": self.counted.running,
-            "minimum_count": self.minimum,
-            "pruned_words": self.pruned_words,
-            "pruned_occurrences": self.pruned_occurrences,
-        }
-
-
-def merge_counts(parts: Sequence[Path], splitting: Splitting, most_words: int, spill: Path) -> MergedCounts:
-    """Sum the counts of all parts; keep at most `most_words` words, the most frequent ones. Equally frequent
-    words are kept or left out together. DuckDB spills to a folder beside `spill`. Raises `PubmillError` if
-    the corpus has no words, or if more than `most_words` words are the most frequent."""
+    Equally frequent words are kept or left out together: `minimum_count` is the smallest number of
+    occurrences of a kept word, `pruned_words` and `pruned_occurrences` count the words that this leaves out.
+    DuckDB spills to a folder beside `spill`. Raises `PubmillError` if the corpus has no words, or if more
+    than `most_words` words are the most frequent.
+    """
     metadata = [_part_metadata(part, splitting) for part in parts]
+    documents, running = (sum(int(part[name]) for part in metadata) for name in ("documents", "running"))
     fault = f"{parts[0].parent}: the word counts can't be merged"
     with database(temporary_name(spill), SUMS_MEMORY, fault) as connection:
-        merged = _merge_parts(connection, all_verified(parts), most_words)
-    words, minimum, pruned_words, pruned_occurrences = merged
-    documents, running = (sum(int(part[name]) for part in metadata) for name in ("documents", "running"))
-    if pruned_words and not words:
+        connection.execute(_SUMS, {"files": all_verified(parts)})
+        kinds = connection.execute("SELECT n, count(*) FROM words GROUP BY n ORDER BY n DESC").fetchall()
+        totals = accumulate(number for _, number in kinds)
+        pruned = [kind for kind, total in zip(kinds, totals, strict=True) if total > most_words]
+        minimum = pruned[0][0] + 1 if pruned else 1
+        cursor = connection.execute("SELECT word, n FROM words WHERE n >= ? ORDER BY word", [minimum])
+        words: dict[str, int] = {}
+        while rows := cursor.fetchmany(100_000):
+            words.update(rows)
+    if pruned and not words:
         raise PubmillError(
             f"most_words is {most_words}, but more words than that share the highest frequency in the "
             f"corpus, so none can be kept; raise it"
@@ -177,32 +170,13 @@ def merge_counts(parts: Sequence[Path], splitting: Splitting, most_words: int, s
         raise PubmillError(
             f"the corpus's {documents} documents hold no words to learn a vocabulary from; look at stats.json"
         )
-    return MergedCounts(Counted(words, documents, running), minimum, pruned_words, pruned_occurrences)
-
-
-def _merge_parts(
-    connection: duckdb.DuckDBPyConnection, files: list[str], most_words: int
-) -> tuple[dict[str, int], int, int, int]:
-    connection.execute(
-        'CREATE TABLE words AS SELECT word, sum("count")::BIGINT AS n '
-        "FROM read_parquet($files) GROUP BY word",
-        {"files": files},
-    )
-    kinds = connection.execute("SELECT n, count(*) FROM words GROUP BY n ORDER BY n DESC").fetchall()
-    minimum, kept, pruned_words, pruned_occurrences = 1, 0, 0, 0
-    for count, words in kinds:
-        kept += words
-        if kept > most_words:
-            minimum = max(minimum, count + 1)
-            pruned_words += words
-            pruned_occurrences += count * words
-    cursor = connection.execute(
-        "SELECT word, n FROM words WHERE n >= $minimum ORDER BY word", {"minimum": minimum}
-    )
-    result: dict[str, int] = {}
-    while rows := cursor.fetchmany(100_000):
-        result.update(rows)
-    return result, minimum, pruned_words, pruned_occurrences
+    return words, {
+        "documents": documents,
+        "words": running,
+        "minimum_count": minimum,
+        "pruned_words": sum(number for _, number in pruned),
+        "pruned_occurrences": sum(count * number for count, number in pruned),
+    }
 
 
 def _part_metadata(part: Path, splitting: Splitting) -> dict[str, str | int]:

@@ -11,8 +11,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.pretraining.encoding import make_encoder
 from pubmill.recipes import VocabRecipe
-from pubmill.vocabs.byte_level import FIRST, byte_alphabet
-from pubmill.vocabs.training import learn
+from pubmill.vocabs.training import FIRST, byte_alphabet, learn
 from tests.unit.toy_vocabs import count_texts
 
 RECIPES = (

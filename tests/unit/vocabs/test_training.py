@@ -22,9 +22,8 @@ from pubmill.pretraining.encoding import make_encoder, special_ids
 from pubmill.recipes import VocabRecipe
 from pubmill.storage.files import read_json, write_json
 from pubmill.vocabs import sentencepiece as pieces_of
-from pubmill.vocabs.byte_level import FIRST, MASK
 from pubmill.vocabs.diagnosis import import_vocab
-from pubmill.vocabs.training import learn, train
+from pubmill.vocabs.training import FIRST, MASK, learn, train
 from pubmill.vocabs.word_counts import write_counts
 from pubmill.vocabs.wordpiece import SPECIAL
 from tests.unit.toy_vocabs import RECIPES, TEXTS, count_texts, make_vocab, write_part
