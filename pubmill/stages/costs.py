@@ -109,11 +109,9 @@ def examples_of(spec: DatasetSpec) -> int | None:
 
 
 def operations_of_finetuning(graph: "Graph", run: RunKey, trial: str | None = None) -> float | None:
-    """Return the operations of one run (examples x tokens x epochs); None without a number of examples.
-
-    The epochs are those of the `trial`; of a final run the most that the protocol allows, including the
-    largest number in a grid.
-    """
+    """Return the operations of one run (examples x tokens x epochs); None without a number of examples. The
+    epochs are those of the `trial`; of a final run the most that the protocol allows, including the largest
+    number in a grid."""
     data, spec = graph.specs.datasets[run.dataset], graph.specs.protocols[run.protocol]
     examples = examples_of(data)
     if examples is None:

@@ -60,11 +60,9 @@ class DatasetAccess(GraphPart):
 
     @remembered
     def unmirrored(self, dataset: str) -> list[str]:
-        """Return URLs of the dataset's public files that neither the results nor the mirror have.
-
-        None without a mirror: the network is assumed to have them. The search is made once, so that files
-        that arrive during a run do not change it.
-        """
+        """Return URLs of the dataset's public files that neither the results nor the mirror have. None
+        without a mirror: the network is assumed to have them. The search is made once, so that files that
+        arrive during a run do not change it."""
         sources = self._specs.datasets[dataset].sources.values()
         urls = dict.fromkeys(file.url for file in sources if isinstance(file, File))
         return [url for url in urls if not self._is_at_hand(url)]

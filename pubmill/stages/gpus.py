@@ -20,12 +20,10 @@ FASTEST, PLAIN = ("BERT-base", 128), ("BERT-base, plain methods", 128)
 
 @dataclass(frozen=True)
 class Gpus:
-    """Peaks of GPUs and the share of the peak that training reaches.
-
-    `peaks`: GPU -> operations per second; `shares`: use -> assumed share of the peak. `measured`: (model,
-    length) of the benchmark -> measured share of `device`'s peak; empty if the benchmark was not run.
-    `memory`: GPU -> bytes. `weights`: GPU -> the precision of the weights that fine-tuning computes with.
-    """
+    """Peaks of GPUs and the share of the peak that training reaches. `peaks`: GPU -> operations per second;
+    `shares`: use -> assumed share of the peak. `measured`: (model, length) of the benchmark -> measured share
+    of `device`'s peak; empty if the benchmark was not run. `memory`: GPU -> bytes. `weights`: GPU -> the
+    precision of the weights that fine-tuning computes with."""
 
     peaks: Mapping[str, float]
     shares: Mapping[str, float]

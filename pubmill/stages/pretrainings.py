@@ -65,11 +65,8 @@ class Pretrainings(GraphPart):
 
     def segment_weights(self, recipe: str, step: int) -> dict[str, tuple[str, list[str]]]:
         """Return the weights that a segment needs: the pretraining program's option -> their folder and its
-        files.
-
-        A first segment begins with what the spec says, others with the checkpoint before; a distillation has
-        its teacher in all of them.
-        """
+        files. A first segment begins with what the spec says, others with the checkpoint before; a
+        distillation has its teacher in all of them."""
         spec, previous = self._specs.pretraining[recipe], self.previous_step(recipe, step)
         needed = {}
         if previous is not None:

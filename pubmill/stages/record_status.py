@@ -64,10 +64,8 @@ class Records(GraphPart):
 
     def stale(self, record: str) -> str | None:
         """Return why a record on disk differs from what the current recipes would make; None if it does not.
-
         Examples and weights that changed after it was scored are compared by content; missing ones are not
-        compared.
-        """
+        compared."""
         path = Path(self._paths.at(record))
         try:
             made = read_json(path)
@@ -120,11 +118,9 @@ class Cells(GraphPart):
     """Records behind the cells of tables of results."""
 
     def records(self, table: TableSpec, column: ColumnSpec, row: RowSpec) -> list[str]:
-        """Return the records of one cell.
-
-        There are none if the paper copied the cell from another paper, if the model is a pipeline that does
-        not predict the row's dataset, or if the column has no setting for it.
-        """
+        """Return the records of one cell. There are none if the paper copied the cell from another paper, if
+        the model is a pipeline that does not predict the row's dataset, or if the column has no setting for
+        it."""
         model = table.model_of(column, row)
         assert model
         if table.copied_from(column, row):

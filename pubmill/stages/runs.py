@@ -212,11 +212,9 @@ class Runs(GraphPart):
 
 
 class SeedCounts:
-    """Numbers of seeds by run. A run without one gets the first seeds, which decide nothing yet.
-
-    They are decided and kept in a file when Snakemake starts, so that all its jobs see the same graph.
-    `every`: count all seeds that protocols have, to plan which of them to make.
-    """
+    """Numbers of seeds by run. A run without one gets the first seeds, which decide nothing yet. They are
+    decided and kept in a file when Snakemake starts, so that all its jobs see the same graph. `every`: count
+    all seeds that protocols have, to plan which of them to make."""
 
     def __init__(self, study: Study, paths: Paths, every: bool) -> None:
         self._file = Path(paths.seeds(study.study))

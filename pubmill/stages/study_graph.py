@@ -9,14 +9,11 @@ from pubmill.specs.study import Study
 from pubmill.stages.all_stages import stages
 from pubmill.stages.audited_tables import AuditedTables
 from pubmill.stages.contamination_jobs import ContaminationStage
-from pubmill.stages.content_digests import Digests
 from pubmill.stages.corpus_jobs import Corpora
 from pubmill.stages.dataset_access import DatasetAccess
-from pubmill.stages.dataset_jobs import Datasets
-from pubmill.stages.dataset_page_jobs import DatasetPages
+from pubmill.stages.dataset_jobs import DatasetPages, Datasets
 from pubmill.stages.fact_table_jobs import DatasetFacts, FactTables
 from pubmill.stages.gpus import NO_GPUS, Gpus
-from pubmill.stages.model_access import ModelAccess
 from pubmill.stages.model_facts import ModelFacts
 from pubmill.stages.model_jobs import Models
 from pubmill.stages.params_text import recipe_argument
@@ -31,8 +28,8 @@ from pubmill.stages.source_jobs import Sources
 from pubmill.stages.stage import GraphPart, Stage
 from pubmill.stages.table_datasets import TableDatasets
 from pubmill.stages.table_jobs import Tables
-from pubmill.stages.table_models import TableModels
-from pubmill.stages.user_folders import UserFolders
+from pubmill.stages.table_models import ModelAccess, TableModels
+from pubmill.stages.user_folders import Digests, UserFolders
 from pubmill.stages.vocabularies import Vocabularies
 from pubmill.storage.result_paths import paths_of_scale
 
@@ -46,12 +43,9 @@ def part(kind: type[Of]) -> cached_property[Of]:
 
 
 class Graph:
-    """The artefacts of one study: the path, inputs and recipe of each.
-
-    Its parts, and the stages by the names of their rules, are constructed when they are first used.
-    `every_seed`: with all seeds of protocols that decide how many they run, to plan which of them to make.
-    `gpus`: those for which jobs request time.
-    """
+    """The artefacts of one study: the path, inputs and recipe of each. Its parts, and the stages by the names
+    of their rules, are constructed when they are first used. `every_seed`: with all seeds of protocols that
+    decide how many they run, to plan which of them to make. `gpus`: those for which jobs request time."""
 
     def __init__(self, study: Study, specs: Specs, every_seed: bool = False, gpus: Gpus = NO_GPUS) -> None:
         self.study = study

@@ -17,11 +17,9 @@ _LOSS = re.compile(r"\bloss\b")
 
 
 def last_lines(path: str, since: float) -> list[str]:
-    """Return the lines at the end of a log that are not blank; none if it was not written `since` a time,
-    in seconds since the epoch: the log of an earlier run says nothing about a job that waits in a queue.
-
-    A line that was overwritten with carriage returns is what it was last.
-    """
+    """Return the lines at the end of a log that are not blank; none if it was not written `since` a time, in
+    seconds since the epoch: the log of an earlier run says nothing about a job that waits in a queue. A line
+    that was overwritten with carriage returns is what it was last."""
     try:
         with Path(path).open("rb") as file:
             if os.fstat(file.fileno()).st_mtime < since - CLOCK_SECONDS:

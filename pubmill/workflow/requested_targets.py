@@ -1,7 +1,5 @@
-"""Report requested targets that no rule can make, before Snakemake builds its graph.
-
-Otherwise Snakemake reports a `MissingRuleException`, or the `KeyError` of a function that looks up a name.
-"""
+"""Report requested targets that no rule can make, before Snakemake builds its graph. Otherwise Snakemake
+reports a `MissingRuleException`, or the `KeyError` of a function that looks up a name."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
@@ -43,11 +41,9 @@ def check_asked(
     studies: Path,
 ) -> None:
     """Raise a `PubmillError` for requested targets that no rule can make, or for all files that requested
-    datasets lack.
-
-    `files`: all requested files; `lost`: those that no rule makes; `many`: requested rules with wildcards in
-    their outputs; `patterns`: rule -> its outputs, with the names of wildcards in braces.
-    """
+    datasets lack. `files`: all requested files; `lost`: those that no rule makes; `many`: requested rules
+    with wildcards in their outputs; `patterns`: rule -> its outputs, with the names of wildcards in
+    braces."""
     wrong = [_several_files_message(rule, patterns[rule]) for rule in sorted(many)]
     wrong += [text for file in sorted(files) for text in _unknown_names(file, graph)]
     if not wrong:

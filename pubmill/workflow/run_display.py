@@ -1,8 +1,6 @@
-"""Display of a run: a Snakemake log handler that shows stages and running jobs instead of single events.
-
-On a terminal it redraws one line per stage and per running job; elsewhere it prints a line per finished job.
-Snakemake's own warnings and errors are always shown, and its full log stays in `.snakemake/log`.
-"""
+"""Display of a run: a Snakemake log handler that shows stages and running jobs instead of single events. On a
+terminal it redraws one line per stage and per running job; elsewhere it prints a line per finished job.
+Snakemake's own warnings and errors are always shown, and its full log stays in `.snakemake/log`."""
 
 import os
 import sys

@@ -30,11 +30,9 @@ FINETUNING, PRETRAINING = "scripts/finetune.py", "scripts/pretrain.py"
 
 
 def begin(workflow: Any, graph: Graph, sources: Mapping[str, Mapping[str, str]]) -> FileLock:
-    """Lock the results for a run and return the lock; raise a `PubmillError` if the run cannot start.
-
-    The error names all files that cannot be reached at once, instead of one job failing after another.
-    `sources`: digests of the sources when the graph was built, which jobs compare (`run_sources`).
-    """
+    """Lock the results for a run and return the lock; raise a `PubmillError` if the run cannot start. The
+    error names all files that cannot be reached at once, instead of one job failing after another. `sources`:
+    digests of the sources when the graph was built, which jobs compare (`run_sources`)."""
     held = lock_results(graph.results)
     wanted = required_files((job for job in jobs_in(workflow.dag) if job.to_do), graph)
     if missing := out_of_reach(wanted, graph.study.mirror):
@@ -98,11 +96,9 @@ def _fetch_advice(workflow: Any) -> str:
 
 
 def begin_run(results: Path, run: str) -> None:
-    """Record the name of a run's Slurm jobs, unless Slurm still has jobs of the previous run.
-
-    A killed Snakemake cannot cancel its jobs. They continue, and their output counts as finished; a second
-    Snakemake would submit the same work again. Raise a `PubmillError` that names such jobs.
-    """
+    """Record the name of a run's Slurm jobs, unless Slurm still has jobs of the previous run. A killed
+    Snakemake cannot cancel its jobs. They continue, and their output counts as finished; a second Snakemake
+    would submit the same work again. Raise a `PubmillError` that names such jobs."""
     noted = results / ".slurm-run"
     earlier = noted.read_text(encoding="utf-8").strip() if noted.is_file() else ""
     left = _jobs_named(earlier) if earlier else []

@@ -1,8 +1,6 @@
-"""Work that Snakemake repeats for each of a study's thousands of jobs, done once.
-
-All answers stay Snakemake's own: tests/unit/workflow/test_snakemake_speed.py compares both. Snakemake's
-version is pinned; a new one that lacks a replaced method fails that test.
-"""
+"""Work that Snakemake repeats for each of a study's thousands of jobs, done once. All answers stay
+Snakemake's own: tests/unit/workflow/test_snakemake_speed.py compares both. Snakemake's version is pinned; a
+new one that lacks a replaced method fails that test."""
 
 import gc
 import inspect
@@ -189,11 +187,9 @@ def check_groups(dag: Any) -> None:
 
 
 def look_again(scheduler: Any, delay: float) -> None:
-    """Look for jobs to start after a delay, unless such a look is waited for already.
-
-    Snakemake begins another wait with each look and with each job that ends, and each look begins the next
-    wait, so that a run of a thousand jobs looks a thousand times a second.
-    """
+    """Look for jobs to start after a delay, unless such a look is waited for already. Snakemake begins
+    another wait with each look and with each job that ends, and each look begins the next wait, so that a run
+    of a thousand jobs looks a thousand times a second."""
 
     def look() -> None:
         scheduler.look_is_due = False
