@@ -8,16 +8,7 @@ from typing import Any
 
 from snakemake.api import SnakemakeApi
 from snakemake.io import is_callable
-from snakemake.settings.types import (
-    ConfigSettings,
-    DAGSettings,
-    ExecutionSettings,
-    OutputSettings,
-    Quietness,
-    RemoteExecutionSettings,
-    ResourceSettings,
-    SchedulingSettings,
-)
+from snakemake.settings import types
 
 from pubmill.errors import PubmillError
 from pubmill.planning.job import Job
@@ -32,13 +23,13 @@ def jobs_of(root: Path, config: Mapping[str, Any], targets: Sequence[str] = ()) 
     `config` overrides config.yaml. Raise a `PubmillError` with Snakemake's message if the graph cannot be
     built."""
     try:
-        with without_collection(), SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
+        with without_collection(), SnakemakeApi(types.OutputSettings(quiet={types.Quietness.ALL})) as api:
             workflow = api.workflow(
-                resource_settings=ResourceSettings(cores=1),
-                config_settings=ConfigSettings(config=config),
+                resource_settings=types.ResourceSettings(cores=1),
+                config_settings=types.ConfigSettings(config=config),
                 snakefile=root / "Snakefile",
             )
-            settings = DAGSettings(targets=set(targets), force_incomplete=True)
+            settings = types.DAGSettings(targets=set(targets), force_incomplete=True)
             dag = workflow.dag(dag_settings=settings)
             return _listed_jobs(dag.workflow_api._workflow, dag.dag_settings)
     except SystemExit as error:
@@ -47,14 +38,14 @@ def jobs_of(root: Path, config: Mapping[str, Any], targets: Sequence[str] = ()) 
         raise PubmillError(str(error)) from None
 
 
-def _listed_jobs(workflow: Any, settings: DAGSettings) -> list[Job]:
+def _listed_jobs(workflow: Any, settings: types.DAGSettings) -> list[Job]:
     """Return the jobs of a workflow; of its graph, only the part of which something is made is built.
     Snakemake's only public way to the graph is a dry run, which takes twice as long because it formats the
     message of every job. Its private methods are safe to use here because its version is pinned."""
     workflow.dag_settings = settings
-    workflow.execution_settings = ExecutionSettings(lock=False)
-    workflow.scheduling_settings = SchedulingSettings()
-    workflow.remote_execution_settings = RemoteExecutionSettings()
+    workflow.execution_settings = types.ExecutionSettings(lock=False)
+    workflow.scheduling_settings = types.SchedulingSettings()
+    workflow.remote_execution_settings = types.RemoteExecutionSettings()
     workflow._prepare_dag(forceall=False, ignore_incomplete=False, lock_warn_only=True, nolock=True)
     dag, build = workflow.dag, workflow.dag.init
     unmade: UnmadeJobs | None = None
@@ -114,9 +105,10 @@ class UnmadeJobs:
 
 
 def unmade_jobs(dag: Any) -> UnmadeJobs | None:
-    """Walk over the rules from the targets of a graph that is not built; None if Snakemake has to build all of it. It has to
-    if several rules make a file, or if a file is missing that none makes: it chooses, and reports errors. It
-    also has to if something that was made is behind a job that was not: that may run again."""
+    """Walk over the rules from the targets of a graph that is not built; None if Snakemake has to build all
+    of it. It has to if several rules make a file, or if a file is missing that none makes: it chooses, and
+    reports errors. It also has to if something that was made is behind a job that was not: that may run
+    again."""
     unmade, seen, producers = UnmadeJobs(), set[str](), cache(dag.output_index.match_producers)
     waiting = [*map(str, dag.targetfiles)]
     for rule in dag.targetrules:

@@ -56,9 +56,9 @@ async def _record_if_successful(self: PersistenceBase, job: Job) -> None:
 
 
 def forget_failed_jobs() -> None:
-    """Keep Snakemake from recording, in this process, the parameters of jobs that failed.
-    Snakemake 9 records them as if the job's output had been made with them
-    (https://github.com/snakemake/snakemake/issues/3808), and deletes that output. If files further down the
-    graph exist from before a recipe was changed, the next run then finds nothing to do, and they stay stale.
-    Without the new record the old one stays, so that Snakemake sees the changed parameters."""
+    """Keep Snakemake from recording, in this process, the parameters of jobs that failed. Snakemake 9 records
+    them as if the job's output had been made with them (https://github.com/snakemake/snakemake/issues/3808),
+    and deletes that output. If files further down the graph exist from before a recipe was changed, the next
+    run then finds nothing to do, and they stay stale. Without the new record the old one stays, so that
+    Snakemake sees the changed parameters."""
     Job.postprocess, PersistenceBase.finished = _postprocess_and_mark, _record_if_successful
