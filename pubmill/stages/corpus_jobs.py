@@ -11,7 +11,7 @@ from pubmill.messages.wording import repeated
 from pubmill.recipes import corpora
 from pubmill.specs import corpus_specs
 from pubmill.stages.costs import MEASURED_FILES, PMC_SHARD
-from pubmill.stages.ncbi_files import packages, pmc_shards, pubmed_files
+from pubmill.stages.source_jobs import packages, pmc_shards, pubmed_files
 from pubmill.stages.stage import (
     ASSUMED,
     HOUR,

@@ -57,11 +57,6 @@ class Datasets(GraphPart):
             "copies": [self.copy(file) for file in spec.concepts.files],
         }
 
-    def concepts_recipe(self, dataset: str) -> ConceptsRecipe:
-        """Return the ConceptsRecipe of a dataset."""
-        spec = self._specs.datasets[dataset]
-        return ConceptsRecipe(dataset=dataset, splits=spec.splits, access=spec.access)
-
     def is_made_up(self, dataset: str) -> bool:
         """Return whether the scale gives the dataset other files than the published ones."""
         return dataset in self._specs.scale.datasets
@@ -103,7 +98,8 @@ class Concepts(Stage):
         return {**self.graph.datasets.concept_inputs(wildcards.dataset)}
 
     def recipe_of(self, wildcards: Any) -> ConceptsRecipe:
-        return self.graph.datasets.concepts_recipe(wildcards.dataset)
+        spec = self._specs.datasets[wildcards.dataset]
+        return ConceptsRecipe(dataset=wildcards.dataset, splits=spec.splits, access=spec.access)
 
 
 SPEC_FIELDS = (

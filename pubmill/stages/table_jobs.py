@@ -8,10 +8,9 @@ from typing import NamedTuple
 from pubmill.recipes.tables import NOT_RUN, Column, Equivalence, Row, TableRecipe, project, table_title
 from pubmill.specs import DatasetSpec, TableSpec
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
-from pubmill.stages.cell_reasons import cell_reasons
-from pubmill.stages.referenced_tables import TableReferences, part_of
 from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage, remembered
 from pubmill.stages.supplied_predictions import NOT_FINE_TUNED
+from pubmill.stages.table_cells import TableReferences, cell_reasons, part_of
 from pubmill.storage.result_paths import BELOW
 
 COPIED = "the paper copied this value from {} ({}), so no run of its own stands behind it"

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from pubmill.errors import PubmillError
@@ -97,20 +98,17 @@ class Digests:
                 lines = []
             for line in lines:
                 if entry := _entry(line):
-                    name, state, digest = entry
-                    self._known[name] = (state, digest)
+                    self._known[entry[0]] = entry[1:]
         return self._known
 
     def _append_line(self, line: list[str | int]) -> None:
-        try:
+        with suppress(OSError):  # a results folder that is read only
             self.store.parent.mkdir(parents=True, exist_ok=True)
             to = os.open(self.store, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             try:
                 os.write(to, json.dumps(line).encode() + b"\n")
             finally:
                 os.close(to)
-        except OSError:
-            pass  # a results folder that is read only
 
 
 def _entry(line: str) -> tuple[str, list[int], str] | None:
