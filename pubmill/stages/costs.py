@@ -2,9 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pubmill.stages.study_graph import Graph
-
 from pubmill.examples.kind_facts import FACTS
 from pubmill.optimisers import OPTIMISERS
 from pubmill.pretraining.arithmetic import SIZES, NetworkShape, operations, parameters, shape_of
@@ -16,13 +13,13 @@ from pubmill.stages.gpus import Gpus
 from pubmill.stages.stage import HOUR, Needs
 from pubmill.storage.result_paths import RunKey
 
+if TYPE_CHECKING:
+    from pubmill.stages.study_graph import Graph
+
 PIECES = 30_522
 """Assumed size of a vocabulary that is not learnt here: BERT's."""
-
 COUNTED = ("examples", "sentences", "questions")
 """Counts that may serve as a dataset's number of examples; the first known one is used."""
-
-
 MEASURED_FILES = "measured: benchmarks/README.md, files of 30,000 citations"
 MEASURED_PARTS = "measured a document: benchmarks/README.md; assumed: 30,000 documents a part"
 SENTENCEPIECE = Needs(16_000, 8 * HOUR)

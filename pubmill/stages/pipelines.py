@@ -99,9 +99,7 @@ class Pipelines(GraphPart):
         if model in self.supplied.names():
             seeds = self.supplied.seeds(model, dataset)
             return [BELOW.record(*self.run(model, dataset, seed)) for seed in seeds]
-        known = dataset in self._spacy_weights(model).types
-        record = BELOW.record(*self.run(model, dataset))
-        return [record] if known else []
+        return [] if self.why_not(model, dataset) else [BELOW.record(*self.run(model, dataset))]
 
     def split(self, model: str, dataset: str) -> str:
         """Return the split that is predicted: test, or for supplied predictions the dataset's last one."""

@@ -1,4 +1,4 @@
-"""Source files: names of PubMed's files, of PMC's shards and packages; downloads; copies of the user's own."""
+"""Source files: names of PubMed's files, of PMC's shards and packages; downloads; copies of users' files."""
 
 import itertools
 import re

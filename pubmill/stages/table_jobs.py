@@ -34,11 +34,6 @@ class Shown(NamedTuple):
     missing: dict[str, str]
 
 
-def _folder(path: str) -> str:
-    """Return the folder of a record: a table reads folds in the order of their names."""
-    return path.rpartition("/")[0]
-
-
 def _all_paths(records: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
     """Return the paths of records by column and row, in order."""
     return [path for rows in records.values() for paths in rows.values() for path in paths]
@@ -116,11 +111,6 @@ class Tables(GraphPart):
                 if spec.model_of(column, row) in self._specs.models and spec.dataset_of(column, row) in known:
                     yield column.name, row.name, self.graph.cells.records(spec, column, row)
 
-    def shown_records(self, table: str) -> dict[str, dict[str, list[str]]]:
-        """Return the records that a table shows, including those of `found`."""
-        made, beside = self.records(table), self.found(table).records
-        return {column: made.get(column, {}) | beside.get(column, {}) for column in [*made, *beside]}
-
     def found_records(self, table: str) -> list[str]:
         """Return the records of `found` that are on disk."""
         return self.graph.records.at_hand(_all_paths(self.found(table).records))
@@ -189,8 +179,9 @@ class Tables(GraphPart):
         )
 
     def _shown(self, table: str) -> Shown:
-        beside = self.found(table).records
-        return Shown(self.shown_records(table), beside, self._missing_reasons(table))
+        made, beside = self.records(table), self.found(table).records
+        shown = {column: made.get(column, {}) | beside.get(column, {}) for column in [*made, *beside]}
+        return Shown(shown, beside, self._missing_reasons(table))
 
     def _on_disk(self, table: str) -> Shown:
         """Return what is on disk of a table that the study does not make."""
@@ -203,6 +194,11 @@ class Tables(GraphPart):
         """Return the recipe of a table without references to others."""
         spec, columns = self._specs.tables[table], self.graph.table_models.columns(table)
         cells = [(column, row) for column in columns if column.model for row in spec.rows]
+
+        def folder(path: str) -> str:
+            """Return the folder of a record: a table reads folds in the order of their names."""
+            return path.rpartition("/")[0]
+
         return project(
             TableRecipe,
             spec,
@@ -218,7 +214,7 @@ class Tables(GraphPart):
             reasons=cell_reasons(spec, columns, self._specs),
             differences=(),
             records={
-                column: {row: tuple(sorted(paths, key=_folder)) for row, paths in rows.items()}
+                column: {row: tuple(sorted(paths, key=folder)) for row, paths in rows.items()}
                 for column, rows in shown.records.items()
             },
             found=tuple(f"{column}/{row}" for column, rows in shown.found.items() for row in rows),
@@ -275,9 +271,10 @@ class Tables(GraphPart):
         )
 
     def _equivalence(self, table: TableSpec) -> Equivalence:
-        """Return how verdicts are reached: the margin of each row, composite and difference, and the runs of
-        each row."""
-        rule = self._specs.protocols[table.protocol].equivalence
+        """Return how verdicts are reached: the margin of each row, composite and difference, and how many
+        runs of a model the paper had of each row's dataset, or of its folds together."""
+        protocol = self._specs.protocols[table.protocol]
+        rule, parts = protocol.equivalence, self.graph.runs.parts
         composites = {composite.name: "default" for composite in table.composites}
         of = {row.name: row.dataset for row in table.rows} | composites
         of |= {one.name: of[one.row] for one in table.differences}
@@ -287,13 +284,10 @@ class Tables(GraphPart):
             margins={
                 name: rule.margins.get(dataset, rule.margins["default"]) for name, dataset in of.items()
             },
-            runs={row.name: self._paper_runs(table, row.dataset) for row in table.rows},
+            runs={
+                row.name: sum(map(protocol.runs, parts(table.protocol, row.dataset))) for row in table.rows
+            },
         )
-
-    def _paper_runs(self, table: TableSpec, row: str) -> int:
-        """Return how many runs of a model the paper had of a dataset, or of its folds together."""
-        protocol = self._specs.protocols[table.protocol]
-        return sum(map(protocol.runs, self.graph.runs.parts(table.protocol, row)))
 
     def _missing_reasons(self, table: str) -> dict[str, str]:
         """Return why columns, rows and single cells (`column/row`) have no score of ours."""

@@ -15,8 +15,6 @@ from pubmill.planning.job import Job
 from pubmill.workflow.causes import NOT_MADE, cause_of, choice_of, with_grid_causes
 from pubmill.workflow.snakemake_speed import without_collection
 
-CHOICES = ("choose", "choose_for_model")
-
 
 def jobs_of(root: Path, config: Mapping[str, Any], targets: Sequence[str] = ()) -> list[Job]:
     """Return all jobs behind the targets, including finished ones; without targets, those of the whole study.
@@ -60,21 +58,16 @@ def _listed_jobs(workflow: Any, settings: types.DAGSettings) -> list[Job]:
 
     dag.init = build_what_is_made
     workflow._build_dag()  # which checks the request first
-    listed = [*jobs_in(dag), *(unmade.listed(_made_again(dag)) if unmade else ())]
+    made_again = {str(file) for job in dag.jobs if dag.needrun(job) for file in job.output}
+    listed = [*jobs_in(dag), *(unmade.listed(made_again) if unmade else ())]
     return with_grid_causes(listed, _chosen(dag))
-
-
-def _made_again(dag: Any) -> set[str]:
-    """Return the files of the graph's jobs that will run."""
-    return {str(file) for job in dag.jobs if dag.needrun(job) for file in job.output}
 
 
 def _chosen(dag: Any) -> set[tuple[str, ...]]:
     """Return the protocol, dataset and setting of each choice of hyper-parameters that is made."""
-    choices = [job for job in dag.jobs if job.rule.name in CHOICES]
-    return {
-        choice_of(job.wildcards_dict) for job in choices if all(Path(one).is_file() for one in job.output)
-    }
+    choices = [job for job in dag.jobs if job.rule.name in ("choose", "choose_for_model")]
+    made = (job for job in choices if all(Path(one).is_file() for one in job.output))
+    return {choice_of(job.wildcards_dict) for job in made}
 
 
 def jobs_in(dag: Any) -> Iterator[Job]:
