@@ -63,10 +63,9 @@ class Corpora(GraphPart):
 
     def source(self, name: str) -> corpus_specs.Source:
         """Return the spec of a source, by its name."""
-        for corpus in self._specs.corpora.values():
-            for source in corpus.sources:
-                if source.name == name:
-                    return source
+        sources = (source for corpus in self._specs.corpora.values() for source in corpus.sources)
+        if found := next((source for source in sources if source.name == name), None):
+            return found
         raise PubmillError(f"no corpus has a source {name!r}")
 
     @remembered
@@ -119,13 +118,9 @@ class Corpora(GraphPart):
 
     def raw(self, source: str, shard: str) -> str:
         """Return the raw file behind a parsed shard."""
-        return self._files_with(source, shard)[shard]
+        return self.files_with(source, shard)[shard]
 
-    def place(self, source: str, shard: str) -> int:
-        """Return the number of a shard among those of its source, in the first corpus that has it."""
-        return list(self._files_with(source, shard)).index(shard)
-
-    def _files_with(self, source: str, shard: str) -> dict[str, str]:
+    def files_with(self, source: str, shard: str) -> dict[str, str]:
         """Return raw files by shard, of the first corpus with such a source that has this shard."""
         for corpus, spec in self._specs.corpora.items():
             if any(one.name == source for one in spec.sources):
@@ -212,7 +207,7 @@ class ParsingStage(FileStage):
         return {"raw": self.graph.corpora.raw(wildcards.source, wildcards.shard)}
 
     def place_of(self, wildcards: Any) -> int:
-        return self.graph.corpora.place(wildcards.source, wildcards.shard)
+        return list(self.graph.corpora.files_with(wildcards.source, wildcards.shard)).index(wildcards.shard)
 
     def owner_of(self, wildcards: Any) -> str:
         return str(wildcards.source)

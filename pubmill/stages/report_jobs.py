@@ -84,15 +84,9 @@ class ReportStage(Stage):
     def statement_files(self, specs: Path) -> list[str]:
         """Return the specs with statements on the methods of these papers."""
         papers = self.papers()
-        known: dict[str, Mapping[str, Spec]] = {
-            "corpora": self._specs.corpora,
-            "vocabs": self._specs.vocabs,
-            "pretraining": self._specs.pretraining,
-            "protocols": self._specs.protocols,
-            "datasets": self._specs.datasets,
-            "models": self._specs.models,
-            "tables": {**self._specs.tables, **self._specs.fact_tables},
-        }
+        kinds = ("corpora", "vocabs", "pretraining", "protocols", "datasets", "models")
+        known: dict[str, Mapping[str, Spec]] = {kind: getattr(self._specs, kind) for kind in kinds}
+        known["tables"] = {**self._specs.tables, **self._specs.fact_tables}
         return [
             spec_file(specs, f"{kind}/{name}.yaml")
             for kind, of_kind in known.items()

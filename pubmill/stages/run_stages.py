@@ -85,11 +85,10 @@ class FineTuning(TrainingStage):
         """Yield the jobs that make the examples of a run, and the model that it begins with."""
         run = run_of(wildcards)
         yield Origin(Convert, {"dataset": run.dataset})
-        start = self.graph.runs.protocol(run.protocol).start(run.dataset, run.setting)
-        if start is None:
-            yield Origin(ExportModel, {"model": run.model})
-        else:
+        if start := self.graph.runs.protocol(run.protocol).start(run.dataset, run.setting):
             yield Origin(Finetune, run._replace(dataset=start)._asdict())
+        else:
+            yield Origin(ExportModel, {"model": run.model})
 
 
 class TrialStage(FineTuning):
@@ -185,8 +184,7 @@ class Finetune(FineTuning):
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
         yield from self.trained_from(wildcards)
-        choice = self.graph.runs.choice(run_of(wildcards))
-        if choice:
+        if choice := self.graph.runs.choice(run_of(wildcards)):
             names = {key: name for key, name in choice._asdict().items() if name is not None}
             yield Origin(ChooseForModel if choice.model else Choose, names)
 

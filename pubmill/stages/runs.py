@@ -60,13 +60,8 @@ class Runs(GraphPart):
             raise PubmillError(fault)
 
     def _check_names(self, run: RunKey) -> None:
-        known: dict[str, Mapping[str, object]] = {
-            "protocols": self._specs.protocols,
-            "models": self._specs.models,
-            "datasets": self._specs.datasets,
-        }
-        for (kind, there), name in zip(known.items(), run[:3], strict=True):
-            if name not in there:
+        for kind, name in zip(("protocols", "models", "datasets"), run[:3], strict=True):
+            if name not in getattr(self._specs, kind):
                 raise PubmillError(f"there is no specs/{kind}/{name}.yaml")
         settings = self._specs.protocols[run.protocol].settings
         if run.setting not in settings:

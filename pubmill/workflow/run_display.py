@@ -77,7 +77,8 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_ERROR:
             self._say([run_lines.failed_line(ended)] if ended else [])
         elif event == LogEvent.JOB_FINISHED:
-            self._say_finished(ended, record.created)
+            if ended and not self.live:
+                self._say([run_lines.finished_line(ended, self.progress, record.created)])
         elif self._is_shown(record):
             self._say(self.format(record).splitlines())
 
@@ -92,10 +93,6 @@ class LogHandler(LogHandlerBase):
             return event in (None, LogEvent.ERROR) and not any(part in text for part in FAILED_JOB)
         known = bool(self.progress.planned) or text.startswith(ROUTINE)
         return event is None and record.levelno >= INFO and not known
-
-    def _say_finished(self, job: StartedJob | None, now: float) -> None:
-        if job and not self.live:
-            self._say([run_lines.finished_line(job, self.progress, now)])
 
     def _say(self, lines: Iterable[str]) -> None:
         """Print lines, above the display if there is one."""
