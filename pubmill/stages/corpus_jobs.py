@@ -98,8 +98,7 @@ class Corpora(GraphPart):
         folder = self.graph.folders.require(key, f"corpus {corpus}")
         if not folder.is_dir():
             raise PubmillError(f"corpus {corpus}: {folder} (local_files.{key}) is not a folder")
-        files = sorted(folder.glob(pattern))
-        if not files:
+        if not (files := sorted(folder.glob(pattern))):
             raise PubmillError(
                 f"corpus {corpus}: no file in {folder} matches {pattern!r} (local_files.{key})"
             )

@@ -55,9 +55,8 @@ def operations_of_pretraining(graph: "Graph", name: str, first: int, last: int) 
 
 def operations_of_segment(graph: "Graph", name: str, step: int) -> float:
     """Return the operations of the segment of a recipe that ends at `step`."""
-    return operations_of_pretraining(
-        graph, name, graph.pretrainings.previous_step(name, step) or first_step(graph, name), step
-    )
+    first = graph.pretrainings.previous_step(name, step) or first_step(graph, name)
+    return operations_of_pretraining(graph, name, first, step)
 
 
 def first_step(graph: "Graph", name: str) -> int:
@@ -121,10 +120,8 @@ def operations_of_finetuning(graph: "Graph", run: RunKey, trial: str | None = No
         epochs = [spec.points(data, run.model, choosing)[trial].get("epochs", recipe.get("epochs", 0))]
     assumed = FACTS[data.kind].subwords
     length = min(assumed, recipe.get("max_length", 512) or assumed)
-    seen = float(examples * max(epochs))
-    return operations(
-        shape_of_model(graph, run.model), seen * length, seen * length**2, seen * length, whole=True
-    )
+    shape, seen = shape_of_model(graph, run.model), float(examples * max(epochs))
+    return operations(shape, seen * length, seen * length**2, seen * length, whole=True)
 
 
 def parameters_of_recipe(graph: "Graph", recipe: str) -> int:

@@ -50,9 +50,8 @@ class Records(GraphPart):
     def pipeline_recipe(self, model: str, dataset: str, seed: int = 1) -> ScoringRecipe:
         """Return the ScoringRecipe of a run that is not fine-tuned here; a pipeline has only one."""
         recipe = self.graph.pipelines.scoring_recipe(model, dataset, seed)
-        return replace(
-            recipe, made_by=self.graph.record_digests.made_by(self.graph.pipelines.run(model, dataset)[0])
-        )
+        run, _ = self.graph.pipelines.run(model, dataset)
+        return replace(recipe, made_by=self.graph.record_digests.made_by(run))
 
     def at_hand(self, records: Sequence[str]) -> list[str]:
         """Return those records that are on disk; paths are below the results folder."""
@@ -89,9 +88,8 @@ class Records(GraphPart):
     def _examples_differ(self, made: dict[str, Any], record: Path) -> bool:
         hashes = {**made["trained_on_sha256"], made["split"]: made["data_sha256"]}
         files = {Path(self._paths.examples(made["dataset"], split)): sha for split, sha in hashes.items()}
-        return any(
-            _is_newer(file, record) and self.graph.digests.of(file) != sha for file, sha in files.items()
-        )
+        newer = {file: sha for file, sha in files.items() if _is_newer(file, record)}
+        return any(self.graph.digests.of(file) != sha for file, sha in newer.items())
 
     def _weights_differ(self, made: dict[str, Any], record: Path) -> bool:
         if made["protocol"] == OFF_THE_SHELF:
@@ -154,9 +152,8 @@ class RecordDigests(GraphPart):
         if run.protocol != OFF_THE_SHELF:
             return self.digest(Origin(Score, run._asdict()))
         if run.model in self.graph.pipelines.supplied.names():
-            return self.digest(
-                Origin(stages()[SCORE_SUPPLIED], {"submission": run.model, "dataset": run.dataset})
-            )
+            names = {"submission": run.model, "dataset": run.dataset}
+            return self.digest(Origin(stages()[SCORE_SUPPLIED], names))
         return self.digest(Origin(ScoreAnnotation, {"pipeline": run.model, "dataset": run.dataset}))
 
     def digest(self, job: Origin) -> str:

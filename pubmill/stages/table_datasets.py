@@ -33,19 +33,15 @@ class TableDatasets(GraphPart):
 
     def _protocols_and_settings(self, table: TableSpec, dataset: str) -> list[tuple[ProtocolSpec, str]]:
         """Return the protocols and settings of the runs on a dataset."""
-        cells = [
-            (table.protocol_of(column, row), column, row)
+        pairs = {
+            (table.protocol_of(column, row), setting)
             for column in table.columns
             for row in table.rows
             if table.dataset_of(column, row) == dataset
-        ]
-        pairs = {
-            (protocol, setting)
-            for protocol, column, row in cells
             for setting in table.settings_of(column, row)
-            if setting in self._specs.protocols[protocol].settings
         }
-        return [(self._specs.protocols[protocol], setting) for protocol, setting in sorted(pairs)]
+        runs = [(self._specs.protocols[protocol], setting) for protocol, setting in sorted(pairs)]
+        return [(protocol, setting) for protocol, setting in runs if setting in protocol.settings]
 
     def known_rows(self, table: TableSpec) -> list[str]:
         """Return the datasets of rows and cells that have a spec, whether or not the study requests them."""

@@ -41,7 +41,7 @@ def speed_up() -> None:
     Dag._check_groups = check_groups
     Scheduler._schedule_reevalutation = look_again
     File.exists = is_there
-    File.is_storage = property(is_in_storage)
+    File.is_storage = property(lambda file: is_flagged(file, "storage_object"))
     io.IOCache.mtime_inventory = take_inventory
     PathModifier.modify = modify
     Job.missing_output = missing_outputs
@@ -101,11 +101,6 @@ def is_flagged(value: Any, flag: str) -> bool:
         return False
     flags = value._flags if kind is Annotated else getattr(value, "flags", NO_FLAGS)
     return bool(flags.get(flag))
-
-
-def is_in_storage(file: Any) -> bool:
-    """Return whether a file is one of a storage, such as a bucket."""
-    return is_flagged(file, "storage_object")
 
 
 async def take_inventory(cache: Any, jobs: Iterable[Any], n_workers: int = 0) -> None:
