@@ -94,8 +94,7 @@ class Pipelines(GraphPart):
         return None if dataset in self._spacy_weights(model).types else NOT_FOR
 
     def records(self, model: str, dataset: str) -> list[str]:
-        """Return the records of a model on a dataset, below the results folder; none if it is not for the
-        dataset."""
+        """Return a model's records on a dataset, below the results folder; none if it is not for it."""
         if model in self.supplied.names():
             seeds = self.supplied.seeds(model, dataset)
             return [BELOW.record(*self.run(model, dataset, seed)) for seed in seeds]

@@ -46,14 +46,12 @@ class Pretrainings(GraphPart):
         raise PubmillError(f"no recipe in specs/pretraining has the corpus {corpus} and the vocab {vocab}")
 
     def tokens_folder(self, recipe: str) -> str:
-        """Return the folder of a recipe's packed tokens, which it shares with others on its corpus and
-        vocabulary."""
+        """Return the folder of a recipe's packed tokens, shared with others on its corpus and vocabulary."""
         spec = self._specs.pretraining[recipe]
         return self._paths.tokens(spec.corpus, spec.vocab)
 
     def recipe(self, recipe: str) -> PretrainingRecipe:
-        """Return the training recipe. Which checkpoints are kept is not in it: they cut the work, not its
-        result."""
+        """Return the training recipe, without the checkpoints: they cut the work, not its result."""
         return self._specs.pretraining[recipe].recipe
 
     def steps(self, recipe: str) -> list[int]:

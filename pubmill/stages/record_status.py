@@ -147,8 +147,7 @@ class RecordDigests(GraphPart):
         self._digests: dict[tuple[str, ...], str] = {}
 
     def made_by(self, run: RunKey) -> str:
-        """Return the digest of the recipes and stage versions behind the records of a run, whatever their
-        seed."""
+        """Return the digest of the recipes and stage versions behind a run's records, whatever their seed."""
         if run.protocol != OFF_THE_SHELF:
             return self.digest(Origin(Score, run._asdict()))
         if run.model in self.graph.pipelines.supplied.names():

@@ -100,8 +100,7 @@ class ReportStage(Stage):
         return {m: (w.recipe, w.step) for m, w in weights.items() if isinstance(w, PretrainedWeights)}
 
     def fits(self) -> dict[str, dict[str, str]]:
-        """Return the diagnoses of the models' vocabularies on datasets of labelled words: model -> dataset ->
-        file."""
+        """Return diagnoses of the models' vocabularies on datasets of words: model -> dataset -> file."""
         specs, scope = self._specs.datasets, self.graph.scope
         datasets = [name for name in scope.datasets() if specs[name].kind == "tokens"]
         vocabs = {model: self.graph.vocabularies.of_model(model) for model in scope.models()}

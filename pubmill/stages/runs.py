@@ -96,8 +96,7 @@ class Runs(GraphPart):
         return ChoiceKey(run.protocol, run.model if by == "each" else None, chosen_on, choosing)
 
     def selected(self, run: RunKey) -> list[str]:
-        """Return the run's selected.json, a model's own or common to all models; none where nothing is
-        chosen."""
+        """Return the run's selected.json, its model's own or common to all; none where nothing is chosen."""
         choice = self.choice(run)
         return [self._paths.choice(choice)] if choice else []
 
@@ -149,8 +148,7 @@ class Runs(GraphPart):
         return self._paths.examples(run.dataset, self.scored_split(run.protocol, run.dataset))
 
     def split_arguments(self, protocol: str, dataset: str, trial: bool) -> list[str]:
-        """Return the fine-tuning program's arguments that name the split to predict and the one to choose
-        by."""
+        """Return the fine-tuning program's arguments: the split to predict and the one to choose by."""
         dev = self.protocol(protocol).looked_at(self._specs.datasets[dataset], trial)
         predicted = dev if trial and dev else self.scored_split(protocol, dataset)
         return ["--split", predicted, "--dev", dev or "none"]

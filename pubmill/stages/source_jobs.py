@@ -84,8 +84,7 @@ class Sources(GraphPart):
 
     @cached_property
     def _checks_by_url(self) -> dict[str, list[str]]:
-        """Return every URL that the specs name, with the download program's arguments that check its
-        content."""
+        """Every URL that the specs name, with the download program's arguments that check its content."""
         return dict(self._find_checks())
 
     def _find_checks(self) -> Iterator[tuple[str, list[str]]]:

@@ -54,8 +54,7 @@ class TableDatasets(GraphPart):
         return all(name in self._specs.datasets for name in parts) and self.row_obstacle(table, row) is None
 
     def row_obstacle(self, table: TableSpec, row: str) -> str | None:
-        """Return why a row whose datasets have specs is not run in this study: the first obstacle of one of
-        them."""
+        """Return why a row whose datasets have specs is not run in this study: their first obstacle."""
         if not self.graph.requests.has_dataset(row):
             return NOT_RUN
         reasons = ((name, self.graph.access.obstacle(name)) for name in self.behind(table, row))

@@ -120,8 +120,7 @@ class Tables(GraphPart):
         return list(map(self._paths.at, _all_paths(self.records(table))))
 
     def contribution_files(self, table: str) -> list[str]:
-        """Return the contributions of documents to the records of a table; each file lies beside its
-        record."""
+        """Return the contributions of documents to a table's records; each file lies beside its record."""
         return [self._paths.contributions(path) for path in self.record_files(table)]
 
     def others(self, table: str) -> dict[str, TableRecipe]:

@@ -70,8 +70,7 @@ class Vocabularies(GraphPart):
         return spec.model
 
     def of_model(self, model: str) -> str | None:
-        """Return the vocabulary that a model has at this scale: its recipe's, or the one it was released
-        with."""
+        """Return the vocabulary of a model at this scale: its recipe's, or the one it was released with."""
         weights = self.graph.models.weights(model)
         if isinstance(weights, models.PretrainedWeights | models.RandomWeights):
             return self._specs.pretraining[weights.recipe].vocab
