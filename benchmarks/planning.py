@@ -28,7 +28,7 @@ sys.path[0] = str(ROOT)
 from pubmill.specs import FolderWeights, Specs, load
 from pubmill.specs.corpus_specs import MimicSource, TextSource
 from pubmill.specs.model_specs import SpacyWeights
-from pubmill.stages.dataset_access import local_names
+from pubmill.stages.table_datasets import local_names
 
 ONE = "gu2020"
 

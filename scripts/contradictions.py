@@ -22,8 +22,7 @@ def main(
     specs: Annotated[Path, "folder of the specs"],
     output: Annotated[Path, "path of the outputs, without extension"],
 ) -> None:
-    found = find_contradictions(recipe, specs)
-    write_formats(output, found, CONTRADICTION_RENDERERS)
+    write_formats(output, find_contradictions(recipe, specs), CONTRADICTION_RENDERERS)
 
 
 if __name__ == "__main__":

@@ -24,8 +24,7 @@ def main(
     results: Annotated[Path, "results folder with the card"],
     output: Annotated[Path, "path of the outputs, without extension"],
 ) -> None:
-    page = make_page(recipe, results)
-    write_formats(output, page, DATASET_PAGE_RENDERERS)
+    write_formats(output, make_page(recipe, results), DATASET_PAGE_RENDERERS)
 
 
 if __name__ == "__main__":

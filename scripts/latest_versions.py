@@ -30,12 +30,8 @@ def main(
     report: Annotated[Path | None, "with --lock: lock.json to write"] = None,
     differences: Annotated[Path | None, "with --lock: list of differing documents to write"] = None,
 ) -> None:
-    shards = [
-        (rank, parsed / source.name / f"{shard}.parquet")
-        for rank, source in enumerate(recipe.sources)
-        for shard in source.shards
-    ]
-    paths, ranks = [shard for _, shard in shards], [rank for rank, _ in shards]
+    paths = [parsed / one.name / f"{shard}.parquet" for one in recipe.sources for shard in one.shards]
+    ranks = [rank for rank, one in enumerate(recipe.sources) for _ in one.shards]
     if not lock:
         write_latest(output, paths, ranks)
     elif report and differences:

@@ -22,8 +22,7 @@ def main(
     results: Annotated[Path, "results folder of the study's scale"],
     output: Annotated[Path, "page to write"],
 ) -> None:
-    report = read_report(recipe, results)
-    write_formats(output.with_suffix(""), report, {"html": render})
+    write_formats(output.with_suffix(""), read_report(recipe, results), {"html": render})
 
 
 if __name__ == "__main__":

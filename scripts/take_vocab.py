@@ -17,10 +17,7 @@ from pubmill.storage.privacy import keep_private
 from pubmill.vocabs.diagnosis import import_vocab
 
 
-def main(
-    model: Annotated[Path, "folder of the model"],
-    output: Annotated[Path, "folder to write"],
-) -> None:
+def main(model: Annotated[Path, "folder of the model"], output: Annotated[Path, "folder to write"]) -> None:
     keep_private([model])
     diagnosis = import_vocab(model, output)
     print(f"{output}: {diagnosis['size']} pieces")

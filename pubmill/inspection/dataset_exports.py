@@ -24,7 +24,7 @@ from pubmill.report.croissant import ExampleFile, to_croissant
 from pubmill.report.dataset_pages import ACCESS, Page, SourceLine
 from pubmill.specs import DatasetSpec, LocalFile, Specs
 from pubmill.specs.model_specs import PLAIN
-from pubmill.stages.dataset_page_jobs import SPEC_FIELDS
+from pubmill.stages.dataset_jobs import SPEC_FIELDS
 from pubmill.stages.dataset_recipes import BLURB, dataset_card
 from pubmill.storage.files import sha256, writing
 from pubmill.storage.parquet import parquet_writer

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pubmill.errors import PubmillError
 from pubmill.specs import PubmedSource, Specs
-from pubmill.stages.ncbi_files import pubmed_files
+from pubmill.stages.source_jobs import pubmed_files
 from pubmill.storage.listings import PubmedYear, list_folder, pubmed_years
 
 Files = dict[str, tuple[str, ...]]

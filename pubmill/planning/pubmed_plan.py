@@ -7,7 +7,7 @@ from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.messages.wording import counted
 from pubmill.specs import PubmedSource
-from pubmill.stages.ncbi_files import pubmed_files
+from pubmill.stages.source_jobs import pubmed_files
 from pubmill.storage.listings import list_folder
 
 # Seconds of one core for a file of 30,000 citations, measured by benchmarks/baseline.py (see its README).

@@ -2,13 +2,7 @@
 
 from collections.abc import Mapping
 
-from pubmill.recipes.audits import (
-    AuditedColumn,
-    AuditedRow,
-    AuditedTable,
-    ScoreCounts,
-    ScoreKind,
-)
+from pubmill.recipes.audits import AuditedColumn, AuditedRow, AuditedTable, ScoreCounts, ScoreKind
 from pubmill.recipes.tables import PublishedRow, project
 from pubmill.specs import DatasetSpec, ProtocolSpec, TableSpec
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
@@ -28,15 +22,7 @@ SHARES: Mapping[str, tuple[ScoreKind, str]] = {
 """Metric -> what one run's score is, and the expected count that it is computed from. An exact match is an
 overlap too, so every `entity_f1` is also a `relaxed_f1`."""
 PARTS = {
-    "entity_precision": "precision",
-    "entity_recall": "recall",
-    "entity_f1": "f1",
-    "subtoken_precision": "precision",
-    "subtoken_recall": "recall",
-    "subtoken_f1": "f1",
-    "micro_precision": "precision",
-    "micro_recall": "recall",
-    "micro_f1": "f1",
+    f"{of}_{part}": part for of in ("entity", "subtoken", "micro") for part in ("precision", "recall", "f1")
 }
 """Metric -> its part in a triple of precision, recall and F1 of the same predictions."""
 UNTESTABLE = {
@@ -92,12 +78,9 @@ class AuditedTables(GraphPart):
 
     def _row(self, table: TableSpec, row: RowSpec) -> AuditedRow:
         made = self.graph.tables.row(table, row)
-        parts = [
-            self._specs.datasets.get(name) for name in self.graph.runs.parts(table.protocol, row.dataset)
-        ]
-        scores = [
-            score_counts(data, made.metric, self._specs.protocols[table.protocol]) for data in parts if data
-        ]
+        protocol = self._specs.protocols[table.protocol]
+        parts = [*map(self._specs.datasets.get, self.graph.runs.parts(table.protocol, row.dataset))]
+        scores = [score_counts(data, made.metric, protocol) for data in parts if data]
         known = tuple(one for one in scores if isinstance(one, ScoreCounts))
         whole = len(known) == len(parts) and not row.not_comparable
         lacking = next((one for one in scores if isinstance(one, str)), "there is no spec of the dataset")

@@ -37,11 +37,10 @@ class ContaminationStage(Stage):
 
     def recipe(self, corpus: str, use: str) -> IndexRecipe:
         """Return which texts an index holds."""
+        specs = self._specs.datasets
         return IndexRecipe(
             datasets=tuple(
-                EvaluatedDataset(
-                    dataset=name, splits=tuple(splits), pmids=bool(self._specs.datasets[name].pmids)
-                )
+                EvaluatedDataset(dataset=name, splits=tuple(splits), pmids=bool(specs[name].pmids))
                 for name, splits in self.splits(corpus, use).items()
             )
         )

@@ -8,22 +8,10 @@ from typing import Any, NamedTuple
 
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import repeated
-from pubmill.recipes.corpora import (
-    ClinicalParsingRecipe,
-    LatestRecipe,
-    LockRecipe,
-    MedlineParsingRecipe,
-    ParsingRecipe,
-    PmcParsingRecipe,
-    SourceFolder,
-    SourceShards,
-    StatisticsRecipe,
-    TextParsingRecipe,
-)
-from pubmill.specs import PubmedSource
-from pubmill.specs.corpus_specs import MimicSource, PmcPackagesSource, PmcSource, Source, TextSource
+from pubmill.recipes import corpora
+from pubmill.specs import corpus_specs
 from pubmill.stages.costs import MEASURED_FILES, PMC_SHARD
-from pubmill.stages.ncbi_files import packages, pmc_shards, pubmed_files
+from pubmill.stages.source_jobs import packages, pmc_shards, pubmed_files
 from pubmill.stages.stage import (
     ASSUMED,
     HOUR,
@@ -54,29 +42,30 @@ class Shard(NamedTuple):
 class Corpora(GraphPart):
     """Sources, shards and parts of corpora."""
 
-    def parse_recipe(self, source: str, shard: str) -> ParsingRecipe:
+    def parse_recipe(self, source: str, shard: str) -> corpora.ParsingRecipe:
         """Return the parsing recipe of a file of a source; corpora that share a source agree on it."""
         spec = self.source(source)
         match spec:
-            case PubmedSource():
-                return MedlineParsingRecipe(source=source, parser=spec.parser)
-            case TextSource():
-                return TextParsingRecipe(source=source, documents=spec.documents, language=spec.language)
-            case MimicSource():
-                return ClinicalParsingRecipe(source=source, brackets=spec.brackets)
-        return PmcParsingRecipe(
+            case corpus_specs.PubmedSource():
+                return corpora.MedlineParsingRecipe(source=source, parser=spec.parser)
+            case corpus_specs.TextSource():
+                return corpora.TextParsingRecipe(
+                    source=source, documents=spec.documents, language=spec.language
+                )
+            case corpus_specs.MimicSource():
+                return corpora.ClinicalParsingRecipe(source=source, brackets=spec.brackets)
+        return corpora.PmcParsingRecipe(
             source=source,
             parser=spec.parser,
             leave_out=tuple(sorted(spec.leave_out)),
             unreadable=tuple(sorted(spec.unreadable.get(shard, ()))),
         )
 
-    def source(self, name: str) -> Source:
+    def source(self, name: str) -> corpus_specs.Source:
         """Return the spec of a source, by its name."""
-        for corpus in self._specs.corpora.values():
-            for source in corpus.sources:
-                if source.name == name:
-                    return source
+        sources = (source for corpus in self._specs.corpora.values() for source in corpus.sources)
+        if found := next((source for source in sources if source.name == name), None):
+            return found
         raise PubmillError(f"no corpus has a source {name!r}")
 
     @remembered
@@ -85,20 +74,20 @@ class Corpora(GraphPart):
         sources = self._specs.corpora[corpus].sources
         return [shard for source in sources for shard in self._shards_of(corpus, source)]
 
-    def _shards_of(self, corpus: str, source: Source) -> Iterator[Shard]:
+    def _shards_of(self, corpus: str, source: corpus_specs.Source) -> Iterator[Shard]:
         """Yield the shards of one source."""
-        if isinstance(source, PubmedSource):
+        if isinstance(source, corpus_specs.PubmedSource):
             for path in pubmed_files(source):
                 name = Path(path).name.removesuffix(".xml.gz")
                 yield Shard(source.name, name, self._paths.source_of_url(f"{source.url}/{path}"))
-        elif isinstance(source, PmcSource):
+        elif isinstance(source, corpus_specs.PmcSource):
             for name in pmc_shards(source):
                 yield Shard(source.name, name, self._paths.pmc_archive(source.name, name))
-        elif isinstance(source, PmcPackagesSource):
+        elif isinstance(source, corpus_specs.PmcPackagesSource):
             for name, path in packages(source).items():
                 yield Shard(source.name, name, self._paths.source_of_url(f"{source.url}/{path}.tar.gz"))
         else:
-            pattern, who = (source.files, corpus) if isinstance(source, TextSource) else (
+            pattern, who = (source.files, corpus) if isinstance(source, corpus_specs.TextSource) else (
                 source.file, f"{corpus} (MIMIC-III, to be applied for at {source.apply})"
             )  # fmt: skip
             for name, file in self._local_files(who, source.local, pattern).items():
@@ -109,8 +98,7 @@ class Corpora(GraphPart):
         folder = self.graph.folders.require(key, f"corpus {corpus}")
         if not folder.is_dir():
             raise PubmillError(f"corpus {corpus}: {folder} (local_files.{key}) is not a folder")
-        files = sorted(folder.glob(pattern))
-        if not files:
+        if not (files := sorted(folder.glob(pattern))):
             raise PubmillError(
                 f"corpus {corpus}: no file in {folder} matches {pattern!r} (local_files.{key})"
             )
@@ -129,13 +117,9 @@ class Corpora(GraphPart):
 
     def raw(self, source: str, shard: str) -> str:
         """Return the raw file behind a parsed shard."""
-        return self._files_with(source, shard)[shard]
+        return self.files_with(source, shard)[shard]
 
-    def place(self, source: str, shard: str) -> int:
-        """Return the number of a shard among those of its source, in the first corpus that has it."""
-        return list(self._files_with(source, shard)).index(shard)
-
-    def _files_with(self, source: str, shard: str) -> dict[str, str]:
+    def files_with(self, source: str, shard: str) -> dict[str, str]:
         """Return raw files by shard, of the first corpus with such a source that has this shard."""
         for corpus, spec in self._specs.corpora.items():
             if any(one.name == source for one in spec.sources):
@@ -153,7 +137,7 @@ class Corpora(GraphPart):
     def filelists(self, source: str, shard: str) -> list[str]:
         """Return the file list of the package behind a parsed shard; none if the source has no packages."""
         spec = self.source(source)
-        if not isinstance(spec, PmcPackagesSource):
+        if not isinstance(spec, corpus_specs.PmcPackagesSource):
             return []
         return [self._paths.source_of_url(f"{spec.url}/{packages(spec)[shard]}.filelist.csv")]
 
@@ -174,23 +158,24 @@ class Corpora(GraphPart):
         """Return the parts of a corpus, one for each shard."""
         return [self._paths.part(corpus, i) for i in range(len(self.shards(corpus)))]
 
-    def latest_recipe(self, corpus: str) -> LatestRecipe:
+    def latest_recipe(self, corpus: str) -> corpora.LatestRecipe:
         """Return which sources, in order of authority, with the names of their shards in NCBI's order."""
         runs = itertools.groupby(self.shards(corpus), key=lambda shard: shard.source)
-        return LatestRecipe(
+        return corpora.LatestRecipe(
             sources=tuple(
-                SourceShards(name=name, shards=tuple(shard.name for shard in run)) for name, run in runs
+                corpora.SourceShards(name=name, shards=tuple(shard.name for shard in run))
+                for name, run in runs
             )
         )
 
-    def lock_recipe(self, corpus: str) -> LockRecipe:
+    def lock_recipe(self, corpus: str) -> corpora.LockRecipe:
         """Return the source files of a corpus, in order of loading, by folder to keep the text short."""
         places = [(shard.source, Path(shard.file)) for shard in self.shards(corpus)]
         runs = itertools.groupby(places, key=lambda place: (place[0], place[1].parent))
         sources = self._paths.sources()
-        return LockRecipe(
+        return corpora.LockRecipe(
             files=tuple(
-                SourceFolder(
+                corpora.SourceFolder(
                     source=source,
                     folder=folder.relative_to(sources).as_posix(),
                     names=tuple(path.name for _, path in run),
@@ -221,12 +206,12 @@ class ParsingStage(FileStage):
         return {"raw": self.graph.corpora.raw(wildcards.source, wildcards.shard)}
 
     def place_of(self, wildcards: Any) -> int:
-        return self.graph.corpora.place(wildcards.source, wildcards.shard)
+        return list(self.graph.corpora.files_with(wildcards.source, wildcards.shard)).index(wildcards.shard)
 
     def owner_of(self, wildcards: Any) -> str:
         return str(wildcards.source)
 
-    def recipe_of(self, wildcards: Any) -> ParsingRecipe:
+    def recipe_of(self, wildcards: Any) -> corpora.ParsingRecipe:
         return self.graph.corpora.parse_recipe(wildcards.source, wildcards.shard)
 
     def described(self, wildcards: Any) -> None:
@@ -292,7 +277,7 @@ class LatestVersions(Stage):
     def inputs_of(self, wildcards: Any) -> Inputs:
         return {"parsed": self.graph.corpora.parsed(wildcards.corpus)}
 
-    def recipe_of(self, wildcards: Any) -> LatestRecipe:
+    def recipe_of(self, wildcards: Any) -> corpora.LatestRecipe:
         return self.graph.corpora.latest_recipe(wildcards.corpus)
 
     def described(self, wildcards: Any) -> None:
@@ -327,7 +312,7 @@ class LockCorpus(Stage):
         names = {"manifest": "manifest.parquet", "statistics": STATISTICS}
         return {role: self._paths.corpus(wildcards.corpus, name) for role, name in names.items()}
 
-    def recipe_of(self, wildcards: Any) -> LockRecipe:
+    def recipe_of(self, wildcards: Any) -> corpora.LockRecipe:
         return self.graph.corpora.lock_recipe(wildcards.corpus)
 
 
@@ -342,8 +327,8 @@ class CorpusStatistics(Stage):
         parts = self.graph.corpora.parts(wildcards.corpus)
         return {"parts": parts, "statistics": [path.replace(".parquet", ".json") for path in parts]}
 
-    def recipe_of(self, wildcards: Any) -> StatisticsRecipe:
-        return StatisticsRecipe(
+    def recipe_of(self, wildcards: Any) -> corpora.StatisticsRecipe:
+        return corpora.StatisticsRecipe(
             corpus=wildcards.corpus,
             last_files={shard.source: shard.name for shard in self.graph.corpora.shards(wildcards.corpus)},
         )

@@ -2,9 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pubmill.stages.study_graph import Graph
-
 from pubmill.examples.kind_facts import FACTS
 from pubmill.optimisers import OPTIMISERS
 from pubmill.pretraining.arithmetic import (
@@ -22,13 +19,13 @@ from pubmill.stages.gpus import Gpus
 from pubmill.stages.stage import HOUR, Needs
 from pubmill.storage.result_paths import RunKey
 
+if TYPE_CHECKING:
+    from pubmill.stages.study_graph import Graph
+
 PIECES = 30_522
 """Assumed size of a vocabulary that is not learnt here: BERT's."""
-
 COUNTED = ("examples", "sentences", "questions")
 """Counts that may serve as a dataset's number of examples; the first known one is used."""
-
-
 MEASURED_FILES = "measured: benchmarks/README.md, files of 30,000 citations"
 MEASURED_PARTS = "measured a document: benchmarks/README.md; assumed: 30,000 documents a part"
 SENTENCEPIECE = Needs(16_000, 8 * HOUR)
@@ -64,9 +61,8 @@ def operations_of_pretraining(graph: "Graph", name: str, first: int, last: int) 
 
 def operations_of_segment(graph: "Graph", name: str, step: int) -> float:
     """Return the operations of the segment of a recipe that ends at `step`."""
-    return operations_of_pretraining(
-        graph, name, graph.pretrainings.previous_step(name, step) or first_step(graph, name), step
-    )
+    first = graph.pretrainings.previous_step(name, step) or first_step(graph, name)
+    return operations_of_pretraining(graph, name, first, step)
 
 
 def first_step(graph: "Graph", name: str) -> int:
@@ -115,11 +111,9 @@ def examples_of(spec: DatasetSpec) -> int | None:
 
 
 def operations_of_finetuning(graph: "Graph", run: RunKey, trial: str | None = None) -> float | None:
-    """Return the operations of one run (examples x tokens x epochs); None without a number of examples.
-
-    The epochs are those of the `trial`; of a final run the most that the protocol allows, including the
-    largest number in a grid.
-    """
+    """Return the operations of one run (examples x tokens x epochs); None without a number of examples. The
+    epochs are those of the `trial`; of a final run the most that the protocol allows, including the largest
+    number in a grid."""
     data, spec = graph.specs.datasets[run.dataset], graph.specs.protocols[run.protocol]
     examples = examples_of(data)
     if examples is None:
@@ -132,10 +126,8 @@ def operations_of_finetuning(graph: "Graph", run: RunKey, trial: str | None = No
         epochs = [spec.points(data, run.model, choosing)[trial].get("epochs", recipe.get("epochs", 0))]
     assumed = FACTS[data.kind].subwords
     length = min(assumed, recipe.get("max_length", 512) or assumed)
-    seen = float(examples * max(epochs))
-    return operations(
-        shape_of_model(graph, run.model), seen * length, seen * length**2, seen * length, whole=True
-    )
+    shape, seen = shape_of_model(graph, run.model), float(examples * max(epochs))
+    return operations(shape, seen * length, seen * length**2, seen * length, whole=True)
 
 
 def parameters_of_recipe(graph: "Graph", recipe: str) -> int:

@@ -1,12 +1,16 @@
-"""Datasets: their raw files and their conversion."""
+"""Datasets: their raw files, their conversion and pages, and retractions and revisions of their documents."""
 
+from collections.abc import Collection
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.recipes.corpora import DocumentsRecipe
 from pubmill.recipes.datasets import ConceptsRecipe, ConversionRecipe
+from pubmill.recipes.report import PageRecipe, PageSource
 from pubmill.specs import File, LocalFile
 from pubmill.stages.dataset_recipes import conversion_recipe
-from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Stage
+from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Inputs, Needs, Stage
+from pubmill.storage.result_paths import BELOW, DATASET_NOTICES
 
 
 class Datasets(GraphPart):
@@ -53,11 +57,6 @@ class Datasets(GraphPart):
             "copies": [self.copy(file) for file in spec.concepts.files],
         }
 
-    def concepts_recipe(self, dataset: str) -> ConceptsRecipe:
-        """Return the ConceptsRecipe of a dataset."""
-        spec = self._specs.datasets[dataset]
-        return ConceptsRecipe(dataset=dataset, splits=spec.splits, access=spec.access)
-
     def is_made_up(self, dataset: str) -> bool:
         """Return whether the scale gives the dataset other files than the published ones."""
         return dataset in self._specs.scale.datasets
@@ -99,4 +98,106 @@ class Concepts(Stage):
         return {**self.graph.datasets.concept_inputs(wildcards.dataset)}
 
     def recipe_of(self, wildcards: Any) -> ConceptsRecipe:
-        return self.graph.datasets.concepts_recipe(wildcards.dataset)
+        spec = self._specs.datasets[wildcards.dataset]
+        return ConceptsRecipe(dataset=wildcards.dataset, splits=spec.splits, access=spec.access)
+
+
+SPEC_FIELDS = (
+    "name", "label", "citation", "notes", "kind", "task", "domain", "suites", "metric", "negative",
+    "access", "apply", "licence", "conflicts", "glosses",
+)  # fmt: skip
+"""Fields of a dataset's spec that its page shows unchanged."""
+
+
+class DatasetPages(GraphPart):
+    """Recipes and inputs of the pages of datasets."""
+
+    def inputs(self, dataset: str) -> list[str]:
+        """Return the card and the records of origin of the source files; a `PubmillError` if the files are
+        unavailable."""
+        records = map(self._paths.source_record, self.graph.datasets.conversion_inputs(dataset))
+        return [self._paths.card(dataset), *records]
+
+    def recipe(self, dataset: str) -> PageRecipe:
+        """Return the PageRecipe of a dataset: values of its spec; the numbers are on its card."""
+        spec = self._specs.datasets[dataset]
+        published = spec.published.files if spec.published else {}
+        return PageRecipe(
+            **{name: getattr(spec, name) for name in SPEC_FIELDS},
+            scale=self._study.scale,
+            scale_title=self._specs.scale.title,
+            made_up=self.graph.datasets.is_made_up(dataset),
+            card=BELOW.card(dataset),
+            sources=self._page_sources(dataset),
+            published={str(split): file for split, file in published.items()},
+            variants=tuple(name for name in self.graph.datasets.variants(dataset) if name != dataset),
+            versions={"page": DatasetPageStage.version},
+        )
+
+    def _page_sources(self, dataset: str) -> tuple[PageSource, ...]:
+        """Return the source files: a list, as the order of a mapping would be lost on the way to the page."""
+        inputs = self.graph.datasets.inputs(dataset)
+        return tuple(
+            _page_source(role, file, self._paths.source_record(self._paths.below(inputs[role])))
+            for role, file in self._specs.datasets[dataset].sources.items()
+        )
+
+
+def _page_source(role: str, file: File | LocalFile, record: str) -> PageSource:
+    """Return where a source file is from, in words that hold on every machine, and how it is checked."""
+    if isinstance(file, LocalFile):
+        place = f"{file.file}, in the folder local_files.{file.local}"
+        check = "sha256" if file.sha256 else None
+        return PageSource(role=role, place=place, url=None, check=check, record=record)
+    known = "sha256" if file.sha256 else "git_blob"
+    check = f"not checked: {file.unchecked}" if file.unchecked else known
+    return PageSource(role=role, place=file.url, url=file.url, check=check, record=record)
+
+
+class DatasetPageStage(Stage):
+    """The page of a dataset."""
+
+    name, group, label = "dataset_page", "report", "Writing the page of {wildcards.dataset}"
+    version = 6
+    read_by_name = (TEMPLATES,)
+
+
+class DatasetNotices(Stage):
+    """Documents of datasets that were retracted or revised, by the sources of a corpus."""
+
+    name, group = "dataset_notices", "select"
+    label = "Looking up retractions of datasets' documents in the sources of {wildcards.corpus}"
+    version = 1
+    needs = Needs(2_000, HOUR)
+
+    def files(self, without: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
+        """Return the files below the results with the PMIDs of the study's datasets, except some splits."""
+        pmids = {}
+        for name in self.graph.scope.datasets():
+            spec = self._specs.datasets[name]
+            if spec.pmids:
+                pmids[name] = tuple(BELOW.examples(name, one) for one in spec.splits if one not in without)
+            elif spec.concepts and spec.concepts.pmids and self.graph.datasets.has_concepts(name):
+                pmids[name] = (BELOW.concepts(name),)
+        return pmids
+
+    def documents(self, corpus: str, without: Collection[str] = ()) -> DocumentsRecipe:
+        """Return these files, and where their documents are looked up."""
+        sources = self.graph.corpora.latest_recipe(corpus).sources
+        return DocumentsRecipe(sources=sources, documents=self.files(without))
+
+    def reports(self) -> list[str]:
+        """Return the reports of the study: from the sources of the corpora that it pretrains on."""
+        recipes = self.graph.scope.pretrainings() if self.files() else []
+        corpora = sorted({self._specs.pretraining[recipe].corpus for recipe in recipes})
+        return [self._paths.corpus(corpus, DATASET_NOTICES) for corpus in corpora]
+
+    def targets(self) -> list[str]:
+        return self.reports()
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        files = [self._paths.at(path) for paths in self.files().values() for path in paths]
+        return {"documents": files, "parsed": self.graph.corpora.parsed(wildcards.corpus)}
+
+    def recipe_of(self, wildcards: Any) -> DocumentsRecipe:
+        return self.documents(wildcards.corpus)

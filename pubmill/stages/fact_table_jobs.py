@@ -98,11 +98,6 @@ class DatasetFacts(GraphPart):
     def _field_values(self, dataset: str, field: str) -> list[str]:
         """Return the values of a field of a dataset's spec; `suites` are those of all its variants."""
         if field == "suites":
-            return sorted(
-                {
-                    suite
-                    for form in self.graph.datasets.variants(dataset)
-                    for suite in self._specs.datasets[form].suites
-                }
-            )
+            forms = [self._specs.datasets[form] for form in self.graph.datasets.variants(dataset)]
+            return sorted({suite for form in forms for suite in form.suites})
         return [str(getattr(self._specs.datasets[dataset], field))]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pubmill.errors import PubmillError
 from pubmill.recipes import Architecture
@@ -20,12 +20,10 @@ FASTEST, PLAIN = ("BERT-base", 128), ("BERT-base, plain methods", 128)
 
 @dataclass(frozen=True)
 class Gpus:
-    """Peaks of GPUs and the share of the peak that training reaches.
-
-    `peaks`: GPU -> operations per second; `shares`: use -> assumed share of the peak. `measured`: (model,
-    length) of the benchmark -> measured share of `device`'s peak; empty if the benchmark was not run.
-    `memory`: GPU -> bytes. `weights`: GPU -> the precision of the weights that fine-tuning computes with.
-    """
+    """Peaks of GPUs and the share of the peak that training reaches. `peaks`: GPU -> operations per second;
+    `shares`: use -> assumed share of the peak. `measured`: (model, length) of the benchmark -> measured share
+    of `device`'s peak; empty if the benchmark was not run. `memory`: GPU -> bytes. `weights`: GPU -> the
+    precision of the weights that fine-tuning computes with."""
 
     peaks: Mapping[str, float]
     shares: Mapping[str, float]
@@ -84,14 +82,10 @@ def read_gpus(specs: Path, benchmark: Path) -> Gpus:
         memory={name: 1e9 * gpu["memory"] for name, gpu in known["gpus"].items()},
         weights={name: gpu.get("weights", "bfloat16") for name, gpu in known["gpus"].items()},
     )
-    speeds = read_json(benchmark) if benchmark.is_file() else None
-    if speeds is None:
+    if not benchmark.is_file():
         return gpus
-    return replace(gpus, device=speeds["device"], measured=_measured_shares(speeds, peaks))
-
-
-def _measured_shares(speeds: Mapping[str, Any], peaks: Mapping[str, float]) -> dict[tuple[str, int], float]:
-    """Return the measured shares of the device's peak; none if specs/gpus.yaml does not list the device."""
+    speeds = read_json(benchmark)
     peak = next((peak for name, peak in peaks.items() if name in speeds["device"]), None)
-    rows = speeds["rows"] if peak else ()
-    return {(row["name"], row["length"]): row["operations_per_second"] / (peak or 1) for row in rows}
+    rows = speeds["rows"] if peak else ()  # none if specs/gpus.yaml does not list the device
+    measured = {(row["name"], row["length"]): row["operations_per_second"] / (peak or 1) for row in rows}
+    return replace(gpus, device=speeds["device"], measured=measured)

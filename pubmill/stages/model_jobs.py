@@ -166,8 +166,7 @@ class Models(GraphPart):
         return [model for model in self._specs.models if isinstance(self.weights(model), LocalWeights)]
 
     def own_folder(self, model: str) -> Path:
-        """Return the folder of a model's weights; a `PubmillError` if the user has not named it, or it holds
-        no model."""
+        """Return the folder of a model's weights; a `PubmillError` if none is named, or it holds no model."""
         weights = self.weights(model)
         assert isinstance(weights, LocalWeights), model
         folder = self.graph.folders.require(weights.local, f"model {model}")

@@ -46,14 +46,12 @@ class Pretrainings(GraphPart):
         raise PubmillError(f"no recipe in specs/pretraining has the corpus {corpus} and the vocab {vocab}")
 
     def tokens_folder(self, recipe: str) -> str:
-        """Return the folder of a recipe's packed tokens, which it shares with others on its corpus and
-        vocabulary."""
+        """Return the folder of a recipe's packed tokens, shared with others on its corpus and vocabulary."""
         spec = self._specs.pretraining[recipe]
         return self._paths.tokens(spec.corpus, spec.vocab)
 
     def recipe(self, recipe: str) -> PretrainingRecipe:
-        """Return the training recipe. Which checkpoints are kept is not in it: they cut the work, not its
-        result."""
+        """Return the training recipe, without the checkpoints: they cut the work, not its result."""
         return self._specs.pretraining[recipe].recipe
 
     def steps(self, recipe: str) -> list[int]:
@@ -65,11 +63,8 @@ class Pretrainings(GraphPart):
 
     def segment_weights(self, recipe: str, step: int) -> dict[str, tuple[str, list[str]]]:
         """Return the weights that a segment needs: the pretraining program's option -> their folder and its
-        files.
-
-        A first segment begins with what the spec says, others with the checkpoint before; a distillation has
-        its teacher in all of them.
-        """
+        files. A first segment begins with what the spec says, others with the checkpoint before; a
+        distillation has its teacher in all of them."""
         spec, previous = self._specs.pretraining[recipe], self.previous_step(recipe, step)
         needed = {}
         if previous is not None:
@@ -130,7 +125,7 @@ class Pretrain(TrainingStage):
     name, group = "pretrain", "pretrain"
     label = "Pretraining {wildcards.recipe} up to step {wildcards.step}"
     version, use = 4, "pretraining"
-    read_by_name = ("pubmill/pretraining/learners.py", "pubmill/optimisers/*.py")  # by registries
+    read_by_name = ("pubmill/pretraining/objectives/*.py", "pubmill/optimisers/*.py")  # by registries
 
     def operations(self, wildcards: Any) -> float:
         return costs.operations_of_segment(self.graph, wildcards.recipe, int(wildcards.step))

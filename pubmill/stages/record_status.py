@@ -50,9 +50,8 @@ class Records(GraphPart):
     def pipeline_recipe(self, model: str, dataset: str, seed: int = 1) -> ScoringRecipe:
         """Return the ScoringRecipe of a run that is not fine-tuned here; a pipeline has only one."""
         recipe = self.graph.pipelines.scoring_recipe(model, dataset, seed)
-        return replace(
-            recipe, made_by=self.graph.record_digests.made_by(self.graph.pipelines.run(model, dataset)[0])
-        )
+        run, _ = self.graph.pipelines.run(model, dataset)
+        return replace(recipe, made_by=self.graph.record_digests.made_by(run))
 
     def at_hand(self, records: Sequence[str]) -> list[str]:
         """Return those records that are on disk; paths are below the results folder."""
@@ -64,10 +63,8 @@ class Records(GraphPart):
 
     def stale(self, record: str) -> str | None:
         """Return why a record on disk differs from what the current recipes would make; None if it does not.
-
         Examples and weights that changed after it was scored are compared by content; missing ones are not
-        compared.
-        """
+        compared."""
         path = Path(self._paths.at(record))
         try:
             made = read_json(path)
@@ -91,9 +88,8 @@ class Records(GraphPart):
     def _examples_differ(self, made: dict[str, Any], record: Path) -> bool:
         hashes = {**made["trained_on_sha256"], made["split"]: made["data_sha256"]}
         files = {Path(self._paths.examples(made["dataset"], split)): sha for split, sha in hashes.items()}
-        return any(
-            _is_newer(file, record) and self.graph.digests.of(file) != sha for file, sha in files.items()
-        )
+        newer = {file: sha for file, sha in files.items() if _is_newer(file, record)}
+        return any(self.graph.digests.of(file) != sha for file, sha in newer.items())
 
     def _weights_differ(self, made: dict[str, Any], record: Path) -> bool:
         if made["protocol"] == OFF_THE_SHELF:
@@ -120,11 +116,9 @@ class Cells(GraphPart):
     """Records behind the cells of tables of results."""
 
     def records(self, table: TableSpec, column: ColumnSpec, row: RowSpec) -> list[str]:
-        """Return the records of one cell.
-
-        There are none if the paper copied the cell from another paper, if the model is a pipeline that does
-        not predict the row's dataset, or if the column has no setting for it.
-        """
+        """Return the records of one cell. There are none if the paper copied the cell from another paper, if
+        the model is a pipeline that does not predict the row's dataset, or if the column has no setting for
+        it."""
         model = table.model_of(column, row)
         assert model
         if table.copied_from(column, row):
@@ -153,14 +147,12 @@ class RecordDigests(GraphPart):
         self._digests: dict[tuple[str, ...], str] = {}
 
     def made_by(self, run: RunKey) -> str:
-        """Return the digest of the recipes and stage versions behind the records of a run, whatever their
-        seed."""
+        """Return the digest of the recipes and stage versions behind a run's records, whatever their seed."""
         if run.protocol != OFF_THE_SHELF:
             return self.digest(Origin(Score, run._asdict()))
         if run.model in self.graph.pipelines.supplied.names():
-            return self.digest(
-                Origin(stages()[SCORE_SUPPLIED], {"submission": run.model, "dataset": run.dataset})
-            )
+            names = {"submission": run.model, "dataset": run.dataset}
+            return self.digest(Origin(stages()[SCORE_SUPPLIED], names))
         return self.digest(Origin(ScoreAnnotation, {"pipeline": run.model, "dataset": run.dataset}))
 
     def digest(self, job: Origin) -> str:

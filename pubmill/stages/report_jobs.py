@@ -84,15 +84,9 @@ class ReportStage(Stage):
     def statement_files(self, specs: Path) -> list[str]:
         """Return the specs with statements on the methods of these papers."""
         papers = self.papers()
-        known: dict[str, Mapping[str, Spec]] = {
-            "corpora": self._specs.corpora,
-            "vocabs": self._specs.vocabs,
-            "pretraining": self._specs.pretraining,
-            "protocols": self._specs.protocols,
-            "datasets": self._specs.datasets,
-            "models": self._specs.models,
-            "tables": {**self._specs.tables, **self._specs.fact_tables},
-        }
+        kinds = ("corpora", "vocabs", "pretraining", "protocols", "datasets", "models")
+        known: dict[str, Mapping[str, Spec]] = {kind: getattr(self._specs, kind) for kind in kinds}
+        known["tables"] = {**self._specs.tables, **self._specs.fact_tables}
         return [
             spec_file(specs, f"{kind}/{name}.yaml")
             for kind, of_kind in known.items()
@@ -106,8 +100,7 @@ class ReportStage(Stage):
         return {m: (w.recipe, w.step) for m, w in weights.items() if isinstance(w, PretrainedWeights)}
 
     def fits(self) -> dict[str, dict[str, str]]:
-        """Return the diagnoses of the models' vocabularies on datasets of labelled words: model -> dataset ->
-        file."""
+        """Return diagnoses of the models' vocabularies on datasets of words: model -> dataset -> file."""
         specs, scope = self._specs.datasets, self.graph.scope
         datasets = [name for name in scope.datasets() if specs[name].kind == "tokens"]
         vocabs = {model: self.graph.vocabularies.of_model(model) for model in scope.models()}

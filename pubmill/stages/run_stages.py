@@ -78,15 +78,17 @@ class FineTuning(TrainingStage):
         names = {value if isinstance(value, str) else key for key, value in values.items() if value}
         return {data.kind, data.task, *names}
 
+    def recipe_of(self, wildcards: Any) -> PartialRecipe:
+        return self.graph.runs.recipe(run_of(wildcards))
+
     def trained_from(self, wildcards: Any) -> Iterator[Origin]:
         """Yield the jobs that make the examples of a run, and the model that it begins with."""
         run = run_of(wildcards)
         yield Origin(Convert, {"dataset": run.dataset})
-        start = self.graph.runs.protocol(run.protocol).start(run.dataset, run.setting)
-        if start is None:
-            yield Origin(ExportModel, {"model": run.model})
-        else:
+        if start := self.graph.runs.protocol(run.protocol).start(run.dataset, run.setting):
             yield Origin(Finetune, run._replace(dataset=start)._asdict())
+        else:
+            yield Origin(ExportModel, {"model": run.model})
 
 
 class TrialStage(FineTuning):
@@ -149,8 +151,7 @@ class Choose(Stage):
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
         choice = self.choice_of(wildcards)
-        models = self.graph.runs.searchers(choice)
-        runs = [RunKey(choice.protocol, model, *choice[2:]) for model in models]
+        runs = [RunKey(choice.protocol, one, *choice[2:]) for one in self.graph.runs.searchers(choice)]
         for trial in self.graph.runs.points(runs[0]):
             for run in runs:
                 yield Origin(TrialStage, {**run._asdict(), "trial": trial})
@@ -177,17 +178,13 @@ class Finetune(FineTuning):
         kept = self.graph.runs.kept(run, int(wildcards.seed))
         return {"files": self.graph.runs.inputs(run), "kept": kept}
 
-    def recipe_of(self, wildcards: Any) -> PartialRecipe:
-        return self.graph.runs.recipe(run_of(wildcards))
-
     def described(self, wildcards: Any) -> Any:
         splits = self.graph.runs.split_arguments(wildcards.protocol, wildcards.dataset, trial=False)
         return [self.recipe_of(wildcards), splits]
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
         yield from self.trained_from(wildcards)
-        choice = self.graph.runs.choice(run_of(wildcards))
-        if choice:
+        if choice := self.graph.runs.choice(run_of(wildcards)):
             names = {key: name for key, name in choice._asdict().items() if name is not None}
             yield Origin(ChooseForModel if choice.model else Choose, names)
 
@@ -203,9 +200,6 @@ class KeptModel(FineTuning):
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         return {"files": self.graph.runs.inputs(run_of(wildcards))}
-
-    def recipe_of(self, wildcards: Any) -> PartialRecipe:
-        return self.graph.runs.recipe(run_of(wildcards))
 
 
 class Score(Stage):

@@ -60,13 +60,8 @@ class Runs(GraphPart):
             raise PubmillError(fault)
 
     def _check_names(self, run: RunKey) -> None:
-        known: dict[str, Mapping[str, object]] = {
-            "protocols": self._specs.protocols,
-            "models": self._specs.models,
-            "datasets": self._specs.datasets,
-        }
-        for (kind, there), name in zip(known.items(), run[:3], strict=True):
-            if name not in there:
+        for kind, name in zip(("protocols", "models", "datasets"), run[:3], strict=True):
+            if name not in getattr(self._specs, kind):
                 raise PubmillError(f"there is no specs/{kind}/{name}.yaml")
         settings = self._specs.protocols[run.protocol].settings
         if run.setting not in settings:
@@ -101,8 +96,7 @@ class Runs(GraphPart):
         return ChoiceKey(run.protocol, run.model if by == "each" else None, chosen_on, choosing)
 
     def selected(self, run: RunKey) -> list[str]:
-        """Return the run's selected.json, a model's own or common to all models; none where nothing is
-        chosen."""
+        """Return the run's selected.json, its model's own or common to all; none where nothing is chosen."""
         choice = self.choice(run)
         return [self._paths.choice(choice)] if choice else []
 
@@ -154,8 +148,7 @@ class Runs(GraphPart):
         return self._paths.examples(run.dataset, self.scored_split(run.protocol, run.dataset))
 
     def split_arguments(self, protocol: str, dataset: str, trial: bool) -> list[str]:
-        """Return the fine-tuning program's arguments that name the split to predict and the one to choose
-        by."""
+        """Return the fine-tuning program's arguments: the split to predict and the one to choose by."""
         dev = self.protocol(protocol).looked_at(self._specs.datasets[dataset], trial)
         predicted = dev if trial and dev else self.scored_split(protocol, dataset)
         return ["--split", predicted, "--dev", dev or "none"]
@@ -212,11 +205,9 @@ class Runs(GraphPart):
 
 
 class SeedCounts:
-    """Numbers of seeds by run. A run without one gets the first seeds, which decide nothing yet.
-
-    They are decided and kept in a file when Snakemake starts, so that all its jobs see the same graph.
-    `every`: count all seeds that protocols have, to plan which of them to make.
-    """
+    """Numbers of seeds by run. A run without one gets the first seeds, which decide nothing yet. They are
+    decided and kept in a file when Snakemake starts, so that all its jobs see the same graph. `every`: count
+    all seeds that protocols have, to plan which of them to make."""
 
     def __init__(self, study: Study, paths: Paths, every: bool) -> None:
         self._file = Path(paths.seeds(study.study))

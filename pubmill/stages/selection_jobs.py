@@ -58,11 +58,9 @@ class SelectionJobs(GraphPart):
 
 
 class DivideByPart(Stage):
-    """Rows of each part in a block of a table of all documents.
-
-    A block or part whose rows are the same as before keeps its bytes. Snakemake compares them, so that a
-    later run divides only the other blocks, and selects only the documents of the other parts.
-    """
+    """Rows of each part in a block of a table of all documents. A block or part whose rows are the same as
+    before keeps its bytes. Snakemake compares them, so that a later run divides only the other blocks, and
+    selects only the documents of the other parts."""
 
     name, group = "divide_by_part", "select"
     label = "Dividing {wildcards.table} of {wildcards.corpus} by part, from {wildcards.block}00"

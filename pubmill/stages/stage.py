@@ -1,8 +1,6 @@
 """Properties of stages, each stated once: a `Stage` for each rule, and the `GraphPart` of a graph that it is.
-
 Rules read their inputs, parameters, resources and message from it. The groups of the display and of the plan,
-costs, versions, the digests of records and the test that asks for a new version are derived from it.
-"""
+costs, versions, the digests of records and the test that asks for a new version are derived from it."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import wraps

@@ -1,22 +1,18 @@
-"""The graph of a study: the composition of its stages."""
+"""The graph of a study: what the study requests, and the composition of its stages."""
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages.all_stages import stages
 from pubmill.stages.audited_tables import AuditedTables
 from pubmill.stages.contamination_jobs import ContaminationStage
-from pubmill.stages.content_digests import Digests
 from pubmill.stages.corpus_jobs import Corpora
-from pubmill.stages.dataset_access import DatasetAccess
-from pubmill.stages.dataset_jobs import Datasets
-from pubmill.stages.dataset_page_jobs import DatasetPages
+from pubmill.stages.dataset_jobs import DatasetPages, Datasets
 from pubmill.stages.fact_table_jobs import DatasetFacts, FactTables
 from pubmill.stages.gpus import NO_GPUS, Gpus
-from pubmill.stages.model_access import ModelAccess
 from pubmill.stages.model_facts import ModelFacts
 from pubmill.stages.model_jobs import Models
 from pubmill.stages.params_text import recipe_argument
@@ -24,17 +20,103 @@ from pubmill.stages.pipelines import Pipelines
 from pubmill.stages.pretrainings import Pretrainings
 from pubmill.stages.record_status import Cells, RecordDigests, Records
 from pubmill.stages.report_jobs import ContradictionsStage, Publication, ReportStage
-from pubmill.stages.requests import Requests, Scope
 from pubmill.stages.runs import Runs, SeedCounts
 from pubmill.stages.selection_jobs import SelectionJobs
 from pubmill.stages.source_jobs import Sources
 from pubmill.stages.stage import GraphPart, Stage
-from pubmill.stages.table_datasets import TableDatasets
+from pubmill.stages.table_datasets import DatasetAccess, TableDatasets
 from pubmill.stages.table_jobs import Tables
-from pubmill.stages.table_models import TableModels
-from pubmill.stages.user_folders import UserFolders
+from pubmill.stages.table_models import ModelAccess, TableModels
+from pubmill.stages.user_folders import Digests, UserFolders
 from pubmill.stages.vocabularies import Vocabularies
-from pubmill.storage.result_paths import paths_of_scale
+from pubmill.storage.result_paths import BELOW, paths_of_scale
+
+
+class Requests(GraphPart):
+    """Tables of a study, and the models and datasets that it limits them to."""
+
+    def result_tables(self) -> list[str]:
+        """Return the study's tables of results; the others are of facts."""
+        return [table for table in self._study.tables if table in self._specs.tables]
+
+    def fact_tables(self) -> list[str]:
+        """Return the study's tables of facts; the others are of results."""
+        return [table for table in self._study.tables if table in self._specs.fact_tables]
+
+    def has_audit(self) -> bool:
+        """Return whether the study audits published values: with tables of results, at a scale with the test
+        splits and runs of the papers, and if the extra is there."""
+        return "audit" in stages() and self._specs.scale.comparable and bool(self.result_tables())
+
+    def verdicts(self) -> list[str]:
+        """Return the file with the verdicts on published values, if the study audits them."""
+        return [self._paths.audit("json")] if self.has_audit() else []
+
+    def split_tables(self) -> list[str]:
+        """Return the tables whose scores the study splits by what items share with training."""
+        return self.result_tables() if self._study.overlap and "overlap" in stages() else []
+
+    def has_floors(self) -> bool:
+        """Return whether tables show scores that need no learning."""
+        return self._study.floors and "floors" in stages()
+
+    def drifts(self) -> list[str]:
+        """Return the files with losses by date, if the study shows them: of the last checkpoint of each
+        pretraining that holds documents out."""
+        if not self._study.drift or "drift" not in stages():
+            return []
+        last, specs = self.graph.scope.last_steps(), self._specs.pretraining
+        return [BELOW.drift(recipe, step) for recipe, step in last.items() if specs[recipe].held_out]
+
+    def has_model(self, model: str | None) -> TypeGuard[str]:
+        """Return whether the model has a spec and the study's `models:` has it, or there is none."""
+        return model in self._specs.models and (self._study.models is None or model in self._study.models)
+
+    def has_dataset(self, dataset: str) -> bool:
+        """Return whether the study's `datasets:` has the dataset, or there is none."""
+        return self._study.datasets is None or dataset in self._study.datasets
+
+    def models_to_add(self) -> dict[str, list[str]]:
+        """Return models whose spec names tables of the study, but that its `models:` lacks: model ->
+        tables."""
+        tables = {
+            name: [table for table in spec.tables if table in self._study.tables]
+            for name, spec in self._specs.models.items()
+            if not self.has_model(name)
+        }
+        return {name: named for name, named in tables.items() if named}
+
+
+class Scope(GraphPart):
+    """The models, pretrainings and datasets behind a study's tables."""
+
+    def models(self) -> list[str]:
+        """Return the models that have runs in some table."""
+        used = {
+            self._specs.tables[table].model_of(column, row)
+            for table in self.graph.requests.result_tables()
+            for column, row, _ in self.graph.tables.cells_with_runs(table)
+        }
+        return [model for model in self.graph.table_models.wanted() if model in used]
+
+    def datasets(self) -> list[str]:
+        """Return the datasets of all tables of the study that are converted, without repetition."""
+        tables = [self._specs.tables[table] for table in self.graph.requests.result_tables()]
+        rows = [(table, dataset) for table in tables for dataset in table.datasets()]
+        of = self.graph.table_datasets
+        used = [name for table, row in rows if of.is_scored(table, row) for name in of.behind(table, row)]
+        shown = [name for table in self.graph.requests.fact_tables() for name in of.of_fact_table(table)]
+        return list(dict.fromkeys(used + shown))
+
+    def last_steps(self) -> dict[str, int]:
+        """Return the recipes that pretrain the study's models, and those run before these, with the last step
+        of each that is needed; sorted by name."""
+        return self.graph.models.last_steps(self.models())
+
+    def pretrainings(self) -> list[str]:
+        """Return the names of these recipes."""
+        return list(self.last_steps())
+
 
 Of = TypeVar("Of", bound=GraphPart)
 Some = TypeVar("Some", bound=Stage)
@@ -46,12 +128,9 @@ def part(kind: type[Of]) -> cached_property[Of]:
 
 
 class Graph:
-    """The artefacts of one study: the path, inputs and recipe of each.
-
-    Its parts, and the stages by the names of their rules, are constructed when they are first used.
-    `every_seed`: with all seeds of protocols that decide how many they run, to plan which of them to make.
-    `gpus`: those for which jobs request time.
-    """
+    """The artefacts of one study: the path, inputs and recipe of each. Its parts, and the stages by the names
+    of their rules, are constructed when they are first used. `every_seed`: with all seeds of protocols that
+    decide how many they run, to plan which of them to make. `gpus`: those for which jobs request time."""
 
     def __init__(self, study: Study, specs: Specs, every_seed: bool = False, gpus: Gpus = NO_GPUS) -> None:
         self.study = study

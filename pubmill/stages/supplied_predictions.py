@@ -68,9 +68,7 @@ class SuppliedPredictions(GraphPart):
         if SCORE_SUPPLIED not in stages():
             return "needs the extra that reads predictions (pubmill/extras/submissions)"
         weights = self.weights(model)
-        if isinstance(weights, PromptedWeights):
-            return None
-        if self.graph.folders.find(weights.local) is not None:
+        if isinstance(weights, PromptedWeights) or self.graph.folders.find(weights.local) is not None:
             return None
         return f"needs predictions that you supply (then set local_files: {weights.local})"
 

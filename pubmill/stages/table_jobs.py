@@ -8,10 +8,9 @@ from typing import NamedTuple
 from pubmill.recipes.tables import NOT_RUN, Column, Equivalence, Row, TableRecipe, project, table_title
 from pubmill.specs import DatasetSpec, TableSpec
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
-from pubmill.stages.cell_reasons import cell_reasons
-from pubmill.stages.referenced_tables import TableReferences, part_of
 from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage, remembered
 from pubmill.stages.supplied_predictions import NOT_FINE_TUNED
+from pubmill.stages.table_cells import TableReferences, cell_reasons, part_of
 from pubmill.storage.result_paths import BELOW
 
 COPIED = "the paper copied this value from {} ({}), so no run of its own stands behind it"
@@ -33,11 +32,6 @@ class Shown(NamedTuple):
     records: dict[str, dict[str, list[str]]]
     found: dict[str, dict[str, list[str]]]
     missing: dict[str, str]
-
-
-def _folder(path: str) -> str:
-    """Return the folder of a record: a table reads folds in the order of their names."""
-    return path.rpartition("/")[0]
 
 
 def _all_paths(records: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
@@ -117,11 +111,6 @@ class Tables(GraphPart):
                 if spec.model_of(column, row) in self._specs.models and spec.dataset_of(column, row) in known:
                     yield column.name, row.name, self.graph.cells.records(spec, column, row)
 
-    def shown_records(self, table: str) -> dict[str, dict[str, list[str]]]:
-        """Return the records that a table shows, including those of `found`."""
-        made, beside = self.records(table), self.found(table).records
-        return {column: made.get(column, {}) | beside.get(column, {}) for column in [*made, *beside]}
-
     def found_records(self, table: str) -> list[str]:
         """Return the records of `found` that are on disk."""
         return self.graph.records.at_hand(_all_paths(self.found(table).records))
@@ -131,8 +120,7 @@ class Tables(GraphPart):
         return list(map(self._paths.at, _all_paths(self.records(table))))
 
     def contribution_files(self, table: str) -> list[str]:
-        """Return the contributions of documents to the records of a table; each file lies beside its
-        record."""
+        """Return the contributions of documents to a table's records; each file lies beside its record."""
         return [self._paths.contributions(path) for path in self.record_files(table)]
 
     def others(self, table: str) -> dict[str, TableRecipe]:
@@ -190,8 +178,9 @@ class Tables(GraphPart):
         )
 
     def _shown(self, table: str) -> Shown:
-        beside = self.found(table).records
-        return Shown(self.shown_records(table), beside, self._missing_reasons(table))
+        made, beside = self.records(table), self.found(table).records
+        shown = {column: made.get(column, {}) | beside.get(column, {}) for column in [*made, *beside]}
+        return Shown(shown, beside, self._missing_reasons(table))
 
     def _on_disk(self, table: str) -> Shown:
         """Return what is on disk of a table that the study does not make."""
@@ -204,6 +193,11 @@ class Tables(GraphPart):
         """Return the recipe of a table without references to others."""
         spec, columns = self._specs.tables[table], self.graph.table_models.columns(table)
         cells = [(column, row) for column in columns if column.model for row in spec.rows]
+
+        def folder(path: str) -> str:
+            """Return the folder of a record: a table reads folds in the order of their names."""
+            return path.rpartition("/")[0]
+
         return project(
             TableRecipe,
             spec,
@@ -219,7 +213,7 @@ class Tables(GraphPart):
             reasons=cell_reasons(spec, columns, self._specs),
             differences=(),
             records={
-                column: {row: tuple(sorted(paths, key=_folder)) for row, paths in rows.items()}
+                column: {row: tuple(sorted(paths, key=folder)) for row, paths in rows.items()}
                 for column, rows in shown.records.items()
             },
             found=tuple(f"{column}/{row}" for column, rows in shown.found.items() for row in rows),
@@ -276,9 +270,10 @@ class Tables(GraphPart):
         )
 
     def _equivalence(self, table: TableSpec) -> Equivalence:
-        """Return how verdicts are reached: the margin of each row, composite and difference, and the runs of
-        each row."""
-        rule = self._specs.protocols[table.protocol].equivalence
+        """Return how verdicts are reached: the margin of each row, composite and difference, and how many
+        runs of a model the paper had of each row's dataset, or of its folds together."""
+        protocol = self._specs.protocols[table.protocol]
+        rule, parts = protocol.equivalence, self.graph.runs.parts
         composites = {composite.name: "default" for composite in table.composites}
         of = {row.name: row.dataset for row in table.rows} | composites
         of |= {one.name: of[one.row] for one in table.differences}
@@ -288,13 +283,10 @@ class Tables(GraphPart):
             margins={
                 name: rule.margins.get(dataset, rule.margins["default"]) for name, dataset in of.items()
             },
-            runs={row.name: self._paper_runs(table, row.dataset) for row in table.rows},
+            runs={
+                row.name: sum(map(protocol.runs, parts(table.protocol, row.dataset))) for row in table.rows
+            },
         )
-
-    def _paper_runs(self, table: TableSpec, row: str) -> int:
-        """Return how many runs of a model the paper had of a dataset, or of its folds together."""
-        protocol = self._specs.protocols[table.protocol]
-        return sum(map(protocol.runs, self.graph.runs.parts(table.protocol, row)))
 
     def _missing_reasons(self, table: str) -> dict[str, str]:
         """Return why columns, rows and single cells (`column/row`) have no score of ours."""

@@ -1,10 +1,16 @@
-"""Folders of files that the user supplies, by the keys that specs name."""
+"""Folders of files that the user supplies, by the keys that specs name, and digests of such files."""
 
+import json
+import os
+import re
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.specs.study import Study
+from pubmill.storage.files import sha256
 
 
 def how_to_bring(key: str) -> str:
@@ -49,3 +55,74 @@ def _without_braces(folder: Path, key: str) -> Path:
             f"{folder} ({key}): Snakemake takes braces in a path for wildcards; rename the folder or file"
         )
     return folder
+
+
+_DIGEST = re.compile("[0-9a-f]{64}")
+SETTLED = 2.0
+"""Seconds after its last change before a digest is stored: another change within the clock's resolution would
+leave size and times as they are."""
+
+
+class Digests:
+    """Digests of files, stored as lines of JSON (path, size, time of content, time of inode, SHA-256). Only
+    its owner may read the store: it names files of the user's own. Lines are only added, the last one of a
+    path counts, and a store that can't be read or written costs time and nothing else."""
+
+    def __init__(self, store: Path) -> None:
+        self.store = store
+        self._known: dict[str, tuple[list[int], str]] | None = None
+
+    def of(self, path: Path) -> str:
+        """Return the SHA-256 of a file in hex; it is read only if it has changed since it was last read."""
+        name, state = str(path.resolve()), _file_state(path)
+        known = self._read_store()
+        if name in known and known[name][0] == state:
+            return known[name][1]
+        digest = sha256(path)
+        known[name] = (state, digest)
+        if state == _file_state(path) and time.time() - max(state[1:]) / 1e9 > SETTLED:
+            self._append_line([name, *state, digest])
+        return digest
+
+    def of_folder(self, folder: Path, pattern: str = "*") -> dict[str, str]:
+        """Return the digests of a folder's files by their names, relative to it."""
+        files = sorted(path for path in folder.glob(pattern) if path.is_file())
+        return {path.relative_to(folder).as_posix(): self.of(path) for path in files}
+
+    def _read_store(self) -> dict[str, tuple[list[int], str]]:
+        if self._known is None:
+            self._known = {}
+            try:
+                lines = self.store.read_text(encoding="utf-8").splitlines()
+            except (OSError, UnicodeDecodeError):
+                lines = []
+            for line in lines:
+                if entry := _entry(line):
+                    self._known[entry[0]] = entry[1:]
+        return self._known
+
+    def _append_line(self, line: list[str | int]) -> None:
+        with suppress(OSError):  # a results folder that is read only
+            self.store.parent.mkdir(parents=True, exist_ok=True)
+            to = os.open(self.store, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            try:
+                os.write(to, json.dumps(line).encode() + b"\n")
+            finally:
+                os.close(to)
+
+
+def _entry(line: str) -> tuple[str, list[int], str] | None:
+    """Return name, state and digest of a stored line; None if it is damaged, such as by a killed process."""
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    kinds = (str, int, int, int, str)
+    whole = isinstance(values, list) and tuple(map(type, values)) == kinds and _DIGEST.fullmatch(values[-1])
+    return (values[0], values[1:-1], values[-1]) if whole else None
+
+
+def _file_state(path: Path) -> list[int]:
+    """Size, time of the last change of content, and of the inode, which no program can set back."""
+    state = path.stat()
+    return [state.st_size, state.st_mtime_ns, state.st_ctime_ns]

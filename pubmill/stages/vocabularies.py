@@ -4,13 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.models import (
-    ArchivedWeights,
-    LocalWeights,
-    PretrainedWeights,
-    RandomWeights,
-    ReleasedWeights,
-)
+from pubmill.recipes import models
 from pubmill.recipes.vocabs import CountingRecipe, FitRecipe, VocabRecipe
 from pubmill.specs.corpus_specs import LearntVocabSpec, ReleasedVocabSpec
 from pubmill.stages.costs import SENTENCEPIECE
@@ -66,7 +60,8 @@ class Vocabularies(GraphPart):
         spec = self._specs.vocabs[vocab]
         assert isinstance(spec, ReleasedVocabSpec), vocab
         if not isinstance(
-            self.graph.models.weights(spec.model), ReleasedWeights | ArchivedWeights | LocalWeights
+            self.graph.models.weights(spec.model),
+            models.ReleasedWeights | models.ArchivedWeights | models.LocalWeights,
         ):
             raise PubmillError(
                 f"vocabulary {vocab}: at scale {self._study.scale} the model {spec.model} is made here, with "
@@ -75,10 +70,9 @@ class Vocabularies(GraphPart):
         return spec.model
 
     def of_model(self, model: str) -> str | None:
-        """Return the vocabulary that a model has at this scale: its recipe's, or the one it was released
-        with."""
+        """Return the vocabulary of a model at this scale: its recipe's, or the one it was released with."""
         weights = self.graph.models.weights(model)
-        if isinstance(weights, PretrainedWeights | RandomWeights):
+        if isinstance(weights, models.PretrainedWeights | models.RandomWeights):
             return self._specs.pretraining[weights.recipe].vocab
         released = (
             name

@@ -54,21 +54,15 @@ def cause_of(reason: Any, wildcards: Mapping[str, str]) -> str:
 
 def spec_of(wildcards: Mapping[str, str]) -> str:
     """Return the spec that determines a job's recipe."""
-    for wildcard, folder in SPECS.items():
-        if wildcard in wildcards:
-            return f"specs/{folder}/{wildcards[wildcard]}.yaml"
-    return "the study"
+    specs = (f"specs/{of}/{wildcards[name]}.yaml" for name, of in SPECS.items() if name in wildcards)
+    return next(specs, "the study")
 
 
 def differences(old: Iterable[str], new: Iterable[str]) -> list[str]:
     """Return what differs between the parameters of a job before and now: `warmup 0.1 -> 0.2`."""
     before, now = _values(old), _values(new)
-    keys = sorted(before.keys() | now.keys())
-    return [
-        f"{key} {_shown(before, key)} -> {_shown(now, key)}"
-        for key in keys
-        if before.get(key) != now.get(key)
-    ]
+    changed = [key for key in sorted(before.keys() | now.keys()) if before.get(key) != now.get(key)]
+    return [f"{key} {_shown(before, key)} -> {_shown(now, key)}" for key in changed]
 
 
 def _values(parameters: Iterable[str]) -> dict[str, object]:
@@ -80,8 +74,7 @@ def _values(parameters: Iterable[str]) -> dict[str, object]:
             values |= _flat(value)
         else:
             numbers = value if isinstance(value, list) else [value]
-            is_version = all(isinstance(number, int) for number in numbers)
-            name = VERSION if is_version else "parameter"
+            name = VERSION if all(isinstance(number, int) for number in numbers) else "parameter"
             values[name if name not in values else f"{name} {text}"] = value
     return values
 

@@ -17,36 +17,32 @@ _LOSS = re.compile(r"\bloss\b")
 
 
 def last_lines(path: str, since: float) -> list[str]:
-    """Return the lines at the end of a log that are not blank; none if it was not written `since` a time,
-    in seconds since the epoch: the log of an earlier run says nothing about a job that waits in a queue.
-
-    A line that was overwritten with carriage returns is what it was last.
-    """
-    try:
-        with Path(path).open("rb") as file:
-            if os.fstat(file.fileno()).st_mtime < since - CLOCK_SECONDS:
-                return []
-            file.seek(0, 2)
-            file.seek(max(0, file.tell() - READ))
-            text = file.read().decode(errors="replace")
-    except OSError:
-        return []
-    shown = (line.rstrip("\r").rpartition("\r")[2].rstrip() for line in text.split("\n"))
+    """Return the lines at the end of a log that are not blank; none if it was not written `since` a time, in
+    seconds since the epoch: the log of an earlier run says nothing about a job that waits in a queue. A line
+    that was overwritten with carriage returns is what it was last."""
+    lines = _read(path, since, at_end=True).split("\n")
+    shown = (line.rstrip("\r").rpartition("\r")[2].rstrip() for line in lines)
     return [line for line in shown if line]
 
 
 def slower_methods(path: str, since: float) -> list[str]:
     """Return the messages at the beginning of a log on methods of a GPU that did not work; none if it was not
     written `since` a time."""
+    lines = (line.removeprefix("pubmill: ") for line in _read(path, since, at_end=False).splitlines())
+    return [line.removeprefix(SLOWER) for line in lines if line.startswith(SLOWER)]
+
+
+def _read(path: str, since: float, at_end: bool) -> str:
+    """Return the beginning or the end of a log; nothing if it was not written `since` a time."""
     try:
         with Path(path).open("rb") as file:
-            if os.fstat(file.fileno()).st_mtime < since - CLOCK_SECONDS:
-                return []
-            text = file.read(READ).decode(errors="replace")
+            status = os.fstat(file.fileno())
+            if status.st_mtime < since - CLOCK_SECONDS:
+                return ""
+            file.seek(max(0, status.st_size - READ) if at_end else 0)
+            return file.read(READ).decode(errors="replace")
     except OSError:
-        return []
-    lines = (line.removeprefix("pubmill: ") for line in text.splitlines())
-    return [line.removeprefix(SLOWER) for line in lines if line.startswith(SLOWER)]
+        return ""
 
 
 def latest(path: str, since: float = 0.0) -> str:

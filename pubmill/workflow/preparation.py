@@ -22,13 +22,13 @@ from pubmill.specs import Specs
 from pubmill.specs.study import Study, check_files, check_study, without_demo
 from pubmill.stages import Graph
 from pubmill.stages.gpus import read_gpus
+from pubmill.storage.names_in_paths import run_of
+from pubmill.storage.result_paths import RunKey
 from pubmill.workflow.bundles import bundle
-from pubmill.workflow.failed_jobs import forget_failed_jobs
 from pubmill.workflow.requested_targets import check_requested
 from pubmill.workflow.rule_syntax import shell_prefix
 from pubmill.workflow.run_display import display_of
-from pubmill.workflow.seed_rounds import decide_seeds, runs_left
-from pubmill.workflow.snakemake_hooks import before_graph, ignore_command_texts
+from pubmill.workflow.snakemake_hooks import before_graph, forget_failed_jobs, ignore_command_texts
 
 COMPILED = ".compiled"
 """Folder below the results of all scales; `make clean` removes it."""
@@ -39,11 +39,9 @@ FAILED_CELLS = 3
 
 
 class Prepared(NamedTuple):
-    """What the Snakefile gives to the rules.
-
-    `graph`: its errors end the run with their plain message. `begin`: what a run does before its first
-    job; it returns the lock of the results. `end`: what it does after its last.
-    """
+    """What the Snakefile gives to the rules. `graph`: its errors end the run with their plain message.
+    `begin`: what a run does before its first job; it returns the lock of the results. `end`: what it does
+    after its last."""
 
     study: Study
     specs: Specs
@@ -170,10 +168,8 @@ def has_own_environments(workflow: Any, study: Study) -> bool:
 
 def announce_left_out(workflow: Any, lines: list[str]) -> Callable[[], None]:
     """Make the main process print the lines when it ends; return a function that prints them earlier.
-
     Snakemake calls no hooks in a dry run or in a run with nothing to do. The scheduler exists only after the
-    graph is built: if an error stops the run before that, the error stays the last line.
-    """
+    graph is built: if an error stops the run before that, the error stays the last line."""
 
     def print_lines() -> None:
         """Print each line once: below the jobs of a dry run, else among Snakemake's own messages."""
@@ -198,3 +194,40 @@ def failed_cells(graph: Graph) -> list[str]:
         for row, column, cell in table.read()
         if any(seed.failed not in (None, NO_RECORD) for seed in cell.seeds)
     ]
+
+
+def decide_seeds(graph: Graph) -> None:
+    """Decide how many seeds of each run the study makes now; nothing if no protocol of it is adaptive."""
+    if tables := _adaptive_tables(graph):
+        graph.seed_counts.decide(_counts(graph, tables))
+
+
+def runs_left(graph: Graph) -> int:
+    """Return how many runs the next start of Snakemake would add, by the runs finished since this one's."""
+    tables = _adaptive_tables(graph)
+    counts = _counts(graph, tables) if tables else {}
+    return sum(max(0, count - len(graph.runs.seeds(run))) for run, count in counts.items())
+
+
+def _adaptive_tables(graph: Graph) -> list[str]:
+    return [table for table in graph.requests.result_tables() if graph.tables.is_adaptive(table)]
+
+
+def _counts(graph: Graph, tables: list[str]) -> dict[RunKey, int]:
+    """Return the number of seeds of each run of the study whose protocol is adaptive. If several tables share
+    a run, the number is the largest that one of them needs."""
+    # Imported here because only such studies need numpy before the first job.
+    from pubmill.tables.seed_plan import seed_counts
+
+    planned = Graph(graph.study, graph.specs, every_seed=True)
+    counts: dict[RunKey, int] = {}
+    for table in tables:
+        needed = seed_counts(planned.tables.recipe(table), Path(planned.results), planned.records.is_current)
+        cells = planned.tables.records(table).values()
+        made = {run_of(path).run for rows in cells for paths in rows.values() for path in paths[:1]}
+        counts |= {
+            run: max(count, counts.get(run, 0))
+            for run, count in needed.items()
+            if run in made and graph.runs.adaptive(run.protocol, run.dataset)
+        }
+    return counts

@@ -1,7 +1,5 @@
-"""Report requested targets that no rule can make, before Snakemake builds its graph.
-
-Otherwise Snakemake reports a `MissingRuleException`, or the `KeyError` of a function that looks up a name.
-"""
+"""Report requested targets that no rule can make, before Snakemake builds its graph. Otherwise Snakemake
+reports a `MissingRuleException`, or the `KeyError` of a function that looks up a name."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
@@ -12,7 +10,7 @@ from snakemake.io import strip_wildcard_constraints
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.messages.wording import SHOWN, nearest, unknown
-from pubmill.specs import Specs, scales
+from pubmill.specs import scales
 from pubmill.specs.study import study_of_scale
 from pubmill.stages import Graph
 from pubmill.stages.pipelines import OFF_THE_SHELF
@@ -43,45 +41,34 @@ def check_asked(
     studies: Path,
 ) -> None:
     """Raise a `PubmillError` for requested targets that no rule can make, or for all files that requested
-    datasets lack.
-
-    `files`: all requested files; `lost`: those that no rule makes; `many`: requested rules with wildcards in
-    their outputs; `patterns`: rule -> its outputs, with the names of wildcards in braces.
-    """
-    wrong = [_several_files_message(rule, patterns[rule]) for rule in sorted(many)]
+    datasets lack. `files`: all requested files; `lost`: those that no rule makes; `many`: requested rules
+    with wildcards in their outputs; `patterns`: rule -> its outputs, with the names of wildcards in
+    braces."""
+    wrong = [
+        f"rule {rule} makes many files; request one of them by its path: {patterns[rule][0]}"
+        for rule in sorted(many)
+    ]
     wrong += [text for file in sorted(files) for text in _unknown_names(file, graph)]
     if not wrong:
         wrong = [_lost_target_message(file, patterns, graph, studies) for file in sorted(lost)]
     if wrong:
         raise PubmillError("\n".join(wrong))
-    graph.access.check(*dict.fromkeys(name for file in sorted(files) for name in _datasets_in(file, graph)))
+    named = [one for file in sorted(files) for one in _names_in(file, graph)]
+    graph.access.check(*dict.fromkeys(name for kind, name in named if kind == "datasets"))
 
 
-def _datasets_in(file: str, graph: Graph) -> Iterator[str]:
-    """Names of datasets in a path of the results."""
-    paths = graph.paths
-    for kind, name in names_in(paths.below(file)) if file.startswith(paths.at("")) else ():
-        if kind == "datasets":
-            yield name
-
-
-def _several_files_message(rule: str, outputs: list[str]) -> str:
-    return f"rule {rule} makes many files; request one of them by its path: {outputs[0]}"
+def _names_in(file: str, graph: Graph) -> Iterator[tuple[str, str]]:
+    """Kinds and names in a path of the results."""
+    yield from names_in(graph.paths.below(file)) if file.startswith(graph.paths.at("")) else ()
 
 
 def _unknown_names(file: str, graph: Graph) -> Iterator[str]:
     """Names in a path of the results that no spec has."""
-    paths, specs = graph.paths, graph.specs
-    for kind, name in names_in(paths.below(file)) if file.startswith(paths.at("")) else ():
-        known = _known_names(kind, specs)
+    further: dict[str, Iterable[str]] = {"tables": graph.specs.fact_tables, "protocols": [OFF_THE_SHELF]}
+    for kind, name in _names_in(file, graph):
+        known = [*getattr(graph.specs, kind), *further.get(kind, ())]
         if name not in known:
             yield f"{file}: {unknown(KINDS.get(kind, kind.removesuffix('s')), name, known)}"
-
-
-def _known_names(kind: str, specs: Specs) -> list[str]:
-    """The names of a kind that a path may have."""
-    further: dict[str, Iterable[str]] = {"tables": specs.fact_tables, "protocols": [OFF_THE_SHELF]}
-    return [*getattr(specs, kind), *further.get(kind, ())]
 
 
 def _lost_target_message(file: str, patterns: Mapping[str, list[str]], graph: Graph, studies: Path) -> str:

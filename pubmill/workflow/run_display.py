@@ -1,8 +1,6 @@
-"""Display of a run: a Snakemake log handler that shows stages and running jobs instead of single events.
-
-On a terminal it redraws one line per stage and per running job; elsewhere it prints a line per finished job.
-Snakemake's own warnings and errors are always shown, and its full log stays in `.snakemake/log`.
-"""
+"""Display of a run: a Snakemake log handler that shows stages and running jobs instead of single events. On a
+terminal it redraws one line per stage and per running job; elsewhere it prints a line per finished job.
+Snakemake's own warnings and errors are always shown, and its full log stays in `.snakemake/log`."""
 
 import os
 import sys
@@ -17,18 +15,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from pubmill.messages.wording import escape_controls
-from pubmill.workflow.run_lines import (
-    failed_line,
-    finished_line,
-    job_line,
-    left_out_lines,
-    longest_running,
-    plan_lines,
-    stage_lines,
-    start_line,
-    status_line,
-    summary_lines,
-)
+from pubmill.workflow import run_lines
 from pubmill.workflow.run_progress import RunProgress, StartedJob
 
 NOTHING = "Nothing to be done"
@@ -85,12 +72,13 @@ class LogHandler(LogHandlerBase):
         event = getattr(record, "event", None)
         ended = self.progress.add(record)
         if event == LogEvent.RUN_INFO and not self.dry:
-            self._say(left_out_lines(self.left_out))
+            self._say(run_lines.left_out_lines(self.left_out))
             self._begin()
         elif event == LogEvent.JOB_ERROR:
-            self._say([failed_line(ended)] if ended else [])
+            self._say([run_lines.failed_line(ended)] if ended else [])
         elif event == LogEvent.JOB_FINISHED:
-            self._say_finished(ended, record.created)
+            if ended and not self.live:
+                self._say([run_lines.finished_line(ended, self.progress, record.created)])
         elif self._is_shown(record):
             self._say(self.format(record).splitlines())
 
@@ -106,10 +94,6 @@ class LogHandler(LogHandlerBase):
         known = bool(self.progress.planned) or text.startswith(ROUTINE)
         return event is None and record.levelno >= INFO and not known
 
-    def _say_finished(self, job: StartedJob | None, now: float) -> None:
-        if job and not self.live:
-            self._say([finished_line(job, self.progress, now)])
-
     def _say(self, lines: Iterable[str]) -> None:
         """Print lines, above the display if there is one."""
         for line in lines:
@@ -122,7 +106,7 @@ class LogHandler(LogHandlerBase):
     def _begin(self) -> None:
         """Start the display on a terminal; without one, print the number of jobs."""
         if not self.on_terminal:
-            self._say([start_line(self.progress)])
+            self._say([run_lines.start_line(self.progress)])
             return
         from rich.console import Console
         from rich.live import Live
@@ -137,12 +121,12 @@ class LogHandler(LogHandlerBase):
         from rich.text import Text
 
         now, progress = time.time(), self.progress
-        stages, running = stage_lines(progress), longest_running(progress)
+        stages, running = run_lines.stage_lines(progress), run_lines.longest_running(progress)
         room = max(1, console.height - len(stages) - 3)
         more = [f"  and {len(running) - room} more that run"] if len(running) > room else []
         lines = [(line, "") for line in stages]
-        lines += [(job_line(job, now), link(job)) for job in running[:room]]
-        lines += [(line, "") for line in (*more, status_line(progress, now))]
+        lines += [(run_lines.job_line(job, now), link(job)) for job in running[:room]]
+        lines += [(line, "") for line in (*more, run_lines.status_line(progress, now))]
         texts = [Text(escape_controls(line), style) for line, style in lines]
         return Text("\n", no_wrap=True, overflow="ellipsis").join(texts)
 
@@ -166,10 +150,10 @@ class LogHandler(LogHandlerBase):
     def _last_lines(self) -> list[str]:
         progress = self.progress
         if self.dry and progress.planned:
-            return plan_lines(progress, self.left_out)
+            return run_lines.plan_lines(progress, self.left_out)
         if self.nothing_to_do:
-            return [*left_out_lines(self.left_out), *(f"To read: {page}" for page in self._pages())]
-        lines = summary_lines(progress, self._pages(), time.time()) if progress.began else []
+            return [*run_lines.left_out_lines(self.left_out), *(f"To read: {page}" for page in self._pages())]
+        lines = run_lines.summary_lines(progress, self._pages(), time.time()) if progress.began else []
         return [*lines, *self.failed_cells]
 
     def _pages(self) -> list[str]:

@@ -92,12 +92,9 @@ def left_out_lines(lines: Sequence[str]) -> list[str]:
     """Return what the study leaves out, wrapped; beyond a few their number."""
     more = len(lines) - LEFT_OUT_SHOWN
     shown = lines if more <= 1 else [*lines[:LEFT_OUT_SHOWN], f"and {more} more left out"]
-    return [part for line in shown for part in _wrapped(line)]
-
-
-def _wrapped(line: str) -> list[str]:
-    """Wrap a line between its words; addresses and paths stay whole."""
-    return textwrap.wrap(line, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    # Addresses and paths stay whole.
+    wrap = textwrap.TextWrapper(WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return [part for line in shown for part in wrap.wrap(line)]
 
 
 def plan_lines(progress: RunProgress, left_out: Sequence[str]) -> list[str]:

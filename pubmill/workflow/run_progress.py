@@ -29,10 +29,8 @@ class StartedJob:
 
 class RunProgress:
     """Jobs of a run by rule: how many are planned, which run, which failed, how long the finished ones took.
-
-    `slower`: messages on methods of a GPU that did not work -> jobs.
-    A failed job that is started again is no longer among the failed ones.
-    """
+    `slower`: messages on methods of a GPU that did not work -> jobs. A failed job that is started again is no
+    longer among the failed ones."""
 
     def __init__(self) -> None:
         self.planned: Counter[str] = Counter()
@@ -94,10 +92,8 @@ class RunProgress:
 
     def seconds_left(self, now: float) -> tuple[float | None, bool]:
         """Return the estimated time left, and whether rules without a finished job make it a lower bound.
-
         Each job is assumed to take the mean time of the finished jobs of its rule (not the plan's costs), and
-        as many jobs to run at once as did so far. The time is None until a rule with jobs left has a mean.
-        """
+        as many jobs to run at once as did so far. The time is None until a rule with jobs left has a mean."""
         running = list(self.running.values())
         failed = Counter(job.rule for job in list(self.failed.values()))
         left, known, complete = 0.0, False, True

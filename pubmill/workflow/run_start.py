@@ -30,15 +30,18 @@ FINETUNING, PRETRAINING = "scripts/finetune.py", "scripts/pretrain.py"
 
 
 def begin(workflow: Any, graph: Graph, sources: Mapping[str, Mapping[str, str]]) -> FileLock:
-    """Lock the results for a run and return the lock; raise a `PubmillError` if the run cannot start.
-
-    The error names all files that cannot be reached at once, instead of one job failing after another.
-    `sources`: digests of the sources when the graph was built, which jobs compare (`run_sources`).
-    """
+    """Lock the results for a run and return the lock; raise a `PubmillError` if the run cannot start. The
+    error names all files that cannot be reached at once, instead of one job failing after another. `sources`:
+    digests of the sources when the graph was built, which jobs compare (`run_sources`)."""
     held = lock_results(graph.results)
     wanted = required_files((job for job in jobs_in(workflow.dag) if job.to_do), graph)
     if missing := out_of_reach(wanted, graph.study.mirror):
-        raise PubmillError("\n".join(["files cannot be reached:", *missing, _fetch_advice(workflow)]))
+        study = ["config.yaml", *map(str, workflow.config_settings.configfiles)][-1]
+        fetch = commands.pubmill("mirror", study, "--fetch", "FOLDER")
+        advice = (
+            f"Fetch them on a machine with a network connection ({fetch}), and set `mirror:` and HF_HUB_CACHE"
+        )
+        raise PubmillError("\n".join(["files cannot be reached:", *missing, advice]))
     graph.seed_counts.keep()
     _write_long_recipes(workflow)
     file = Path(graph.results).resolve() / ".run-sources.json"
@@ -90,23 +93,13 @@ def _jobs_to_do(workflow: Any, *programs: str) -> int:
     return sum(job.to_do and job.rule in rules for job in jobs_in(workflow.dag))
 
 
-def _fetch_advice(workflow: Any) -> str:
-    """Return advice on how to fetch the files that a study needs."""
-    study = ["config.yaml", *map(str, workflow.config_settings.configfiles)][-1]
-    fetch = commands.pubmill("mirror", study, "--fetch", "FOLDER")
-    return f"Fetch them on a machine with a network connection ({fetch}), and set `mirror:` and HF_HUB_CACHE"
-
-
 def begin_run(results: Path, run: str) -> None:
-    """Record the name of a run's Slurm jobs, unless Slurm still has jobs of the previous run.
-
-    A killed Snakemake cannot cancel its jobs. They continue, and their output counts as finished; a second
-    Snakemake would submit the same work again. Raise a `PubmillError` that names such jobs.
-    """
+    """Record the name of a run's Slurm jobs, unless Slurm still has jobs of the previous run. A killed
+    Snakemake cannot cancel its jobs. They continue, and their output counts as finished; a second Snakemake
+    would submit the same work again. Raise a `PubmillError` that names such jobs."""
     noted = results / ".slurm-run"
     earlier = noted.read_text(encoding="utf-8").strip() if noted.is_file() else ""
-    left = _jobs_named(earlier) if earlier else []
-    if left:
+    if left := _jobs_named(earlier) if earlier else []:
         shown = ", ".join(left[:SHOWN]) + (", ..." if len(left) > SHOWN else "")
         raise PubmillError(
             f"Slurm still has {len(left)} jobs of an earlier run ({shown}). Either wait for them (their "

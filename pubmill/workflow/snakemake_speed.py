@@ -1,8 +1,6 @@
-"""Work that Snakemake repeats for each of a study's thousands of jobs, done once.
-
-All answers stay Snakemake's own: tests/unit/workflow/test_snakemake_speed.py compares both. Snakemake's
-version is pinned; a new one that lacks a replaced method fails that test.
-"""
+"""Work that Snakemake repeats for each of a study's thousands of jobs, done once. All answers stay
+Snakemake's own: tests/unit/workflow/test_snakemake_speed.py compares both. Snakemake's version is pinned; a
+new one that lacks a replaced method fails that test."""
 
 import gc
 import inspect
@@ -43,7 +41,7 @@ def speed_up() -> None:
     Dag._check_groups = check_groups
     Scheduler._schedule_reevalutation = look_again
     File.exists = is_there
-    File.is_storage = property(is_in_storage)
+    File.is_storage = property(lambda file: is_flagged(file, "storage_object"))
     io.IOCache.mtime_inventory = take_inventory
     PathModifier.modify = modify
     Job.missing_output = missing_outputs
@@ -103,11 +101,6 @@ def is_flagged(value: Any, flag: str) -> bool:
         return False
     flags = value._flags if kind is Annotated else getattr(value, "flags", NO_FLAGS)
     return bool(flags.get(flag))
-
-
-def is_in_storage(file: Any) -> bool:
-    """Return whether a file is one of a storage, such as a bucket."""
-    return is_flagged(file, "storage_object")
 
 
 async def take_inventory(cache: Any, jobs: Iterable[Any], n_workers: int = 0) -> None:
@@ -189,11 +182,9 @@ def check_groups(dag: Any) -> None:
 
 
 def look_again(scheduler: Any, delay: float) -> None:
-    """Look for jobs to start after a delay, unless such a look is waited for already.
-
-    Snakemake begins another wait with each look and with each job that ends, and each look begins the next
-    wait, so that a run of a thousand jobs looks a thousand times a second.
-    """
+    """Look for jobs to start after a delay, unless such a look is waited for already. Snakemake begins
+    another wait with each look and with each job that ends, and each look begins the next wait, so that a run
+    of a thousand jobs looks a thousand times a second."""
 
     def look() -> None:
         scheduler.look_is_due = False

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from pubmill.stages.dataset_access import local_names
+from pubmill.stages.table_datasets import local_names
 from tests.conftest import ROOT
 from tests.dataset_specs import spec_of
 from tests.world import citations, dataset_parts, datasets, facts, medline, overlay, punkt, write_world

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pubmill.extras.overlap.overlap_recipes import TRAINING, OverlapRecipe
 from pubmill.recipes.corpora import DocumentsRecipe
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
-from pubmill.stages.notice_jobs import DatasetNotices
+from pubmill.stages.dataset_jobs import DatasetNotices
 from pubmill.stages.stage import TEMPLATES, Stage
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import BELOW, DOCUMENT_YEARS, PREDICTIONS, RECORD

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pubmill.extras.proof.proofs import ProofRecipe, TableBasisRecipe
 from pubmill.recipes.tables import project
-from pubmill.stages.notice_jobs import DatasetNotices
+from pubmill.stages.dataset_jobs import DatasetNotices
 from pubmill.stages.params_text import published_values
 from pubmill.stages.stage import HOUR, Needs, Stage
 from pubmill.storage.names_in_paths import run_of

@@ -12,7 +12,7 @@ from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.specs.corpus_specs import PmcPackagesSource, PmcSource
-from pubmill.stages.ncbi_files import packages, pmc_shards
+from pubmill.stages.source_jobs import packages, pmc_shards
 
 
 def source(*articles: str, **more: object) -> PmcSource:

@@ -4,7 +4,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.specs import PubmedSource
-from pubmill.stages.ncbi_files import pubmed_files
+from pubmill.stages.source_jobs import pubmed_files
 
 
 def source(**files: list[str]) -> PubmedSource:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pubmill.specs import Specs
 from pubmill.stages import Graph
 from pubmill.stages.all_stages import stages
-from pubmill.stages.notice_jobs import DatasetNotices
+from pubmill.stages.dataset_jobs import DatasetNotices
 
 Made = Callable[..., Graph]
 TABLE = "gu2020/table06"

@@ -9,7 +9,7 @@ from pubmill.errors import PubmillError
 from pubmill.specs import ArchiveWeights, File, LocalFile, PubmedSource, Specs
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
-from pubmill.stages.ncbi_files import pubmed_files
+from pubmill.stages.source_jobs import pubmed_files
 from pubmill.storage.files import sha256
 from tests.unit.stages.test_corpus_jobs import with_packages
 

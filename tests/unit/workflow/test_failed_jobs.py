@@ -8,7 +8,7 @@ import pytest
 from snakemake.jobs import Job
 from snakemake.persistence import PersistenceBase
 
-from pubmill.workflow import failed_jobs
+from pubmill.workflow import snakemake_hooks as hooks
 
 
 @pytest.fixture
@@ -26,9 +26,9 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
     monkeypatch.setattr(Job, "postprocess", Job.postprocess)  # both are restored after the test
     monkeypatch.setattr(PersistenceBase, "finished", PersistenceBase.finished)
-    monkeypatch.setattr(failed_jobs, "_postprocess", postprocess)
-    monkeypatch.setattr(failed_jobs, "_finished", finished)
-    failed_jobs.forget_failed_jobs()
+    monkeypatch.setattr(hooks, "_postprocess", postprocess)
+    monkeypatch.setattr(hooks, "_finished", finished)
+    hooks.forget_failed_jobs()
     return found
 
 

@@ -10,7 +10,7 @@ from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph
 from pubmill.storage.result_paths import RunKey
-from pubmill.workflow.seed_rounds import decide_seeds, runs_left
+from pubmill.workflow.preparation import decide_seeds, runs_left
 from tests.unit import toy_tables as made_up
 
 MODELS = ("pubmedbert-base", "no-pretraining")

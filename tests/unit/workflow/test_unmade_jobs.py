@@ -15,7 +15,7 @@ from pubmill.errors import PubmillError
 from pubmill.planning.plan import Job
 from pubmill.workflow import jobs
 from pubmill.workflow.causes import NOT_MADE
-from pubmill.workflow.unmade_jobs import UnmadeJobs, unmade_jobs
+from pubmill.workflow.jobs import UnmadeJobs, unmade_jobs
 
 PROGRAM = """
 import json, sys
@@ -23,7 +23,7 @@ from pathlib import Path
 from pubmill.cli.studies import configuration, study_files
 from pubmill.workflow import jobs
 from pubmill.workflow.causes import NOT_MADE
-from pubmill.workflow.unmade_jobs import UnmadeJobs, unmade_jobs
+from pubmill.workflow.jobs import UnmadeJobs, unmade_jobs
 
 way, root, study, *targets = sys.argv[1:]
 walk, answers = jobs.unmade_jobs, []

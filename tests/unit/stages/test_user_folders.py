@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.stages import content_digests as digests
-from pubmill.stages.content_digests import Digests
+from pubmill.stages import user_folders as digests
+from pubmill.stages.user_folders import Digests
 
 
 @pytest.fixture

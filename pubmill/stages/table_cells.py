@@ -1,0 +1,145 @@
+"""Cells of result tables that refer to other tables, and the reasons shown below a table: of single cells and
+of settings, and notes on models."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pubmill.recipes.tables import Difference, Reason, ReferencedCell, TableRecipe, project
+from pubmill.specs import Specs, TableSpec
+from pubmill.specs.cell_sources import CellSource, cell_sources
+from pubmill.specs.table_checks import copied_cell, subtracted_cell
+from pubmill.specs.table_specs import CellReference, ColumnSpec
+from pubmill.stages.stage import GraphPart
+
+
+class TableReferences(GraphPart):
+    """Values that papers copied from other tables, and differences to cells of other tables."""
+
+    def copied(self, table: str) -> dict[str, ReferencedCell]:
+        """Return the cells that cells of a table were copied from, as far as specs describe them:
+        `column/row` -> cell."""
+        spec, specs = self._specs.tables[table], self._specs
+        return {
+            f"{column.name}/{row.name}": self._cell(origin)
+            for column in spec.columns
+            for row in spec.rows
+            if (origin := copied_cell(spec, column, row, specs.tables, specs.datasets))
+        }
+
+    def differences(self, table: str) -> tuple[Difference, ...]:
+        """Return the differences of a table."""
+        tables = self._specs.tables
+        return tuple(
+            project(
+                Difference,
+                one,
+                of=one.row,
+                minus={name: self._cell(subtracted_cell(one, name, tables)) for name in one.columns},
+            )
+            for one in tables[table].differences
+        )
+
+    def cells(self, table: str) -> dict[str, list[ReferencedCell]]:
+        """Return the cells of other tables that a table refers to, by table."""
+        subtracted = [cell for one in self.differences(table) for cell in one.minus.values()]
+        by_table: dict[str, list[ReferencedCell]] = {}
+        for cell in [*self.copied(table).values(), *subtracted]:
+            by_table.setdefault(cell.table, []).append(cell)
+        return dict(sorted(by_table.items()))
+
+    def _cell(self, cell: CellReference) -> ReferencedCell:
+        assert cell.column and cell.row
+        linked = cell.table in self._study.tables
+        return ReferencedCell(table=cell.table, column=cell.column, row=cell.row, linked=linked)
+
+
+def part_of(recipe: TableRecipe, cells: Sequence[ReferencedCell]) -> TableRecipe:
+    """Return the part of a table's recipe that these cells need."""
+    columns, named = {cell.column for cell in cells}, {cell.row for cell in cells}
+    composites = tuple(one for one in recipe.composites if one.name in named)
+    rows = named | {row for one in composites for group in one.groups.values() for row in group}
+    rule = recipe.equivalence
+    return replace(
+        recipe,
+        notes=(),
+        reasons=(),
+        left_out={},
+        rows=tuple(one for one in recipe.rows if one.key in rows),
+        columns=tuple(one for one in recipe.columns if one.key in columns),
+        composites=composites,
+        equivalence=replace(
+            rule,
+            margins={key: margin for key, margin in rule.margins.items() if key in rows},
+            runs={key: runs for key, runs in rule.runs.items() if key in rows},
+        ),
+        records={
+            column: {row: paths for row, paths in of_column.items() if row in rows}
+            for column, of_column in recipe.records.items()
+            if column in columns
+        },
+        found=tuple(one for one in recipe.found if _is_in(one, columns, rows)),
+        missing={key: why for key, why in recipe.missing.items() if _is_in(key, columns, rows)},
+    )
+
+
+def _is_in(key: str, columns: set[str], rows: set[str]) -> bool:
+    """Return whether `column`, `row` or `column/row` is in the part."""
+    column, _, row = key.partition("/")
+    return (column in columns and row in rows) if row else key in columns | rows
+
+
+def cell_reasons(table: TableSpec, columns: Sequence[ColumnSpec], specs: Specs) -> tuple[Reason, ...]:
+    """Return the reasons of a table, each once with the cells, columns and rows that it is about."""
+    reasons: dict[str, list[str]] = {}
+    for row in table.rows:
+        if row.not_comparable:
+            reasons[f"not comparable: {row.not_comparable}"] = [f"/{row.name}"]
+    for cell in cell_sources(table, columns, specs):
+        for text in _texts(table, cell, specs):
+            reasons.setdefault(text, []).append(f"{cell.column.name}/{cell.row.name}")
+    sizes = {column.name: sum(not table.copied_from(column, row) for row in table.rows) for column in columns}
+    return tuple(Reason(text=text, cells=_merged(places, sizes)) for text, places in reasons.items())
+
+
+def _merged(places: Sequence[str], sizes: dict[str, int]) -> tuple[str, ...]:
+    """Return places with `column/` instead of all cells with runs of a column."""
+    columns = [place.partition("/")[0] for place in places]
+    whole = {column for column in columns if column and columns.count(column) == sizes[column]}
+    merged = (
+        f"{column}/" if column in whole else place for column, place in zip(columns, places, strict=True)
+    )
+    return tuple(dict.fromkeys(merged))
+
+
+def _texts(table: TableSpec, cell: CellSource, specs: Specs) -> Iterator[str]:
+    """Yield why a cell has other runs than its column and row, the notes on its model, and the sources of its
+    setting's values."""
+    own = cell.column.cells.get(cell.row.name)
+    dataset = table.dataset_of(cell.column, cell.row)
+    others = [
+        *([f"model {cell.model}"] if cell.model != cell.column.model else []),
+        *([f"dataset {dataset}"] if dataset != cell.row.dataset else []),
+        *([f"protocol {own.protocol}"] if own and own.protocol else []),
+        *([f"setting {' or '.join(own.setting)}"] if own and own.setting else []),
+    ]
+    if others:
+        yield f"ours has {', '.join(others)}" + (f": {own.why}" if own and own.why else "")
+    if own and own.not_comparable:
+        yield f"not comparable: {own.not_comparable}"
+    if model := specs.models.get(cell.model):
+        yield from (f"model: {note}" for note in model.notes)
+    yield from _setting_texts(cell)
+
+
+def _setting_texts(cell: CellSource) -> Iterator[str]:
+    """Yield the values that overrides for the cell's setting decide, with their sources."""
+    decided: dict[str, tuple[str | None, str]] = {}
+    for override in cell.overrides.values():
+        why = override.why if override.settings else None
+        for key, value in {**override.values, **(override.grid or {})}.items():
+            tried = value if isinstance(value, tuple) else (value,)
+            shown = " or ".join("none" if one in (None, (None,)) else str(one) for one in tried)
+            decided[key] = (why, f"{key} {shown}")
+    for why in dict.fromkeys(source for source, _ in decided.values() if source):
+        values = ", ".join(text for source, text in decided.values() if source == why)
+        yield f"setting {cell.setting}, {values}: {why}"
