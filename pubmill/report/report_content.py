@@ -16,8 +16,15 @@ from pubmill.recipes.tables import printed_name
 from pubmill.report.charts import Chart
 from pubmill.report.contradictions import Contradictions
 from pubmill.report.dataset_pages import Page
-from pubmill.report.figures import Curve, Strip
-from pubmill.report.pipeline_figures import PipelineFigure, pipeline_figure
+from pubmill.report.figures import (
+    Curve,
+    ModelTimes,
+    PipelineFigure,
+    Strip,
+    pipeline_figure,
+    time_strip,
+    times,
+)
 from pubmill.report.rendering import count, quantity
 from pubmill.report.run_trainings import Trainings
 from pubmill.report.table_views import TableRuns, TableView, dataset_notes, table_runs, table_views
@@ -29,7 +36,6 @@ from pubmill.report.tallies import (
     model_lines,
     tally,
 )
-from pubmill.report.training_times import ModelTimes, time_strip, times
 from pubmill.specs.fidelity import FidelityRow, rows_of
 from pubmill.specs.spec_types import Standing
 from pubmill.specs.study import DEMO

@@ -12,12 +12,10 @@ from markupsafe import Markup
 import pubmill
 from pubmill.errors import PubmillError
 from pubmill.recipes.report import ReportRecipe
-from pubmill.report.charts import Chart, agreement, fragmentation, learning
+from pubmill.report.charts import Chart, agreement, drift_charts, fragmentation, learning, read_drift
 from pubmill.report.contradictions import Contradictions, read_contradictions
 from pubmill.report.dataset_pages import read_page
-from pubmill.report.drift_figures import drift_charts, read_drift
 from pubmill.report.figures import Strip, curve, recall_strips, strips
-from pubmill.report.latex_tables import latex_table
 from pubmill.report.rendering import TEMPLATES, environment, script_digest
 from pubmill.report.report_content import (
     HeldOut,
@@ -28,7 +26,7 @@ from pubmill.report.report_content import (
     statements_by_paper,
 )
 from pubmill.report.run_trainings import read_trainings
-from pubmill.report.table_rendering import fact_marks
+from pubmill.report.table_rendering import fact_marks, latex_table
 from pubmill.report.table_views import runs_by_folder, table_runs
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, below_sources, source_of_record

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pubmill.errors import PubmillError
-from pubmill.messages.wording import counted
+from pubmill.messages.wording import aligned, counted
 from pubmill.metrics import METRICS
 from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.finetuning import FIRST_SEEDS
@@ -24,7 +24,6 @@ from pubmill.statistics.seed_stopping import PairState, next_models, pair_states
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import RunKey
 from pubmill.tables.comparisons import read_contributions
-from pubmill.tables.rank_text import aligned
 
 
 class RowPlan(NamedTuple):

@@ -14,6 +14,7 @@ from pubmill.errors import PubmillError
 from pubmill.examples.concept_files import Concepts, all_identifiers, read_concepts
 from pubmill.examples.kinds import Example, SequenceExample, Split, TokensExample, read_examples
 from pubmill.extras.overlap.overlap_recipes import TRAINING, OverlapRecipe
+from pubmill.messages.wording import aligned
 from pubmill.metrics.records import Record, read_predictions, read_record
 from pubmill.metrics.training_overlap import (
     Counts,
@@ -45,7 +46,6 @@ from pubmill.storage.result_paths import (
 )
 from pubmill.tables.cells import Cell, Table
 from pubmill.tables.overlap_tables import BY, CellParts, Dated, OverlapTable, PartScores
-from pubmill.tables.rank_text import aligned
 
 Parts = dict[str, dict[Part, Counts]]
 """What items are split by -> part -> counts: `mentions` or `arguments`, `documents`, and where known
