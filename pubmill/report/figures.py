@@ -168,8 +168,7 @@ def _lane_text(column: Column, cell: Cell, aggregate: str) -> str:
 
 
 def curve(label: str, points: Sequence[tuple[int, float]], ends: Sequence[tuple[int, int]]) -> Curve | None:
-    """Return the curve of (tokens, loss) points; `ends`: (tokens, step) of checkpoints. None below two
-    points."""
+    """Return the curve of two or more (tokens, loss) points; `ends`: (tokens, step) of checkpoints."""
     if len(points) < 2:
         return None
     points = thinned(points)
@@ -231,8 +230,7 @@ LEAST = 2
 
 @dataclass(frozen=True)
 class ModelTimes:
-    """Fine-tuning times of a model in one table, in seconds; `by_dataset`: dataset label -> time of each
-    run."""
+    """Fine-tuning times of a model in a table, in seconds; `by_dataset`: label -> time of each run."""
 
     label: str
     by_dataset: Mapping[str, tuple[float, ...]]
@@ -264,8 +262,7 @@ def times(table: Table) -> list[ModelTimes]:
 
 
 def time_strip(label: str, models: Sequence[ModelTimes]) -> Strip | None:
-    """Return a figure with a lane per model: the mean time per dataset and over all runs; None without
-    models."""
+    """Return a figure with a lane per model, if any: the mean time per dataset and over all runs."""
     if not models:
         return None
     longest = max(seconds for one in models for seconds in one.means.values())

@@ -21,8 +21,7 @@ TOP, BOTTOM = 4, 22
 
 @dataclass(frozen=True)
 class ForestLane:
-    """The difference of one model, or in one row: `x` its position, `arm` half the length of its interval, if
-    known."""
+    """The difference of a model, or in a row, at `x`; `arm`: half the length of its interval, if known."""
 
     label: str
     cut_label: str

@@ -38,8 +38,7 @@ others need packages or fonts that a system may lack."""
 
 
 def escape_tex(text: str) -> str:
-    """Escape text for LaTeX. Characters that pdfLaTeX may be unable to set become their code, so none is
-    lost."""
+    """Escape text for LaTeX. Characters that pdfLaTeX may be unable to set become their code."""
     spaced = re.sub(r"[^\S\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]+", " ", text)
     return str(_ENCODER.unicode_to_latex(spaced))
 
@@ -128,8 +127,7 @@ def fact(value: bool | int | float | str | None, kind: str, printed: str | None 
 
 
 def surplus(value: int, printed: str) -> str:
-    """Format a count minus the published one, with its sign; empty if the published one is rounded
-    (`64K`)."""
+    """Format a count minus the published one, with its sign; empty if that is rounded (`64K`)."""
     if not printed.isdigit():
         return ""
     gap = value - int(printed)

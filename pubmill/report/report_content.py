@@ -51,8 +51,7 @@ from pubmill.tables.table_frames import run_frame
 
 @dataclass(frozen=True)
 class Statements:
-    """The statements on one paper. `counts`: standing -> number; `by_spec`: spec (`protocols/blurb`) ->
-    statements."""
+    """The statements on a paper, counted by standing, and by spec (`protocols/blurb`)."""
 
     counts: dict[Standing, int]
     by_spec: dict[str, list[FidelityRow]]
@@ -150,8 +149,7 @@ class Report:
 
     @property
     def models(self) -> list[str]:
-        """Labels of the models that the study runs, in the order of the tables; the first label of each
-        model."""
+        """The first label of each model that the study runs, in the order of the tables."""
         labels: dict[str, str] = {}
         for column in (column for table in self.tables.values() for column in table.columns):
             if column.model in self.recipe.models:

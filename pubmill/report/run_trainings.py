@@ -178,8 +178,7 @@ def means(lines: Sequence[Sequence[tuple[float, float | None]]]) -> list[Point]:
 
 
 def path(points: Sequence[Point]) -> str:
-    """Return the path of a line, in whole units, that fills the height of the figure; empty below two
-    points."""
+    """Return the path of a line, in whole units, over the height of the figure; empty below two points."""
     if len(points) < 2:
         return ""
     low, high = min(y for _, y in points), max(y for _, y in points)

@@ -20,8 +20,7 @@ GAPS = (1.0, 2.0, 4.0)
 
 @dataclass(frozen=True)
 class Rival:
-    """A cell against another one of its row. `minus`: label of the other column; `difference`: this minus the
-    other."""
+    """A cell against another of its row. `minus`: that one's column label; `difference`: this minus that."""
 
     minus: str
     difference: float
@@ -70,8 +69,7 @@ class TableView:
         return self.table.equivalence.margins[row.key].points
 
     def gap(self, row: Row, cell: Cell) -> int:
-        """Return the step of a difference on the scale of the margin: 0 within it, to 3 beyond four
-        margins."""
+        """Return the step of a difference on the scale of the margin: 0 within it, 3 beyond four margins."""
         size = abs(cell.difference or 0) / self.margin(row)
         return sum(size > end for end in GAPS)
 

@@ -41,8 +41,7 @@ class VerdictTally:
 
     @property
     def level(self) -> int | None:
-        """The share of reproduced values as a step from 0 (none) to `LEVELS` (all); None if none was
-        tested."""
+        """The share of reproduced values as a step from 0 (none) to `LEVELS` (all); None without a test."""
         if not self.judged:
             return None
         step = round(LEVELS * self.reproduced / self.judged)

@@ -70,8 +70,7 @@ def document_states(
 
 
 def _hopeful(gap: Array, of_documents: Array, units: int, most: int, floor: float, alpha: float) -> bool:
-    """Return whether a pair would be decided at `alpha` by the last seed with the observed means and
-    spreads."""
+    """Return whether a pair would be decided at `alpha` by the last seed with these means and spreads."""
     last = two_level_e_values(*_moments(gap, floor), most, of_documents, units)
     return bool(two_level_p_values(last, most, units) <= alpha)
 

@@ -41,8 +41,7 @@ def uncertainty(spread: float, runs: int, published_runs: int, aggregate: Aggreg
 
 
 def combined(parts: Sequence[tuple[float, Uncertainty]]) -> Uncertainty:
-    """Return the uncertainty of a weighted sum of independent differences (Welch 1947, Satterthwaite
-    1946)."""
+    """The uncertainty of a weighted sum of independent differences (Welch 1947, Satterthwaite 1946)."""
     variances = [(weight * one.error) ** 2 for weight, one in parts]
     total = sum(variances)
     spent = sum(part**2 / one.freedom for part, (_, one) in zip(variances, parts, strict=True) if part)
@@ -69,8 +68,7 @@ def minimal_detectable(of: Uncertainty, alpha: float, power: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _noncentrality(freedom: float, alpha: float, power: float) -> float:
-    """Return the difference, in standard errors, that is detected with this power; `freedom` may be
-    fractional."""
+    """Return the difference that this power detects, in standard errors; `freedom` may be fractional."""
     low, high = 0.0, 1.0
     while _power(high, freedom, alpha) < power:
         low, high = high, 2 * high

@@ -25,8 +25,7 @@ Metric = Callable[[Totals], Array]
 
 
 class Fold(NamedTuple):
-    """All runs on one test set: `values` [units, names, runs], and the number of each run's model
-    (`models`)."""
+    """Runs on one test set: `values` [units, names, runs], and the number of each run's model (`models`)."""
 
     names: tuple[str, ...]
     values: Array
@@ -60,8 +59,7 @@ def fold(runs: Sequence[Sequence[Contributions]]) -> Fold:
 
 
 def scores(one: Fold, metric: Metric, weights: Array) -> Array:
-    """Return the score of each run [resamplings, runs] with documents weighted by `weights` [resamplings,
-    units]."""
+    """Return the scores [resamplings, runs] with documents weighted by `weights` [resamplings, units]."""
     return metric(_weighted_totals(one.names, weights, one.values))
 
 
@@ -197,8 +195,7 @@ def _exchanged_scores(
     generator: np.random.Generator,
     resamplings: int,
 ) -> list[tuple[Array, Array]]:
-    """Return the scores [resamplings, runs] of both sides of each pair; all pairs exchange the same
-    documents."""
+    """Return both sides' scores [resamplings, runs] of each pair; all pairs exchange the same documents."""
     first, second = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
     gained = one.values[:, :, second] - one.values[:, :, first]
     whole = dict(zip(one.names, one.values.sum(axis=0), strict=True))

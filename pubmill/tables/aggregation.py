@@ -68,8 +68,7 @@ def build(
     runs: DataFrame,
     others: Mapping[str, Table] = MappingProxyType({}),
 ) -> Table:
-    """Build the table: every cell, the composites, and the provenance of its records. `others`: the tables
-    that its cells refer to."""
+    """Build the table with composites and provenance. `others`: the tables that its cells refer to."""
     recipe, runs = without_unlike(recipe, runs)
     refuse_mixtures(runs)
     check_keys(recipe, published)
@@ -157,9 +156,8 @@ def _build_cells(
             if column.best_of:
                 of_column[row.key] = best_cell([others[name] for name in column.sources], value)
             elif column.drop:
-                of_column[row.key] = drop_cell(
-                    others[column.drop.start], [others[k] for k in column.drop.of], value
-                )
+                parts = [others[name] for name in column.drop.of]
+                of_column[row.key] = drop_cell(others[column.drop.start], parts, value)
             else:
                 of_column[row.key] = made.get(key) or _empty_cell(recipe, key, value)
     return cells
@@ -207,8 +205,7 @@ def _build_composites(
 
 
 def composite_cell(composite: Composite, cells: Mapping[str, Cell], published: PublishedValue | None) -> Cell:
-    """The cell of a composite: the mean over groups of the group means, None unless every dataset is
-    complete."""
+    """The cell of a composite: the mean over groups of group means; None unless all datasets are complete."""
     values = {name: cells[name].value for group in composite.groups.values() for name in group}
     known = {name: value for name, value in values.items() if value is not None}
     n, expected = len(known), len(values)
@@ -218,8 +215,7 @@ def composite_cell(composite: Composite, cells: Mapping[str, Cell], published: P
 
 
 def best_cell(parts: Sequence[tuple[str, Cell]], published: PublishedValue | None) -> Cell:
-    """The cell with the best value of other columns' cells (given with labels); None unless all have a
-    value."""
+    """The cell with the best value of other columns' cells (given with labels); None unless all have one."""
     return _aggregate_cells("best", parts, published, max)
 
 
@@ -277,8 +273,7 @@ def _pipeline_identity(run: Series) -> str:
 
 
 def machine(hardware: Mapping[str, object]) -> str:
-    """Return one line for a machine described by `pubmill.hardware.provenance`: its GPUs, or its
-    processor."""
+    """Return a line for a machine described by `pubmill.hardware.provenance`: its GPUs, or its processor."""
     gpus = hardware.get("gpus")
     if isinstance(gpus, list) and gpus:
         return ", ".join(f"{gpus.count(gpu)} x {gpu}" for gpu in dict.fromkeys(gpus))
@@ -295,21 +290,16 @@ def with_references(
     others: Mapping[str, Table],
 ) -> dict[str, dict[str, Cell]]:
     """Return the cells with the origins of copied ones, and with the differences."""
-    return {
-        column: {
-            **{row: _with_origin(recipe, column, row, cell, others) for row, cell in rows.items()},
-            **{
-                one.name: _difference(recipe, one, column, rows, published.get((column, one.name)), others)
-                for one in recipe.differences
-            },
-        }
-        for column, rows in cells.items()
-    }
-
-
-def _with_origin(recipe: TableRecipe, column: str, row: str, cell: Cell, others: Mapping[str, Table]) -> Cell:
-    origin = recipe.copied.get(f"{column}/{row}")
-    return cell.model_copy(update={"copied_from": _other_cell(origin, others)}) if origin else cell
+    made: dict[str, dict[str, Cell]] = {}
+    for column, rows in cells.items():
+        made[column] = of_column = dict(rows)
+        for row, cell in rows.items():
+            if origin := recipe.copied.get(f"{column}/{row}"):
+                of_column[row] = cell.model_copy(update={"copied_from": _other_cell(origin, others)})
+        for one in recipe.differences:
+            value = published.get((column, one.name))
+            of_column[one.name] = _difference(recipe, one, column, rows, value, others)
+    return made
 
 
 def _other_cell(reference: ReferencedCell, others: Mapping[str, Table]) -> OtherCell:
@@ -341,7 +331,9 @@ def _difference(
     if published and (one := own.published) and (minus := other.cell.published):
         slack = half_unit(one.printed) + half_unit(minus.printed)
         published = marked_unless_following(published, one.value - minus.value, slack)
-    parts = {_label(recipe, difference.of): own.value, _place(other): other.cell.value}
+    label = next(one.label for one in recipe.all_rows if one.key == difference.of)
+    place = f"{other.column} in {other.title} ({other.cell.missing})" if other.cell.missing else other.title
+    parts = {label: own.value, place: other.cell.value}
     lacking = [name for name, value in parts.items() if value is None]
     value = None if own.value is None or other.cell.value is None else own.value - other.cell.value
     missing = f"no difference: no score of {' and '.join(lacking)}" if lacking else None
@@ -349,14 +341,6 @@ def _difference(
     made = make_cell(published, value, n=n, expected=expected, missing=missing, minus=other)
     verdict = _verdict(recipe, difference, column, reference, made, cells, others)
     return made.model_copy(update={"verdict": verdict})
-
-
-def _label(recipe: TableRecipe, row: str) -> str:
-    return next(one.label for one in recipe.all_rows if one.key == row)
-
-
-def _place(other: OtherCell) -> str:
-    return f"{other.column} in {other.title} ({other.cell.missing})" if other.cell.missing else other.title
 
 
 def _verdict(

@@ -44,8 +44,7 @@ class Finding(Shape):
 
 
 class Audit(Shape):
-    """The verdicts on all published values, in the order of tables and files, and the ranks of models by
-    them."""
+    """The verdicts on all published values, in the order of tables and files, and models' ranks by them."""
 
     findings: tuple[Finding, ...]
     ranks: tuple[Ranking, ...] = ()

@@ -150,8 +150,7 @@ def own_runs(row: Row, runs: DataFrame) -> DataFrame:
 
 
 def row_folds(row: Row, runs: DataFrame, columns: Sequence[str], results: Path) -> tuple[list[Fold], str]:
-    """Return the runs of some columns on each test set of a row, and what is resampled there (document,
-    question, example)."""
+    """Return the runs of some columns on each test set of a row, and what is resampled (documents, ...)."""
     metric = METRICS[row.metric].function
     datasets = [of_dataset for _, of_dataset in runs.groupby("dataset", sort=False)]
     scored = [read_contributions(list(of_dataset["record"]), metric, results) for of_dataset in datasets]

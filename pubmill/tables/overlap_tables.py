@@ -40,8 +40,7 @@ class PartScores(Shape):
 
 
 class Dated(Shape):
-    """Numbers of scored documents, and of those with a year. `unnamed`: examples whose document is not
-    known."""
+    """Numbers of scored documents, and of those with a year. `unnamed`: examples of unknown documents."""
 
     documents: int
     with_year: int
@@ -103,8 +102,7 @@ class OverlapTable(Heading):
 
     @property
     def groups(self) -> list[list[CellParts]]:
-        """The cells of each row that are split into the same parts, without those about which nothing is
-        known."""
+        """The cells of each row that are split into the same parts, without those that say nothing."""
         alike: dict[tuple[str, ...], list[CellParts]] = {}
         for one in (one for one in self.cells if one.says_something):
             alike.setdefault((one.row, one.by, *(part.part for part in one.parts)), []).append(one)

@@ -43,15 +43,8 @@ EXPECTED = {
 PLACE = ["protocol", "model", "dataset", "setting", "scale", "seed"]
 """Fields that the path of a record and its table determine."""
 
-_TYPES: dict[Any, str] = {
-    str: "str",
-    str | None: "str",
-    int: "int64",
-    int | None: "Int64",
-    float: "float64",
-    float | None: "float64",
-    bool: "boolean",
-}
+_TYPES: dict[Any, str] = {int: "int64", int | None: "Int64", bool: "boolean"}
+_TYPES |= dict.fromkeys((str, str | None), "str") | dict.fromkeys((float, float | None), "float64")
 COLUMN_TYPES = {name: _TYPES.get(field.annotation, "object") for name, field in Record.model_fields.items()}
 """Field of a record -> type of its column; mappings are objects."""
 
@@ -59,8 +52,7 @@ COLUMN_TYPES = {name: _TYPES.get(field.annotation, "object") for name, field in 
 def load_records(results: Path, paths: Iterable[str] | None = None) -> DataFrame:
     """Read the records at these paths below a results folder, by default all of its records."""
     if paths is None:
-        files = results.glob(ALL_RECORDS)
-        paths = sorted(path.relative_to(results).as_posix() for path in files)
+        paths = sorted(path.relative_to(results).as_posix() for path in results.glob(ALL_RECORDS))
     return record_frame((path, read_record(results / path)) for path in paths)
 
 
@@ -128,20 +120,13 @@ def _run_of_path(recipe: TableRecipe, column: str, row: Row, path: str) -> dict[
     return {"dataset": run.dataset, "seed": run.seed, "fold": run.dataset if row.folds and not own else ""}
 
 
-def _named_in(path: str) -> dict[str, str | int]:
-    key = run_of(path)
-    return {**key.run._asdict(), "seed": key.seed}
-
-
 def _check_places(results: Path, scale: str, records: DataFrame) -> None:
     """Check that records are of the runs that their paths name, and of the table's scale."""
-    named = DataFrame([_named_in(path) for path in records.index], index=records.index).assign(scale=scale)
+    runs = [key.run._asdict() | {"seed": key.seed} for key in map(run_of, records.index)]
+    named = DataFrame(runs, index=records.index).assign(scale=scale)
     for path in records.index[(records[PLACE] != named[PLACE]).any(axis=1)] if len(records) else ():
-        wrong = [
-            f"{name} is {records.at[path, name]!r}, expected {named.at[path, name]!r}"
-            for name in PLACE
-            if records.at[path, name] != named.at[path, name]
-        ]
+        pairs = [(name, records.at[path, name], named.at[path, name]) for name in PLACE]
+        wrong = [f"{name} is {own!r}, expected {right!r}" for name, own, right in pairs if own != right]
         raise PubmillError(
             f"{results / path} does not belong in this table: {'; '.join(wrong)}. "
             f"Remove the file and make the table again, so that the run is scored anew"

@@ -45,9 +45,8 @@ def reproductions(table: Table) -> list[Reproduction]:
         known = [(cell, cv) for cell in cells if (cv := cell_cv(cell)) is not None]
         if known:
             names = [str(cell.verdict.verdict) if cell.verdict else "no verdict" for cell, _ in known]
-            by_model.append(
-                Reproduction(column.label, len(known), fmean(cv for _, cv in known), dict(Counter(names)))
-            )
+            mean = fmean(cv for _, cv in known)
+            by_model.append(Reproduction(column.label, len(known), mean, dict(Counter(names))))
     return by_model
 
 

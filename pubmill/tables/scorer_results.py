@@ -12,8 +12,7 @@ from pubmill.specs import DatasetSpec
 
 
 def scores_by_scorer(dataset: DatasetSpec, examples: Path, predictions: Path) -> list[ScorerResult]:
-    """Score predictions for a split of a dataset by every scorer that applies; `examples`: the file of
-    the split."""
+    """Score predictions for a split, whose file is `examples`, by every scorer that applies."""
     gold = list(read_examples(examples, KINDS[dataset.kind]))
     if not gold:
         raise PubmillError(f"{examples} has no examples; convert the dataset again")
