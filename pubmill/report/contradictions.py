@@ -16,9 +16,7 @@ from pubmill.recipes.audits import ContradictionsRecipe, PublishedTable
 from pubmill.recipes.tables import Aggregate
 from pubmill.report.rendering import renderers
 from pubmill.statistics.verdict_models import Shape
-from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import PAGE_FORMATS
-from pubmill.tables.cells import parse
 from pubmill.tables.published_values import half_unit, published_of_cells, read_published
 
 NO_REASON = "no reason is found in the paper"
@@ -105,11 +103,6 @@ def find_contradictions(recipe: ContradictionsRecipe, specs: Path) -> Contradict
             label, reasons = recipe.models.get(model, model), _difference_reasons(values, tables)
             contradictions.append(Contradiction(model=label, dataset=dataset, values=values, reasons=reasons))
     return Contradictions(found=tuple(contradictions))
-
-
-def read_contradictions(path: Path) -> Contradictions:
-    """Read contradictions written by `scripts/contradictions.py`."""
-    return parse(Contradictions, read_json(path), str(path))
 
 
 def _published_frame(table: PublishedTable, specs: Path) -> DataFrame:

@@ -22,8 +22,8 @@ from pubmill.report.table_views import TableRuns, table_runs
 from pubmill.report.tallies import VerdictTally, tally
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, STATISTICS, TRIAL_REPORTS
-from pubmill.tables.cells import Table, read_table
-from pubmill.tables.comparisons import Comparisons, ModelPair, RowComparisons, read_comparisons
+from pubmill.tables.cells import Table, read_as, read_table
+from pubmill.tables.comparisons import Comparisons, ModelPair, RowComparisons
 
 ALPHA = 0.05
 """Adjusted p values below it are reported as differences."""
@@ -169,7 +169,7 @@ def read_result(study: StudyResults, results: Path, own_files: Iterable[str] = (
         TableResult(
             name,
             read_table(results / BELOW.table(name, "json")),
-            read_comparisons(results / BELOW.comparisons(name, "json")),
+            read_as(Comparisons, results / BELOW.comparisons(name, "json")),
         )
         for name in study.tables
     )

@@ -13,10 +13,9 @@ from pydantic import BaseModel, ConfigDict
 
 from pubmill.report.figures import Axis, thinned
 from pubmill.report.rendering import number
-from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import BELOW, ChoiceKey
-from pubmill.tables.cells import Table, parse
+from pubmill.tables.cells import Table, read_as
 
 WIDTH, HEIGHT = 120, 36
 """Size of a course as a figure."""
@@ -105,7 +104,7 @@ def read_trainings(tables: Iterable[Table], results: Path) -> Trainings:
         path = results / BELOW.training(*run_of(record))
         notes = folders.setdefault(str(PurePosixPath(record).parent), [])
         if path.is_file():
-            notes.append(parse(TrainingNotes, read_json(path), str(path)))
+            notes.append(read_as(TrainingNotes, path))
     runs = [run_of(record).run for record in records]
     choices = {
         BELOW.choice(ChoiceKey(run.protocol, model, run.dataset, run.setting))

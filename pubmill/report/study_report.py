@@ -13,8 +13,8 @@ import pubmill
 from pubmill.errors import PubmillError
 from pubmill.recipes.report import ReportRecipe
 from pubmill.report.charts import Chart, agreement, drift_charts, fragmentation, learning, read_drift
-from pubmill.report.contradictions import Contradictions, read_contradictions
-from pubmill.report.dataset_pages import read_page
+from pubmill.report.contradictions import Contradictions
+from pubmill.report.dataset_pages import Page
 from pubmill.report.figures import Strip, curve, recall_strips, strips
 from pubmill.report.rendering import TEMPLATES, environment, script_digest
 from pubmill.report.report_content import (
@@ -31,11 +31,11 @@ from pubmill.report.table_views import runs_by_folder, table_runs
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, below_sources, source_of_record
 from pubmill.tables.aggregation import machine
-from pubmill.tables.audit import Audit, read_audit, with_unreachable
-from pubmill.tables.cells import Table, read_table
-from pubmill.tables.comparisons import read_comparisons
-from pubmill.tables.fact_table_models import read_fact_table
-from pubmill.tables.overlap_tables import BY, read_overlap_table
+from pubmill.tables.audit import Audit, with_unreachable
+from pubmill.tables.cells import Table, read_as, read_table
+from pubmill.tables.comparisons import Comparisons
+from pubmill.tables.fact_table_models import FactTable
+from pubmill.tables.overlap_tables import BY, OverlapTable
 
 CITATION = (
     f"The pubmill authors. pubmill {pubmill.__version__}: from PubMed XML to the result tables of biomedical "
@@ -59,20 +59,20 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
     """Read the content of a report; a `PubmillError` names the first file that is missing or wrong."""
     audit = Audit(findings=())
     if recipe.tables and recipe.comparable:
-        audit = read_audit(results / BELOW.audit("json"))
+        audit = read_as(Audit, results / BELOW.audit("json"))
     unmarked = {name: read_table(results / BELOW.table(name, "json")) for name in recipe.tables}
     tables = {name: with_unreachable(table, audit) for name, table in unmarked.items()}
     contradictions = Contradictions(found=())
     if recipe.tables:
-        contradictions = read_contradictions(results / BELOW.contradictions("json"))
+        contradictions = read_as(Contradictions, results / BELOW.contradictions("json"))
     return Report(
         recipe=recipe,
         tables=tables,
         comparisons={
-            name: read_comparisons(results / BELOW.comparisons(name, "json")) for name in recipe.tables
+            name: read_as(Comparisons, results / BELOW.comparisons(name, "json")) for name in recipe.tables
         },
         fact_tables={
-            name: read_fact_table(results / BELOW.table(name, "json")) for name in recipe.fact_tables
+            name: read_as(FactTable, results / BELOW.table(name, "json")) for name in recipe.fact_tables
         },
         strips=_strips(tables),
         charts=_charts(tables, recipe, results),
@@ -85,12 +85,14 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
             name: _read_object(results / BELOW.corpus(name, STATISTICS), COUNTS) for name in recipe.corpora
         },
         vocabs={name: _read_object(results / BELOW.vocab(name, DIAGNOSIS), PIECES) for name in recipe.vocabs},
-        datasets={name: read_page(results / BELOW.page(name, "json")) for name in recipe.datasets},
+        datasets={name: read_as(Page, results / BELOW.page(name, "json")) for name in recipe.datasets},
         contradictions=contradictions,
         audit=audit,
         sources=read_sources(results, recipe.sources),
         statements=statements_by_paper(map(Path, recipe.statements)),
-        overlaps={name: read_overlap_table(results / BELOW.overlap(name, "json")) for name in recipe.overlap},
+        overlaps={
+            name: read_as(OverlapTable, results / BELOW.overlap(name, "json")) for name in recipe.overlap
+        },
     )
 
 

@@ -129,11 +129,8 @@ def bootstrap(
 
 
 def _on_drawn_documents(one: Fold, metric: Metric, generator: np.random.Generator, resamplings: int) -> Array:
-    parts = [
-        scores(one, metric, drawn_documents(one.units, size, generator))
-        for size in _chunk_sizes(resamplings, one.units)
-    ]
-    return np.concatenate(parts)
+    sizes = _chunk_sizes(resamplings, one.units)
+    return np.concatenate([scores(one, metric, drawn_documents(one.units, n, generator)) for n in sizes])
 
 
 def drawn_documents(units: int, resamplings: int, generator: np.random.Generator) -> Array:
@@ -168,11 +165,10 @@ def randomised(
     seeds at once: under the null hypothesis the models are interchangeable. Runs are repeated until both
     models have the same number, which changes neither mean nor median.
     """
-    pairs = [[_paired_runs(one, best, other) for other in others] for one in folds]
-    sides = [
-        _exchanged_scores(one, of, metric, generator, resamplings)
-        for one, of in zip(folds, pairs, strict=True)
-    ]
+    sides = []
+    for one in folds:
+        pairs = [_paired_runs(one, best, other) for other in others]
+        sides.append(_exchanged_scores(one, pairs, metric, generator, resamplings))
     together = _TOGETHER[aggregate]
     columns = []
     for i in range(len(others)):

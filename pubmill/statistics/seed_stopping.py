@@ -144,14 +144,10 @@ def states_of(
 
 def paired_differences(scores: Mapping[str, Sequence[float]]) -> dict[Pair, Array]:
     """Return the differences of the common first seeds of each pair of models."""
-    pairs = itertools.combinations(scores, 2)
-    return {(first, second): _paired(scores[first], scores[second]) for first, second in pairs}
-
-
-def _paired(first: Sequence[float], second: Sequence[float]) -> Array:
-    """Return the differences of the common first seeds."""
-    common = min(len(first), len(second))
-    gaps: Array = np.array(first[:common]) - np.array(second[:common])
+    gaps: dict[Pair, Array] = {}
+    for first, second in itertools.combinations(scores, 2):
+        common = min(len(scores[first]), len(scores[second]))
+        gaps[first, second] = np.array(scores[first][:common]) - np.array(scores[second][:common])
     return gaps
 
 

@@ -7,12 +7,10 @@ them.
 
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 from pubmill.statistics.verdict_models import Shape
-from pubmill.storage.files import read_json
-from pubmill.tables.cells import Cell, Table, parse
+from pubmill.tables.cells import Cell, Table
 from pubmill.tables.ranks import Ranking
 
 Verdict = Literal["reachable", "unreachable", "untestable"]
@@ -142,11 +140,6 @@ class TestSummary(NamedTuple):
         """The share of reachable numbers around the printed ones."""
         known = [one.chance for one in self.findings if one.chance]
         return sum(reachable for reachable, _ in known) / sum(number for _, number in known)
-
-
-def read_audit(path: Path) -> Audit:
-    """Read an audit written by the extra audit."""
-    return parse(Audit, read_json(path), str(path))
 
 
 def with_unreachable(table: Table, audit: Audit) -> Table:

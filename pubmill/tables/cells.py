@@ -334,6 +334,11 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
+def read_as(kind: type[Parsed], path: Path) -> Parsed:
+    """Read a file of JSON as a data model; a `PubmillError` names every wrong key."""
+    return parse(kind, read_json(path), str(path))
+
+
 def read_table(path: Path) -> Table:
     """Read a table written by `scripts/table.py`."""
-    return parse(Table, read_json(path), str(path))
+    return read_as(Table, path)

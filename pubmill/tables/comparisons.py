@@ -34,9 +34,8 @@ from pubmill.statistics.resampling import (
     observed,
 )
 from pubmill.statistics.verdict_models import Shape
-from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW
-from pubmill.tables.cells import Table, parse
+from pubmill.tables.cells import Table
 from pubmill.tables.rows_and_columns import find_unique
 from pubmill.tables.table_frames import run_frame
 
@@ -217,8 +216,3 @@ def _adjusted_pairs(compared: Mapping[str, Comparison]) -> tuple[ModelPair, ...]
     for test in ("bootstrap", "randomisation"):
         pairs[f"{test}_adjusted"] = holm(list(pairs[f"{test}_p"]))
     return tuple(ModelPair(**line) for line in pairs.reset_index(names="other").to_dict("records"))
-
-
-def read_comparisons(path: Path) -> Comparisons:
-    """Read comparisons written by `scripts/compare.py`."""
-    return parse(Comparisons, read_json(path), str(path))

@@ -20,10 +20,11 @@ from pubmill.recipes.reading import read
 from pubmill.recipes.writing import as_json
 from pubmill.report.rendering import fact
 from pubmill.report.table_rendering import FACT_TABLE_RENDERERS
+from pubmill.tables.cells import read_as
 from pubmill.tables.dataset_cards import Card, label_bias
 from pubmill.tables.fact_cells import UNEXPLAINED, build, is_equal, is_of_kind, read_facts
 from pubmill.tables.fact_sources import read_artefacts
-from pubmill.tables.fact_table_models import FactTable, read_fact_table
+from pubmill.tables.fact_table_models import FactTable
 from tests.pages import parsed
 from tests.unit.report import toy_cards as made_up
 
@@ -248,7 +249,7 @@ def test_repeats_of_an_answer_are_counted_over_examples() -> None:
 def test_json_gives_the_same_table_back(tmp_path: Path) -> None:
     made = table(tmp_path, recipe())
     (tmp_path / "t.json").write_text(FACT_TABLE_RENDERERS["json"](made))
-    again = read_fact_table(tmp_path / "t.json")
+    again = read_as(FactTable, tmp_path / "t.json")
     assert again == made
     kinds = [type(again.cells["drugs"][key].value) for key in ("t/task", "t/train", "t/blurb", "t/bias")]
     assert kinds == [str, int, bool, float]
