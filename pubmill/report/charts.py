@@ -212,15 +212,14 @@ def drift_charts(drift: Drift) -> list[Chart]:
     """Return the charts of a checkpoint: loss by month, loss by year, subwords per word by year."""
     losses = {"loss by month of publication": drift.months, "loss by year of publication": drift.years}
     label = f"{drift.recipe}, step {drift.step:,}"
-    charts = [
-        line_of_years(label, title, [(_when(one.date), one.loss, _loss_text(one)) for one in periods])
+    charts = {
+        title: [(_when(one.date), one.loss, _loss_text(one)) for one in periods]
         for title, periods in losses.items()
-        if len(periods) >= FEWEST
+    }
+    charts["subwords per word by year of publication"] = [
+        (_when(one.date), one.subwords_per_word, _fit_text(one)) for one in drift.fit
     ]
-    if len(drift.fit) >= FEWEST:
-        points = [(_when(one.date), one.subwords_per_word, _fit_text(one)) for one in drift.fit]
-        charts.append(line_of_years(label, "subwords per word by year of publication", points))
-    return charts
+    return [line_of_years(label, title, points) for title, points in charts.items() if len(points) >= FEWEST]
 
 
 def _when(date: str) -> float:

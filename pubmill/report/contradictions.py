@@ -17,6 +17,7 @@ from pubmill.recipes.tables import Aggregate
 from pubmill.report.rendering import renderers
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.result_paths import PAGE_FORMATS
+from pubmill.tables.audit import table_numbers
 from pubmill.tables.published_values import half_unit, published_of_cells, read_published
 
 NO_REASON = "no reason is found in the paper"
@@ -61,9 +62,7 @@ class Contradiction(Shape):
         places: dict[str, dict[str, list[int]]] = {}
         for one in self.values:
             places.setdefault(one.printed, {}).setdefault(one.paper, []).append(one.number)
-        return {
-            one: "; ".join(map(_table_numbers, papers, papers.values())) for one, papers in places.items()
-        }
+        return {one: "; ".join(map(table_numbers, some, some.values())) for one, some in places.items()}
 
 
 class Contradictions(Shape):
@@ -81,10 +80,6 @@ class Contradictions(Shape):
         """Select the contradictions that involve a value of one of these tables."""
         own = (one for one in self.found if any(value.table in tables for value in one.values))
         return Contradictions(found=tuple(own))
-
-
-def _table_numbers(paper: str, numbers: Sequence[int]) -> str:
-    return f"{paper} Table{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
 
 KEY = ["subject", "model", "measured"]
@@ -152,7 +147,7 @@ def _difference_reasons(values: Sequence[Printed], tables: Mapping[str, Publishe
             remarks = elsewhere.get(other.table) or elsewhere.get(other.paper) or {}
             reasons += filter(None, [remarks.get(one.dataset, remarks.get(ANY))])
     copied = [one for one in values if "copied" in one.note]
-    reasons += [f"{_table_numbers(one.paper, [one.number])}: {one.note}" for one in copied]
+    reasons += [f"{table_numbers(one.paper, [one.number])}: {one.note}" for one in copied]
     own = (f"{one.paper} ({one.protocol})" for one in values if one not in copied)
     reasons += _distinct_terms("each fine-tuned the model itself", own)
     return tuple(dict.fromkeys(reasons)) or (NO_REASON,)

@@ -327,15 +327,17 @@ def pipeline_figure(counts: Mapping[str, str], rules: Mapping[str, tuple[str, ..
     shown = [stage for stage in GROUPS if counts.get(stage)]
     edges = {stage: drawn_sources(stage, shown) for stage in shown}
     layers = layers_of(edges)
-    boxes = {}
+    boxes, sentences = {}, []
     for stage in shown:
         x, y = BOX_MARGIN + BOX_COLUMN * BESIDE.get(stage, 0), BOX_MARGIN + LAYER * layers[stage]
         boxes[stage] = StageBox(stage, counts[stage], rules.get(stage, ()), x, y)
+        reads = f", reads {' and '.join(edges[stage])}" if edges[stage] else ""
+        sentences.append(f"{stage}: {counts[stage]}{reads}.")
     return PipelineFigure(
         height=max((box.y for box in boxes.values()), default=0) + BOX_HEIGHT + BOX_MARGIN,
         boxes=tuple(boxes.values()),
         arrows=tuple(_arrow(boxes[one], boxes[stage]) for stage in shown for one in edges[stage]),
-        description=" ".join(_sentence(boxes[stage], edges[stage]) for stage in shown),
+        description=" ".join(sentences),
     )
 
 
@@ -363,8 +365,3 @@ def _arrow(source: StageBox, target: StageBox) -> str:
     if source.x < target.x:
         return f"M{source.x + BOX_WIDTH} {source.y + BOX_HEIGHT // 2}H{x}V{target.y}"
     return f"M{source.x + BOX_WIDTH // 2} {source.y + BOX_HEIGHT}V{middle}H{target.x + BOX_WIDTH}"
-
-
-def _sentence(box: StageBox, sources: Collection[str]) -> str:
-    reads = f", reads {' and '.join(sources)}" if sources else ""
-    return f"{box.stage}: {box.counted}{reads}."

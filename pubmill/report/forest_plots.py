@@ -54,10 +54,6 @@ class _Difference:
     value: float
     interval: tuple[float, float] | None
 
-    @property
-    def ends(self) -> tuple[float, ...]:
-        return (self.value, *(self.interval or ()))
-
 
 def forests(table: Table) -> list[Forest]:
     """Return a forest plot for each shown row with a difference, with the same axis for all of a table; if
@@ -65,14 +61,15 @@ def forests(table: Table) -> list[Forest]:
     rows = [(row, made) for row in table.shown_rows if (made := _differences(table, row))]
     if not rows:
         return []
-    ends = [end for _, differences in rows for one in differences for end in one.ends]
+    shown = [one for _, differences in rows for one in differences]
+    ends = [end for one in shown for end in (one.value, *(one.interval or ()))]
     margins = [table.equivalence.margins[row.key].points for row, _ in rows]
     low, high = min(*ends, -max(margins)), max(*ends, max(margins))
     room = 0.04 * (high - low)
     axis = Axis(low - room, high + room, LEFT, WIDTH - EDGE)
-    columns = {one.column for _, differences in rows for one in differences}
+    columns = {one.column for one in shown}
     if len(columns) == 1 and len(rows) > 1:
-        return [_of_model(table, columns.pop(), [one for _, of_row in rows for one in of_row], axis)]
+        return [_of_model(table, columns.pop(), shown, axis)]
     return [_of_row(table, row, differences, axis) for row, differences in rows]
 
 

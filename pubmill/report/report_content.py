@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
-from pandas import DataFrame, concat
+from pandas import concat
 
 from pubmill.messages import commands
 from pubmill.recipes.report import Reference, ReportRecipe
@@ -59,17 +59,13 @@ class Statements:
 
 def statements_by_paper(files: Iterable[Path]) -> dict[str, Statements]:
     """Return the statements in some specs, by paper."""
-    rows = rows_of(files)
-    return {paper: _of_paper(list(some)) for paper, some in groupby(rows, key=lambda row: row.paper)}
-
-
-def _of_paper(rows: list[FidelityRow]) -> Statements:
-    counts = Counter(row.statement.standing for row in rows)
-    by_spec = groupby(rows, key=lambda row: row.spec)
-    return Statements(
-        counts={standing: counts[standing] for standing in get_args(Standing)},
-        by_spec={spec: list(some) for spec, some in by_spec},
-    )
+    papers = {}
+    for paper, of_paper in groupby(rows_of(files), key=lambda row: row.paper):
+        rows = list(of_paper)
+        counts = Counter(row.statement.standing for row in rows)
+        by_spec = {spec: list(of_spec) for spec, of_spec in groupby(rows, key=lambda row: row.spec)}
+        papers[paper] = Statements({standing: counts[standing] for standing in get_args(Standing)}, by_spec)
+    return papers
 
 
 @dataclass(frozen=True)
@@ -271,7 +267,11 @@ class Report:
     @property
     def runs(self) -> dict[str, float]:
         """Record -> seconds of every recorded fine-tuning, each once even if several tables show it."""
-        runs = [_timed_runs(table) for table in self.tables.values()]
+        runs = []
+        for table in self.tables.values():
+            pipelines = [column.key for column in table.columns if column.pipeline]
+            timed = run_frame(table).dropna(subset="seconds")
+            runs.append(timed[~timed["column"].isin(pipelines)])
         return dict(concat(runs).drop_duplicates("record").set_index("record")["seconds"]) if runs else {}
 
     @property
@@ -344,13 +344,6 @@ class Report:
 def _place_in_paper(entry: ContentsEntry) -> tuple[bool, int]:
     word, number = entry.number.split()
     return word != "Table", int(number)
-
-
-def _timed_runs(table: Table) -> DataFrame:
-    """Return the runs of a table's fine-tuned models that have a record."""
-    pipelines = [column.key for column in table.columns if column.pipeline]
-    runs = run_frame(table).dropna(subset="seconds")
-    return runs[~runs["column"].isin(pipelines)]
 
 
 def study_command(study: str, *options: str) -> str:

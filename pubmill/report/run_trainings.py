@@ -46,11 +46,6 @@ class TrainingNotes(BaseModel):
     dev: DevScores
     loss_by_epoch: tuple[float | None, ...] = ()
 
-    @property
-    def is_trained(self) -> bool:
-        """Whether anything was trained, unlike in a finished pipeline."""
-        return "learning_rate" in self.recipe
-
 
 @dataclass(frozen=True)
 class Course:
@@ -120,9 +115,11 @@ def summarise(runs: Mapping[str, Sequence[TrainingNotes]]) -> Trainings:
     numbers: dict[str, int] = {}
     folders = {}
     for place, (folder, notes) in enumerate(runs.items(), 1):
-        texts = dict.fromkeys(json.dumps(one.recipe, sort_keys=True) for one in notes if one.is_trained)
+        trained = [one.recipe for one in notes if "learning_rate" in one.recipe]  # not finished pipelines
+        texts = dict.fromkeys(json.dumps(one, sort_keys=True) for one in trained)
         recipes = tuple(numbers.setdefault(text, len(numbers) + 1) for text in texts)
-        folders[folder] = FolderTraining(shown_folder(folder), f"c{place}", recipes, course(notes, most))
+        shown = "/".join(PurePosixPath(folder).parts[1:5])  # protocol, model, dataset and setting
+        folders[folder] = FolderTraining(shown, f"c{place}", recipes, course(notes, most))
     values = [_texts(json.loads(text)) for text in numbers]
     usual = usual_values(values)
     own = tuple({key: value for key, value in one.items() if usual.get(key) != value} for one in values)
@@ -133,11 +130,6 @@ def usual_values(recipes: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """Return the most frequent value of each key, the first of several."""
     keys = dict.fromkeys(key for recipe in recipes for key in recipe)
     return {key: Counter(one[key] for one in recipes if key in one).most_common(1)[0][0] for key in keys}
-
-
-def shown_folder(folder: str) -> str:
-    """Return protocol, model, dataset and setting of a folder of records."""
-    return "/".join(PurePosixPath(folder).parts[1:5])
 
 
 def _texts(recipe: Mapping[str, Any]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from pubmill.recipes.report import ReportRecipe
 from pubmill.report.charts import Chart, agreement, drift_charts, fragmentation, learning, read_drift
 from pubmill.report.contradictions import Contradictions
 from pubmill.report.dataset_pages import Page
-from pubmill.report.figures import Strip, curve, recall_strips, strips
+from pubmill.report.figures import curve, recall_strips, strips
 from pubmill.report.rendering import TEMPLATES, environment, script_digest
 from pubmill.report.report_content import (
     HeldOut,
@@ -48,7 +48,7 @@ LISTED_FILES = 20
 MOST_DRAWN_RUNS = 1000
 """Studies with more runs have no figure with a point for each; the cards of cells list them."""
 SCRIPTS = ("grids", "exports", "cards", "compared", "navigation", "figures")
-"""Parts of the page's script (`templates/report_*.js`), in order."""
+"""Parts of the page's only script (`templates/report_*.js`), in order."""
 COUNTS = ("parsed", "documents", "words", "bytes", "rejected", "samples", "by_source", "years")
 PIECES = ("size", "documents", "distinct_words", "subwords_per_word", "split_words", "unknown_words")
 STATE = ("step", "tokens", "seconds", "hardware")
@@ -62,6 +62,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         audit = read_as(Audit, results / BELOW.audit("json"))
     unmarked = {name: read_table(results / BELOW.table(name, "json")) for name in recipe.tables}
     tables = {name: with_unreachable(table, audit) for name, table in unmarked.items()}
+    runs = sum(len(cell.seeds) for table in tables.values() for *_, cell in table.read())
     contradictions = Contradictions(found=())
     if recipe.tables:
         contradictions = read_as(Contradictions, results / BELOW.contradictions("json"))
@@ -74,7 +75,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         fact_tables={
             name: read_as(FactTable, results / BELOW.table(name, "json")) for name in recipe.fact_tables
         },
-        strips=_strips(tables),
+        strips=None if runs > MOST_DRAWN_RUNS else {name: strips(table) for name, table in tables.items()},
         charts=_charts(tables, recipe, results),
         trainings=read_trainings(tables.values(), results),
         pretrainings=[
@@ -94,12 +95,6 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
             name: read_as(OverlapTable, results / BELOW.overlap(name, "json")) for name in recipe.overlap
         },
     )
-
-
-def _strips(tables: Mapping[str, Table]) -> dict[str, list[Strip]] | None:
-    """Return the figures of scores per seed; None if there are too many runs to draw."""
-    runs = sum(len(cell.seeds) for table in tables.values() for *_, cell in table.read())
-    return None if runs > MOST_DRAWN_RUNS else {name: strips(table) for name, table in tables.items()}
 
 
 def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) -> dict[str, list[Chart]]:
@@ -211,15 +206,10 @@ def _source_folder(name: str, files: Sequence[Mapping[str, Any]]) -> SourceFolde
     )
 
 
-def page_script() -> str:
-    """Return the page's only script."""
-    parts = (TEMPLATES / f"report_{name}.js" for name in SCRIPTS)
-    return "\n".join(part.read_text(encoding="utf-8") for part in parts)
-
-
 def render(report: Report) -> str:
     """Return the report as one self-contained page, which can be read without its script."""
-    script, made = page_script(), environment()
+    parts = (TEMPLATES / f"report_{name}.js" for name in SCRIPTS)
+    script, made = "\n".join(part.read_text(encoding="utf-8") for part in parts), environment()
     made.filters["latex"] = latex_table
     made.globals |= {
         "runs_by_folder": runs_by_folder,

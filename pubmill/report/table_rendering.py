@@ -217,11 +217,9 @@ def _table_values(table: Table) -> dict[str, object]:
     return {"table": table, "reasons": reasons(table), "links": links(table), "costs": column_costs(table)}
 
 
-def _fact_values(table: FactTable) -> dict[str, object]:
-    return {"table": table, "marks": fact_marks(table)}
-
-
 TABLE_RENDERERS = renderers("table", TABLE_FORMATS, _table_values, cell_frame) | {"tex": latex_table}
-FACT_TABLE_RENDERERS = renderers("fact_table", TABLE_FORMATS, _fact_values, fact_frame)
+FACT_TABLE_RENDERERS = renderers(
+    "fact_table", TABLE_FORMATS, lambda table: {"table": table, "marks": fact_marks(table)}, fact_frame
+)
 COMPARISON_RENDERERS = renderers("comparisons", PAGE_FORMATS, lambda of: {"comparisons": of})
 """Format -> function that renders it."""

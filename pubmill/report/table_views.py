@@ -97,11 +97,6 @@ class TableView:
             p=pair.bootstrap_adjusted,
         )
 
-    @staticmethod
-    def has_card(cell: Cell) -> bool:
-        """Return whether a cell has anything of ours."""
-        return bool(cell.seeds) or cell.value is not None
-
     @cached_property
     def costs(self) -> dict[str, ColumnCost]:
         """What the runs of each column took, if a language model is asked."""
@@ -109,12 +104,12 @@ class TableView:
 
     @property
     def cards(self) -> dict[Row, list[tuple[Column, Cell]]]:
-        """Row -> its cells that have a card."""
+        """Row -> its cells that have a card: those with anything of ours."""
         cells: dict[Row, list[tuple[Column, Cell]]] = {}
         for row in (*self.table.rows, *self.table.composites):
             for column in self.columns:
                 cell = self.table.cells[column.key][row.key]
-                if self.has_card(cell):
+                if cell.seeds or cell.value is not None:
                     cells.setdefault(row, []).append((column, cell))
         return cells
 

@@ -23,6 +23,8 @@ class VerdictTally:
 
     verdicts: Counter[str] = field(default_factory=Counter)
     empty: Counter[str] = field(default_factory=Counter)
+    tested_verdicts = JUDGED
+    """Those that a summary names even if none has been found."""
 
     @property
     def judged(self) -> int:
@@ -47,11 +49,6 @@ class VerdictTally:
         step = round(LEVELS * self.reproduced / self.judged)
         # only none is the lowest step, and only all is the highest
         return min(max(step, self.reproduced > 0), LEVELS - (self.reproduced < self.judged))
-
-    @property
-    def tested_verdicts(self) -> tuple[str, ...]:
-        """The verdicts that are tests, which a summary names even if none has been found."""
-        return JUDGED
 
     @property
     def short(self) -> str:
@@ -95,9 +92,8 @@ class CompositeScore:
 def tally(tables: Iterable[Table]) -> VerdictTally:
     """Return the tally of all published values in the shown rows of tables."""
     counts = VerdictTally()
-    for table in tables:
-        for _, _, cell in _shown_cells(table):
-            _add(counts, cell)
+    for _, _, cell in (shown for table in tables for shown in _shown_cells(table)):
+        _add(counts, cell)
     return counts
 
 
@@ -105,8 +101,7 @@ def model_lines(tables: Mapping[str, Table]) -> list[ModelLine]:
     """Return a line for each model with runs, in the order of the tables; its first label is taken."""
     lines: dict[str, ModelLine] = {}
     for name, table in tables.items():
-        run = [column for column in table.columns if column.model and table.has_runs[column.key]]
-        for column in run:
+        for column in (one for one in table.columns if one.model and table.has_runs[one.key]):
             line = lines.setdefault(str(column.model), ModelLine(column.label, {}))
             counts = line.tallies.setdefault(name, VerdictTally())
             for row in table.shown_rows:

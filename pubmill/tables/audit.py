@@ -6,6 +6,7 @@ them.
 """
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
@@ -103,15 +104,17 @@ class Unreachable(NamedTuple):
         papers: dict[str, dict[int, None]] = {}
         for one in self.findings:
             papers.setdefault(one.paper, {})[one.number] = None
-        return "; ".join(
-            f"{paper} Table{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
-            for paper, numbers in papers.items()
-        )
+        return "; ".join(map(table_numbers, papers, papers.values()))
 
     @property
     def models(self) -> str:
         """The labels of its models or columns, each once."""
         return ", ".join(dict.fromkeys(one.model for one in self.findings))
+
+
+def table_numbers(paper: str, numbers: Collection[int]) -> str:
+    """Return tables of a paper as a text names them: `gu2020 Tables 6, 7`."""
+    return f"{paper} Table{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
 
 class TestSummary(NamedTuple):
