@@ -101,8 +101,7 @@ def find_contradictions(recipe: ContradictionsRecipe, specs: Path) -> Contradict
 
 
 def _published_frame(table: PublishedTable, specs: Path) -> DataFrame:
-    """Return the published values of a table's models: the fields of `Printed` and the names that they are
-    compared under (`KEY`)."""
+    """Return the published values of a table's models: the fields of `Printed`, and `KEY`."""
     rows = (*table.rows, *(composite.row for composite in table.composites))
     values = published_of_cells(table.columns, rows, read_published(specs / table.file, table.left_out))
     lines = [

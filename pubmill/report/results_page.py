@@ -146,10 +146,7 @@ class StudyResult:
         """The versions of the packages that made the runs."""
         of_tables = [one.whole.provenance.packages for one in self.tables]
         names = _distinct(name for packages in of_tables for name in packages)
-        return {
-            name: _distinct(version for packages in of_tables for version in packages.get(name, ()))
-            for name in names
-        }
+        return {name: _distinct(one for of in of_tables for one in of.get(name, ())) for name in names}
 
     @property
     def seconds(self) -> float:

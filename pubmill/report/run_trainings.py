@@ -121,15 +121,10 @@ def summarise(runs: Mapping[str, Sequence[TrainingNotes]]) -> Trainings:
         shown = "/".join(PurePosixPath(folder).parts[1:5])  # protocol, model, dataset and setting
         folders[folder] = FolderTraining(shown, f"c{place}", recipes, course(notes, most))
     values = [_texts(json.loads(text)) for text in numbers]
-    usual = usual_values(values)
+    keys = dict.fromkeys(key for one in values for key in one)
+    usual = {key: Counter(one[key] for one in values if key in one).most_common(1)[0][0] for key in keys}
     own = tuple({key: value for key, value in one.items() if usual.get(key) != value} for one in values)
     return Trainings(usual, own, folders)
-
-
-def usual_values(recipes: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Return the most frequent value of each key, the first of several."""
-    keys = dict.fromkeys(key for recipe in recipes for key in recipe)
-    return {key: Counter(one[key] for one in recipes if key in one).most_common(1)[0][0] for key in keys}
 
 
 def _texts(recipe: Mapping[str, Any]) -> dict[str, str]:

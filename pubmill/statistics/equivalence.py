@@ -79,8 +79,7 @@ def _noncentrality(freedom: float, alpha: float, power: float) -> float:
 
 
 def _power(noncentrality: float, freedom: float, alpha: float) -> float:
-    """Return the probability that a two-sided t test at `alpha` detects a difference (the square of t has an
-    F distribution)."""
+    """Return the power of a two-sided t test at `alpha` (the square of t has an F distribution)."""
     critical = special.stdtrit(freedom, 1 - alpha / 2) ** 2
     return float(1 - special.ncfdtr(1, freedom, noncentrality**2, critical))
 

@@ -121,8 +121,7 @@ def bootstrap(
     resamplings: int,
 ) -> tuple[Array, Array]:
     """Return two arrays of scores [resamplings, models] on documents drawn with replacement, the same for all
-    models and seeds: with the original seeds, and with seeds also drawn with replacement (for each model and
-    fold separately)."""
+    models and seeds: with the original seeds, and with seeds drawn with replacement by model and fold."""
     of_folds = [_on_drawn_documents(one, metric, generator, resamplings) for one in folds]
     drawn = [_drawn_seeds(one, of, generator) for one, of in zip(folds, of_folds, strict=True)]
     return aggregated(folds, of_folds, aggregate), aggregated(folds, drawn, aggregate)

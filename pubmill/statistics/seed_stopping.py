@@ -112,8 +112,7 @@ def pair_states(
     scores: Mapping[str, Sequence[float]], most: int, items: int, alpha: float = ALPHA
 ) -> list[PairState]:
     """Return the state of each pair of models on a dataset, by the scores of their common first seeds (at
-    most `most`); a pair is open if it would be decided were its mean and spread to stay the same until the
-    last seed."""
+    most `most`); a pair is open if its present mean and spread would decide it by the last seed."""
     gaps = paired_differences(scores)
     floor = resolution(items)
     p = [float(p_values(largest_e_values(gap, floor), most)) for gap in gaps.values()]
@@ -127,8 +126,7 @@ def states_of(
     most: int,
     alpha: float,
 ) -> list[PairState]:
-    """Return the states of pairs by their differences and p values; `hopeful`: whether a pair may still be
-    decided at a level."""
+    """Return the states of pairs; `hopeful`: whether a pair may still be decided at a level."""
     return [
         PairState(
             first=pair[0],

@@ -57,8 +57,7 @@ class AskedCost(Shape):
 class SeedScore(Shape):
     """One run: its score, or why it has none (`failed`). `fold`: its dataset, if the cell has several;
     `record`: path below the results folder; `seconds`: duration of the fine-tuning; `collapsed`: whether its
-    predictions are constant; `asked`: what a language model's answers cost. Neither of these is written where
-    it is not so."""
+    predictions are constant; `asked`: what a language model's answers cost; both are written only if so."""
 
     seed: int
     value: float | None

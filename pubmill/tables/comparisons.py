@@ -153,10 +153,10 @@ def row_folds(row: Row, runs: DataFrame, columns: Sequence[str], results: Path) 
     metric = METRICS[row.metric].function
     datasets = [of_dataset for _, of_dataset in runs.groupby("dataset", sort=False)]
     scored = [read_contributions(list(of_dataset["record"]), metric, results) for of_dataset in datasets]
-    folds = [
-        fold(_contributions_by_column(of_dataset, columns, parts))
-        for of_dataset, (parts, _) in zip(datasets, scored, strict=True)
-    ]
+    folds = []
+    for of_dataset, (parts, _) in zip(datasets, scored, strict=True):
+        paths = of_dataset.groupby("column")["record"].agg(list)
+        folds.append(fold([[parts[path] for path in paths.get(column, [])] for column in columns]))
     return folds, scored[0][1]
 
 
@@ -170,14 +170,6 @@ def read_contributions(
     there = {path: _required_contributions(path, one) for path, one in items.items()}
     parts = {path: contributions_read_by(metric, one) for path, one in there.items()}
     return parts, items[records[0]].unit
-
-
-def _contributions_by_column(
-    runs: DataFrame, columns: Sequence[str], parts: Mapping[str, Contributions]
-) -> list[list[Contributions]]:
-    """Return the contributions to the runs of each column."""
-    paths = runs.groupby("column")["record"].agg(list)
-    return [[parts[path] for path in paths.get(column, [])] for column in columns]
 
 
 def _required_contributions(path: str, items: Items) -> Contributions:

@@ -139,6 +139,7 @@ def _fact_cell(
     silent = names in published and printed is None
     if names not in published and recipe.lists_members and column.kind == "boolean":
         printed = "0"
+    label = f"printed as {row.label}".replace(" ", "").casefold()  # not noted if only spaces differ
     equal = None if value is None or printed is None else is_equal(value, printed, column.kind)
     differs = _difference_reason(row, column, printed) if equal is False else None
     if equal is False and source.scaled:
@@ -147,18 +148,11 @@ def _fact_cell(
         kind=column.kind,
         value=value,
         published=printed,
-        note=_relevant_note(note, row.label),
+        note="; ".join(part for part in pieces(note) if part.replace(" ", "").casefold() != label),
         silent=silent,
         equal=equal,
         reason=lacking if value is None else differs,
     )
-
-
-def _relevant_note(note: str, label: str) -> str:
-    """Remove the remark on how the subject's name is printed from a note, if it differs from ours only in
-    spaces."""
-    printed = f"printed as {label}".replace(" ", "").casefold()
-    return "; ".join(part for part in pieces(note) if part.replace(" ", "").casefold() != printed)
 
 
 def _difference_reason(row: FactTableRow, column: FactTableColumn, printed: str | None) -> str:
