@@ -33,8 +33,7 @@ def update(context: typer.Context, study: studies.StudyName) -> None:
 
     TABLES follow the study, or files of the results, then options of Snakemake, as in run.
     """
-    root = checkout()
-    find_modules(root)
+    find_modules(checkout())
     words = studies.sort_words(context.args)
     files = studies.study_files(study)
     config = studies.configuration([*files, *words.configfiles], words.settings)

@@ -86,8 +86,7 @@ def _interval(table: Table, row: Row, cell: Cell) -> tuple[float, float] | None:
     """Return the interval that decides the verdict of a cell; composites and single runs have none."""
     if not cell.spread or cell.difference is None or row.dataset is None:
         return None
-    runs = table.equivalence.runs[row.key]
-    of = uncertainty(cell.spread, cell.n, runs, table.aggregate)
+    of = uncertainty(cell.spread, cell.n, table.equivalence.runs[row.key], table.aggregate)
     return difference_interval(cell.difference, of, table.equivalence.alpha)
 
 

@@ -275,8 +275,7 @@ def script_digest(script: str) -> str:
 
 def to_json(shown: Any) -> str:
     """Render the JSON that the report reads; `shown`: a data model."""
-    values = to_jsonable_python(shown)
-    return json.dumps(values, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    return json.dumps(to_jsonable_python(shown), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def csv_text(lines: DataFrame) -> str:

@@ -27,13 +27,17 @@ from pubmill.report.figures import (
 )
 from pubmill.report.rendering import count, quantity
 from pubmill.report.run_trainings import Trainings
-from pubmill.report.table_views import TableRuns, TableView, dataset_notes, table_runs, table_views
-from pubmill.report.tallies import (
+from pubmill.report.table_views import (
     CompositeScore,
     ModelLine,
+    TableRuns,
+    TableView,
     VerdictTally,
     composite_scores,
+    dataset_notes,
     model_lines,
+    table_runs,
+    table_views,
     tally,
 )
 from pubmill.specs.fidelity import FidelityRow, rows_of
@@ -282,8 +286,7 @@ class Report:
     @property
     def time_strips(self) -> list[Strip]:
         """The fine-tuning times as figures."""
-        made = (time_strip(name, models) for name, models in self.times.items())
-        return [strip for strip in made if strip]
+        return [strip for name, models in self.times.items() if (strip := time_strip(name, models))]
 
     @property
     def own_contradictions(self) -> Contradictions:

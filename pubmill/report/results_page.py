@@ -18,8 +18,7 @@ from pubmill.report.rendering import duration, environment, escape_markdown, num
 from pubmill.report.report_content import PretrainingSummary, study_command
 from pubmill.report.study_report import read_pretraining
 from pubmill.report.table_rendering import TABLE_RENDERERS
-from pubmill.report.table_views import TableRuns, table_runs
-from pubmill.report.tallies import VerdictTally, tally
+from pubmill.report.table_views import TableRuns, VerdictTally, table_runs, tally
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, STATISTICS, TRIAL_REPORTS
 from pubmill.tables.cells import Table, read_as, read_table

@@ -73,8 +73,7 @@ def document_states(
 
 def scores_without_units(run: Contributions, metric: Callable[[Totals], Array]) -> Array:
     """Return the scores [units] of a run on all documents but one."""
-    whole = run.values.sum(axis=0)
-    rest = whole - run.values
+    rest = run.values.sum(axis=0) - run.values
     return metric({name: rest[:, number] for number, name in enumerate(run.names)})
 
 

@@ -152,11 +152,9 @@ def paired_differences(scores: Mapping[str, Sequence[float]]) -> dict[Pair, Arra
 def _hopeful(gap: Array, most: int, floor: float, alpha: float) -> bool:
     """Return whether a pair may still be decided at `alpha`: always before the first look, then by the
     e-value at the last seed with the observed mean and spread."""
-    n = len(gap)
-    if n < FIRST_SEEDS:
+    if len(gap) < FIRST_SEEDS:
         return True
-    variance = float(gap.var(ddof=1)) + floor
-    t2 = np.array(most * float(gap.mean()) ** 2 / variance)
+    t2 = np.array(most * float(gap.mean()) ** 2 / (float(gap.var(ddof=1)) + floor))
     return bool(p_values(mixture(t2, most), most) <= alpha)
 
 

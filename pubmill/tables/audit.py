@@ -69,8 +69,7 @@ class Audit(Shape):
     @property
     def reasons(self) -> dict[str, int]:
         """Why values are untestable -> number of values, the most frequent first."""
-        whys = Counter(one.why for one in self.findings if one.verdict == "untestable")
-        return dict(whys.most_common())
+        return dict(Counter(one.why for one in self.findings if one.verdict == "untestable").most_common())
 
     @property
     def tests(self) -> "list[TestSummary]":

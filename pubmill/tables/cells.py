@@ -228,8 +228,7 @@ class Table(ResultHeading):
 
     def published_room(self, row: Row, cell: Cell) -> float | None:
         """Return the share of the room that a published value takes; None at a scale with other data."""
-        value = cell.published.value if cell.published and self.comparable else None
-        return self.room(row, value)
+        return self.room(row, cell.published.value if cell.published and self.comparable else None)
 
     @property
     def headroom(self) -> list[Headroom]:
