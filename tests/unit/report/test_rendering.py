@@ -7,6 +7,7 @@ import io
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -326,3 +327,19 @@ def test_no_character_is_live(text: str) -> None:
         escaped = escaped.replace(command, "")
     assert not set("%_^#&$") & set(escaped)
     assert escaped.count("{") == escaped.count("}")
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "printed", "shown"),
+    [
+        (0.0005, "learning_rate", "2e-4", "5e-4"),
+        (2.5e-05, "learning_rate", None, "2.5e-5"),
+        (181.4, "minutes", "03:01", "03:01"),
+        (0.5, "ratio", "0.50x", "0.50"),
+        (2.2467, "ratio", "1.654", "2.247"),
+        (0.08536, "ratio", "0.08", "0.0854"),
+        (11_223_182, "words", "3.1B", "11\u202f223\u202f182"),
+    ],
+)
+def test_facts_are_shown_as_their_kind_is(value: Any, kind: str, printed: str | None, shown: str) -> None:
+    assert fact(value, kind, printed) == shown
