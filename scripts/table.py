@@ -17,7 +17,8 @@ from pubmill.recipes.tables import TableRecipe
 from pubmill.report.table_rendering import TABLE_RENDERERS
 from pubmill.storage.checksums import write_formats
 from pubmill.tables.aggregation import finished_table
-from pubmill.tables.audit import read_audit, with_unreachable
+from pubmill.tables.audit import Audit, with_unreachable
+from pubmill.tables.cells import read_as
 
 
 def main(
@@ -29,7 +30,7 @@ def main(
 ) -> None:
     table = finished_table(recipe, published, results)
     if audit:
-        table = with_unreachable(table, read_audit(audit))
+        table = with_unreachable(table, read_as(Audit, audit))
     write_formats(output, table, TABLE_RENDERERS)
 
 

@@ -27,10 +27,8 @@ def ranks(
     checkout()
     from pubmill.stages.study_graph import graph_of_all_tables
     from pubmill.tables.cells import read_table
-    from pubmill.tables.rank_text import as_text, reproductions_as_text
-    from pubmill.tables.ranks import rankings_of
-    from pubmill.tables.ranks_of_runs import rankings_of_runs
-    from pubmill.tables.reproductions import reproductions
+    from pubmill.tables.ranks import as_text, rankings_of, rankings_of_runs
+    from pubmill.tables.reproductions import reproductions, reproductions_as_text
 
     tables = {one.name: one for one in graph_of_all_tables(specs_folder()).audited_tables.all()}
     if table not in tables:

@@ -21,7 +21,7 @@ def retractions(
     """
     checkout()
     from pubmill.corpus.notice_counts import MARK_COLUMNS, count_marks
-    from pubmill.tables.rank_text import aligned
+    from pubmill.messages.wording import aligned
 
     documents, rows = count_marks(files)
     print("\n".join([f"{documents} documents", "", *aligned([MARK_COLUMNS, *rows])]))

@@ -29,26 +29,25 @@ def scorers(
     round to a number, in per cent; if none does, the nearest, with status 1.
     """
     checkout()
+    from pubmill.inspection import scorer_printing
     from pubmill.inspection.converted_datasets import check_name
-    from pubmill.inspection.scorer_printing import print_scores
     from pubmill.library.loaded_datasets import load_dataset
     from pubmill.metrics.scorers import matching
     from pubmill.specs import load
-    from pubmill.tables import scorer_results
 
     specs = load(specs_folder(), "full")
     check_name(specs, dataset)
     splits = load_dataset(dataset, results)
     if split not in splits:
         raise PubmillError(f"{dataset} has no split {split}; its splits are {', '.join(splits)}")
-    scores = scorer_results.scores_by_scorer(specs.datasets[dataset], splits[split].path, predictions)
+    scores = scorer_printing.scores_by_scorer(specs.datasets[dataset], splits[split].path, predictions)
     if which is not None:
-        print(scorer_results.which(scores, which))
+        print(scorer_printing.which(scores, which))
         raise typer.Exit(0 if matching(scores, which) else 1)
     if as_json:
-        print(json.dumps(scorer_results.rows(scores), indent=2, ensure_ascii=False))
+        print(json.dumps(scorer_printing.rows(scores), indent=2, ensure_ascii=False))
     else:
-        print_scores(scores)
+        scorer_printing.print_scores(scores)
 
 
 VERB = Verb("Papers", scorers)

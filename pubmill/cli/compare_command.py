@@ -41,8 +41,7 @@ def compare(
     if not file.is_file():
         raise PubmillError(f"{file} does not exist yet. Make it: {commands.pubmill('run', study, name)}")
     chosen = with_columns(read_table(file), columns)
-    compared = comparisons(chosen, Path(results.results))
-    print_markdown(COMPARISON_RENDERERS["md"](compared))
+    print_markdown(COMPARISON_RENDERERS["md"](comparisons(chosen, Path(results.results))))
     for line in engine_lines(chosen, engines_of_models(load(studies.specs_folder(), merged["scale"]).models)):
         print_text(line)
 

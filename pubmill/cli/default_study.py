@@ -23,12 +23,16 @@ def study_of_words(
     """
     if study is not None:
         return study
-    of_studies = {one: _tables(one) for one in study_names()}
-    pairs = [(one, name) for one, tables in of_studies.items() for name in tables if _fits(table, name)]
+    there = [(one, name) for one in study_names() for name in _tables(one)]
+    pairs = [(one, name) for one, name in there if table in (name, name.rpartition("/")[2])]
     if not pairs:
-        known = dict.fromkeys(name for tables in of_studies.values() for name in tables)
+        known = dict.fromkeys(name for _, name in there)
         raise PubmillError(f"{unknown('table', table, known)}. Name another study's file with --study")
-    made = [(one, name) for one, name in pairs if _is_made(one, name, configfiles, settings)]
+    made = []
+    for one, name in pairs:
+        config = configuration([*study_files(one), *(configfiles or ())], settings)
+        if Path(paths(config).table(name, "json")).is_file():
+            made.append((one, name))
     if len(named := sorted({name for _, name in made or pairs})) > 1:
         raise PubmillError(f"{table} may be {' or '.join(named)}; write the paper too")
     paper = named[0].partition("/")[0]
@@ -44,18 +48,6 @@ def _tables(study: str) -> list[str]:
     file = [*study_files(study), str(root() / "config.yaml")][0]
     tables = strict_yaml.read(Path(file), file, []).value.get("tables")
     return list(map(str, tables)) if isinstance(tables, list) else []
-
-
-def _fits(word: str, table: str) -> bool:
-    """Return whether a word is a table's name, with or without the paper."""
-    return word in (table, table.rpartition("/")[2])
-
-
-def _is_made(
-    study: str, table: str, configfiles: Sequence[str] | None, settings: Sequence[str] | None
-) -> bool:
-    config = configuration([*study_files(study), *(configfiles or ())], settings)
-    return Path(paths(config).table(table, "json")).is_file()
 
 
 def study_of_sides(study: str | None, sides: Sequence[str], settings: Sequence[str] | None) -> str:

@@ -50,8 +50,7 @@ def diff(
 
 
 def _print_days(first: Path, second: Path, as_json: bool, results: Path) -> None:
-    """Print how two days of a corpus differ, and what was made from them in some results and in those that
-    the locks are in."""
+    """Print how two days of a corpus differ, and what was made from them in these results and the locks'."""
     from pubmill.corpus.locks import lock_differences, read_totals
     from pubmill.inspection.diff.corpus_models import made_from, results_folders, vocabulary_differences
 

@@ -10,9 +10,7 @@ from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 
 
-def fsck(
-    folder: Annotated[Path, typer.Argument(help="folder of results")] = Path("results"),
-) -> None:
+def fsck(folder: Annotated[Path, typer.Argument(help="folder of results")] = Path("results")) -> None:
     """Find damaged results, and print the command that makes them again.
 
     Reads Parquet, gzip and .npz files, JSON with digests, packed tokens, checkpoints, and source files, whose

@@ -12,9 +12,7 @@ from pubmill.messages.installation import root
 Kind = Literal["studies", "tables", "datasets", "models"]
 
 
-def list_names(
-    kind: Annotated[Kind, typer.Argument(help="what to list")] = "studies",
-) -> None:
+def list_names(kind: Annotated[Kind, typer.Argument(help="what to list")] = "studies") -> None:
     """List the studies, tables, datasets or models that there are.
 
     Each line has a name as other verbs take it, and what it is.

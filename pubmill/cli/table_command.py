@@ -95,8 +95,7 @@ def _hyperparameters(choice: str | None, search: str) -> tuple[list[str], list[s
 
 
 def _models(given: list[str]) -> tuple[list[str], dict[str, str]]:
-    """Return the names of models, and the folders of those that are given as folders; write the specs that
-    are missing."""
+    """Return the names of models, and the folders of those given as folders; write missing specs."""
     names: list[str] = []
     folders: dict[str, str] = {}
     for model in given:

@@ -23,10 +23,7 @@ STATE = Path(".snakemake/pubmill-update.json")
 """What an update began with, until it has reported what changed; also if it is killed."""
 
 
-def update(
-    context: typer.Context,
-    study: studies.StudyName,
-) -> None:
+def update(context: typer.Context, study: studies.StudyName) -> None:
     """Fetch new files of PubMed, and run what depends on them.
 
     Prints how many documents are new, reappeared, revised, retracted or deleted.
@@ -36,8 +33,7 @@ def update(
 
     TABLES follow the study, or files of the results, then options of Snakemake, as in run.
     """
-    root = checkout()
-    find_modules(root)
+    find_modules(checkout())
     words = studies.sort_words(context.args)
     files = studies.study_files(study)
     config = studies.configuration([*files, *words.configfiles], words.settings)

@@ -1,8 +1,8 @@
-"""Wording of messages: numbers with nouns, repeated and most similar names, escapes of control characters."""
+"""Wording of messages: numbers with nouns, repeated and similar names, columns, control characters."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
 SHOWN = 5
@@ -41,6 +41,13 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     names = nearest(name, known)
     more = f" ({len(names)} in all)" if len(names) > SHOWN else ""
     return f"there is no {what} {name!r}; the nearest: {', '.join(names[:SHOWN]) or 'none'}{more}"
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows of text as lines, the first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in rows)
+    return ["  ".join(line).rstrip() for line in lines]
 
 
 def escape_controls(text: str) -> str:

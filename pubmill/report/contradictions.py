@@ -16,9 +16,8 @@ from pubmill.recipes.audits import ContradictionsRecipe, PublishedTable
 from pubmill.recipes.tables import Aggregate
 from pubmill.report.rendering import renderers
 from pubmill.statistics.verdict_models import Shape
-from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import PAGE_FORMATS
-from pubmill.tables.cells import parse
+from pubmill.tables.audit import table_numbers
 from pubmill.tables.published_values import half_unit, published_of_cells, read_published
 
 NO_REASON = "no reason is found in the paper"
@@ -63,9 +62,7 @@ class Contradiction(Shape):
         places: dict[str, dict[str, list[int]]] = {}
         for one in self.values:
             places.setdefault(one.printed, {}).setdefault(one.paper, []).append(one.number)
-        return {
-            one: "; ".join(map(_table_numbers, papers, papers.values())) for one, papers in places.items()
-        }
+        return {one: "; ".join(map(table_numbers, some, some.values())) for one, some in places.items()}
 
 
 class Contradictions(Shape):
@@ -83,10 +80,6 @@ class Contradictions(Shape):
         """Select the contradictions that involve a value of one of these tables."""
         own = (one for one in self.found if any(value.table in tables for value in one.values))
         return Contradictions(found=tuple(own))
-
-
-def _table_numbers(paper: str, numbers: Sequence[int]) -> str:
-    return f"{paper} Table{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
 
 KEY = ["subject", "model", "measured"]
@@ -107,14 +100,8 @@ def find_contradictions(recipe: ContradictionsRecipe, specs: Path) -> Contradict
     return Contradictions(found=tuple(contradictions))
 
 
-def read_contradictions(path: Path) -> Contradictions:
-    """Read contradictions written by `scripts/contradictions.py`."""
-    return parse(Contradictions, read_json(path), str(path))
-
-
 def _published_frame(table: PublishedTable, specs: Path) -> DataFrame:
-    """Return the published values of a table's models: the fields of `Printed` and the names that they are
-    compared under (`KEY`)."""
+    """Return the published values of a table's models: the fields of `Printed`, and `KEY`."""
     rows = (*table.rows, *(composite.row for composite in table.composites))
     values = published_of_cells(table.columns, rows, read_published(specs / table.file, table.left_out))
     lines = [
@@ -159,7 +146,7 @@ def _difference_reasons(values: Sequence[Printed], tables: Mapping[str, Publishe
             remarks = elsewhere.get(other.table) or elsewhere.get(other.paper) or {}
             reasons += filter(None, [remarks.get(one.dataset, remarks.get(ANY))])
     copied = [one for one in values if "copied" in one.note]
-    reasons += [f"{_table_numbers(one.paper, [one.number])}: {one.note}" for one in copied]
+    reasons += [f"{table_numbers(one.paper, [one.number])}: {one.note}" for one in copied]
     own = (f"{one.paper} ({one.protocol})" for one in values if one not in copied)
     reasons += _distinct_terms("each fine-tuned the model itself", own)
     return tuple(dict.fromkeys(reasons)) or (NO_REASON,)

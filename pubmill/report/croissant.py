@@ -76,6 +76,8 @@ def metadata(page: Page, examples: Sequence[ExampleFile] | None = None) -> Node:
     )
     made = (_file(one.name, one.url, one.sha256, one.form) for one in converted)
     files = [*sources, *made] if recipe.access == "public" else []
+    shared = (one for one in page.card.overlaps if one.texts)  # they inflate scores
+    repeated = [f"{one.texts} inputs of {one.split} are also in {one.earlier}" for one in shared]
     known: Node = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
@@ -90,7 +92,7 @@ def metadata(page: Page, examples: Sequence[ExampleFile] | None = None) -> Node:
         "version": f"{page.card.version}.0.0",
         "keywords": [recipe.domain, recipe.task, *recipe.suites],
         "rai:dataUseCases": [f"{recipe.task}, scored by {recipe.metric}"],
-        "rai:dataLimitations": [*recipe.conflicts, *_repetitions(page)],
+        "rai:dataLimitations": [*recipe.conflicts, *repeated],
         "rai:personalSensitiveInformation": [SENSITIVE] if recipe.domain == "clinical" else [],
         "distribution": files,
         "recordSet": [_records(page, one) for one in converted] if files else [],
@@ -103,13 +105,6 @@ def _description(page: Page) -> str:
     sizes = (f"{card.count(split, size)} {size} in {split}" for split in card.splits)
     parts = [page.title, page.kind, ", ".join(sizes), *page.recipe.notes, page.warning]
     return "; ".join(part for part in parts if part)
-
-
-def _repetitions(page: Page) -> Iterator[str]:
-    """Yield how many inputs of a split occur in another one, which inflates scores."""
-    for overlap in page.card.overlaps:
-        if overlap.texts:
-            yield f"{overlap.texts} inputs of {overlap.split} are also in {overlap.earlier}"
 
 
 def _converted_files(page: Page) -> Iterator[ExampleFile]:

@@ -14,9 +14,8 @@ from pubmill.recipes.datasets import PublishedFile
 from pubmill.recipes.report import PageRecipe, PageSource
 from pubmill.report.rendering import renderers
 from pubmill.statistics.verdict_models import Shape
-from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import PAGE_FORMATS, paths_of_scale
-from pubmill.tables.cells import parse
+from pubmill.tables.cells import read_as
 from pubmill.tables.dataset_cards import NAMED, Card, CardPart, read_card
 
 LENGTHS = {"mean": "mean", "median": "median", "p95": "95th percentile", "max": "longest"}
@@ -182,7 +181,7 @@ def make_page(recipe: PageRecipe, results: Path) -> Page:
 
 def _source_line(recipe: PageRecipe, card: Card, source: PageSource, results: Path) -> SourceLine:
     role, path = source.role, results / source.record
-    record, made_from = parse(SourceRecord, read_json(path), str(path)), card.sources.get(role)
+    record, made_from = read_as(SourceRecord, path), card.sources.get(role)
     if made_from is None or record.sha256 != made_from.sha256:
         raise PubmillError(
             f"{path} describes another file than {recipe.card} was made from ({role} of {recipe.name}); "
@@ -198,11 +197,6 @@ def _source_line(recipe: PageRecipe, card: Card, source: PageSource, results: Pa
         origin=record.origin,
         retrieved=record.retrieved[:10],
     )
-
-
-def read_page(path: Path) -> Page:
-    """Read a page written by `scripts/dataset_page.py`."""
-    return parse(Page, read_json(path), str(path))
 
 
 def _values(page: Page) -> dict[str, object]:

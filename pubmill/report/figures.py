@@ -10,14 +10,17 @@ page would also import it.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TypeVar
 
+from pubmill.messages.stage_groups import GROUPS
 from pubmill.recipes.tables import Column, Row
 from pubmill.report.rendering import metric, number, printed, quantity, run_score
 from pubmill.tables.cells import Cell, SeedScore, Table
 from pubmill.tables.overlap_tables import BY, CellParts, OverlapTable
+from pubmill.tables.table_frames import run_frame
 
 WIDTH = 340
 EDGE = 14
@@ -165,8 +168,7 @@ def _lane_text(column: Column, cell: Cell, aggregate: str) -> str:
 
 
 def curve(label: str, points: Sequence[tuple[int, float]], ends: Sequence[tuple[int, int]]) -> Curve | None:
-    """Return the curve of (tokens, loss) points; `ends`: (tokens, step) of checkpoints. None below two
-    points."""
+    """Return the curve of two or more (tokens, loss) points; `ends`: (tokens, step) of checkpoints."""
     if len(points) < 2:
         return None
     points = thinned(points)
@@ -219,3 +221,147 @@ def _strip(table: OverlapTable, group: list[CellParts]) -> Strip:
         lanes.append(Lane(part.part, lane_y(len(lanes)), tuple(points), aside=aside))
     description = " ".join(f"{one.label}: {', '.join(text for _, text in one.points)}." for one in lanes)
     return strip(table.row_labels[first.row], f"recall, {BY[first.by]}", description, axis, lanes)
+
+
+UNITS = {"h": ("hours", 3600), "min": ("minutes", 60), "s": ("seconds", 1)}
+LEAST = 2
+"""A unit is used only if the longest time is at least this many of it."""
+
+
+@dataclass(frozen=True)
+class ModelTimes:
+    """Fine-tuning times of a model in a table, in seconds; `by_dataset`: label -> time of each run."""
+
+    label: str
+    by_dataset: Mapping[str, tuple[float, ...]]
+
+    @property
+    def runs(self) -> list[float]:
+        """The times of all runs."""
+        return [seconds for runs in self.by_dataset.values() for seconds in runs]
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The mean time per dataset."""
+        return {dataset: fmean(runs) for dataset, runs in self.by_dataset.items()}
+
+
+def times(table: Table) -> list[ModelTimes]:
+    """Return the times of a table's fine-tuned models; pipelines are not fine-tuned."""
+    rows = {row.dataset: row for row in table.rows}  # rows with the same dataset share runs
+    labels = {row.key: row.label for row in rows.values()}
+    runs = run_frame(table).dropna(subset="seconds")
+    runs = runs[runs["row"].isin(labels)]
+    seconds = runs.groupby(["column", "row"], sort=False)["seconds"].agg(tuple)
+    by_column = {
+        column: {labels[row]: seconds for (_, row), seconds in of_column.items()}
+        for column, of_column in seconds.groupby(level="column", sort=False)
+    }
+    columns = (column for column in table.columns if not column.pipeline and column.key in by_column)
+    return [ModelTimes(column.label, by_column[column.key]) for column in columns]
+
+
+def time_strip(label: str, models: Sequence[ModelTimes]) -> Strip | None:
+    """Return a figure with a lane per model, if any: the mean time per dataset and over all runs."""
+    if not models:
+        return None
+    longest = max(seconds for one in models for seconds in one.means.values())
+    unit = next((name for name, (_, size) in UNITS.items() if longest >= LEAST * size), "s")
+    name, size = UNITS[unit]
+    axis = Axis(0, max(1.06 * longest, size), EDGE, WIDTH - EDGE)
+    lanes = [_times_lane(one, axis, unit, lane_y(i)) for i, one in enumerate(models)]
+    description = " ".join(_times_text(one, unit) for one in models)
+    shown = Axis(0, axis.high / size, EDGE, WIDTH - EDGE)
+    return strip(label, f"{name} of one run", description, shown, lanes)
+
+
+def _times_lane(one: ModelTimes, axis: Axis, unit: str, y: float) -> Lane:
+    """Return a model's lane on an `axis` in seconds."""
+    mean = fmean(one.runs)
+    points = tuple((axis.at(of), f"{name}: {_time_text(of, unit)}") for name, of in one.means.items())
+    return Lane(one.label, y, points, together=axis.at(mean), aside=f"{mean / UNITS[unit][1]:.3g}")
+
+
+def _time_text(seconds: float, unit: str) -> str:
+    return f"{seconds / UNITS[unit][1]:.3g} {unit}"
+
+
+def _times_text(one: ModelTimes, unit: str) -> str:
+    """Describe one model's lane in words."""
+    datasets = ", ".join(f"{name} {_time_text(mean, unit)}" for name, mean in one.means.items())
+    return f"{one.label}: {datasets}; mean of {len(one.runs)} runs {_time_text(fmean(one.runs), unit)}."
+
+
+BOX_WIDTH, BOX_HEIGHT = 100, 34
+LAYER, BOX_COLUMN = 50, 118
+"""Distance of boxes below and beside each other."""
+BESIDE = {"convert": 1, "annotate": 2}
+"""Stage -> its column, unless that is the first."""
+BOX_MARGIN = 2
+
+
+@dataclass(frozen=True)
+class StageBox:
+    """A stage with its count in words and its rules; `x`, `y`: its upper left corner."""
+
+    stage: str
+    counted: str
+    rules: tuple[str, ...]
+    x: int
+    y: int
+
+
+@dataclass(frozen=True)
+class PipelineFigure:
+    """Boxes and the paths of arrows between them."""
+
+    height: int
+    boxes: tuple[StageBox, ...]
+    arrows: tuple[str, ...]
+    description: str
+
+
+def pipeline_figure(counts: Mapping[str, str], rules: Mapping[str, tuple[str, ...]]) -> PipelineFigure:
+    """Return the figure of the groups of stages with a count; `counts`: group -> its count in words, or
+    nothing; `rules`: group -> its rules."""
+    shown = [stage for stage in GROUPS if counts.get(stage)]
+    edges = {stage: drawn_sources(stage, shown) for stage in shown}
+    layers = layers_of(edges)
+    boxes, sentences = {}, []
+    for stage in shown:
+        x, y = BOX_MARGIN + BOX_COLUMN * BESIDE.get(stage, 0), BOX_MARGIN + LAYER * layers[stage]
+        boxes[stage] = StageBox(stage, counts[stage], rules.get(stage, ()), x, y)
+        reads = f", reads {' and '.join(edges[stage])}" if edges[stage] else ""
+        sentences.append(f"{stage}: {counts[stage]}{reads}.")
+    return PipelineFigure(
+        height=max((box.y for box in boxes.values()), default=0) + BOX_HEIGHT + BOX_MARGIN,
+        boxes=tuple(boxes.values()),
+        arrows=tuple(_arrow(boxes[one], boxes[stage]) for stage in shown for one in edges[stage]),
+        description=" ".join(sentences),
+    )
+
+
+def drawn_sources(stage: str, shown: Collection[str]) -> list[str]:
+    """Return the shown stages that a stage reads, directly or through stages that are not shown."""
+    sources: dict[str, None] = {}
+    for source in GROUPS.get(stage, ()):
+        sources.update(dict.fromkeys([source] if source in shown else drawn_sources(source, shown)))
+    return list(sources)
+
+
+def layers_of(edges: Mapping[str, Collection[str]]) -> dict[str, int]:
+    """Return the layer of each stage: the length of the longest way to it."""
+    layers: dict[str, int] = {}
+    for stage, sources in edges.items():  # in the order in which a run reaches them
+        layers[stage] = max((layers[source] + 1 for source in sources), default=0)
+    return layers
+
+
+def _arrow(source: StageBox, target: StageBox) -> str:
+    """Return the path from one box to another: down within a column, else around one corner."""
+    x, middle = target.x + BOX_WIDTH // 2, target.y + BOX_HEIGHT // 2
+    if source.x == target.x:
+        return f"M{x} {source.y + BOX_HEIGHT}V{target.y}"
+    if source.x < target.x:
+        return f"M{source.x + BOX_WIDTH} {source.y + BOX_HEIGHT // 2}H{x}V{target.y}"
+    return f"M{source.x + BOX_WIDTH // 2} {source.y + BOX_HEIGHT}V{middle}H{target.x + BOX_WIDTH}"

@@ -21,8 +21,7 @@ TOP, BOTTOM = 4, 22
 
 @dataclass(frozen=True)
 class ForestLane:
-    """The difference of one model, or in one row: `x` its position, `arm` half the length of its interval, if
-    known."""
+    """The difference of a model, or in a row, at `x`; `arm`: half the length of its interval, if known."""
 
     label: str
     cut_label: str
@@ -55,10 +54,6 @@ class _Difference:
     value: float
     interval: tuple[float, float] | None
 
-    @property
-    def ends(self) -> tuple[float, ...]:
-        return (self.value, *(self.interval or ()))
-
 
 def forests(table: Table) -> list[Forest]:
     """Return a forest plot for each shown row with a difference, with the same axis for all of a table; if
@@ -66,14 +61,15 @@ def forests(table: Table) -> list[Forest]:
     rows = [(row, made) for row in table.shown_rows if (made := _differences(table, row))]
     if not rows:
         return []
-    ends = [end for _, differences in rows for one in differences for end in one.ends]
+    shown = [one for _, differences in rows for one in differences]
+    ends = [end for one in shown for end in (one.value, *(one.interval or ()))]
     margins = [table.equivalence.margins[row.key].points for row, _ in rows]
     low, high = min(*ends, -max(margins)), max(*ends, max(margins))
     room = 0.04 * (high - low)
     axis = Axis(low - room, high + room, LEFT, WIDTH - EDGE)
-    columns = {one.column for _, differences in rows for one in differences}
+    columns = {one.column for one in shown}
     if len(columns) == 1 and len(rows) > 1:
-        return [_of_model(table, columns.pop(), [one for _, of_row in rows for one in of_row], axis)]
+        return [_of_model(table, columns.pop(), shown, axis)]
     return [_of_row(table, row, differences, axis) for row, differences in rows]
 
 
@@ -90,8 +86,7 @@ def _interval(table: Table, row: Row, cell: Cell) -> tuple[float, float] | None:
     """Return the interval that decides the verdict of a cell; composites and single runs have none."""
     if not cell.spread or cell.difference is None or row.dataset is None:
         return None
-    runs = table.equivalence.runs[row.key]
-    of = uncertainty(cell.spread, cell.n, runs, table.aggregate)
+    of = uncertainty(cell.spread, cell.n, table.equivalence.runs[row.key], table.aggregate)
     return difference_interval(cell.difference, of, table.equivalence.alpha)
 
 

@@ -13,14 +13,60 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from pandas import DataFrame, Series
 from pydantic_core import to_jsonable_python
+from pylatexenc.latexencode import RULE_CALLABLE, UnicodeToLatexConversionRule, UnicodeToLatexEncoder
 
 from pubmill.messages.wording import escape_controls
 from pubmill.metrics import METRICS
 from pubmill.metrics.collapse import CONSTANT
 from pubmill.recipes.tables import Row
-from pubmill.report.latex_escaping import escape_tex
 from pubmill.tables.answer_costs import ColumnCost
 from pubmill.tables.cells import Cell, OtherCell, SeedScore
+
+OWN = {
+    "[": "{[}",  # after the end of a row, LaTeX would read a bare bracket as an option
+    "]": "{]}",
+    '"': r"\textquotedbl{}",  # pylatexenc would close a quotation
+    "`": r"\textasciigrave{}",  # and leave this to open one
+    "\N{NARROW NO-BREAK SPACE}": r"\,",
+}
+"""Characters whose form differs from pylatexenc's, or which it lacks."""
+AS_THEY_ARE = re.compile("[À-ÖØ-öø-ĥĨ-ķĹ-ľŁ-ňŊ-ťŨ-ž]")
+"""Letters that LaTeX reads as UTF-8 in the encoding T1 (its utf8ienc.dtx)."""
+SETTABLE = re.compile("[ -~\N{NO-BREAK SPACE}-¬®-¿×÷Α-Ωα-ωϑϕϖϱϵ‐‒-―‘-”†-•…‰′″⁰-ₜ€™←-↔⇐-⇔∂∆∇∈∏∑−√∞∩∪∼≈≠-≥≪≫]")
+"""Characters whose commands in pylatexenc are LaTeX's own (its fontdef.dtx, ltoutenc.dtx, lttextcomp.dtx);
+others need packages or fonts that a system may lack."""
+
+
+def escape_tex(text: str) -> str:
+    """Escape text for LaTeX. Characters that pdfLaTeX may be unable to set become their code."""
+    spaced = re.sub(r"[^\S\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]+", " ", text)
+    return str(_ENCODER.unicode_to_latex(spaced))
+
+
+def _convert_character(text: str, position: int) -> tuple[int, str] | None:
+    """Convert the character at a position, or return None to leave it to pylatexenc."""
+    character = text[position]
+    if character in OWN:
+        return 1, OWN[character]
+    if AS_THEY_ARE.match(character):
+        return 1, character
+    return None if SETTABLE.match(character) else (1, _code_point(character))
+
+
+def _code_point(character: str) -> str:
+    return f"{{[}}U+{ord(character):04X}{{]}}"
+
+
+_ENCODER = UnicodeToLatexEncoder(
+    conversion_rules=[
+        UnicodeToLatexConversionRule(RULE_CALLABLE, _convert_character, replacement_latex_protection="none"),
+        "defaults",
+    ],
+    replacement_latex_protection="braces-after-macro",
+    unknown_char_policy=_code_point,
+    unknown_char_warning=False,
+)
+
 
 Model = TypeVar("Model")
 
@@ -81,8 +127,7 @@ def fact(value: bool | int | float | str | None, kind: str, printed: str | None 
 
 
 def surplus(value: int, printed: str) -> str:
-    """Format a count minus the published one, with its sign; empty if the published one is rounded
-    (`64K`)."""
+    """Format a count minus the published one, with its sign; empty if that is rounded (`64K`)."""
     if not printed.isdigit():
         return ""
     gap = value - int(printed)
@@ -230,8 +275,7 @@ def script_digest(script: str) -> str:
 
 def to_json(shown: Any) -> str:
     """Render the JSON that the report reads; `shown`: a data model."""
-    values = to_jsonable_python(shown)
-    return json.dumps(values, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    return json.dumps(to_jsonable_python(shown), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def csv_text(lines: DataFrame) -> str:

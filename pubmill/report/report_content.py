@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
-from pandas import DataFrame, concat
+from pandas import concat
 
 from pubmill.messages import commands
 from pubmill.recipes.report import Reference, ReportRecipe
@@ -16,20 +16,30 @@ from pubmill.recipes.tables import printed_name
 from pubmill.report.charts import Chart
 from pubmill.report.contradictions import Contradictions
 from pubmill.report.dataset_pages import Page
-from pubmill.report.figures import Curve, Strip
-from pubmill.report.pipeline_figures import PipelineFigure, pipeline_figure
+from pubmill.report.figures import (
+    Curve,
+    ModelTimes,
+    PipelineFigure,
+    Strip,
+    pipeline_figure,
+    time_strip,
+    times,
+)
 from pubmill.report.rendering import count, quantity
 from pubmill.report.run_trainings import Trainings
-from pubmill.report.table_views import TableRuns, TableView, dataset_notes, table_runs, table_views
-from pubmill.report.tallies import (
+from pubmill.report.table_views import (
     CompositeScore,
     ModelLine,
+    TableRuns,
+    TableView,
     VerdictTally,
     composite_scores,
+    dataset_notes,
     model_lines,
+    table_runs,
+    table_views,
     tally,
 )
-from pubmill.report.training_times import ModelTimes, time_strip, times
 from pubmill.specs.fidelity import FidelityRow, rows_of
 from pubmill.specs.spec_types import Standing
 from pubmill.specs.study import DEMO
@@ -45,8 +55,7 @@ from pubmill.tables.table_frames import run_frame
 
 @dataclass(frozen=True)
 class Statements:
-    """The statements on one paper. `counts`: standing -> number; `by_spec`: spec (`protocols/blurb`) ->
-    statements."""
+    """The statements on a paper, counted by standing, and by spec (`protocols/blurb`)."""
 
     counts: dict[Standing, int]
     by_spec: dict[str, list[FidelityRow]]
@@ -54,17 +63,13 @@ class Statements:
 
 def statements_by_paper(files: Iterable[Path]) -> dict[str, Statements]:
     """Return the statements in some specs, by paper."""
-    rows = rows_of(files)
-    return {paper: _of_paper(list(some)) for paper, some in groupby(rows, key=lambda row: row.paper)}
-
-
-def _of_paper(rows: list[FidelityRow]) -> Statements:
-    counts = Counter(row.statement.standing for row in rows)
-    by_spec = groupby(rows, key=lambda row: row.spec)
-    return Statements(
-        counts={standing: counts[standing] for standing in get_args(Standing)},
-        by_spec={spec: list(some) for spec, some in by_spec},
-    )
+    papers = {}
+    for paper, of_paper in groupby(rows_of(files), key=lambda row: row.paper):
+        rows = list(of_paper)
+        counts = Counter(row.statement.standing for row in rows)
+        by_spec = {spec: list(of_spec) for spec, of_spec in groupby(rows, key=lambda row: row.spec)}
+        papers[paper] = Statements({standing: counts[standing] for standing in get_args(Standing)}, by_spec)
+    return papers
 
 
 @dataclass(frozen=True)
@@ -144,8 +149,7 @@ class Report:
 
     @property
     def models(self) -> list[str]:
-        """Labels of the models that the study runs, in the order of the tables; the first label of each
-        model."""
+        """The first label of each model that the study runs, in the order of the tables."""
         labels: dict[str, str] = {}
         for column in (column for table in self.tables.values() for column in table.columns):
             if column.model in self.recipe.models:
@@ -267,7 +271,11 @@ class Report:
     @property
     def runs(self) -> dict[str, float]:
         """Record -> seconds of every recorded fine-tuning, each once even if several tables show it."""
-        runs = [_timed_runs(table) for table in self.tables.values()]
+        runs = []
+        for table in self.tables.values():
+            pipelines = [column.key for column in table.columns if column.pipeline]
+            timed = run_frame(table).dropna(subset="seconds")
+            runs.append(timed[~timed["column"].isin(pipelines)])
         return dict(concat(runs).drop_duplicates("record").set_index("record")["seconds"]) if runs else {}
 
     @property
@@ -278,8 +286,7 @@ class Report:
     @property
     def time_strips(self) -> list[Strip]:
         """The fine-tuning times as figures."""
-        made = (time_strip(name, models) for name, models in self.times.items())
-        return [strip for strip in made if strip]
+        return [strip for name, models in self.times.items() if (strip := time_strip(name, models))]
 
     @property
     def own_contradictions(self) -> Contradictions:
@@ -340,13 +347,6 @@ class Report:
 def _place_in_paper(entry: ContentsEntry) -> tuple[bool, int]:
     word, number = entry.number.split()
     return word != "Table", int(number)
-
-
-def _timed_runs(table: Table) -> DataFrame:
-    """Return the runs of a table's fine-tuned models that have a record."""
-    pipelines = [column.key for column in table.columns if column.pipeline]
-    runs = run_frame(table).dropna(subset="seconds")
-    return runs[~runs["column"].isin(pipelines)]
 
 
 def study_command(study: str, *options: str) -> str:

@@ -18,12 +18,11 @@ from pubmill.report.rendering import duration, environment, escape_markdown, num
 from pubmill.report.report_content import PretrainingSummary, study_command
 from pubmill.report.study_report import read_pretraining
 from pubmill.report.table_rendering import TABLE_RENDERERS
-from pubmill.report.table_views import TableRuns, table_runs
-from pubmill.report.tallies import VerdictTally, tally
+from pubmill.report.table_views import TableRuns, VerdictTally, table_runs, tally
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, STATISTICS, TRIAL_REPORTS
-from pubmill.tables.cells import Table, read_table
-from pubmill.tables.comparisons import Comparisons, ModelPair, RowComparisons, read_comparisons
+from pubmill.tables.cells import Table, read_as, read_table
+from pubmill.tables.comparisons import Comparisons, ModelPair, RowComparisons
 
 ALPHA = 0.05
 """Adjusted p values below it are reported as differences."""
@@ -146,10 +145,7 @@ class StudyResult:
         """The versions of the packages that made the runs."""
         of_tables = [one.whole.provenance.packages for one in self.tables]
         names = _distinct(name for packages in of_tables for name in packages)
-        return {
-            name: _distinct(version for packages in of_tables for version in packages.get(name, ()))
-            for name in names
-        }
+        return {name: _distinct(one for of in of_tables for one in of.get(name, ())) for name in names}
 
     @property
     def seconds(self) -> float:
@@ -169,7 +165,7 @@ def read_result(study: StudyResults, results: Path, own_files: Iterable[str] = (
         TableResult(
             name,
             read_table(results / BELOW.table(name, "json")),
-            read_comparisons(results / BELOW.comparisons(name, "json")),
+            read_as(Comparisons, results / BELOW.comparisons(name, "json")),
         )
         for name in study.tables
     )

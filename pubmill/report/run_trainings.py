@@ -13,10 +13,9 @@ from pydantic import BaseModel, ConfigDict
 
 from pubmill.report.figures import Axis, thinned
 from pubmill.report.rendering import number
-from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import BELOW, ChoiceKey
-from pubmill.tables.cells import Table, parse
+from pubmill.tables.cells import Table, read_as
 
 WIDTH, HEIGHT = 120, 36
 """Size of a course as a figure."""
@@ -46,11 +45,6 @@ class TrainingNotes(BaseModel):
     recipe: dict[str, Any]
     dev: DevScores
     loss_by_epoch: tuple[float | None, ...] = ()
-
-    @property
-    def is_trained(self) -> bool:
-        """Whether anything was trained, unlike in a finished pipeline."""
-        return "learning_rate" in self.recipe
 
 
 @dataclass(frozen=True)
@@ -105,7 +99,7 @@ def read_trainings(tables: Iterable[Table], results: Path) -> Trainings:
         path = results / BELOW.training(*run_of(record))
         notes = folders.setdefault(str(PurePosixPath(record).parent), [])
         if path.is_file():
-            notes.append(parse(TrainingNotes, read_json(path), str(path)))
+            notes.append(read_as(TrainingNotes, path))
     runs = [run_of(record).run for record in records]
     choices = {
         BELOW.choice(ChoiceKey(run.protocol, model, run.dataset, run.setting))
@@ -121,24 +115,16 @@ def summarise(runs: Mapping[str, Sequence[TrainingNotes]]) -> Trainings:
     numbers: dict[str, int] = {}
     folders = {}
     for place, (folder, notes) in enumerate(runs.items(), 1):
-        texts = dict.fromkeys(json.dumps(one.recipe, sort_keys=True) for one in notes if one.is_trained)
+        trained = [one.recipe for one in notes if "learning_rate" in one.recipe]  # not finished pipelines
+        texts = dict.fromkeys(json.dumps(one, sort_keys=True) for one in trained)
         recipes = tuple(numbers.setdefault(text, len(numbers) + 1) for text in texts)
-        folders[folder] = FolderTraining(shown_folder(folder), f"c{place}", recipes, course(notes, most))
+        shown = "/".join(PurePosixPath(folder).parts[1:5])  # protocol, model, dataset and setting
+        folders[folder] = FolderTraining(shown, f"c{place}", recipes, course(notes, most))
     values = [_texts(json.loads(text)) for text in numbers]
-    usual = usual_values(values)
+    keys = dict.fromkeys(key for one in values for key in one)
+    usual = {key: Counter(one[key] for one in values if key in one).most_common(1)[0][0] for key in keys}
     own = tuple({key: value for key, value in one.items() if usual.get(key) != value} for one in values)
     return Trainings(usual, own, folders)
-
-
-def usual_values(recipes: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Return the most frequent value of each key, the first of several."""
-    keys = dict.fromkeys(key for recipe in recipes for key in recipe)
-    return {key: Counter(one[key] for one in recipes if key in one).most_common(1)[0][0] for key in keys}
-
-
-def shown_folder(folder: str) -> str:
-    """Return protocol, model, dataset and setting of a folder of records."""
-    return "/".join(PurePosixPath(folder).parts[1:5])
 
 
 def _texts(recipe: Mapping[str, Any]) -> dict[str, str]:
@@ -178,8 +164,7 @@ def means(lines: Sequence[Sequence[tuple[float, float | None]]]) -> list[Point]:
 
 
 def path(points: Sequence[Point]) -> str:
-    """Return the path of a line, in whole units, that fills the height of the figure; empty below two
-    points."""
+    """Return the path of a line, in whole units, over the height of the figure; empty below two points."""
     if len(points) < 2:
         return ""
     low, high = min(y for _, y in points), max(y for _, y in points)

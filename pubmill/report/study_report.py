@@ -12,12 +12,10 @@ from markupsafe import Markup
 import pubmill
 from pubmill.errors import PubmillError
 from pubmill.recipes.report import ReportRecipe
-from pubmill.report.charts import Chart, agreement, fragmentation, learning
-from pubmill.report.contradictions import Contradictions, read_contradictions
-from pubmill.report.dataset_pages import read_page
-from pubmill.report.drift_figures import drift_charts, read_drift
-from pubmill.report.figures import Strip, curve, recall_strips, strips
-from pubmill.report.latex_tables import latex_table
+from pubmill.report.charts import Chart, agreement, drift_charts, fragmentation, learning, read_drift
+from pubmill.report.contradictions import Contradictions
+from pubmill.report.dataset_pages import Page
+from pubmill.report.figures import curve, recall_strips, strips
 from pubmill.report.rendering import TEMPLATES, environment, script_digest
 from pubmill.report.report_content import (
     HeldOut,
@@ -28,16 +26,16 @@ from pubmill.report.report_content import (
     statements_by_paper,
 )
 from pubmill.report.run_trainings import read_trainings
-from pubmill.report.table_rendering import fact_marks
+from pubmill.report.table_rendering import fact_marks, latex_table
 from pubmill.report.table_views import runs_by_folder, table_runs
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, below_sources, source_of_record
 from pubmill.tables.aggregation import machine
-from pubmill.tables.audit import Audit, read_audit, with_unreachable
-from pubmill.tables.cells import Table, read_table
-from pubmill.tables.comparisons import read_comparisons
-from pubmill.tables.fact_table_models import read_fact_table
-from pubmill.tables.overlap_tables import BY, read_overlap_table
+from pubmill.tables.audit import Audit, with_unreachable
+from pubmill.tables.cells import Table, read_as, read_table
+from pubmill.tables.comparisons import Comparisons
+from pubmill.tables.fact_table_models import FactTable
+from pubmill.tables.overlap_tables import BY, OverlapTable
 
 CITATION = (
     f"The pubmill authors. pubmill {pubmill.__version__}: from PubMed XML to the result tables of biomedical "
@@ -50,7 +48,7 @@ LISTED_FILES = 20
 MOST_DRAWN_RUNS = 1000
 """Studies with more runs have no figure with a point for each; the cards of cells list them."""
 SCRIPTS = ("grids", "exports", "cards", "compared", "navigation", "figures")
-"""Parts of the page's script (`templates/report_*.js`), in order."""
+"""Parts of the page's only script (`templates/report_*.js`), in order."""
 COUNTS = ("parsed", "documents", "words", "bytes", "rejected", "samples", "by_source", "years")
 PIECES = ("size", "documents", "distinct_words", "subwords_per_word", "split_words", "unknown_words")
 STATE = ("step", "tokens", "seconds", "hardware")
@@ -61,22 +59,23 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
     """Read the content of a report; a `PubmillError` names the first file that is missing or wrong."""
     audit = Audit(findings=())
     if recipe.tables and recipe.comparable:
-        audit = read_audit(results / BELOW.audit("json"))
+        audit = read_as(Audit, results / BELOW.audit("json"))
     unmarked = {name: read_table(results / BELOW.table(name, "json")) for name in recipe.tables}
     tables = {name: with_unreachable(table, audit) for name, table in unmarked.items()}
+    runs = sum(len(cell.seeds) for table in tables.values() for *_, cell in table.read())
     contradictions = Contradictions(found=())
     if recipe.tables:
-        contradictions = read_contradictions(results / BELOW.contradictions("json"))
+        contradictions = read_as(Contradictions, results / BELOW.contradictions("json"))
     return Report(
         recipe=recipe,
         tables=tables,
         comparisons={
-            name: read_comparisons(results / BELOW.comparisons(name, "json")) for name in recipe.tables
+            name: read_as(Comparisons, results / BELOW.comparisons(name, "json")) for name in recipe.tables
         },
         fact_tables={
-            name: read_fact_table(results / BELOW.table(name, "json")) for name in recipe.fact_tables
+            name: read_as(FactTable, results / BELOW.table(name, "json")) for name in recipe.fact_tables
         },
-        strips=_strips(tables),
+        strips=None if runs > MOST_DRAWN_RUNS else {name: strips(table) for name, table in tables.items()},
         charts=_charts(tables, recipe, results),
         trainings=read_trainings(tables.values(), results),
         pretrainings=[
@@ -87,19 +86,15 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
             name: _read_object(results / BELOW.corpus(name, STATISTICS), COUNTS) for name in recipe.corpora
         },
         vocabs={name: _read_object(results / BELOW.vocab(name, DIAGNOSIS), PIECES) for name in recipe.vocabs},
-        datasets={name: read_page(results / BELOW.page(name, "json")) for name in recipe.datasets},
+        datasets={name: read_as(Page, results / BELOW.page(name, "json")) for name in recipe.datasets},
         contradictions=contradictions,
         audit=audit,
         sources=read_sources(results, recipe.sources),
         statements=statements_by_paper(map(Path, recipe.statements)),
-        overlaps={name: read_overlap_table(results / BELOW.overlap(name, "json")) for name in recipe.overlap},
+        overlaps={
+            name: read_as(OverlapTable, results / BELOW.overlap(name, "json")) for name in recipe.overlap
+        },
     )
-
-
-def _strips(tables: Mapping[str, Table]) -> dict[str, list[Strip]] | None:
-    """Return the figures of scores per seed; None if there are too many runs to draw."""
-    runs = sum(len(cell.seeds) for table in tables.values() for *_, cell in table.read())
-    return None if runs > MOST_DRAWN_RUNS else {name: strips(table) for name, table in tables.items()}
 
 
 def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) -> dict[str, list[Chart]]:
@@ -211,15 +206,10 @@ def _source_folder(name: str, files: Sequence[Mapping[str, Any]]) -> SourceFolde
     )
 
 
-def page_script() -> str:
-    """Return the page's only script."""
-    parts = (TEMPLATES / f"report_{name}.js" for name in SCRIPTS)
-    return "\n".join(part.read_text(encoding="utf-8") for part in parts)
-
-
 def render(report: Report) -> str:
     """Return the report as one self-contained page, which can be read without its script."""
-    script, made = page_script(), environment()
+    parts = (TEMPLATES / f"report_{name}.js" for name in SCRIPTS)
+    script, made = "\n".join(part.read_text(encoding="utf-8") for part in parts), environment()
     made.filters["latex"] = latex_table
     made.globals |= {
         "runs_by_folder": runs_by_folder,

@@ -1,18 +1,143 @@
 """A table of results as the report shows it: own columns first, the best of a row, differences by margin, and
-a card for each cell with runs."""
+a card for each cell with runs; and the verdicts of tables counted, in all and by model."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
 
 from pubmill.recipes.tables import Column, Row
 from pubmill.report.forest_plots import Forest, forests
+from pubmill.report.rendering import VERDICTS
 from pubmill.report.table_rendering import reasons
-from pubmill.report.tallies import VerdictTally, tally
 from pubmill.tables.answer_costs import ColumnCost, column_costs
 from pubmill.tables.cells import NO_RECORD, Cell, SeedScore, Table
 from pubmill.tables.comparisons import Comparisons
+
+REPRODUCED = "reproduced"
+JUDGED = (REPRODUCED, "within the minimal detectable difference", "not reproduced")
+"""Verdicts that are tests of a published value."""
+LEVELS = 4
+"""Steps of the share of reproduced values in a matrix, from none to all."""
+COMPOSITE = "score"
+"""Metric of a composite over tasks, such as the BLURB score."""
+
+
+@dataclass(frozen=True)
+class VerdictTally:
+    """Published values by verdict; those without a value of ours by the reason (`empty`)."""
+
+    verdicts: Counter[str] = field(default_factory=Counter)
+    empty: Counter[str] = field(default_factory=Counter)
+    tested_verdicts = JUDGED
+    """Those that a summary names even if none has been found."""
+
+    @property
+    def judged(self) -> int:
+        """Number of published values that were tested."""
+        return sum(self.verdicts[verdict] for verdict in JUDGED)
+
+    @property
+    def reproduced(self) -> int:
+        """Number of published values that were reproduced."""
+        return self.verdicts[REPRODUCED]
+
+    @property
+    def published(self) -> int:
+        """Number of published values."""
+        return self.verdicts.total() + self.empty.total()
+
+    @property
+    def level(self) -> int | None:
+        """The share of reproduced values as a step from 0 (none) to `LEVELS` (all); None without a test."""
+        if not self.judged:
+            return None
+        step = round(LEVELS * self.reproduced / self.judged)
+        # only none is the lowest step, and only all is the highest
+        return min(max(step, self.reproduced > 0), LEVELS - (self.reproduced < self.judged))
+
+    @property
+    def short(self) -> str:
+        """Reproduced of tested values; else the letter of the most frequent verdict; else a dot."""
+        if self.judged:
+            return f"{self.reproduced}/{self.judged}"
+        return VERDICTS[self.verdicts.most_common(1)[0][0]][1] if self.verdicts else "·"
+
+    @property
+    def in_words(self) -> str:
+        """The counts as a list in words."""
+        counts = {short: self.verdicts[one] for one, (short, _) in VERDICTS.items()}
+        counts["without a value of ours"] = self.empty.total()
+        parts = [f"{number} {what}" for what, number in counts.items() if number]
+        return f"{self.published} published values: {', '.join(parts)}" if parts else "nothing published"
+
+
+@dataclass(frozen=True)
+class ModelLine:
+    """One model in the matrix of a paper: its label, and its tally in each table that has a column of it."""
+
+    label: str
+    tallies: dict[str, VerdictTally]
+
+    @property
+    def tested(self) -> bool:
+        """Whether any of its published values has a verdict."""
+        return any(counts.verdicts for counts in self.tallies.values())
+
+
+@dataclass(frozen=True)
+class CompositeScore:
+    """A composite score of a column."""
+
+    table: str
+    row: Row
+    column: Column
+    cell: Cell
+
+
+def tally(tables: Iterable[Table]) -> VerdictTally:
+    """Return the tally of all published values in the shown rows of tables."""
+    counts = VerdictTally()
+    for _, _, cell in (shown for table in tables for shown in _shown_cells(table)):
+        _add(counts, cell)
+    return counts
+
+
+def model_lines(tables: Mapping[str, Table]) -> list[ModelLine]:
+    """Return a line for each model with runs, in the order of the tables; its first label is taken."""
+    lines: dict[str, ModelLine] = {}
+    for name, table in tables.items():
+        for column in (one for one in table.columns if one.model and table.has_runs[one.key]):
+            line = lines.setdefault(str(column.model), ModelLine(column.label, {}))
+            counts = line.tallies.setdefault(name, VerdictTally())
+            for row in table.shown_rows:
+                _add(counts, table.cells[column.key][row.key])
+    return list(lines.values())
+
+
+def composite_scores(tables: Mapping[str, Table]) -> list[CompositeScore]:
+    """Return the composite scores over tasks that have a value of ours."""
+    return [
+        CompositeScore(name, row, column, cell)
+        for name, table in tables.items()
+        for row, column, cell in _shown_cells(table)
+        if row.metric == COMPOSITE and cell.value is not None
+    ]
+
+
+def _shown_cells(table: Table) -> Iterator[tuple[Row, Column, Cell]]:
+    for row in table.shown_rows:
+        for column in table.columns:
+            yield row, column, table.cells[column.key][row.key]
+
+
+def _add(counts: VerdictTally, cell: Cell) -> None:
+    if cell.verdict:
+        counts.verdicts[cell.verdict.verdict] += 1
+    elif cell.published:
+        counts.empty[cell.missing or ""] += 1
+
 
 GAPS = (1.0, 2.0, 4.0)
 """Upper ends of the steps of a difference, in margins."""
@@ -20,8 +145,7 @@ GAPS = (1.0, 2.0, 4.0)
 
 @dataclass(frozen=True)
 class Rival:
-    """A cell against another one of its row. `minus`: label of the other column; `difference`: this minus the
-    other."""
+    """A cell against another of its row. `minus`: that one's column label; `difference`: this minus that."""
 
     minus: str
     difference: float
@@ -70,10 +194,8 @@ class TableView:
         return self.table.equivalence.margins[row.key].points
 
     def gap(self, row: Row, cell: Cell) -> int:
-        """Return the step of a difference on the scale of the margin: 0 within it, to 3 beyond four
-        margins."""
-        size = abs(cell.difference or 0) / self.margin(row)
-        return sum(size > end for end in GAPS)
+        """Return the step of a difference on the scale of the margin: 0 within it, 3 beyond four margins."""
+        return sum(abs(cell.difference or 0) / self.margin(row) > end for end in GAPS)
 
     @staticmethod
     def is_compared(cell: Cell) -> bool:
@@ -99,11 +221,6 @@ class TableView:
             p=pair.bootstrap_adjusted,
         )
 
-    @staticmethod
-    def has_card(cell: Cell) -> bool:
-        """Return whether a cell has anything of ours."""
-        return bool(cell.seeds) or cell.value is not None
-
     @cached_property
     def costs(self) -> dict[str, ColumnCost]:
         """What the runs of each column took, if a language model is asked."""
@@ -111,12 +228,12 @@ class TableView:
 
     @property
     def cards(self) -> dict[Row, list[tuple[Column, Cell]]]:
-        """Row -> its cells that have a card."""
+        """Row -> its cells that have a card: those with anything of ours."""
         cells: dict[Row, list[tuple[Column, Cell]]] = {}
         for row in (*self.table.rows, *self.table.composites):
             for column in self.columns:
                 cell = self.table.cells[column.key][row.key]
-                if self.has_card(cell):
+                if cell.seeds or cell.value is not None:
                     cells.setdefault(row, []).append((column, cell))
         return cells
 

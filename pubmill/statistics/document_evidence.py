@@ -62,24 +62,18 @@ def document_states(
     ]
 
     def hopeful(pair: Pair, level: float) -> bool:
-        return len(gaps[pair]) < FIRST_SEEDS or _hopeful(
-            gaps[pair], variances[pair][-1], units, most, floor, level
-        )
+        """Return whether a pair would be decided by the last seed with these means and spreads."""
+        if len(gaps[pair]) < FIRST_SEEDS:
+            return True
+        last = two_level_e_values(*_moments(gaps[pair], floor), most, variances[pair][-1], units)
+        return bool(two_level_p_values(last, most, units) <= level)
 
     return states_of(gaps, p, hopeful, most, alpha)
 
 
-def _hopeful(gap: Array, of_documents: Array, units: int, most: int, floor: float, alpha: float) -> bool:
-    """Return whether a pair would be decided at `alpha` by the last seed with the observed means and
-    spreads."""
-    last = two_level_e_values(*_moments(gap, floor), most, of_documents, units)
-    return bool(two_level_p_values(last, most, units) <= alpha)
-
-
 def scores_without_units(run: Contributions, metric: Callable[[Totals], Array]) -> Array:
     """Return the scores [units] of a run on all documents but one."""
-    whole = run.values.sum(axis=0)
-    rest = whole - run.values
+    rest = run.values.sum(axis=0) - run.values
     return metric({name: rest[:, number] for number, name in enumerate(run.names)})
 
 

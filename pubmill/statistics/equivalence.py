@@ -41,8 +41,7 @@ def uncertainty(spread: float, runs: int, published_runs: int, aggregate: Aggreg
 
 
 def combined(parts: Sequence[tuple[float, Uncertainty]]) -> Uncertainty:
-    """Return the uncertainty of a weighted sum of independent differences (Welch 1947, Satterthwaite
-    1946)."""
+    """The uncertainty of a weighted sum of independent differences (Welch 1947, Satterthwaite 1946)."""
     variances = [(weight * one.error) ** 2 for weight, one in parts]
     total = sum(variances)
     spent = sum(part**2 / one.freedom for part, (_, one) in zip(variances, parts, strict=True) if part)
@@ -69,8 +68,7 @@ def minimal_detectable(of: Uncertainty, alpha: float, power: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _noncentrality(freedom: float, alpha: float, power: float) -> float:
-    """Return the difference, in standard errors, that is detected with this power; `freedom` may be
-    fractional."""
+    """Return the difference that this power detects, in standard errors; `freedom` may be fractional."""
     low, high = 0.0, 1.0
     while _power(high, freedom, alpha) < power:
         low, high = high, 2 * high
@@ -81,8 +79,7 @@ def _noncentrality(freedom: float, alpha: float, power: float) -> float:
 
 
 def _power(noncentrality: float, freedom: float, alpha: float) -> float:
-    """Return the probability that a two-sided t test at `alpha` detects a difference (the square of t has an
-    F distribution)."""
+    """Return the power of a two-sided t test at `alpha` (the square of t has an F distribution)."""
     critical = special.stdtrit(freedom, 1 - alpha / 2) ** 2
     return float(1 - special.ncfdtr(1, freedom, noncentrality**2, critical))
 

@@ -76,25 +76,23 @@ def ranks(observed: Array, resampled: Array) -> Ranks:
 def resampled_means(
     values: Array, weights: Array, generator: np.random.Generator, resamplings: int = RESAMPLINGS
 ) -> Array:
-    """Return the weighted means [resamplings, models] over datasets drawn with replacement, each with one
-    draw of its scores."""
-    datasets, draws, _ = values.shape
-    chosen = generator.integers(datasets, size=(resamplings, datasets))
-    scores = values[chosen, generator.integers(draws, size=chosen.shape)]
-    return _weighted(scores, weights[chosen])
+    """Return weighted means [resamplings, models] over drawn datasets, each with a draw of its scores."""
+    chosen = generator.integers(len(values), size=(resamplings, len(values)))
+    return _means_of(chosen, values, weights, generator)
 
 
 def means_on_the_same_datasets(
     values: Array, weights: Array, generator: np.random.Generator, resamplings: int = RESAMPLINGS
 ) -> Array:
     """Return the weighted means [resamplings, models] over all datasets, each with a draw of its scores."""
-    datasets, draws, _ = values.shape
-    chosen = np.broadcast_to(np.arange(datasets), (resamplings, datasets))
-    scores = values[chosen, generator.integers(draws, size=chosen.shape)]
-    return _weighted(scores, weights[chosen])
+    chosen = np.broadcast_to(np.arange(len(values)), (resamplings, len(values)))
+    return _means_of(chosen, values, weights, generator)
 
 
-def _weighted(scores: Array, weights: Array) -> Array:
+def _means_of(
+    chosen: NDArray[np.int64], values: Array, weights: Array, generator: np.random.Generator
+) -> Array:
+    scores, weights = values[chosen, generator.integers(values.shape[1], size=chosen.shape)], weights[chosen]
     means: Array = np.einsum("rdm,rd->rm", scores, weights) / weights.sum(axis=1, keepdims=True)
     return means
 

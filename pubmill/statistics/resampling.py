@@ -25,8 +25,7 @@ Metric = Callable[[Totals], Array]
 
 
 class Fold(NamedTuple):
-    """All runs on one test set: `values` [units, names, runs], and the number of each run's model
-    (`models`)."""
+    """Runs on one test set: `values` [units, names, runs], and the number of each run's model (`models`)."""
 
     names: tuple[str, ...]
     values: Array
@@ -60,8 +59,7 @@ def fold(runs: Sequence[Sequence[Contributions]]) -> Fold:
 
 
 def scores(one: Fold, metric: Metric, weights: Array) -> Array:
-    """Return the score of each run [resamplings, runs] with documents weighted by `weights` [resamplings,
-    units]."""
+    """Return the scores [resamplings, runs] with documents weighted by `weights` [resamplings, units]."""
     return metric(_weighted_totals(one.names, weights, one.values))
 
 
@@ -123,19 +121,15 @@ def bootstrap(
     resamplings: int,
 ) -> tuple[Array, Array]:
     """Return two arrays of scores [resamplings, models] on documents drawn with replacement, the same for all
-    models and seeds: with the original seeds, and with seeds also drawn with replacement (for each model and
-    fold separately)."""
+    models and seeds: with the original seeds, and with seeds drawn with replacement by model and fold."""
     of_folds = [_on_drawn_documents(one, metric, generator, resamplings) for one in folds]
     drawn = [_drawn_seeds(one, of, generator) for one, of in zip(folds, of_folds, strict=True)]
     return aggregated(folds, of_folds, aggregate), aggregated(folds, drawn, aggregate)
 
 
 def _on_drawn_documents(one: Fold, metric: Metric, generator: np.random.Generator, resamplings: int) -> Array:
-    parts = [
-        scores(one, metric, drawn_documents(one.units, size, generator))
-        for size in _chunk_sizes(resamplings, one.units)
-    ]
-    return np.concatenate(parts)
+    sizes = _chunk_sizes(resamplings, one.units)
+    return np.concatenate([scores(one, metric, drawn_documents(one.units, n, generator)) for n in sizes])
 
 
 def drawn_documents(units: int, resamplings: int, generator: np.random.Generator) -> Array:
@@ -170,11 +164,10 @@ def randomised(
     seeds at once: under the null hypothesis the models are interchangeable. Runs are repeated until both
     models have the same number, which changes neither mean nor median.
     """
-    pairs = [[_paired_runs(one, best, other) for other in others] for one in folds]
-    sides = [
-        _exchanged_scores(one, of, metric, generator, resamplings)
-        for one, of in zip(folds, pairs, strict=True)
-    ]
+    sides = []
+    for one in folds:
+        pairs = [_paired_runs(one, best, other) for other in others]
+        sides.append(_exchanged_scores(one, pairs, metric, generator, resamplings))
     together = _TOGETHER[aggregate]
     columns = []
     for i in range(len(others)):
@@ -197,8 +190,7 @@ def _exchanged_scores(
     generator: np.random.Generator,
     resamplings: int,
 ) -> list[tuple[Array, Array]]:
-    """Return the scores [resamplings, runs] of both sides of each pair; all pairs exchange the same
-    documents."""
+    """Return both sides' scores [resamplings, runs] of each pair; all pairs exchange the same documents."""
     first, second = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
     gained = one.values[:, :, second] - one.values[:, :, first]
     whole = dict(zip(one.names, one.values.sum(axis=0), strict=True))

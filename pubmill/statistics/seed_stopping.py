@@ -112,8 +112,7 @@ def pair_states(
     scores: Mapping[str, Sequence[float]], most: int, items: int, alpha: float = ALPHA
 ) -> list[PairState]:
     """Return the state of each pair of models on a dataset, by the scores of their common first seeds (at
-    most `most`); a pair is open if it would be decided were its mean and spread to stay the same until the
-    last seed."""
+    most `most`); a pair is open if its present mean and spread would decide it by the last seed."""
     gaps = paired_differences(scores)
     floor = resolution(items)
     p = [float(p_values(largest_e_values(gap, floor), most)) for gap in gaps.values()]
@@ -127,8 +126,7 @@ def states_of(
     most: int,
     alpha: float,
 ) -> list[PairState]:
-    """Return the states of pairs by their differences and p values; `hopeful`: whether a pair may still be
-    decided at a level."""
+    """Return the states of pairs; `hopeful`: whether a pair may still be decided at a level."""
     return [
         PairState(
             first=pair[0],
@@ -144,25 +142,19 @@ def states_of(
 
 def paired_differences(scores: Mapping[str, Sequence[float]]) -> dict[Pair, Array]:
     """Return the differences of the common first seeds of each pair of models."""
-    pairs = itertools.combinations(scores, 2)
-    return {(first, second): _paired(scores[first], scores[second]) for first, second in pairs}
-
-
-def _paired(first: Sequence[float], second: Sequence[float]) -> Array:
-    """Return the differences of the common first seeds."""
-    common = min(len(first), len(second))
-    gaps: Array = np.array(first[:common]) - np.array(second[:common])
+    gaps: dict[Pair, Array] = {}
+    for first, second in itertools.combinations(scores, 2):
+        common = min(len(scores[first]), len(scores[second]))
+        gaps[first, second] = np.array(scores[first][:common]) - np.array(scores[second][:common])
     return gaps
 
 
 def _hopeful(gap: Array, most: int, floor: float, alpha: float) -> bool:
     """Return whether a pair may still be decided at `alpha`: always before the first look, then by the
     e-value at the last seed with the observed mean and spread."""
-    n = len(gap)
-    if n < FIRST_SEEDS:
+    if len(gap) < FIRST_SEEDS:
         return True
-    variance = float(gap.var(ddof=1)) + floor
-    t2 = np.array(most * float(gap.mean()) ** 2 / variance)
+    t2 = np.array(most * float(gap.mean()) ** 2 / (float(gap.var(ddof=1)) + floor))
     return bool(p_values(mixture(t2, most), most) <= alpha)
 
 

@@ -12,21 +12,48 @@ from typing import Any
 
 from pandas import DataFrame, Series, isna
 
-from pubmill.recipes.tables import NOT_RUN, Aggregate, Composite, ResultHeading, TableRecipe, values_of
-from pubmill.tables.cells import NO_RECORD, Cell, Provenance, PublishedValue, SeedScore, Table, make_cell
-from pubmill.tables.mixtures import refuse_mixtures, without_unlike
+from pubmill.recipes.tables import (
+    NOT_RUN,
+    Aggregate,
+    Composite,
+    Difference,
+    ReferencedCell,
+    ResultHeading,
+    TableRecipe,
+    values_of,
+)
+from pubmill.statistics.equivalence import combined
+from pubmill.statistics.verdict_models import Verdict
+from pubmill.tables.cells import (
+    NO_RECORD,
+    Cell,
+    OtherCell,
+    Provenance,
+    PublishedValue,
+    SeedScore,
+    Table,
+    make_cell,
+)
 from pubmill.tables.published_values import (
     check_keys,
+    half_unit,
+    marked_unless_following,
     notes_on_missing,
     published_of_cells,
     read_published,
     with_cells,
     with_recomputed,
 )
-from pubmill.tables.recorded_runs import CELL, load_runs
-from pubmill.tables.referring_cells import with_references
+from pubmill.tables.recorded_runs import CELL, load_runs, refuse_mixtures, without_unlike
 from pubmill.tables.row_floors import row_floors
-from pubmill.tables.verdicts import seeds_needed, with_verdicts
+from pubmill.tables.verdicts import (
+    Cells,
+    incomparable,
+    seeds_needed,
+    uncertainty_of,
+    verdict_by,
+    with_verdicts,
+)
 
 AGGREGATES: dict[Aggregate, Callable[[Series], float]] = {"mean": fmean, "median": median}
 
@@ -41,8 +68,7 @@ def build(
     runs: DataFrame,
     others: Mapping[str, Table] = MappingProxyType({}),
 ) -> Table:
-    """Build the table: every cell, the composites, and the provenance of its records. `others`: the tables
-    that its cells refer to."""
+    """Build the table with composites and provenance. `others`: the tables that its cells refer to."""
     recipe, runs = without_unlike(recipe, runs)
     refuse_mixtures(runs)
     check_keys(recipe, published)
@@ -130,9 +156,8 @@ def _build_cells(
             if column.best_of:
                 of_column[row.key] = best_cell([others[name] for name in column.sources], value)
             elif column.drop:
-                of_column[row.key] = drop_cell(
-                    others[column.drop.start], [others[k] for k in column.drop.of], value
-                )
+                parts = [others[name] for name in column.drop.of]
+                of_column[row.key] = drop_cell(others[column.drop.start], parts, value)
             else:
                 of_column[row.key] = made.get(key) or _empty_cell(recipe, key, value)
     return cells
@@ -180,8 +205,7 @@ def _build_composites(
 
 
 def composite_cell(composite: Composite, cells: Mapping[str, Cell], published: PublishedValue | None) -> Cell:
-    """The cell of a composite: the mean over groups of the group means, None unless every dataset is
-    complete."""
+    """The cell of a composite: the mean over groups of group means; None unless all datasets are complete."""
     values = {name: cells[name].value for group in composite.groups.values() for name in group}
     known = {name: value for name, value in values.items() if value is not None}
     n, expected = len(known), len(values)
@@ -191,8 +215,7 @@ def composite_cell(composite: Composite, cells: Mapping[str, Cell], published: P
 
 
 def best_cell(parts: Sequence[tuple[str, Cell]], published: PublishedValue | None) -> Cell:
-    """The cell with the best value of other columns' cells (given with labels); None unless all have a
-    value."""
+    """The cell with the best value of other columns' cells (given with labels); None unless all have one."""
     return _aggregate_cells("best", parts, published, max)
 
 
@@ -250,9 +273,94 @@ def _pipeline_identity(run: Series) -> str:
 
 
 def machine(hardware: Mapping[str, object]) -> str:
-    """Return one line for a machine described by `pubmill.hardware.provenance`: its GPUs, or its
-    processor."""
+    """Return a line for a machine described by `pubmill.hardware.provenance`: its GPUs, or its processor."""
     gpus = hardware.get("gpus")
     if isinstance(gpus, list) and gpus:
         return ", ".join(f"{gpus.count(gpu)} x {gpu}" for gpu in dict.fromkeys(gpus))
     return f"{hardware.get('cpu', 'unknown')}, {hardware.get('cores', '?')} cores"
+
+
+NO_OTHER = "no difference: the paper prints none"
+
+
+def with_references(
+    recipe: TableRecipe,
+    cells: Cells,
+    published: Mapping[tuple[str, str], PublishedValue],
+    others: Mapping[str, Table],
+) -> dict[str, dict[str, Cell]]:
+    """Return the cells with the origins of copied ones, and with the differences."""
+    made: dict[str, dict[str, Cell]] = {}
+    for column, rows in cells.items():
+        made[column] = of_column = dict(rows)
+        for row, cell in rows.items():
+            if origin := recipe.copied.get(f"{column}/{row}"):
+                of_column[row] = cell.model_copy(update={"copied_from": _other_cell(origin, others)})
+        for one in recipe.differences:
+            value = published.get((column, one.name))
+            of_column[one.name] = _difference(recipe, one, column, rows, value, others)
+    return made
+
+
+def _other_cell(reference: ReferencedCell, others: Mapping[str, Table]) -> OtherCell:
+    table = others[reference.table]
+    columns = {one.key: one.label for one in table.columns}
+    rows = {one.key: one.label for one in (*table.rows, *table.composites)}
+    return OtherCell(
+        table=reference.table,
+        column=columns[reference.column],
+        row=rows[reference.row],
+        linked=reference.linked,
+        cell=table.cells[reference.column][reference.row],
+    )
+
+
+def _difference(
+    recipe: TableRecipe,
+    difference: Difference,
+    column: str,
+    cells: Mapping[str, Cell],
+    published: PublishedValue | None,
+    others: Mapping[str, Table],
+) -> Cell:
+    """Return a cell minus one of another table, with its verdict."""
+    reference = difference.minus.get(column)
+    if reference is None:
+        return make_cell(published, None, n=0, expected=0, missing=NO_OTHER)
+    own, other = cells[difference.of], _other_cell(reference, others)
+    if published and (one := own.published) and (minus := other.cell.published):
+        slack = half_unit(one.printed) + half_unit(minus.printed)
+        published = marked_unless_following(published, one.value - minus.value, slack)
+    label = next(one.label for one in recipe.all_rows if one.key == difference.of)
+    place = f"{other.column} in {other.title} ({other.cell.missing})" if other.cell.missing else other.title
+    parts = {label: own.value, place: other.cell.value}
+    lacking = [name for name, value in parts.items() if value is None]
+    value = None if own.value is None or other.cell.value is None else own.value - other.cell.value
+    missing = f"no difference: no score of {' and '.join(lacking)}" if lacking else None
+    n, expected = len(parts) - len(lacking), len(parts)
+    made = make_cell(published, value, n=n, expected=expected, missing=missing, minus=other)
+    verdict = _verdict(recipe, difference, column, reference, made, cells, others)
+    return made.model_copy(update={"verdict": verdict})
+
+
+def _verdict(
+    recipe: TableRecipe,
+    difference: Difference,
+    column: str,
+    minus: ReferencedCell,
+    cell: Cell,
+    cells: Mapping[str, Cell],
+    others: Mapping[str, Table],
+) -> Verdict | None:
+    """Return the verdict on a difference, whose two means are of independent runs; None where our value or
+    the published one is missing."""
+    if cell.difference is None:
+        return None
+    other = recipe.others[minus.table]
+    reason = incomparable(recipe, column, difference.of) or incomparable(other, minus.column, minus.row)
+    if reason:
+        return Verdict(verdict="not comparable", why=reason)
+    own = uncertainty_of(recipe, difference.of, cells)
+    parent = uncertainty_of(other, minus.row, others[minus.table].cells[minus.column])
+    of = combined([(1.0, own), (1.0, parent)]) if own and parent else None
+    return verdict_by(recipe, difference.name, cell.difference, of)

@@ -6,13 +6,12 @@ them.
 """
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 from pubmill.statistics.verdict_models import Shape
-from pubmill.storage.files import read_json
-from pubmill.tables.cells import Cell, Table, parse
+from pubmill.tables.cells import Cell, Table
 from pubmill.tables.ranks import Ranking
 
 Verdict = Literal["reachable", "unreachable", "untestable"]
@@ -44,8 +43,7 @@ class Finding(Shape):
 
 
 class Audit(Shape):
-    """The verdicts on all published values, in the order of tables and files, and the ranks of models by
-    them."""
+    """The verdicts on all published values, in the order of tables and files, and models' ranks by them."""
 
     findings: tuple[Finding, ...]
     ranks: tuple[Ranking, ...] = ()
@@ -71,8 +69,7 @@ class Audit(Shape):
     @property
     def reasons(self) -> dict[str, int]:
         """Why values are untestable -> number of values, the most frequent first."""
-        whys = Counter(one.why for one in self.findings if one.verdict == "untestable")
-        return dict(whys.most_common())
+        return dict(Counter(one.why for one in self.findings if one.verdict == "untestable").most_common())
 
     @property
     def tests(self) -> "list[TestSummary]":
@@ -106,15 +103,17 @@ class Unreachable(NamedTuple):
         papers: dict[str, dict[int, None]] = {}
         for one in self.findings:
             papers.setdefault(one.paper, {})[one.number] = None
-        return "; ".join(
-            f"{paper} Table{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
-            for paper, numbers in papers.items()
-        )
+        return "; ".join(map(table_numbers, papers, papers.values()))
 
     @property
     def models(self) -> str:
         """The labels of its models or columns, each once."""
         return ", ".join(dict.fromkeys(one.model for one in self.findings))
+
+
+def table_numbers(paper: str, numbers: Collection[int]) -> str:
+    """Return tables of a paper as a text names them: `gu2020 Tables 6, 7`."""
+    return f"{paper} Table{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
 
 class TestSummary(NamedTuple):
@@ -143,11 +142,6 @@ class TestSummary(NamedTuple):
         """The share of reachable numbers around the printed ones."""
         known = [one.chance for one in self.findings if one.chance]
         return sum(reachable for reachable, _ in known) / sum(number for _, number in known)
-
-
-def read_audit(path: Path) -> Audit:
-    """Read an audit written by the extra audit."""
-    return parse(Audit, read_json(path), str(path))
 
 
 def with_unreachable(table: Table, audit: Audit) -> Table:

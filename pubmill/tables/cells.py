@@ -57,8 +57,7 @@ class AskedCost(Shape):
 class SeedScore(Shape):
     """One run: its score, or why it has none (`failed`). `fold`: its dataset, if the cell has several;
     `record`: path below the results folder; `seconds`: duration of the fine-tuning; `collapsed`: whether its
-    predictions are constant; `asked`: what a language model's answers cost. Neither of these is written where
-    it is not so."""
+    predictions are constant; `asked`: what a language model's answers cost; both are written only if so."""
 
     seed: int
     value: float | None
@@ -172,9 +171,8 @@ class Headroom(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class Table(ResultHeading):
     """A complete table: `cells[column][row]`, with composites and differences under their own names;
-    `composites`: the rows of both. `silences`: notes on
-    values that the paper leaves blank or that are not shown here; `seeds_needed`: by row, where known;
-    `floors`: of rows and composites, where the study measures them."""
+    `composites`: the rows of both. `silences`: notes on values that the paper leaves blank or that are not
+    shown here; `seeds_needed`: by row, where known; `floors`: of rows and composites, where measured."""
 
     composites: tuple[Row, ...]
     cells: dict[str, dict[str, Cell]]
@@ -206,10 +204,8 @@ class Table(ResultHeading):
     @property
     def has_runs(self) -> dict[str, bool]:
         """Column -> whether it has any run or value of ours."""
-        return {
-            c.key: any(cell.seeds or cell.value is not None for cell in self.cells[c.key].values())
-            for c in self.columns
-        }
+        cells = {column.key: self.cells[column.key].values() for column in self.columns}
+        return {key: any(one.seeds or one.value is not None for one in some) for key, some in cells.items()}
 
     @property
     def all_notes(self) -> tuple[str, ...]:
@@ -232,8 +228,7 @@ class Table(ResultHeading):
 
     def published_room(self, row: Row, cell: Cell) -> float | None:
         """Return the share of the room that a published value takes; None at a scale with other data."""
-        value = cell.published.value if cell.published and self.comparable else None
-        return self.room(row, value)
+        return self.room(row, cell.published.value if cell.published and self.comparable else None)
 
     @property
     def headroom(self) -> list[Headroom]:
@@ -243,10 +238,8 @@ class Table(ResultHeading):
             cells = [self.cells[column.key][row.key] for column in self.columns]
             ours = [cell.value for cell in cells if cell.value is not None]
             published = [cell.published.value for cell in cells if cell.published] if self.comparable else []
-            known = [value for value in published if value is not None]
-            headrooms.append(
-                Headroom(row, self.floors[row.key], max(ours, default=None), max(known, default=None))
-            )
+            best, printed = max(ours, default=None), max(published, default=None)
+            headrooms.append(Headroom(row, self.floors[row.key], best, printed))
         return headrooms
 
     @property
@@ -320,9 +313,7 @@ def _note_places(cells: DataFrame, printed: Series) -> str:
     whole = rows.map(len) == printed.reindex(rows.index)
     if len(rows) == len(printed) and whole.all():
         return "All published values"
-    return "; ".join(
-        label if whole[label] else f"{label}, {', '.join(labels)}" for label, labels in rows.items()
-    )
+    return "; ".join(key if whole[key] else f"{key}, {', '.join(labels)}" for key, labels in rows.items())
 
 
 def parse(kind: type[Parsed], value: Any, where: str) -> Parsed:
@@ -341,6 +332,11 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
+def read_as(kind: type[Parsed], path: Path) -> Parsed:
+    """Read a file of JSON as a data model; a `PubmillError` names every wrong key."""
+    return parse(kind, read_json(path), str(path))
+
+
 def read_table(path: Path) -> Table:
     """Read a table written by `scripts/table.py`."""
-    return parse(Table, read_json(path), str(path))
+    return read_as(Table, path)

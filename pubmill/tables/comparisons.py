@@ -34,9 +34,8 @@ from pubmill.statistics.resampling import (
     observed,
 )
 from pubmill.statistics.verdict_models import Shape
-from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW
-from pubmill.tables.cells import Table, parse
+from pubmill.tables.cells import Table
 from pubmill.tables.rows_and_columns import find_unique
 from pubmill.tables.table_frames import run_frame
 
@@ -150,15 +149,14 @@ def own_runs(row: Row, runs: DataFrame) -> DataFrame:
 
 
 def row_folds(row: Row, runs: DataFrame, columns: Sequence[str], results: Path) -> tuple[list[Fold], str]:
-    """Return the runs of some columns on each test set of a row, and what is resampled there (document,
-    question, example)."""
+    """Return the runs of some columns on each test set of a row, and what is resampled (documents, ...)."""
     metric = METRICS[row.metric].function
     datasets = [of_dataset for _, of_dataset in runs.groupby("dataset", sort=False)]
     scored = [read_contributions(list(of_dataset["record"]), metric, results) for of_dataset in datasets]
-    folds = [
-        fold(_contributions_by_column(of_dataset, columns, parts))
-        for of_dataset, (parts, _) in zip(datasets, scored, strict=True)
-    ]
+    folds = []
+    for of_dataset, (parts, _) in zip(datasets, scored, strict=True):
+        paths = of_dataset.groupby("column")["record"].agg(list)
+        folds.append(fold([[parts[path] for path in paths.get(column, [])] for column in columns]))
     return folds, scored[0][1]
 
 
@@ -172,14 +170,6 @@ def read_contributions(
     there = {path: _required_contributions(path, one) for path, one in items.items()}
     parts = {path: contributions_read_by(metric, one) for path, one in there.items()}
     return parts, items[records[0]].unit
-
-
-def _contributions_by_column(
-    runs: DataFrame, columns: Sequence[str], parts: Mapping[str, Contributions]
-) -> list[list[Contributions]]:
-    """Return the contributions to the runs of each column."""
-    paths = runs.groupby("column")["record"].agg(list)
-    return [[parts[path] for path in paths.get(column, [])] for column in columns]
 
 
 def _required_contributions(path: str, items: Items) -> Contributions:
@@ -218,8 +208,3 @@ def _adjusted_pairs(compared: Mapping[str, Comparison]) -> tuple[ModelPair, ...]
     for test in ("bootstrap", "randomisation"):
         pairs[f"{test}_adjusted"] = holm(list(pairs[f"{test}_p"]))
     return tuple(ModelPair(**line) for line in pairs.reset_index(names="other").to_dict("records"))
-
-
-def read_comparisons(path: Path) -> Comparisons:
-    """Read comparisons written by `scripts/compare.py`."""
-    return parse(Comparisons, read_json(path), str(path))

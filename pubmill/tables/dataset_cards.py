@@ -24,8 +24,7 @@ class CardPart(BaseModel):
 
 
 class SplitOverlap(CardPart):
-    """Numbers of inputs and of documents that `split` shares with an `earlier` split (None: not
-    annotated)."""
+    """Numbers of inputs and documents that `split` shares with an `earlier` split (None: not annotated)."""
 
     split: str
     earlier: str = Field(alias="with")

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple
 
 from pandas import DataFrame
 
@@ -24,11 +23,7 @@ from pubmill.recipes.fact_tables import (
 )
 from pubmill.recipes.tables import values_of
 from pubmill.tables.fact_sources import Artefacts, found, machines
-from pubmill.tables.fact_table_models import (
-    FactCell,
-    FactTable,
-    pieces,
-)
+from pubmill.tables.fact_table_models import FactCell, FactTable, pieces
 from pubmill.tables.published_values import published_lines
 
 _SIZES = {"k": 10**3, "m": 10**6, "b": 10**9, "gb": 10**9, "million": 10**6, "billion": 10**9}
@@ -39,11 +34,7 @@ PATTERNS: dict[str, str] = {
     "ratio": r"\d+(\.\d+)?x?",
     "minutes": r"\d+:[0-5]\d",
     "learning_rate": r"\d+(\.\d+)?(e-\d+)?",
-    "count": _WHOLE,
-    "words": _WHOLE,
-    "bytes": _WHOLE,
-    "epochs": _WHOLE,
-    "batch_size": _WHOLE,
+    **dict.fromkeys(("count", "words", "bytes", "epochs", "batch_size"), _WHOLE),
 }
 """Kind -> pattern of its published values."""
 
@@ -54,8 +45,7 @@ def is_of_kind(printed: str, kind: str) -> bool:
 
 
 def read_number(printed: str, kind: str) -> tuple[Decimal, Decimal]:
-    """Return a printed number and the unit of its last digit: `4.5 billion` is (4.5e9, 1e8), `03:01` (181,
-    1)."""
+    """Return a printed number and the unit of its last digit: (4.5e9, 1e8) of `4.5 billion`."""
     if kind == "minutes":
         minutes, seconds = printed.split(":")
         return Decimal(int(minutes) * 60 + int(seconds)), Decimal(1)
@@ -79,14 +69,6 @@ def is_equal(value: FactValue, printed: str, kind: FactKind) -> bool:
 
 
 UNEXPLAINED = "differs, and neither the specs nor this table say why"
-
-
-class PublishedFact(NamedTuple):
-    """A published fact. `printed` is None if the paper's table leaves the cell empty, as the note
-    explains."""
-
-    printed: str | None
-    note: str
 
 
 NAMES = ["subject", "fact", "kind"]
@@ -117,10 +99,7 @@ def read_facts(path: Path, recipe: FactTableRecipe) -> DataFrame:
 def build(recipe: FactTableRecipe, published: DataFrame, artefacts: Artefacts) -> FactTable:
     """Build the table: every fact of every subject, with its published value."""
     _check_keys(recipe, published)
-    facts = {
-        (one.subject, one.fact, one.kind): PublishedFact(one.printed or None, one.note)
-        for one in published.itertuples()
-    }
+    facts = {tuple(names): (printed or None, note) for *names, printed, note in published.itertuples(False)}
     sources = [{key: source.complete for key, source in row.sources.items()} for row in recipe.rows]
     rows = tuple(replace(row, sources=of_row) for row, of_row in zip(recipe.rows, sources, strict=True))
     heading = values_of(FactHeading, recipe) | {"rows": rows}
@@ -149,16 +128,18 @@ def _fact_cell(
     row: FactTableRow,
     column: FactTableColumn,
     artefacts: Artefacts,
-    published: Mapping[tuple[str, str, str], PublishedFact],
+    published: Mapping[tuple[str, ...], tuple[str | None, str]],
 ) -> FactCell:
     source = row.sources[column.key]
     value, lacking = source.value, source.lacking
     if source.paths:
         value, lacking = found(row, column, artefacts)
-    fact = published.get((row.published, column.published, column.kind))
-    printed = fact.printed if fact else None
-    if fact is None and recipe.lists_members and column.kind == "boolean":
+    names = (row.published, column.published, column.kind)
+    printed, note = published.get(names, (None, ""))
+    silent = names in published and printed is None
+    if names not in published and recipe.lists_members and column.kind == "boolean":
         printed = "0"
+    label = f"printed as {row.label}".replace(" ", "").casefold()  # not noted if only spaces differ
     equal = None if value is None or printed is None else is_equal(value, printed, column.kind)
     differs = _difference_reason(row, column, printed) if equal is False else None
     if equal is False and source.scaled:
@@ -167,18 +148,11 @@ def _fact_cell(
         kind=column.kind,
         value=value,
         published=printed,
-        note=_relevant_note(fact.note, row.label) if fact else "",
-        silent=fact is not None and printed is None,
+        note="; ".join(part for part in pieces(note) if part.replace(" ", "").casefold() != label),
+        silent=silent,
         equal=equal,
         reason=lacking if value is None else differs,
     )
-
-
-def _relevant_note(note: str, label: str) -> str:
-    """Remove the remark on how the subject's name is printed from a note, if it differs from ours only in
-    spaces."""
-    printed = f"printed as {label}".replace(" ", "").casefold()
-    return "; ".join(part for part in pieces(note) if part.replace(" ", "").casefold() != printed)
 
 
 def _difference_reason(row: FactTableRow, column: FactTableColumn, printed: str | None) -> str:

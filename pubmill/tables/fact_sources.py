@@ -1,5 +1,4 @@
-"""Read facts from artefacts: dataset cards, vocabulary diagnoses, corpus statistics, weights, records and
-training reports."""
+"""Read facts from artefacts: dataset cards, diagnoses, statistics, weights, records and training reports."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -29,20 +28,12 @@ Found = tuple[FactValue | None, str | None]
 
 def read_artefacts(recipe: FactTableRecipe, results: Path) -> Artefacts:
     """Read all artefacts that a table's cells need."""
-    read: dict[str, Callable[[Path], Any]] = {
-        "count": read_card,
-        "label_bias": read_card,
-        "seconds": read_record,
-        "seconds_ratio": read_record,
-        "parameters": numbers_of_weights,
-    }
+    read: dict[str, Callable[[Path], Any]] = {"parameters": numbers_of_weights}
+    read |= dict.fromkeys(("count", "label_bias"), read_card)
+    read |= dict.fromkeys(("seconds", "seconds_ratio"), read_record)
     facts = {column.key: column.fact for column in recipe.columns}
-    files = {
-        file: facts[key]
-        for row in recipe.rows
-        for key, source in row.sources.items()
-        for file in source.paths
-    }
+    sources = [(facts[key], source) for row in recipe.rows for key, source in row.sources.items()]
+    files = {file: fact for fact, source in sources for file in source.paths}
     return {file: read.get(fact, read_json)(results / file) for file, fact in files.items()}
 
 

@@ -3,15 +3,12 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 from pandas import DataFrame
 
 from pubmill.recipes.fact_tables import FactHeading, FactKind, FactTableColumn, FactTableRow, FactValue
 from pubmill.statistics.verdict_models import Shape
-from pubmill.storage.files import read_json
-from pubmill.tables.cells import parse
 
 SUBJECTS = {"datasets": "Dataset", "models": "Model", "tasks": "Task", "protocols": "Protocol"}
 
@@ -142,8 +139,3 @@ def _line(label: str, measure: str, cells: list[FactCell]) -> TableLine:
     notes = [cell.note for cell in cells if cell.published is not None or cell.silent]
     common = notes[0] if len(notes) > 1 and len(set(notes)) == 1 else ""
     return TableLine(label, measure, common, cells)
-
-
-def read_fact_table(path: Path) -> FactTable:
-    """Read a table written by `scripts/fact_table.py`."""
-    return parse(FactTable, read_json(path), str(path))

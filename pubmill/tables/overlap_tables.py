@@ -1,15 +1,13 @@
 """A table's scores split by what the scored items share with training; the extra `overlap` splits them."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from pydantic import Field
 
 from pubmill.metrics.training_overlap import CONCEPT_PARTS, NOT_KNOWN, Counts, total
 from pubmill.recipes.tables import Heading
 from pubmill.statistics.verdict_models import Shape
-from pubmill.storage.files import read_json
-from pubmill.tables.cells import is_none, parse
+from pubmill.tables.cells import is_none
 
 BY = {
     "mentions": "by the words of mentions",
@@ -40,8 +38,7 @@ class PartScores(Shape):
 
 
 class Dated(Shape):
-    """Numbers of scored documents, and of those with a year. `unnamed`: examples whose document is not
-    known."""
+    """Numbers of scored documents, and of those with a year. `unnamed`: examples of unknown documents."""
 
     documents: int
     with_year: int
@@ -103,8 +100,7 @@ class OverlapTable(Heading):
 
     @property
     def groups(self) -> list[list[CellParts]]:
-        """The cells of each row that are split into the same parts, without those about which nothing is
-        known."""
+        """The cells of each row that are split into the same parts, without those that say nothing."""
         alike: dict[tuple[str, ...], list[CellParts]] = {}
         for one in (one for one in self.cells if one.says_something):
             alike.setdefault((one.row, one.by, *(part.part for part in one.parts)), []).append(one)
@@ -116,8 +112,3 @@ class OverlapTable(Heading):
         """How many documents of each row have a year."""
         of_rows = {one.row: one.dated for one in self.cells if one.dated}
         return [f"{self.row_labels[row]}: {dated.text}." for row, dated in of_rows.items()]
-
-
-def read_overlap_table(path: Path) -> OverlapTable:
-    """Read a table written by the extra overlap."""
-    return parse(OverlapTable, read_json(path), str(path))

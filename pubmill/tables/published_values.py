@@ -79,8 +79,7 @@ def _lines_kept(path: Path, left_out: Mapping[str, str]) -> DataFrame:
 
 
 def published_lines(path: Path) -> DataFrame:
-    """Read a file of published values as text, its columns in the file's order, indexed by `file:line`, which
-    errors name too."""
+    """Read a file of published values as text, its columns in the file's order, indexed by `file:line`."""
     try:
         lines = read_csv(
             path,
@@ -197,8 +196,7 @@ def notes_on_missing(recipe: TableRecipe, published: DataFrame) -> tuple[str, ..
 def recomputed(
     composite: Composite, parts: Mapping[str, PublishedValue | None]
 ) -> tuple[float, float] | None:
-    """Return a composite computed from printed values, and its largest rounding error; None if a part is not
-    printed."""
+    """Return a composite of printed values and its largest rounding error; None if a part is not printed."""
     names = [name for group in composite.groups.values() for name in group]
     known = {name: part for name in names if (part := parts[name])}
     if len(known) < len(set(names)):
@@ -210,8 +208,7 @@ def recomputed(
 def with_recomputed(
     composite: Composite, printed: PublishedValue | None, parts: Mapping[str, PublishedValue | None]
 ) -> PublishedValue | None:
-    """Return a printed composite, with `recomputed` set if it does not follow from the printed parts within
-    rounding."""
+    """Return a printed composite, with `recomputed` set if it doesn't follow from the printed parts."""
     computed = recomputed(composite, parts)
     return printed if printed is None or computed is None else marked_unless_following(printed, *computed)
 

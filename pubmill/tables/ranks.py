@@ -11,26 +11,35 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from pandas import DataFrame
 
+from pubmill.messages.wording import aligned
+from pubmill.metrics import METRICS
 from pubmill.metrics.contributions import Array
 from pubmill.recipes.audits import AuditedTable, AuditRecipe
-from pubmill.recipes.tables import Composite
+from pubmill.recipes.tables import Composite, Row, table_title
 from pubmill.statistics.rank_intervals import (
     FEWEST,
-    RESAMPLINGS,
     Ranks,
+    means_on_the_same_datasets,
     probability_of_improvement,
     ranks,
     resampled_means,
 )
+from pubmill.statistics.resampling import RESAMPLINGS, bootstrap, observed
 from pubmill.statistics.verdict_models import Shape
+from pubmill.tables.cells import Table
+from pubmill.tables.comparisons import own_runs, row_folds
 from pubmill.tables.published_values import published_of_cells, read_published
+from pubmill.tables.table_frames import run_frame
 
 MEAN = "mean of the datasets"
 FEW = f"fewer than {FEWEST} datasets: a paired test over so few cannot reach 5 %"
-Resampling = Callable[[Array, Array, np.random.Generator, int], Array]
-"""Values, weights of datasets, generator, number of resamplings -> weighted means [resamplings, models]."""
+Resampling = Callable[[Array, Array, np.random.Generator], Array]
+"""Values, weights of datasets, generator -> weighted means [resamplings, models]."""
 ONE_MODEL = "fewer than two models have a value for every dataset"
+MODELS = ("model", "score", "group", "rank")
+PAIRS = ("pair", "difference", "95 % interval", "reversed", "improvement", "order at 5 %")
 
 
 class RankedModel(Shape):
@@ -164,7 +173,7 @@ def ranking(table: AuditedTable, label: str, scores: Scores, weights: Array, res
     levels = (*drawn, *scores.levels)
     generator = np.random.default_rng(zlib.crc32(f"{table.name}/{label}/{'+'.join(levels)}".encode()))
     observed = np.average(scores.observed[used], axis=0, weights=weights[used])
-    ranked = ranks(observed, resample(scores.values[used], weights[used], generator, RESAMPLINGS))
+    ranked = ranks(observed, resample(scores.values[used], weights[used], generator))
     return Ranking(
         table=table.name,
         paper=table.paper,
@@ -196,3 +205,88 @@ def _adjacent_pairs(
         better = probability_of_improvement(upper, lower)
         pairs.append(AdjacentPair(**(pair._asdict() | named), improvement=better))
     return tuple(pairs)
+
+
+class _RowScores(NamedTuple):
+    """The scores of one row in points: `observed` [models], `draws` [resamplings, models], those of each
+    model's runs, and the resampled units."""
+
+    observed: Array
+    draws: Array
+    runs: list[Array]
+    unit: str
+    units: int
+
+
+def rankings_of_runs(audited: AuditedTable, table: Table, results: Path) -> tuple[list[Ranking], str]:
+    """Rank the models of a table that have complete runs on every dataset with any: with datasets drawn too
+    where there are enough, and on the same datasets. With no ranking, return why."""
+    runs = run_frame(table)
+    runs = runs[runs["complete"].astype(bool)]  # of no runs, the column has no type
+    there = set(zip(runs["column"], runs["row"], strict=True))
+    rows = rows_of_datasets(audited, {row for _, row in there})
+    labels = {one.key: one.label for one in table.columns if one.model and is_complete(one.key, rows, there)}
+    if len(labels) < 2:
+        return [], ONE_MODEL
+    scores = _scores(table, runs[runs["column"].isin(labels)], rows, labels, results)
+    means = weights_of_means(audited.composites, rows)
+    same = [ranking(audited, label, scores, of, means_on_the_same_datasets) for label, of in means.items()]
+    return [*over_datasets(audited, scores, means), *same], ""
+
+
+def _scores(
+    table: Table, runs: DataFrame, rows: Mapping[str, Sequence[str]], labels: Mapping[str, str], results: Path
+) -> Scores:
+    """Return the scores of the models on all datasets; several rows of a dataset are averaged."""
+    known = {row.key: row for row in table.rows}
+    row_scores = [
+        [_row_scores(table, known[row], runs[runs["row"] == row], [*labels], results) for row in of_dataset]
+        for of_dataset in rows.values()
+    ]
+    values = np.array([np.mean([one.draws for one in of_dataset], axis=0) for of_dataset in row_scores])
+    means = np.array([np.mean([one.observed for one in of_dataset], axis=0) for of_dataset in row_scores])
+    first = [of_dataset[0] for of_dataset in row_scores]
+    return Scores(tuple(labels.values()), means, values, [one.runs for one in first], _levels(first))
+
+
+def _row_scores(table: Table, row: Row, runs: DataFrame, columns: Sequence[str], results: Path) -> _RowScores:
+    """Resample documents and seeds of a row; rows of one dataset draw the same ones."""
+    folds, unit = row_folds(row, own_runs(row, runs), columns, results)
+    metric = METRICS[row.metric].function
+    generator = np.random.default_rng(zlib.crc32(f"{table.paper}/{table.table}/{row.dataset}".encode()))
+    _, draws = bootstrap(folds, metric, table.aggregate, generator, RESAMPLINGS)
+    scores = runs.groupby("column")["score"].agg(list)
+    return _RowScores(
+        observed=100 * observed(folds, metric, table.aggregate),
+        draws=100 * draws,
+        runs=[np.array(scores[column]) for column in columns],
+        unit=unit,
+        units=sum(one.units for one in folds),
+    )
+
+
+def _levels(rows: Sequence[_RowScores]) -> tuple[str, ...]:
+    """Return what is resampled within datasets; single runs have no seeds to draw from."""
+    units: dict[str, int] = {}
+    for row in rows:
+        units[row.unit] = units.get(row.unit, 0) + row.units
+    sizes = [len(scores) for row in rows for scores in row.runs]
+    seeds = f"{min(sizes)} to {max(sizes)} seeds" if min(sizes) < max(sizes) else f"{min(sizes)} seeds"
+    documents = tuple(f"{number} {unit}s" for unit, number in units.items())
+    return (*documents, *([f"{seeds} of a model on a dataset"] if max(sizes) > 1 else []))
+
+
+def as_text(ranked: Ranking) -> str:
+    """Return a ranking as tables of text."""
+    title = f"{table_title(ranked.table)}, {ranked.score}; drawn with replacement: {', '.join(ranked.levels)}"
+    pairs = f"{ranked.unresolved} of {len(ranked.adjacent)} adjacent ranks unresolved at 5 %"
+    lines = [(one.model, f"{one.score:.2f}", str(one.group), one.interval) for one in ranked.models]
+    models = aligned([MODELS, *lines])
+    return "\n".join([title, "", *models, "", pairs, *aligned([PAIRS, *map(_pair_line, ranked.adjacent)])])
+
+
+def _pair_line(one: AdjacentPair) -> tuple[str, ...]:
+    interval = f"{one.interval[0]:+.2f} to {one.interval[1]:+.2f}" if one.interval else "none"
+    order = "resolved" if one.resolved else "unresolved"
+    numbers = f"{one.difference:.2f}", interval, f"{one.reversed:.3f}", f"{one.improvement:.2f}"
+    return f"{one.upper} > {one.lower}", *numbers, order

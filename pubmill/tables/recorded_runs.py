@@ -1,4 +1,5 @@
-"""Records of runs as DataFrames.
+"""Records of runs as DataFrames, and the refusal of records that were made differently and must not share a
+row or a cell.
 
 `load_records` gives one line per record: its index is the record's path below the results folder, its columns
 are the fields of `pubmill.metrics.records.Record`. Text that is None is NaN; mappings stay mappings.
@@ -15,7 +16,8 @@ are the fields of `pubmill.metrics.records.Record`. Text that is None is NaN; ma
 - the other fields of the record.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,7 @@ from pandas import DataFrame, Series
 
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_record
-from pubmill.recipes.tables import Row, TableRecipe
+from pubmill.recipes.tables import NOT_RUN, Row, TableRecipe
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import ALL_RECORDS
 from pubmill.tables.answer_costs import asked_cost
@@ -41,15 +43,8 @@ EXPECTED = {
 PLACE = ["protocol", "model", "dataset", "setting", "scale", "seed"]
 """Fields that the path of a record and its table determine."""
 
-_TYPES: dict[Any, str] = {
-    str: "str",
-    str | None: "str",
-    int: "int64",
-    int | None: "Int64",
-    float: "float64",
-    float | None: "float64",
-    bool: "boolean",
-}
+_TYPES: dict[Any, str] = {int: "int64", int | None: "Int64", bool: "boolean"}
+_TYPES |= dict.fromkeys((str, str | None), "str") | dict.fromkeys((float, float | None), "float64")
 COLUMN_TYPES = {name: _TYPES.get(field.annotation, "object") for name, field in Record.model_fields.items()}
 """Field of a record -> type of its column; mappings are objects."""
 
@@ -57,8 +52,7 @@ COLUMN_TYPES = {name: _TYPES.get(field.annotation, "object") for name, field in 
 def load_records(results: Path, paths: Iterable[str] | None = None) -> DataFrame:
     """Read the records at these paths below a results folder, by default all of its records."""
     if paths is None:
-        files = results.glob(ALL_RECORDS)
-        paths = sorted(path.relative_to(results).as_posix() for path in files)
+        paths = sorted(path.relative_to(results).as_posix() for path in results.glob(ALL_RECORDS))
     return record_frame((path, read_record(results / path)) for path in paths)
 
 
@@ -126,20 +120,13 @@ def _run_of_path(recipe: TableRecipe, column: str, row: Row, path: str) -> dict[
     return {"dataset": run.dataset, "seed": run.seed, "fold": run.dataset if row.folds and not own else ""}
 
 
-def _named_in(path: str) -> dict[str, str | int]:
-    key = run_of(path)
-    return {**key.run._asdict(), "seed": key.seed}
-
-
 def _check_places(results: Path, scale: str, records: DataFrame) -> None:
     """Check that records are of the runs that their paths name, and of the table's scale."""
-    named = DataFrame([_named_in(path) for path in records.index], index=records.index).assign(scale=scale)
+    runs = [key.run._asdict() | {"seed": key.seed} for key in map(run_of, records.index)]
+    named = DataFrame(runs, index=records.index).assign(scale=scale)
     for path in records.index[(records[PLACE] != named[PLACE]).any(axis=1)] if len(records) else ():
-        wrong = [
-            f"{name} is {records.at[path, name]!r}, expected {named.at[path, name]!r}"
-            for name in PLACE
-            if records.at[path, name] != named.at[path, name]
-        ]
+        pairs = [(name, records.at[path, name], named.at[path, name]) for name in PLACE]
+        wrong = [f"{name} is {own!r}, expected {right!r}" for name, own, right in pairs if own != right]
         raise PubmillError(
             f"{results / path} does not belong in this table: {'; '.join(wrong)}. "
             f"Remove the file and make the table again, so that the run is scored anew"
@@ -159,3 +146,80 @@ def _own_metric(recipe: TableRecipe, runs: DataFrame) -> Series:
             )
         scores.append(values[metric])
     return Series(scores, runs.index[known], float).reindex(runs.index)
+
+
+UNLIKE = f"{NOT_RUN}; its records on disk are of other data, weights or versions than those of its row"
+
+OF_PREDICTING = ("finetune", "annotate")
+"""Stages of a record's versions that make predictions; the others are of data and scoring."""
+
+IN_CELL = {"model_sha256": "model weights", "recipe": "recipe"}
+"""Fields that all seeds of a model on a dataset, including all its folds, must share, with their names."""
+_DATA = {"split": "split", "data_sha256": "data hash"}
+IN_ROW = {**_DATA, "trained_on_sha256": "training data", "versions": "versions"}
+"""Fields that the records of a dataset or fold must share, among fine-tuned models or among pipelines."""
+OF_SCORING = {**_DATA, "scoring_versions": "versions"}
+"""Fields that all records of a dataset or fold must share, of fine-tuned models and pipelines alike."""
+
+
+def refuse_mixtures(runs: DataFrame) -> None:
+    """Refuse rows that mix data, splits or stage versions, and cells whose seeds mix weights or recipes.
+
+    Pipelines are not trained here, so they share only the scored data and the scoring with fine-tuned models.
+    """
+    known = runs[runs["recorded"]]
+    known = known.assign(scoring_versions=known["versions"].map(_scoring_versions))
+    kinds = ["row", "dataset", "pipeline"]
+    first_of_kinds = known.sort_values("pipeline", kind="stable").drop_duplicates(kinds)
+    _refuse_differences("cell", CELL, IN_CELL, known)
+    _refuse_differences("row", kinds, IN_ROW, known)
+    _refuse_differences("row", ["row", "dataset"], OF_SCORING, first_of_kinds)
+
+
+def _scoring_versions(versions: Mapping[str, object]) -> dict[str, object]:
+    """Select the versions of the stages that fine-tuned models and pipelines share."""
+    return {stage: version for stage, version in versions.items() if stage not in OF_PREDICTING}
+
+
+def without_unlike(recipe: TableRecipe, runs: DataFrame) -> tuple[TableRecipe, DataFrame]:
+    """Leave out the runs found on disk that must not share a row with the study's own. Found records were
+    checked before the study's examples and weights were rebuilt, perhaps with other content."""
+    cells = runs["column"] + "/" + runs["row"]
+    kept, missing = ~cells.isin(recipe.found), dict(recipe.missing)
+    for cell in dict.fromkeys(recipe.found):
+        own = cells == cell
+        in_row = runs["row"].isin(runs["row"][own])
+        try:
+            refuse_mixtures(runs[(kept | own) & in_row])
+            kept |= own
+        except PubmillError:
+            missing[cell] = UNLIKE
+    return replace(recipe, missing=missing), runs[kept]
+
+
+def _refuse_differences(where: str, keys: list[str], fields: Mapping[str, str], runs: DataFrame) -> None:
+    """Refuse runs that differ in `fields` from the first one with the same `keys`."""
+    groups = runs[[*fields]].map(repr).groupby([runs[key] for key in keys], sort=False)
+    distinct = groups.transform("nunique").max(axis=1)
+    for _, of_group in runs[distinct > 1].groupby(keys, sort=False):
+        values = of_group[[*fields]].astype(object)
+        first, *others = values.where(values.notna(), None).to_dict("records")
+        for path, other in zip(of_group["path"].iloc[1:], others, strict=True):
+            mixed = [
+                f"{name}: {_difference_text(first[field], other[field])}"
+                for field, name in fields.items()
+                if first[field] != other[field]
+            ]
+            if mixed:
+                raise PubmillError(
+                    f"{of_group['path'].iloc[0]} and {path} must not share one {where}; they differ in "
+                    f"{'; '.join(mixed)}. Rebuild the older one (remove it and request the table)"
+                )
+
+
+def _difference_text(one: object, other: object) -> str:
+    """Describe two different values; for mappings, only the keys that differ."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        keys = sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key))
+        return ", ".join(f"{key} {one.get(key)} against {other.get(key)}" for key in keys)
+    return f"{one} against {other}"

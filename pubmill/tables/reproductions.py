@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from statistics import fmean, stdev
 from typing import NamedTuple
 
+from pubmill.messages.wording import aligned
 from pubmill.tables.cells import Cell, Table
 
 
@@ -44,10 +45,23 @@ def reproductions(table: Table) -> list[Reproduction]:
         known = [(cell, cv) for cell in cells if (cv := cell_cv(cell)) is not None]
         if known:
             names = [str(cell.verdict.verdict) if cell.verdict else "no verdict" for cell, _ in known]
-            by_model.append(
-                Reproduction(column.label, len(known), fmean(cv for _, cv in known), dict(Counter(names)))
-            )
+            mean = fmean(cv for _, cv in known)
+            by_model.append(Reproduction(column.label, len(known), mean, dict(Counter(names))))
     return by_model
+
+
+def reproductions_as_text(reproductions: Sequence[Reproduction]) -> str:
+    """Return the reproductions of a table by model, as text."""
+    lines = [
+        (
+            one.model,
+            str(one.cells),
+            f"{one.cv:.2f}",
+            ", ".join(f"{n} {name}" for name, n in one.verdicts.items()),
+        )
+        for one in reproductions
+    ]
+    return "\n".join(aligned([("model", "cells", "CV*", "verdicts"), *lines]))
 
 
 def cell_cv(cell: Cell) -> float | None:

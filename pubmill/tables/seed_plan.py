@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pubmill.errors import PubmillError
-from pubmill.messages.wording import counted
+from pubmill.messages.wording import aligned, counted
 from pubmill.metrics import METRICS
 from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.finetuning import FIRST_SEEDS
@@ -24,7 +24,6 @@ from pubmill.statistics.seed_stopping import PairState, next_models, pair_states
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import RunKey
 from pubmill.tables.comparisons import read_contributions
-from pubmill.tables.rank_text import aligned
 
 
 class RowPlan(NamedTuple):
@@ -43,8 +42,7 @@ class RowPlan(NamedTuple):
 
 
 class OtherDocuments(NamedTuple):
-    """The states of pairs on other documents. `units`: number of scored ones, of the kind `unit` (document,
-    question, example)."""
+    """The states of pairs on other documents. `units`: number of scored ones; `unit`: `document`, ..."""
 
     pairs: list[PairState]
     unit: str
@@ -53,7 +51,7 @@ class OtherDocuments(NamedTuple):
 
 class _Runs(NamedTuple):
     """Finished runs of a row. `made`: their number; `paths`: all records of each model; `scores`: of the
-    finished runs, without models with a `failed` run."""
+    finished runs, without models with a `failed` run; `items`: of a run (1 before any)."""
 
     made: int
     paths: dict[str, tuple[str, ...]]
@@ -115,7 +113,8 @@ def _runs(recipe: TableRecipe, row: Row, results: Path, is_current: Callable[[st
     whole = {label: of_model for label, of_model in records.items() if label not in failed}
     scores = {label: [_score(one, row) for one in of_model] for label, of_model in whole.items()}
     made = [one for of_model in records.values() for one in of_model]
-    return _Runs(len(made), paths, scores, failed, _items(made))
+    items = min((_items_of(one) for one in made if one.metrics is not None), default=1)
+    return _Runs(len(made), paths, scores, failed, items)
 
 
 def _row_plan(recipe: TableRecipe, row: Row, runs: _Runs, documents: OtherDocuments | None = None) -> RowPlan:
@@ -135,8 +134,7 @@ def _row_plan(recipe: TableRecipe, row: Row, runs: _Runs, documents: OtherDocume
 
 
 def _other_documents(runs: _Runs, row: Row, results: Path) -> OtherDocuments | None:
-    """Return what the runs of a row decide on other documents; None before the first run, or if there is one
-    document."""
+    """Return what a row's runs decide on other documents; None before the first run, or with one document."""
     records = {label: runs.paths[label][: len(scores)] for label, scores in runs.scores.items()}
     paths = [path for of_model in records.values() for path in of_model]
     if not paths:
@@ -159,12 +157,8 @@ def _score(record: Record, row: Row) -> float:
     return record.metrics[row.metric]
 
 
-def _items(records: Sequence[Record]) -> int:
-    """Return the number of scored items (1 before any run): gold items where counted, else examples."""
-    return min((_items_of(one) for one in records if one.metrics is not None), default=1)
-
-
 def _items_of(record: Record) -> int:
+    """Return the number of scored items: gold items where counted, else examples."""
     counts = record.counts or {}
     if items := counts.get("gold") or counts.get("examples"):
         return items

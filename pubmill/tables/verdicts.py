@@ -45,8 +45,7 @@ def _verdict(recipe: TableRecipe, column: Column, key: str, cells: Mapping[str, 
 
 
 def incomparable(recipe: TableRecipe, column: str, key: str) -> str | None:
-    """Return why our value in a cell of a row or composite must not be compared with the published one, if it
-    must not."""
+    """Return why our value in a cell of a row or composite must not be compared with the published one."""
     if not recipe.comparable:
         return recipe.scale_title
     parts = next((_member_weights(one) for one in recipe.composites if one.name == key), {key: 1.0})
@@ -110,17 +109,11 @@ def verdict_on(difference: float, of: Uncertainty, margin: float, rule: Equivale
     detectable = minimal_detectable(of, rule.alpha, rule.power)
     beyond = abs(difference) > max(margin, detectable)
     name: Literal["reproduced", "not reproduced", "within the minimal detectable difference"]
+    name = "not reproduced" if beyond else "within the minimal detectable difference"
     if p <= rule.alpha:
         name = "reproduced"
-    else:
-        name = "not reproduced" if beyond else "within the minimal detectable difference"
-    return Verdict(
-        verdict=name,
-        why=_verdict_reason(p, margin, detectable, name),
-        margin=margin,
-        p=p,
-        detectable=detectable,
-    )
+    why = _verdict_reason(p, margin, detectable, name)
+    return Verdict(verdict=name, why=why, margin=margin, p=p, detectable=detectable)
 
 
 def _verdict_reason(p: float, margin: float, detectable: float, name: str) -> str:

@@ -6,8 +6,7 @@ from pathlib import Path
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import escape_controls
 from pubmill.planning.terminal_tables import console, table
-from pubmill.report.latex_escaping import escape_tex
-from pubmill.report.rendering import environment, escape_markdown
+from pubmill.report.rendering import environment, escape_markdown, escape_tex
 from tests.attack import Attack
 from tests.world.dice import Dice
 

@@ -16,10 +16,10 @@ from pubmill.examples.kinds import (
     TokensExample,
     write_examples,
 )
+from pubmill.inspection.scorer_printing import scores_by_scorer
 from pubmill.metrics.scorers import ScorerResult, matching
 from pubmill.specs import DatasetSpec
 from pubmill.storage.files import write_jsonl_gz
-from pubmill.tables.scorer_results import scores_by_scorer
 from tests import scorers
 from tests.attack import Attack
 from tests.world.dice import Dice

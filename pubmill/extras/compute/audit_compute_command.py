@@ -36,8 +36,8 @@ def compute(
         printed_costs,
         typed_compute,
     )
+    from pubmill.messages.wording import aligned
     from pubmill.specs import load
-    from pubmill.tables.rank_text import aligned
 
     if (parameters is None) != (tokens is None):
         raise PubmillError("--parameters and --tokens belong together")

@@ -30,7 +30,7 @@ from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.packed_tokens import PackedTokens, write_packed
 from pubmill.pretraining.packing import is_held_out, pack_documents
 from pubmill.pretraining.segments import configure
-from pubmill.report.drift_figures import DatedFit, DatedLoss, Drift
+from pubmill.report.charts import DatedFit, DatedLoss, Drift
 from pubmill.storage.parquet import read_texts, split_words
 from pubmill.vocabs.dataset_fit import Fit, Pieces
 

@@ -13,8 +13,7 @@ from pubmill.errors import PubmillError
 from pubmill.extras.manuscript.latex_source import ManuscriptFault, Source, arguments
 from pubmill.extras.manuscript.printed_numbers import RIGHT, ROUNDING, PrintedNumber, numbers
 from pubmill.extras.manuscript.study_tables import CellKey, Tables, all_cells, cell_of
-from pubmill.report.latex_escaping import escape_tex
-from pubmill.report.rendering import number, printed, signed
+from pubmill.report.rendering import escape_tex, number, printed, signed
 from pubmill.tables.cells import Cell, PublishedValue
 
 MACROS_FILE = "cells.tex"

@@ -9,8 +9,8 @@ from pubmill.messages import commands
 from pubmill.messages.wording import unknown
 from pubmill.stages import Graph
 from pubmill.storage.result_paths import BELOW
-from pubmill.tables.cells import Cell, Table, read_table
-from pubmill.tables.comparisons import Comparisons, read_comparisons
+from pubmill.tables.cells import Cell, Table, read_as, read_table
+from pubmill.tables.comparisons import Comparisons
 
 Tables = Mapping[str, Table]
 """Name of a table (`gu2020/table06`) -> the finished table."""
@@ -52,7 +52,7 @@ def read_study_tables(study: str, scale: str, names: Sequence[str], results: Pat
         study,
         scale,
         {name: read_table(path) for name, path in tables.items()},
-        {name: read_comparisons(path) for name, path in compared.items()},
+        {name: read_as(Comparisons, path) for name, path in compared.items()},
     )
 
 

@@ -30,7 +30,7 @@ def tex(
     checkout()
     from pubmill.extras.manuscript.cell_macros import MACROS_FILE, macros_text
     from pubmill.extras.manuscript.study_tables import finished_tables
-    from pubmill.report.latex_tables import latex_table
+    from pubmill.report.table_rendering import latex_table
 
     graph = configured_graph(study, configfile, config)
     finished = finished_tables(graph)

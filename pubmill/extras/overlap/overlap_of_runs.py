@@ -32,7 +32,6 @@ from pubmill.storage.result_paths import (
 )
 from pubmill.tables.cells import Cell, Table
 from pubmill.tables.overlap_tables import BY, CellParts, Dated, OverlapTable, PartScores
-from pubmill.tables.rank_text import aligned
 
 Parts = dict[str, dict[Part, Counts]]
 """`mentions` or `arguments`, `documents`, and where known `pretraining` and `years` -> part -> counts."""

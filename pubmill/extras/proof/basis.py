@@ -11,8 +11,7 @@ from pubmill.recipes.writing import as_values
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.aggregation import other_tables
 from pubmill.tables.cells import read_table
-from pubmill.tables.ranks import rankings_of
-from pubmill.tables.ranks_of_runs import rankings_of_runs
+from pubmill.tables.ranks import rankings_of, rankings_of_runs
 
 
 def table_basis(recipe: TableBasisRecipe, specs: Path, results: Path) -> dict[str, Any]:

@@ -14,8 +14,9 @@ from pubmill.stages import Graph
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATE, STATISTICS, Paths
 from pubmill.tables.aggregation import machine
-from pubmill.tables.comparisons import ModelPair, RowComparisons, read_comparisons
-from pubmill.tables.overlap_tables import CellParts, read_overlap_table
+from pubmill.tables.cells import read_as
+from pubmill.tables.comparisons import Comparisons, ModelPair, RowComparisons
+from pubmill.tables.overlap_tables import CellParts, OverlapTable
 
 Account = dict[str, Any]
 """Name -> a value, a list, or another account; missing items have a note as their value."""
@@ -59,7 +60,7 @@ def comparison_account(
     path = Path(graph.paths.at(file))
     if not path.is_file():
         return {"file": file, "compared": "not yet"}
-    stored = read_comparisons(path)
+    stored = read_as(Comparisons, path)
     of = next((one for one in stored.rows if one.row == row), None)
     pairs = [pair for pair in of.pairs if column in (of.best, pair.other)] if of else []
     if of is None or not pairs:
@@ -82,7 +83,7 @@ def overlap_account(graph: Graph, table: str, row: str, column: str) -> Account 
     path = Path(graph.paths.at(file))
     if not path.is_file():
         return {"file": file, "split": "not yet"} if table in graph.requests.split_tables() else None
-    cells = [one for one in read_overlap_table(path).cells if (one.row, one.column) == (row, column)]
+    cells = [one for one in read_as(OverlapTable, path).cells if (one.row, one.column) == (row, column)]
     parts = {one.by: _parts_account(one) for one in cells if one.says_something}
     dated = next((one.dated for one in cells if one.dated), None)
     years = {"years of documents": dated.text} if dated else {}

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pubmill.tables import cells, rank_text, ranks, ranks_of_runs, reproductions
+from pubmill.tables import cells, ranks, reproductions
 from tests.unit.cli.conftest import Said
 
 
@@ -17,9 +17,9 @@ def test_ranks_by_runs_follow_where_results_are_named(
     monkeypatch.setattr("pubmill.stages.study_graph.graph_of_all_tables", lambda _: graph)
     monkeypatch.setattr(cells, "read_table", str)
     monkeypatch.setattr(ranks, "rankings_of", lambda *_: (["published 1", "published 2"], why))
-    monkeypatch.setattr(ranks_of_runs, "rankings_of_runs", lambda _, made, __: ([f"of {made}"], why))
-    monkeypatch.setattr(rank_text, "as_text", lambda ranking: f"ranking {ranking}")
-    monkeypatch.setattr(rank_text, "reproductions_as_text", lambda found: f"reproduced {found}")
+    monkeypatch.setattr(ranks, "rankings_of_runs", lambda _, made, __: ([f"of {made}"], why))
+    monkeypatch.setattr(ranks, "as_text", lambda ranking: f"ranking {ranking}")
+    monkeypatch.setattr(reproductions, "reproductions_as_text", lambda found: f"reproduced {found}")
     monkeypatch.setattr(reproductions, "reproductions", lambda made: made)
     left = [f"not ranked: {why}"] if why else []
     published = ["By the published values", "ranking published 1", "ranking published 2", *left]

@@ -11,9 +11,8 @@ from tests.unit.cli.conftest import Said
 @pytest.fixture
 def explained(started: Said, monkeypatch: pytest.MonkeyPatch) -> Said:
     """Run `pubmill explain WORDS`, where explanations are named instead of made."""
-    command = "pubmill.cli.explain_command"
     monkeypatch.setattr(table_statements, "table_statements", lambda specs, table: f"table {table}")
-    monkeypatch.setattr(f"{command}.configured_graph", lambda *about: about)
+    monkeypatch.setattr("pubmill.cli.studies.configured_graph", lambda *about: about)
     monkeypatch.setattr(cell_explanations, "Explainer", lambda graph, _, *more: (graph, *more))
     monkeypatch.setattr(cell_explanations, "explain", lambda *about: f"cell {about}")
     monkeypatch.setattr(explanation_printing, "to_json", lambda what: f"JSON of {what}")

@@ -10,8 +10,7 @@ from rich.text import Text
 from pubmill.errors import PubmillError, run
 from pubmill.messages.wording import counted, escape_controls, repeated
 from pubmill.planning.terminal_tables import console, table
-from pubmill.report.latex_escaping import escape_tex
-from pubmill.report.rendering import environment, escape_markdown
+from pubmill.report.rendering import environment, escape_markdown, escape_tex
 
 
 def test_only_one_is_singular() -> None:

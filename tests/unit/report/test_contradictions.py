@@ -12,12 +12,13 @@ from pubmill.report.contradictions import (
     CONTRADICTION_RENDERERS,
     NO_REASON,
     Contradiction,
+    Contradictions,
     find_contradictions,
-    read_contradictions,
 )
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.stages import checked_graph
+from pubmill.tables.cells import read_as
 
 SPECS = Path(__file__).parents[3] / "specs"
 
@@ -106,7 +107,7 @@ def test_pages_escape_what_they_show(tmp_path: Path) -> None:
 def test_written_contradictions_are_read_again_and_selected_by_table(tmp_path: Path) -> None:
     found = find_contradictions(small(tmp_path, "84.6"), tmp_path)
     (tmp_path / "found.json").write_text(CONTRADICTION_RENDERERS["json"](found))
-    assert read_contradictions(tmp_path / "found.json") == found == found.of_tables(["p/table2"])
+    assert read_as(Contradictions, tmp_path / "found.json") == found == found.of_tables(["p/table2"])
     assert not found.of_tables(["p/table3"]).found
 
 

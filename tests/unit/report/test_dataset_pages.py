@@ -13,10 +13,11 @@ from pubmill.errors import PubmillError
 from pubmill.recipes.reading import build
 from pubmill.recipes.report import PageRecipe
 from pubmill.recipes.writing import as_json
-from pubmill.report.dataset_pages import PAGE_RENDERERS, Page, make_page, read_page
+from pubmill.report.dataset_pages import PAGE_RENDERERS, Page, make_page
 from pubmill.specs.study import check_study
 from pubmill.stages import checked_graph
 from pubmill.storage.result_paths import DATASET_PAGE_FORMATS
+from pubmill.tables.cells import read_as
 from tests.pages import parsed
 from tests.unit.report import toy_cards as made_up
 
@@ -107,7 +108,7 @@ def test_every_kind_has_a_page_that_is_the_same_again(tmp_path: Path, kind: str,
 def test_what_is_written_for_the_report_is_read_again(tmp_path: Path, kind: str) -> None:
     made = page(tmp_path, recipe(kind=kind))
     (tmp_path / "page.json").write_text(PAGE_RENDERERS["json"](made))
-    assert read_page(tmp_path / "page.json") == made
+    assert read_as(Page, tmp_path / "page.json") == made
 
 
 def test_splits_come_in_their_order_and_words_stand_for_mentions_without_a_beginning(tmp_path: Path) -> None:

@@ -7,11 +7,24 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pubmill.messages.stage_groups import GROUPS
 from pubmill.metrics.training_overlap import Counts
 from pubmill.recipes.tables import Heading, values_of
 from pubmill.report.charts import agreement, fragmentation, learning
-from pubmill.report.figures import MAX_POINTS, Axis, curve, recall_strips, strips, thinned
-from pubmill.report.training_times import ModelTimes, time_strip
+from pubmill.report.figures import (
+    MAX_POINTS,
+    Axis,
+    ModelTimes,
+    curve,
+    drawn_sources,
+    layers_of,
+    pipeline_figure,
+    recall_strips,
+    strips,
+    thinned,
+    time_strip,
+    times,
+)
 from pubmill.tables.cells import Table
 from pubmill.tables.overlap_tables import CellParts, OverlapTable, PartScores
 from tests.unit import toy_tables
@@ -189,3 +202,121 @@ def test_a_part_has_a_lane_with_a_point_for_each_model(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert strip.lanes[1].points == ((170.0, "BERT: 50.0%"), (76.4, "Ours: 20.0%"))
     assert strip.description == "verbatim: BERT: 90.0%, Ours: 90.0%. new: BERT: 50.0%, Ours: 20.0%."
+
+
+def test_times_are_of_each_models_runs(tmp_path: Path) -> None:
+    made_up.write_all(tmp_path)
+    made_up.write(tmp_path, made_up.record("ours", "bc2gm", 2, 0.92, seconds=40.0))
+    bert, ours = times(made_up.table(tmp_path))
+    assert (bert.label, bert.by_dataset) == ("BERT", {"BC2GM": (10.0, 10.0)})
+    assert (ours.runs, ours.means) == ([10.0, 40.0], {"BC2GM": 25.0})
+
+
+def test_rows_of_one_dataset_share_their_runs(tmp_path: Path) -> None:
+    made_up.write_all(tmp_path)
+    twice = [
+        made_up.row("bc2gm", "BC2GM", "ner", "entity_f1"),
+        made_up.row("bc2gm", "again", "ner", "entity_f1", key="again"),
+    ]
+    both = {
+        model: dict.fromkeys(("bc2gm", "again"), made_up.paths(model, "bc2gm")) for model in ("bert", "ours")
+    }
+    margins = {key: {"points": 1, "why": "made up"} for key in ("bc2gm", "again")}
+    rule = {"alpha": 0.05, "power": 0.8, "margins": margins, "runs": {"bc2gm": 5, "again": 5}}
+    made = made_up.recipe(rows=twice, records=both, composites=[], missing={}, equivalence=rule)
+    table = made_up.table(tmp_path, made, made_up.HEADER)
+    assert [len(one.runs) for one in times(table)] == [2, 2]
+
+
+def test_pipelines_have_no_time_of_fine_tuning(tmp_path: Path) -> None:
+    assert [one.label for one in times(made_up.table_with_pipelines(tmp_path))] == ["Bert", "Ours"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "metric", "aside"),
+    [
+        (2.5, "seconds of one run", "2.5"),
+        (119.0, "seconds of one run", "119"),
+        (120.0, "minutes of one run", "2"),
+        (5400.0, "minutes of one run", "90"),
+        (9000.0, "hours of one run", "2.5"),
+    ],
+)
+def test_a_strip_is_in_the_unit_of_the_longest_time(seconds: float, metric: str, aside: str) -> None:
+    strip = time_strip("t", [ModelTimes("Ours", {"A": (seconds,)})])
+    assert strip and (strip.metric, strip.lanes[0].aside) == (metric, aside)
+
+
+def test_a_lane_has_a_point_for_each_dataset_and_the_mean_of_all_runs() -> None:
+    """From 0, so that twice as far is twice as long."""
+    found = [ModelTimes("Ours", {"A": (60.0, 180.0), "B": (480.0,)}), ModelTimes("BERT", {"A": (240.0,)})]
+    strip = time_strip("t", found)
+    assert strip and strip.metric == "minutes of one run"
+    ours, bert = strip.lanes
+    assert 0 < ours.y < bert.y < strip.height
+    assert [message for _, message in ours.points] == ["A: 2 min", "B: 8 min"]
+    assert [x for x, _ in ours.points] == [strip.axis.at(2), strip.axis.at(8)] and strip.axis.low == 0
+    assert ours.together == strip.axis.at(4) and bert.points[0][0] == strip.axis.at(4)
+    assert strip.description == (
+        "Ours: A 2 min, B 8 min; mean of 3 runs 4 min. BERT: A 4 min; mean of 1 runs 4 min."
+    )
+
+
+def test_instant_runs_have_an_axis_and_no_runs_no_strip() -> None:
+    strip = time_strip("t", [ModelTimes("Ours", {"A": (0.0,)})])
+    assert strip and strip.axis.high == 1 and strip.axis.ticks(5)
+    assert time_strip("t", []) is None
+
+
+ALL = dict.fromkeys(GROUPS, "1 thing")
+
+
+def test_every_stage_reads_stages_that_a_run_reaches_before() -> None:
+    order = list(GROUPS)
+    assert [group for group, reads in GROUPS.items() if not reads] == order[:1]
+    assert all(order.index(one) < order.index(stage) for stage, reads in GROUPS.items() for one in reads)
+
+
+def test_boxes_do_not_overlap_and_arrows_lead_down() -> None:
+    figure = pipeline_figure(ALL, {})
+    assert [box.stage for box in figure.boxes] == list(GROUPS)
+    assert len({(box.x, box.y) for box in figure.boxes}) == len(figure.boxes)
+    assert all(box.x + 100 <= 340 for box in figure.boxes)
+    column = [box.y for box in figure.boxes if box.stage not in ("convert", "annotate")]
+    assert all(below - above == 50 for above, below in pairwise(column))
+    assert len(figure.arrows) == sum(map(len, GROUPS.values()))
+
+
+def test_a_stage_that_is_not_shown_is_passed_through() -> None:
+    assert drawn_sources("models", ["download", "models"]) == ["download"]
+    figure = pipeline_figure(
+        ALL | dict.fromkeys(("parse", "select", "vocabulary", "pack", "pretrain", "trials"), ""), {}
+    )
+    stages = [box.stage for box in figure.boxes]
+    assert stages == ["download", "models", "convert", "fine-tune", "annotate", "score", "tables", "report"]
+    assert "models: 1 thing, reads download." in figure.description
+    assert "fine-tune: 1 thing, reads models and convert." in figure.description
+
+
+def test_the_layer_of_a_stage_is_below_all_that_it_reads() -> None:
+    edges = {stage: list(GROUPS[stage]) for stage in GROUPS}
+    layers = layers_of(edges)
+    assert all(layers[one] < layers[stage] for stage, reads in GROUPS.items() for one in reads)
+
+
+def test_arrows_go_from_box_to_box() -> None:
+    """Boxes are 100 wide and 34 high, 50 below and 118 beside each other, within a margin of 2."""
+    figure = pipeline_figure(
+        dict.fromkeys(("download", "models", "convert", "fine-tune"), "1 thing"), {"models": ("take_model",)}
+    )
+    assert {box.stage: (box.x, box.y) for box in figure.boxes} == {
+        "download": (2, 2), "models": (2, 52), "convert": (120, 52), "fine-tune": (2, 102),
+    }  # fmt: skip
+    assert [box.rules for box in figure.boxes] == [(), ("take_model",), (), ()]
+    assert figure.height == 138
+    assert figure.arrows == ("M52 36V52", "M102 19H170V52", "M52 86V102", "M170 86V119H102")
+    assert figure.description.startswith("download: 1 thing. models: 1 thing, reads download. convert: ")
+
+
+def test_a_study_without_anything_has_an_empty_figure() -> None:
+    assert pipeline_figure({}, {}).boxes == ()

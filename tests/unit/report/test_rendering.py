@@ -7,6 +7,7 @@ import io
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,6 +21,7 @@ from pubmill.report.rendering import (
     count,
     duration,
     escape_markdown,
+    escape_tex,
     fact,
     groups,
     marks,
@@ -293,3 +295,51 @@ def test_sentences_and_metrics() -> None:
 def test_neighbours_of_a_task_are_a_group() -> None:
     rows = [made_up.recipe().rows[0], *made_up.recipe().rows[::-1]]
     assert [[row.key for row in group] for group in groups(rows)] == [["bc2gm"], ["gad"], ["bc2gm"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("TNF-β, κB", r"TNF-\ensuremath{\beta}, \ensuremath{\kappa}B"),
+        ("10⁻⁵ ≥ 2", r"10\ensuremath{^-}\ensuremath{^5} \ensuremath{\geq} 2"),
+        ("Č Đ é ő µ", r"Č Đ é ő \textmu{}"),
+        ("−1 ± 2", r"\ensuremath{-}1 \ensuremath{\pm} 2"),
+        ('[a] "b" `c\'', r"{[}a{]} \textquotedbl{}b\textquotedbl{} \textasciigrave{}c'"),
+        ("a_b^c~d\\{f}$&#%", r"a\_b\textasciicircum{}c\textasciitilde{}d\textbackslash{}\{f\}\$\&\#\%"),
+        ("1\u202f234\u00a05\n6", r"1\,234~5 6"),
+        ("日 Ħ \x00", "{[}U+65E5{]} {[}U+0126{]} {[}U+0000{]}"),
+    ],
+)
+def test_characters_keep_their_meaning(text: str, escaped: str) -> None:
+    assert escape_tex(text) == escaped
+
+
+@given(st.text())
+def test_no_character_is_live(text: str) -> None:
+    escaped = re.sub(r"\\ensuremath\{[^{}%#&$\n]*\}", "", escape_tex(text))
+    assert "\n" not in escaped
+    for command in (
+        r"\textbackslash{}",
+        r"\textasciitilde{}",
+        r"\textasciicircum{}",
+        *map("\\{}".format, "{}%_#&$"),
+    ):
+        escaped = escaped.replace(command, "")
+    assert not set("%_^#&$") & set(escaped)
+    assert escaped.count("{") == escaped.count("}")
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "printed", "shown"),
+    [
+        (0.0005, "learning_rate", "2e-4", "5e-4"),
+        (2.5e-05, "learning_rate", None, "2.5e-5"),
+        (181.4, "minutes", "03:01", "03:01"),
+        (0.5, "ratio", "0.50x", "0.50"),
+        (2.2467, "ratio", "1.654", "2.247"),
+        (0.08536, "ratio", "0.08", "0.0854"),
+        (11_223_182, "words", "3.1B", "11\u202f223\u202f182"),
+    ],
+)
+def test_facts_are_shown_as_their_kind_is(value: Any, kind: str, printed: str | None, shown: str) -> None:
+    assert fact(value, kind, printed) == shown

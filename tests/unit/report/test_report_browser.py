@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from pubmill.report.latex_tables import latex_table
 from pubmill.report.study_report import read_report, render
+from pubmill.report.table_rendering import latex_table
 from pubmill.tables.cells import read_table
 from tests import full_report
 from tests.browser import launched, needs_chromium, opened, violations

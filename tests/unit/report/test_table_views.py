@@ -1,11 +1,23 @@
 """Tables as the report shows them: order, best values, steps of a difference, comparisons, notes."""
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pubmill.report.table_views import TableView, dataset_notes, runs_by_folder, table_runs, table_views
+from pubmill.report.table_views import (
+    LEVELS,
+    TableView,
+    VerdictTally,
+    composite_scores,
+    dataset_notes,
+    model_lines,
+    runs_by_folder,
+    table_runs,
+    table_views,
+    tally,
+)
 from pubmill.statistics.verdict_models import Verdict
 from pubmill.tables.cells import Table
 from tests.unit import toy_tables as made_up
@@ -89,3 +101,56 @@ def test_a_run_that_several_cells_show_is_counted_once(tmp_path: Path) -> None:
     made = made_up.table(tmp_path, made_up.recipe(columns=columns, records=records))
     found = table_runs(made)
     assert (len(found.recorded), found.expected, found.failed, found.seconds) == (2, 3, 0, 20.0)
+
+
+NAMES = ("reproduced", "within the minimal detectable difference", "not reproduced")
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Table:
+    made_up.write_all(tmp_path)
+    return made_up.table(tmp_path)
+
+
+def with_verdict(plain: Table, verdict: str) -> Table:
+    cells = {column: dict(of_column) for column, of_column in plain.cells.items()}
+    known = Verdict.model_validate({"verdict": verdict, "why": "so"})
+    cells["bert"]["bc2gm"] = cells["bert"]["bc2gm"].model_copy(update={"verdict": known})
+    return replace(plain, cells=cells)
+
+
+@pytest.mark.parametrize(
+    ("reproduced", "judged", "level"),
+    [(0, 0, None), (0, 9, 0), (1, 99, 1), (5, 10, 2), (98, 99, LEVELS - 1), (99, 99, LEVELS)],
+)
+def test_only_none_is_the_lowest_step_and_only_all_the_highest(
+    reproduced: int, judged: int, level: int | None
+) -> None:
+    found = VerdictTally(Counter({"reproduced": reproduced, "not reproduced": judged - reproduced}))
+    assert (found.judged, found.level) == (judged, level)
+
+
+@pytest.mark.parametrize("verdict", NAMES)
+def test_every_published_value_is_counted_once(plain: Table, verdict: str) -> None:
+    found = tally([with_verdict(plain, verdict)])
+    published = [cell for *_, cell in plain.read() if cell.published]
+    assert found.published == len(published)
+    assert found.verdicts == {verdict: 1} and found.judged == 1
+    assert found.short == ("1/1" if verdict == "reproduced" else "0/1")
+    assert sum(found.empty.values()) == len(published) - 1
+
+
+def test_values_without_ours_are_counted_by_reason(plain: Table) -> None:
+    reasons = tally([plain]).empty
+    assert "relation extraction is not run" in reasons
+
+
+def test_each_model_with_runs_has_a_line(plain: Table) -> None:
+    lines = model_lines({"gu2020/table06": plain, "gu2020/table07": plain})
+    assert [line.label for line in lines] == ["BERT", "Ours"]
+    assert list(lines[0].tallies) == ["gu2020/table06", "gu2020/table07"]
+    assert lines[1].tallies["gu2020/table06"].short == "·"  # nothing is published of it
+
+
+def test_a_composite_without_a_value_is_not_shown(plain: Table) -> None:
+    assert not composite_scores({"gu2020/table06": plain})

@@ -5,7 +5,7 @@ from pathlib import Path
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
 from pubmill.storage.result_paths import RunKey
-from pubmill.tables.mixtures import OF_PREDICTING
+from pubmill.tables.recorded_runs import OF_PREDICTING
 
 
 def targets(root: Path, **config: object) -> Graph:

@@ -10,7 +10,7 @@ from pubmill.metrics.records import Record, write_record
 from pubmill.recipes.tables import NOT_RUN, Composite
 from pubmill.tables.aggregation import best_cell, composite_cell, drop_cell, machine
 from pubmill.tables.cells import Cell, PublishedValue
-from pubmill.tables.mixtures import UNLIKE
+from pubmill.tables.recorded_runs import UNLIKE
 from tests.unit import toy_tables as made_up
 
 

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from pubmill.convert.dataset_counts import count
+from pubmill.examples.kinds import Answer, SpanExample
 from pubmill.tables.cells import parse
 from pubmill.tables.dataset_cards import Card, label_bias, read_card
 from tests.unit.report import toy_cards
@@ -65,3 +67,25 @@ def test_the_labels_shown_are_the_first_kind_that_occurs(counts: dict[str, int],
 def test_the_bias_of_labels(kind: str, counts: dict[str, int], bias: float | None) -> None:
     """shin2020, caption of Table 8: the others over the most frequent one."""
     assert label_bias(card(kind, counts={"train": counts}), "train") == bias
+
+
+@pytest.mark.parametrize(
+    ("kind", "bias"),
+    [("tokens", 5 / 25), ("sequence", 2 / 8), ("multilabel", 1 / 3), ("regression", None), ("span", 1 / 4)],
+)
+def test_label_bias_is_that_of_the_caption(kind: str, bias: float | None) -> None:
+    found = Card.model_validate(toy_cards.card("x", kind))
+    assert label_bias(found, "train") == pytest.approx(bias)
+
+
+def test_repeats_of_an_answer_are_counted_over_examples() -> None:
+    def example(number: int, question: str, *answers: str) -> SpanExample:
+        given = [Answer(text=text, start="a b".index(text)) for text in answers]
+        return SpanExample(id=str(number), document=None, question=question, context="a b", answers=given)
+
+    counts = count(
+        [example(1, "q", "a", "a"), example(2, "q", "a"), example(3, "r", "a", "b"), example(4, "s")]
+    )
+    assert (counts["fewest_repeats"], counts["most_repeats"]) == (1, 3)
+    assert (counts["fewest_repeats_of_pair"], counts["most_repeats_of_pair"]) == (1, 2)
+    assert count([example(1, "q")])["most_repeats"] == 0

@@ -12,18 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.convert.dataset_counts import count
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import Answer, SpanExample
 from pubmill.recipes.fact_tables import FactTableRecipe
 from pubmill.recipes.reading import read
 from pubmill.recipes.writing import as_json
-from pubmill.report.rendering import fact
 from pubmill.report.table_rendering import FACT_TABLE_RENDERERS
-from pubmill.tables.dataset_cards import Card, label_bias
+from pubmill.tables.cells import read_as
 from pubmill.tables.fact_cells import UNEXPLAINED, build, is_equal, is_of_kind, read_facts
 from pubmill.tables.fact_sources import read_artefacts
-from pubmill.tables.fact_table_models import FactTable, read_fact_table
+from pubmill.tables.fact_table_models import FactTable
 from tests.pages import parsed
 from tests.unit.report import toy_cards as made_up
 
@@ -215,15 +212,6 @@ def test_a_broken_card_is_named(tmp_path: Path) -> None:
         read_artefacts(recipe(row("drugs")), tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("kind", "bias"),
-    [("tokens", 5 / 25), ("sequence", 2 / 8), ("multilabel", 1 / 3), ("regression", None), ("span", 1 / 4)],
-)
-def test_label_bias_is_that_of_the_caption(kind: str, bias: float | None) -> None:
-    card = Card.model_validate(made_up.card("x", kind))
-    assert label_bias(card, "train") == pytest.approx(bias)
-
-
 def test_ratios_are_compared_at_the_printed_decimals(tmp_path: Path) -> None:
     for printed, equal in (("0.2", True), ("0.20", True), ("0.21", False), ("0", True)):
         folder = tmp_path / printed
@@ -232,23 +220,10 @@ def test_ratios_are_compared_at_the_printed_decimals(tmp_path: Path) -> None:
         assert found.cells["drugs"]["t/bias"].equal is equal, printed
 
 
-def test_repeats_of_an_answer_are_counted_over_examples() -> None:
-    def example(number: int, question: str, *answers: str) -> SpanExample:
-        given = [Answer(text=text, start="a b".index(text)) for text in answers]
-        return SpanExample(id=str(number), document=None, question=question, context="a b", answers=given)
-
-    counts = count(
-        [example(1, "q", "a", "a"), example(2, "q", "a"), example(3, "r", "a", "b"), example(4, "s")]
-    )
-    assert (counts["fewest_repeats"], counts["most_repeats"]) == (1, 3)
-    assert (counts["fewest_repeats_of_pair"], counts["most_repeats_of_pair"]) == (1, 2)
-    assert count([example(1, "q")])["most_repeats"] == 0
-
-
 def test_json_gives_the_same_table_back(tmp_path: Path) -> None:
     made = table(tmp_path, recipe())
     (tmp_path / "t.json").write_text(FACT_TABLE_RENDERERS["json"](made))
-    again = read_fact_table(tmp_path / "t.json")
+    again = read_as(FactTable, tmp_path / "t.json")
     assert again == made
     kinds = [type(again.cells["drugs"][key].value) for key in ("t/task", "t/train", "t/blurb", "t/bias")]
     assert kinds == [str, int, bool, float]
@@ -417,19 +392,3 @@ def test_every_number_equals_itself_as_printed(number: int, size: str) -> None:
 )
 def test_what_is_written_otherwise_is_not_of_its_kind(printed: str, kind: str) -> None:
     assert not is_of_kind(printed, kind)
-
-
-@pytest.mark.parametrize(
-    ("value", "kind", "printed", "shown"),
-    [
-        (0.0005, "learning_rate", "2e-4", "5e-4"),
-        (2.5e-05, "learning_rate", None, "2.5e-5"),
-        (181.4, "minutes", "03:01", "03:01"),
-        (0.5, "ratio", "0.50x", "0.50"),
-        (2.2467, "ratio", "1.654", "2.247"),
-        (0.08536, "ratio", "0.08", "0.0854"),
-        (11_223_182, "words", "3.1B", "11\u202f223\u202f182"),
-    ],
-)
-def test_facts_are_shown_as_their_kind_is(value: Any, kind: str, printed: str | None, shown: str) -> None:
-    assert fact(value, kind, printed) == shown

@@ -9,10 +9,17 @@ from pubmill.recipes.audits import AuditedColumn, AuditedRow, AuditedTable
 from pubmill.recipes.tables import Composite
 from pubmill.stages.study_graph import graph_of_all_tables
 from pubmill.tables.cells import PublishedValue
-from pubmill.tables.rank_text import as_text, reproductions_as_text
-from pubmill.tables.ranks import FEW, MEAN, ONE_MODEL, Ranking, rankings_of, weights_of_means
-from pubmill.tables.ranks_of_runs import rankings_of_runs
-from pubmill.tables.reproductions import cell_cv, reproductions
+from pubmill.tables.ranks import (
+    FEW,
+    MEAN,
+    ONE_MODEL,
+    Ranking,
+    as_text,
+    rankings_of,
+    rankings_of_runs,
+    weights_of_means,
+)
+from pubmill.tables.reproductions import cell_cv, reproductions, reproductions_as_text
 from tests.unit import toy_tables as made_up
 from tests.unit.tables.test_comparisons import made
 

@@ -7,7 +7,7 @@
 
 Inputs: the checkpoint, the parts of its corpus, their parsed shards, PubMed's files below --results, the
 vocabulary, and NLTK's punkt_tab.zip. Output: losses by month and year of publication, and the vocabulary's
-subwords per word by year (pubmill.report.drift_figures.Drift). It has no text.
+subwords per word by year (pubmill.report.charts.Drift). It has no text.
 """
 
 import os

@@ -27,8 +27,7 @@ from pubmill.storage.result_paths import BELOW
 from pubmill.tables.aggregation import finished_table
 from pubmill.tables.cells import Table
 from pubmill.tables.comparisons import Comparisons, comparisons
-from pubmill.tables.ranks import Ranking
-from pubmill.tables.ranks_of_runs import rankings_of_runs
+from pubmill.tables.ranks import Ranking, rankings_of_runs
 
 SCORED = "scored.json"
 """File of the SHA-256 of the predictions behind each record."""

@@ -10,7 +10,8 @@ from pubmill.extras.audit.value_audit import AUDIT_RENDERERS
 from pubmill.report.rendering import to_json
 from pubmill.report.study_report import read_report, render
 from pubmill.report.table_rendering import TABLE_RENDERERS
-from pubmill.tables.audit import Audit, Finding, read_audit, with_unreachable
+from pubmill.tables.audit import Audit, Finding, with_unreachable
+from pubmill.tables.cells import read_as
 from pubmill.tables.ranks import AdjacentPair, RankedModel, Ranking
 from tests.unit import toy_tables as made_up
 from tests.unit.extras.audit.audit_page import as_markdown
@@ -77,10 +78,10 @@ def test_pages_name_verdicts_places_and_reasons_and_escape_them(form: str) -> No
 def test_a_written_audit_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "audit.json"
     path.write_text(AUDIT_RENDERERS["json"](FOUND))
-    assert read_audit(path) == FOUND
+    assert read_as(Audit, path) == FOUND
     path.write_text("{}")
     with pytest.raises(PubmillError, match=r"audit\.json is not a Audit"):
-        read_audit(path)
+        read_as(Audit, path)
 
 
 def test_the_report_of_a_comparable_study_has_the_verdicts_on_its_tables(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from pubmill.extras.drift.drift_losses import Places, dates_of, measure_drift, m
 from pubmill.extras.drift.drift_recipes import DatedShard, DriftRecipe
 from pubmill.pretraining.packed_tokens import write_packed
 from pubmill.recipes.pretraining import PackingRecipe
-from pubmill.report.drift_figures import Drift
+from pubmill.report.charts import Drift
 from pubmill.storage.result_paths import part_name
 from tests.unit.pretraining import toy_pretraining as toy
 from tests.unit.toy_shards import make_shard

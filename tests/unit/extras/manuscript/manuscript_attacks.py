@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pubmill.extras.manuscript.cell_macros import MACROS_FILE, macros_text
 from pubmill.extras.manuscript.manuscript_check import check_manuscript
 from pubmill.extras.manuscript.study_tables import StudyTables
-from pubmill.report.latex_tables import latex_table
+from pubmill.report.table_rendering import latex_table
 from tests.attack import Attack
 from tests.unit.extras.manuscript.made_up_study import NAME, MadeUp, made_up_study
 from tests.world.dice import Dice

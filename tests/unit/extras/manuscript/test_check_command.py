@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
-from pubmill.report.latex_tables import latex_table
+from pubmill.report.table_rendering import latex_table
 from tests.unit.extras.manuscript import toy_study
 from tests.unit.extras.manuscript.toy_study import NAME, study
 from tests.unit.programs import Ended, run_verb

@@ -7,7 +7,7 @@ import pytest
 
 from pubmill.extras.manuscript.latex_source import source_of
 from pubmill.extras.manuscript.tabular_check import bold_macros, cells, check_tabulars, row_before
-from pubmill.report.latex_tables import latex_table
+from pubmill.report.table_rendering import latex_table
 from tests.unit.extras.manuscript.toy_study import NAME, UNCASED, findings, kinds, study
 
 COLUMNS = "pubmedbert-base bert-base-uncased bert-base-cased"

@@ -12,7 +12,7 @@ from pubmill.specs.model_specs import ModelSpec, engines_of_models
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
 from pubmill.storage.result_paths import RunKey
-from pubmill.tables.mixtures import OF_PREDICTING
+from pubmill.tables.recorded_runs import OF_PREDICTING
 
 TABLE = "gu2020/table06"
 SYSTEM = {"name": "example/llm", "version": "1", "url": "https://example.org/llm"}

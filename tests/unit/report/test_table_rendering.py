@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from pubmill.recipes.tables import Reason
-from pubmill.report.latex_escaping import escape_tex
-from pubmill.report.latex_tables import MOST_COLUMNS, _tex, latex_table
-from pubmill.report.table_rendering import TABLE_RENDERERS
+from pubmill.report.rendering import escape_tex
+from pubmill.report.table_rendering import MOST_COLUMNS, TABLE_RENDERERS, _tex, latex_table
 from pubmill.tables.cells import Table
 from tests.unit import toy_tables as made_up
 

@@ -7,10 +7,10 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample, write_examples
+from pubmill.inspection.scorer_printing import percent, rows, scores_by_scorer, which
 from pubmill.metrics.scorers import score_by_all
 from pubmill.specs import DatasetSpec
 from pubmill.storage.files import write_json, write_jsonl_gz
-from pubmill.tables.scorer_results import percent, rows, scores_by_scorer, which
 from tests.unit.programs import Ended, run_verb
 
 SENTENCE = TokensExample(id="s", document=None, words=["a", "b", "c"], labels=["O", "B", "I"])
