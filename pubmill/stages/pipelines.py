@@ -15,6 +15,7 @@ from pubmill.stages.gpus import Gpus
 from pubmill.stages.run_stages import Score, scoring_versions
 from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Origin, Stage, remembered
 from pubmill.stages.supplied_predictions import SuppliedPredictions
+from pubmill.storage.names_in_paths import RunPath
 from pubmill.storage.result_paths import BELOW, RunKey
 
 OFF_THE_SHELF, AS_IT_IS = "off-the-shelf", "as-it-is"
@@ -104,6 +105,12 @@ class Pipelines(GraphPart):
         """Return the split that is predicted: test, or for supplied predictions the dataset's last one."""
         supplied = model in self.supplied.names()
         return max(self._specs.datasets[dataset].splits, key=SPLITS.index) if supplied else PREDICTED
+
+    def split_of(self, run: RunPath) -> str:
+        """Return the split that a run predicts, fine-tuned here or not."""
+        if run.model in self.names():
+            return self.split(run.model, run.dataset)
+        return self.graph.runs.scored_split(run.protocol, run.dataset)
 
     def scoring_recipe(self, model: str, dataset: str, seed: int = 1) -> ScoringRecipe:
         """Return the ScoringRecipe of a record, except the digest of how it was made."""

@@ -36,12 +36,7 @@ def begin(workflow: Any, graph: Graph, sources: Mapping[str, Mapping[str, str]])
     held = lock_results(graph.results)
     wanted = required_files((job for job in jobs_in(workflow.dag) if job.to_do), graph)
     if missing := out_of_reach(wanted, graph.study.mirror):
-        study = ["config.yaml", *map(str, workflow.config_settings.configfiles)][-1]
-        fetch = commands.pubmill("mirror", study, "--fetch", "FOLDER")
-        advice = (
-            f"Fetch them on a machine with a network connection ({fetch}), and set `mirror:` and HF_HUB_CACHE"
-        )
-        raise PubmillError("\n".join(["files cannot be reached:", *missing, advice]))
+        raise PubmillError("\n".join(["files cannot be reached:", *missing, _fetch_advice(workflow)]))
     graph.seed_counts.keep()
     _write_long_recipes(workflow)
     file = Path(graph.results).resolve() / ".run-sources.json"
@@ -51,6 +46,13 @@ def begin(workflow: Any, graph: Graph, sources: Mapping[str, Mapping[str, str]])
     if run:
         begin_run(Path(graph.results), run)
     return held
+
+
+def _fetch_advice(workflow: Any) -> str:
+    """Return advice on how to fetch the files that a study needs."""
+    study = ["config.yaml", *map(str, workflow.config_settings.configfiles)][-1]
+    fetch = commands.pubmill("mirror", study, "--fetch", "FOLDER")
+    return f"Fetch them on a machine with a network connection ({fetch}), and set `mirror:` and HF_HUB_CACHE"
 
 
 def lock_results(results: str) -> FileLock:

@@ -14,6 +14,7 @@ from pubmill.errors import PubmillError
 from pubmill.examples.concept_files import Concepts, all_identifiers, read_concepts
 from pubmill.examples.kinds import Example, SequenceExample, Split, TokensExample, read_examples
 from pubmill.extras.overlap.overlap_recipes import TRAINING, OverlapRecipe
+from pubmill.messages.wording import aligned
 from pubmill.metrics import training_overlap
 from pubmill.metrics.records import Record, read_predictions, read_record
 from pubmill.metrics.training_overlap import Counts, Part, total

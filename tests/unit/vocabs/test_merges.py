@@ -129,9 +129,6 @@ def test_special_tokens_and_characters_may_be_all_there_is_room_for() -> None:
         learn_pieces({"ab": 5, "ba": 2}, 8, SPECIAL)
 
 
-few_letters = st.dictionaries(
-    st.text("abc", min_size=1, max_size=8), st.integers(1, 20), min_size=1, max_size=25
-)
 Pair = tuple[str, str]
 PAIRS = {"ab": 30, "ac": 30, "db": 30, "dc": 30, "qu": 25}
 
