@@ -22,7 +22,7 @@ def predict(
         list[Path],
         typer.Argument(
             help="text, JSON lines, BioC or PubTator; folders of such files; then the file to write, or the "
-            "folder for several",
+            "folder for several"
         ),
     ],
     form: Annotated[

@@ -93,10 +93,7 @@ def answer(doc: dict[str, Any], results: Sequence[str]) -> dict[str, Any]:
     lines = results[0].strip().splitlines()
     given = squad_words(lines[0]) if lines and plain(lines[0]) != NOTHING else []
     golds = [squad_words(text) for text in doc["golds"] or [one["text"] for one in doc["answers"]]] or [[]]
-    return {
-        "exact_match": float(given in golds),
-        "f1": max(word_f1(gold, given) for gold in golds),
-    }
+    return {"exact_match": float(given in golds), "f1": max(word_f1(gold, given) for gold in golds)}
 
 
 def micro_f1(items: Iterable[Sequence[Sequence[Any]]]) -> float:

@@ -24,9 +24,7 @@ _WIDTH, _LEFT, _LANE = 560, 150, 26
 
 def load_table(name: str, results: str | Path = "results/full") -> "DataFrame":
     """Return the cells of a finished table, one a row, with value, published value, difference and verdict.
-
-    `name`: for example `gu2020/table06`. Raises `PubmillError` if the table was not made there.
-    """
+    `name`: for example `gu2020/table06`. Raises `PubmillError` if the table was not made there."""
     path = Path(Paths(results).table(name, "json"))
     if not path.is_file():
         raise PubmillError(f"{path} is not there; make it: pubmill run STUDY {name}")

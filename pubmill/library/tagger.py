@@ -13,10 +13,8 @@ from pubmill.storage.privacy import keep_private
 
 
 class Tagger:
-    """A kept task model (docs/task-models.md) that finds mentions in text.
-
-    `folder`: the model; `punkt`: NLTK's punkt_tab.zip, to predict by sentence instead of by line.
-    """
+    """A kept task model (docs/task-models.md) that finds mentions in text. `folder`: the model; `punkt`:
+    NLTK's punkt_tab.zip, to predict by sentence instead of by line."""
 
     def __init__(self, folder: str | Path, punkt: str | Path | None = None) -> None:
         keep_private([Path(folder)])

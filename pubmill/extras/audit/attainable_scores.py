@@ -145,10 +145,8 @@ def lowest_f1_above_zero(gold: int, wrong: int | None) -> Fraction:
 
 
 def within(interval: Interval, score: ScoreCounts) -> Quotient | None:
-    """Return a score of one run in the interval; None if none was found.
-
-    The search is exhaustive but for `mean_f1`, where it tries runs whose classes all score in the interval.
-    """
+    """Return a score of one run in the interval; None if none was found. The search is exhaustive but for
+    `mean_f1`, where it tries runs whose classes all score in the interval."""
     if score.kind == "share":
         return share_within(interval, score.sizes[0])
     if score.kind == "reciprocal_rank":

@@ -16,7 +16,7 @@ from pubmill.tables.published_values import read_published
 from pubmill.tables.row_floors import FULL, CeilingScore, share_of_room
 
 AGREEMENT: Mapping[tuple[str, str], CeilingScore] = {
-    ("pubmedqa", "accuracy"): CeilingScore(score=78.0, source="a single annotator (Jin et al. 2019)"),
+    ("pubmedqa", "accuracy"): CeilingScore(score=78.0, source="a single annotator (Jin et al. 2019)")
 }
 """Dataset and metric -> the published score of annotators by that metric. Agreements by other measures, such
 as kappa, are no ceiling of a score."""

@@ -45,10 +45,8 @@ class ChecklistStage(Stage):
         return [*dict.fromkeys(path for table in tables for path in self.graph.tables.found_records(table))]
 
     def searches(self) -> list[recipes.SearchSummary]:
-        """Return the searches behind these runs: each grid once, with the paths of the choices made by it.
-
-        Of a run that no job of the study makes, the choice counts only if it is on disk.
-        """
+        """Return the searches behind these runs: each grid once, with the paths of the choices made by it. Of
+        a run that no job of the study makes, the choice counts only if it is on disk."""
         searches: dict[tuple[str, str], recipes.SearchSummary] = {}
         made = set(self._choice_files(_group_runs(self._made_records())))
         for run in _fine_tuned_runs(self.runs()):

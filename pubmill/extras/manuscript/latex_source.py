@@ -52,11 +52,8 @@ KINDS = {
 
 @dataclass(frozen=True, order=True)
 class ManuscriptFault:
-    """A fault of a manuscript.
-
-    `line` and `position` count from 1. `kind`: a word for programs (`KINDS`); `found`: what stands there;
-    `expected`: what the tables have; `to_do`: how to correct it.
-    """
+    """A fault of a manuscript. `line` and `position` count from 1. `kind`: a word for programs (`KINDS`);
+    `found`: what stands there; `expected`: what the tables have; `to_do`: how to correct it."""
 
     file: str
     line: int

@@ -114,10 +114,8 @@ def study_facts(recipe: ProofRecipe) -> dict[str, object]:
 
 
 def notices(recipe: ProofRecipe, results: Path) -> dict[str, dict[str, dict[str, list[str]]]]:
-    """Return the documents of open datasets that were retracted or revised: dataset -> PMID -> marks.
-
-    Nothing if they were not looked up, as without a corpus.
-    """
+    """Return the documents of open datasets that were retracted or revised: dataset -> PMID -> marks. Nothing
+    if they were not looked up, as without a corpus."""
     marks: dict[str, dict[str, list[str]]] = {}
     for path in recipe.notices:
         for name, one in read_json(results / path)["datasets"].items():

@@ -11,14 +11,7 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, SPLITS, Example, read_examples
 from pubmill.examples.prompts import labels_of
 from pubmill.examples.tagging import SUBWORDS
-from pubmill.extras.submissions import (
-    blurb,
-    conll_form,
-    document_forms,
-    json_forms,
-    ordered_form,
-    tsv_form,
-)
+from pubmill.extras.submissions import blurb, conll_form, document_forms, json_forms, ordered_form, tsv_form
 from pubmill.extras.submissions.forms import check_end, form_of, read_text
 from pubmill.extras.submissions.matching import match
 from pubmill.extras.submissions.predictions import LeftAside, Normaliser, is_constant

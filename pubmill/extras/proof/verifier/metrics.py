@@ -194,10 +194,7 @@ for _level in ("pair", "novelty", "pair_novelty"):
         _gold, _predicted, _correct, *_known,
     )  # fmt: skip
 add_metric("relaxed_f1", relaxed_f, "gold", "predicted", "relaxed_correct", "relaxed_found")
-add_metric(
-    "relaxed_precision",
-    lambda totals: divided(totals["relaxed_correct"], totals["predicted"], 0.0),
-)
+add_metric("relaxed_precision", lambda totals: divided(totals["relaxed_correct"], totals["predicted"], 0.0))
 add_metric("relaxed_recall", lambda totals: divided(totals["relaxed_found"], totals["gold"], 0.0))
 add_metric("word_macro_f1", mean_over_elements("word"), "word:")
 add_metric("layers_macro_f1", mean_over_elements("layer"), "layer:")

@@ -10,13 +10,7 @@ from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
 
-from pubmill.extras.proof.verifier.cells import (
-    NO_RECORD,
-    Builder,
-    check_cells,
-    dataset_of,
-    read_published,
-)
+from pubmill.extras.proof.verifier.cells import NO_RECORD, Builder, check_cells, dataset_of, read_published
 from pubmill.extras.proof.verifier.container import RefusedError, intact, read_array, read_packed
 from pubmill.extras.proof.verifier.forms import Json, Stated, check_form, same
 from pubmill.extras.proof.verifier.items import check_items, counts_by_unit, implausible_counts, is_constant
