@@ -3,8 +3,8 @@
     .venv/bin/python scripts/parse_text.py --input notes.jsonl.gz --output notes.parquet \\
         --recipe '{"source": "notes"}'
 
-Input: one JSON object per line (`pubmill/corpus/json_lines.py` lists the keys), or plain text, which the
-recipe's `documents` divides into documents (`pubmill/corpus/plain_text.py`).
+Input: one JSON object per line (`pubmill/corpus/own_texts.py` lists the keys), or plain text, which the
+recipe's `documents` divides into documents (`pubmill/corpus/own_texts.py`).
 Output: a parsed shard (see `pubmill/corpus/shards.py`).
 """
 

@@ -191,7 +191,7 @@ def score_subtokens(gold: Labels, predicted: Labels, units: Sequence[int] | None
     """Score the predicted labels of subwords by exact match of entities.
 
     shin2020 section 5.1 labels sub-tokens separately and evaluates with CoNLL's script; that X continues what
-    stands before it is ours (`pubmill.examples.subword_labels`). An entity is correct if its first and last
+    stands before it is ours (`pubmill.examples.tagging`). An entity is correct if its first and last
     subwords and its type are. If all later subwords are predicted X, all counts are those of whole words.
     Sentences without labels of subwords contribute nothing; if no sentence has them, no metric is defined.
     """

@@ -125,7 +125,7 @@ class Pretrain(TrainingStage):
     name, group = "pretrain", "pretrain"
     label = "Pretraining {wildcards.recipe} up to step {wildcards.step}"
     version, use = 4, "pretraining"
-    read_by_name = ("pubmill/pretraining/objectives/*.py", "pubmill/optimisers/*.py")  # by registries
+    read_by_name = ("pubmill/pretraining/learners.py", "pubmill/optimisers/*.py")  # by registries
 
     def operations(self, wildcards: Any) -> float:
         return costs.operations_of_segment(self.graph, wildcards.recipe, int(wildcards.step))

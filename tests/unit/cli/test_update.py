@@ -189,7 +189,7 @@ def test_changes_are_reported_of_corpora_that_were_made_before(
     printed: str,
 ) -> None:
     change = SimpleNamespace(documents=3, kind="new", ids=["1", "2"])
-    monkeypatch.setattr("pubmill.corpus.document_changes.changes", lambda *_: [change])
+    monkeypatch.setattr("pubmill.corpus.document_versions.changes", lambda *_: [change])
     for name in before if made else ():
         (tmp_path / name).touch()
     shards = {str(tmp_path / name): rank for name, rank in before.items()}
