@@ -16,7 +16,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -84,6 +84,16 @@ _DUMMY = re.compile(r"@[^\s@$]+\$")
 """Placeholder of a mention in published forms of relations (`@GENE$`), which no n-gram spans."""
 
 
+class IndexedText(TypedDict):
+    """A row of the index: a text of a split, and the ids of the examples that contain it."""
+
+    dataset: str
+    split: str
+    examples: list[str]
+    pmid: str | None
+    runs: list[int]
+
+
 class Match(NamedTuple):
     """A text found in a document: its row in the index, and whether its PMID and its words matched."""
 
@@ -103,9 +113,14 @@ def write_index(path: Path, datasets: Iterable[EvaluatedDataset], folder: Path) 
         for data in datasets:
             for split in data.splits:
                 texts = _ids_by_text(folder / data.dataset / f"{split}.jsonl.gz", data.pmids)
-                names = {"dataset": data.dataset, "split": split}
-                listed = [
-                    {**names, "examples": examples, "pmid": pmid, "runs": _hash_ngrams(text, words)}
+                listed: list[IndexedText] = [
+                    {
+                        "dataset": data.dataset,
+                        "split": split,
+                        "examples": examples,
+                        "pmid": pmid,
+                        "runs": _hash_ngrams(text, words),
+                    }
                     for (text, pmid), examples in texts.items()
                 ]
                 writer.write_table(pa.Table.from_pylist(listed, schema))

@@ -4,12 +4,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
-from pubmill.corpus.contamination import RUN, SHARE, EvaluationTexts
+from pubmill.corpus.contamination import RUN, SHARE, EvaluationTexts, IndexedText
 from pubmill.errors import PubmillError
 from pubmill.storage.files import read_json, sealed, sha256, write_json
 from pubmill.storage.parquet import open_parquet
+
+
+class PartMatches(TypedDict):
+    """The digest of a part, the number of its documents, and its matches as [document, text (its row in the
+    index), matched by PMID, matched by words]."""
+
+    sha256: str
+    documents: int
+    matches: list[list[Any]]
 
 
 def find_in_parts(parts: Iterable[Path], index: Path, output: Path, version: str = "") -> int:
@@ -29,7 +38,7 @@ def find_in_parts(parts: Iterable[Path], index: Path, output: Path, version: str
     return len({match[0] for one in matches for match in one["matches"]})
 
 
-def _known_matches(path: Path, made_with: list[str]) -> dict[str, dict[str, Any]]:
+def _known_matches(path: Path, made_with: list[str]) -> dict[str, PartMatches]:
     """Return the matches in an earlier output by the digest of the part; none if it is not to be used."""
     try:
         stored = read_json(path) if path.is_file() else {}
@@ -38,9 +47,7 @@ def _known_matches(path: Path, made_with: list[str]) -> dict[str, dict[str, Any]
     return {one["sha256"]: one for one in stored["parts"]} if stored.get("made_with") == made_with else {}
 
 
-def _search(part: Path, digest: str, texts: EvaluationTexts) -> dict[str, Any]:
-    """Return the digest of a part, the number of its documents, and its matches as [document, text (its row
-    in the index), matched by PMID, matched by words]."""
+def _search(part: Path, digest: str, texts: EvaluationTexts) -> PartMatches:
     documents, matches = 0, list[list[Any]]()
     for document, pmid, text in _read_documents(part):
         documents += 1
@@ -53,6 +60,22 @@ def _read_documents(part: Path) -> Iterator[tuple[str, str, str]]:
         for batch in file.iter_batches(1000, columns=["id", "pmid", "title", "text"]):
             for row in batch.to_pylist():
                 yield row["id"], row["pmid"], f"{row['title']}\n{row['text']}"
+
+
+class SplitReport(TypedDict):
+    """Texts of a split that are in the corpus. `found_by_pmid`: null if no text has a PMID; `share`: of the
+    texts found; `ids`: examples with a found text; `documents`: those of the corpus that contain one."""
+
+    texts: int
+    too_short: int
+    found: int
+    found_by_pmid: int | None
+    found_by_text: int
+    share: float | None
+    examples: int
+    examples_found: int
+    ids: list[str]
+    documents: list[str]
 
 
 @dataclass
@@ -69,7 +92,7 @@ class _Split:
     held: set[str] = field(default_factory=set)
     documents: set[str] = field(default_factory=set)
 
-    def add(self, row: dict[str, Any], documents: dict[str, tuple[bool, bool]]) -> None:
+    def add(self, row: IndexedText, documents: dict[str, tuple[bool, bool]]) -> None:
         """Count a text of the index and the documents that contain it (by PMID, by words)."""
         self.texts += 1
         self.short += not row["runs"]
@@ -82,9 +105,8 @@ class _Split:
             self.held.update(row["examples"])
             self.documents.update(documents)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the counts as an entry of the report. `found_by_pmid`: null if no text has a PMID;
-        `ids`: examples with a found text; `documents`: those of the corpus that contain one."""
+    def as_json(self) -> SplitReport:
+        """Return the counts as an entry of the report."""
         return {
             "texts": self.texts,
             "too_short": self.short,
@@ -113,7 +135,7 @@ def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]
         splits.setdefault((row["dataset"], row["split"]), _Split()).add(row, held.pop(text, {}))
     if held:
         raise PubmillError(f"{index} has no text {min(held)}, which was found: another index was used")
-    datasets: dict[str, dict[str, dict[str, Any]]] = {}
+    datasets: dict[str, dict[str, SplitReport]] = {}
     for (dataset, split), one in splits.items():
         datasets.setdefault(dataset, {})[split] = one.as_json()
     return {
@@ -125,7 +147,7 @@ def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]
     }
 
 
-def _read_texts(index: Path) -> Iterator[dict[str, Any]]:
+def _read_texts(index: Path) -> Iterator[IndexedText]:
     with open_parquet(index) as file:
         for batch in file.iter_batches(1000, columns=["dataset", "split", "examples", "pmid", "runs"]):
             yield from batch.to_pylist()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -54,14 +54,29 @@ DELETED = "deleted"
 """Mark of a document that PubMed has withdrawn."""
 
 
-def notices_of(
-    sources: Sequence[Sequence[Path]], datasets: Mapping[str, set[str]]
-) -> dict[str, dict[str, Any]]:
-    """Return the number of the documents of each dataset, of those that the sources have, and those with a
-    notice. Documents are PMIDs. `sources`: the parsed shards of each source, in the order of authority, and
-    within a source in the order of loading."""
+class Notice(TypedDict):
+    """A document with its marks (`STANDING`, `DELETED`), the notices about it as [kind, PMID or ""], and the
+    day of its last revision."""
+
+    pmid: str
+    marks: list[str]
+    notices: list[list[str]]
+    date: str
+
+
+class NoticeList(TypedDict):
+    """The number of a dataset's documents, of those that the sources have, and those with a notice."""
+
+    documents: int
+    found: int
+    marked: list[Notice]
+
+
+def notices_of(sources: Sequence[Sequence[Path]], datasets: Mapping[str, set[str]]) -> dict[str, NoticeList]:
+    """Return the notices on the documents of each dataset, which are PMIDs. `sources`: the parsed shards of
+    each source, in the order of authority, and within a source in the order of loading."""
     ids = pa.array([f"pmid:{pmid}" for pmid in sorted(set().union(*datasets.values()))], pa.string())
-    known: dict[str, dict[str, Any]] = {}
+    known: dict[str, Notice] = {}
     for shards in reversed(sources):
         known |= _current_notices(shards, ids)
     return {
@@ -74,7 +89,7 @@ def notices_of(
     }
 
 
-def _current_notices(shards: Iterable[Path], ids: pa.Array) -> dict[str, dict[str, Any]]:
+def _current_notices(shards: Iterable[Path], ids: pa.Array) -> dict[str, Notice]:
     """Return the state of documents after all shards of a source are loaded, by PMID."""
     records: dict[str, dict[int, Any]] = {}
     for shard in shards:
@@ -83,9 +98,8 @@ def _current_notices(shards: Iterable[Path], ids: pa.Array) -> dict[str, dict[st
     return {pmid: _notice(pmid, versions) for pmid, versions in records.items()}
 
 
-def _notice(pmid: str, versions: Mapping[int, Any]) -> dict[str, Any]:
-    """Return the marks of a document (`STANDING`, `DELETED`), the notices about it as [kind, PMID or ""], and
-    the day of its last revision, from the last record of each of its versions."""
+def _notice(pmid: str, versions: Mapping[int, Any]) -> Notice:
+    """Return the notice on a document, from the last record of each of its versions."""
     there = {version: row for version, row in versions.items() if not row["deleted"]}
     row = there[max(there)] if there else versions[max(versions)]
     return {

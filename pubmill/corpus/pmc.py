@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
@@ -139,7 +139,19 @@ def count_by_shard(path: Path, digits: int) -> dict[str, int]:
     return dict(zip(named, counts.tolist(), strict=True))
 
 
-def fetch_shard(archive: Path, plan: Path, shard: str, url: str, mirror: str | None) -> dict[str, Any]:
+class ShardRecord(TypedDict):
+    """The record of a shard. `gone`, `without_xml`: names of articles; `origin`: network or mirror."""
+
+    url: str
+    shard: str
+    articles: int
+    gone: list[str]
+    without_xml: list[str]
+    origin: str
+    retrieved: str
+
+
+def fetch_shard(archive: Path, plan: Path, shard: str, url: str, mirror: str | None) -> ShardRecord:
     """Make the archive of a shard and its record ARCHIVE.source.json; return the record.
 
     Downloaded files stay in ARCHIVE.part, named by ETag or md5, until all are complete; the same command
@@ -183,8 +195,7 @@ def _copy_unchanged_articles(archive: Path, planned: list[Planned], part: Path) 
 
 def _shard_record(
     planned: list[Planned], came: list[list[Path]], shard: str, url: str, mirror: str | None
-) -> dict[str, Any]:
-    """Return the record of a shard. `gone`, `without_xml`: names of articles; `origin`: network or mirror."""
+) -> ShardRecord:
     gone = [article.name for article, files in zip(planned, came, strict=True) if not files]
     if len(gone) > GONE_LIMIT * len(planned):
         raise PubmillError(

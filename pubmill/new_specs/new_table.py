@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import yaml
 
@@ -22,9 +22,23 @@ BLANK = "not entered yet"
 """Note on a value that is still to be copied from the paper."""
 
 
+class TableValues(TypedDict):
+    """The values of a new table's spec."""
+
+    name: str
+    kind: str
+    paper: str
+    title: str
+    caption: str
+    protocol: str
+    setting: str
+    columns: list[dict[str, str]]
+    rows: list[dict[str, str]]
+
+
 def table_values(
     name: str, datasets: Sequence[str], models: Sequence[str], protocol: str, specs: Specs
-) -> dict[str, Any]:
+) -> TableValues:
     """Return the values of a new table's spec, `PAPER/tableNN`, in the first setting of its protocol."""
     paper, _, table = name.rpartition("/")
     if not re.fullmatch(KEY, paper) or not re.fullmatch(TABLE, table):
@@ -41,7 +55,7 @@ def table_values(
     rows = [{"dataset": one.name, "label": one.label or one.name, "group": one.task} for one in found]
     columns = [{"model": one, "label": specs.models[one].label or one} for one in models]
     caption = f"Test scores, fine-tuned as in protocol {protocol}."
-    values: dict[str, Any] = {
+    values: TableValues = {
         "name": table, "kind": "results", "paper": paper, "title": f"{paper}, {table}", "caption": caption,
         "protocol": protocol, "setting": setting, "columns": columns, "rows": rows,
     }  # fmt: skip
@@ -51,7 +65,7 @@ def table_values(
     return values
 
 
-def blank_values(values: dict[str, Any], known: Specs) -> str:
+def blank_values(values: TableValues, known: Specs) -> str:
     """Return the file of published values with a line for each cell, whose number is to be entered."""
     lines = [
         f"{column['model']},{row['dataset'].partition('@')[0]},{known.datasets[row['dataset']].metric},,{BLANK}"
@@ -61,7 +75,7 @@ def blank_values(values: dict[str, Any], known: Specs) -> str:
     return "\n".join([HEADING, *dict.fromkeys(lines), ""])
 
 
-def write_table(values: dict[str, Any], specs: Path, known: Specs) -> list[Path]:
+def write_table(values: TableValues, specs: Path, known: Specs) -> list[Path]:
     """Write the spec, and the published values with their keys; an existing table is never replaced."""
     spec = specs / "tables" / values["paper"] / f"{values['name']}.yaml"
     published = spec.with_suffix(".published.csv")
