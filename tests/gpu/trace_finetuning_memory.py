@@ -22,7 +22,7 @@ from transformers import AlbertConfig, AlbertModel, BertConfig, BertModel
 
 from benchmarks.finetuning_texts import mentions, write_model
 from pubmill.examples.kinds import TokensExample
-from pubmill.finetuning import run
+from pubmill.finetuning import encoders, run
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.trainer import Trainer
 from tests.gpu.kernel_traces import KernelTrace, choose_attention_kernels
@@ -99,7 +99,7 @@ def main() -> None:
             choose_attention_kernels()
             for case in sys.argv[1:]:
                 config = CASES[case].config
-                vars(run)["load_encoder_and_pooler"] = partial(full_size, config)
+                vars(encoders)["load_encoder_and_pooler"] = partial(full_size, config)
                 results[case] = traced(CASES[case], folder)
     print(json.dumps(results))
 

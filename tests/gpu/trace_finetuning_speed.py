@@ -28,7 +28,7 @@ from transformers import (
 
 from benchmarks.finetuning_texts import CLASSES, Work, mentions, relations, write_model
 from benchmarks.kernel_classes import CLASSES as KERNELS
-from pubmill.finetuning import predicting, run
+from pubmill.finetuning import encoders, predicting, run
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.predicting import PLAIN
 from tests.gpu.kernel_traces import KernelTrace, choose_attention_kernels, record_trainers_step
@@ -124,7 +124,7 @@ def main() -> None:
     results = {}
     with tempfile.TemporaryDirectory() as name:
         folder = write_model(Path(name) / "model", [], learn=False, small=True)
-        vars(run)["load_encoder_and_pooler"] = full_size
+        vars(encoders)["load_encoder_and_pooler"] = full_size
         with pretend():
             choose_attention_kernels()
             for case in sys.argv[1:] or CASES:
