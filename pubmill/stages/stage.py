@@ -87,7 +87,7 @@ Value = TypeVar("Value")
 def remembered(
     method: Callable[Concatenate[Part, Arguments], Value],
 ) -> Callable[Concatenate[Part, Arguments], Value]:
-    """Let a part call a method once for the same arguments, and return the same value from then on."""
+    """Keep what a method of a part returns for its arguments; later calls return the kept value."""
 
     @wraps(method)
     def once(part: Part, /, *given: Arguments.args, **named: Arguments.kwargs) -> Value:

@@ -181,7 +181,7 @@ however often you look."""
 
 def as_text(plans: Sequence[RowPlan]) -> str:
     """Return the plans as text, what their states mean, and the batch of runs to make next. Before the first
-    run that is one line: nothing can be said of any pair."""
+    run that is one line: no pair has a state yet."""
     batch = list(dict.fromkeys(path for one in plans for path in one.batch))
     if batch and not any(one.made for one in plans):
         return f"no runs yet of {counted(len(plans), 'row')}; the first batch is {counted(len(batch), 'run')}"
