@@ -108,7 +108,7 @@ def check_folder(folder: Path) -> None:
 
 
 def _is_pickle(path: Path) -> bool:
-    """Return whether a file is a pickle; protocols 0 and 1, without signature, are recognised by instructions."""
+    """Return whether a file is a pickle; protocols 0 and 1 have no signature, but known instructions."""
     with path.open("rb") as content:
         start = content.read(LOOKED_AT)
     callable_now: set[str] = set()
