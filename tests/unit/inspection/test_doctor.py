@@ -98,7 +98,8 @@ def test_files_of_ones_own_are_at_hand(specs: Path, tmp_path: Path, folder: Path
 
 
 def test_what_the_network_has_is_available_unless_its_link_is_dead(specs: Path, tmp_path: Path) -> None:
-    assert looked_at(specs, tmp_path)["bc2gm"].sources == {"network": 3}
+    found = looked_at(specs, tmp_path)["bc2gm"]
+    assert found.available and found.sources == {"network": 3}
     config = {"study": "x", "title": "x", "scale": "demo", "tables": [], "results": str(tmp_path / "results")}
     url = next(url for url in linked(Graph(*check_study(config, specs))) if "BC2GM" in url)
     found = looked_at(specs, tmp_path, Links(True, {url: "404 Not Found"}))["bc2gm"]

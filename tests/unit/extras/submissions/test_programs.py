@@ -222,6 +222,10 @@ def test_a_model_is_asked_until_the_budget_is_spent_and_then_further(checkout: P
     assert all(prompt.startswith("PROMPT OF THE SPEC ") for prompt in stub.asked)
     assert read_json(mapping) == {label: label for label in toy.LABELS}
     assert read_json(checkout / "asked/asked/system.json")["name"] == "tiny"
+    told = read_json(checkout / "asked/asked/rel.seed-2.json")["asking"]
+    assert {name: told[name] for name in ("temperature", "structured", "logprobs")} == {
+        "temperature": 0.0, "structured": False, "logprobs": False,
+    }  # fmt: skip
 
 
 def test_supplied_predictions_become_those_of_a_run(tmp_path: Path) -> None:
