@@ -1,1 +1,1 @@
-"""Specs of data, models and tables of one's own, described from their files (`pubmill new`)."""
+"""Writers of specs for the user's own datasets, models and tables (`pubmill new`)."""

@@ -38,7 +38,7 @@ def form_of_documents(path: Path) -> str | None:
 
 
 def _form_in_archive(path: Path) -> str | None:
-    """Return the form of the first file of an archive that can have one."""
+    """Return an archive's form: brat with .ann or .a1 files, else by its first XML, JSON or PubTator file."""
     ends = {name: name.rpartition(".")[2].lower() for name, _ in members(path)}
     if {"ann", "a1"} & set(ends.values()):
         return "brat"
@@ -72,7 +72,7 @@ def _form_of_line(first: str, path: Path) -> str | None:
 
 
 def _is_doccano(path: Path) -> bool:
-    """Return whether every line of a file has a text with spans, of which one at least is there."""
+    """Return whether every line of a file is a text with a list of spans, and not all lists are empty."""
     try:
         rows = [parse_row(line, "") for line in read_lines(path)]
     except PubmillError:
@@ -82,7 +82,7 @@ def _is_doccano(path: Path) -> bool:
 
 
 def documents_form(files: Mapping[str, Path], form: str, reading: str | None) -> FileForm:
-    """Return how documents are read: as `reading` says, else for the richest annotation that they have."""
+    """Return the form of document files for `reading` (--as), by default for the first of `_readings`."""
     every = [one for path in files.values() for one in annotated_documents(path, form, "", True)]
     first = next(iter(files.values()))
     if not every:
@@ -132,8 +132,8 @@ def _readings(documents: Sequence[InputDocument]) -> dict[str, str]:
 
 
 def _relation_options(documents: Sequence[InputDocument], one_label: bool) -> Options:
-    """Return the types and labels of the relations, as the files have them. `one_label`: for the converter of
-    pairs, which needs a label for unrelated ones, and to know what becomes of several."""
+    """Return the converter's options for the relations in the files. `one_label`: for the converter of pairs,
+    with `negative` and, if a pair has several labels, `several`; else with `novelty`, if it is stated."""
     related = [relation for one in documents for relation in one.relations]
     by_concept = any(relation.concepts for relation in related)
     separators = _separators(documents) if by_concept else "|,;"
@@ -165,8 +165,8 @@ def _relation_options(documents: Sequence[InputDocument], one_label: bool) -> Op
 
 
 def _separators(documents: Sequence[InputDocument]) -> str:
-    """Return what separates the concepts of a mention: not `|` where it is inside of a related concept, as in
-    tmVar's identifiers (`p|SUB|Y|67|X`)."""
+    """Return the characters that separate the concepts of a mention: without `|` if a relation's argument
+    contains it, as tmVar's identifiers do (`p|SUB|Y|67|X`)."""
     inside = any("|" in name for one in documents for relation in one.relations for name in relation.concepts)
     return ",;" if inside else "|,;"
 

@@ -19,8 +19,8 @@ def masked(text: str) -> str:
 
 
 def fixture(path: Path, form: FileForm) -> str | None:
-    """Return a small file of the form with masked text; None where it can't be masked in place. Of CoNLL it
-    has the first sentence and the next with a mention; else the heading and the first row of each label."""
+    """Return a small file of the form with masked text; None if the form has no mask. CoNLL: first sentence
+    and the next with a mention; PubTator: the first annotated document; else the first row of each label."""
     if form.options.get("form") == "pubtator":
         return _masked_document(path)
     if form.converter.endswith("pubmed_rct:read"):

@@ -1,4 +1,4 @@
-"""The form of a dataset's files, guessed from their content: converter, options, and the form's fixture."""
+"""The form of a dataset's files, guessed from their content: converter, options and writer."""
 
 import json
 import re
@@ -14,7 +14,16 @@ from pubmill.convert.squad import VERSIONS
 from pubmill.errors import PubmillError
 from pubmill.formats.document_files import ARCHIVES
 from pubmill.new_specs.annotated_forms import DOCUMENT_READINGS, documents_form, form_of_documents
-from pubmill.new_specs.file_forms import BY_HAND, ROWS, FileForm, Options, label_of, named_columns, score_of
+from pubmill.new_specs.file_forms import (
+    BY_HAND,
+    ROWS,
+    FileForm,
+    Options,
+    further_shards,
+    label_of,
+    named_columns,
+    score_of,
+)
 from pubmill.new_specs.row_forms import are_archived_rows, choice_keys, joined_labels, row_form
 from pubmill.storage.archives import members
 
@@ -22,7 +31,7 @@ LABEL = re.compile(r"O|[BIESLU](-\S+)?")
 NEGATIVES = ("none", "false", "negative", "no_relation", "other", "0", "na")
 """Labels that mean that there is no relation, in lower case."""
 QUESTION_READINGS = {"list": "list_questions", "factoid": "factoid"}
-"""Value of --as -> the converter of these questions. Yes/no questions need a list of those of dev."""
+"""Value of --as -> converter of these questions; that of yes/no questions needs a list of dev questions."""
 _METRICS = {"list": "list_f1", "factoid": "mrr"}
 READINGS = (*DOCUMENT_READINGS, *QUESTION_READINGS)
 """Values of --as."""
@@ -35,8 +44,8 @@ SCHEMES = {frozenset("ES"): "iobes", frozenset("LU"): "bioul"}
 
 
 def guess(files: Mapping[str, Path], reading: str | None = None) -> FileForm:
-    """Return the form of a dataset's files by split; they must share it. `reading`: which of several
-    annotations of documents, or types of questions, is read (`--as`); null: the one that is proposed."""
+    """Return the form that all files (role -> file) share. `reading` (`--as`) selects an annotation of
+    documents or a type of questions; None selects the proposed annotation, or the only type of questions."""
     if reading not in (None, *READINGS):
         raise PubmillError(f"--as {reading}: expected {', '.join(READINGS)}")
     first = next(iter(files.values()))
@@ -147,7 +156,7 @@ def _columns_form(files: Mapping[str, Path]) -> FileForm:
 
 
 def _begins_inside(every: Sequence[str]) -> bool:
-    """Return whether mentions begin with I, and none after O with B, as in IOB1."""
+    """Return whether every mention after O, or at the start of a sentence, begins with I, as in IOB1."""
     labels = ["O" if divides(line) else last_column(line) for line in every]
     first = {label[:1] for before, label in pairwise(["O", *labels]) if before == "O" and label != "O"}
     return first == {"I"}
@@ -217,7 +226,7 @@ def _json_form(files: Mapping[str, Path]) -> FileForm:
     options = {**names, "labels": labels}
     if is_marked(values[names["text"]]):
         return marked_form(rows, labels, f"{path}:1")
-    if "text_pair" in names:
+    if "text_pair" in names or further_shards(files):
         return row_form(files)
     unread = tuple(key for key in values if key not in names.values())
     converter = "pubmill.convert.jsonl:read"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -11,7 +12,7 @@ from pubmill.errors import PubmillError
 MOST_LABELS = 50
 """A column or key with more different values than this is no label."""
 TEXT_WORDS, PAIR_WORDS = 1.5, 3
-"""Mean words from which the longest column is a text, and from which a further one is."""
+"""Minimum mean number of words per value in the text column, and in a second text column."""
 BY_HAND = "write the spec by hand, with a converter of your own if docs/converters.md lists no form that fits"
 
 _LABEL_NAME = re.compile(r"(?i)(^|[_@/])(labels?|class|gold|target|category|decision)$")
@@ -22,12 +23,17 @@ ROWS = "rows"
 
 
 def split_of(name: str) -> str | None:
-    """Return the split that the name of a file has as a word, else in one: `retrieval-test` is of test."""
+    """Return the split in a file's name, as a word (`retrieval-test` is test) or else inside a word."""
     for way in (r"(?<![a-z])(?:{})(?![a-z])", "{}"):
         for split, form in SPLITS.items():
             if re.search(way.format(form), name.lower()):
                 return split
     return None
+
+
+def further_shards(files: Mapping[str, Path]) -> list[Path]:
+    """Return the files (role -> file) after the first of a split; their roles are `SPLIT_2`, `SPLIT_3`."""
+    return [path for role, path in files.items() if role not in (*SPLITS, ROWS)]
 
 
 Options = dict[str, Any]
@@ -52,8 +58,8 @@ class FileForm:
 
 
 def label_of(values: Mapping[str, Sequence[str]], where: str, what: str) -> str:
-    """Return the column or key with the fewest different values, of which none is long and most repeat; one
-    that is named as labels are goes before others, and words before numbers, which may count or identify."""
+    """Return the column or key of the label: its values are few, short and repeated. Usual names (`label`)
+    are preferred, then words to numbers (which may be counts or ids), then the fewest different values."""
     sizes = {
         name: len(set(cells))
         for name, cells in values.items()

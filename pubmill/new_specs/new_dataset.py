@@ -21,7 +21,8 @@ from pubmill.formats.row_files import READERS
 from pubmill.messages import installation
 from pubmill.new_specs.dataset_fixtures import fixture
 from pubmill.new_specs.dataset_forms import OTHER_FILES, guess, is_conll
-from pubmill.new_specs.file_forms import ROWS, SPLITS, FileForm, split_of
+from pubmill.new_specs.file_forms import ROWS, SPLITS, FileForm, further_shards, split_of
+from pubmill.new_specs.row_forms import CONVERTER
 from pubmill.new_specs.spec_files import ON_THE_HUB, spec_name, write_with_schema
 from pubmill.recipes.datasets import ConversionRecipe, PublishedFile, PublishedRecipe
 from pubmill.specs import DatasetSpec, problem_text
@@ -65,9 +66,9 @@ class NewDataset:
 def new_dataset(
     given: Sequence[str], name: str | None, mirror: str | None, copies: Path, packed: Path = Path("data")
 ) -> NewDataset:
-    """Return the dataset of the given files, a folder of them, or `hub:GROUP/NAME`. Files of the network, or
-    of the mirror in its place, are copied into `copies`. Where a folder has a folder of many files for each
-    split, the files of each are packed into one below `packed`."""
+    """Return the dataset of the given files, a folder of them, or `hub:GROUP/NAME`. Remote files are
+    downloaded, from their addresses or the mirror, into `copies`. If a folder has a subfolder for each split,
+    the files of each subfolder are packed into one file below `packed`."""
     if len(given) == 1 and (match := ON_THE_HUB.fullmatch(given[0])):
         urls = _hub_files(match["id"], match["revision"] or "main", mirror)
         return _fetched(name or spec_name(match["id"], "dataset"), urls, mirror, copies)
@@ -115,7 +116,8 @@ def _pack(folder: Path, packed: Path, split: str) -> Path:
 
 
 def _own_files(path: Path) -> Iterator[Path]:
-    """Yield a file, or the files of a folder whose names contain a split; if it has none, those below it."""
+    """Yield a file, or the files of a folder whose names contain a split: those directly in it, else at any
+    depth; without any, its only file of rows."""
     if path.is_dir():
         inside = [sorted(path.iterdir()), sorted(path.rglob("*"))]
         named = [[one for one in files if one.is_file() and split_of(one.name)] for files in inside]
@@ -169,7 +171,7 @@ def _hub_files(identifier: str, revision: str, mirror: str | None) -> dict[str, 
 
 
 def _of_one_form(names: Sequence[str]) -> list[str]:
-    """Return the files of the ending that has most splits; Parquet last, as others are nearer the source."""
+    """Return the files of the suffix that has the most splits; of Parquet only if no other has as many."""
     endings = {name.rpartition(".")[2] for name in names}
     ordered = sorted(endings, key=lambda ending: (ending == "parquet", ending))
     by_ending = [[name for name in names if name.endswith(f".{ending}")] for ending in ordered]
@@ -197,6 +199,7 @@ def describe(data: NewDataset, reading: str | None = None) -> Described:
     """Convert the dataset by the form of its files, and return its spec with the counts that were found.
     `reading`: what documents or questions are read for, as in `guess`."""
     form = guess(data.files, reading)
+    _check_shards(data.files, form)
     with tempfile.TemporaryDirectory() as folder:
         examples = Path(folder) / "examples"
         card = _converted(data, form, examples)
@@ -210,6 +213,15 @@ def describe(data: NewDataset, reading: str | None = None) -> Described:
         "published": published, "metric": form.metric, "negative": form.negative, "version": 1,
     }  # fmt: skip
     return Described({key: value for key, value in values.items() if value}, card, first, form)
+
+
+def _check_shards(files: Mapping[str, Path], form: FileForm) -> None:
+    """Refuse a split of several files if the form's converter reads one file of each split."""
+    if (shards := further_shards(files)) and not form.converter.startswith(CONVERTER):
+        raise PubmillError(
+            f"{shards[0]}: its split has two files, but of this form one is read for each split; move the "
+            "files of each split into a folder of its name (train, dev or valid, test), or join them"
+        )
 
 
 def _converted(data: NewDataset, form: FileForm, examples: Path) -> dict[str, Any]:
@@ -261,7 +273,7 @@ def _published(data: NewDataset, form: FileForm, examples: Path, output: Path) -
 
 
 class _WholeValues(yaml.SafeDumper):
-    """YAML that writes a value again where it occurs twice, not a reference to it."""
+    """YAML dumper that writes a repeated value in full, not as an alias (`*id001`)."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

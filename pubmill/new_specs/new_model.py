@@ -82,8 +82,8 @@ def new_model(
 
 
 def reads_lowercase(model: NewModel) -> bool:
-    """Return whether the model's tokenizer can make capitals small and no piece of its vocabulary has one.
-    Checks what fine-tuning needs and, of a folder, that its weights are finite and fit its config.json."""
+    """Return whether the model reads lowercase text: its tokenizer can lowercase and no ordinary token has
+    capitals. Checks what fine-tuning needs and, of a folder, that weights are finite and fit config.json."""
     folder = model.folder or _tokenizer_of_hub(model)
     model_folder_checks.check_links(folder, model.name)
     _, tokenizer = load_settings(folder, model.name)

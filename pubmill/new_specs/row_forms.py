@@ -27,7 +27,7 @@ _PLACE = re.compile(r"(.*?)([a-hA-H]|[0-7])")
 """A key of the text of one choice: `opa`, `option_B`, `ending0`."""
 SEPARATORS = (";", "|", ",")
 LONGEST_LABEL = 60
-"""Characters of the longest text that is a label among several."""
+"""Maximum number of characters of a label where rows have several."""
 
 
 def row_form(files: Mapping[str, Path]) -> FileForm:
@@ -48,8 +48,8 @@ def row_form(files: Mapping[str, Path]) -> FileForm:
 
 
 def _split_options(path: Path, every: Sequence[Row]) -> Options:
-    """Return the options of a file with all splits: the column that has only their names, and these. A
-    heading that is such a name itself is a row of a table without headings."""
+    """Return the options of a file with all splits: the column whose values are all names of splits, and
+    these names. A column that is itself named like a split is ignored: its table has no headings."""
     for key in (key for key in every[0] if file_forms.split_of(key) is None):
         splits = {str(row.get(key)): file_forms.split_of(str(row.get(key))) for row in every}
         if "train" in splits.values() and None not in splits.values() and len(splits) <= len(SPLITS):
@@ -66,8 +66,8 @@ def are_archived_rows(path: Path) -> bool:
 
 
 def _record(path: Path) -> str:
-    """Return the element that occurs most often and has children: the rows of XML; empty for other files. Of
-    an archive whose files have no such element, each file is a row (`.`)."""
+    """Return the name of the XML element that is a row: the most frequent one with children; empty for other
+    files, and `.` (each file is a row) for an archive whose XML files have no such element."""
     if not path.name.endswith((".xml", *ARCHIVES)):
         return ""
     texts = [(name, text) for name, text in texts_of(path) if name.endswith(".xml")]
@@ -156,7 +156,7 @@ def _sequence_form(path: Path, first: Sequence[Row], every: Sequence[Row]) -> Fi
 
 
 def _label(closed: Mapping[str, Sequence[str]], texts: Mapping[str, Sequence[str]], path: Path) -> str:
-    """Return the key of the label: if possible one of whose values the other files have no further."""
+    """Return the key of the label, preferably one with no values in the other files that the first lacks."""
     try:
         return file_forms.label_of(closed, str(path), "column or key")
     except PubmillError:
@@ -180,7 +180,7 @@ def _unread(texts: Mapping[str, Sequence[str]], names: Options) -> tuple[str, ..
 
 
 def joined_labels(texts: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
-    """Return the column of several labels in one text, and what divides them; None if there is none."""
+    """Return the column whose values join several labels (`a;b`), and their separator; None without one."""
     for key, values in texts.items():
         if (separator := _separator(values)) is None:
             continue
@@ -209,7 +209,7 @@ def _multilabel_form(
 
 
 def _separator(values: Sequence[str]) -> str | None:
-    """Return what divides labels, if single ones among the values are parts of others."""
+    """Return the separator of joined labels (`a;b`) if a value is also a part of another (`a`), else None."""
     single = set(values)
     for separator in SEPARATORS:
         parts = [part.strip() for value in values if separator in value for part in value.split(separator)]
@@ -251,8 +251,8 @@ def _texts(row: Row, choices: str | Sequence[str]) -> dict[str, str] | None:
 
 
 def _answers(values: Sequence[Any], texts: Sequence[Mapping[str, str]]) -> list[str] | dict[str, str] | None:
-    """Return the labels of right answers: letters, or the letter of each number from 0 or 1; None if a value
-    is no answer of its row."""
+    """Return the labels of answers: all letters, if the values are letters or texts of choices, or number ->
+    letter, counted from 0 or 1; None if the values are none of these."""
     letters = sorted({letter for one in texts for letter in one})
     listed = [value if isinstance(value, list) else [value] for value in values]
     answers = [*zip(listed, texts, strict=True)]

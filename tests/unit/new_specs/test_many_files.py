@@ -1,11 +1,12 @@
-"""A folder of many files for each split: rows of any form in an archive, words with labels joined."""
+"""Many files of a split: rows of any form in an archive, words with labels joined, shards by number."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from pubmill.errors import PubmillError
-from tests.unit.new_specs.test_other_forms import described
+from tests.unit.new_specs.test_other_forms import BIOC, DYGIE, PUBTATOR, RCT, described
 
 PAIR = '<QAPair pid="{0}"><Question qtype="{1}">Of what {0}?</Question><Answer>It is {0}.</Answer></QAPair>'
 LINES = (("It is.,a", "It was.,b"), ("It were.,a", "It has.,b"))
@@ -80,3 +81,43 @@ def test_a_wrong_file_among_many_is_named(tmp_path: Path, name: str, text: str, 
     files = {"1.json": f"[{ROW.format(1, 'a')}, {ROW.format(2, 'b')}]", name: text}
     with pytest.raises(PubmillError, match=message):
         described(given(tmp_path, files), tmp_path)
+
+
+SHARDS = ("train-00000-of-00002", "train-00001-of-00002", "test-00000-of-00001")
+
+
+def write_shards(folder: Path, ending: str, text: str) -> Path:
+    folder.mkdir()
+    for name in SHARDS:
+        (folder / f"{name}{ending}").write_text(text)
+    return folder
+
+
+def test_shards_of_json_lines_are_one_split(tmp_path: Path) -> None:
+    rows = [{"text": f"It is {n}.", "label": "ab"[n % 2]} for n in range(4)]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    spec, first = described(write_shards(tmp_path / "given", ".jsonl", text), tmp_path)
+    assert spec.expect["train"] == {"examples": 8, "labels.a": 4, "labels.b": 4}
+    assert set(spec.sources) == {"train", "train_2", "test"} and first["train"]["label"] == "a"
+
+
+@pytest.mark.parametrize(
+    ("ending", "text"),
+    [
+        (".PubTator", PUBTATOR),
+        (".json", json.dumps(BIOC)),
+        (".json", json.dumps(DYGIE) + "\n"),
+        (".txt", RCT),
+        (".tsv", "Aspirin\tB-Drug\nharms\tO\n\n"),
+        (".tsv", "".join(f"Text {n} of words\t{label}\n" for n, label in enumerate("xyxyxy"))),
+    ],
+)
+def test_shards_are_refused_where_one_file_is_read_for_each_split(
+    tmp_path: Path, ending: str, text: str
+) -> None:
+    folder = write_shards(tmp_path / "given", ending, text)
+    with pytest.raises(
+        PubmillError, match=f"/{SHARDS[1]}{ending}: its split has two files, but of this form one is read"
+    ):
+        described(folder, tmp_path)
+    assert not list(tmp_path.rglob("*.yaml"))
