@@ -11,7 +11,7 @@ CANDIDATES = ("gcc", "clang")
 
 
 def fault_of_kernels(error: Exception) -> str:
-    """Return what was raised where kernels were compiled or started, and what they lack on this machine."""
+    """Return the error in compiling or launching kernels, and what this machine lacks for them."""
     first = str(error).partition("\n")[0]
     return "; ".join(filter(None, (f"{type(error).__name__}: {first}", compiler_fault())))
 

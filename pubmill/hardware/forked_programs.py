@@ -22,19 +22,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 VARIABLE = "PUBMILL_FORKS"
-"""Environment variable of jobs: address of the process that forks for them."""
+"""Environment variable of jobs: address of their fork server."""
 STREAMS = (0, 1, 2)
 END_WITH_PARENT = 1
 """PR_SET_PDEATHSIG of prctl(2)."""
 LENGTH = 8
-"""Bytes of the number before a request: its length."""
+"""Bytes of the number that precedes a request: the length of the request in bytes."""
 SECONDS = 10.0
-"""Timeout of a request, which is sent at once."""
+"""Timeout of receiving a request, in seconds; callers send it at once."""
 
 
 class ForkServer:
-    """The process that forks; it ends after its last fork once this object is closed, or this process ends.
-    `program`: a script that calls `serve` if its only arguments are `--serve` and a number."""
+    """A fork server. It ends after its last fork, once this object is closed or this process ends. `program`:
+    a script that calls `serve` if its only arguments are `--serve` and a number."""
 
     def __init__(self, program: Path) -> None:
         folder = tempfile.mkdtemp(prefix="pubmill-")  # only its owner may enter it; a socket's path is short
@@ -81,9 +81,12 @@ def status_in_fork() -> int | None:
         mask = os.umask(0)
         os.umask(mask)
         request = json.dumps([sys.argv[1:], str(Path.cwd()), mask, dict(os.environ)]).encode()
-        socket.send_fds(server, [len(request).to_bytes(LENGTH, "big")], STREAMS)
-        server.sendall(request)
-        answer = server.recv(1)
+        try:
+            socket.send_fds(server, [len(request).to_bytes(LENGTH, "big")], STREAMS)
+            server.sendall(request)
+            answer = server.recv(1)
+        except ConnectionError:
+            answer = b""
     if not answer:
         print("the process that forks for this run has ended; run the same command again", file=sys.stderr)
     return answer[0] if answer else 1
@@ -100,7 +103,7 @@ class Request:
     streams: list[int]
 
     def begin(self) -> None:
-        """Make this process, a fork, the requested one."""
+        """Turn this process, a fork, into the requested program."""
         ctypes.CDLL(None).prctl(END_WITH_PARENT, signal.SIGKILL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         for place, stream in zip(STREAMS, self.streams, strict=True):

@@ -45,7 +45,10 @@ def _limited_process() -> Iterator[None]:
     try:
         yield
     except MemoryError:
-        raise PubmillError(f"the program needs more than {MEMORY:,} bytes of memory; {_ADVICE}") from None
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        own = limit != resource.RLIM_INFINITY and limit < MEMORY
+        most, advice = (limit, "this is the limit of `ulimit -v`; raise it") if own else (MEMORY, _ADVICE)
+        raise PubmillError(f"the program needs more than {most:,} bytes of memory; {advice}") from None
     except (OSError, PubmillError) as error:
         cause = error if isinstance(error, OSError) else error.__cause__
         too_large = isinstance(cause, OSError) and cause.errno == errno.EFBIG

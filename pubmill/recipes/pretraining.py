@@ -213,6 +213,8 @@ def _out_of_range(recipe: PretrainingRecipe) -> list[str]:
     share = objective.causal.share if objective.causal else 1.0
     if not 0 < share <= 1:
         faults.append(f"causal.share must be above 0 and at most 1, found {share}")
+    elif share < 1 and recipe.batch_size == 1:
+        faults.append("causal.share below 1 needs a batch_size above 1: a step has sequences of both kinds")
     length, longest = recipe.sequence_length, architecture.max_positions
     if length > longest:
         faults.append(f"sequence_length {length} exceeds max_positions {longest}")

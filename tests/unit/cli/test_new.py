@@ -26,3 +26,8 @@ def test_a_dataset_and_a_table_of_it_are_two_commands(started: Said, checkout: P
     assert said.startswith("specs/tables/mine/table01.yaml\nspecs/tables/mine/table01.published.csv\n")
     assert load(checkout / "specs", "full").tables["mine/table01"].rows[0].dataset == "mouse-ner"
     assert "exists; give the new table another name" in started("new", "table", "mine/table01", *words)
+
+
+def test_without_a_kind_the_kinds_are_listed(started: Said) -> None:
+    said = started("new")
+    assert all(f"\n  {kind} " in said for kind in ("model", "dataset", "table"))

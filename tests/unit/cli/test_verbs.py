@@ -5,9 +5,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import typer
 
 from pubmill import __version__
-from pubmill.cli.app import VERBS
+from pubmill.cli.app import APP, VERBS
+from tests.command_reference import verbs
 from tests.unit.cli.conftest import Said
 
 SNAKEMAKE = "-m snakemake --logger=pubmill"
@@ -173,3 +175,13 @@ def test_a_profile_whose_package_is_missing_says_how_to_install_it(
     (checkout / "mine/config.yaml").write_text("executor: slurm\n")
     assert started("run", "gu2020", "--profile", "mine").endswith("--profile mine")
     assert started("run", "gu2020", "--profile", "of-snakemake").endswith("--profile of-snakemake")
+
+
+def test_an_option_without_a_value_is_off_unless_it_is_given() -> None:
+    flags = {
+        (*path, one.name): one.default
+        for path, command in verbs(typer.main.get_command(APP))
+        for one in command.params
+        if getattr(one, "is_flag", False)
+    }
+    assert ("seeds", "documents") in flags and not any(flags.values())

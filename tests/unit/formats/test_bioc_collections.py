@@ -234,3 +234,15 @@ def test_predicted_mentions_replace_those_of_their_types_in_a_file(tmp_path: Pat
             "locations": [{"offset": 17, "length": 5}],
         },
     ]  # fmt: skip
+
+
+def test_predicted_mentions_get_the_first_free_ids(tmp_path: Path) -> None:
+    path = tmp_path / "in.json"
+    path.write_text(json.dumps(collection(mention((12, 4), infons={"type": "other"}, id="T2"))))
+    file = BioCJson(path)
+    [document] = file.documents()
+    found = [TextMention(start=start, end=start + 4, type="drug", text="drug") for start in (12, 17)]
+    with (tmp_path / "out").open("w") as output:
+        file.write([Annotated(document=document, own=frozenset(["drug"]), mentions=[[], found])], output)
+    [_, written] = json.loads((tmp_path / "out").read_text())["documents"][0]["passages"]
+    assert [one["id"] for one in written["annotations"]] == ["T2", "T1", "T3"]

@@ -2,10 +2,12 @@
 
 import errno
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import textwrap
 from collections.abc import Iterator
 from contextlib import closing
@@ -107,6 +109,18 @@ def test_no_fork_outlives_its_process(program: Path, server: ForkServer, tmp_pat
     assert process.stderr and "the process that forks for this run has ended" in process.stderr.read()
     wait_until(lambda: not is_alive(fork), 30, "the end of the fork")
     server.process.wait = lambda *given: 0  # type: ignore[method-assign]  # for the fixture
+
+
+def test_a_request_that_waits_when_the_process_ends_is_an_error_in_a_line(program: Path) -> None:
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as waiting:
+        waiting.bind(f"{folder}/socket")
+        waiting.listen()
+        process = start(program, "numbers", "0", **{VARIABLE: f"{folder}/socket"})
+        assert select.select([waiting], [], [], 30)[0]
+        waiting.close()
+        _, error = process.communicate("", 30)
+    said = "the process that forks for this run has ended; run the same command again\n"
+    assert (process.returncode, error) == (1, said)
 
 
 def test_the_process_ends_after_its_last_fork(program: Path, server: ForkServer, tmp_path: Path) -> None:

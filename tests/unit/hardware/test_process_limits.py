@@ -59,6 +59,13 @@ def test_within_the_limits_nothing_changes_and_a_lower_one_holds(root: Path) -> 
     assert said(root, lower, body) == (0, "(50, 60)\n")
 
 
+def test_a_lower_limit_of_memory_is_named_as_the_users_own(root: Path) -> None:
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (10**9, 10**9))"
+    status, error = said(root, limit, "bytes(2 * 10**9)")
+    assert status == 1 and "process_limits.py" not in error and error.count("\n") == 1
+    assert "needs more than 1,000,000,000 bytes of memory; this is the limit of `ulimit -v`" in error
+
+
 UNTRUSTED = (
     "annotate", "convert", "export_model", "parse_clinical", "parse_medline", "parse_pmc", "parse_text",
     "take_vocab",

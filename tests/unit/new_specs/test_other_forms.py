@@ -1,6 +1,7 @@
 """Documents, rows and folders of many files as new datasets: form, counts, and what a wrong file says."""
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -283,6 +284,8 @@ def test_a_folder_of_many_files_is_packed_and_its_events_are_counted(tmp_path: P
     card = json.loads((tmp_path / "converted/card.json").read_text())
     assert card["counts"]["dev"]["left_out.events.Onset"] == 1
     first = (tmp_path / "data/mine/train.zip").read_bytes()
+    with zipfile.ZipFile(tmp_path / "data/mine/train.zip") as archive:
+        assert {one.date_time for one in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
     (tmp_path / "again").mkdir()
     new_dataset([str(tmp_path / "given")], "mine", None, tmp_path, tmp_path / "again")
     assert (tmp_path / "again/mine/train.zip").read_bytes() == first

@@ -12,6 +12,7 @@ import pytest
 from pubmill.recipes import (
     Adversarial,
     Architecture,
+    Causal,
     Distillation,
     FinetuningRecipe,
     Generator,
@@ -26,6 +27,7 @@ FINETUNING: dict[str, Any] = {
     "task": "sequence", "metric": "micro_f1", "batch_size": 8, "learning_rate": 1e-5, "epochs": 2,
 }  # fmt: skip
 GENERATOR = Generator(hidden_size=4, attention_heads=1, intermediate_size=8)
+CAUSAL: dict[str, Any] = {"family": "modernbert", "pairs": "none", "batch_size": 1}
 ARCHITECTURE: dict[str, Any] = {
     "family": "bert", "layers": 2, "hidden_size": 16, "attention_heads": 2, "intermediate_size": 32,
 }  # fmt: skip
@@ -200,6 +202,9 @@ def pretraining(**changes: Any) -> PretrainingRecipe:
         *((f"{name} must be between 0 and 1, found {value}", {name: value})
           for name in ("masking_rate", "final_masking_rate") for value in (0, 1)),
         ("sequence_length 513 exceeds max_positions 512", {"sequence_length": 513}),
+        ("causal.share below 1 needs a batch_size above 1", {**CAUSAL, "causal": Causal(share=0.5)}),
+        ("causal.share must be above 0 and at most 1, found 0", {**CAUSAL, "causal": Causal(share=0)}),
+        ("causal.share must be above 0 and at most 1, found 1.1", {**CAUSAL, "causal": Causal(share=1.1)}),
         ("unknown optimiser 'adam'; expected one of adamw, lamb", {"optimiser": "adam"}),
     ],
 )  # fmt: skip
@@ -223,6 +228,8 @@ def test_pretraining_refuses_each_fault_by_itself(fault: str, changes: dict[str,
         {"sequence_length": 512, "batch_size": 1, "steps": 1, "longest_ngram": 1, "layers": 1},
         {"attention_heads": 16, "optimiser": "lamb", "final_masking_rate": 0.01},
         {"attention_heads": 1},
+        {**CAUSAL, "causal": Causal()},
+        {**CAUSAL, "causal": Causal(share=0.5), "batch_size": 2},
     ],
 )
 def test_pretraining_accepts_what_is_consistent(changes: dict[str, Any]) -> None:

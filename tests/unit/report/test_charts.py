@@ -85,6 +85,7 @@ def test_months_stand_at_their_middle_and_are_joined() -> None:
         and "2019-12: 3.000 nats, 10 masked subwords of 2 documents" in loss.description
     )
     assert fit.series[0].dots[0].text == "2019: 1.250 subwords per word, 40 words"
+    assert (loss.x.low, fit.y.low) == pytest.approx((2019 + 0.5 / 12 - 0.5, 1.25 - 0.02))
 
 
 def test_one_date_makes_no_line() -> None:

@@ -20,7 +20,7 @@ from pubmill.stages.pipelines import ScoreAnnotation
 from pubmill.stages.pretrainings import Pretrain
 from pubmill.stages.run_stages import Finetune, Score, TrialStage
 from pubmill.stages.selection_jobs import Fingerprint, SelectDocuments
-from pubmill.stages.stage import BUNDLE, DAY, HOUR, LITTLE
+from pubmill.stages.stage import BUNDLE, DAY, HOUR, LITTLE, Bytes
 from pubmill.stages.vocabularies import CountWords
 from pubmill.storage.result_paths import RunKey
 
@@ -214,3 +214,10 @@ def test_a_pretraining_asks_for_twice_its_expected_time_and_an_hour_at_least(tar
         return targets.stage(Pretrain).needs_of(segment, gpus).minutes
 
     assert [minutes(0.1), minutes(0.5), minutes(3.0)] == [60, 60, 360]
+
+
+@pytest.mark.parametrize(("model", "downloaded"), [("pubmedbert-base", True), ("bio-lm-base", False)])
+def test_an_export_downloads_only_released_weights(targets: Graph, model: str, downloaded: bool) -> None:
+    size = costs.bytes_of_model(targets, model)
+    found = targets.stage(stages()["export_model"]).bytes_of(SimpleNamespace(model=model))
+    assert found == Bytes(assumed=size * downloaded, disk=size)

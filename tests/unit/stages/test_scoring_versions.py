@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pubmill.metrics import METRICS
+from pubmill.metrics import METRICS, metrics_of
 from pubmill.specs import DatasetSpec
 from pubmill.stages.run_stages import scoring_versions
 
@@ -17,6 +17,7 @@ def test_a_changed_metric_scores_only_records_that_it_fits(
 ) -> None:
     data = [DatasetSpec.model_construct(kind=k, task=t, metric=m, version=1) for k, t, m in TASKS]
     before = [scoring_versions(one) for one in data]
+    assert before[1]["metrics"] == [1] * len(metrics_of("span"))
     monkeypatch.setitem(METRICS, metric, replace(METRICS[metric], version=METRICS[metric].version + 1))
     after = [scoring_versions(one) for one in data]
     found = zip(data, before, after, strict=True)

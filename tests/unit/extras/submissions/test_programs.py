@@ -223,8 +223,8 @@ def test_a_model_is_asked_until_the_budget_is_spent_and_then_further(checkout: P
     assert read_json(mapping) == {label: label for label in toy.LABELS}
     assert read_json(checkout / "asked/asked/system.json")["name"] == "tiny"
     told = read_json(checkout / "asked/asked/rel.seed-2.json")["asking"]
-    assert {name: told[name] for name in ("temperature", "structured", "logprobs")} == {
-        "temperature": 0.0, "structured": False, "logprobs": False,
+    assert {name: told[name] for name in ("length", "temperature", "structured", "logprobs")} == {
+        "length": 512, "temperature": 0.0, "structured": False, "logprobs": False,
     }  # fmt: skip
 
 
