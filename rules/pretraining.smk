@@ -72,7 +72,7 @@ rule pin_weights:
     input:
         lambda w: graph.models.released_archive(w.model),
     output:
-        # A pin that is there is kept, also if the job is forced.
+        # An existing pin is kept, even if the job is forced.
         update(graph.paths.release_pin("{model}")),
     log:
         graph.paths.log("download/released/{model}"),
@@ -97,7 +97,7 @@ rule export_model:
     input:
         unpack(graph.export_model.inputs_of),
     output:
-        # What is there stays until it is replaced: a model isn't lost to a job that fails.
+        # The old model stays until it is replaced, so that a failing job does not lose it.
         [update(path) for path in graph.paths.model_files("{model}")],
     log:
         graph.paths.log(graph.paths.model("{model}")),

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # two at once on two cores: a sixth of the time (pretrain.py)
+os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # two runs on two cores take 1/6 of the time: pretrain.py
 
 from pubmill import recipes
 from pubmill.errors import PubmillError, run

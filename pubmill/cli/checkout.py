@@ -57,7 +57,7 @@ def show(command: str) -> None:
 def start_snakemake(*words: str) -> NoReturn:
     """Print and run a Snakemake command in place of this process, so that signals reach it.
 
-    It also gets the display `snakemake_logger_plugin_pubmill`, which Python finds where the modules are.
+    The logger plugin `snakemake_logger_plugin_pubmill`, in the same folder as pubmill, displays the run.
     """
     find_modules(checkout())
     show(commands.run(commands.program("snakemake"), *words))
@@ -65,7 +65,7 @@ def start_snakemake(*words: str) -> NoReturn:
 
 
 def find_modules(root: Path) -> None:
-    """Let programs that are started find modules in the folder of a workspace, as they do in a checkout."""
+    """Set PYTHONPATH to `root` in a workspace, so that started programs import modules as in a checkout."""
     if root != Path.cwd():
         os.environ["PYTHONPATH"] = str(root)
 
@@ -93,7 +93,7 @@ HEADER = "# Settings of this checkout, over those of config.yaml; pubmill adds f
 
 
 def remember_folders(folders: Mapping[str, str]) -> None:
-    """Add folders of the user's own to `local_files` of workspace.yaml, so that their names are enough."""
+    """Add the user's folders (key -> path) to `local_files` in workspace.yaml, for later commands."""
     if not folders:
         return
     errors: list[str] = []

@@ -18,8 +18,8 @@ def study_of_words(
 ) -> str:
     """Return the study that is named, or the one that a table's name stands for.
 
-    Of several with this table, those whose results have it come first, then its paper's own study, then the
-    demo; which was chosen is reported. A `PubmillError` if no study has it, or it may be of several papers.
+    If several studies have the table, those with its finished results come first, then its paper's own study,
+    then the demo; the choice is reported. A `PubmillError` if none has it, or if several papers may be meant.
     """
     if study is not None:
         return study
@@ -51,10 +51,10 @@ def _tables(study: str) -> list[str]:
 
 
 def study_of_sides(study: str | None, sides: Sequence[str], settings: Sequence[str] | None) -> str:
-    """Return the study that is named, or the one whose recipes two sides of a difference need.
+    """Return the study that is named, or the one whose recipes the two sides of `pubmill diff` need.
 
-    It is a study among the sides, else one of the scale at which their runs were made, else the demo; which
-    was chosen is reported.
+    This is a study among the sides, else one of the scale of their runs, else the demo; unless the sides are
+    paths or name a study, the choice is reported.
     """
     if study is not None:
         return study

@@ -1,4 +1,4 @@
-"""What a run would do and cost, without Snakemake's own dry run, which words the message of every job."""
+"""Print jobs and cost of a run without Snakemake's dry run, which composes a message for every job."""
 
 import sys
 from collections import Counter
@@ -32,7 +32,7 @@ def print_dry_run(
 ) -> None:
     """Print the jobs of a run by stage, and what is left out; with `why`, what makes them run.
 
-    Published values that no cell has are an error here already, which a table's job would end with.
+    Published values without a cell are an error already here, not only when the table's job runs.
     """
     from pubmill.cli.studies import specs_folder
     from pubmill.specs.study import check_study

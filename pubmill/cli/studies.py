@@ -29,7 +29,7 @@ OWN_EXECUTORS = ("local", "dryrun", "touch")
 
 
 def specs_folder() -> Path:
-    """Return the folder of the specs that there are, relative to the current folder."""
+    """Return the folder of the specs in use, relative to the current folder."""
     return root() / "specs"
 
 
@@ -41,7 +41,7 @@ def measured_gpus() -> "Gpus":
 
 
 def studies_folder() -> Path:
-    """Return the folder of the studies that there are, relative to the current folder."""
+    """Return the folder of the studies in use, relative to the current folder."""
     return root() / "studies"
 
 

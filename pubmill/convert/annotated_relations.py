@@ -71,7 +71,7 @@ class Pairs(TextReading):
         return stated[0], stated[1]
 
     def ordered(self, one: str, other: str) -> bool | None:
-        """Return whether two types, in this order, are a pair; None if they are none in any order."""
+        """Return True if two types are a pair in this order, False if only in the other order, else None."""
         if [one, other] in self.pairs:
             return True
         return False if [other, one] in self.pairs else None
@@ -155,7 +155,7 @@ def _chosen(
 
 
 Found = Iterator[tuple[str, list[Entity]]]
-"""Text, and the mentions of the arguments: the first one's first, the second one's last."""
+"""Text of an example, and the mentions of its first argument, then those of its second."""
 
 
 def _mention_pairs(one: AnnotatedText, reading: RelationReading, ends: Sequence[int]) -> Found:
@@ -196,7 +196,7 @@ def concepts_of(text: str, separators: str) -> list[str]:
 
 
 def _both(first: Sequence[Entity], second: Sequence[Entity]) -> list[Entity]:
-    """Return the mentions of two concepts; one of both belongs to the first."""
+    """Return the first concept's mentions, then the second's, which leave out shared ones if possible."""
     taken = {(one.start, one.end) for one in first}
     rest = [one for one in second if (one.start, one.end) not in taken] or list(second)
     if first[0].type != second[0].type:

@@ -1,11 +1,11 @@
 """Converter of documents with mentions and relations (PubTator, BioC, brat) to examples.
 
-A document's text is that of its passages, each at its offset; a line feed stands between them. These options
-of both functions say how a file is read; where they are needed and missing, the error names them:
+A document's text consists of its passages, each at its offset, with line feeds in the gaps. These options of
+`mentions` and `nested_mentions` control how a file is read; the error for a missing option names it:
 
-- `form`: `pubtator`, `bioc-xml`, `bioc-json`, `brat`, `doccano` or `dygie` (whose words and sentences are
-  kept), of the source of the split or `archive`; or `drugprot`, of the sources `SPLIT_abstracts`,
-  `SPLIT_entities` and `SPLIT_relations`. A source `SPLIT_documents` names the documents of the split.
+- `form`: the format of the source `SPLIT` or `archive`: `pubtator`, `bioc-xml`, `bioc-json`, `brat`,
+  `doccano` or `dygie` (whose words and sentences are kept); or `drugprot`, of the sources `SPLIT_abstracts`,
+  `SPLIT_entities` and `SPLIT_relations`. A source `SPLIT_documents` lists the documents of the split.
 - `folder`: for an archive, the folder of the split in it.
 - `types`: the types that are kept, as a list, or a mapping to the examples' types; all by default. Others are
   counted as `left_out.mentions_of_other_types`.
@@ -13,8 +13,8 @@ of both functions say how a file is read; where they are needed and missing, the
   capital letter) or `lines`.
 - `misplaced: leave_out`: mentions that differ from the text at their offsets are counted
   (`left_out.misplaced_mentions`), not errors.
-- `composite`: of a mention of several concepts that BioC gives besides its parts, the `whole` or `parts`.
-- `discontinuous`: a mention of several pieces is read as all that it `covers`, or left out (`leave_out`).
+- `composite`: if BioC has a mention of several concepts and also its parts, read the `whole` or the `parts`.
+- `discontinuous`: read a mention of several pieces with the text between them (`covers`), or `leave_out` it.
 - `overlaps`: of overlapping `mentions` keep the `longest` or the `shortest`, as a word has one label.
 - `held_out`: `{share: 0.1, seed: 1}`: dev is that share of the documents of the source `train`.
 
@@ -43,7 +43,7 @@ WORD = re.compile(r"\w+|[^\w\s]")
 """A word: a run of letters and digits, or any other single character. A mention's boundary divides it."""
 FORMS = (*ANNOTATED, "drugprot")
 FURTHEST = 10_000
-"""Most characters between two passages."""
+"""Maximum number of characters between two passages."""
 _STOP = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
 
 
@@ -213,7 +213,7 @@ def _refuse_overlaps(one: AnnotatedText, marked: Sequence[words.NoteMention]) ->
 
 
 def document_text(document: InputDocument) -> str:
-    """Return a text in which each passage begins at its offset, after a line feed."""
+    """Return the text of a document: its passages at their offsets, with line feeds in the gaps."""
     text = ""
     for passage in sorted(document.passages, key=lambda one: one.offset):
         gap = passage.offset - len(text)
@@ -249,7 +249,7 @@ def sentence_ends(source: ConverterInput, reading: TextReading) -> Callable[[str
 
 
 def needed_readings(documents: Sequence[InputDocument]) -> Mapping[str, str]:
-    """Return the options that documents need because they can be read in several ways, with the first way."""
+    """Return option -> proposed value, for the options that documents need because they are ambiguous."""
     marked = [mention for one in documents for part in one.passages for mention in part.mentions]
     found = {
         ("misplaced", "leave_out"): any(one.misplaced for one in documents),

@@ -104,8 +104,8 @@ def _relation(one: SequenceExample, labels: Sequence[str], negative: str | None)
 
 
 def _related_concepts(one: RelationsExample) -> Row:
-    """Return a document with its mentions and, between the first mentions of two concepts, their relations;
-    one of a concept without mentions has no place in this schema."""
+    """Return a document with its mentions and relations, each between the first mentions of its two concepts.
+    Relations of a concept without mentions are left out, because the schema relates mentions."""
     first: dict[str | None, str] = {}
     for number, entity in enumerate(one.entities, 1):
         first.setdefault(entity.id, f"{one.id}_T{number}")

@@ -1,10 +1,10 @@
 """Identifiers and documents for a dataset's sentences, from PubTator files of the same corpus.
 
 The files that papers share contain labelled words without documents and identifiers. A sentence belongs to
-the document that contains its text, blanks apart: at the place after the sentence before it, else at the only
-place where it is, alone or with the sentences after it. A sentence with other characters belongs to the
-document of the sentences around it if both are of one. A mention has the identifiers that its document gives
-to its words.
+the document that contains its text, white space apart: directly after the previous sentence, or else where it
+occurs only once, if necessary together with the next one or two sentences. A sentence that is not found
+belongs to the document of the nearest found sentences before and after it, if both are from one document. A
+mention has the identifiers that its document gives to the same words.
 """
 
 import re
@@ -26,13 +26,13 @@ _BETWEEN = re.compile(r"[|+,;]")
 """What separates identifiers: of several concepts, or of the parts of a composite one."""
 _NONE = frozenset({"", "-", "-1"})
 _BREAK = "\0"
-"""Between two documents, which no sentence crosses."""
+"""Separator of documents, so that no sentence matches across two."""
 _AHEAD = 3
-"""Sentences that together must be at one place only, if the first alone is at several."""
+"""Maximum number of consecutive sentences that are searched together, if fewer occur at several places."""
 
 
 class AnnotatedDocument(NamedTuple):
-    """A document of a PubTator file: its text and, by their words, its mentions' identifiers; no blanks."""
+    """A document of a PubTator file: text, and text of a mention -> identifiers; white space is removed."""
 
     id: str
     text: str
@@ -40,7 +40,7 @@ class AnnotatedDocument(NamedTuple):
 
 
 def read_documents(path: Path) -> Iterator[AnnotatedDocument]:
-    """Yield the documents of a PubTator file. Offsets are not read, as some of published files are wrong."""
+    """Yield the documents of a PubTator file. Offsets are not read: some published ones are wrong."""
     for block in blocks(read_lines(path)):
         name, texts = title_and_abstract(block, str(path))
         identifiers: dict[str, frozenset[str]] = {}
@@ -104,7 +104,7 @@ class _Corpus:
         return _with_gaps_filled(owners)
 
     def _place(self, texts: Sequence[str], after: int | None) -> int | None:
-        """Return where the first of some successive sentences is, at best right `after` the last one."""
+        """Return where the first of several sentences is: at `after` if possible, else at its only place."""
         if after is not None:
             start = after + self._text.startswith(_BREAK, after)
             if self._text.startswith(texts[0], start):
@@ -120,7 +120,7 @@ class _Corpus:
 
 
 def _with_gaps_filled(owners: Sequence[int | None]) -> list[int | None]:
-    """Return documents with those of sentences between two of one document filled in."""
+    """Return the documents; an unknown one between sentences of one document becomes that document."""
     before, after = accumulate(owners, _latest), accumulate(reversed(owners), _latest)
     return [one if one == other else None for one, other in zip(before, [*after][::-1], strict=True)]
 

@@ -347,7 +347,7 @@ def _parse_label(text: str, form: _Form, place: str) -> str:
 
 
 def _as_bio(labels: list[str], scheme: str, places: Sequence[str]) -> list[str]:
-    """The same mentions in BIO; BIO itself stays as it is."""
+    """Return the labels converted to BIO; labels in BIO are checked and returned unchanged."""
     if scheme == "iob2":
         for place, before, label in zip(places, ["O", *labels], labels, strict=False):
             if label[0] == "I" and before not in (label, f"B{label[1:]}"):

@@ -220,8 +220,8 @@ def _count_words(example: kinds.Example) -> int:
 
 
 def overlaps(splits: dict[str, Sequence[kinds.Example]]) -> list[dict[str, str | int | None]]:
-    """Return for each pair of splits the later one's inputs that the earlier one has, and common documents.
-    `documents` is None if documents are not marked."""
+    """Return a row for each pair of splits: `texts`, the number of inputs of the later split that occur in
+    the earlier one too, and `documents`, the number of common documents; None if documents are not marked."""
     keys = {name: [key(example) for example in examples] for name, examples in splits.items()}
     documents = {name: {e.document for e in examples} - {None} for name, examples in splits.items()}
     rows: list[dict[str, str | int | None]] = []

@@ -43,7 +43,7 @@ Types = Mapping[str, Sequence[str]]
 
 
 def read(source: ConverterInput) -> Iterator[RelationsExample]:
-    """Yield the documents of a split; an id is that of the document, and a number where it occurs again."""
+    """Yield the documents of a split with their own ids; a repeated id gets a number (`ID-2`)."""
     reading = source.options_as(DocumentReading)
     ends, met = sentence_ends(source, reading), dict[str, int]()
     for one in texts(source, reading):

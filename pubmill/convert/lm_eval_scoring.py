@@ -48,7 +48,7 @@ def mentions(doc: dict[str, Any], results: Sequence[str]) -> dict[str, Any]:
 
 
 def nested_mentions(doc: dict[str, Any], results: Sequence[str]) -> dict[str, Any]:
-    """The same; every place of the words of each mention counts."""
+    """Mentions as in `mentions`; each counts at every place of its words, also inside other mentions."""
     words, named = doc["words"], named_mentions(doc, results[0])
     found = {place for one in named for place in places(words, [one])}
     gold = [(one["first"], one["after"], one["type"]) for one in doc["mentions"]]
@@ -133,7 +133,7 @@ def gold_places(labels: Sequence[str]) -> Places:
 
 
 def places(words: Sequence[str], named: Iterable[tuple[list[str], str]]) -> Places:
-    """Return every place of named mentions, the longest first; a word belongs to one mention."""
+    """Return the sorted places of named mentions; a word belongs to one mention, and longer ones go first."""
     taken, found = set[int](), list[tuple[int, int, str]]()
     for text, kind in sorted(named, key=lambda one: -len(one[0])):
         for start in range(len(words) - len(text) + 1 if text else 0):

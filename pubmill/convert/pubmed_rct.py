@@ -19,7 +19,7 @@ MARK = "###"
 
 def read(source: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the sentences of one split; ids are `DOCUMENT-1`, `DOCUMENT-2`, ... The option `labels` lists all
-    labels. A `PubmillError` names the file and line of anything else."""
+    labels. A `PubmillError` names the file and line of anything in another form."""
     source.check_options("labels")
     labels = source.options.get("labels")
     if not isinstance(labels, list) or not labels:

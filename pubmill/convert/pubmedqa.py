@@ -27,10 +27,9 @@ FOLDS = 10
 def read(source: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the examples of a split.
 
-    Its sources are `questions` (`ori_pqal.json`) and `ground_truth` (`test_ground_truth.json`).
-
-    The contexts are joined by a space. Raises a `PubmillError` for an entry in another form, and for a test
-    set that differs from the authors' list.
+    The sources are `questions` (`ori_pqal.json`) and `ground_truth` (`test_ground_truth.json`). The contexts
+    are joined by a space. Raises a `PubmillError` for an entry in another form, and for a test set that
+    differs from the authors' list.
     """
     source.check_options()
     path = source.input("questions")

@@ -143,7 +143,7 @@ class _Row:
 
 
 def lettered(value: Any) -> dict[str, str] | None:
-    """Return texts to choose from by their letters; None for other than a list or mapping of texts."""
+    """Return letter -> text of the choices in a list or mapping; None unless these are two or more texts."""
     by_letter = dict(zip(ascii_uppercase, value, strict=False)) if isinstance(value, list) else value
     if not isinstance(by_letter, dict) or len(by_letter) < 2 or len(by_letter) < len(value):
         return None
@@ -173,7 +173,7 @@ def sequence(source: ConverterInput) -> Iterator[kinds.SequenceExample]:
 
 
 def _chosen(row: _Row, choices: Mapping[str, str], labels: Mapping[str, str]) -> str:
-    """Return the label of a row; the letter of the choice whose text it is."""
+    """Return the label of a row; if the row has the text of a choice instead, the letter of that choice."""
     value = row.value("label")
     same = [letter for letter, text in choices.items() if text == one_line(value)]
     label = value if value in labels or len(same) != 1 else same[0]

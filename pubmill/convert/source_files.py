@@ -123,8 +123,8 @@ def for_split(options: Mapping[str, Any], split: str) -> dict[str, Any]:
 def check_id(text: str, where: str) -> str:
     """Return the id of an example or question, after a check that it may be shown.
 
-    Ids occur in messages, tables and predictions, so for a licensed dataset they must be identifiers; a
-    `PubmillError` names the position of others.
+    Ids occur in messages, tables and predictions, so for a licensed dataset they must be identifiers. A
+    `PubmillError` for any other text names its position.
     """
     if withheld() and not is_identifier(text):
         raise PubmillError(
@@ -165,7 +165,7 @@ def check_no_mark(content: bytes, where: str) -> None:
 
 
 class JsonModel(BaseModel):
-    """Base class for parts of a file: required keys. Other keys are allowed, but values are not converted."""
+    """Base class of models of JSON: undeclared keys are ignored, and values of other types are errors."""
 
     model_config = ConfigDict(strict=True, frozen=True)
 

@@ -23,8 +23,8 @@ def read_articles(
 ) -> Iterator[Document]:
     """Yield the articles of the archive `path` as documents; `left_out` counts elements left out, by tag.
 
-    An article without XML has neither title nor text. Nor has an article listed in `unreadable` (`PMC7.1`),
-    which gets the flag of that name. Raises `PubmillError` for any other article that cannot be read, and for
+    Articles without XML, and those listed in `unreadable` (`PMC7.1`), have neither title nor text; the listed
+    ones get the flag `unreadable`. Raises `PubmillError` for any other article that cannot be read, and for
     listed articles that the archive lacks.
     """
     read: Reader = ArticleReader() if parser == "pubmed_parser" else JatsReader(leave_out, left_out)

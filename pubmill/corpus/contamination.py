@@ -4,9 +4,9 @@ A text is identified by its PMID, if its dataset has PMIDs, and by its words: a 
 has at least half of the text's 13-grams of words. Brown et al. (2020), "Language models are few-shot
 learners", appendix C, compare 13-grams of words without case and punctuation, and count one common 13-gram
 as a match. Medical prose has common phrases ("data collection and analysis: two authors independently
-assessed ..."), so half of them must be in one document here. They use down to 8 words for short texts; here a
-text under 13 words is reported as `too_short`, because the runs of 8 to 12 words that are found in abstracts
-are mostly common phrases ("a double-blind, placebo-controlled, cross-over study").
+assessed ..."), so half of them must be in one document here. Brown et al. use n-grams of down to 8 words for
+short texts; here a text under 13 words is reported as `too_short`, because the runs of 8 to 12 words that are
+found in abstracts are mostly common phrases ("a double-blind, placebo-controlled, cross-over study").
 
 No text of a dataset is ever written: the index contains hashes, reports contain ids and counts.
 """
@@ -185,7 +185,7 @@ class EvaluationTexts:
         return [Match(n, n in by_pmid, n in by_words) for n in sorted(by_pmid | by_words)]
 
     def _contained_texts(self, runs: Hashes) -> set[int]:
-        """Return the texts of which enough n-grams are among these; repeated n-grams count once."""
+        """Return the indices of texts with at least `SHARE` of their distinct n-grams among `runs`."""
         if not len(self._runs):
             return set()
         places = np.searchsorted(self._runs, runs)

@@ -39,7 +39,7 @@ def find_in_parts(parts: Iterable[Path], index: Path, output: Path, version: str
 
 
 def _known_matches(path: Path, made_with: list[str]) -> dict[str, PartMatches]:
-    """Return the matches in an earlier output by the digest of the part; none if it is not to be used."""
+    """Return an earlier output's matches by SHA-256 of the part; {} if it is missing, damaged or outdated."""
     try:
         stored = read_json(path) if path.is_file() else {}
     except PubmillError:  # damaged, and about to be replaced
@@ -63,8 +63,8 @@ def _read_documents(part: Path) -> Iterator[tuple[str, str, str]]:
 
 
 class SplitReport(TypedDict):
-    """Texts of a split that are in the corpus. `found_by_pmid`: null if no text has a PMID; `share`: of the
-    texts found; `ids`: examples with a found text; `documents`: those of the corpus that contain one."""
+    """Texts of a split that are in the corpus. `found_by_pmid`: null if no text has a PMID; `share`: found
+    texts divided by all; `ids`: examples with a found text; `documents`: corpus documents that have one."""
 
     texts: int
     too_short: int

@@ -15,7 +15,7 @@ from pubmill.storage.parquet import open_parquet
 
 
 def documents_in(files: Iterable[Path]) -> set[str]:
-    """Return the documents that the rows of files of examples, or of their identifiers, name."""
+    """Return the ids (`document`) that occur in the rows of files of examples or of their identifiers."""
     return {str(row["document"]) for file in files for row in read_jsonl_gz(file) if row.get("document")}
 
 
@@ -37,9 +37,8 @@ def wanted_rows(shard: Path, column: str, wanted: pa.Array, columns: Sequence[st
 
 
 def years_of(sources: Sequence[Sequence[Path]], pmids: Iterable[str]) -> dict[str, int]:
-    """Return the years of the documents with these PMIDs; those without a year are left out. `sources`: the
-    parsed shards of each source, in the order of authority; within a source, a later shard replaces what an
-    earlier one says of a document."""
+    """Return PMID -> year of publication; documents without a year are left out. `sources`: the parsed shards
+    of each source, highest authority first; within a source, a later shard overrides an earlier one."""
     wanted = pa.array(sorted(set(pmids)), pa.string())
     years: dict[str, int] = {}
     for shards in reversed(sources):
@@ -65,7 +64,7 @@ class Notice(TypedDict):
 
 
 class NoticeList(TypedDict):
-    """The number of a dataset's documents, of those that the sources have, and those with a notice."""
+    """The number of a dataset's documents, the number `found` in the sources, and the notices on them."""
 
     documents: int
     found: int

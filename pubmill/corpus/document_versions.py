@@ -8,8 +8,8 @@ NLM's rules (Technical Bulletin 2012 Jan-Feb;(384):e6, and the loading order of 
 - Only the highest of the remaining versions is the citation that PubMed shows.
 
 The order of sources in the spec is their priority: an id found in one hides the same id in later sources.
-A deletion applies within its source only. Of two states of the sources, such as before and after an update,
-only documents of which a record is in one state alone are compared: the work is in proportion to the change.
+A deletion applies within its source only. `changes` compares two states of the sources, such as before and
+after an update, and judges only documents with a record that is in just one of them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -101,7 +101,7 @@ KINDS = ("new", "reappeared", "revised", "retracted", "deleted")
 Shards = Mapping[Path, int]
 """Parsed shards with the ranks of their sources, 0 for the one with the most authority."""
 
-# A document is retracted if it is now and was not before; else it is revised if another record is current.
+# `retracted`: retracted after and not before; `revised`: else, if another record is current than before.
 _CHANGES = """
 WITH events AS (
     SELECT shards.source, shards.before, shards.after, rows.id, rows.version, rows.deleted,

@@ -106,7 +106,7 @@ class JatsReader:
             **dict.fromkeys((*NEVER, *self._chosen), self._drop_content),
         }
         if "table" in self._chosen:
-            for cell in CELLS:  # many, and all of them in what is emptied
+            for cell in CELLS:  # many, and all inside tables, which are emptied
                 del self._marks[cell]
 
     def __call__(self, data: bytes, facts: ArticleMetadata, where: str) -> Document:

@@ -155,10 +155,10 @@ def write_locked(
     """Write which citations are in the lock, in the form of `write_latest`; reject others as `not_in_lock`.
 
     A locked citation is kept even if a later file revises or deletes it. `report` (JSON) counts the locked
-    documents that were found exactly, changed (the id with another version or date) or gone (the id in no
-    file), with samples, and lists the locked files that are not among those behind the shards, by SHA-256,
-    with what is lost of each; `differences` (Parquet) lists all documents that are not exact, with the
-    version and date found.
+    documents that are exact, changed (found with another version or date only) or gone (found in no shard),
+    with samples of ids. It lists the locked source files from which no shard was parsed, by SHA-256, with the
+    numbers of their documents that are changed or gone. `differences` (Parquet) lists all documents that are
+    not exact, with the version and date found.
     """
     files = read_files(lock)
     with writing(path) as temporary, writing(differences) as listed, merging(path) as connection:
@@ -203,8 +203,8 @@ def _lock_report(
 def _absent_files(
     connection: DuckDBPyConnection, files: list[SourceFile], differences: Path, present: set[str]
 ) -> Iterator[dict[str, object]]:
-    """Yield the locked files that are not present, each with its documents: all, changed and gone. The
-    numbers are null if the lock names no file of a document."""
+    """Yield the locked files whose SHA-256 is not in `present`, each with the numbers of its documents: all,
+    changed and gone; null if the lock does not name the files of documents (pubmill 0.1)."""
     query = """
     SELECT file, count(*), count(*) FILTER (status = 'changed'), count(*) FILTER (status = 'gone')
     FROM locked LEFT JOIN (SELECT id, status FROM read_parquet(?)) USING (id) GROUP BY file
@@ -218,7 +218,7 @@ def _absent_files(
 
 
 class LockDifferences(NamedTuple):
-    """Totals of two locks by name, documents by kind (number, first ids), and files that only one has."""
+    """Two locks' totals by name, differing documents by kind (number, first ids), files in only one lock."""
 
     totals: dict[str, tuple[object, object]]
     documents: dict[str, tuple[int, tuple[str, ...]]]

@@ -6,10 +6,10 @@ the elements of NLM's DTD in their order, up to `</MedlineCitation>`, with their
 
 The result is exact: in well-formed XML that consists only of elements and text (no comment, processing
 instruction or CDATA section) each `<` begins a tag, and the pattern allows no other tags. It spells out every
-tag except those inside elements that are skipped; such an element may contain no tag of its own name, so the
-first end tag of that name is its own. After the match, no tag of a citation
-or an article follows. No attribute that the pattern allows declares a namespace, and no end tag contains
-white space. A citation that does not match is parsed into a tree, which reports any errors.
+tag except those inside skipped elements; a skipped element may contain no tag of its own name, so the first
+end tag of that name closes it. After the match, `MedlineCitation` and `PubmedArticle` must not occur again.
+No attribute that the pattern allows declares a namespace, and no end tag contains white space. A citation
+that does not match is parsed into a tree, which reports any errors.
 """
 
 import re
@@ -100,7 +100,7 @@ _LISTED = re.compile(rb">([^<]*+)</")
 
 class Check:
     """A parser target that builds nothing, so that the parser only checks that content is well-formed. The
-    parser must not remove comments and processing instructions; it returns whether there were none."""
+    parser must keep comments and processing instructions; its result is whether the content has none."""
 
     other = False
 

@@ -32,7 +32,7 @@ MARKS: dict[str, frozenset[str]] = {
 }  # fmt: skip
 """Flag of a document -> publication types of PubMed, types of JATS, and kinds of corrections that give it."""
 STANDING = ("retracted", "concern", "erratum", "republished")
-"""Flags of a document that a later notice is about; the others are of the notices themselves."""
+"""Flags of documents that are the subject of a later notice; the other flags mark the notices."""
 
 CITED = "Cites"
 """The kind of a reference, which older files list among the corrections."""

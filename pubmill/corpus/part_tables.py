@@ -19,8 +19,8 @@ PARTS_OF_BLOCK = 100  # the outputs of one job of rule `divide_by_part`
 
 
 def divide_by_part(table: Path, first: int, outputs: Sequence[Path], parts: int = 1) -> None:
-    """Write the rows of each part of a table, from part `first` on, or those of `parts` parts to each output.
-    Parts whose rows did not change keep their bytes, so that only the jobs of the others run again."""
+    """Write the rows of a table to `outputs`: those of the next `parts` parts to each, from part `first` on.
+    Outputs whose rows did not change keep their bytes, so that only the jobs of the others run again."""
     firsts = range(first, first + parts * len(outputs) + 1, parts)
     rows = _rows_of_parts(table, first, firsts[-1], "find the latest versions and the duplicates first")
     bounds = np.searchsorted(rows["shard"].to_numpy(), firsts)

@@ -44,7 +44,7 @@ SCHEMA = pa.schema(
     ]
 )
 PAIRED = ("sections", "body", "corrections")
-"""Columns of lists of two texts."""
+"""Columns that contain lists of pairs of texts."""
 ROWS_PER_GROUP = 2048
 CHARACTERS_PER_GROUP = 8_000_000
 
@@ -65,12 +65,12 @@ class Document(NamedTuple):
     """One citation or text, or (`deleted`) the notice that a version of a citation is withdrawn.
 
     `date` is the day of the last revision (YYYY-MM-DD, or as much of it as the source gives),
-    `published` the year; "" where unknown. `pmid` is the document's number in PubMed, both
+    `published` the year of publication; "" where unknown. `pmid` is the document's number in PubMed, both
     for citations and for articles; "" if it has none.
     `sections` are (label, text) of the abstract, or of the whole text if it has no abstract; a missing label
     is "". `body` are an article's other sections; paragraphs are lines of a text.
     `flags` are marks of the source in addition to the types (`retracted`, `manuscript`). `corrections` are
-    (kind, PMID of the other document or "") of notices about it and of what it is a notice about, as in
+    (kind, PMID or "") of notices about this document, and of documents that it is a notice about; see
     `pubmill.corpus.notices`.
     """
 

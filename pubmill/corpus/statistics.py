@@ -71,8 +71,8 @@ class _Tally:
             self.samples[reason] = (self.samples.get(reason, []) + ids)[:SAMPLES]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the statistics by name: the counts of `TOTALS`, by reason of rejection, and of the selected
-        documents by year and by flag. `day` is that of the last revision of one of them."""
+        """Return the statistics: `TOTALS`, rejected citations by reason, with samples of ids, and selected
+        documents by year and by flag. `day` is the latest day of revision of a selected document."""
         counted = {"rejected": self.rejected, "years": self.years, "flags": self.flags}
         counts = {name: dict(count) for name, count in counted.items()}
         return {**self.totals, **counts, "samples": self.samples, "day": self.day}

@@ -1,4 +1,4 @@
-"""XML parsing of untrusted input, of which nothing is expanded, fetched or run, and of PMC's articles."""
+"""Parsing of untrusted XML, without entities, network and DTD, and of PMC's articles."""
 
 import re
 from typing import Any, cast
@@ -66,10 +66,10 @@ def parse(data: bytes, where: str) -> etree._Element:
 def _without_back(data: bytes) -> etree._Element | None:
     """Return the root without its `back`, a third of an article and never text; None if that fails.
 
-    An empty element replaces it. If that element is there after parsing, the tag was in no comment or CDATA;
-    and because neither another `back` nor CDATA precedes the end tag, the end tag belongs to it. Malformed
-    XML inside `back` therefore goes unnoticed: no other text depends on it, a download is checked by its md5,
-    and a parser that only checks it would cost a sixth of the speed.
+    An empty element replaces `back`. If that element is in the tree, the start tag was not in a comment or
+    CDATA; and as neither another `back` nor CDATA precedes the end tag, both tags enclose one `back`.
+    Malformed XML inside `back` therefore goes unnoticed: no other text depends on it, a download is checked
+    by its md5, and a parser that only checks it would cost a sixth of the speed.
     """
     match = _BACK.search(data)
     if match is None:

@@ -32,8 +32,8 @@ def dummies(text: str, entities: Sequence[Entity], types: Mapping[str, str], ove
     Each `{}` of `overlap` becomes the word of one of these mentions' dummies, in the entities' order:
     `@{}-{}$` becomes `@GENE-DRUG$`. Mentions that only touch do not overlap.
 
-    Raises a `PubmillError` for an entity type without a dummy, and if the number of overlapping mentions does
-    not match that of the `{}` in `overlap`.
+    Raises a `PubmillError` for an entity type without a dummy, and if `overlap` has `{}`, but not one
+    for each of the overlapping mentions.
     """
     others = sorted({entity.type for entity in entities} - types.keys())
     if others:

@@ -74,7 +74,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokensExample(Example):
-    """One sentence with one BIO label per word, derived from `layers`, which have one integer per word."""
+    """One sentence with one BIO label per word. `layers`: name -> one integer per word, as in EBM-NLP."""
 
     words: list[str]
     labels: list[str]
@@ -191,7 +191,7 @@ class MentionsExample(Example):
 
     @property
     def spans(self) -> list[tuple[int, int, str]]:
-        """The mentions as predictions have them."""
+        """The mentions as (first word, word after the last, type), as in predictions."""
         return [(one.first, one.after, one.type) for one in self.mentions]
 
     def fault(self) -> str | None:
@@ -277,7 +277,7 @@ def read_examples(path: Path, kind: type[Kind]) -> Iterator[Kind]:
 
 
 def kept_examples(path: Path, kind: type[Kind]) -> tuple[Kind, ...]:
-    """Return the examples of a split, read once while the file is the same and no other one is asked for."""
+    """Return the examples of a split; the last split is cached until its file changes or another is read."""
     status, hashable = path.stat(), cast(Any, kind)
     examples: tuple[Kind, ...] = _kept_examples(path, hashable, status.st_size, status.st_mtime_ns)
     return examples

@@ -13,7 +13,7 @@ from pubmill.recipes.datasets import Glosses
 from pubmill.recipes.finetuning import Dummies
 
 NOTHING = "none"
-"""The answer that prompts ask for where there is nothing to be said."""
+"""The answer that prompts request if nothing is annotated."""
 MARKS = (("[E1] ", " [/E1]"), ("[E2] ", " [/E2]"))
 """Marks around the arguments of a relation, in inputs and prompts."""
 
@@ -21,7 +21,7 @@ UNSAID = {
     "relation": "the relation that the text states between them",
     "classification": "what the text is about",
 }
-"""Task -> what is annotated in a dataset without glosses; mentions: those of its types."""
+"""Task -> what is annotated in a dataset without glosses; for other tasks, its `mentions` or labels."""
 TYPES = "Write the type and a colon before each mention; the types are {labels}. "
 """Stands in prompts for mentions of several types."""
 PLACES = ("annotated", "types", "labels", "words", "text", "text_pair", "dummies", "question", "context")
@@ -54,8 +54,8 @@ class Worded(Protocol):
 
 
 def published_template(file: Path, place: str, template: str) -> str:
-    """Return a published prompt with a template of the input at its place for that. Raises a `PubmillError`
-    if the place does not stand there exactly once."""
+    """Return the published prompt of a file, with the string `place` replaced by `template`, which has the
+    input. Raises a `PubmillError` unless `place` occurs exactly once."""
     text = file.read_text(encoding="utf-8-sig")
     if text.count(place) != 1:
         raise PubmillError(

@@ -16,7 +16,7 @@ from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 from pubmill.errors import PubmillError
 
 _PLAIN_STOP = re.compile(r"([A-Za-z]{2,})\. +[A-Za-z0-9]")
-# Punkt looks for the end of a sentence only here
+# the only places where Punkt looks for the end of a sentence
 _MAY_END = re.compile("[.?!][^A-Za-z0-9]")
 
 FOLDER = "punkt_tab/english"
@@ -44,7 +44,7 @@ def _read_table(tables: zipfile.ZipFile, archive: Path, name: str) -> StringIO:
     if size > LARGEST_TABLE:
         raise PubmillError(f"{archive}: {FOLDER}/{name} has {size} bytes; no table is that large")
     with tables.open(f"{FOLDER}/{name}") as table:
-        content = table.read(size + 1)  # to its end, where the checksum is compared
+        content = table.read(size + 1)  # up to its end, so that the checksum is verified
     return StringIO(content.decode("utf-8"), newline=None)
 
 

@@ -78,9 +78,9 @@ def gold_subwords(label: str, subwords: int) -> list[str]:
 
 
 def subword_mentions(words: Sequence[Sequence[str]]) -> list[Mention]:
-    """Return the mentions of the subwords of a sentence, as places of subwords. X continues what stands
-    before it, a mention or O; as the label of a word's first subword it is O. A word without a subword counts
-    as one with the label O."""
+    """Return the mentions of a sentence in indices of subwords; `words`: the labels of each word's subwords.
+    X continues the label before it, a mention or O; on a word's first subword it counts as O. A word without
+    subwords counts as one subword with the label O."""
     continued: list[str] = []
     for subwords in words:
         continued.append(word_label(subwords))

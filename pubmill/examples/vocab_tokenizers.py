@@ -15,9 +15,9 @@ ASCII_WORD = re.compile("[A-Za-z0-9]+|[^A-Za-z0-9]")
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:
-    """The folder's tokenizer without truncation and padding, special tokens off. "[SEP]" in a text
-    (somatosensory evoked potentials) is encoded as text, as in BERT's own pretraining programs, not as the
-    special token. Raises `PubmillError` where there is none."""
+    """Return the folder's tokenizer, without truncation and padding. "[SEP]" in a text (somatosensory evoked
+    potentials) is encoded as text, as in BERT's own pretraining programs, not as the special token. Raises a
+    `PubmillError` if the folder has no readable tokenizer."""
     path = folder / "tokenizer.json"
     read_json(path)
     try:

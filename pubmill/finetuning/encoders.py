@@ -30,18 +30,18 @@ DROPOUTS = (
 ).split()
 """Configuration keys of encoders for the dropout of gu2020 section 6.2; each encoder has some of them."""
 UNLIMITED = 2**31
-"""Number of tokens that no input has."""
+"""Input length of an encoder without a limit (T5): longer than any input."""
 READ_PADDING = ("fnet", "convbert", "funnel", "nystromformer", "yoso", "cpmant")
 """Types of encoders whose encodings depend on padding."""
 NEXT_SENTENCE = ("bert", "megatron-bert")
-"""Types of encoders whose pooler is pretrained with them."""
+"""Types of encoders whose pooler is pretrained, by next-sentence prediction."""
 
 
 def load_encoder_tokenizer(folder: Path, words: bool = False) -> "PreTrainedTokenizerBase":
-    """Return the model folder's own fast tokenizer; with `words`, for words that are read as in a sentence.
+    """Return the model folder's own fast tokenizer; with `words`, set up for words given one by one.
 
-    With `words`, byte-level BPE (RoBERTa, ModernBERT) treats every word, including a sentence's first, as
-    preceded by a space. Other tokenizers are not changed; `Reader` gives them words with or without a space.
+    With `words`, byte-level BPE (RoBERTa, ModernBERT) reads every word, including a sentence's first, as if a
+    space preceded it. Other tokenizers are not changed; `Reader` adds the space to each word if they need it.
     """
     from transformers import AutoTokenizer
 
@@ -70,8 +70,8 @@ def load_encoder(folder: Path, dropout: float, device: torch.device) -> "PreTrai
 def load_encoder_and_pooler(
     folder: Path, dropout: float, device: torch.device
 ) -> tuple["PreTrainedModel", torch.nn.Linear | None]:
-    """Return the encoder, and the layer that learnt next-sentence prediction, as `read_encoder` reads them.
-    It is for the device, but still on the processor: new weights are drawn equally for every device."""
+    """Return the results of `read_encoder`, with attention chosen for `device`. Both remain on the CPU, where
+    new weights (of a head) are drawn, so that they are equal for every device."""
     read: tuple[Any, torch.nn.Linear | None] = take(read_encoder, folder, dropout)
     encoder, pooler = read
     if device.type == "cpu":
@@ -82,8 +82,8 @@ def load_encoder_and_pooler(
 
 
 def read_encoder(folder: Path, dropout: float) -> tuple["PreTrainedModel", torch.nn.Linear | None]:
-    """Return the encoder, in float32, and the layer that learnt next-sentence prediction on the first token,
-    with tanh after it; None if the folder has none (RoBERTa's files may have an untrained one)."""
+    """Return the encoder, in float32 and without pooler, and its pooler's linear layer if that learnt
+    next-sentence prediction; else None (no pooler, or maybe an untrained one, as in RoBERTa's files)."""
     from transformers import AutoConfig
     from transformers.utils import logging as transformers_logging
 
@@ -140,11 +140,11 @@ def encoding_size(encoder: "PreTrainedModel") -> int:
 
 
 def fixed_width(encoder: "PreTrainedModel", longest: int) -> int | None:
-    """Return the one width that all inputs of at most `longest` tokens are padded to, for encoders that read
-    padding or no other width; None for all others.
+    """Return the width to which all batches must be padded; None if it may vary. It is `longest` for encoders
+    whose encodings depend on padding, and the configured length for axial positions (Reformer).
 
-    FNet and Funnel mix all positions, and ConvBERT and Nystromformer convolve over them, so that an input in
-    another batch would have other encodings. Axial positions (Reformer) fix the width.
+    FNet and Funnel mix all positions, and ConvBERT and Nystromformer convolve over them, so that an input's
+    encodings would depend on the other inputs of its batch.
     """
     config: Any = encoder.config
     if config.model_type == "reformer" and config.axial_pos_embds:
@@ -216,12 +216,12 @@ def possible_precision(config: Any, wanted: Precision) -> Precision:
 
 
 def attention_mask(encoder: "PreTrainedModel", mask: Tensor) -> Tensor:
-    """Return the mask (inputs x tokens) in the form that fused attention reads: 0 at tokens, else -infinity.
+    """Return the mask for fused attention, inputs x 1 x 1 x tokens: 0 at tokens, -infinity at padding.
 
     transformers would ask the GPU whether any token is masked, so the host would wait for it at each batch,
-    and PyTorch would convert a mask of booleans in every layer. The form is unchanged for encoders with local
-    attention and for decoders, which need masks of their own, for LayoutLM, whose code adds two dimensions to
-    any mask, and without fused attention.
+    and PyTorch would convert a mask of booleans in every layer. `mask` (inputs x tokens) is returned
+    unchanged without fused attention, for encoders with local attention and decoders, which need masks of
+    their own, and for LayoutLM, whose code adds two dimensions to any mask.
     """
     config = encoder.config
     fused = config._attn_implementation == "sdpa" and getattr(config, "local_attention", None) is None

@@ -69,9 +69,9 @@ class Layers(nn.Module):
 
 
 class PoolerLayers(nn.Module):
-    """A layer of the encoder's width with tanh, dropout and a linear layer: transformers' head for texts. The
-    first layer is new, with dropout before it, as after RoBERTa; or, without dropout, the pooler of an
-    encoder that learnt next-sentence prediction, as after BERT (`start_from`)."""
+    """transformers' head for texts: a layer of the encoder's width with tanh, dropout and a linear layer. The
+    first layer is new, with dropout before it, as in RoBERTa; or `start_from` replaces it by the pooler of an
+    encoder that learnt next-sentence prediction, without that dropout, as in BERT."""
 
     def __init__(self, width: int, outputs: int, recipe: FinetuningRecipe) -> None:
         super().__init__()
@@ -101,8 +101,8 @@ def linear(before: int, after: int) -> nn.Linear:
 
 
 class Concatenated(nn.Module):
-    """Head on the concatenated encodings of an instance's `each` mentions. If a batch has groups, the
-    encodings of each group are pooled to one first."""
+    """Head on the concatenated encodings of the mentions of an instance; `each`: their number. With
+    `pooling`, the encodings of each mention (a group of the batch) are first pooled to one."""
 
     def __init__(self, each: int, pooling: Literal["max", "average"] | None, layers: nn.Module) -> None:
         super().__init__()
@@ -159,7 +159,7 @@ class BiLstm(nn.Module):
         return scores
 
     def read(self, states: Tensor, last: Tensor, places: Rows) -> Tensor:
-        """Return the states to be scored: one at each encoding; rows as in `places`."""
+        """Return the states that are scored (rows x 2 size): those at all encodings."""
         return states
 
 
@@ -233,8 +233,8 @@ class LinearChain(nn.Module):
         return torch.stack(path[::-1], 1).flatten().index_select(0, layout.rows)
 
     def marginals(self, scores: Tensor, counts: Sequence[int]) -> Tensor:
-        """Return the probability of every label of each row over all labellings of its instance: the gradient
-        of the logarithm of their sum."""
+        """Return the marginal probability of each label at each row (rows x labels): the gradient of the log
+        partition function with respect to the scores."""
         with torch.inference_mode(False), torch.enable_grad():
             given = scores.detach().float().clone().requires_grad_()
             total = self._partitions(given, _Layout(counts, given.device)).sum()

@@ -1,6 +1,6 @@
 """Inputs of an encoder: instances, padded batches of them, and the sampling of batches.
 
-It pads little, and gives the same batches for the same seed.
+Inputs of a batch have similar lengths, so that padding is short. Equal seeds give equal batches.
 """
 
 from collections import Counter

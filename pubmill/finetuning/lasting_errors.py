@@ -12,9 +12,9 @@ from pubmill.errors import PubmillError, StopRequestedError
 LONGEST = 300
 PASSING = (MemoryError, ImportError, StopRequestedError, torch.OutOfMemoryError)
 MACHINE = ("out of memory", "can't allocate memory", "cuda error", "cudnn", "cublas", "nccl", "no space left")
-"""Parts of messages on the machine: its memory, its disk, its GPUs."""
+"""Parts of error messages that concern the machine: its memory, disk or GPUs."""
 BAD_INDEX = "device-side assert"
-"""Part of a GPU's message on an id beyond a table's rows, which is no fault of the GPU."""
+"""Part of CUDA's message on an index out of range, which is no fault of the machine."""
 
 
 class TrainingFailedError(PubmillError):
@@ -36,8 +36,8 @@ def lasting_errors(public: bool) -> Iterator[None]:
 
 
 def is_lasting(error: Exception) -> bool:
-    """Return whether the same training would end in this error again. It would if pubmill, transformers or
-    PyTorch refuse something. Faults of memory, disk and GPU, and missing libraries, may pass."""
+    """Return whether repeating the same training would raise this error again. Errors of memory, disk and
+    GPU, missing libraries and requests to stop may not recur; all others would."""
     if isinstance(error, OSError):
         return error.errno is None  # not by the system: transformers refuses a folder
     text = str(error).lower()

@@ -43,8 +43,8 @@ def choose_device() -> torch.device:
 def make_reader(
     recipe: FinetuningRecipe, tokenizer: "PreTrainedTokenizerBase", encoder: "PreTrainedModel"
 ) -> Reader:
-    """Return the reader for an encoder, which may be shorter than the recipe allows. Raises a `PubmillError`
-    if the recipe leaves the length to an encoder whose positions have no limit."""
+    """Return the reader for an encoder, with the smaller of the recipe's and the encoder's maximum length.
+    Raises a `PubmillError` if the recipe leaves the length to an encoder whose positions have no limit."""
     segments = recipe.segments if encoders.has_segments(encoder) else "none"
     longest = encoders.longest_input(encoder)
     if recipe.max_length is None and longest == encoders.UNLIMITED:
@@ -78,9 +78,9 @@ ON_TENSOR_CORES = Execution(weights="bfloat16", graphs=True, width=16, predictio
 
 
 def choose_execution(device: torch.device, precision: str) -> Execution:
-    """Return the fastest way that the device has. GPUs without bfloat16 (V100), and recipes that require
-    float16 or float32, compute step by step with the optimiser's own weights, like processors: scaled losses
-    make an update depend on values on the host."""
+    """Return the fastest execution for a device and precision. Only GPUs that compute in bfloat16 use a copy
+    of the weights and CUDA graphs; others compute step by step with the optimiser's weights, like processors.
+    In float16, for example, scaled losses make an update depend on values on the host."""
     if device.type != "cuda":
         return PLAIN
     return ON_TENSOR_CORES if precision == "bfloat16" else ON_GPU

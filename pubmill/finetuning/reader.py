@@ -38,9 +38,9 @@ class Frame:
 
 
 class Reader:
-    """A tokenizer, a model's maximum length, whether its segment ids distinguish two texts, and whether words
-    that are given one by one are read as in a sentence (`spaced`) or each `alone`. `causal`: the model is a
-    decoder, so that only the last subword of a word or an input has seen all of it."""
+    """A model's tokenizer and maximum input length. `segments`: whether segment ids distinguish two texts.
+    `words`: whether words given one by one are read as in a sentence (`spaced`) or each `alone`. `causal`:
+    the model is a decoder, so that only the last subword of a word or an input has seen all of it."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Reader:
         return len(ids) - 1 if self.causal or not self.one.before else 0
 
     def room(self, pair: bool) -> int:
-        """Return the number of subwords of an input without its special tokens."""
+        """Return how many subwords fit into an input beside its special tokens; `pair`: of two texts."""
         frame = self.two if pair else self.one
         special = len(frame.before) + len(frame.after) + (len(frame.between) if pair else 0)
         return self.max_length - special
@@ -97,8 +97,8 @@ class Reader:
 
     @cached_property
     def _space(self) -> str:
-        """The text before each word: nothing for tokenizers that separate words by themselves (WordPiece,
-        SentencePiece), a space for those that read it as a part of the word. The same for all texts."""
+        """The text before each word, by a test with `PROBE`: nothing for tokenizers that separate words
+        themselves (WordPiece, SentencePiece), a space for those that read it as a part of the word."""
         if self._words == "alone":
             return ""
         return min(("", " "), key=lambda space: len(self._misread_after(space, [PROBE])))
@@ -134,9 +134,9 @@ class Reader:
         return encoded
 
     def framed(self, first: list[int], second: list[int] | None = None) -> tuple[list[int], list[int] | None]:
-        """Return the ids of one or two texts with special tokens, and the segment ids if there are any. The
-        first text begins at `len(one.before)` or `len(two.before)`, the second one at that + len(first) +
-        `len(two.between)`."""
+        """Return the ids of one or two texts with special tokens, and the segment ids if there are any. A
+        single text begins at `len(one.before)`; of two, the first begins at `len(two.before)`, and the second
+        at `len(two.before) + len(first) + len(two.between)`."""
         frame = self.one if second is None else self.two
         front = frame.before + first
         back = frame.after if second is None else frame.between + second + frame.after
@@ -170,7 +170,7 @@ def _frame(tokenizer: "PreTrainedTokenizerBase", pair: bool) -> Frame:
     second = [place for place in real if sequence[place] == 1]
     last = (second or first)[-1]
     types = encoded["token_type_ids"]
-    # Tokenizers of decoders add no end; a later token of the text would stand for it.
+    # Decoders' tokenizers add no end token; without it, the text's last subword would represent the input.
     end = [] if tokenizer.sep_token is not None else [int(tokenizer.eos_token_id)]
     return Frame(
         before=ids[: first[0]],

@@ -63,12 +63,12 @@ Step = Callable[[Batch, Tensor], Tensor]
 
 
 class RecordedSteps:
-    """The steps of all shapes so far.
+    """Recorded training steps, one for each combination of tensor shapes so far.
 
-    The first step with a shape is done as usual, which also prepares the libraries; the second is recorded.
-    `graphs`: graphs of each step, 1 or 2; 0 after a recording that failed, because CUDA may refuse further
-    ones: all steps are then done as usual. `refused`: the reason. Too little memory is not one: the error is
-    raised, and the step is recorded again with a smaller batch.
+    The first step with certain shapes runs as usual, which also prepares the libraries; the second is
+    recorded. `graphs`: graphs per step, 1 or 2; 0 after a recording failed, because CUDA may refuse others
+    too: all further steps then run as usual. `refused`: why it failed. Too little memory is no such failure:
+    the error is raised, and the step is recorded again with a smaller batch.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""The process that forks for the fine-tunings of a run: it loads torch, a model and its data once.
+"""Fork server for the fine-tunings of a run: one process loads torch, a model and its data once.
 
-A fork takes what is loaded in place of loading it.
+Each fine-tuning runs in a fork of this process and uses the loaded objects.
 """
 
 import os
@@ -23,9 +23,9 @@ ENVIRONMENT = {
 
 
 def in_forks(main: Callable[[], None], load: Callable[[], None]) -> Callable[[], None]:
-    """Return a program that calls `main`: in a fork of a process like this, if the environment names one.
-    With `--serve NUMBER` it is that process, at the listening socket NUMBER; `load` loads what `main` needs
-    with the same arguments."""
+    """Return a program that runs `main` in a fork of the server that the environment names, or directly if
+    none answers. With the arguments `--serve NUMBER`, the program itself is a fork server, at the listening
+    socket NUMBER; before it forks, `load` loads what `main` needs with the same arguments."""
 
     def start() -> None:
         if sys.argv[1:2] == ["--serve"]:
@@ -38,7 +38,7 @@ def in_forks(main: Callable[[], None], load: Callable[[], None]) -> Callable[[],
 
 
 def _serve(number: int, load: Callable[[], None]) -> None:
-    """Serve; return in a fork, whose arguments are those of its caller."""
+    """Run as fork server; return only in a fork, which has the arguments of its caller."""
     threads = [0]
     os.environ |= ENVIRONMENT
     request = serve(number, lambda request: _load(request, load, threads))
@@ -71,7 +71,7 @@ def preload(loads: Iterable[Load]) -> None:
 
 
 def take(function: Callable[..., Loaded], path: Path, *arguments: Any) -> Loaded:
-    """Return `function(path, *arguments)`; once, what was loaded before, if the files are unchanged."""
+    """Return `function(path, *arguments)`, or once its preloaded result if the files have not changed."""
     loaded: Loaded | None = _LOADED.pop(_key(function, path, arguments), None)
     return function(path, *arguments) if loaded is None else loaded
 

@@ -47,7 +47,7 @@ HEAD_SETTINGS = ("task", "head", "head_sizes", "pooling", "crf")
 STANDARD = {"tokens": "AutoModelForTokenClassification", "span": "AutoModelForQuestionAnswering"}
 """Kind of task -> transformers' class with a linear layer on each token."""
 TOLERANCE = 1e-4
-"""Largest difference between scores of transformers' class and ours, whose products have other shapes."""
+"""Largest difference between scores of transformers' class and ours, due to other shapes of products."""
 
 
 class TaskModelFacts(TypedDict):
@@ -60,8 +60,8 @@ class TaskModelFacts(TypedDict):
 
 
 def keep(folder: Path, task: Task[Any], model: TaskModel, report: TrainingReport, dataset: Path) -> None:
-    """Write the task model `folder` from a run on `dataset`, of a diverged one only the report; leave nothing
-    if it does not load. Raises a `PubmillError` if the written model gives other encodings."""
+    """Write the task model `folder` of a run on `dataset`; if the run failed, only its report. Raises a
+    `PubmillError` and leaves nothing if the written model does not load or gives other encodings."""
     if failure_of(report):
         keep_report(folder, report)
         return
@@ -90,7 +90,7 @@ def keep(folder: Path, task: Task[Any], model: TaskModel, report: TrainingReport
 
 
 def keep_report(folder: Path, report: Mapping[str, Any]) -> None:
-    """Write the folder of a run without a model to keep: its result is that it failed."""
+    """Write the folder of a failed run, which has a report but no model."""
     with writing_folder(folder) as temporary:
         write_json(temporary / REPORT, sealed({**report, **label_of_process()}))
 
@@ -114,11 +114,11 @@ def load_task_model(folder: Path, device: torch.device) -> Predictor:
 
 
 def continue_head(head: torch.nn.Module, task: Task[Any], folder: Path) -> bool | None:
-    """Start a new head from the task model in `folder` if it has the same head; return whether it has, and
-    None if the folder is no task model.
+    """Load the weights of the task model in `folder` into a new head if both heads are alike; return whether
+    they are, and None if the folder is no task model.
 
-    The same head has the same settings and labels. The labels of a span task are kinds of questions, which
-    have no scores: starts and ends are the same with and without unanswerable questions.
+    Heads are alike if settings and labels are equal. Labels of a span task may differ: they are kinds of
+    questions, which have no scores; starts and ends are the same with and without unanswerable questions.
     """
     if not (folder / FACTS).is_file():
         return None
@@ -211,7 +211,7 @@ def _checked_report(path: Path, keys: Sequence[str]) -> TrainingReport:
     if lacks or not isinstance(report.get("data_sha256", {}), dict):
         what = f"has no {', '.join(lacks)}" if lacks else "must have an object as data_sha256"
         raise PubmillError(f"{path} {what}, so it is no report of a fine-tuning; keep the model again")
-    checked: TrainingReport = report  # as far as `keys` go
+    checked: TrainingReport = report  # only `keys` were checked
     return checked
 
 
@@ -231,7 +231,7 @@ def _transformers_model(task: Task[Any], model: TaskModel) -> "PreTrainedModel |
     try:
         whole: PreTrainedModel = getattr(transformers, kind).from_config(config, trust_remote_code=False)
     except ValueError:
-        return None  # None for this encoder.
+        return None  # transformers has no such class for this encoder
     layers = [child for child in whole.children() if isinstance(child, torch.nn.Linear)]
     base, weights = whole.base_model, model.encoder.state_dict()
     alike = len(layers) == 1 and layers[0].weight.shape == state[2].shape

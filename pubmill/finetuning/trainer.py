@@ -60,7 +60,7 @@ class Trainer(Predictor):
             self._record(cuda_recorder(), kernel)
 
     def _record(self, recorder: Recorder, kernel: Update | None = None) -> None:
-        """Update through the working copy, its large weights by the kernel, with recorded steps."""
+        """Prepare updates of the working copy, with `kernel` for its large weights, and recorded steps."""
         adam = RecordableAdam(self.model, self.recipe, self.working, kernel)
         self.optimiser, places = adam, self.task.fixed_places
         self.every = places == "every"

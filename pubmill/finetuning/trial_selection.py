@@ -27,9 +27,9 @@ Point = dict[str, Any]
 
 
 class Selection(TypedDict):
-    """Content of selected.json. `chosen`: a value for each key that was decided; None if all trials failed,
-    for the reason `failed` of the first. `mean_dev`: of the chosen point; `considered`: every point with its
-    `FOUND`."""
+    """Content of selected.json. `chosen`: the value of each decided key, and `mean_dev`: its mean dev score;
+    both None if all trials failed. `failed`: why the first trial failed, if all did. `considered`: every
+    point with its `FOUND`."""
 
     chosen: Point | None
     failed: str | None
@@ -128,7 +128,7 @@ def _check_form(path: Path, training: Any) -> None:
 
 
 def _dev_values(tried: list[Training], key: str) -> list[float]:
-    """Return a number of the dev scores of each trial that did not fail."""
+    """Return the value `key` of the dev scores of each trial that did not fail."""
     values = []
     for path, training in tried:
         if failure_of(training) is not None:

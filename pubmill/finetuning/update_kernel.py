@@ -48,8 +48,8 @@ def _update_block(  # type: ignore[no-untyped-def]
 
 
 def compiled_update(gradient: Tensor, weight: Tensor, *others: Tensor) -> None:
-    """Do `plain_update` as one kernel, for sizes that are multiples of `MULTIPLE`. The first call for each
-    type of gradient compiles it; no other size does."""
+    """Do `plain_update` as one kernel, for sizes that are multiples of `MULTIPLE`. It is compiled at the
+    first call for each type of gradient, but not again for other sizes."""
     size = weight.numel()
     constants = {"part": MULTIPLE, "block": BLOCK, "beta1": BETA1, "beta2": BETA2}
     _update_block[(-(-size // BLOCK),)](gradient, weight, *others, size // MULTIPLE, **constants)

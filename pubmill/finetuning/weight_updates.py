@@ -22,18 +22,18 @@ Update = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor], None
 """A function of gradient, weight, both moments, the weight's copy, factors (`factors_of`) and the divisor of
 gradients; it changes weight, moments and copy in place."""
 MULTIPLE = 16
-"""Divisor of the elements of a weight that the compiled kernel updates."""
+"""The compiled kernel updates weights whose number of elements is a multiple of this."""
 CHECKED = 95 * MULTIPLE
-"""Number of weights in the check: more than a block."""
+"""Number of elements in the check of the kernel: more than one block."""
 LARGE = 2**17
-"""Elements of a weight from which on its update takes longer than the start of a kernel of its own."""
+"""Least number of elements whose update takes longer than the launch of a separate kernel."""
 UNCORRECTED = 1e9
 """Number of updates after which Adam's bias correction is a factor of exactly 1."""
 
 
 def factors_of(rate: float, decay: float, update: int | None, epsilon: float) -> list[float]:
-    """Return learning rate, weight decay, step size, divisor of the second moment's root, and epsilon.
-    `update`: number of the update, from 1; None: Adam without bias correction."""
+    """Return learning rate, learning rate x decay, step size, divisor of the second moment's root, and
+    epsilon. `update`: number of the update, from 1; None: Adam without bias correction."""
     first, second = (1.0, 1.0) if update is None else (1 - BETA1**update, 1 - BETA2**update)
     return [rate, rate * decay, rate / first, second**0.5, epsilon]
 
@@ -59,7 +59,7 @@ def compile_update(device: torch.device) -> tuple[Update | None, str | None]:
         check_update(compiled_update, device)
     except torch.OutOfMemoryError:
         raise
-    except Exception as error:  # Whatever a compiler raises, or its absence.
+    except Exception as error:  # whatever a compiler, or its absence, raises
         refused = fault_of_kernels(error)
         report_slower(f"the weight update cannot be compiled ({refused}); PyTorch's own kernels are used")
         return None, refused
@@ -126,11 +126,11 @@ class LargeWeight:
 
 
 class RecordableAdam(GroupedAdam):
-    """Adam on a model whose gradients are those of its working copy, without any value from the host.
+    """Adam for a model whose gradients come from its working copy; an update reads no value from the host.
 
-    A CUDA graph can therefore record `update`: the rates are tensors that `schedule` fills, and Adam without
-    bias correction is Adam after very many updates. Gradients of the head stay at their place in memory.
-    Large weights are updated by `kernel`, if there is one, and all others by PyTorch's Adam.
+    A CUDA graph can therefore record `update`: the rates are tensors that `schedule` fills, and without bias
+    correction, the state begins at `UNCORRECTED` updates. Gradients of the head stay at their place in
+    memory. Large weights are updated by `kernel`, if there is one, and all others by PyTorch's Adam.
     """
 
     def __init__(

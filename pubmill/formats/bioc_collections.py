@@ -204,7 +204,7 @@ def _parse_mention(
     node: Node, text: str, offset: int, where: str, wrong: list[str] | None
 ) -> TextMention | None:
     """Read an annotation; if it has several locations, the mention covers the first to the last character.
-    None, and a place in `wrong`, if that list is there and the annotation differs from the text."""
+    If it differs from the text, append its place to `wrong` and return None, or raise if `wrong` is None."""
     name, infons, content = node.get("id"), node.get("infons", {}), node.get("text")
     place = f"{where}, annotation {name if isinstance(name, str | int) else ''}"
     located = [_location_span(one) for one in _child_nodes(node, "locations", place, True)]

@@ -27,7 +27,7 @@ _UNREAD = "AM#*"
 
 
 def read_documents(texts: Mapping[str, str], where: str, misplaced: bool = False) -> Iterator[InputDocument]:
-    """Yield the documents of the files of a folder, by name; a text without annotations has no mentions.
+    """Yield the documents of a folder's files, by name; each text needs an annotation file (it may be empty).
     `misplaced`: mentions that differ from the text at their offsets are left out and counted, not errors."""
     stems = [name.removesuffix(".txt") for name in texts if name.endswith(".txt")]
     for name in texts:

@@ -116,7 +116,7 @@ Reader = Callable[[Texts, str, bool], Iterator[InputDocument]]
 
 
 def _of_each(read: Callable[[str, str, bool], Iterator[InputDocument]]) -> Reader:
-    """Return the reader of files each of which `read` reads, by its text and its place."""
+    """Return a reader of several files, which calls `read` with the text and the location of each."""
 
     def read_all(texts: Texts, where: str, misplaced: bool) -> Iterator[InputDocument]:
         for name, text in texts.items():

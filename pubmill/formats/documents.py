@@ -64,8 +64,8 @@ class Passage:
 
 
 def passages_of(texts: Iterable[str], mentions: Sequence[TextMention]) -> list[Passage]:
-    """Return texts with one character between two of them, such as title and abstract, as passages with the
-    mentions in each, whose offsets count from the first."""
+    """Return a passage for each text (such as title and abstract) with its mentions. Offsets count characters
+    from the start of the first text; one character separates two texts."""
     passages, offset = [], 0
     for text in texts:
         inside = [one for one in mentions if offset <= one.start < offset + len(text)]
@@ -77,8 +77,8 @@ def passages_of(texts: Iterable[str], mentions: Sequence[TextMention]) -> list[P
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputDocument:
     """A document of a file. `where`: file and line or document number, for messages; `relations`: those in
-    the file; `events`: the types of its events; `misplaced`: how many mentions differ from the text at their
-    offsets, where the reader leaves these out."""
+    the file; `events`: the types of its events; `misplaced`: the number of mentions that the reader
+    left out because they differ from the text at their offsets."""
 
     id: str
     where: str

@@ -1,4 +1,4 @@
-"""JSON text: parsed with all that is wrong in it reported, and JSON lines."""
+"""Strict parsers of JSON and JSON lines, whose errors name the place, and a writer of JSON lines."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,8 +12,8 @@ from pubmill.storage.strict_parsing import RepeatedKeyError, unique_keys
 
 
 def parse_json(text: str, where: str, numbers_only: bool = False) -> Any:
-    """Parse JSON; a `PubmillError` for a repeated key, too deep nesting and, with `numbers_only`, the
-    constants that JSON lacks (NaN, Infinity). Messages name positions and keys, never a value."""
+    """Parse JSON. Raises a `PubmillError` for invalid JSON, a repeated key, too deep nesting and, with
+    `numbers_only`, for NaN and Infinity. Messages name positions and keys, never a value."""
     constant = _refuse_constant if numbers_only else None
     try:
         return json.loads(text, object_pairs_hook=unique_keys, parse_constant=constant)

@@ -61,8 +61,8 @@ def value_at(row: Row, name: str) -> Any:
 
 
 def _json_rows(text: str, where: str) -> Rows:
-    """Yield the objects of a list, of the only list below a key, or of the lines of the file; an object
-    without lists or objects is a row itself."""
+    """Yield the objects of a list, of the only list below a key, of a mapping (its keys become `id`), or of
+    the lines of the file; an object without lists or objects is a row itself."""
     first = text.lstrip().split("\n", 1)[0]
     if first.startswith("{") and _is_whole(first) and text.strip() != first.strip():
         yield from parse_rows(text.removesuffix("\n").split("\n"), where)

@@ -1,4 +1,4 @@
-"""Datasets that a program finds converted in the results of a scale, or the command that converts them."""
+"""Converted datasets in the results of a scale; an error for a missing one has the command that makes it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ from pubmill.storage.result_paths import BELOW, CARD, Paths
 
 
 def specs_of_results(root: Path, results: Path) -> Specs:
-    """Return the specs at the scale of a results folder, by whose name it is called."""
+    """Return the specs at the scale after which a results folder is named, such as results/full."""
     scale = results.name
     if not (root / "specs/scales" / f"{scale}.yaml").is_file():
         raise PubmillError(f"--results {results}: expected a folder named as a scale: results/full")
@@ -40,7 +40,7 @@ def prompt_file(root: Path, results: Path, prompt: str | PublishedPrompt) -> Pat
 
 
 def template_text(root: Path, results: Path, prompt: str | PublishedPrompt) -> str:
-    """Return the whole template of a prompt, for a published one with the text of its file."""
+    """Return the full template of a prompt; a published prompt's file is read for it."""
     file = prompt_file(root, results, prompt)
     if isinstance(prompt, str) or file is None:
         return str(prompt)
@@ -70,7 +70,7 @@ def _not_made(root: Path, results: Path, missing: Path, file: Path) -> PubmillEr
 
 def datasets_with_splits(names: Sequence[str], results: Path, splits: Sequence[str]) -> list[str]:
     """Return the converted datasets of a results folder with examples in all these splits; report the
-    others. A card counts the examples of splits that have some; the file of another one is empty."""
+    others. A split without examples has no counts in the card, and its file is empty."""
     folders = {name: Path(Paths(results).dataset(name)) for name in names}
     made = [name for name, folder in folders.items() if (folder / CARD).is_file()]
     if not made:

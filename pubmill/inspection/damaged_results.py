@@ -43,7 +43,7 @@ def examine(results: Path) -> list[CheckedFile]:
     files = [path for path, parts in found.items() if not any(part.startswith(".") for part in parts)]
     with ThreadPoolExecutor() as pool:
         checked = [finding for findings in pool.map(_check_file, files) for finding in findings]
-    # A file may be checked by itself and by a list: a fault goes before none, and both before no checksum.
+    # Of several findings on a file the last is kept: a fault, else agreement, else a lack of checksums.
     checked.sort(key=lambda finding: (finding.fault != "", bool(finding.fault)))
     return sorted({finding.path: finding for finding in checked}.values(), key=lambda finding: finding.path)
 
@@ -63,7 +63,7 @@ def report(findings: Sequence[CheckedFile]) -> Iterator[str]:
 
 
 def _commands(targets: Iterable[Path]) -> Iterator[str]:
-    """Yield a command for the files of each scale, by a study of that scale; by the demo if none has it."""
+    """Yield one command per scale, with a study of that scale; without such a study, that of the demo."""
     study_of = cache(partial(study_of_scale, folder=root() / "studies", path=""))
     by_study: dict[str, list[str]] = {}
     for target in sorted(map(str, targets)):
@@ -84,7 +84,7 @@ def _check_file(path: Path) -> Iterable[CheckedFile]:
 
 
 def _check_list(path: Path) -> Iterator[CheckedFile]:
-    """Return the findings of a list of digests; a folder is built by its first file that a rule names."""
+    """Yield the findings on a list of digests and its files, with the paths to request to build them."""
     page, tokenizer = path.with_suffix(".html"), path.with_name(TOKENIZER_FILES[0])
     target = page if page.is_file() else path
     if path.name == FOLDER_SUMS:

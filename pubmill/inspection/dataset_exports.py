@@ -1,6 +1,6 @@
 """Converted datasets in the layouts of other programs: folders that these read without pubmill.
 
-Of datasets that are not public, only a recipe is written: where their files are, and what makes the folder.
+For a dataset that is not public, only a recipe is written: its files and the commands that convert them.
 """
 
 from collections.abc import Callable, Mapping
@@ -102,7 +102,7 @@ Writer = Callable[[Converted, Path], list[Path]]
 LAYOUTS: dict[str, Writer] = {"parquet": write_parquet, "lm-eval": write_lm_eval, "bigbio": write_bigbio}
 """Form -> function that writes it into a folder and returns the files."""
 ELSEWHERE = (*LAYOUTS, BLURB)
-"""Forms that are made to be passed on, so that datasets which are not public have only a recipe in them."""
+"""Forms for other people and programs; a dataset that is not public is written as a recipe in them."""
 
 
 def refuse_gated(name: str, specs: Specs, form: str, folder: Path) -> None:
@@ -121,7 +121,7 @@ def refuse_gated(name: str, specs: Specs, form: str, folder: Path) -> None:
 
 
 def _recipe(spec: DatasetSpec) -> dict[str, Any]:
-    """Return where the files are to be had, how they are read, and the commands that do it."""
+    """Return a dataset's terms, its files, how they are converted, and the commands to run."""
     sources = spec.sources.items()
     keys = sorted({file.local for _, file in sources if isinstance(file, LocalFile)})
     folders = [word for key in keys for word in ("--local", f"{key}=FOLDER")]

@@ -76,8 +76,8 @@ def _following(last: int, listed: PubmedYear | None) -> list[int]:
 def updated_specs(
     scale: str, corpora: Iterable[str], folder: Path, updates: Mapping[str, SourceUpdate]
 ) -> dict[Path, str]:
-    """Return the new texts of the specs that name the files of corpora's sources, by file. They are named by
-    the spec of a corpus, or by the scale."""
+    """Return spec file -> new text, for the specs that updates change. The files of a corpus's sources are
+    in the spec of the corpus or of the scale."""
     paths = [folder / f"scales/{scale}.yaml", *(folder / "corpora" / f"{name}.yaml" for name in corpora)]
     texts = {}
     for path in filter(Path.is_file, paths):

@@ -1,4 +1,4 @@
-"""Scores of predictions by every scorer of the literature, printed, and the scorers that give a number."""
+"""Print the scores of predictions by every scorer of the literature; find the scorers behind a number."""
 
 from collections.abc import Sequence
 from pathlib import Path

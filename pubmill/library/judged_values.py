@@ -39,7 +39,7 @@ def judge(
     alpha: float = 0.05,
     power: float = 0.8,
 ) -> "DataFrame":
-    """Return a verdict for each name in `published`, by the rule of docs/verdicts.md.
+    """Return a data frame with values, interval and verdict of each name in `published` (docs/verdicts.md).
 
     `scores`: the scores of your runs, by name, in the unit of the published values and of `margin`, the
     largest difference that counts as none; `published_runs`: runs behind a published value.

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 class Split:
     """A split of a converted dataset.
 
-    Iterating over it reads its examples from the file, one at a time; all else reads them once and keeps
-    them. `split[0]` is an example, `split[:9]` a list of them, `split["label"]` one with that field of every
-    example.
+    Iteration reads the examples from the file, one at a time; all other access reads them once and keeps them
+    in memory. `split[0]` is an example, `split[:9]` a list of them, `split["label"]` a list of that field of
+    all.
     """
 
     def __init__(self, path: Path, kind: type[Example]) -> None:
@@ -39,7 +39,7 @@ class Split:
 
     @cached_property
     def _length(self) -> int:
-        with gzip.open(self.path) as lines:  # lists ask for it before they read, so nothing is parsed
+        with gzip.open(self.path) as lines:  # list() asks for the length first, so no line is parsed
             return sum(1 for _ in lines)
 
     @overload
@@ -57,7 +57,7 @@ class Split:
 
     @property
     def column_names(self) -> list[str]:
-        """The fields of its examples."""
+        """Names of the examples' fields."""
         return [field.name for field in fields(self.kind)]
 
     @cached_property
@@ -106,7 +106,7 @@ def load_dataset(
     splits: dict[str, Split] = {one: Split(path, kind) for one, path in files.items() if path.is_file()}
     if split is None:
         return splits
-    own = "dev" if split == "validation" else split  # its name elsewhere
+    own = "dev" if split == "validation" else split  # "validation": its name elsewhere
     if own not in splits:
         raise PubmillError(f"{name} has no split {split!r}; it has {', '.join(splits)}")
     return splits[own]

@@ -15,7 +15,7 @@ _MARKS = {
     "span": {"question", "context"}, "regression": {"text_pair", "score"}, "tokens": {"words", "labels"},
     "multilabel": {"text", "labels"}, "sequence": {"text", "label"},
 }  # fmt: skip
-"""Kind -> columns that its rows have; the first that fits."""
+"""Kind -> columns by which its rows are recognised; the first kind that fits is taken."""
 
 
 def score(y_true: Any, y_pred: Any, negative: str | None = None, kind: str | None = None) -> dict[str, float]:
@@ -25,8 +25,8 @@ def score(y_true: Any, y_pred: Any, negative: str | None = None, kind: str | Non
     alone: labels, lists of BIO labels, lists of any labels, or scores, in any of these containers.
     `y_pred`: one prediction for each, in their order: BIO labels of the words (tokens), a label (sequence),
     a list of labels (multilabel), a number (regression), or answers with probabilities, best first (span).
-    `negative`: the label that micro F1 ignores. `kind`: that of the examples, where gold alone can be read in
-    two ways: integers are taken for labels, other numbers for scores, and lists of BIO labels for words.
+    `negative`: the label that micro F1 ignores. `kind`: kind of the examples, needed if gold alone would be
+    misread: integers are taken for labels, other numbers for scores, and lists of BIO labels for words.
     docs/finetuning.md defines the metrics.
     """
     gold, predictions = _examples(y_true, kind), _plain(y_pred)

@@ -11,7 +11,7 @@ PROFILE = "profiles/local"
 
 
 def program(name: str) -> str:
-    """Return how a program is called: by its place in the checkout; in a workspace the shell finds it."""
+    """Return the path of a program in a checkout; in a workspace its name, which the shell finds."""
     return name if root() == VIEW else f"{BIN}/{name}"
 
 
@@ -21,8 +21,8 @@ def snakefile() -> list[str]:
 
 
 def profile(name: str = PROFILE) -> str:
-    """Return the folder of a profile as Snakemake takes it: one's own, or the one that pubmill has, by its
-    path or its name (slurm)."""
+    """Return the folder of a profile for Snakemake: `name` itself if it is a folder, else the profile of
+    pubmill with this path or name (slurm)."""
     shipped = [root() / name, root() / "profiles" / name]
     return next((str(one) for one in shipped if one.is_dir() and not Path(name).is_dir()), name)
 

@@ -15,7 +15,7 @@ DATA = PACKAGE / "_data" if (PACKAGE / "_data").is_dir() else PACKAGE.parent
 """The folder of the specs, rules and programs that belong to this package."""
 MODULES = ("pubmill", "snakemake_logger_plugin_pubmill")
 OWN = ("specs", "studies")
-"""Folders of which a workspace may have files of its own."""
+"""Folders to which a workspace may add files of its own."""
 FILES = (
     *("Snakefile", "config.yaml", "LICENSE", "benchmarks/pretraining.json", "envs", "profiles", "rules"),
     *("schemas", "scripts", "tests/__init__.py", "tests/dataset_specs.py", "tests/world"),
@@ -32,7 +32,7 @@ def root() -> Path:
 
 
 def own_settings(root: Path) -> list[Path]:
-    """Return the user's settings over `root`/config.yaml: those of a workspace, or of a checkout alone."""
+    """Return the user's settings files over `root`/config.yaml: `SETTINGS`; in a checkout only the last."""
     in_workspace = root.name == VIEW.name
     folder, names = (root.parent, SETTINGS) if in_workspace else (root, SETTINGS[1:])
     return [path for name in names if (path := folder / name).is_file()]
@@ -50,7 +50,7 @@ def link_workspace(workspace: Path) -> list[str]:
 
 
 def link_files(view: Path, wanted: Mapping[str, Path], folders: Iterable[str]) -> None:
-    """Make links below a folder, by name; other links in these of its folders are removed."""
+    """Create the `wanted` links (name -> target) below `view`; remove all other links in `folders`."""
     for name, target in wanted.items():
         _link(view / name, target)
     for folder in folders:
@@ -69,7 +69,7 @@ def _files(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _link(link: Path, target: Path) -> None:
-    """Make or mend a link, in one step for those who read it."""
+    """Create or replace a link atomically; a correct one is not touched."""
     if link.is_symlink() and link.readlink() == target:
         return
     link.parent.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,7 @@
-"""Source files of a run: their digests when it began, with which its jobs compare what they import.
+"""Source files of a run: jobs compare what they import with the digests from the beginning of the run.
 
-Snakemake records the versions and recipes of the moment at which it builds the graph, but each job imports
-the working tree of the moment at which it starts. A job whose sources changed in between is refused. Needs
-only the standard library.
+Snakemake records versions and recipes when it builds the graph, but each job imports the working tree as it
+is when the job starts. A job whose sources changed in between is refused. Standard library only.
 """
 
 import hashlib
@@ -21,7 +20,7 @@ from pubmill.errors import PubmillError
 VARIABLE = "PUBMILL_RUN_SOURCES"
 """Environment variable of jobs: the file with the digests; without it nothing is compared."""
 NO_SOURCES = ("pubmill.errors", "pubmill.messages", "pubmill.specs", "pubmill.stages")
-"""Not compared by programs: messages are not an output, and a stage sees only its recipe, not the specs."""
+"""Modules not compared by programs: messages are no output, and a stage reads its recipe, not the specs."""
 READ_AS_FILES = {
     "pubmill.convert.lm_eval": "convert",
     "pubmill.report.rendering": "report/templates",

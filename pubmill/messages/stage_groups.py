@@ -16,7 +16,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "tables": ("score",),
     "report": ("tables",),
 }
-"""Group, in the order of a run -> the groups whose results it reads, without those that they read in turn.
+"""Group, in the order of a run -> groups whose results it reads, but not all of those that they read in turn.
 Diagnoses of corpora and vocabularies on datasets are left out: nothing is made from them."""
 OTHER = "other"
 """Group of rules of another workflow, which imports this one."""

@@ -1,8 +1,8 @@
 """Metrics of answers to questions: SQuAD's exact match and F1, BioASQ's accuracies, mean reciprocal rank, and
 precision, recall and F1 of list questions.
 
-Those of lists are BioASQ/Evaluation-Measures@8c8e689's (`calculatePRFforListQuestions`, `listPrecision`,
-`listRecall`, `listF1`), with answers as dmis-lab/bioasq-biobert@1bfb1ca submits them.
+The metrics of list questions are those of BioASQ/Evaluation-Measures@8c8e689 (`calculatePRFforListQuestions`,
+`listPrecision`, `listRecall`, `listF1`), of the answers that dmis-lab/bioasq-biobert@1bfb1ca submits.
 """
 
 import math
@@ -42,9 +42,9 @@ class AnsweredQuestion:
     """A question with its gold answers (none if it cannot be answered), its best predicted answer, and the
     answers that are submitted to BioASQ, best first and in lower case.
 
-    `example`: index of its first example; `text`: the best answer but ""; `empty`: by how much "" is more
-    probable than `text` (difference of logarithms). `items`: the gold answers of a list question, with their
-    synonyms; of others, the golds as synonyms of one. `listed`: the answers submitted as a list.
+    `example`: index of its first example; `text`: the best answer other than ""; `empty`: log of the
+    probability of "" minus that of `text`. `items`: the gold answers of a list question, each with its
+    synonyms; of other questions, one item with all golds. `listed`: the answers submitted as a list.
     """
 
     example: int
@@ -100,7 +100,7 @@ def mean_over_questions(name: str) -> Function:
 
 
 def mean_over_answerable(name: str) -> Function:
-    """Return the same function, which is not defined if any question has no gold answer."""
+    """Return the function that computes a total's mean over questions; nan if any has no gold answer."""
     mean = mean_over_questions(name)
     return lambda totals: np.where(totals["without_gold"] > 0, np.nan, mean(totals))
 
@@ -253,8 +253,9 @@ def submitted_list(answers: Sequence[tuple[str, float]]) -> list[str]:
 def list_scores(items: Sequence[Sequence[str]], submitted: Sequence[str]) -> tuple[float, float, float]:
     """Return precision, recall and F1 of a question; all 0 without answers.
 
-    `items`: the gold answers, each with its synonyms. Each answer takes the first item with this synonym that
-    no earlier answer took. An item that nothing took isn't missed if one of its synonyms was submitted.
+    `items`: the gold answers, each with its synonyms. Each answer takes the first remaining item that
+    contains it. A remaining item is not missed if it contains any submitted answer, which counts for one item
+    only.
     """
     left = [{name.lower() for name in names} for names in items]
     right = 0

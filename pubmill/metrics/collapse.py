@@ -1,4 +1,4 @@
-"""Collapsed runs: the prediction is the same for every example. They have a score, and a mark."""
+"""Collapsed runs, which predict the same for every example: they are scored, and marked as collapsed."""
 
 from collections.abc import Mapping, Sequence
 from statistics import pstdev
@@ -22,9 +22,9 @@ def failure_of(training: Mapping[str, Any]) -> str | None:
 def is_collapsed(examples: Sequence[Example], predicted: Sequence[Any]) -> bool:
     """Return whether all predictions are the same although the gold answers are not.
 
-    `predicted`: in the form of metrics. A single prediction proves nothing. Of words, one label of a tagging
-    scheme at all of them is the same prediction; of answers, the best one; scores of a collapsed training are
-    near the mean of all pairs, but padding and traces of the input change their last digits.
+    `predicted`: in the form of metrics. A single prediction proves nothing. Labels of words are the same if
+    one label at all words gives them; answers, if the best ones are; scores, if they vary by at most
+    `SPREAD`, as padding and traces of the input change the last digits even after a collapse.
     """
     if len(predicted) < 2:
         return False

@@ -190,8 +190,8 @@ def _count_overlapping(entities: Set[Mention], others: Set[Mention]) -> int:
 def score_subtokens(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
     """Score the predicted labels of subwords by exact match of entities.
 
-    shin2020 section 5.1 labels sub-tokens separately and evaluates with CoNLL's script; that X continues what
-    stands before it is ours (`pubmill.examples.tagging`). An entity is correct if its first and last
+    shin2020 section 5.1 labels sub-tokens separately and evaluates with CoNLL's script. Our choice: X
+    continues the label before it (`pubmill.examples.tagging`). An entity is correct if its first and last
     subwords and its type are. If all later subwords are predicted X, all counts are those of whole words.
     Sentences without labels of subwords contribute nothing; if no sentence has them, no metric is defined.
     """
@@ -206,7 +206,7 @@ def score_subtokens(gold: Labels, predicted: Labels, units: Sequence[int] | None
 
 
 def _where_labelled(measure: Callable[[str], Function]) -> Function:
-    """Return a measure of entities of subwords, which is not defined where no sentence has labels of them."""
+    """Return the metric `measure` of subword entities; nan if no sentence has labels of subwords."""
     values = measure("subtoken_")
     return lambda totals: np.where(totals["subtoken_sentences"] > 0, values(totals), np.nan)
 

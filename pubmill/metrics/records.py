@@ -32,15 +32,15 @@ FROM_TRAINING = (
 """Fields that a record copies from the trainer's notes, `seed-N.training.json`."""
 
 ASKED_TOKENS = ("prompt_tokens", "answer_tokens")
-"""Of `encoded`, where a language model was asked: the tokens that it read and wrote for all examples."""
+"""Keys of `encoded` if a language model was prompted: tokens read and written for all examples."""
 
 ID = re.compile(r"[\w.,:@-]{1,40}")
 """An id that cannot be text of a dataset: short and without white space."""
 
 
 class PredictionForm(NamedTuple):
-    """The form of prediction lines: the key of the prediction, a function that returns its fault, if any, and
-    keys that a line may have beside it, each with such a function."""
+    """Form of prediction lines. `key`: the key of the prediction; `fault`: a function of example and
+    prediction that returns an error message or None; `beside`: optional keys, each with such a function."""
 
     key: str
     fault: Callable[[Any, Any], str | None]
@@ -62,7 +62,7 @@ class Record(BaseModel):
     - `data_sha256`: digest of the scored examples file; `trained_on_sha256`: digests of the splits that the
       trainer read; `model_sha256`: digest of the initial weights.
     - `commit`, `packages`, `python`, `hardware` and `seconds` describe the training; `scored_with`: commit,
-      packages and Python of the scoring. `made_by`: that of the recipe.
+      packages and Python of the scoring. `made_by`: as in `ScoringRecipe`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)

@@ -112,24 +112,24 @@ def ratio(part: Array, whole: Array) -> Array:
 
 
 def f1_of(prefix: str = "") -> Function:
-    """Return F1 from the totals `gold`, `predicted` and `correct`, whose names begin with `prefix`."""
+    """Return the function that computes F1 from the totals `gold`, `predicted`, `correct` after `prefix`."""
     gold, predicted, correct = (prefix + count for count in COUNTS)
     return lambda totals: ratio(2 * totals[correct], totals[gold] + totals[predicted])
 
 
 def precision_of(prefix: str = "") -> Function:
-    """Return the share of the predicted items that are correct."""
+    """Return the function that computes the share of the predicted items that are correct."""
     return lambda totals: ratio(totals[f"{prefix}correct"], totals[f"{prefix}predicted"])
 
 
 def recall_of(prefix: str = "") -> Function:
-    """Return the share of the gold items that are found."""
+    """Return the function that computes the share of the gold items that are found."""
     return lambda totals: ratio(totals[f"{prefix}correct"], totals[f"{prefix}gold"])
 
 
 def tally(family: str, examples: Sequence[Sequence[Place]]) -> dict[str, list[float]]:
-    """Return the contribution of each example, a list of items, to the three counts of each class; the
-    columns are named `FAMILY:COUNT:CLASS`."""
+    """Return the contribution of each example to the three counts of each class, as columns named
+    `FAMILY:COUNT:CLASS`. `examples`: the items of each example."""
     columns: defaultdict[str, list[float]] = defaultdict(lambda: [0.0] * len(examples))
     for number, places in enumerate(examples):
         for gold, predicted in places:

@@ -1,10 +1,10 @@
 """Precision, recall and F1 of relations between the concepts of documents, as the official scorers count.
 
-The relations of a document are a set. A predicted one is correct if the document has it: micro-averaged over
-all relations of all documents, including those of concepts without mentions. So BioCreative V's evaluation
-scores chemical-induced diseases (Wei et al. 2016, baw032), DrugProt's library its relations of mentions, and
-BioRED's `run_biored_eval.py` relations on four levels: with or without label, with or without novelty. Two
-concepts in either order are one pair, unless the document has pairs in both orders.
+The relations of a document are a set. A predicted one is correct if the document has it. The metrics are
+micro-averaged over all relations of all documents, including those of concepts without mentions, as by
+BioCreative V (chemical-induced diseases: Wei et al. 2016, baw032), DrugProt's library (relations of mentions)
+and BioRED's `run_biored_eval.py` (four levels: with or without label, with or without novelty). Two concepts
+in either order are one pair, unless the document has pairs in both orders.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ from pubmill.metrics.registry import COUNTS, Metric, f1_of, precision_of, recall
 Relation = Sequence[str]
 """Two concepts, a label and, if it is known, the novelty."""
 LEVELS = {"": (0, 1, 2), "pair_": (0, 1), "novelty_": (0, 1, 2, 3), "pair_novelty_": (0, 1, 3)}
-"""Prefix of the totals of a level -> the parts of relations that it compares."""
+"""Prefix of the totals of a level -> indices of the elements of `Relation` that it compares."""
 
 
 def score_relations(examples: Sequence[RelationsExample], predicted: Sequence[Sequence[Relation]]) -> Scored:
@@ -58,7 +58,7 @@ def _parts(relations: Iterable[Relation], parts: Sequence[int]) -> set[tuple[str
 
 
 def _novelty_f1(prefix: str) -> Function:
-    """Return an F1 that is not defined where no gold relation states its novelty."""
+    """Return the function that computes F1; nan if no gold relation states its novelty."""
     f1 = f1_of(prefix)
     return lambda totals: np.where(totals["with_novelty"] > 0, f1(totals), np.nan)
 

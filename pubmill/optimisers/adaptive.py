@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 class Adaptive(torch.optim.Optimizer):
-    """An optimiser whose update of all weights of a group is a few operations, `_update`. `lr` at
+    """Base of optimisers that update all weights of a group at once, in a few operations (`_update`). `lr` at
     construction is the peak; the schedule changes `lr` of the groups."""
 
     def __init__(
@@ -111,8 +111,8 @@ class DecoupledAdamW(Adaptive):
 
 
 class StableAdamW(DecoupledAdamW):
-    """The same with the rate of each weight divided by the root mean square of its gradient over the running
-    one, where that exceeds 1; it replaces gradient clipping (Wortsman et al. 2023, algorithm 2;
-    AnswerDotAI/ModernBERT@8c57a0f src/optimizer.py)."""
+    """`DecoupledAdamW` that divides the rate of each weight tensor by the root mean square of its gradient
+    relative to the running one, where that exceeds 1; it replaces gradient clipping (Wortsman et al. 2023,
+    algorithm 2; AnswerDotAI/ModernBERT@8c57a0f src/optimizer.py)."""
 
     stable = True

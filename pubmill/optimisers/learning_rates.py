@@ -12,10 +12,10 @@ def triangle(step: int, steps: int, rising: float, top: float) -> tuple[float, f
 
 
 def stable(step: int, steps: int, rising: int, falling: int, last: float, root: bool) -> float:
-    """Return the share of the peak rate at `step` (from 0) of `steps`, at the peak except for the first
-    `rising` and the last `falling` steps. It falls to the share `last`, reached one step after the last:
-    linearly, or with the root of the steps (Haegele et al. 2024, section 3.1: 1-sqrt;
-    AnswerDotAI/ModernBERT@8c57a0f src/scheduler.py)."""
+    """Return the share of the peak rate at `step` (from 0) of `steps`: 1 except in the first `rising` and the
+    last `falling` steps. It falls towards the share `last`, which `step` = `steps` would have, linearly or
+    with the root of the steps (Haegele et al. 2024, section 3.1: 1-sqrt; AnswerDotAI/ModernBERT@8c57a0f
+    src/scheduler.py)."""
     if step + 1 <= rising:
         return (step + 1) / rising
     done = max(0.0, (step - (steps - falling)) / max(1, falling))

@@ -26,7 +26,7 @@ class Muon(torch.optim.AdamW):
         super().__init__(params, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, fused=True)
         for group in self.param_groups:
             group.setdefault("orthogonal", False)
-        self._step_supports_amp_scaling = False  # Or steps that overflow would change the matrices.
+        self._step_supports_amp_scaling = False  # Otherwise, steps that overflow would change the matrices.
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]
@@ -64,8 +64,7 @@ class Muon(torch.optim.AdamW):
 
 
 def orthogonal(matrices: Tensor) -> Tensor:
-    """Return about the nearest orthogonal matrices, in bfloat16: singular values between about 0.7 and
-    1.2."""
+    """Return approximately nearest orthogonal matrices, in bfloat16 (singular values of about 0.7 to 1.2)."""
     wide = matrices.shape[-2] > matrices.shape[-1]
     estimate = (matrices.mT if wide else matrices).bfloat16()
     estimate = estimate / estimate.norm(dim=(-2, -1), keepdim=True).clamp_min(1e-7)

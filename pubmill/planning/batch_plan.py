@@ -1,4 +1,4 @@
-"""Batches of fine-tuning in a GPU's memory: in how many parts those of the longest inputs are computed."""
+"""Fine-tuning in a GPU's memory: in how many parts a GPU computes a batch of the longest inputs."""
 
 import json
 from collections.abc import Iterable
@@ -14,8 +14,8 @@ from pubmill.storage.result_paths import RunKey
 
 
 class LongestBatch(NamedTuple):
-    """The largest batch of a protocol's search with the longest inputs, on models of the same sizes. `length`
-    in tokens; None where it is the model's, which is not known yet."""
+    """The largest batch of a protocol's search, with inputs of the maximum length, on models of one size.
+    `length`: tokens of an input, None where it is the model's limit, which is not known yet."""
 
     protocol: str
     length: int | None
@@ -37,8 +37,8 @@ class LongestBatch(NamedTuple):
 
 
 def sizes_of_model(graph: Graph, model: str) -> tuple[int, int, int | None]:
-    """Return a model's layers, width and positions: of its recipe, else its configuration if that is here,
-    else its spec's `size:`; None where the weights that say the positions are not here."""
+    """Return a model's number of layers, width and number of positions: from its recipe, else from its
+    config.json, else from `size:` of its spec, which gives no positions (None)."""
     spec, assumed = graph.specs.models[model], costs.architecture_of(graph, model)
     if isinstance(spec.weights, RecipeWeights):
         return assumed.layers, assumed.hidden_size, assumed.max_positions
@@ -67,8 +67,8 @@ def longest_batch(graph: Graph, run: RunKey) -> LongestBatch:
 
 
 def divided(batches: Iterable[LongestBatch], gpus: Gpus) -> list[tuple[LongestBatch, list[int | None]]]:
-    """Return the batches that some GPU does not compute at once, each with its parts on every GPU: of each
-    protocol and size of models the one with most tokens."""
+    """Return the batches that some GPU cannot compute at once, each with its number of parts on every GPU. Of
+    the batches of one protocol and size of models, only the one with most tokens counts."""
     largest: dict[tuple[object, ...], LongestBatch] = {}
     for one in sorted(batches, key=lambda one: one.inputs * (one.length or 0)):
         if one.length is not None:

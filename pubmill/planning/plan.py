@@ -63,7 +63,7 @@ class Plan:
     """Jobs that a study still has to run, and what they need. `there`: jobs of each group whose output
     exists. `bytes_known` and `bytes_assumed` will be downloaded, and `files_unknown` files of unknown size;
     `disk` is an assumed number of bytes. `saved`: the pretrainings that released weights replace. `trained`:
-    what finished trainings took. `batches`: the largest of fine-tunings."""
+    kind of training -> seconds of finished jobs, as text. `batches`: the largest of each fine-tuning."""
 
     to_do: Counter[str] = field(default_factory=Counter)
     there: Counter[str] = field(default_factory=Counter)
@@ -143,7 +143,7 @@ def pretrainings_saved(graph: Graph, gpus: Gpus) -> list[Training]:
 
 
 def _steps_behind_released(graph: Graph) -> dict[str, int]:
-    """Recipes of the study's released models and those that run before them -> the last step needed."""
+    """Return recipe -> last step needed: recipes of the study's released models, and those they depend on."""
     specs, steps = graph.specs.models, dict[str, int]()
     sources = {name: graph.models.weights(name) for name in graph.scope.models()}
     released = [name for name, one in sources.items() if isinstance(one, ReleasedWeights | ArchivedWeights)]
@@ -190,7 +190,7 @@ def measured_seconds(paths: Paths) -> Callable[[str], Seconds | None]:
 
 
 def _read_seconds(path: Path) -> float:
-    """Return the seconds of a file that Snakemake wrote."""
+    """Return the seconds of a job from Snakemake's benchmark file, the mean over its lines."""
     with path.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t"))
     try:
@@ -202,8 +202,8 @@ def _read_seconds(path: Path) -> float:
 
 
 def search_lines(jobs: Iterable[Job], graph: Graph) -> list[str]:
-    """Return how many of the jobs to do search for hyper-parameters (trials, and the choice among them), with
-    which models, and what replaces them; no lines without trials."""
+    """Return lines on the hyper-parameter search: how many jobs to do are trials or choices, for which
+    models, and which options reduce them; no lines without trials."""
     to_do = [job for job in jobs if job.to_do]
     trials = Counter(job.wildcards["model"] for job in to_do if job.rule == TrialStage.name)
     if not trials:

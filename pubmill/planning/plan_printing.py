@@ -26,7 +26,7 @@ EXAMPLES = "number of examples: from the specs; tokens per example, and that all
 
 
 def shown(number: float) -> str:
-    """Format hours; an estimate deserves no more than two digits."""
+    """Format hours: whole from 10 on, else with two digits; `<0.01` for less than that."""
     if number >= 10:
         return f"{number:,.0f}"
     if 0 < number < 0.01:

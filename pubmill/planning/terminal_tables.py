@@ -43,7 +43,7 @@ def wrapped(text: str, width: int, hanging: int = 4) -> str:
 
 
 def print_text(text: str, hanging: int = 4) -> None:
-    """Print lines, which a terminal continues at a word, `hanging` characters further in."""
+    """Print text; on a terminal, long lines are wrapped as by `wrapped`."""
     print(wrapped(text, terminal_width() or sys.maxsize, hanging))
 
 

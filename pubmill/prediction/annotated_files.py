@@ -44,8 +44,8 @@ def targets(sources: Sequence[Path], output: Path) -> dict[Path, Path]:
 
 
 def check_targets(files: Mapping[Path, Path], forms: Mapping[Path, str]) -> None:
-    """Raise a `PubmillError` for an output that would replace its input, or whose name implies a format that
-    it does not have, and that its input's name does not imply either. `forms`: the format of each input."""
+    """Raise a `PubmillError` for an output that would replace its input, or whose suffix implies a format
+    other than the one written, text, and the one of its input's suffix. `forms`: input -> its format."""
     for source, target in files.items():
         if target.resolve() == source.resolve():
             raise PubmillError(f"{source}: the output would replace this input; name another file or folder")
@@ -79,12 +79,12 @@ def without_streams(sources: Sequence[Path], output: Path) -> Iterator[tuple[lis
 
 
 def _print_file(path: Path) -> None:
-    """Copy a file to the standard output; a reader that has seen enough and leaves is no error."""
+    """Copy a file to the standard output; a closed pipe (as with `| head`) is not an error."""
     try:
         with path.open("rb") as content:
             shutil.copyfileobj(content, sys.stdout.buffer)
         sys.stdout.flush()
-    except BrokenPipeError:  # and Python must not find the pipe broken again at its end
+    except BrokenPipeError:  # so that Python does not fail again when it flushes the closed pipe at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -152,7 +152,7 @@ def example_of(row: dict[str, Any], task: Task[Any], where: str) -> Example:
         if "sentences" in values:
             values["sentences"] = [{"labels": [], **item} for item in values["sentences"]]
         example = build(task.kind, values, where)
-    except (PubmillError, TypeError, AttributeError):  # whose messages may contain text
+    except (PubmillError, TypeError, AttributeError):  # their messages may contain text
         raise PubmillError(f"{where}: a row for this model ({kind}) needs {FACTS[kind].row}") from None
     if fault := example.fault():
         raise PubmillError(f"{where}: {fault}")

@@ -159,8 +159,8 @@ def _rounded(confidence: Any) -> Any:
 
 
 def written_names(own: Collection[str], types: Sequence[str], renamed: Sequence[str]) -> dict[str, str]:
-    """Return the types to predict with the names to write; `types`: the model's, by default all; `renamed`:
-    OLD=NEW for some of them. A `PubmillError` for a type that the model does not predict."""
+    """Return type -> name to write. `own`: types of the model; `types`: those to predict, by default all;
+    `renamed`: OLD=NEW for some. Raises a `PubmillError` for another form and for a type not in `own`."""
     pairs = [text.partition("=") for text in renamed]
     if wrong := [text for text, (old, _, new) in zip(renamed, pairs, strict=True) if not (old and new)]:
         raise PubmillError(f"--map {wrong[0]}: expected OLD=NEW, a type of the model and the name to write")

@@ -25,7 +25,7 @@ PICKLES = {".pkl", ".pickle", ".joblib", ".pt", ".pth"}
 PICKLED = tuple(bytes([0x80, protocol]) for protocol in range(2, 6))
 """First bytes of pickles from protocol 2 on; spaCy's own files (JSON, non-empty MessagePack) have others."""
 CALLS = {"MARK": {"INST", "OBJ"}, "GLOBAL": {"REDUCE", "BUILD"}}
-"""Pickle instruction of protocol 0 or 1 -> those that call code and must follow it, else it is harmless."""
+"""Pickle instruction of protocol 0 or 1 -> instructions that can call code, but only after it."""
 LOOKED_AT = 1_000_000
 """Number of bytes at the start of a file that are searched for such instructions."""
 

@@ -39,7 +39,7 @@ SIZES = {
     "num_attention_heads": "attention_heads",
     "intermediate_size": "intermediate_size",
 }
-"""Names of an `Architecture`'s sizes in transformers' configurations."""
+"""Name of a size in transformers' configurations -> its name in `Architecture`."""
 COMPARED = ("layer_types", "rope_parameters", "local_attention", "hidden_activation")
 BIASES = ("norm_bias", "attention_bias", "mlp_bias", "classifier_bias")
 
@@ -80,8 +80,8 @@ def model_class(architecture: Architecture, objective: Objective) -> Any:
 def build_model(
     architecture: Architecture, objective: Objective, vocab_size: int, special: dict[str, int], seed: int
 ) -> PreTrainedModel:
-    """Return a freshly initialised model in float32, the same for the same arguments; the caller's random
-    state stays. `AutoModel` reads it back, `AutoModelForMaskedLM` too if it fills in masks."""
+    """Return a freshly initialised model in float32, the same for the same arguments; torch's random state is
+    left unchanged. Once saved, it loads with `AutoModel`, and `AutoModelForMaskedLM` if it fills in masks."""
     made = model_class(architecture, objective)
     config = make_config(architecture, vocab_size, special)
     config.architectures = [made.__name__]
@@ -96,7 +96,7 @@ def build_model(
 
 
 def _scale_outputs(model: PreTrainedModel) -> None:
-    """Divide the weights before each residual addition, two in a layer, by the root of their number."""
+    """Divide the weights before each residual addition by the square root of the number of additions."""
     base: Any = model.base_model
     layers = base.encoder.layer
     with torch.no_grad():
@@ -190,14 +190,14 @@ def rotary_config(architecture: Architecture, vocab_size: int, special: dict[str
 
 
 def set_dropout(model: Any, dropout: float) -> None:
-    """Set dropout after attention, the only one that ModernBERT is pretrained with (Warner et al. 2024, table
-    3). Its configuration has one number for this and for the attention weights, so it stays 0 there."""
+    """Set dropout after attention, the only one of ModernBERT's pretraining (Warner et al. 2024, table 3).
+    The configuration's value would also apply to the attention weights, so it stays 0."""
     for layer in model.base_model.layers:
         layer.attn.out_drop = nn.Dropout(dropout)
 
 
 def check_rotary(folder: Path, loaded: Any, wanted: Any) -> None:
-    """Raise a `PubmillError` unless a loaded model computes as the recipe's would."""
+    """Raise a `PubmillError` if a loaded ModernBERT has biases or differs from the recipe in `COMPARED`."""
     for name in COMPARED:
         if getattr(loaded, name) != getattr(wanted, name):
             raise PubmillError(

@@ -18,7 +18,7 @@ XXLARGE = Architecture(
     intermediate_size=16384,
     embedding_size=128,
 )
-"""ALBERT's."""
+"""ALBERT-xxlarge."""
 SIZES: Mapping[str, Architecture] = {"base": BASE, "large": LARGE, "xxlarge": XXLARGE}
 """`size` in a model's spec -> architecture."""
 
@@ -133,8 +133,8 @@ def operations_of_batch(
 
 
 def update_operations(shape: NetworkShape, labelled: bool) -> float:
-    """Return the operations of Muon's update of the layers and the head's matrix, and of the pooler and the
-    head of labelled pairs."""
+    """Return the operations of Muon's update: of the layers and the masked-LM head's matrix and, if pairs are
+    `labelled`, of the pooler and the pair head."""
     hidden, inner = shape.hidden, shape.intermediate
     attention = [(3 * hidden, hidden), (hidden, hidden)] if shape.gated else [(hidden, hidden)] * 4
     others = [(inner * (2 if shape.gated else 1), hidden), (hidden, inner)]

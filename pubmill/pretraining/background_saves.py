@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 class BackgroundSaves:
-    """The saves of the segment `output`, of which one is written at a time. Until a save is complete, the one
-    before stays. A context manager, which ends when all is written."""
+    """Context manager for the saves of the running segment `output`, which are written one at a time. Until a
+    save is complete, the previous one stays. Leaving the context waits for the last save."""
 
     def __init__(self, output: Path) -> None:
         self.output = output

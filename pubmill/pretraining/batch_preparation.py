@@ -33,8 +33,8 @@ BYTES_KEPT, BYTES_RECOMPUTED = 52, 8
 
 @dataclass(frozen=True)
 class MicroBatches:
-    """The micro-batches of a process in a step, of at most `at_once` sequences of full length: functions that
-    return each on the device. Every process has at least `common` of them."""
+    """The micro-batches of a process in a step. `parts`: a function for each, which returns it on the device;
+    `common`: every process has at least so many; `at_once`: most sequences of full length in one."""
 
     parts: list[Callable[[], Part]]
     common: int
@@ -85,15 +85,15 @@ class BatchPreparation:
     def mask(
         self, whole: PackedBatch, objective: Objective, rate: float, seed: int, stream: Stream, *numbers: int
     ) -> PreparedBatch:
-        """Return a batch of which this process's share is masked, at a `rate`; the last arguments as of
-        `generator`. What is masked does not depend on the number of processes."""
+        """Return a batch with this process's share masked at a `rate`; `seed`, `stream` and `numbers` as for
+        `generator`. The masked tokens do not depend on the number of processes."""
         sequences = shares(whole.lengths, self.world.size)[self.world.rank]
         own = whole if self.world.size == 1 else whole.take(sequences)
         draws = Draws(sequences, seed, stream, numbers)
         return self.divide(whole, own, hide(own, self.vocabulary, objective, rate, draws, len(whole.lengths)))
 
     def divide(self, whole: PackedBatch, own: PackedBatch, hidden: Masked) -> PreparedBatch:
-        """Divide this process's share of a batch: without padding collated now, else when it is used."""
+        """Divide this process's share into micro-batches, collated now if unpadded, else when used."""
         labels, device, at_once = hidden.everywhere(UNLABELLED), self.world.device, self.at_once
         size = self.world.size
         if self.methods.sequences == "padded":
@@ -122,7 +122,7 @@ class BatchPreparation:
 
 
 def denominators(batch: PackedBatch, hidden: Masked) -> dict[str, float]:
-    """Return the denominators of the losses, for some sequences of a batch."""
+    """Return the numbers of tokens, masked tokens, pairs and next tokens: denominators of the mean losses."""
     return {
         "tokens": float(len(batch.ids)),
         "masked": float(len(hidden.labels) - hidden.next_tokens),

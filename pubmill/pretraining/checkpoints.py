@@ -1,4 +1,4 @@
-"""Where a pretraining stands, as a folder: written whole, read back exactly.
+"""Checkpoints of a pretraining: folders that are written as a whole and read back exactly.
 
     model.safetensors, config.json   the weights in float32, as transformers reads them
     auxiliary.safetensors            weights that are trained beside the model's (ELECTRA's generator, a
@@ -11,7 +11,7 @@
 
 The random numbers of a step come from (seed, step), so there is no state of a generator to keep.
 While a segment runs, it saves itself in a hidden folder beside its output, which keeps the last two saves. A
-save is continued only by the same work, which has the same `fingerprints` and recipe.
+save is continued only if its `fingerprints` and recipe match.
 """
 
 import json
@@ -59,16 +59,16 @@ class WeightsOrigin(MadeWith):
 
 
 class FinishedOrigin(WeightsOrigin):
-    """The same after the last step of a segment. `held_out`: losses on held-out documents by masking."""
+    """Entries of a finished segment's state.json. `held_out`: masking -> losses on held-out documents."""
 
     held_out: dict[str, Line] | None
 
 
 @dataclass
 class PretrainingProgress:
-    """Number of updates, log lines, and sums over the steps since the last line. `tokens`, `seconds`,
-    `operations` and `processor_seconds` (of the first process) cover the whole pretraining so far. `average`
-    is the loss of masked tokens over the last steps, `lowest` the lowest value that it has had."""
+    """Number of steps, log lines, and sums over the steps since the last line (`pending`). `tokens`,
+    `seconds`, `operations` and `processor_seconds` (of the first process) cover the whole pretraining so far.
+    `average` is the running average of the masked tokens' loss, `lowest` its lowest value so far."""
 
     step: int = 0
     tokens: int = 0
@@ -108,7 +108,7 @@ class PretrainingProgress:
 
 
 STOOD = [part.name for part in fields(PretrainingProgress) if part.name != "log"]
-"""Return the part of state.json that describes a progress."""
+"""Fields of a `PretrainingProgress` that state.json contains."""
 COUNTED_SINCE = {"operations", "processor_seconds"}
 """Entries of state.json that checkpoints of pubmill 0.1 lack."""
 
@@ -226,8 +226,8 @@ def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Pretrai
 
 
 def _same_weights(before: Mapping[str, object], now: Mapping[str, object]) -> bool:
-    """Return whether architectures have the same weights: ModernBERT's rotary angles and lengths have none,
-    and another phase may have others."""
+    """Return whether two architectures have the same weights. ModernBERT's `rotary` and `max_positions` have
+    none, so they may differ between phases of a training."""
     modern = before["family"] == now["family"] == "modernbert"
     free = {"rotary", "max_positions"} if modern else set()
     return {**before, **dict.fromkeys(free)} == {**now, **dict.fromkeys(free)}
@@ -332,7 +332,7 @@ def fingerprints(
 
 
 def other_work(state: Mapping[str, Any], origin: Mapping[str, Any]) -> list[str]:
-    """Return the keys in which the work of a save differs from this one; [] if it is the same."""
+    """Return the keys of inputs and recipe that differ from those of a save; [] if it can be continued."""
     recipe = _differing_keys(state["recipe"], origin["recipe"])
     return _differing_keys(state["inputs"], origin["inputs"]) + [f"recipe.{key}" for key in recipe]
 

@@ -84,8 +84,8 @@ class Computation:
         torch.compiler.reset()
 
     def _fault_of_methods(self) -> str | None:
-        """Return why the methods do not work, by one micro-batch forward and backward in each process, of
-        which nothing remains; None if they do. Where memory is short, the first step takes smaller ones."""
+        """Return why the methods fail on one micro-batch, forward and backward, in any process; None if they
+        work. Its gradients are dropped. Lack of memory is no failure: the first step halves micro-batches."""
         _, batch, hidden, micro = self.batches.prepare(0)
         fault = None
         try:

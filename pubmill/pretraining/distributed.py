@@ -13,7 +13,7 @@ from pubmill.hardware.torch_setup import gpu_is_used
 
 Value = TypeVar("Value")
 TOGETHER = 1 << 25
-"""Numbers of gradients that are added in one operation: 128 MiB."""
+"""Gradient elements that are summed over the processes in one operation: 128 MiB."""
 LARGE = 2**16
 """Least size of a weight whose gradient is summed on its own; smaller weights are summed together."""
 OVERLAPPING = ("cuda",)
@@ -105,11 +105,11 @@ def join() -> World:
 
 
 class OverlappedSums:
-    """Sums of large weights' gradients over all processes, in the order of the backward pass, while the last
-    one of a step still computes others.
+    """Sums of large weights' gradients over all processes, computed in the order of the backward pass while a
+    step's last backward pass still computes other gradients.
 
-    PyTorch's DistributedDataParallel does this for the gradients of a module's weights; here they belong to
-    copies in bfloat16, are added in float32 first, and all processes must agree if one has too little memory.
+    PyTorch's DistributedDataParallel does this for a module's gradients; here the gradients belong to copies
+    in bfloat16, are added in float32 first, and all processes must agree if one has too little memory.
     `active`: whether this backward pass completes the gradients of the step.
     """
 
@@ -129,7 +129,7 @@ class OverlappedSums:
         self._ready, self._works = set[int](), list[dist.Work | None]()
 
     def add(self, weight: torch.Tensor) -> None:
-        """Add the gradient of a weight, and those that waited for it."""
+        """Begin to sum a weight's gradient over the processes, and then those that had to wait for it."""
         if self.active:
             self._ready.add(id(weight))
             while len(self._works) < len(self.weights) and id(self._next) in self._ready:

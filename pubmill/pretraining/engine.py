@@ -41,7 +41,7 @@ HELD_OUT_SEQUENCES = 4096
 EVALUATED_RATE = 0.15
 """Masking rate on held-out documents, whatever the recipe's."""
 SCORED = Objective(masking="subword", pairs="none")
-"""Single subwords of single documents."""
+"""Objective of `masked_sums`: single subwords are masked, without pairs."""
 
 
 class Pretraining:
@@ -102,7 +102,7 @@ class Pretraining:
 
     def evaluate(self, held_out: Packed, masking: str) -> Sums | None:
         """Return sums over at most `HELD_OUT_SEQUENCES` held-out sequences; None without held-out documents.
-        The masks of a `masking` are the same for every recipe."""
+        The random numbers of pairs and masks do not depend on the recipe's seed."""
         if not len(held_out.ids):
             return None
         objective: Objective = replace(self.recipe.objective, masking=masking)  # type: ignore[arg-type]
@@ -154,8 +154,8 @@ class Pretraining:
     def _accumulate_gradients(
         self, micro: MicroBatches, counts: Sums, learn: bool
     ) -> tuple[torch.Tensor, float] | None:
-        """Add the gradients of all micro-batches when learning; return their sums and padded size. None if
-        any process had too little memory, as all learn when they ask whether to stop, and at the end."""
+        """Process all micro-batches; return their sums and the number of positions, padding included. None if
+        any process has too little memory: all exchange this between micro-batches, and at the end."""
         measured = names(self.learner)
         self.sums.begin()
         totals = torch.zeros(len(measured), dtype=torch.float64, device=self.world.device)
@@ -237,7 +237,7 @@ def build_learner(
 
 
 def names(learner: Learner) -> list[str]:
-    """Return a learner's sums over a batch."""
+    """Return the names of a learner's sums over a batch: NAME_loss and NAME_correct of each term."""
     kinds = [(term.name, kind) for term in learner.terms for kind in ("loss", "correct")]
     return [f"{name}_{kind}" for name, kind in kinds]
 
@@ -252,7 +252,7 @@ def masked_sums(work: Pretraining, instances: Instances, chosen: NDArray[np.int6
     """Return the sums of `measure` over chosen sequences, of which `EVALUATED_RATE` of the subwords are
     masked; `mlm_loss` / `masked` is the mean loss in nats. `instances`: sequences of single documents,
     without pairs. The positions and replacements of a sequence depend on its number only. A model that was
-    trained to predict a token from the position before it does so here."""
+    trained with next tokens predicts a masked token from the position before it."""
     batch = instances.lay_out(chosen, generator(0, Stream.HELD_OUT))
     draws = Draws(chosen, 0, Stream.HELD_OUT)
     hidden = hide(batch, work.vocabulary, SCORED, EVALUATED_RATE, draws, len(chosen))

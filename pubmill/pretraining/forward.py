@@ -21,8 +21,8 @@ def embed(
     model: Any, ids: Tensor, segments: Tensor, positions: Tensor | None = None, compiled: bool = False
 ) -> Tensor:
     """Return the embeddings (batch, length, embedding size) of a batch; `positions`: of the tokens in their
-    sequences, from 0, by default those in the rows of the batch; `compiled`: what follows the tables is
-    computed by a compiled function, except Megatron's, which has no LayerNorm."""
+    sequences, from 0 (default: their columns in the batch). `compiled`: use a compiled function after the
+    table look-ups; Megatron's embeddings, which have no LayerNorm, never do."""
     base = model.base_model
     if base.config.model_type == "modernbert":
         words: Tensor = base.embeddings(input_ids=ids)

@@ -104,9 +104,9 @@ def full_starts(sentences: Ints, documents: Ints, limit: int) -> Ints:
     """Cut a corpus into chunks of at most `limit` tokens that may span documents.
 
     A separator is counted after each document, and the chunks' starts (and the end) count these too: the
-    first token of document d has the number sentences[documents[d]] + d. No chunk begins with a separator,
-    since the previous sequence ends with one in any case, which may exceed the limit. To compute many chunks
-    at a time, every `TOGETHER`-th document begins a chunk.
+    first token of document d has the number sentences[documents[d]] + d. No chunk begins with a separator:
+    the previous chunk includes it, even beyond the limit, as every sequence ends with [SEP] in any case. To
+    compute many chunks at a time, every `TOGETHER`-th document begins a chunk.
     """
     number = np.repeat(np.arange(len(documents) - 1), np.diff(documents))
     counted = np.append(sentences[:-1] + number, sentences[-1] + len(documents) - 1)
@@ -197,7 +197,7 @@ class Instances:
         return np.where(count > 0, picked, end)
 
     def _other_documents(self, start: Ints, length: Ints, chosen: NDArray[np.bool_]) -> Ints:
-        """Return whose B each instance gets: its own or, where `chosen`, that of a partner, which gets its B.
+        """Return the number of the instance whose B each one gets: its own or, where `chosen`, its partner's.
         Partners have B of similar length, so that almost nothing is cut off, and they exchange B, so that an
         epoch still contains every token once. Partners in the same document keep their own."""
         taken = np.arange(len(start))
@@ -248,7 +248,7 @@ class Instances:
 
 
 def shares(lengths: Ints, processes: int) -> list[Ints]:
-    """Return the sequences of each process, rising: similar numbers of them, and of tokens."""
+    """Return the indices of each process's sequences, ascending; processes get similar numbers of tokens."""
     longest_first = np.argsort(-lengths, kind="stable")
     return [np.sort(longest_first[process::processes]) for process in range(processes)]
 

@@ -54,7 +54,7 @@ class Learner(nn.Module):
         return {"model": self.model}
 
     def forward(self, part: Part) -> dict[str, Tensor]:
-        """Sums over a micro-batch: NAME_loss of each term, NAME_correct of those that choose."""
+        """Return sums over a micro-batch: NAME_loss of each term, NAME_correct of classifications."""
         vectors = self.encode(self.model, part.ids, part)
         return self.masked_lm(self.logits(vectors, part), part) | self.pair_losses(vectors, part)
 
@@ -72,12 +72,12 @@ class Learner(nn.Module):
         return masked_lm_logits(self.model, vectors[len(part.pair_labels) :])
 
     def masked_lm(self, logits: Tensor, part: Part) -> dict[str, Tensor]:
-        """The loss of the masked tokens."""
+        """Return the summed loss of the masked tokens, and the number of right predictions."""
         loss, right = cross_entropy(logits, part.labels, part.compiled)
         return {"mlm_loss": loss, "mlm_correct": right}
 
     def pair_losses(self, vectors: Tensor, part: Part) -> dict[str, Tensor]:
-        """The loss of the pairs; the head is always used, so that every process has its gradients."""
+        """Return the sums of pairs; the head is always used, so that every process has its gradients."""
         if self.pairs is None:
             return {}
         choices = pair_logits(self.model, vectors[: len(part.pair_labels)]).float()
@@ -87,7 +87,7 @@ class Learner(nn.Module):
 
 
 def divergence(logits: Tensor, target: Tensor, temperature: float = 1.0) -> Tensor:
-    """The Kullback-Leibler divergence from the distributions of `target` to those of `logits`, summed."""
+    """Return the sum of KL(target || logits) over all positions; both arguments are logits."""
     return F.kl_div(
         F.log_softmax(logits / temperature, -1),
         F.log_softmax(target / temperature, -1),
@@ -97,7 +97,7 @@ def divergence(logits: Tensor, target: Tensor, temperature: float = 1.0) -> Tens
 
 
 class CausalLearner(Learner):
-    """Some sequences are read from left to right, see `pubmill.recipes.objectives.Causal`."""
+    """Prediction of next tokens in some or all sequences, see `pubmill.recipes.objectives.Causal`."""
 
     def forward(self, part: Part) -> dict[str, Tensor]:
         vectors, count = self.encode(self.model, part.ids, part), len(part.pair_labels)
@@ -124,7 +124,7 @@ def reads_ahead(part: Part) -> Tensor:
 
 
 class AdversarialLearner(Learner):
-    """With virtual adversarial training on the embeddings, see `pubmill.recipes.Adversarial`."""
+    """A masked language model with virtual adversarial training, see `pubmill.recipes.Adversarial`."""
 
     def forward(self, part: Part) -> dict[str, Tensor]:
         # the same units are dropped in each pass, as else dropout would drown noise as small as this
@@ -144,7 +144,7 @@ class AdversarialLearner(Learner):
         return self.logits(vectors, part).float()
 
     def _noise(self, embedded: Tensor, logits: Tensor, part: Part, state: Tensor) -> Tensor:
-        """Return the step in which the predictions change most; a scale of their slope cancels out."""
+        """Return the embeddings' change that changes predictions most; the gradient's scale cancels out."""
         wanted = self.objective.adversarial
         assert wanted is not None
         noise = (torch.randn_like(embedded) * wanted.noise).requires_grad_()
@@ -198,7 +198,7 @@ class ReplacedTokenDetection(Learner):
         }
 
     def _scores(self, ids: Tensor, part: Part) -> Tensor:
-        """Return the logits at all tokens that they were replaced."""
+        """Return the logit (tokens,) that each token was replaced."""
         embedded = embed(self.model, ids, part.segments, part.positions, part.compiled)
         if part.unpadded:
             # Almost all positions are tokens, and their number varies.

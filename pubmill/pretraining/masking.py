@@ -25,14 +25,14 @@ from pubmill.storage.files import read_json
 Flags = NDArray[np.bool_]
 Fractions = NDArray[np.float64]
 APART = 1 << 24
-"""Random numbers between those of one sequence and those of the next: more than a sequence has tokens."""
+"""Random numbers reserved for each sequence: more than a sequence has tokens."""
 
 CONTINUES: dict[str, Callable[[str], bool]] = {
     "WordPiece": lambda piece: piece.startswith("##") and len(piece) > 2,
     "BPE": lambda piece: not piece.startswith(("Ġ", "▁")),
     "Unigram": lambda piece: not piece.startswith("▁"),
 }
-"""Return whether a piece continues a word, by the `model.type` of tokenizer.json."""
+"""`model.type` of tokenizer.json -> function that returns whether a piece continues a word."""
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ def mask(
     drawn = fractions(draws.bits(Draw.REPLACEMENTS, len(columns))[columns < counts])
     beyond = drawn - objective.replaced_by_mask
     by_mask, at_random = beyond < 0, (beyond >= 0) & (beyond < objective.replaced_at_random)
-    # Where any id is taken, the same number, which is uniform there, decides which one.
+    # The random number that chose a random replacement is uniform there, so it also selects the id.
     which = beyond[at_random] / objective.replaced_at_random * len(vocabulary.ordinary)
     shown = np.where(by_mask, vocabulary.mask, labels)
     shown[at_random] = vocabulary.ordinary[which.astype(np.int64)]
@@ -241,12 +241,12 @@ def mask(
 def hide(
     batch: PackedBatch, vocabulary: Vocabulary, objective: Objective, rate: float, draws: Draws, total: int
 ) -> Masked:
-    """Return the tokens of a batch after masking at a `rate`, and where which tokens are predicted.
+    """Return the tokens of a batch after masking at a `rate`, and the positions and labels to predict.
 
-    `batch` has the sequences `draws.sequences` of the `total` that a step has on all processes. In the first
-    of all, if the objective reads some from left to right, nothing is masked, and each position except the
-    last predicts the next token. A masked token of the other sequences is then predicted from the position
-    before it.
+    `batch` has the sequences `draws.sequences` of the `total` that a step has on all processes. If the
+    objective reads some from left to right, these are the first of the `total`: nothing is masked in them,
+    and each position except the last predicts the next token. In the others, a masked token is then
+    predicted from the position before it.
     """
     if not len(batch.lengths):
         return Masked(batch.ids, batch.ids, batch.ids)

@@ -18,11 +18,11 @@ from pubmill.pretraining.unpadded import GELU, Layers, add_gradient
 LARGEST_HEAD, HEAD_MULTIPLE = 256, 8
 """Head sizes of the flash kernel: multiples of 8 up to 256."""
 FLASH_CAPABILITY, HOPPER = (8, 0), 9
-"""The oldest GPUs with the flash kernel: Ampere; those with FlashAttention-3."""
+"""Least compute capability for the flash kernel (Ampere), and the major one for FlashAttention-3."""
 FLASH_3_PACKAGE = "flash_attn_interface"
 ROW_MULTIPLE = 64
 SMALL = 2**16
-"""Sizes of weights below which gradients are added together, because each kernel has a least time."""
+"""Gradients of weights with fewer elements are added together, because each kernel has a minimum time."""
 NEVER = -1e30
 """Logit of a piece that does not exist."""
 
@@ -107,8 +107,8 @@ def slower(methods: Methods) -> Methods:
 
 class Bfloat16Copies:
     """Copies of a learner's weights in bfloat16, with which it computes; gradients are added in float32.
-    Copies of `vocabularies` (`vocabulary_rows`) have rows of zero up to a multiple of `ROW_MULTIPLE`, because
-    a GPU's fast matrix products need rows whose bytes are a multiple of 16. The softmax of further logits is
+    Copies of `vocabularies` (`vocabulary_rows`) have extra rows up to a multiple of `ROW_MULTIPLE`, because a
+    GPU's fast matrix products need rows whose bytes are a multiple of 16. The softmax of the extra logits is
     0."""
 
     def __init__(self, learner: nn.Module, vocabularies: dict[int, float] | None = None) -> None:
@@ -199,7 +199,7 @@ def _add_together(gradients: list[tuple[Tensor, Tensor]]) -> None:
 
 
 def vocabulary_rows(networks: Iterable[Any]) -> dict[int, float]:
-    """Return id of each embedding or output weight -> value of the rows that extend it."""
+    """Return id of each embedding, output weight or output bias -> value that fills its extra rows."""
     values = dict[int, float]()
     for network in networks:
         output = network.get_output_embeddings()

@@ -20,9 +20,9 @@ from pubmill.pretraining.unpadded import Layers, Mask, SequenceBounds
 LENGTH_MULTIPLE = 8
 TOKEN_MULTIPLE = 256
 ROW_MULTIPLE = 128
-"""Of this are the numbers of rows with labels, so that few sizes of memory are asked for."""
+"""The number of rows with labels is a multiple of this, so that memory is requested in few sizes."""
 DEVIATIONS = 2
-"""Standard deviations of a batch's tokens for which its planned micro-batches have room."""
+"""Micro-batches have room for a batch whose tokens exceed the mean by this many standard deviations."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ def collate(
 
 
 def flat_size(instances: Instances, sequences: int, most: int, longest: int) -> int:
-    """Return the number of tokens of a micro-batch, at most `most` (or `longest`): the tokens of a process's
-    `sequences` in a step are spread evenly, so that the last micro-batch is almost full."""
+    """Return the number of tokens of a micro-batch, at most `most` but above `longest`: the tokens of a
+    process's `sequences` in a step are spread evenly, so that the last micro-batch is almost full."""
     lengths = np.diff(instances.starts) + longest - instances.limit
     spread = DEVIATIONS * float(lengths.std()) * math.sqrt(sequences)
     expected = float(lengths.mean()) * sequences + spread

@@ -44,7 +44,7 @@ OWN_LICENCE = (
     "model to say, within the terms of what it was trained on."
 )
 CORPUS_FACTS = ("corpus", "day", "last_files", "documents", "words", "bytes")
-"""What the card says of what `corpus_of_model` returns, in this order."""
+"""Keys of `corpus_of_model` that the card lists, in this order."""
 UNKNOWN_LICENCE = (
     "Not stated in the card that it came with (README.original.md, if there was one); see its source."
 )
@@ -84,7 +84,7 @@ def model_card(
 
 
 def _licence_text(kind: str, original: Path | None) -> str:
-    """Return the licence that the card of released weights names in its metadata."""
+    """Return the card's text on the licence; for released weights, as their original card names it."""
     if kind in ("pretraining", "random"):
         return OWN_LICENCE
     text = original.read_text(encoding="utf-8", errors="replace") if original and original.is_file() else ""
@@ -119,7 +119,7 @@ def _vocabulary_fields(vocab: Path | None) -> dict[str, object]:
 
 
 def _training_fields(checkpoint: Path) -> dict[str, object]:
-    """Return the checkpoint's state, without its recipe and a run's figures, and the last line of its log."""
+    """Return state.json without the recipe and the running loss and sums, and the log's last line."""
     state = read_json(checkpoint / "state.json")
     left_out = ("recipe", "pending", "average", "lowest")
     state = {name: value for name, value in state.items() if name not in left_out}

@@ -7,8 +7,8 @@ The folder holds
     documents.npy   int64, D + 1: document d is the sentences documents[d] .. documents[d + 1] - 1
     index.json      counts, dtype, vocabulary size, ids of the special tokens, SHA-256 of the files above;
                     written last
-    held-out/       the same of documents that are not trained on, where there are such
-    parts.json      how much each part of the corpus gave (`packing`)
+    held-out/       the same files for documents that are not trained on, if there are any
+    parts.json      numbers of tokens, sentences and documents of each part of the corpus (`packing`)
 
 No sentence and no document is empty. Needs numpy only: pretraining reads it where nothing else is installed.
 """

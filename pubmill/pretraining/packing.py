@@ -37,7 +37,7 @@ from pubmill.storage.result_paths import PACKED_PARTS
 
 Shards = tuple[TokenShard, TokenShard]
 """Training documents and held-out documents of a part."""
-SMALL_CORPUS = 10_000_000
+SMALL_CORPUS = 10_000_000  # bytes of Parquet
 
 
 class PackedPart(TypedDict):
@@ -88,9 +88,6 @@ def _shards(folder: Path, sizes: Sequence[PackedSize]) -> list[TokenShard]:
 
 def _split(array: NDArray[Any], lengths: Sequence[int]) -> list[NDArray[Any]]:
     return np.split(array, [*accumulate(lengths)][:-1])
-
-
-# Bytes of parquet.
 
 
 def is_held_out(name: str, share: float) -> bool:

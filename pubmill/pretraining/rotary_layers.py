@@ -19,7 +19,7 @@ from torch.utils.checkpoint import checkpoint
 from pubmill.pretraining.unpadded import Mask, SequenceBounds
 
 HIDDEN_KEY = -1e30
-"""Added to scores of keys that a query does not see; finite, as a query of padding may see none."""
+"""Added to scores of keys that a query does not see; finite, because a padding query may see none."""
 BLOCKS_FROM, FUSED_FROM = 384, 1024
 """Lengths from which local attention is computed by blocks, and global attention by the fused kernel."""
 LOCAL = "sliding_attention"
@@ -124,7 +124,7 @@ ROTARY_FUNCTIONS = RotaryFunctions(before_attention, turn, after_attention)
 
 @cache
 def rotary_functions() -> RotaryFunctions:
-    """Return the functions compiled: all tokens of a micro-batch have one shape."""
+    """Return the compiled functions, for fixed shapes: all micro-batches have equally many tokens."""
     compiled: list[Any] = [torch.compile(one, fullgraph=True, dynamic=False) for one in ROTARY_FUNCTIONS]
     return RotaryFunctions(*compiled)
 

@@ -47,7 +47,7 @@ Evaluation = Callable[[Pretraining, Path], dict[str, Line] | None]
 
 
 class DivergedError(PubmillError):
-    """The loss of a training is not a number any more, or rises."""
+    """The loss of a training is not finite, or has risen too far above its lowest value."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,9 +74,8 @@ def pretrain(recipe: PretrainingRecipe, segment: Segment, evaluate: Evaluation |
 
     A segment that was interrupted continues from its own last save, made every `save_minutes` (0: after each
     step), unless that belongs to other work: another recipe, other inputs or another `version` of the stage.
-    Raises `PubmillError` where another process is at work on the segment, or the loss is no number any more
-    or rises (the last good save stays), and `StopRequestedError` after saving where a signal
-    asked it to stop.
+    Raises `PubmillError` if another process works on the segment, `DivergedError` if the loss diverges (the
+    last good save stays), and `StopRequestedError`, after saving, if a signal asked it to stop.
     """
     world = join()
     with checkpoints.hold(segment.output) if world.first else nullcontext():
@@ -104,7 +103,7 @@ def configure(device: torch.device) -> None:
 def check(
     recipe: PretrainingRecipe, packed: PackedTokens, vocabulary: Vocabulary, segment: Segment, world: World
 ) -> None:
-    """Refuse what cannot be trained, before anything is spent on it."""
+    """Raise a `PubmillError`, before any computation, for inputs that cannot be trained."""
     if packed.vocab_size != vocabulary.size:
         raise PubmillError(
             f"the tokens were packed with a vocabulary of {packed.vocab_size}, --vocab has "
@@ -117,7 +116,7 @@ def check(
 
 
 def origin_of(work: Pretraining, segment: Segment, packed: PackedTokens) -> WeightsOrigin:
-    """Return what the weights of a segment come from."""
+    """Return the origin of a segment's weights: recipe, inputs, packages and hardware."""
     made_with = provenance()
     hardware = {
         **made_with["hardware"],
@@ -139,7 +138,8 @@ def origin_of(work: Pretraining, segment: Segment, packed: PackedTokens) -> Weig
 
 
 def resume(work: Pretraining, segment: Segment, origin: WeightsOrigin) -> PretrainingProgress:
-    """Restore `work` from the segment's own last save, or else from its start, or else begin anew."""
+    """Restore `work` from the segment's last save, else from the checkpoint before it, if any; return the
+    progress."""
     own = work.world.decide(lambda: own_save(segment.output, origin))
     source = own or segment.previous or segment.other
     if source is None:

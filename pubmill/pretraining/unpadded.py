@@ -50,7 +50,7 @@ def keep_mask(like: Tensor, rate: float, seed: Tensor) -> Tensor:
 
 
 def threshold(rate: float) -> int:
-    """Return the least mixed number of an element that is kept."""
+    """Return the smallest result of `mix` with which an element is kept."""
     return round(rate * 2**32) - 2**31
 
 
@@ -82,7 +82,7 @@ class SeededDropout(torch.autograd.Function):
 class SequenceBounds:
     """Bounds of concatenated sequences. `bounds`: (sequences + 1,) int32, the first position of each sequence
     and the end; `longest`: the most tokens that a sequence may have. `layers`: how layers, embeddings and
-    loss are computed. `causal`: the first sequences that are read from left to right, and their tokens."""
+    loss are computed. `causal`: numbers of sequences read left to right (the first) and of their tokens."""
 
     bounds: Tensor
     longest: int
@@ -320,6 +320,6 @@ FUNCTIONS = Functions(after_attention, after_attention_at_rows, norm_embeddings)
 
 @cache
 def compiled_functions() -> Functions:
-    """Return the functions compiled: all tokens of a micro-batch have one shape, rows have many."""
+    """Return the compiled functions: the number of tokens is fixed, only that of rows varies."""
     compiled: list[Any] = [torch.compile(one, fullgraph=True, dynamic=False) for one in FUNCTIONS]
     return Functions(*compiled)

@@ -1,5 +1,5 @@
-"""Recipes of what is checked of published values: the audit, with the counts, runs and aggregates that a
-paper states for them, and the page of contradictions."""
+"""Recipes of the checks of published values: the audit, with the counts, runs and aggregates that a paper
+states for them, and the page of contradictions."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -46,8 +46,8 @@ class AuditedRow(PublishedRow):
 
 @dataclass(frozen=True, kw_only=True)
 class AuditedColumn(PublishedColumn):
-    """A column. `runs`: 1 for a finished pipeline. `combines`: the columns that it is computed from, and
-    `by`, how; `why`: why its values can't be tested."""
+    """A column. `runs`: 1 for a finished pipeline, else null. `combines`: the columns that it is computed
+    from; `by`: as their best, or as a drop; `why`: why its values can't be tested."""
 
     runs: int | None = field(default=None, metadata=OMIT_DEFAULT)
     combines: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)

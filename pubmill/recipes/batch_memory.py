@@ -1,4 +1,4 @@
-"""Memory of a batch in fine-tuning: by it the trainer divides batches, and plans say beforehand how."""
+"""Memory of a batch in fine-tuning, by which the trainer divides batches and plans predict the division."""
 
 from typing import Literal
 
@@ -14,6 +14,6 @@ def bytes_of_token(layers: int, hidden: int, weights: Weights) -> int:
 
 
 def tokens_at_once(memory: float, layers: int, hidden: int, weights: Weights) -> int:
-    """Return the padded tokens that a GPU can compute at once: those whose activations fill half of its
-    memory, in bytes."""
+    """Return the number of padded tokens that a GPU can compute at once: their activations fill half of its
+    `memory`, which is in bytes."""
     return int(memory // 2 // bytes_of_token(layers, hidden, weights))

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal, NamedTuple, get_args, get_type_hints
 from pubmill.recipes.recipe_types import OMIT_DEFAULT, StrictRecipe
 
 PAIRS = {"next-sentence": "nsp", "sentence-order": "sop"}
-"""Kinds of pairs that have labels, and so a head -> the term of their loss."""
+"""Kind of pairs with labels, which need a head -> the name of their loss term."""
 Per = Literal["masked", "pairs", "tokens", "causal"]
 
 
@@ -53,8 +53,8 @@ class ObjectiveKind(StrictRecipe):
     in_bfloat16: ClassVar[bool] = True
 
     def terms(self, pairs: tuple[Term, ...]) -> tuple[Term, ...]:
-        """Return the losses, given those of the pairs. A training whose first loss rises too far has
-        diverged."""
+        """Return the losses; `pairs`: those of labelled pairs. Training counts as diverged if the first loss
+        rises too far."""
         return Term("mlm", 1.0, "masked", chooses=True), *pairs
 
     def networks(self) -> Mapping[str, Mapping[str, int]]:
@@ -103,9 +103,9 @@ class Generator(ObjectiveKind):
 
 
 ADVERSARIAL = 8 / 3
-"""Cost of an adversarial step in plain steps, whose pass back costs as much as two passes forward. It goes
-forward on the text, with noise, and with the noise that was found; back to the noise alone, which costs one
-pass forward, and from the loss through two of the passes."""
+"""Cost of an adversarial step, in plain steps of 3 forward passes (a backward pass costs as much as two). It
+costs 8: three forward passes (on the text, with random noise, with the perturbation), 1 for the gradient of
+the noise alone, and 2 x 2 for the backward pass of the loss through two of the forward passes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +131,7 @@ class Adversarial(ObjectiveKind):
 
     learner = "pubmill.pretraining.learners:AdversarialLearner"
     passes = (Pass("model", ADVERSARIAL),)
-    in_bfloat16 = False  # which cannot resolve the noise
+    in_bfloat16 = False  # bfloat16 cannot resolve the noise
 
     def terms(self, pairs: tuple[Term, ...]) -> tuple[Term, ...]:
         return *super().terms(pairs), Term("adversarial", self.weight, "masked")
@@ -193,7 +193,7 @@ class Causal(ObjectiveKind):
         return self.share == 1
 
     def causal_sequences(self, count: int) -> int:
-        """Return at least one, and leave one for masked tokens unless all are causal."""
+        """Return `count` if `share` is 1, else the rounded share, at least 1 and at most `count` - 1."""
         return count if self.predicts_all else min(max(1, round(self.share * count)), count - 1)
 
 

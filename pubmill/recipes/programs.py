@@ -60,7 +60,7 @@ def _add(parser: ArgumentParser, parameter: inspect.Parameter, hint: Any) -> Non
 
 
 def _reading(kind: Any) -> dict[str, Any]:
-    """Return how argparse reads a type."""
+    """Return the keyword arguments of `add_argument` for a parameter of this type."""
     if isinstance(kind, UnionType):
         kind = next(one for one in get_args(kind) if one is not type(None))
     if get_origin(kind) is Literal:

@@ -160,7 +160,7 @@ def _first_fitting(value: Any, hints: tuple[Any, ...], place: str, faults: list[
 
 
 def _constants_agree(values: Mapping[str, object], recipe: Any) -> bool:
-    """Return whether an object has the value of each key of a dataclass that has only one, as its `kind`."""
+    """Return whether an object has the values of a dataclass's constant fields, such as `kind`."""
     constants = {
         name: hint
         for name, hint in _type_hints(recipe).items()

@@ -48,8 +48,8 @@ class ReportRecipe(StudyResults):
     - `references`: paper -> how to cite it, if a protocol says so.
     - `rules`: rules by the group under which they are drawn.
     - `example`: address of an example of a report, for one that tests no published value.
-    - `statements`: spec files with statements on the methods of the tables' papers; `statements_sha256`: of
-      what the report shows of them, so that it is made again when that changes.
+    - `statements`: spec files with statements on the methods of the tables' papers; `statements_sha256`:
+      digest of what the report shows of them, so that a change of it makes the report again.
     """
 
     fact_tables: tuple[str, ...]

@@ -52,9 +52,9 @@ class Engine(StrictRecipe):
 
 @dataclass(frozen=True, kw_only=True)
 class Budget(StrictRecipe):
-    """Limits of what is asked of a dataset with a seed, all calls together; None: no limit.
+    """Limits on the prompting of a model with a dataset and seed, over all calls; None: no limit.
 
-    - `requests`: answers.
+    - `requests`: number of answers.
     - `tokens`: read and written, as the server counts them; the last requests may exceed it.
     """
 
@@ -104,18 +104,18 @@ class Price(StrictRecipe):
         return f", at {rates} for a million tokens read and written"
 
     def of(self, prompt_tokens: int, answer_tokens: int) -> float:
-        """Return what so many tokens cost."""
+        """Return the cost of these tokens, in `currency`."""
         return (prompt_tokens * self.prompt + answer_tokens * self.answer) / 1e6
 
     def in_words(self, prompt_tokens: int, answer_tokens: int) -> str:
-        """Return what so many tokens cost, as text."""
+        """Return the cost of these tokens as text: `1.25 USD`."""
         return f"{self.of(prompt_tokens, answer_tokens):.2f} {self.currency}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class SuppliedRecipe:
-    """How the predictions of a model are read that a study shows; the rest is in the dataset's card. `asked`:
-    they are answers to prompts, in which a label stands for itself; `price`: what their server charges."""
+    """How to read a model's predictions that a study shows; the rest is in the dataset's card. `asked`: they
+    are answers to prompts, in which a label stands for itself; `price`: what their server charges."""
 
     system: System
     mapping: dict[str, str] = field(default_factory=dict, metadata=OMIT_DEFAULT)
@@ -134,9 +134,9 @@ class PublishedText:
 
 @dataclass(frozen=True, kw_only=True)
 class AskRecipe:
-    """How a language model is asked for the test examples of a dataset. `prompt`: the template, or, with
-    `published`, that of the input inside of a file; `task`, `mentions`, `glosses`, `dummies`: those of the
-    dataset's spec."""
+    """How a language model is asked for the test examples of a dataset. `prompt`: the template; with
+    `published`, the template of the input that is put into the published file. `task`, `mentions`, `glosses`,
+    `dummies`: those of the dataset's spec."""
 
     asking: Asking
     task: str

@@ -283,7 +283,7 @@ class TableRecipe(ResultHeading):
     - `records`: column -> row -> paths of the expected records, below the results folder.
     - `found`: `column/row` of records found on disk, which no job of the study makes.
     - `missing`: column, row or `column/row` -> why there is no value of ours.
-    - `left_out`: `column` or `column/metric` of the published file -> why it is not shown.
+    - `left_out`: `row` or `row/metric` of the published file -> why it is not shown.
     - `datasets`: `column/row` -> the dataset of its runs, if that is not the row's.
     - `not_comparable`: `column/row` -> why our value must not be compared with the published one.
     - `copied`: `column/row` -> the cell that the paper copied its value from.

@@ -62,7 +62,7 @@ Point = tuple[float, float, str]
 
 
 def _axes(xs: Sequence[float], ys: Sequence[float], least_x: float, least_y: float) -> tuple[Axis, Axis]:
-    """Return both axes; they go on beyond the values, by at least so much."""
+    """Return both axes, which extend beyond the values by at least `least_x` and `least_y`."""
     return padded(xs, least_x, LEFT, WIDTH - EDGE), padded(ys, least_y, CURVE_HEIGHT - BOTTOM, TOP)
 
 
@@ -73,14 +73,14 @@ def _series(label: str, points: Sequence[Point], x: Axis, y: Axis, joined: bool 
 
 
 def _chart_of(points: Sequence[Point], label: str, subtitle: str, x_title: str, *least: float) -> Chart:
-    """Return a chart of some points, which its description has one by one."""
+    """Return a chart of points; its description lists each of them. `least`: see `_axes`."""
     x, y = _axes([x for x, *_ in points], [y for _, y, _ in points], *least)
     description = " ".join(f"{text}." for *_, text in points)
     return Chart(label, subtitle, description, x_title, "", x, y, (_series("", points, x, y),))
 
 
 def agreement(table: Table) -> Chart | None:
-    """Chart of our values against the published ones, for all cells that have both; None if no cell has."""
+    """Return a chart of our values against published ones, without composites; None if no cell has both."""
     cells = [(row, column, cell) for row, column, cell in table.read() if row.dataset]
     points = [point for place in cells if (point := _published_point(*place))]
     if not points:
@@ -156,7 +156,7 @@ def _fragmentation_chart(table: Table, row: Row, rates: Mapping[str, Mapping[str
             points.append((rate, cell.value, f"{column.label}: {rate:.2f} pieces, {number(cell.value)}"))
     if len({rate for rate, *_ in points}) < 2:
         return None
-    subtitle = f"{metric(row.metric)} against pieces per word of mentions (test)"
+    subtitle = f"{metric(row.metric)} against pieces per word of mentions (test, else dev)"
     return replace(_chart_of(points, row.label, subtitle, "pieces per word", 0.05, 0.25), numbered=True)
 
 
@@ -167,7 +167,7 @@ def line_of_years(label: str, subtitle: str, points: Sequence[Point]) -> Chart:
 
 
 FEWEST = 2
-"""Dates of which a figure has a line."""
+"""Fewest dates for which a chart is drawn."""
 
 
 class DatedLoss(Shape):
@@ -191,7 +191,7 @@ class DatedFit(Shape):
 
 
 class Drift(Shape):
-    """A checkpoint on held-out documents by date; `undated` have no year."""
+    """Loss and subwords of a checkpoint on held-out documents, by date; `undated`: those without a year."""
 
     recipe: str
     step: int

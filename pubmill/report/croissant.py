@@ -46,7 +46,7 @@ CONTEXT: Node = {
 }
 TYPES = {str: "sc:Text", int: "sc:Integer", float: "sc:Float"}
 OPTIONAL = {"relation": {"entities"}, "yes-no": {"text_pair"}, "inference": {"text_pair"}}
-"""Task -> fields that some examples may lack and that its datasets have; others may be in no example."""
+"""Task -> optional fields that its datasets have; other optional fields are omitted from the metadata."""
 SENSITIVE = "clinical notes, de-identified by those who released them; identifiers may remain"
 
 
@@ -76,7 +76,7 @@ def metadata(page: Page, examples: Sequence[ExampleFile] | None = None) -> Node:
     )
     made = (_file(one.name, one.url, one.sha256, one.form) for one in converted)
     files = [*sources, *made] if recipe.access == "public" else []
-    shared = (one for one in page.card.overlaps if one.texts)  # they inflate scores
+    shared = (one for one in page.card.overlaps if one.texts)  # shared inputs inflate scores
     repeated = [f"{one.texts} inputs of {one.split} are also in {one.earlier}" for one in shared]
     known: Node = {
         "@context": CONTEXT,
@@ -108,7 +108,7 @@ def _description(page: Page) -> str:
 
 
 def _converted_files(page: Page) -> Iterator[ExampleFile]:
-    """Yield the files converted from them, relative to the folder of pages."""
+    """Yield the converted example file of each split, with its address relative to the page's folder."""
     for split in page.card.splits:
         name = f"{split}.jsonl.gz"
         path = relpath(f"{BELOW.dataset(page.recipe.name)}/{name}", dirname(BELOW.page(page.recipe.name)))

@@ -69,7 +69,7 @@ def padded(values: Sequence[float], least: float, start: float, end: float) -> A
 
 
 def line_path(points: Iterable[tuple[float, float]]) -> str:
-    """Return the path through some places."""
+    """Return the SVG path through points."""
     return "M" + " L".join(f"{x:g} {y:g}" for x, y in points)
 
 
@@ -114,7 +114,7 @@ class Curve:
 
 
 def strips(table: Table) -> list[Strip]:
-    """Return one strip for each dataset on which any seed was scored."""
+    """Return one strip for each row in which any run has a score."""
     return [made for row in table.rows if (made := _row_strip(table, row))]
 
 
@@ -132,7 +132,7 @@ def _row_strip(table: Table, row: Row) -> Strip | None:
 
 
 def lane_y(number: int) -> int:
-    """Return the height of a lane's line in a strip."""
+    """Return the y coordinate of a lane's line in a strip."""
     return TOP + LANE * number + 26
 
 
@@ -198,7 +198,7 @@ def thinned(points: Sequence[Drawn], most: int = MAX_POINTS) -> list[Drawn]:
 
 
 DRAWN = ("mentions", "arguments")
-"""What figures show."""
+"""Splits (`CellParts.by`) that have a figure."""
 
 
 def recall_strips(table: OverlapTable) -> list[Strip]:

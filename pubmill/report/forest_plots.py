@@ -131,7 +131,7 @@ def _verdict(cell: Cell) -> str:
 
 
 def _text(named: list[tuple[str, _Difference]]) -> str:
-    """Describe the differences of a plot; up to `SPELLED` one by one, more by their number and ends."""
+    """Describe up to `SPELLED` differences one by one, more by verdict counts, the lowest and the highest."""
     if len(named) <= SPELLED:
         return " ".join(f"{name}: {signed(one.value)}, {_verdict(one.cell)}." for name, one in named)
     lowest, highest = (end(named, key=lambda pair: pair[1].value) for end in (min, max))

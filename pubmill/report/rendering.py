@@ -25,8 +25,8 @@ from pubmill.tables.cells import Cell, OtherCell, SeedScore
 OWN = {
     "[": "{[}",  # after the end of a row, LaTeX would read a bare bracket as an option
     "]": "{]}",
-    '"': r"\textquotedbl{}",  # pylatexenc would close a quotation
-    "`": r"\textasciigrave{}",  # and leave this to open one
+    '"': r"\textquotedbl{}",  # pylatexenc would write a closing quotation mark
+    "`": r"\textasciigrave{}",  # and leave this, an opening one in LaTeX
     "\N{NARROW NO-BREAK SPACE}": r"\,",
 }
 """Characters whose form differs from pylatexenc's, or which it lacks."""
@@ -236,7 +236,7 @@ FILTERS: tuple[Callable[..., object], ...] = (
     number, printed, signed, metric, sentence, prose, groups, quantity, count, fact, surplus, duration, cost,
     other_score, collapse, run_score,
 )  # fmt: skip
-"""What templates can do with a value, under the functions' names."""
+"""Filters of the templates, under the functions' names."""
 TEMPLATES = Path(__file__).parent / "templates"
 SORTING = (TEMPLATES / "sorting.js").read_text(encoding="utf-8")
 """The only script of a page, which the page's security policy allows by its digest."""
@@ -269,7 +269,7 @@ def environment(escape: Callable[[str], str] | None = None, *folders: Path) -> E
 
 
 def script_digest(script: str) -> str:
-    """Return the digest of a script as a page's security policy takes it."""
+    """Return the base64 SHA-256 of a script, for the Content-Security-Policy of a page."""
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
@@ -279,7 +279,7 @@ def to_json(shown: Any) -> str:
 
 
 def csv_text(lines: DataFrame) -> str:
-    """Render lines as CSV, without text that a spreadsheet would read as a formula."""
+    """Render lines as CSV; an apostrophe precedes text that a spreadsheet would read as a formula."""
     inert = lines.apply(lambda column: Series([_defuse_formula(value) for value in column], dtype="object"))
     return str(inert.to_csv(index=False, lineterminator="\n"))
 

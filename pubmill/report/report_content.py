@@ -87,7 +87,7 @@ class PretrainingSummary:
 
 
 class HeldOut(NamedTuple):
-    """Losses of a checkpoint on held-out documents, by their names, for one way of masking."""
+    """Losses of a checkpoint on held-out documents under one masking; `losses`: name (`MLM`) -> loss."""
 
     recipe: str
     step: int
@@ -216,7 +216,7 @@ class Report:
 
     @property
     def embeds_pages(self) -> bool:
-        """Whether the page holds those of the datasets; at full scale they are only files beside it."""
+        """Whether the report contains the datasets' pages; at full scale they are only separate files."""
         return not self.recipe.comparable
 
     def page_link(self, dataset: str) -> str:
@@ -230,7 +230,7 @@ class Report:
 
     @property
     def snakemake_command(self) -> str:
-        """The same command of Snakemake."""
+        """The Snakemake command that makes the study."""
         return commands.snakemake(configuration=commands.configuration_options(self._configfiles))
 
     @property

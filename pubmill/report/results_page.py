@@ -34,7 +34,7 @@ FIGURE_GAP = 28
 
 @dataclass(frozen=True)
 class TableResult:
-    """A table, only its columns and rows with a value of ours, and its models compared."""
+    """A finished table (`whole`), its part with values of ours (`shown`), and comparisons of its models."""
 
     name: str
     whole: Table
@@ -96,7 +96,7 @@ class TableResult:
 
     @property
     def fewest_runs(self) -> int:
-        """The fewest runs with seeds behind a value; 0 if there are none."""
+        """The smallest number of runs behind any of our values; 0 if no value has runs."""
         cells = [cell for *_, cell in self.shown.read() if cell.seeds and cell.value is not None]
         return min((cell.n for cell in cells), default=0)
 
@@ -112,8 +112,8 @@ class TableResult:
 
 @dataclass(frozen=True)
 class StudyResult:
-    """A finished study: its parts, its duration in parts, and the day of its newest record. `own_files`: keys
-    of folders of the user's own that it reads."""
+    """A finished study. `trial_seconds`: duration of each trial; `day`: date of the newest record, or "";
+    `own_files`: keys of the user's own folders that it reads."""
 
     study: StudyResults
     tables: tuple[TableResult, ...]

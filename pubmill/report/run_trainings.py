@@ -21,7 +21,7 @@ WIDTH, HEIGHT = 120, 36
 """Size of a course as a figure."""
 MOST_POINTS, FEWEST_POINTS = 40, 6
 POINTS_OF_PAGE = 8000
-"""Points of each line on the whole page, so that a page of all tables stays small."""
+"""Points that all dev lines (or all loss lines) of a page share, so that a page of all tables stays small."""
 
 Point = tuple[float, float]
 
@@ -49,8 +49,8 @@ class TrainingNotes(BaseModel):
 
 @dataclass(frozen=True)
 class Course:
-    """Dev score and training loss, the means of a folder's runs, as paths of a figure and in words; each has
-    a scale of its own, whose ends are in `scales`: `50.0 91.0;0.3 0.9`."""
+    """Mean dev score and training loss of a folder's runs, as SVG paths and in words. Each line has its own
+    scale; `scales`: lowest and highest value of both, such as `50.0 91.0;0.3 0.9`."""
 
     dev: str
     loss: str

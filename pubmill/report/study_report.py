@@ -118,7 +118,7 @@ def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) ->
 
 
 def _fragmentation_rate(path: Path) -> float | None:
-    """Return the pieces per word in mentions of a dataset's test split."""
+    """Return the pieces per word in mentions of the test split (or else dev); None without mentions."""
     splits = _read_object(path, ["splits"])["splits"]
     words = splits.get("test", splits.get("dev", {})).get("entity_words", {})
     rate = words.get("subwords_per_word")

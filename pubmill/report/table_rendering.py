@@ -32,13 +32,13 @@ from pubmill.tables.table_frames import cell_frame, fact_frame
 MOST_COLUMNS = 8
 """A table with more models has them as rows, if it has fewer datasets."""
 WIDEST_HEAD = 12
-"""Characters of a line in the head of a column."""
+"""Characters at which a column's head continues on the next line."""
 FIT = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 NONE = "---"
 
 
 def latex_table(table: Table, *, spread: bool = False, published: bool = False) -> str:
-    """Return our values, the best of each row in bold: all columns that have any, or all if none has."""
+    """Return a LaTeX table of our values, each row's best in bold; without empty columns, unless all are."""
     columns = [one for one in table.columns if _has_value(table, one)] or list(table.columns)
     return "\n".join(_LatexTable(table, columns, spread, published).lines()) + "\n"
 
@@ -66,7 +66,7 @@ class _LatexTable:
 
     @cached_property
     def entries(self) -> list[tuple[Row | Column, bool]]:
-        """What stands across: each with our values, and then with the published ones, if wanted and known."""
+        """(column, or row if `turned`; whether its published values), in the order of the printed columns."""
         across: Sequence[Row | Column] = self.table.shown_rows if self.turned else self.columns
         theirs = {key for row, column, cell in self.table.read() if cell.published for key in (row, column)}
         return [

@@ -1,5 +1,5 @@
-"""A table of results as the report shows it: own columns first, the best of a row, differences by margin, and
-a card for each cell with runs; and the verdicts of tables counted, in all and by model."""
+"""Views of result tables in the report: columns with runs first, the best of each row, differences by margin,
+and a card for each cell with runs. Also counts of the verdicts of tables, in total and by model."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,7 +31,7 @@ class VerdictTally:
     verdicts: Counter[str] = field(default_factory=Counter)
     empty: Counter[str] = field(default_factory=Counter)
     tested_verdicts = JUDGED
-    """Those that a summary names even if none has been found."""
+    """Verdicts that a summary lists even if their count is 0."""
 
     @property
     def judged(self) -> int:
@@ -54,7 +54,7 @@ class VerdictTally:
         if not self.judged:
             return None
         step = round(LEVELS * self.reproduced / self.judged)
-        # only none is the lowest step, and only all is the highest
+        # the lowest step means none and the highest all, so rounding must not reach them
         return min(max(step, self.reproduced > 0), LEVELS - (self.reproduced < self.judged))
 
     @property
@@ -145,7 +145,7 @@ GAPS = (1.0, 2.0, 4.0)
 
 @dataclass(frozen=True)
 class Rival:
-    """A cell against another of its row. `minus`: that one's column label; `difference`: this minus that."""
+    """A cell compared with another of its row. `minus`: label of that one; `difference`: cell minus other."""
 
     minus: str
     difference: float
@@ -185,7 +185,7 @@ class TableView:
 
     @cached_property
     def best(self) -> dict[str, set[str]]:
-        """Row -> the columns with its highest value, as it is shown."""
+        """Row -> the columns with its highest value, rounded to two decimals."""
         keys = [column.key for column in self.columns]
         return {row.key: self.table.best_columns(row, keys) for row in self.table.shown_rows}
 
@@ -199,7 +199,7 @@ class TableView:
 
     @staticmethod
     def is_compared(cell: Cell) -> bool:
-        """Return whether the difference of a cell may be read as one."""
+        """Return whether a cell has a verdict other than `not comparable`."""
         return cell.verdict is not None and cell.verdict.verdict != "not comparable"
 
     def rival(self, row: Row, column: Column) -> Rival | None:
@@ -254,8 +254,8 @@ def runs_by_folder(cell: Cell) -> dict[str, list[SeedScore]]:
 
 @dataclass(frozen=True)
 class TableRuns:
-    """The fine-tuning runs of a table, each once even if several cells show it. `recorded`: by record;
-    `expected`: their number if all were there."""
+    """The fine-tuning runs of a table, each once even if several cells show it. `recorded`: path of
+    the record -> run; `expected`: number of runs with and without a record."""
 
     recorded: dict[str, SeedScore]
     expected: int

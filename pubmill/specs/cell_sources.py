@@ -14,8 +14,8 @@ from pubmill.specs.table_specs import ColumnSpec, RowSpec, TableSpec
 
 
 class CellSource(NamedTuple):
-    """A cell with runs of its own. `data`: its dataset, or the first of its folds; None if it has no spec;
-    `setting`: None if none of the table's applies to the dataset; `overrides`: those that apply, by name."""
+    """A cell with runs of its own. `data`: the spec of its dataset or first fold, or None; `setting`: the
+    first that applies to the dataset, or None; `overrides`: those that apply to its runs, by name."""
 
     column: ColumnSpec
     row: RowSpec
@@ -27,7 +27,7 @@ class CellSource(NamedTuple):
 
 
 def cell_sources(table: TableSpec, columns: Sequence[ColumnSpec], specs: Specs) -> Iterator[CellSource]:
-    """Yield the cells of some columns that no paper copied, with what their runs are made of."""
+    """Yield the cells of some columns that have a model and are not copied, with the specs of their runs."""
     for column in columns:
         for row in table.rows:
             model = table.model_of(column, row)
@@ -50,7 +50,7 @@ CellName = tuple[str, str, str]
 
 
 class AffectedCells:
-    """The cells of all result tables at a scale, by what stands behind them."""
+    """Cells of all result tables at a scale, and the search for those that a statement is about."""
 
     def __init__(self, specs: Specs) -> None:
         self._specs = specs
@@ -84,14 +84,14 @@ class AffectedCells:
             "tables": {table},
             "datasets": {data.name} if data else set(),
             "models": {cell.model},
-            # the statements of the recipe that a variant includes hold for it too
+            # statements of an included recipe also hold for its variants
             "pretraining": {part for one in made for part in (one, one.partition("@")[0])},
             "corpora": {self._specs.pretraining[one].corpus for one in made},
             "vocabs": {self._specs.pretraining[one].vocab for one in made},
         }.get(kind, set())
 
     def _takes(self, row: FidelityRow, cell: CellSource) -> bool:
-        """Return whether the runs of a cell take a value that a statement is about, if it is about values."""
+        """Return whether a cell's runs use a value that a statement is about; True if it is about none."""
         protocol = self._specs.protocols[cell.protocol]
         return not row.keys or any(_takes(protocol, cell, key, row.spec) for key in row.keys)
 
@@ -110,7 +110,7 @@ class AffectedCells:
 
 
 def _takes(protocol: ProtocolSpec, cell: CellSource, key: tuple[str, ...], spec: str) -> bool:
-    """Return whether the runs of a cell take a value of their protocol, or a default (`choices`)."""
+    """Return whether a cell's runs use the value of a key of `spec`: their protocol, or recipe defaults."""
     part, *rest = key
     setting = protocol.settings.get(cell.setting or "")
     if part == "settings":

@@ -71,8 +71,8 @@ class MimicSource(Strict):
 class PubmedSource(Strict):
     """Files of NCBI's PubMed folders, as ranges of their names: `26n0001-26n1334`.
 
-    `parser: pubmed_parser` reads as lewis2020 did and loses the text that this package loses
-    (docs/parsers.md).
+    `parser: pubmed_parser` reads citations as lewis2020 did, without the text that the package pubmed_parser
+    loses (docs/parsers.md).
 
     - `name`: the source's name in `selections` and in counts.
     - `kind`: `pubmed`.

@@ -49,7 +49,7 @@ def _check_converter(name: str) -> str:
 
 
 def _without_nulls(values: Any) -> Any:
-    """Remove null counts and glosses: those that the included spec has and this one does not."""
+    """Remove null counts and glosses, by which a spec deletes those of the spec that it includes."""
     if not isinstance(values, dict):
         return values
     inner = {key: one for key, one in values.items() if isinstance(one, dict)}
@@ -57,7 +57,7 @@ def _without_nulls(values: Any) -> Any:
 
 
 GlossesAsWritten = dict[Literal["annotated", "labels", "source"], str | dict[str, str | None]]
-"""Glosses before null labels, which remove those of an included spec, are taken out."""
+"""Glosses as in the file: null labels, which delete labels of the included spec, are not removed yet."""
 Function = Annotated[
     str, Field(pattern=r"^pubmill\.convert\.[a-z0-9_]+:[a-z_]+$"), AfterValidator(_check_converter)
 ]

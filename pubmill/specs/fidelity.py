@@ -1,8 +1,8 @@
 """Statements of specs on their papers' methods: the rows of docs/fidelity.md, and values without a statement.
 
-The files are read as they are written, without the specs that they include: a variant has statements about
-its own values only. The files of `choices` have statements about what no spec writes: defaults of recipes,
-which are their values, and what the code does.
+Each file is read without the spec that it includes, so that a variant has statements only about the values
+that it sets itself. The files of `choices` have statements about what no spec contains: the defaults of
+recipes, which count as the values of these files, and what the code does.
 """
 
 import hashlib

@@ -18,7 +18,7 @@ PLAIN = "plain"
 
 
 def _known_places(template: str) -> str:
-    """Refuse a template with a place in braces that nothing stands for."""
+    """Return a template; a `ValueError` if it has a place in braces that is not one of `PLACES`."""
     if strange := set(re.findall(r"\{(\w+)\}", template)) - set(PLACES):
         places = ", ".join(f"{{{one}}}" for one in PLACES)
         raise ValueError(f"{{{min(strange)}}} stands for nothing; there are {places}")
@@ -99,7 +99,7 @@ MentionType = Annotated[str, Field(pattern=r"^\S*$")]
 
 
 class UntrainedWeights(Strict):
-    """What predicts without fine-tuning here."""
+    """Base of models that predict without being fine-tuned here."""
 
 
 class SpacyWeights(UntrainedWeights):
@@ -119,9 +119,9 @@ class SpacyWeights(UntrainedWeights):
 
 
 class StatedWeights(UntrainedWeights):
-    """A system of others.
+    """A system that is not fine-tuned here, and the mapping of its labels.
 
-    - `system`: the statement of its author, or of who asks it, about it.
+    - `system`: the statement about it, by its author or by the user who prompts it.
     - `mapping`: dataset -> answer, label or type of the system -> label of the dataset.
     """
 
@@ -142,8 +142,8 @@ class PredictionsWeights(StatedWeights):
 
 
 class PromptedWeights(StatedWeights):
-    """A language model that is asked for the examples of some datasets by a server with OpenAI's protocol. An
-    answer is mapped to the label that it names, or as `mapping` says.
+    """A language model on a server with OpenAI's protocol, prompted with the examples of some datasets. An
+    answer is mapped to the label that it names, or by `mapping`.
 
     - `kind`: `prompted`.
     - `server`: its address, such as http://localhost:8000/v1; nothing is asked again if it moves.
@@ -151,7 +151,7 @@ class PromptedWeights(StatedWeights):
     - `prompt`: how it is asked, a file in specs/prompts.
     - `datasets`: those that it is asked about.
     - `shots`: worked examples of the training split before each prompt.
-    - `seeds`: each is a run: it chooses the worked examples, and the server gets it.
+    - `seeds`: one run each; the seed draws the worked examples, and is sent to the server.
     - `temperature`: 0: the likeliest answer.
     - `length`: the longest answer in tokens.
     - `structured`: answers are JSON of a schema that the server enforces.
@@ -184,7 +184,7 @@ class PromptedWeights(StatedWeights):
 
     @property
     def way(self) -> tuple[object, ...]:
-        """How it is asked: what the engines of one model have in common."""
+        """The settings of prompting that all engines of one model must share."""
         return self.prompt, self.shots, self.temperature, self.length, self.structured, self.mapping
 
 
@@ -251,7 +251,7 @@ class ModelSpec(Spec):
 
     @property
     def is_fine_tuned(self) -> bool:
-        """Whether the model is fine-tuned here: it is neither a spaCy pipeline nor predictions of yours."""
+        """Whether it is fine-tuned here: it is no spaCy pipeline, supplied predictions or prompted model."""
         return not isinstance(self.weights, UntrainedWeights)
 
     @model_validator(mode="after")
@@ -265,13 +265,13 @@ class ModelSpec(Spec):
 
 
 def engines_of_models(models: Mapping[str, ModelSpec]) -> dict[str, str]:
-    """Return prompted model -> the one that it is another engine of, itself if it is none."""
+    """Return prompted model -> its `engine_of`, the model of which it is another engine, or else itself."""
     asked = {name: one.weights for name, one in models.items() if isinstance(one.weights, PromptedWeights)}
     return {name: weights.engine_of or name for name, weights in asked.items()}
 
 
 def faults_of_engines(models: Mapping[str, ModelSpec]) -> Iterator[tuple[str, str]]:
-    """Report engines of a model that is not asked itself, or is asked in another way."""
+    """Report models whose `engine_of` is not prompted, is an engine itself, or differs in `way`."""
     asked = {name: one.weights for name, one in models.items() if isinstance(one.weights, PromptedWeights)}
     for name, weights in asked.items():
         first = weights.engine_of

@@ -1,4 +1,4 @@
-"""Settings in which a study's models are run in place of a protocol's search.
+"""Settings that a study adds to protocols, to replace their search for hyper-parameters.
 
 With hyper-parameters that a user chose, `standard` becomes `standard+lr=3e-05+batch=32+epochs=20`; with a
 search for each model, `standard+own-search`. Runs, records and tables have these names, so that nothing mixes
@@ -34,7 +34,7 @@ _TYPES = get_type_hints(FinetuningRecipe)
 
 
 def _typed(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of keys that a protocol may decide, as the recipe has them: `--config` gives text."""
+    """Return values of recipe keys, converted to the types of FinetuningRecipe: `--config` gives text."""
     protocol_specs.check_decidable(values)
     typed, faults = {}, []
     for key, value in values.items():
@@ -53,7 +53,7 @@ ChosenValues = Annotated[dict[str, Any], AfterValidator(_typed)]
 class HyperparameterChoice(Strict):
     """Hyper-parameters to take in place of a search.
 
-    - `name`: what names of settings with these values end with.
+    - `name`: the suffix of the names of settings with these values.
     - `source`: who chose the values, and how.
     - `values`: searched keys of the fine-tuning recipe, for all datasets that `datasets` does not name.
     - `datasets`: dataset, or folds of a protocol -> values of its own.
@@ -74,7 +74,7 @@ class HyperparameterChoice(Strict):
 
 
 def read_choice_option(text: str) -> HyperparameterChoice:
-    """Return a choice as the command line gives it: `lr=3e-5,batch=32,epochs=20`, or a file."""
+    """Return the choice of `--choice`: `lr=3e-5,batch=32,epochs=20`, or the path of a YAML file."""
     if Path(text).suffix in (".yaml", ".yml"):
         return _read_choice_file(Path(text))
     pairs = [pair.partition("=") for pair in text.split(",")]
@@ -94,7 +94,7 @@ def read_choice_option(text: str) -> HyperparameterChoice:
 
 
 def _name_of(values: Mapping[str, Any]) -> str:
-    """Return the values as the name of a setting."""
+    """Return the name of a choice with these values: `lr=3e-05+batch=32+epochs=20`."""
     short = {key: key.replace("_", "-") for key in values} | {key: name for name, key in SHORT.items()}
     return "+".join(f"{short[key]}={short_value(value)}" for key, value in values.items())
 
@@ -176,7 +176,7 @@ def _suffix(study: "Study") -> str | None:
 
 
 def _is_replaced(protocol: ProtocolSpec, study: "Study") -> bool:
-    """Return whether the study replaces a protocol's search; one for each model is an own search already."""
+    """Return whether the study replaces a protocol's search; an own search does not replace one by `each`."""
     return protocol.search is not None and (study.choice is not None or protocol.search.models != "each")
 
 
@@ -225,7 +225,7 @@ def _chosen_overrides(
 
 
 def _is_own(cell: CellSource, dataset: str, specs: Specs, study: "Study") -> bool:
-    """Return whether the study runs the model of a cell on the dataset or folds, and replaces its search."""
+    """Return whether the study runs a cell's model on the dataset or folds, in a setting of its own."""
     model, protocol = cell.model, specs.protocols[cell.protocol]
     if cell.data is None or cell.setting is None or model not in specs.models:
         return False
@@ -239,7 +239,7 @@ def _is_own(cell: CellSource, dataset: str, specs: Specs, study: "Study") -> boo
 def _own_cell(
     cell: CellSpec | None, protocol: ProtocolSpec, settings: tuple[str, ...], study: "Study"
 ) -> CellSpec:
-    """Return a cell in own settings, which no published value judges."""
+    """Return a cell in the study's own settings, not to be compared with the published value."""
     assert protocol.search
     by = " and ".join(protocol.search.models) if protocol.search.models != "each" else "each model"
     reason = CHOSEN if study.choice else SEARCHED.format(by)
@@ -253,7 +253,7 @@ def _own_cell(
 def _choice_faults(
     choice: HyperparameterChoice, protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str
 ) -> Iterator[str]:
-    """Yield what is wrong with a choice for a cell: keys that lack or are not searched, or make no recipe."""
+    """Yield the faults of a choice for a cell: missing keys, keys not searched, or invalid values."""
     searched = set(protocol.grid(data, model, protocol.settings[setting].chosen_by or setting))
     own = f"{setting}+{choice.name}"
     applied = protocol.applied(data, model, own).items()

@@ -262,7 +262,7 @@ class ProtocolSpec(Spec):
         return self.final.split if self.final.split in data.splits else "dev"
 
     def looked_at(self, data: DatasetSpec, trial: bool) -> str | None:
-        """The split that weights or trials are chosen by: the scored one only on the fold that chooses."""
+        """The split by which weights or trials are chosen, or None; the scored one only on `chosen_on`."""
         if folds := self.fold_of(data.name):
             return self.final.split if trial and data.name == folds.chosen_on else None
         return "dev" if "dev" in data.splits and self.scored(data) != "dev" else None

@@ -184,8 +184,8 @@ def _members(hint: Any) -> Iterator[Any]:
 
 
 def _below(hint: Any, step: int | str) -> Iterator[Any]:
-    """Yield the types of what a step leads to. Pydantic's own steps, such as the name of a union's member,
-    lead nowhere."""
+    """Yield the types of the value at a step of a location, a key or an index. Pydantic's own steps, such as
+    the name of a union's member, leave the type unchanged."""
     for member in _members(hint):
         arguments = get_args(member)
         if get_origin(member) in (tuple, list, dict):
@@ -195,7 +195,7 @@ def _below(hint: Any, step: int | str) -> Iterator[Any]:
 
 
 def _fields(kind: Any) -> dict[str, Any]:
-    """Return the fields of a model or dataclass with their types; of other types nothing."""
+    """Return field -> type of a model or dataclass; {} for other types."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return {name: field.annotation for name, field in kind.model_fields.items()}
     return get_type_hints(kind, include_extras=True) if is_dataclass(kind) else {}

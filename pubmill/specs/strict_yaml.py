@@ -99,7 +99,7 @@ def _parse(text: str, shown: str) -> tuple[YamlDocument, tuple[str, ...]]:
 
 
 def _read_bounded(path: Path) -> str:
-    """Return the text of a regular file of bounded size; pipes and devices, which may not end, stay shut."""
+    """Return the text of a regular file of bounded size; refuse pipes and devices, which may not end."""
     try:
         if not path.is_file():
             raise _FaultError(1, "not a plain file; expected a YAML file")
@@ -229,8 +229,8 @@ def _fits(place: Location, at: Location) -> bool:
 
 
 def parts(document: YamlDocument, key: str) -> dict[str | int, YamlDocument]:
-    """Return each value of the mapping at a key as a separate document, by its own key. They have no line for
-    their roots: a key that is missing there is missing in what it overlays."""
+    """Return the values of the mapping at a key, each as a document that overlays a spec. The documents
+    have no line for their roots, so that a missing key is reported at the line of the overlaid spec."""
     mapping = document.value.get(key)
     if not isinstance(mapping, dict):
         return {}

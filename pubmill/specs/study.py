@@ -34,7 +34,7 @@ class Author(Strict):
 
 
 class ServerLicence(Strict):
-    """What allows to send the text of a credentialed dataset to a server of others.
+    """The permission to send the text of a credentialed dataset to a server of others.
 
     - `server`: its address, as the model's spec has it.
     - `statement`: why the dataset's licence allows it, such as the agreement with the service; it is shown
@@ -134,11 +134,11 @@ OF_THE_DEMO = frozenset({"title", "scale", "tables", "models", "datasets", "mirr
 
 
 def without_demo(merged: dict[str, Any], base: Mapping[str, Any], given: Set[str]) -> dict[str, Any]:
-    """Return a merged configuration in which a study has nothing of config.yaml's own study, the demo.
+    """Return a merged configuration without the values of config.yaml's own study, the demo.
 
-    `base`: config.yaml; `given`: the keys of all settings over it. A key that another study leaves out has
-    the default of `Study`; a `PubmillError` names those without one. Only the mirror, which holds the files
-    of the demo's scale, is that of each study of this scale.
+    `base`: config.yaml; `given`: the keys that files or settings over it set. A demo key that another study
+    does not set gets the default of `Study`; a `PubmillError` names those without a default. A study at the
+    demo's scale keeps the demo's mirror, which holds the files of that scale.
     """
     if merged.get("study") == base.get("study"):
         return merged
@@ -158,7 +158,7 @@ def check_study(
     config: dict[str, Any], folder: Path, files: Iterable[str | Path] = ()
 ) -> tuple[Study, Specs]:
     """Check the merged configuration of a run and load the specs at its scale. Mistakes in specs that it does
-    not use are reported, and stop nothing. `files`: those that it was merged from, for places of mistakes."""
+    not use are only reported. `files`: the files that were merged, to locate mistakes in messages."""
     try:
         study = Study.model_validate(config)
     except ValidationError as error:
@@ -241,9 +241,9 @@ _FILE = re.compile(r"'?(?P<path>[^/]+/(?P<kind>[^/]+)/(?P<name>.+?)\.yaml)'?:")
 
 
 def load_used(folder: Path, scale: str, used: Mapping[str, tuple[str, ...]]) -> Specs:
-    """Return the specs at a scale without those that have mistakes, which are reported, if nothing used
-    depends on them; else raise the error on all mistakes. `used`: kind -> names that a study uses by
-    themselves. What these refer to is used, too, and so are models that name one of the tables."""
+    """Return the specs at a scale. Specs with mistakes are left out and reported if the study does not use
+    them; else all mistakes are raised as one error. `used`: kind -> names that the study lists. The specs
+    that these refer to are also used, and so are models that name one of the tables."""
     without: frozenset[str] = frozenset()
     mistakes: list[str] = []
     while True:
@@ -261,7 +261,7 @@ def load_used(folder: Path, scale: str, used: Mapping[str, tuple[str, ...]]) -> 
 
 
 def _is_used(folder: Path, match: re.Match[str], used: Mapping[str, tuple[str, ...]]) -> bool:
-    """Return whether a study uses a spec with a mistake by itself; a scale is used by all."""
+    """Return whether a faulty spec is a scale, is listed in `used`, or is a model that names a used table."""
     if match["kind"] == "models" and (path := folder.parent / match["path"]).is_file():
         text = path.read_text(encoding="utf-8", errors="replace")  # which may be no YAML
         if any(table in text for table in used["tables"]):

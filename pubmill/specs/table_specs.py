@@ -210,7 +210,7 @@ class TableSpec(Spec):
     - `metric`: the metric of every cell; null: each dataset's own.
     - `hidden`: rows that only contribute to composites.
     - `differences`: rows that are differences to cells of other tables.
-    - `left_out`: `column` or `column/metric` of the published file -> why it is not shown here.
+    - `left_out`: `row` or `row/metric` of the published file -> why it is not shown here.
     - `elsewhere`: paper or table -> dataset, or `any` -> why its published values of the same models differ
       from those of this table.
     - `coincidences`: row -> why the same value is printed for different runs of a model on its dataset.

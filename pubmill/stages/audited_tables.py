@@ -39,14 +39,14 @@ OF_OTHERS = "of other work, whose number of runs and test split the paper does n
 
 
 class AuditedTables(GraphPart):
-    """What the papers state about the values of their tables: models are ranked and values audited by it."""
+    """What the papers state about the values of their tables, for the audit and the rankings of models."""
 
     def all(self) -> tuple[AuditedTable, ...]:
         """Return all tables of results."""
         return tuple(map(self.table, self._specs.tables))
 
     def table(self, name: str) -> AuditedTable:
-        """Return a table as it is audited and its models are ranked."""
+        """Return the AuditedTable of a table of results, by its name `PAPER/tableNN`."""
         spec = self._specs.tables[name]
         cells = [(f"{column.name}/{row.name}", column, row) for column in spec.columns for row in spec.rows]
         protocols = {cell: spec.protocol_of(column, row) for cell, column, row in cells}

@@ -9,7 +9,7 @@ from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.stage import HOUR, Inputs, Needs, Origin, Seconds, Stage
 
 PARTS_AT_ONCE = 32
-"""Parts that one job searches for datasets' texts: minutes. A job a part was a quarter of a full graph."""
+"""Parts that one job searches, in minutes. One job per part would be a quarter of a full graph's jobs."""
 
 
 class ContaminationStage(Stage):
@@ -31,7 +31,7 @@ class ContaminationStage(Stage):
         return {name: [split for split in wanted if split in splits[name]] for name in datasets}
 
     def examples(self, corpus: str, use: str) -> list[str]:
-        """Return the examples of these splits."""
+        """Return the files with the examples of the splits that `splits` returns."""
         splits = self.splits(corpus, use)
         return [self._paths.examples(name, split) for name in splits for split in splits[name]]
 

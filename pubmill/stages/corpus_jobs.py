@@ -159,7 +159,7 @@ class Corpora(GraphPart):
         return [self._paths.part(corpus, i) for i in range(len(self.shards(corpus)))]
 
     def latest_recipe(self, corpus: str) -> corpora.LatestRecipe:
-        """Return which sources, in order of authority, with the names of their shards in NCBI's order."""
+        """Return the sources of a corpus in order of authority, each with its shards in NCBI's order."""
         runs = itertools.groupby(self.shards(corpus), key=lambda shard: shard.source)
         return corpora.LatestRecipe(
             sources=tuple(
@@ -215,7 +215,7 @@ class ParsingStage(FileStage):
         return self.graph.corpora.parse_recipe(wildcards.source, wildcards.shard)
 
     def described(self, wildcards: Any) -> None:
-        """Return nothing: the spec of the corpus, which selection describes, has the source's settings."""
+        """Return None: `SelectDocuments.described` has the corpus spec, which has the source's settings."""
 
 
 class ParseMedline(ParsingStage):
@@ -281,7 +281,7 @@ class LatestVersions(Stage):
         return self.graph.corpora.latest_recipe(wildcards.corpus)
 
     def described(self, wildcards: Any) -> None:
-        """Return nothing: shards of the user's own are known only where his files are."""
+        """Return None: the shards of a user's own source are known only on machines with the user's files."""
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
         kinds = {source.kind for source in self._specs.corpora[wildcards.corpus].sources}

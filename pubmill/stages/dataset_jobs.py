@@ -41,7 +41,7 @@ class Datasets(GraphPart):
         return [text for role, path in inputs for text in ("--input", f"{role}={path}")]
 
     def has_concepts(self, dataset: str) -> bool:
-        """Return whether identifiers of the dataset's mentions are known."""
+        """Return whether the spec names files with identifiers, and the scale uses the published files."""
         return self._specs.datasets[dataset].concepts is not None and not self.is_made_up(dataset)
 
     def concept_inputs(self, dataset: str) -> dict[str, list[str]]:
@@ -144,7 +144,7 @@ class DatasetPages(GraphPart):
 
 
 def _page_source(role: str, file: File | LocalFile, record: str) -> PageSource:
-    """Return where a source file is from, in words that hold on every machine, and how it is checked."""
+    """Return the origin of a source file, without paths of this machine, and how the file is checked."""
     if isinstance(file, LocalFile):
         place = f"{file.file}, in the folder local_files.{file.local}"
         check = "sha256" if file.sha256 else None
@@ -171,7 +171,7 @@ class DatasetNotices(Stage):
     needs = Needs(2_000, HOUR)
 
     def files(self, without: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
-        """Return the files below the results with the PMIDs of the study's datasets, except some splits."""
+        """Return dataset -> files with its PMIDs, below the results; `without`: splits to leave out."""
         pmids = {}
         for name in self.graph.scope.datasets():
             spec = self._specs.datasets[name]
@@ -182,7 +182,7 @@ class DatasetNotices(Stage):
         return pmids
 
     def documents(self, corpus: str, without: Collection[str] = ()) -> DocumentsRecipe:
-        """Return these files, and where their documents are looked up."""
+        """Return the DocumentsRecipe: the files of `files`, and the sources in which to look documents up."""
         sources = self.graph.corpora.latest_recipe(corpus).sources
         return DocumentsRecipe(sources=sources, documents=self.files(without))
 

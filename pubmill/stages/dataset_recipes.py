@@ -1,4 +1,4 @@
-"""Dataset recipes that also programs outside of the graph need."""
+"""Dataset recipes that programs outside the graph also need."""
 
 from collections.abc import Mapping
 
@@ -64,7 +64,7 @@ def _general_form(spec: DatasetSpec, form: str) -> Published:
 
 
 def dataset_card(name: str, spec: DatasetSpec, files: Mapping[str, str], made_up: bool) -> str:
-    """Return the README.md of a dataset in the layout of the Hugging Face hub: which file is which split."""
+    """Return a dataset's README.md for the Hugging Face hub, with metadata that name each split's file."""
     names = {"train": "train", "dev": "validation", "test": "test"}
     listed = [{"split": names[split], "path": path} for split, path in files.items()]
     card = {"pretty_name": spec.label or name, "configs": [{"config_name": "default", "data_files": listed}]}

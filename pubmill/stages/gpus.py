@@ -15,7 +15,7 @@ Use = Literal["pretraining", "finetuning"]
 LONG, LARGE = 256, 1024
 """Nearest benchmark case: 512 tokens if length >= LONG, else 128; BERT-large if hidden size >= LARGE."""
 FASTEST, PLAIN = ("BERT-base", 128), ("BERT-base, plain methods", 128)
-"""Cases of the benchmark that differ in the methods."""
+"""Benchmark cases (model, length) that differ only in the methods of training."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Gpus:
 
 
 NO_GPUS = Gpus({}, {})
-"""Of a graph that no job is requested for."""
+"""For graphs that never compute the time or resources of a job."""
 
 
 def _benchmark_case(architecture: Architecture, length: int) -> tuple[str, int]:

@@ -54,12 +54,12 @@ class ModelFacts(GraphPart):
         return FactSource(value=value, scaled=self._scale_note())
 
     def _note_on_weights(self, model: str) -> str | None:
-        """Return the same note, unless a model's weights are of elsewhere."""
+        """Return the note of `_scale_note` if a model's weights are made here, else None."""
         made_here = isinstance(self.graph.models.weights(model), PretrainedWeights | RandomWeights)
         return self._scale_note() if made_here else None
 
     def _scale_note(self) -> str | None:
-        """Return the note on a fact that differs from the paper's because of the scale."""
+        """Return the note that a fact is of this scale, not of the paper's; None at a comparable scale."""
         scale = self._specs.scale
         return None if scale.comparable else f"as made at this scale, and not as in the paper: {scale.title}"
 
@@ -157,7 +157,7 @@ class ModelFacts(GraphPart):
         return FactSource(files=tuple(BELOW.final(run, 1, ending) for run in runs), scaled=self._scale_note())
 
     def _finetuning_source(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
-        """Return a value of a model's fine-tuning recipe; only the protocol need name the model."""
+        """Return a value of a model's fine-tuning recipe; a model that an override names needs no spec."""
         assert table.protocol and table.setting and column.dataset
         protocol = self._specs.protocols[table.protocol]
         named = {model for override in protocol.overrides.values() for model in override.models or ()}
@@ -185,8 +185,8 @@ class ModelFacts(GraphPart):
 
 
 def _varied_keys(protocol: ProtocolSpec, settings: set[str]) -> list[str]:
-    """Return the keys of FinetuningRecipe that these settings decide, in its order, without those that were
-    added to what the paper has."""
+    """Return the keys of FinetuningRecipe that these settings decide, in the order of its fields. Settings
+    that the paper lacks (`added`) do not count."""
     shown = {name for name in settings if not protocol.settings[name].added}
     keys = {key for name, values in _setting_values(protocol) if name in shown for key in values}
     return [field.name for field in fields(FinetuningRecipe) if field.name in keys]

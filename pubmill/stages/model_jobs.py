@@ -232,6 +232,6 @@ class TakeModel(ExportModel):
     name, label, program = "take_model", "Copying the model {wildcards.model}", "scripts/export_model.py"
 
     def inputs_of(self, wildcards: Any) -> Inputs:
-        """Return nothing: the copy depends on the content of the folder, which is a parameter."""
+        """Check the folder and return no inputs: the digests of its files are a parameter of the rule."""
         self.graph.models.own_folder(wildcards.model)
         return {}

@@ -12,8 +12,8 @@ LONG = 4_000
 
 
 class LongRecipe(str):
-    """Text of a recipe of which a command names a file; the run writes it before its first job. Snakemake
-    compares and stores the text, and formats the path."""
+    """Recipe text that a command reads from a file, which the run writes before its first job. Snakemake
+    compares and stores the text; in a command, the text is formatted as the file's path."""
 
     path: str
 
@@ -35,7 +35,7 @@ class LongRecipe(str):
 
 
 def recipe_argument(recipe: object, paths: Paths) -> str:
-    """Return a recipe as a program's argument: JSON text, or if that is long the path of a file with it."""
+    """Return a recipe as a program's argument: its JSON text, or a `LongRecipe` from `LONG` characters on."""
     text = as_json(recipe)
     return text if len(text) < LONG else LongRecipe(text, paths)
 
@@ -51,7 +51,7 @@ def published_values(table: str, specs: Path) -> str:
 
 
 def spec_file(specs: Path, below: str) -> str:
-    """Return the path of a file below the folder of specs. Relative to the working folder where that is the
-    checkout: a checkout that moves with its results would else look changed."""
+    """Return the path of a file in the folder of specs. It is relative if it lies below the working folder,
+    so that moving a checkout together with its results changes no parameter."""
     path = specs.resolve() / below
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

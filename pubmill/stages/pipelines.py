@@ -30,7 +30,7 @@ class Pipelines(GraphPart):
 
     @cached_property
     def supplied(self) -> SuppliedPredictions:
-        """Those that users supply."""
+        """The models with predictions that users supply, and the prompted language models."""
         return SuppliedPredictions(self.graph)
 
     @remembered
@@ -59,7 +59,7 @@ class Pipelines(GraphPart):
         return weights
 
     def folder(self, model: str) -> Path:
-        """Return the folder of a pipeline; a `PubmillError` if the user has not named it."""
+        """Return the folder of a pipeline; a `PubmillError` if none is named, or if it has no config.cfg."""
         folder = self.graph.folders.require(self._spacy_weights(model).local, f"model {model}")
         if not (folder / "config.cfg").is_file():
             where = f"{folder} ({self.graph.folders.setting(self._spacy_weights(model).local)})"

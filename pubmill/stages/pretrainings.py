@@ -63,8 +63,8 @@ class Pretrainings(GraphPart):
 
     def segment_weights(self, recipe: str, step: int) -> dict[str, tuple[str, list[str]]]:
         """Return the weights that a segment needs: the pretraining program's option -> their folder and its
-        files. A first segment begins with what the spec says, others with the checkpoint before; a
-        distillation has its teacher in all of them."""
+        files. The first segment starts from the weights that the spec names, if any, each later one from the
+        previous checkpoint; every segment of a distillation also needs the teacher."""
         spec, previous = self._specs.pretraining[recipe], self.previous_step(recipe, step)
         needed = {}
         if previous is not None:
@@ -82,7 +82,7 @@ class Pretrainings(GraphPart):
         return [file for _, files in self.segment_weights(recipe, step).values() for file in files]
 
     def segment_arguments(self, recipe: str, step: int) -> list[str]:
-        """Return the pretraining program's arguments that name these weights."""
+        """Return the pretraining program's arguments that name the weights of a segment."""
         weights = self.segment_weights(recipe, step).items()
         return [argument for option, (folder, _) in weights for argument in (option, folder)]
 
@@ -172,7 +172,7 @@ class Pretrain(TrainingStage):
         return self.graph.pretrainings.recipe(wildcards.recipe)
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
-        """Yield what the whole recipe begins with: its segments differ only in where they end."""
+        """Yield the jobs before the first segment, for every segment: segments differ only in their end."""
         spec = self._specs.pretraining[wildcards.recipe]
         yield Origin(Pack, {"corpus": spec.corpus, "vocab": spec.vocab})
         if spec.start and spec.start.model:

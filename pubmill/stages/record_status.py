@@ -1,9 +1,9 @@
 """Records: how they are scored, and whether the current recipes would make those on disk.
 
-A record that no job of the study makes is shown in a table only if it is by the present recipes: the digest
-that it was scored with, over all recipes and stage versions behind it, is that of now. Snakemake cannot tell,
-because it knows nothing of records that it did not make or that no target asks for. No digest depends on
-where files are, or on the content of files.
+A table shows a record that no job of the study makes only if the present recipes would make the same record:
+the digest of all recipes and stage versions behind it, stored when it was scored, must equal the present one.
+Snakemake cannot decide this: it does not know records that it did not make or that no target requests. No
+digest depends on the paths or the content of files.
 """
 
 import hashlib
@@ -116,9 +116,9 @@ class Cells(GraphPart):
     """Records behind the cells of tables of results."""
 
     def records(self, table: TableSpec, column: ColumnSpec, row: RowSpec) -> list[str]:
-        """Return the records of one cell. There are none if the paper copied the cell from another paper, if
-        the model is a pipeline that does not predict the row's dataset, or if the column has no setting for
-        it."""
+        """Return the paths of a cell's records, below the results folder. There are none if the paper copied
+        the value, if the model is not fine-tuned here and has no predictions for the dataset, or if no
+        setting applies to the dataset."""
         model = table.model_of(column, row)
         assert model
         if table.copied_from(column, row):

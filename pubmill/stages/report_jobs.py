@@ -63,7 +63,7 @@ class ReportStage(Stage):
         )
 
     def example(self) -> str:
-        """Return the address of the example of a report, as seen from this one; empty without a checkout."""
+        """Return the relative address of the example report; empty at a comparable scale or without one."""
         if self._specs.scale.comparable or not EXAMPLE.is_file():
             return ""
         folder = Path(self._paths.report(self._study.study)).parent
@@ -74,13 +74,13 @@ class ReportStage(Stage):
         return {table.partition("/")[0] for table in self._study.tables}
 
     def references(self) -> dict[str, Reference]:
-        """Return how to cite these papers, as their protocols say."""
+        """Return paper -> how to cite it, for the study's papers that a protocol has a `reference` of."""
         protocols = self._specs.protocols.values()
         known = {spec.paper: spec.reference for spec in protocols if spec.paper and spec.reference}
         return {paper: known[paper] for paper in sorted(self.papers()) if paper in known}
 
     def statement_files(self, specs: Path) -> list[str]:
-        """Return the specs with statements on the methods of these papers."""
+        """Return the spec files with statements on the methods of the papers, and all files of `choices`."""
         papers = self.papers()
         kinds = ("corpora", "vocabs", "pretraining", "protocols", "datasets", "models")
         known: dict[str, Mapping[str, Spec]] = {kind: getattr(self._specs, kind) for kind in kinds}
@@ -128,7 +128,7 @@ class ReportStage(Stage):
         below = [
             *(BELOW.table(table, "json") for table in results.tables),
             *(f"{step}/{STATE}" for steps in pretraining for step in steps),
-            *(f"{steps[-1]}/{LOG}" for steps in pretraining),  # that of a later segment has all before
+            *(f"{steps[-1]}/{LOG}" for steps in pretraining),  # a later log includes the earlier ones
             *(BELOW.corpus(corpus, STATISTICS) for corpus in results.corpora),
             *(BELOW.vocab(vocab, DIAGNOSIS) for vocab in results.vocabs),
         ]
@@ -158,7 +158,7 @@ class Publication(GraphPart):
         return [*self._files_of_tables(), self._report_file(), *self._page_files(), *packed]
 
     def everything(self) -> list[str]:
-        """Return the targets of a study; what no extra names as one is made only when it is requested."""
+        """Return the files that a study makes by default; of extras, those that `targets` return."""
         return [
             self._report_file(),
             *self._files_of_tables(),

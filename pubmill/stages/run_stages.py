@@ -67,7 +67,7 @@ class FineTuning(TrainingStage):
         return BUNDLE + "-".join([self.group, *run_of(wildcards), str(number)])
 
     def minutes_before(self, wildcards: Any, gpus: Gpus) -> int:
-        """Return the minutes that the jobs before a job request, of those that are bundled with it."""
+        """Return the minutes that the preceding jobs request: the same run's jobs with a lower seed."""
         each = self.needs_of(wildcards, gpus).minutes + Score.needs.minutes
         return (int(wildcards.seed) - 1) * each
 
@@ -224,7 +224,7 @@ class Score(Stage):
         return self.graph.records.recipe(run_of(wildcards), int(wildcards.seed))
 
     def described(self, wildcards: Any) -> ScoringRecipe:
-        """Return the recipe of the first run, without the digest that this is part of."""
+        """Return the recipe of seed 1 without `made_by`, the digest that includes this value."""
         return self.graph.runs.scoring_recipe(run_of(wildcards), 1)
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:

@@ -96,7 +96,7 @@ class Runs(GraphPart):
         return ChoiceKey(run.protocol, run.model if by == "each" else None, chosen_on, choosing)
 
     def selected(self, run: RunKey) -> list[str]:
-        """Return the run's selected.json, its model's own or common to all; none where nothing is chosen."""
+        """Return the path of the run's selected.json, its model's or all models'; [] without a choice."""
         choice = self.choice(run)
         return [self._paths.choice(choice)] if choice else []
 
@@ -161,15 +161,15 @@ class Runs(GraphPart):
         return self._paths.task_model(run._replace(dataset=start), 1)
 
     def kept(self, run: RunKey, seed: int) -> list[str]:
-        """Return the folder of a run's own model if the model is kept, so that the run only predicts with it:
-        because the study keeps models, or another run begins with it."""
+        """Return the folder of the run's fine-tuned model if that is kept, because the study keeps models or
+        another run starts from it; the run then only predicts. Else return []."""
         spec = self.protocol(run.protocol)
         chained = seed == 1 and spec.settings[run.setting].chain
         wanted = self._study.keep_models or (chained and run.dataset in spec.start_from.values())
         return [self._paths.task_model(run, seed)] if wanted else []
 
     def kept_arguments(self, run: RunKey, seed: int) -> list[str]:
-        """Return the fine-tuning program's argument that names this folder."""
+        """Return the fine-tuning program's argument that names the folder of the kept model."""
         return [text for path in self.kept(run, seed) for text in ("--kept", path)]
 
     def seeds(self, run: RunKey) -> tuple[int, ...]:
@@ -205,9 +205,9 @@ class Runs(GraphPart):
 
 
 class SeedCounts:
-    """Numbers of seeds by run. A run without one gets the first seeds, which decide nothing yet. They are
-    decided and kept in a file when Snakemake starts, so that all its jobs see the same graph. `every`: count
-    all seeds that protocols have, to plan which of them to make."""
+    """Number of seeds of each adaptive run. A run without a number gets the first `FIRST_SEEDS` seeds. The
+    numbers are decided and written to a file when Snakemake starts, so that all its jobs see the same graph.
+    `every`: use all seeds of the protocols, to plan which of them to make."""
 
     def __init__(self, study: Study, paths: Paths, every: bool) -> None:
         self._file = Path(paths.seeds(study.study))

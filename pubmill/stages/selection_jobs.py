@@ -27,12 +27,12 @@ class SelectionJobs(GraphPart):
         return {"shard": shard, "latest": self._paths.divided(corpus, "latest", part)}
 
     def divided(self, corpus: str, table: str) -> list[str]:
-        """Return the rows of each part of a table of all documents of a corpus."""
+        """Return one file for each part: its rows of a table of all documents of a corpus."""
         parts = range(len(self.graph.corpora.shards(corpus)))
         return [self._paths.divided(corpus, table, part) for part in parts]
 
     def inputs(self, corpus: str, part: str) -> dict[str, str]:
-        """Return named inputs of the selection of a part, beside the shard and the versions in force."""
+        """Return the optional inputs of a part's selection, by name: texts to exclude, and duplicates."""
         spec = self._specs.corpora[corpus]
         duplicates = {"duplicates": self._paths.divided(corpus, "duplicates", part)}
         return self.exclusions(corpus) | (duplicates if spec.duplicates else {})
@@ -58,9 +58,9 @@ class SelectionJobs(GraphPart):
 
 
 class DivideByPart(Stage):
-    """Rows of each part in a block of a table of all documents. A block or part whose rows are the same as
-    before keeps its bytes. Snakemake compares them, so that a later run divides only the other blocks, and
-    selects only the documents of the other parts."""
+    """Rows of a block of a table of all documents, divided by part. A block or part with unchanged rows keeps
+    its bytes, which Snakemake compares: a later run divides only the blocks that changed, and selects the
+    documents only of the parts that changed."""
 
     name, group = "divide_by_part", "select"
     label = "Dividing {wildcards.table} of {wildcards.corpus} by part, from {wildcards.block}00"

@@ -1,6 +1,6 @@
-"""Properties of stages, each stated once: a `Stage` for each rule, and the `GraphPart` of a graph that it is.
-Rules read their inputs, parameters, resources and message from it. The groups of the display and of the plan,
-costs, versions, the digests of records and the test that asks for a new version are derived from it."""
+"""Base classes of a study's graph: `GraphPart`, and `Stage`, a part that states each property of a rule once.
+Rules read their inputs, parameters, resources and message from their stage. The groups of the display and the
+plan, costs, versions, digests of records and the test that requires new versions are derived from stages."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import wraps
@@ -21,7 +21,7 @@ MARGIN = 2.0
 UNKNOWN = 8 * HOUR
 """Minutes of a training job whose operations are unknown."""
 BUNDLE = "bundle-"
-"""What names of bundles begin with."""
+"""Prefix of the names of bundles."""
 IN_TURN = "in_turn"
 """Resource of short jobs, which is limited in bundles only: there they run one after another."""
 TEMPLATES = "pubmill/report/templates/*"
@@ -157,7 +157,7 @@ class Stage(GraphPart):
         return None
 
     def described(self, wildcards: Any) -> Any:
-        """Return what a record's digest has of a job; it must not depend on files of the user's own."""
+        """Return the content of a job in a record's digest; it must not depend on files of the user's own."""
         return self.recipe_of(wildcards)
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
@@ -185,7 +185,7 @@ class Stage(GraphPart):
         return None
 
     def bundle(self, wildcards: Any) -> str | None:
-        """Return the group of a job, as its rule names it."""
+        """Return the name of a job's bundle at the graph's GPUs, for the `group` of the rule."""
         return self.bundle_of(wildcards, self.graph.gpus)
 
     def targets(self) -> list[str]:
@@ -193,7 +193,7 @@ class Stage(GraphPart):
         return []
 
     def packed(self) -> list[str]:
-        """Return the files of an extra's stage that belong into an archive of the study's results."""
+        """Return the files of an extra's stage that belong in an archive of the study's results."""
         return []
 
     def bytes_of(self, wildcards: Any) -> Bytes:
@@ -214,20 +214,20 @@ class Stage(GraphPart):
         return {"mem_mb": plainly(mem_mb), "runtime": plainly(runtime)}
 
     def requested_minutes(self, minutes: int) -> int:
-        """Return the minutes that a job requests, of those that it needs."""
+        """Return the minutes that a job requests from a cluster if it needs `minutes`."""
         return minutes
 
 
 class FileStage(Stage):
-    """A rule with a job of seconds for each of the many files or parts of a corpus. A cluster's job runs as
-    many of them as request a day."""
+    """A rule with one job, of seconds, for each of the many files or parts of a corpus. A cluster runs the
+    jobs in bundles that request a day each."""
 
     def place_of(self, wildcards: Any) -> int:
         """Return the number of the job's part."""
         return int(wildcards.part)
 
     def owner_of(self, wildcards: Any) -> str:
-        """Return to what the parts belong."""
+        """Return a name for the set of parts or files that bundles divide: by default the corpus."""
         return str(wildcards.corpus)
 
     def bundle_of(self, wildcards: Any, gpus: Gpus) -> str:
@@ -236,7 +236,7 @@ class FileStage(Stage):
 
     @property
     def resources(self) -> dict[str, Callable[[Any, int], int]]:
-        """Return the rule's resources, with that of which a bundle has one: its jobs run in turn."""
+        """Return the rule's resources and `in_turn`; a bundle has one of it, so that its jobs run in turn."""
         return {**super().resources, IN_TURN: lambda wildcards, attempt: 1}
 
 

@@ -70,16 +70,15 @@ class Requests(GraphPart):
         return [BELOW.drift(recipe, step) for recipe, step in last.items() if specs[recipe].held_out]
 
     def has_model(self, model: str | None) -> TypeGuard[str]:
-        """Return whether the model has a spec and the study's `models:` has it, or there is none."""
+        """Return whether the model has a spec, and the study's `models:` is null or includes it."""
         return model in self._specs.models and (self._study.models is None or model in self._study.models)
 
     def has_dataset(self, dataset: str) -> bool:
-        """Return whether the study's `datasets:` has the dataset, or there is none."""
+        """Return whether the study's `datasets:` is null or includes the dataset."""
         return self._study.datasets is None or dataset in self._study.datasets
 
     def models_to_add(self) -> dict[str, list[str]]:
-        """Return models whose spec names tables of the study, but that its `models:` lacks: model ->
-        tables."""
+        """Return model -> the study's tables that its spec names, for models not in the study's `models:`."""
         tables = {
             name: [table for table in spec.tables if table in self._study.tables]
             for name, spec in self._specs.models.items()
@@ -115,7 +114,7 @@ class Scope(GraphPart):
         return self.graph.models.last_steps(self.models())
 
     def pretrainings(self) -> list[str]:
-        """Return the names of these recipes."""
+        """Return the names of the recipes of `last_steps`."""
         return list(self.last_steps())
 
 
@@ -130,8 +129,8 @@ def part(kind: type[Of]) -> cached_property[Of]:
 
 class Graph:
     """The artefacts of one study: the path, inputs and recipe of each. Its parts, and the stages by the names
-    of their rules, are constructed when they are first used. `every_seed`: with all seeds of protocols that
-    decide how many they run, to plan which of them to make. `gpus`: those for which jobs request time."""
+    of their rules, are constructed when they are first used. `every_seed`: with all seeds of adaptive
+    protocols, to plan which of them to make. `gpus`: the GPUs by whose speed jobs request time."""
 
     def __init__(self, study: Study, specs: Specs, every_seed: bool = False, gpus: Gpus = NO_GPUS) -> None:
         self.study = study

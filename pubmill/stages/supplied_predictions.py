@@ -25,7 +25,7 @@ NOT_LOCAL = (
 
 class SuppliedPredictions(GraphPart):
     """Models whose predictions are supplied: the folder `local_files.KEY` has `DATASET.EXT`, or
-    `seed-N/DATASET.EXT`. Those of a language model that is asked are among the results."""
+    `seed-N/DATASET.EXT`. The answers of a prompted language model are below the results folder."""
 
     def names(self) -> list[str]:
         """Return the models whose predictions are supplied, or which are asked."""
@@ -50,14 +50,14 @@ class SuppliedPredictions(GraphPart):
         return weights
 
     def licence(self, model: str, dataset: str) -> str | None:
-        """Return why credentialed text may be sent to a model's server, as the study says."""
+        """Return the study's reason why a dataset's text may be sent to a model's server, or None."""
         terms, weights = self._study.server_licences.get(dataset), self.weights(model)
         is_its = terms and isinstance(weights, PromptedWeights) and terms.server == weights.server
         return terms.statement if terms and is_its else None
 
     def asking_options(self, model: str, dataset: str) -> dict[str, str]:
-        """Return options of the program that asks a model that decide no answer: price, budget, and the
-        licence to send the text."""
+        """Return the options of the prompting program that do not affect answers, by name: price, budget, and
+        the licence to send the text."""
         weights, licence = self.asked(model), self.licence(model, dataset)
         stated = {"price": weights.price, "budget": weights.budget}
         options = {name: as_json(value) for name, value in stated.items() if value}
@@ -138,7 +138,7 @@ class SuppliedPredictions(GraphPart):
                     )
 
     def content(self, model: str, dataset: str, seed: int) -> str:
-        """Return the digest of a file of predictions; answers are compared as an input of their job."""
+        """Return the SHA-256 of a file of predictions; `answers` for a prompted model's file."""
         if model in self.asked_names():
             return "answers"
         return self.graph.digests.of(self.file(model, dataset, seed))
@@ -172,7 +172,7 @@ class SuppliedPredictions(GraphPart):
         )
 
     def _licences(self, model: str) -> str:
-        """Return what the study says of credentialed text that is sent to a model's server."""
+        """Return one sentence for each dataset whose text the study lets a model's server receive."""
         stated = {name: self.licence(model, name) for name in self.asked(model).datasets}
         sent = (f" Text of {name} is sent to its server: {text}." for name, text in stated.items() if text)
         return "".join(sent)

@@ -102,7 +102,7 @@ def cell_reasons(table: TableSpec, columns: Sequence[ColumnSpec], specs: Specs) 
 
 
 def _merged(places: Sequence[str], sizes: dict[str, int]) -> tuple[str, ...]:
-    """Return places with `column/` instead of all cells with runs of a column."""
+    """Return places (`column/row`), with `column/` for a column all of whose cells with runs are listed."""
     columns = [place.partition("/")[0] for place in places]
     whole = {column for column in columns if column and columns.count(column) == sizes[column]}
     merged = (

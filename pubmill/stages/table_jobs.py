@@ -26,8 +26,8 @@ class Found(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """Records that a table shows, those of them that no job of the study makes (both: column -> row -> paths
-    below the results folder), and why other cells have none."""
+    """`records`: all records that a table shows; `found`: those of them that no job of the study makes (both:
+    column -> row -> paths below the results folder); `missing`: why other cells have none."""
 
     records: dict[str, dict[str, list[str]]]
     found: dict[str, dict[str, list[str]]]
@@ -65,7 +65,7 @@ class Tables(GraphPart):
         return made
 
     def cells_with_runs(self, table: str) -> Iterator[tuple[ColumnSpec, RowSpec, list[str]]]:
-        """Yield the cells that the study makes records for, with these."""
+        """Yield column, row and record paths of each cell with runs in this study."""
         spec, datasets, models = self._specs.tables[table], self.graph.table_datasets, self.graph.table_models
         scored = {name for name in spec.datasets() if datasets.is_scored(spec, name)}
         for column in models.columns(table):
@@ -91,7 +91,7 @@ class Tables(GraphPart):
         return self._beside(cell for cell in known if cell[1] not in made.get(cell[0], {}))
 
     def _beside(self, cells: Iterable[tuple[str, str, list[str]]]) -> Found:
-        """Return those records of cells (column, row, records) that are on disk."""
+        """Return the records on disk of cells (column, row, records), and why stale ones are not shown."""
         beside = Found({}, {})
         for column, row, paths in cells:
             at_hand = self.graph.records.at_hand(paths)

@@ -61,7 +61,7 @@ class TableModels(GraphPart):
         return [model for model in dict.fromkeys(named) if self.graph.requests.has_model(model)]
 
     def check_folders(self) -> None:
-        """Check that every folder named for a model of the study holds one; one `PubmillError` for all."""
+        """Check that each folder named for a model of the study holds a model; one `PubmillError` for all."""
         of_models = map(self.graph.model_access.ancestry, self.wanted())
         behind = dict.fromkeys(name for ancestry in of_models for name in ancestry)
         if mistakes := list(filter(None, map(self.graph.models.folder_mistake, behind))):
@@ -69,8 +69,8 @@ class TableModels(GraphPart):
             raise PubmillError("\n".join([*mistakes, advice]))
 
     def left_out(self) -> list[str]:
-        """Return one line for each model that the tables request but that is unavailable, and why; for each
-        model whose own spec names a table, where the study names other models; and for all others."""
+        """Return lines on models left out of the tables, with reasons: one for each unavailable model, one
+        for each whose own spec names a table but that `models:` lacks, and one for all others together."""
         reasons = {model: self.graph.model_access.obstacle(model) for model in self.wanted()}
         for model, tables in self.graph.requests.models_to_add().items():
             named = ", ".join(tables)
@@ -79,8 +79,8 @@ class TableModels(GraphPart):
         return [*lines, *self._not_named(reasons)]
 
     def _not_named(self, known: Container[str]) -> list[str]:
-        """Return a line on the columns of tables whose models the study does not name; none if it has all,
-        and for the demo, which shows two."""
+        """Return one line on the tables' models that neither `models:` nor `known` has; [] if there are none,
+        if `models:` is null, and for the demo."""
         requests = self.graph.requests
         shown = dict.fromkeys(one.model for table in requests.result_tables() for one in self.columns(table))
         others = [one for one in shown if one and one not in known and not requests.has_model(one)]

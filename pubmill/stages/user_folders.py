@@ -59,14 +59,14 @@ def _without_braces(folder: Path, key: str) -> Path:
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 SETTLED = 2.0
-"""Seconds after its last change before a digest is stored: another change within the clock's resolution would
-leave size and times as they are."""
+"""A digest is stored only if the file last changed more than this many seconds ago: another change within the
+clock's resolution could leave size and times unchanged."""
 
 
 class Digests:
     """Digests of files, stored as lines of JSON (path, size, time of content, time of inode, SHA-256). Only
-    its owner may read the store: it names files of the user's own. Lines are only added, the last one of a
-    path counts, and a store that can't be read or written costs time and nothing else."""
+    its owner may read the store: it names files of the user's own. Lines are only appended; the last one
+    of a path counts. If the store can't be read or written, files are only read again."""
 
     def __init__(self, store: Path) -> None:
         self.store = store
@@ -123,6 +123,6 @@ def _entry(line: str) -> tuple[str, list[int], str] | None:
 
 
 def _file_state(path: Path) -> list[int]:
-    """Size, time of the last change of content, and of the inode, which no program can set back."""
+    """Return size, mtime and ctime of a file, the times in ns; no program can set back the ctime."""
     state = path.stat()
     return [state.st_size, state.st_mtime_ns, state.st_ctime_ns]

@@ -47,8 +47,8 @@ def document_states(
     items: int,
     alpha: float = ALPHA,
 ) -> list[PairState]:
-    """Return the state of each pair of models on other documents, as `seed_stopping.pair_states` does on
-    these. `without`: model -> scores [seeds, units] on all documents but one."""
+    """Return the state of each pair of models for other documents; `seed_stopping.pair_states` returns it for
+    the documents of the test set. `without`: model -> leave-one-out scores [seeds, units]."""
     gaps = paired_differences(scores)
     units = next(iter(without.values())).shape[1]
     floor = resolution(items)
@@ -72,7 +72,7 @@ def document_states(
 
 
 def scores_without_units(run: Contributions, metric: Callable[[Totals], Array]) -> Array:
-    """Return the scores [units] of a run on all documents but one."""
+    """Return the leave-one-out scores [units] of a run: each on all documents but one."""
     rest = run.values.sum(axis=0) - run.values
     return metric({name: rest[:, number] for number, name in enumerate(run.names)})
 

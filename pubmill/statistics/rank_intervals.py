@@ -34,10 +34,10 @@ class Adjacent(NamedTuple):
 
 
 class Ranks(NamedTuple):
-    """The order of models, best first (`order`), with their mean `scores`, all by number of the model.
+    """The order of models: `order` has their numbers, best first. `scores`: the mean score of each model.
 
-    `low`, `high`: the rank intervals, which hold for all models together. `groups`: number of the tie group;
-    every model of a group is better than every model of the next one. `adjacent`: the neighbouring pairs.
+    `low`, `high`: the rank interval of each model; they hold for all together. `groups`: each model's tie
+    group; every model of a group is better than every model of the next one. `adjacent`: neighbouring pairs.
     """
 
     order: tuple[int, ...]
@@ -109,7 +109,7 @@ def two_sided_p(resampled: Array) -> Array:
 
 
 def _better(observed: Array, p_values: Array) -> NDArray[np.bool_]:
-    """Return which models [better, worse] are better than which, for all pairs together."""
+    """Return whether model [first] is better than model [second], at `CONFIDENCE` for all pairs together."""
     first, second = np.triu_indices(len(observed), 1)
     adjusted = np.ones_like(p_values)
     adjusted[first, second] = holm([float(one) for one in p_values[first, second]])

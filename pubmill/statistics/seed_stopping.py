@@ -1,11 +1,11 @@
-"""When the seeds run so far decide which of two models is better, however often one looks.
+"""Sequential tests of which of two models is better, which remain valid if repeated after each seed.
 
 The evidence on a pair of models is an e-process of the paired differences of their scores, one per seed: the
 t test's likelihood ratio, mixed over effect sizes, with the right Haar prior on the scale (Lai 1976;
-Pérez-Ortiz et al. 2024; Wang and Ramdas 2025). Its p value is the probability that it is ever that large by
-the last seed if the mean difference is 0 and differences are normal; that does not depend on their spread,
-so it is simulated. One may therefore look after each seed. Ville's inequality bounds the same probability
-without a last seed, but is up to three times as large. The p values of a row are adjusted by Holm.
+Pérez-Ortiz et al. 2024; Wang and Ramdas 2025). Its p value is the probability that it reaches its observed
+maximum by the last seed if the differences are normal with mean 0. It does not depend on their spread and is
+simulated. One may therefore test after each seed. Ville's inequality bounds the same probability without a
+last seed, but is up to three times as large. The p values of a row are adjusted by Holm.
 
 Bounds that only use that scores lie between 0 and 1 (empirical Bernstein or betting: Waudby-Smith and Ramdas
 2024) cannot decide by ten seeds: a bet on a difference of d multiplies its stake by at most 1 + d, so a
@@ -92,7 +92,7 @@ def p_values(largest: Array, most: int) -> Array:
 
 
 def resolution(items: int) -> float:
-    """Return the variance of a difference of two scores from rounding to a share of `items`."""
+    """Return the variance that rounding two scores to multiples of 1 / `items` adds to their difference."""
     return 1 / (6 * items**2)
 
 
@@ -161,8 +161,8 @@ def _hopeful(gap: Array, most: int, floor: float, alpha: float) -> bool:
 def next_models(
     scores: Mapping[str, Sequence[float]], states: Sequence[PairState], most: int
 ) -> Iterator[str]:
-    """Yield the models that need one more seed on a dataset: those of open pairs with the fewest seeds, and
-    all with fewer than `FIRST_SEEDS`."""
+    """Yield the models that need one more seed on a dataset: in each open pair the one with fewer seeds (both
+    if equal), and all models with fewer than `FIRST_SEEDS`."""
     wanted = {
         name
         for one in states

@@ -48,7 +48,7 @@ BROKEN: tuple[type[Exception], ...] = (
 
 
 class Limits(NamedTuple):
-    """The most bytes of one member, and of all members together, unpacked."""
+    """Largest unpacked size in bytes of one member, and of all members together."""
 
     member: int
     archive: int
@@ -59,11 +59,11 @@ WEIGHTS = Limits(member=6_000_000_000, archive=12_000_000_000)
 
 
 def members(archive: Path, limits: Limits | None = None) -> Iterator[tuple[str, bytes]]:
-    """Yield (name, content) of every plain file in a tar (plain, gzip, bz2, xz) or zip archive, in its order.
+    """Yield (name, content) of every plain file in a tar (plain, gzip, bz2, xz) or zip, in archive order.
 
     Links, devices and folders are left out. Raises a `PubmillError` for a file that is not a complete
     archive, for a member that is encrypted, too large or present twice, and for an archive that is too large.
-    Without `limits`, those of datasets hold.
+    The default `limits` are those for datasets.
     """
     limits = limits or Limits(LARGEST_MEMBER, LARGEST_ARCHIVE)
     seen: set[str] = set()
@@ -231,8 +231,8 @@ def decode(content: bytes, where: str) -> str:
 def unpack_model(archive: Path, output: Path) -> None:
     """Unpack the model folder of an archive, at any depth in it, as the folder `output`.
 
-    Only a folder's own files with the names of weights and texts are unpacked. Paths in the archive only tell
-    its folders apart and are never paths of files that are written. Raises a `PubmillError` for a damaged
+    Only files with names of weights or texts are unpacked (`COPIED`, `PICKLED`). Paths in the archive serve
+    to distinguish its folders; no file is written to such a path. Raises a `PubmillError` for a damaged
     archive, and unless exactly one of its folders has a config.json.
     """
     names = [*COPIED, PICKLED]

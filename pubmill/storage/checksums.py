@@ -99,7 +99,7 @@ def hashed_files(folder: Path) -> list[Path]:
 
 def folder_sha256(folder: Path, digest: Callable[[Path], str] = sha256) -> str | None:
     """Return one hash over the names and contents of a model folder's weights, configuration and tokenizer.
-    None if there are none: of a run that diverged only the training report is kept."""
+    None if the folder has none of these files: a run that diverged keeps only its training report."""
     paths, whole = hashed_files(folder), hashlib.sha256()
     for path in paths:
         whole.update(f"{path.name} {digest(path)}\n".encode())

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
 UNREGISTERED = ("LongT5", "SwitchTransformers")
-"""Architectures whose classes for the encoder alone transformers has, but does not name as such."""
+"""Architectures with an encoder-only class that transformers lacks in its mapping for text encoding."""
 TOKENS = {"the end": ("sep_token", "eos_token"), "padding": ("pad_token", "eos_token")}
 """Parts of every input -> the tokens that can stand for them."""
 TEXT_TASKS = ("MASKED_LM", "CAUSAL_LM", "SEQUENCE_CLASSIFICATION", "TOKEN_CLASSIFICATION")
 """Tasks of models of text alone, as transformers names them."""
 BOTH_WAYS = ("xlnet", "bert-generation")
-"""Types of models that transformers has for generation only, and that read both ways."""
+"""Model types that transformers lists for generation only although they read in both directions."""
 LENGTHS = (
     "max_position_embeddings",
     "max_encoder_position_embeddings",
@@ -62,8 +62,8 @@ def has_encoder_alone(config: "PreTrainedConfig") -> bool:
 
 
 def is_read_by_decoder(config: "PreTrainedConfig") -> bool:
-    """Return whether a text is read by an encoder and then by its decoder (BART), as by transformers' classes
-    for texts (Lewis et al. 2019, section 3): the encoding of the last token has seen all of it, twice."""
+    """Return whether the encoder and then the decoder read a text, as in BART (Lewis et al. 2019, section 3).
+    transformers' classes for texts do so: the decoder's last token then encodes the whole text."""
     both = bool(getattr(config, "is_encoder_decoder", False)) and not has_encoder_alone(config)
     return both and _has_class(config, "SEQUENCE_CLASSIFICATION", "QUESTION_ANSWERING")
 
@@ -136,33 +136,33 @@ def check_encoder(config: "PreTrainedConfig", name: str) -> None:
 
 
 def longest_text(config: "PreTrainedConfig") -> int | None:
-    """Return the number of positions that a configuration allows, of the encoder and of the decoder; None
-    where positions are relative without a limit (T5, XLNet, Bloom, Mamba)."""
+    """Return the number of positions that a configuration allows, the smaller of encoder and decoder; None
+    if positions have no limit (T5, XLNet, Bloom, Mamba)."""
     lengths = [value for key in LENGTHS if (value := getattr(config, key, None) or 0) > 0]
     return min(lengths, default=None)
 
 
 def is_causal(config: "PreTrainedConfig") -> bool:
-    """Return whether a token is encoded without the tokens after it, or by a decoder that begins with it."""
+    """Return whether a model encodes tokens without those after them, or finally by a decoder (BART)."""
     alone = _has_class(config, "CAUSAL_LM") and not _has_class(config, "MASKED_LM")
     alone = alone and config.model_type not in BOTH_WAYS and not config.is_encoder_decoder
     return alone or is_read_by_decoder(config) or bool(getattr(config, "is_decoder", False))
 
 
 def can_make_lowercase(folder: Path, name: str) -> bool:
-    """Return whether a folder's tokenizer makes capitals small if it is told to."""
+    """Return whether a folder's tokenizer can be set to lowercase texts (`do_lower_case`)."""
     with reported(f"{name}: transformers can't load this tokenizer"):
         return makes_lowercase(_load_tokenizer(folder, name, do_lower_case=True))
 
 
 def makes_lowercase(tokenizer: "PreTrainedTokenizerBase") -> bool:
-    """Return whether a fast tokenizer makes capitals small."""
+    """Return whether a fast tokenizer lowercases texts."""
     normalizer = tokenizer.backend_tokenizer.normalizer
     return normalizer is not None and normalizer.normalize_str("Protein") == "protein"
 
 
 def check_tokenizer(tokenizer: "PreTrainedTokenizerBase", name: str) -> None:
-    """Raise a `PubmillError` unless a tokenizer is a fast one with the tokens of inputs."""
+    """Raise a `PubmillError` unless a tokenizer is fast and has tokens for the end and for padding."""
     missing = [
         f"{' or '.join(keys)} ({use})"
         for use, keys in TOKENS.items()

@@ -201,7 +201,7 @@ NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 def lock(path: Path) -> FileLock:
     """Acquire a lock file and return the lock, held until `release` is called or the process ends in any way.
-    Unlike a lock by a file's mere existence, it outlives no process. Raises `LockHeldError` if it is held."""
+    A file left by a killed process locks nothing. Raises `LockHeldError` if another process has the lock."""
     held = FileLock(path, blocking=False, thread_local=False, fallback_to_soft=False)
     try:
         make_folder(path.parent)

@@ -54,7 +54,7 @@ def check_links(folder: Path, name: str) -> None:
 
 
 def take_settings(folder: Path, name: str) -> list[str]:
-    """Remove settings from a folder's config.json and tokenizer_config.json that the user's run decides.
+    """Remove the settings that the user's run decides from a folder's config.json and tokenizer_config.json.
     Returns their names. Raises a `PubmillError` for refused settings and unreasonably large numbers."""
     taken: list[str] = []
     for path, kept in _remaining_settings(folder, name, taken):
@@ -212,7 +212,7 @@ def check_shapes(folder: Path, shapes: Mapping[str, tuple[int, ...]], name: str)
                 f"{name}: {key} has the shape {_shape_text(shape)} in the weights, and by config.json "
                 f"{_shape_text(tuple(parameter.shape))}; the two don't belong together"
             )
-    # To load the encoder must take no more than its files.
+    # Load the encoder only if it has no more numbers than its files.
     numbers = sum(weight.numel() for key, weight in encoder.named_parameters() if "pooler" not in key)
     if missing and weight_files(folder, name) and numbers <= sum(map(math.prod, shapes.values())):
         missing = _missing_when_loaded(folder, name, auto)
@@ -224,7 +224,7 @@ def check_shapes(folder: Path, shapes: Mapping[str, tuple[int, ...]], name: str)
 
 
 def _missing_when_loaded(folder: Path, name: str, auto: Any) -> list[str]:
-    """Return the parameters without the pooler's that transformers finds no weights for, read by a class."""
+    """Return the names of parameters, except the pooler's, for which class `auto` finds no weights."""
     with reported(f"{name}: transformers can't load this model folder"):
         _, report = auto.from_pretrained(
             folder,
@@ -237,7 +237,7 @@ def _missing_when_loaded(folder: Path, name: str, auto: Any) -> list[str]:
 
 
 def _current_tensor_name(key: str) -> str:
-    """Return a tensor's current name; names from TensorFlow's time end differently."""
+    """Return a tensor's current name; older layer norms have `gamma` and `beta`, as in TensorFlow."""
     modern = {"gamma": "weight", "beta": "bias"}
     return re.sub(r"(LayerNorm\.)(gamma|beta)$", lambda m: m[1] + modern[m[2]], key)
 

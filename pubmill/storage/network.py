@@ -1,7 +1,7 @@
 """HTTPS downloads into a part file, resumed from what an earlier attempt or process has received.
 
 Built on requests. With `pooch` or `urllib3.Retry` this module would be shorter, but downloads would be worse:
-pooch fetches a file that broke off anew, and Retry repeats requests, not bodies that break off. Neither
+pooch fetches an interrupted file from the start, and Retry repeats requests, not interrupted bodies. Neither
 resumes only if the file is unchanged (If-Range), abandons a server that sends a byte a minute, refuses a
 redirect into a private network, or limits a body of unstated length.
 """
@@ -51,7 +51,7 @@ class _AgainError(Exception):
 
 
 class _Body(NamedTuple):
-    """Sizes of a response: of the part once it is received, and of the whole file; None if unknown."""
+    """Sizes in bytes, None if unknown. `end`: of the part after this response; `total`: of the whole file."""
 
     end: int | None
     total: int | None

@@ -99,7 +99,7 @@ def is_damaged(path: Path, changed: int, size: int) -> bool | None:
 
 
 def _find_footer(file: BinaryIO) -> int:
-    """Return where the footer begins and move the file there; negative if there is no footer."""
+    """Return the offset of the footer and seek to it; the offset is negative if there is no footer."""
     size = file.seek(0, 2)
     file.seek(max(0, size - ENDING))
     ending = file.read()

@@ -20,7 +20,7 @@ API = f"{HUB}/api/models"
 
 
 def read_pin(release: Mapping[str, str], pin: Path | None) -> dict[str, str]:
-    """Return the pin of released weights; a `PubmillError` without one, or for that of other weights."""
+    """Return the pin of released weights; raise a `PubmillError` if it is missing or pins other weights."""
     pinned = _stored_pin(pin, release) if pin else {}
     if not pinned:
         kind = release["kind"]

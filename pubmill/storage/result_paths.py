@@ -13,7 +13,7 @@ PREDICTIONS, TRAINING = ".predictions.jsonl.gz", ".training.json"
 RECORD, CONTRIBUTIONS = ".json", ".items.npz"
 """Endings of a run's files."""
 FINAL_RECORDS = f"final/seed-*[0-9]{RECORD}"
-"""Records of a run's folder."""
+"""Pattern of the final records in a run's folder."""
 ALL_RECORDS = f"runs/*/*/*/*/{FINAL_RECORDS}"
 """Pattern of the records of all final runs."""
 TRIAL_REPORTS = f"runs/*/*/*/*/trials/*/seed-*{TRAINING}"
@@ -42,7 +42,7 @@ Number = int | str
 
 
 class RunKey(NamedTuple):
-    """What fine-tunings are of that differ by their seed alone."""
+    """Key of the fine-tunings that differ only in their seed."""
 
     protocol: str
     model: str
@@ -51,7 +51,7 @@ class RunKey(NamedTuple):
 
 
 class ChoiceKey(NamedTuple):
-    """What a search for hyper-parameters is of; `model` None: one choice for all models."""
+    """Key of a hyper-parameter search; `model` is None if all models share one choice."""
 
     protocol: str
     model: str | None
@@ -61,8 +61,8 @@ class ChoiceKey(NamedTuple):
 
 class Paths:
     """Paths below one results folder; relative to it by default, as recipes hold them. `own_tables`: name of
-    a folder of tables apart from the others, for columns that other runs do not have. Methods with a `name`
-    return a folder, or its file of that name; with a `form` or `ending` one file, or what all share."""
+    a separate folder of tables, for columns that other runs do not have. Methods with a `name` return a
+    folder, or its file of that name; those with a `form` or `ending`, one file or the path before it."""
 
     def __init__(self, results: str | PurePath = "", own_tables: str = "") -> None:
         self.results = str(results)
@@ -107,7 +107,7 @@ class Paths:
         return self.source(f"local/{key}/{name}")
 
     def release_pin(self, model: str) -> str:
-        """Return what the first download of a model's released weights found."""
+        """Return the file with the commit or hash of a model's weights at their first download."""
         return self.source(f"released/{model}.json")
 
     def pmc_plan(self, source: str) -> str:
@@ -161,7 +161,7 @@ class Paths:
         return f"{self.words(corpus, splitting)}/{part_name(part, form)}"
 
     def contamination(self, corpus: str, first: Number) -> str:
-        """Return what the job that begins with a part found of datasets' texts."""
+        """Return the file with the dataset texts found by the job whose parts begin with `first`."""
         return self.corpus(corpus, f"contamination/from-{_padded_number(first)}.json")
 
     # Vocabularies, pretraining, models
@@ -266,7 +266,7 @@ class Paths:
         return self.at(f"runs/{'/'.join(map(str, choice))}/selected.json")
 
     def transfer(self, target: str, run: RunKey, seed: Number) -> str:
-        """Return the scores on another dataset of a run's model."""
+        """Return the file with the scores of a run's model on another dataset, `target`."""
         return self.at("/".join(["transfer", *run, f"seed-{seed}", f"{target}.json"]))
 
     def transfers(self, protocol: str, model: str, setting: str, form: str = "") -> str:
@@ -290,7 +290,7 @@ class Paths:
         return [self.comparisons(table, form) for form in PAGE_FORMATS]
 
     def table_basis(self, table: str) -> str:
-        """Return what a table is recomputed from in a proof."""
+        """Return the file from which a proof recomputes a table."""
         return f"{self.table(table)}.basis.json"
 
     def overlap(self, table: str, form: str = "") -> str:
@@ -327,7 +327,7 @@ class Paths:
         return [self.checklist(study, form) for form in CHECKLIST_FORMATS]
 
     def seeds(self, study: str) -> str:
-        """Return how many seeds of each run a study makes, where a protocol decides that as runs finish."""
+        """Return the file with the number of seeds of runs whose protocol decides it as runs finish."""
         return self.at(f"seeds/{study}.json")
 
     def manuscript(self, study: str, name: str = "") -> str:
@@ -348,7 +348,7 @@ class Paths:
 
 
 def source_of_record(record: str) -> str:
-    """Return the source file that a record of `Paths.source_record` lies beside."""
+    """Return the source file that a record describes; the inverse of `Paths.source_record`."""
     return record.removesuffix(SOURCE_RECORD)
 
 

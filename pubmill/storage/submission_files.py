@@ -14,8 +14,8 @@ _SEED = re.compile(r"seed-([1-9][0-9]{0,5})")
 def submitted_files(
     path: Path, dataset: str | None, datasets: Collection[str]
 ) -> Iterator[tuple[str, int, Path]]:
-    """Yield dataset, seed and file of each file of predictions: `path` itself, of `dataset`, or those in the
-    folder `path`; report its files that are named after none of `datasets`."""
+    """Yield (dataset, seed, path) of each file of predictions. With `dataset`, `path` is its only file; else
+    `path` is a folder, of which files that are named after none of `datasets` are reported."""
     if path.is_dir() == (dataset is not None):
         raise PubmillError(
             f"{path}: give --dataset for a file of predictions, and leave it out for a folder of DATASET.EXT"

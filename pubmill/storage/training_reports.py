@@ -17,9 +17,9 @@ class DevCourse(TypedDict):
 
 
 class RunIdentity(TypedDict):
-    """What was trained. `model`: name of the pretrained model; `model_sha256`: None if its own run kept
-    nothing; `data_sha256`: of each split that was read; `start_failed`, `search_failed`: why the run that it
-    begins from, or all trials of its search, failed."""
+    """What was trained. `model`: name of the pretrained model; `model_sha256`: None if the run that made the
+    model kept no weights; `data_sha256`: split -> digest, for each split that was read; `start_failed`,
+    `search_failed`: why that run, or all trials of the hyper-parameter search, failed."""
 
     seed: int
     split: str

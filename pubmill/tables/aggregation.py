@@ -262,8 +262,8 @@ def _distinct_values(values: Series) -> tuple[str, ...]:
 
 
 def _pipeline_identity(run: Series) -> str:
-    """Return the own name and version of a run's pipeline, with the hash of its files; of supplied
-    predictions, the statement about their system."""
+    """Return the name and version that a run's pipeline states, and the hash of its files. For supplied
+    predictions, return the stated name, version and source of their system."""
     if system := run["recipe"].get("system"):
         where = system["url"] or "by its prompt"
         return f"{system['name']} {system['version']}, not fine-tuned here ({where})"
@@ -289,7 +289,7 @@ def with_references(
     published: Mapping[tuple[str, str], PublishedValue],
     others: Mapping[str, Table],
 ) -> dict[str, dict[str, Cell]]:
-    """Return the cells with the origins of copied ones, and with the differences."""
+    """Return the cells with the origins of copied values, and with the differences to other tables."""
     made: dict[str, dict[str, Cell]] = {}
     for column, rows in cells.items():
         made[column] = of_column = dict(rows)
@@ -352,7 +352,7 @@ def _verdict(
     cells: Mapping[str, Cell],
     others: Mapping[str, Table],
 ) -> Verdict | None:
-    """Return the verdict on a difference, whose two means are of independent runs; None where our value or
+    """Return the verdict on a difference of two cells, whose runs are independent; None if our difference or
     the published one is missing."""
     if cell.difference is None:
         return None

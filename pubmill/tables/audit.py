@@ -1,8 +1,8 @@
 """Verdicts on published values: which of them the stated test split, runs, aggregate and rounding can give.
 
-A value is `reachable` if some counts give it, `unreachable` if none do, and `untestable` if what it is
-computed from is not stated, with the reason. A verdict says nothing about causes. The extra `audit` makes
-them.
+A value is `reachable` if some counts (such as correct predictions) give it, `unreachable` if none do, and
+`untestable`, with a reason, if the paper does not state what it is computed from. Verdicts name no cause. The
+extra `audit` computes them.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ class Finding(Shape):
     - `table`, `paper`, `number`: where it is printed; `model`, `dataset`, `metric`: its labels there.
     - `cell`: column and row of its cell in our table, separated by a slash; empty if it has none.
     - `test`: what it is tested as; `why`: the arithmetic, or why it can't be tested.
-    - `change`: the smallest changes of the statement with which it would be reachable.
+    - `change`: the smallest changes of runs or test split with which it would be reachable.
     - `chance`: how many of the numbers with the same whole part are reachable, and how many there are.
     """
 
@@ -50,7 +50,7 @@ class Audit(Shape):
 
     @property
     def counts(self) -> dict[str, Counter[str]]:
-        """Paper -> number of values by verdict; the last line is of all papers."""
+        """Paper -> verdict -> number of values; the last key, `all`, is the sum over papers."""
         papers: dict[str, Counter[str]] = {}
         for one in self.findings:
             papers.setdefault(one.paper, Counter())[one.verdict] += 1
@@ -89,7 +89,7 @@ class Audit(Shape):
 
 
 class Unreachable(NamedTuple):
-    """A printed value that is unreachable, wherever it is printed for the same reasons."""
+    """The findings on one unreachable value of a dataset: all tables that print it with the same test."""
 
     findings: list[Finding]
 
@@ -117,7 +117,7 @@ def table_numbers(paper: str, numbers: Collection[int]) -> str:
 
 
 class TestSummary(NamedTuple):
-    """The values of a paper on a dataset that are tested alike."""
+    """The findings on values of one paper and dataset that have the same test (`Finding.test`)."""
 
     paper: str
     dataset: str
@@ -139,7 +139,7 @@ class TestSummary(NamedTuple):
 
     @property
     def by_chance(self) -> float:
-        """The share of reachable numbers around the printed ones."""
+        """The share of reachable numbers among those with the same whole part as the printed values."""
         known = [one.chance for one in self.findings if one.chance]
         return sum(reachable for reachable, _ in known) / sum(number for _, number in known)
 

@@ -31,14 +31,14 @@ Parsed = TypeVar("Parsed")
 
 
 def is_none(value: Any) -> bool:
-    """Return whether a value is None, with which a field isn't written."""
+    """Return whether a value is None; fields with `exclude_if=is_none` are then left out of files."""
     return value is None
 
 
 class AskedCost(Shape):
-    """What the answers of a language model cost in a run: tokens read and written, as its server counts them,
-    and the price of them, in `currency`, if it is stated. `unread`: parts of answers that mean no prediction;
-    `cut`: answers that the limit of tokens cut off."""
+    """Cost of a language model's answers in a run: numbers of prompt and answer tokens, as the server counts
+    them, and their price in `currency`, if a price is stated. `unread`: number of answer parts that could not
+    be mapped to a prediction; `cut`: number of answers cut off by the token limit."""
 
     prompt_tokens: int
     answer_tokens: int
@@ -57,7 +57,7 @@ class AskedCost(Shape):
 class SeedScore(Shape):
     """One run: its score, or why it has none (`failed`). `fold`: its dataset, if the cell has several;
     `record`: path below the results folder; `seconds`: duration of the fine-tuning; `collapsed`: whether its
-    predictions are constant; `asked`: what a language model's answers cost; both are written only if so."""
+    predictions are constant; `asked`: a language model's cost. Files omit the last two if unset."""
 
     seed: int
     value: float | None
@@ -75,9 +75,9 @@ class SeedScore(Shape):
 
 
 class PublishedValue(Shape):
-    """A value from a paper. `printed`: the text as printed. `recomputed`: for a composite, its value computed
-    from the printed parts, if that differs from the printed one. `unreachable`: why no runs as stated give
-    it; it is set from the audit, and JSON and CSV don't have it."""
+    """A value from a paper. `printed`: the text as printed. `recomputed`: for a composite or difference, its
+    value computed from the printed parts, if it differs beyond rounding. `unreachable`: why no runs as the
+    paper states them give the value; set from the audit, and not written to JSON or CSV."""
 
     value: float
     printed: str
@@ -198,7 +198,7 @@ class Table(ResultHeading):
 
     @property
     def asks(self) -> bool:
-        """Whether a column is of a language model that is asked."""
+        """Whether any run of the table prompts a language model."""
         return any(seed.asked for *_, cell in self.read() for seed in cell.seeds)
 
     @property
@@ -218,7 +218,7 @@ class Table(ResultHeading):
         return source + rules + collapsed + self.notes + printed_notes(self) + self.silences + conflicts
 
     def marks(self, column: str, row: str) -> str:
-        """Return the numbers of the reasons of a cell, of a column (`row` "") or of a row (`column` "")."""
+        """Return the numbers of the reasons for a cell, a column (`row` is "") or a row (`column` is "")."""
         place = f"{column}/{row}"
         return ", ".join(str(mark) for mark, one in enumerate(self.reasons, 1) if place in one.cells)
 
@@ -269,10 +269,10 @@ class Table(ResultHeading):
         return [self.cells[column.key][row.key] for column in columns]
 
     def best_columns(self, row: Row, columns: Sequence[str], decimals: int = 2) -> set[str]:
-        """Return the columns that print the highest value of a row, among these and with so many decimals.
+        """Return those of `columns` whose value, rounded to `decimals`, is the highest of the row.
 
-        There are none if fewer than two have a value, or if the row has differences. Columns computed from
-        others do not compete.
+        The set is empty if fewer than two have a value, or for a row of differences. Columns computed from
+        other columns do not compete.
         """
         if row.metric == "difference":
             return set()

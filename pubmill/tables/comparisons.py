@@ -149,7 +149,7 @@ def own_runs(row: Row, runs: DataFrame) -> DataFrame:
 
 
 def row_folds(row: Row, runs: DataFrame, columns: Sequence[str], results: Path) -> tuple[list[Fold], str]:
-    """Return the runs of some columns on each test set of a row, and what is resampled (documents, ...)."""
+    """Return a `Fold` for each test set of a row, with the runs of `columns`, and the resampled unit."""
     metric = METRICS[row.metric].function
     datasets = [of_dataset for _, of_dataset in runs.groupby("dataset", sort=False)]
     scored = [read_contributions(list(of_dataset["record"]), metric, results) for of_dataset in datasets]
@@ -163,8 +163,8 @@ def row_folds(row: Row, runs: DataFrame, columns: Sequence[str], results: Path) 
 def read_contributions(
     records: Sequence[str], metric: Callable[[Totals], Array], results: Path
 ) -> tuple[dict[str, Contributions], str]:
-    """Return the contributions to a metric of runs that were scored on the same documents, by record, and
-    what is resampled there (document, question, example)."""
+    """Return record -> its contributions to a metric, and the resampled unit (document, question, example).
+    All records must have been scored on the same documents."""
     items = {path: read_items(results / BELOW.contributions(path)) for path in records}
     _check_same_documents(items)
     there = {path: _required_contributions(path, one) for path, one in items.items()}

@@ -46,8 +46,8 @@ def engine_variance(runs: Sequence[Sequence[float]]) -> EngineVariance:
 
 
 def engine_lines(table: Table, engine_of: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line for each row in which a model has complete cells on several engines; `engine_of`: model ->
-    the model that it is an engine of, itself if it is the first."""
+    """Yield a line for each row in which a model has complete cells on several engines; `engine_of`: prompted
+    model -> the model that it runs on another engine, or itself."""
     runs = run_frame(table)
     runs = runs[runs["complete"].astype(bool)]
     families = {

@@ -156,8 +156,8 @@ def _fact_cell(
 
 
 def _difference_reason(row: FactTableRow, column: FactTableColumn, printed: str | None) -> str:
-    """Return why our value differs: the scale's effect, the table's reason, or the conflicts in a dataset's
-    spec that quote the printed value; for numbers, all of them if none quotes it."""
+    """Return why our value differs: the effect of the scale, else the table's reason, else the conflicts in
+    the dataset's spec that quote the printed value. For counts and ratios that none quotes, all conflicts."""
     said = row.sources[column.key].scaled or row.why.get(column.key)
     if said:
         return said

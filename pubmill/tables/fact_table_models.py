@@ -16,9 +16,9 @@ SUBJECTS = {"datasets": "Dataset", "models": "Model", "tasks": "Task", "protocol
 class FactCell(Shape):
     """Our value and the published one, which is kept as printed (a boolean as 1 or 0).
 
-    `equal`: None if either is missing, or if ours is of other data or a smaller recipe, so that the two are
-    not compared; `reason`: why ours is missing, differs or is not compared; `silent`: the published table
-    leaves the cell empty, as `note` explains.
+    `equal`: None if either is missing, or if the scale uses other data or a smaller recipe, so that a
+    difference does not count; `reason`: why ours is missing, differs or is not compared; `silent`: the
+    published table leaves the cell empty, as `note` explains.
     """
 
     kind: FactKind

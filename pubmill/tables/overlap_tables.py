@@ -33,7 +33,7 @@ class PartScores(Shape):
 
     @property
     def has_precision(self) -> bool:
-        """Whether wrong predictions can be in the part; those have no identifiers."""
+        """Whether precision is meaningful; not by concept, because wrong predictions have no identifier."""
         return self.part not in CONCEPT_PARTS
 
 
@@ -54,7 +54,7 @@ class Dated(Shape):
 
 class CellParts(Shape):
     """The scores of a cell, split `by` mentions, arguments, documents, pretraining or years. `dated`: its
-    scored documents, of the split by documents, if their years were looked up."""
+    scored documents with and without a year; only in the split by documents, if years were looked up."""
 
     row: str
     column: str

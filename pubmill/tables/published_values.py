@@ -28,7 +28,7 @@ from pubmill.tables.cells import PublishedValue
 NAMES = ["column", "row", "metric"]
 """Columns that identify a published value."""
 NEAREST = 3
-"""Cells that are named for a value without one."""
+"""Number of similar cells that an error names for a value without a cell."""
 COLUMNS = [*NAMES, "value", "note"]
 """Columns of the files; the first two may be exchanged."""
 EXCESS = "excess"
@@ -46,7 +46,7 @@ def published(paper: str, table: str, specs: Path = Path("specs")) -> DataFrame:
 
 
 def read_published(path: Path, left_out: Mapping[str, str] = MappingProxyType({})) -> DataFrame:
-    """Read `tableNN.published.csv` except what is `left_out`, indexed by `file:line`."""
+    """Read `tableNN.published.csv`, indexed by `file:line`, except rows (or row/metric) in `left_out`."""
     lines = _lines_kept(path, left_out)
     if wrong := _wrong_values(lines):
         raise PubmillError("\n".join(wrong))
@@ -57,7 +57,7 @@ def read_published(path: Path, left_out: Mapping[str, str] = MappingProxyType({}
 
 
 def _wrong_values(lines: DataFrame) -> list[str]:
-    """Return the faults of values that are no numbers, or no scores."""
+    """Return an error for each value that is not a number, or is a score beyond 100 points."""
     blank = (lines["value"] == "") & (lines["note"] != "")
     numbers = lines["value"].str.fullmatch(r"[+-]?\d+(\.\d+)?")
     wrong = [
@@ -83,7 +83,7 @@ def published_lines(path: Path) -> DataFrame:
     try:
         lines = read_csv(
             path,
-            engine="python",  # the only one by which a missing field differs from an empty one
+            engine="python",  # the only engine that tells a missing field from an empty one
             header=None,
             names=[*COLUMNS, EXCESS],
             dtype="str",
@@ -122,7 +122,7 @@ def places(column: PublishedColumn, row: PublishedRow) -> list[PrintedAt]:
 def published_of_cells(
     columns: Sequence[PublishedColumn], rows: Sequence[PublishedRow], published: DataFrame
 ) -> dict[tuple[str, str], PublishedValue]:
-    """Return the published values of cells by the keys of column and row; of several, the first name's."""
+    """Return (column key, row key) -> published value; if several names have one, the first name's."""
     known = published.dropna(subset="value").set_index(NAMES)
     values = _cell_names(columns, rows).join(known, on=NAMES, how="inner")
     values = values.drop_duplicates(["in_column", "in_row"])
@@ -185,7 +185,7 @@ def _has_cell(recipe: TableRecipe, published: DataFrame) -> NDArray[np.bool_]:
 
 
 def notes_on_missing(recipe: TableRecipe, published: DataFrame) -> tuple[str, ...]:
-    """The notes on blank values, with their numbers, and the reasons why other values are not shown."""
+    """Return each note on blank values, with their number, and why values in `left_out` are not shown."""
     notes = published["note"][published["value"].isna()].str.split("; ").str[-1]
     counts = notes.groupby(notes, sort=False).size()
     blank = (f"No published value in {n} cell{'s' * (n > 1)}: {note}" for note, n in counts.items())

@@ -130,7 +130,7 @@ def rankings_of(table: AuditedTable, specs: Path) -> tuple[list[Ranking], str]:
 
 
 def over_datasets(table: AuditedTable, scores: Scores, means: Mapping[str, Array]) -> Iterator[Ranking]:
-    """Yield the ranking by each mean over enough datasets, with datasets drawn too."""
+    """Yield a ranking for each mean over at least `FEWEST` datasets; datasets are resampled too."""
     for label, weights in means.items():
         if np.count_nonzero(weights) >= FEWEST:
             yield ranking(table, label, scores, weights, resampled_means)
@@ -146,13 +146,13 @@ def rows_of_datasets(table: AuditedTable, present: Collection[str]) -> dict[str,
 
 
 def is_complete(column: str, rows: Mapping[str, Sequence[str]], there: Container[tuple[str, str]]) -> bool:
-    """Return whether a column has all these rows, of which there is at least one."""
+    """Return whether `there` has a cell of the column in each of these rows; False without rows."""
     return bool(rows) and all((column, row) in there for of_dataset in rows.values() for row in of_dataset)
 
 
 def weights_of_means(composites: Sequence[Composite], rows: Mapping[str, Sequence[str]]) -> dict[str, Array]:
-    """Return the weights of datasets in each composite of known rows, after those of their plain mean, which
-    is left out where a composite is the same."""
+    """Return label of a mean -> weights of the datasets: their plain mean, unless a composite equals it, then
+    the composites whose rows are all in `rows`."""
     places = {row: place for place, of_dataset in enumerate(rows.values()) for row in of_dataset}
     means: dict[str, Array] = {}
     for one in composites:
@@ -219,10 +219,10 @@ class _RowScores(NamedTuple):
 
 
 def rankings_of_runs(audited: AuditedTable, table: Table, results: Path) -> tuple[list[Ranking], str]:
-    """Rank the models of a table that have complete runs on every dataset with any: with datasets drawn too
-    where there are enough, and on the same datasets. With no ranking, return why."""
+    """Rank the models with complete runs on every dataset that has any. Each mean gives a ranking with the
+    datasets fixed and, over enough datasets, one that resamples them. Without a ranking, return why."""
     runs = run_frame(table)
-    runs = runs[runs["complete"].astype(bool)]  # of no runs, the column has no type
+    runs = runs[runs["complete"].astype(bool)]  # without runs, the column is not boolean
     there = set(zip(runs["column"], runs["row"], strict=True))
     rows = rows_of_datasets(audited, {row for _, row in there})
     labels = {one.key: one.label for one in table.columns if one.model and is_complete(one.key, rows, there)}

@@ -10,7 +10,7 @@ from pubmill.storage.files import read_json
 
 FULL = 100.0
 HIGHEST = "highest of each dataset"
-"""The floor of a composite."""
+"""Name of a composite's only floor: the mean of its datasets' highest floors."""
 
 
 class FloorScores(Shape):
@@ -87,7 +87,7 @@ def row_floors(recipe: TableRecipe, results: Path) -> dict[str, RowFloors]:
 
 
 def _of_row(files: Sequence[str], metric: str, results: Path) -> RowFloors | None:
-    """Return the floors that all files of a row have for a metric."""
+    """Return the floors that all files of a row have for a metric, each the mean over files; else None."""
     datasets = [DatasetFloors.model_validate(read_json(results / file)) for file in files]
     known = [_scores(one, metric) for one in datasets]
     names = [name for name in known[0] if all(name in scores for scores in known)]

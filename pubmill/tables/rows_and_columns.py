@@ -1,4 +1,4 @@
-"""Rows and columns of tables, found by what a person calls them."""
+"""Find rows and columns of tables by key, label, or the beginning of either."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -13,8 +13,8 @@ Named = TypeVar("Named", Row, Column, FactTableRow, FactTableColumn)
 
 
 def matching_items(name: str, among: Sequence[Named], key: Callable[[Any], str]) -> list[Named]:
-    """Return the items with a matching name, from the strictest way to match that finds any. In this order:
-    the key is `name`; the label is; the first word of key or label is; key or label begins with it."""
+    """Return the items that match `name` by the first rule that finds any: the key is `name`; the label is;
+    the first word of key or label is; key or label begins with it. All but the first rule ignore case."""
     wanted = name.casefold()
     names = [(one, key(one), key(one).casefold(), one.label.casefold()) for one in among]
     ways = (

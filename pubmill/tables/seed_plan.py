@@ -51,7 +51,7 @@ class OtherDocuments(NamedTuple):
 
 class _Runs(NamedTuple):
     """Finished runs of a row. `made`: their number; `paths`: all records of each model; `scores`: of the
-    finished runs, without models with a `failed` run; `items`: of a run (1 before any)."""
+    finished runs, without models with a `failed` run; `items`: fewest scored items of a run, at first 1."""
 
     made: int
     paths: dict[str, tuple[str, ...]]
@@ -83,8 +83,8 @@ def row_plans(
 
 
 def seed_counts(recipe: TableRecipe, results: Path, is_current: Callable[[str], bool]) -> dict[RunKey, int]:
-    """Return how many seeds of each run of a table to make now: those that are finished, and those of the
-    next batch; all where there is no second model to compare with."""
+    """Return the number of seeds of each run to have now: the finished ones and those of the next batch, at
+    least `FIRST_SEEDS`; all seeds where there is no second model to compare with."""
     finished = {row.key: (row, _runs(recipe, row, results, is_current)) for row in recipe.rows}
     rows = {key: runs and _row_plan(recipe, row, runs) for key, (row, runs) in finished.items()}
     counts: dict[RunKey, int] = {}

@@ -61,7 +61,7 @@ def _member_weights(composite: Composite) -> dict[str, float]:
 
 
 def uncertainty_of(recipe: TableRecipe, key: str, cells: Mapping[str, Cell]) -> Uncertainty | None:
-    """The uncertainty of ours minus published; for a composite, combined from its rows."""
+    """The uncertainty of ours minus published (of a composite, from its rows); None without a spread."""
     composite = next((one for one in recipe.composites if one.name == key), None)
     if composite is not None:
         weights = _member_weights(composite)

@@ -21,9 +21,9 @@ TERMS = tuple(
 
 UNKNOWN = ("[UNK]", "<unk>")
 MOST_SPLIT = 20
-"""Number of listed words."""
+"""Number of words listed in `most_split`."""
 GATHERED = 10_000
-"""Candidates for them that are held in memory."""
+"""Most candidates for `most_split` in memory."""
 
 
 def unknown_id(tokenizer: Tokenizer) -> int | None:

@@ -150,7 +150,7 @@ class PairedText:
         return False
 
     def _lower_floor(self) -> bool:
-        """Queue the next most frequent pairs; most pairs are too rare to be ever joined or queued."""
+        """Queue the next most frequent pairs; return False if none is left. Most pairs are never queued."""
         while self.floor > 1 and not self.queue:
             self.floor = max(1, self.floor // 8)
             self.queue = [(-count, pair) for pair, count in self.count.items() if count >= self.floor]
@@ -264,11 +264,11 @@ class LikelihoodText(PairedText):
 
     Each step joins the pair that raises the likelihood of the text the most when it becomes a piece (Schuster
     and Nakajima 2012, section 2, with a unigram language model of pieces); of equal gains the one with the
-    smaller ids. With f(x) = x log x, a pair that occurs n times, and N pieces in the text, that is
+    smaller ids. For a pair that occurs n times in a text of N pieces, with f(x) = x log x, the gain is
 
         f(left - n) - f(left) + f(right - n) - f(right) + f(n) + f(N) - f(N - n)
 
-    It is at most n (log(N / n) + 1), so only pairs that are frequent enough are compared.
+    The gain is at most n (log(N / n) + 1), so only pairs that are frequent enough are compared.
 
     `used`: occurrences of each piece; `candidates`: the pairs that occur at least `least` times.
     """

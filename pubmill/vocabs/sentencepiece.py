@@ -61,8 +61,8 @@ def normalise(words: Mapping[str, int], lowercase: bool) -> dict[str, int]:
 
 
 def learn(words: Mapping[str, int], size: int, model: Model, special: Mapping[str, str]) -> tuple[bytes, int]:
-    """Return SentencePiece's serialised model of `size` pieces, and the number of words skipped as too long.
-    Equal counts result in equal models. Raises `PubmillError` if the words do not give so many."""
+    """Return SentencePiece's serialised model of at most `size` pieces, and the number of words skipped as
+    too long. Equal counts result in equal models. Raises `PubmillError` if `size` is too small."""
     short = {word: count for word, count in words.items() if len(word) <= LONGEST}
     written = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder:

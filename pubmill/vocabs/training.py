@@ -22,7 +22,7 @@ from pubmill.vocabs.merges import Learnt, LikelihoodText, PairedText, learn_piec
 from pubmill.vocabs.word_counts import merge_counts
 
 MERGING = {"merges": PairedText, "merges-by-likelihood": LikelihoodText}
-"""Learner -> the words that it merges."""
+"""Learner -> class that chooses and merges the pairs."""
 # in fairseq's order; the mask is the last piece of the vocabulary
 FIRST, MASK = ("<s>", "<pad>", "</s>", "<unk>"), "<mask>"
 MARKS = {

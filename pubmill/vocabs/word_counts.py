@@ -143,8 +143,8 @@ def merge_counts(
     """Sum the counts of all parts; keep at most `most_words` words, the most frequent ones, and return them
     with the figures of the counts for a diagnosis.
 
-    Equally frequent words are kept or left out together: `minimum_count` is the smallest number of
-    occurrences of a kept word, `pruned_words` and `pruned_occurrences` count the words that this leaves out.
+    Equally frequent words are kept or left out together: words with at least `minimum_count` occurrences are
+    kept; `pruned_words` and `pruned_occurrences` count the others.
     DuckDB spills to a folder beside `spill`. Raises `PubmillError` if the corpus has no words, or if more
     than `most_words` words are the most frequent.
     """

@@ -22,7 +22,7 @@ _handle_error, _resources = JobScheduler._handle_error, GroupJob.resources
 
 
 class Components(dict[str, int]):
-    """Number of unconnected jobs of a group that are one job: all those of a bundle, else as in a profile."""
+    """Number of unconnected jobs that a group submits as one: all of a bundle, else as in a profile."""
 
     def get(self, group: str, default: Any = None) -> Any:
         return sys.maxsize if group.startswith(BUNDLE) else super().get(group, default)
@@ -40,7 +40,7 @@ def bundle(workflow: Any) -> None:
 
 
 def _resources_in_turn(group: Any) -> Any:
-    """Return what a group requests; a bundle the most of any of its jobs, but the time of all."""
+    """Return the resources of a group; of a bundle, the maximum over its jobs, but the sum of their times."""
     if not group.groupid.startswith(BUNDLE):
         return _resources.fget(group)
     if group._resources is None:
@@ -73,7 +73,7 @@ def _handle_error_of_rest(scheduler: Any, job: Any, postprocess_job: bool = True
 
 def finished_jobs(bundle: Any) -> frozenset[Any]:
     """Return the jobs of a failed bundle whose outputs are there, and whose process has recorded their end.
-    If all are, one has to run again all the same, or the bundle would have no job that failed."""
+    If all jobs are finished, the first is left out and runs again: a failed bundle must keep a job."""
     persistence = next(iter(bundle.jobs)).dag.workflow.persistence
     persistence._clear_cache()
     finished = {

@@ -34,7 +34,7 @@ LONGEST = 40
 
 
 def cause_of(reason: Any, wildcards: Mapping[str, str]) -> str:
-    """Return what makes a job run, of Snakemake's reason; empty if it follows from another job."""
+    """Return why a job runs, from Snakemake's `reason`; empty if it runs only because another job does."""
     if changed := reason.params_changed:
         lines = differences(changed.only_old, changed.only_new)
         of_spec = any(not one.startswith(VERSION) for one in lines)
@@ -105,8 +105,8 @@ def _shown(values: Mapping[str, object], key: str) -> str:
 
 
 def with_grid_causes(jobs: Sequence[Job], chosen: Collection[tuple[str, ...]]) -> list[Job]:
-    """Return jobs in which a trial that is not made, of a choice that is, names the new values of its grid.
-    `chosen`: the protocol, dataset and setting of each choice that is made."""
+    """Return the jobs; if a choice is made, the cause of its missing trials names the new values of the grid.
+    `chosen`: (protocol, dataset, setting) of each choice that is made."""
     trials = [job for job in jobs if job.rule == "trial" and choice_of(job.wildcards) in chosen]
     tried = {(choice_of(job.wildcards), value) for job in trials if not job.to_do for value in _point(job)}
     causes = {}

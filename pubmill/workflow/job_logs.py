@@ -17,9 +17,9 @@ _LOSS = re.compile(r"\bloss\b")
 
 
 def last_lines(path: str, since: float) -> list[str]:
-    """Return the lines at the end of a log that are not blank; none if it was not written `since` a time, in
-    seconds since the epoch: the log of an earlier run says nothing about a job that waits in a queue. A line
-    that was overwritten with carriage returns is what it was last."""
+    """Return the lines at the end of a log that are not blank; none if the log is older than `since`, in
+    seconds since the epoch: the log of an earlier run says nothing about a job that waits in a queue. If
+    carriage returns overwrite a line, only its last text is returned."""
     lines = _read(path, since, at_end=True).split("\n")
     shown = (line.rstrip("\r").rpartition("\r")[2].rstrip() for line in lines)
     return [line for line in shown if line]

@@ -37,7 +37,7 @@ def jobs_of(root: Path, config: Mapping[str, Any], targets: Sequence[str] = ()) 
 
 
 def _listed_jobs(workflow: Any, settings: types.DAGSettings) -> list[Job]:
-    """Return the jobs of a workflow; of its graph, only the part of which something is made is built.
+    """Return the jobs of a workflow. Its graph is built only for jobs that have outputs on disk.
     Snakemake's only public way to the graph is a dry run, which takes twice as long because it formats the
     message of every job. Its private methods are safe to use here because its version is pinned."""
     workflow.dag_settings = settings
@@ -81,8 +81,8 @@ def jobs_in(dag: Any) -> Iterator[Job]:
 
 @dataclass
 class UnmadeJobs:
-    """The jobs without any output behind a graph's targets: they have to run, and there is nothing that
-    Snakemake would compare. `made`: the files that they, or the targets, need of jobs with an output."""
+    """Jobs behind a graph's targets that have no output yet: they must run, and Snakemake has nothing to
+    compare. `made`: files of jobs with an output that these jobs, or the targets, need."""
 
     jobs: dict[tuple[str, ...], Job] = field(default_factory=dict)
     needs: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
@@ -98,10 +98,10 @@ class UnmadeJobs:
 
 
 def unmade_jobs(dag: Any) -> UnmadeJobs | None:
-    """Walk over the rules from the targets of a graph that is not built; None if Snakemake has to build all
-    of it. It has to if several rules make a file, or if a file is missing that none makes: it chooses, and
-    reports errors. It also has to if something that was made is behind a job that was not: that may run
-    again."""
+    """Return the jobs without output behind the targets, found from the rules before the graph is built.
+    Return None if Snakemake must build the whole graph: if several rules make a file, so that Snakemake
+    chooses; if no rule makes a missing file, so that it reports an error; or if a job with an output depends
+    on a job without, and may run again."""
     unmade, seen, producers = UnmadeJobs(), set[str](), cache(dag.output_index.match_producers)
     waiting = [*map(str, dag.targetfiles)]
     for rule in dag.targetrules:
@@ -131,7 +131,7 @@ def unmade_jobs(dag: Any) -> UnmadeJobs | None:
 
 
 def _behind(unmade: UnmadeJobs, producers: Any) -> bool:
-    """Return whether one of the jobs is behind a file that was made, or may be."""
+    """Return whether a file in `made` depends, or may depend, on one of the jobs without output."""
     waiting, seen = [*unmade.made], set[tuple[str, ...]]()
     while waiting:
         file = waiting.pop()

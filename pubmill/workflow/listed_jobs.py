@@ -1,4 +1,4 @@
-"""The jobs of a study, kept below Snakemake's folder until a file changes that decides them."""
+"""Cache of the jobs of a study, below Snakemake's folder; valid until a file that decides them changes."""
 
 import hashlib
 import json
@@ -42,7 +42,7 @@ def jobs_of_study(
     if path.is_file() and (kept := read_json(path))["state"] == state:
         return [Job(*values) for values in kept["jobs"]]
     jobs = find(root, config, targets)
-    # While a run makes results, the list may be of neither state.
+    # If a run has made results meanwhile, the list may match neither state.
     if state_of(root, config) == state:
         write_json(path, {"state": state, "jobs": [list(vars(job).values()) for job in jobs]})
         for old in sorted(FOLDER.iterdir(), key=lambda file: file.stat().st_mtime)[:-KEPT]:
@@ -68,7 +68,7 @@ def _of_study(config: Mapping[str, Any]) -> Iterator[Path]:
 
 
 def _listing(places: Iterable[Path]) -> Iterator[str]:
-    """Yield a line for each file of these folders, and for each of these files; none if it is not there."""
+    """Yield a line for each of these places, and for each file at or below it, with its size and time."""
     for place in places:
         yield f"{place}\n"
         if place.is_file():

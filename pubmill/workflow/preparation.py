@@ -51,8 +51,8 @@ class Prepared(NamedTuple):
 
 
 def _study_settings(workflow: Any, config: dict[str, Any], root: Path) -> dict[str, Any]:
-    """Return the configuration without what describes the demo alone, if it is that of another study. A
-    workflow that imports this one as a module gives a complete configuration, over no config.yaml."""
+    """Return the configuration; that of another study than the demo, without the demo's own keys. A workflow
+    that imports this one as a module gives a complete configuration, which needs no config.yaml."""
     if workflow.modifier.skip_configfile:
         return config
     demo, *own = (load_configfile(path) for path in (root / "config.yaml", *own_settings(root)))

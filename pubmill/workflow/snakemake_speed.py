@@ -51,8 +51,8 @@ def speed_up() -> None:
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Don't search for unreachable objects meanwhile, as a graph only grows, nor in the graph afterwards. The
-    graph of an earlier call is searched for them before."""
+    """Disable garbage collection in the block, as a graph only grows, and exempt the graph from it
+    afterwards. The graph of an earlier call is collected first."""
     enabled = gc.isenabled()
     if gc.get_freeze_count():
         gc.unfreeze()
@@ -169,8 +169,8 @@ def parents(file: str) -> Iterator[str]:
 
 
 def check_groups(dag: Any) -> None:
-    """Let Snakemake say which group depends on itself, if one does. It walks the whole graph from each job of
-    a group, and that again for each job of the group."""
+    """Run Snakemake's check only if a group depends on itself, to name the group. Snakemake's check walks the
+    whole graph from each job of a group, and again for each job of the group."""
     needed = TopologicalSorter[Any]()
     for job, others in dag._dependencies.items():
         place = dag._group.get(job, job)
@@ -182,9 +182,9 @@ def check_groups(dag: Any) -> None:
 
 
 def look_again(scheduler: Any, delay: float) -> None:
-    """Look for jobs to start after a delay, unless such a look is waited for already. Snakemake begins
-    another wait with each look and with each job that ends, and each look begins the next wait, so that a run
-    of a thousand jobs looks a thousand times a second."""
+    """Look for jobs to start after a delay, unless a look is already due. Snakemake itself starts a further
+    timer at each look and at the end of each job, so that a run of a thousand jobs would look a thousand
+    times a second."""
 
     def look() -> None:
         scheduler.look_is_due = False

@@ -1,8 +1,8 @@
 """Printed values against the runs behind them: equal ones of different runs, different ones of the same.
 
 Values of one model on one dataset and metric are compared over all tables, and printed means of datasets with
-the means of the values that other tables print. Values are equal if they can be one score; of a run that is
-printed with more digits elsewhere, these count. Equal values are explained by a search that contains the
+the means of the values that other tables print. Values are equal if they can be one score; if the same runs
+are printed elsewhere with more digits, these count. Equal values are explained by a search that contains the
 other run's or by a table's `coincidences`, different ones by a table's `elsewhere`.
 """
 
@@ -100,7 +100,7 @@ class _PrintedTable:
                 values.setdefault(self._subject(column, row), []).append(one)
 
     def add_means(self, values: Values) -> None:
-        """Add the printed composites of rows that are not shown, and the means of the same rows elsewhere."""
+        """Add printed composites whose rows are all hidden, and means of the same values in other tables."""
         rows = {one.name: one for one in self._table.rows}
         for composite, column in itertools.product(self._table.composites, self._table.columns):
             parts = [rows[part] for group in composite.groups.values() for part in group]
@@ -129,7 +129,7 @@ def _means(composite: Composite, values: Sequence[Sequence[PrintedOfRuns]]) -> I
 
 
 def _sharpened(values: Sequence[PrintedOfRuns]) -> list[PrintedOfRuns]:
-    """Return the values with the interval of the most digits that are printed for the same runs."""
+    """Return each value with the narrowest interval that is printed for the same runs and inside its own."""
 
     def sharpest(one: PrintedOfRuns) -> Interval:
         known = [other.interval for other in values if other.runs == one.runs]

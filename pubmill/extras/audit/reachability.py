@@ -21,7 +21,7 @@ from pubmill.extras.audit.attainable_scores import Interval, Neighbours, Quotien
 from pubmill.recipes.audits import Over, ScoreCounts
 
 SUMMED = ("share", "reciprocal_rank")
-"""Kinds whose mean over runs is the same score over that many times the items."""
+"""Kinds whose mean over n runs is a score of one run on n times the items."""
 ANCHORS = 400
 """Number of scores near the printed one that a mean of unequal runs is searched from."""
 MOST_RUNS, MOST_SIZES = 1000, 1000
@@ -54,8 +54,8 @@ def truncation_interval(printed: str) -> Interval:
 def is_reachable(interval: Interval, scores: Counts, runs: int, over: Over) -> bool | None:
     """Return whether runs exist whose mean, median or maximum is in the interval; None if not decided.
 
-    Of several test splits (folds), a median of an odd number of runs and a maximum is the score of one run on
-    one of them.
+    With several test splits (folds), a maximum, or a median of an odd number of runs, is the score of one run
+    on one of them.
     """
     averaged = _averaged(runs, over)
     if all(score.kind in SUMMED for score in scores) and len(scores) == 1:
@@ -131,8 +131,8 @@ def nearest_size(interval: Interval, scores: Counts, runs: int, over: Over) -> i
 
 @cache
 def reachable_share(scores: Counts, runs: int, over: Over, decimals: int, whole: int) -> tuple[int, int]:
-    """Return how many of the printable scores with this whole part (87: 87.00 to 87.99) are reachable, and
-    their number: what a printed number has by chance."""
+    """Return how many printable scores with this whole part (87: 87.00 to 87.99) are reachable or undecided,
+    and their number. The ratio is the chance that an arbitrary number is reachable."""
     number = 10**decimals
     texts = [f"{whole}.{part:0{decimals}d}" if decimals else str(whole) for part in range(number)]
     known = [is_reachable(rounding_interval(text), scores, runs, over) for text in texts]

@@ -25,7 +25,7 @@ VERDICTS = {
 
 
 class Reading(NamedTuple):
-    """What a printed score is read as: the counts of one run, or of one fold each; runs; and aggregate."""
+    """Assumed origin of a printed score: counts of one run (or one per fold), number of runs, aggregate."""
 
     scores: reach.Counts
     runs: int

@@ -182,8 +182,8 @@ class _TableAudit:
         return reach.f1_of_means(precision, recall) if precision and recall else None
 
     def _reading(self, column: AuditedColumn, row: AuditedRow) -> tuple[Reading, str]:
-        """Return the counts, runs and aggregate of a cell, and what of them the paper does not state. Of
-        unstated runs, one: what one run gives, any number of equal runs gives too."""
+        """Return the counts, runs and aggregate of a cell, and what the paper leaves unstated. If it
+        states no number of runs, one is assumed: any number of equal runs has the score of one run."""
         name = self._table.protocols.get(f"{column.key}/{row.key}", self._table.protocol)
         protocol = self._protocols[name]
         if column.runs:

@@ -26,7 +26,7 @@ def majority(known: Labelled, test: Labelled, negative: str | None) -> list[str]
 
 
 def all_positive(known: Labelled, test: Labelled, negative: str | None) -> list[str] | None:
-    """Predict the commonest label but the negative one."""
+    """Predict the commonest label other than the negative one; None without a negative or another label."""
     shares = _shares(known)
     if negative is None or set(shares) <= {negative}:
         return None
@@ -35,7 +35,7 @@ def all_positive(known: Labelled, test: Labelled, negative: str | None) -> list[
 
 
 def random_labels(known: Labelled, test: Labelled, negative: str | None) -> list[str]:
-    """Draw labels as often as they are known."""
+    """Draw labels at random with their frequencies in `known`."""
     shares, random = _shares(known), Random(SEED)
     labels = sorted(shares)
     return random.choices(labels, [shares[label] for label in labels], k=len(test))
@@ -64,7 +64,7 @@ def _commonest(counts: Counter[str]) -> str:
 
 
 def common_labels(known: Documents, test: Documents, negative: str | None) -> list[list[str]]:
-    """Predict the labels that most documents have."""
+    """Predict the labels that more than half of the known documents have."""
     shares = Counter(label for one in known for label in one.labels)
     return [sorted(label for label in shares if 2 * shares[label] > len(known))] * len(test)
 
@@ -79,7 +79,7 @@ def random_label_sets(known: Documents, test: Documents, negative: str | None) -
 
 
 def by_dictionary(known: Sentences, test: Sentences, negative: str | None = None) -> list[list[str]]:
-    """Label the names of the dictionary: from left to right, the longest that begins at a word."""
+    """Label dictionary names from left to right; of those that begin at the same word, the longest."""
     types = _dictionary(known)
     lengths, labels = _lengths_by_first_word(types), list[list[str]]()
     for example in test:
@@ -141,7 +141,7 @@ def by_word(known: Sentences, test: Sentences, negative: str | None = None) -> l
 
 
 def random_tags(known: Sentences, test: Sentences, negative: str | None = None) -> list[list[str]]:
-    """Give words labels drawn as often as they are known."""
+    """Draw a label for each word at random, with the frequencies of labels in `known`."""
     shares = Counter(label for example in known for label in example.labels)
     labels, random = sorted(shares), Random(SEED)
     weights = [shares[label] for label in labels]

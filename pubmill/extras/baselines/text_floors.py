@@ -20,7 +20,7 @@ Text = Callable[[SequenceExample], str | None]
 STRENGTH = 10.0
 """Inverse strength of the regularisation, the same for all datasets."""
 OCCURRENCES = 2
-"""Least number of texts in train that a feature is in."""
+"""Minimum number of training texts that contain a feature."""
 ARGUMENT = "argumentdummy"
 
 

@@ -49,7 +49,7 @@ class ModelSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetSummary:
-    """A dataset, from its spec. `links`: its public files; `made_up`: the scale uses others by its name."""
+    """A dataset, from its spec. `links`: its public files; `made_up`: the scale has other files instead."""
 
     label: str
     task: str

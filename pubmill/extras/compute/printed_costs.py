@@ -1,8 +1,8 @@
 """Operations of a pretraining, and the GPU-hours that they take at the peak of the hardware.
 
-The count is that of matrix products (`pubmill.pretraining.arithmetic`), forward and backward, without
-recomputation, padding, and all that is no product, so that a pretraining takes longer than its hours at the
-peak. Beside it stands 6 x parameters x tokens (Kaplan et al. 2020, section 2.1), which has no attention and
+Only matrix products are counted (`pubmill.pretraining.arithmetic`), forward and backward. Recomputation,
+padding and all other operations are not, so that a pretraining takes longer than its hours at the peak. The
+table also has 6 x parameters x tokens (Kaplan et al. 2020, section 2.1), which has no attention and
 counts embeddings as if each token were multiplied with them; parameters that layers share count once a layer.
 """
 
@@ -173,7 +173,7 @@ def _between(least: str, most: str) -> str:
 
 
 def json_of(pretrainings: list[Compute], peaks: Mapping[str, float]) -> list[dict[str, object]]:
-    """Return the same as numbers."""
+    """Return the pretrainings as JSON values; `peaks`: GPU -> operations a second."""
     return [
         {
             "name": one.name,

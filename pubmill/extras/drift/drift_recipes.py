@@ -7,8 +7,8 @@ from pubmill.recipes.pretraining import PackingRecipe, PretrainingRecipe
 
 @dataclass(frozen=True, kw_only=True)
 class DatedShard:
-    """Where a part of a corpus comes from: its parsed shard, below the folder of those, and its PubMed file,
-    below the results; empty for other sources, which have no months."""
+    """Source of one part of a corpus. `parsed`: its parsed shard, below the folder of parsed shards; `file`:
+    its PubMed file, below the results, or empty for other sources, which have no months."""
 
     parsed: str
     file: str = ""
@@ -19,8 +19,8 @@ class DriftRecipe:
     """A checkpoint, and the held-out documents on which it is measured.
 
     - `recipe`: the name of the pretraining.
-    - `step`: its last step.
-    - `corpus`: the corpus whose documents are dated, one of `shards` for each part.
+    - `step`: the step of the checkpoint.
+    - `corpus`: the corpus with the held-out documents; `shards` has one entry for each of its parts.
     """
 
     recipe: str

@@ -1,8 +1,8 @@
 """Documents with relations between their concepts (Zhou et al. 2021, BC5CDR and other documents).
 
-A document is read once, with an asterisk before and after each mention. The encoding of the first one is the
-mention's; `PairScores` pools those of a concept, and scores each pair of concepts. A label is predicted if it
-scores above the pair's own threshold; whether a relation is novel is learnt as one more label of its pair.
+A document is read once, with an asterisk before and after each mention. The encoding of the first one (in
+decoders, the second) represents the mention; `PairScores` pools the mentions of each concept and scores each
+pair of concepts. A label is predicted if it scores above the pair's own threshold; "novel" is one more label.
 """
 
 import math
@@ -26,9 +26,9 @@ from pubmill.finetuning.tasks.task import Targets, Task, Values
 from pubmill.recipes import FinetuningRecipe
 
 MARK = "*"
-"""Before and after each mention, as in ATLOP's prepro.py."""
+"""Text put before and after each mention, as in ATLOP's prepro.py."""
 NOVEL = "=novel"
-"""Label of pairs whose relation is novel, beside that of the relation."""
+"""Additional label of pairs whose relation is novel."""
 BLOCK = 64
 """Size of a block of the grouped bilinear layer (`block_size` of the authors' model.py)."""
 Pair = tuple[str, str]
@@ -36,17 +36,17 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedDocument(Instance):
-    """A document, as far as it fits; `pairs`: those of which both concepts have a mention in it."""
+    """A document, cut to the reader's length; `pairs`: pairs whose two concepts both have a mention in it."""
 
     pairs: list[Pair]
 
 
 class PairScores(nn.Module):
-    """Scores of the labels of each pair of concepts, after that of the threshold.
+    """Scores of each pair of concepts: that of the threshold, then one for each label.
 
-    An encoding of each concept: the log of the sum of the exponentials of its mentions' encodings; a layer
-    with tanh for the first and one for the second concept; a bilinear layer over blocks of both. ATLOP's
-    localised context, which reads the encoder's attention, is not part of it.
+    A concept's encoding is the log of the sum of the exponentials of its mentions' encodings. First and
+    second concept each have a layer with tanh; a bilinear layer over blocks of both gives the scores. ATLOP's
+    localised context, which reads the encoder's attention, is left out.
     """
 
     def __init__(self, width: int, labels: int, recipe: FinetuningRecipe) -> None:
@@ -70,9 +70,9 @@ class PairScores(nn.Module):
 
 
 def threshold_loss(scores: Tensor, targets: Tensor) -> Tensor:
-    """Return the adaptive-thresholding loss, the mean over pairs (ATLOP, section 4.2). Each right label must
-    score above the threshold, among the threshold and the right labels; the threshold must score above all
-    wrong labels. `targets`: pairs x labels, 1 where the label is right."""
+    """Return the adaptive-thresholding loss, the mean over pairs (ATLOP, section 4.2): the cross-entropy of
+    each right label among the threshold and the right labels, and of the threshold among itself and the wrong
+    labels. `scores`: pairs x (threshold, labels); `targets`: pairs x labels, 1 where the label is right."""
     threshold = torch.zeros_like(scores)
     threshold[:, 0] = 1.0
     right = functional.pad(targets, (1, 0))
@@ -119,7 +119,8 @@ class ConceptPairs(Task[RelationsExample]):
     def _places(
         self, example: RelationsExample, subwords: Subwords, arguments: Sequence[Argument]
     ) -> dict[str, list[int]]:
-        """Return the subwords of the marks of each concept: the first mark, in decoders the last one."""
+        """Return the subword of one mark per mention of each concept: the first mark, in decoders the
+        last."""
         mentions, _ = located(subwords, arguments)
         places: defaultdict[str, list[int]] = defaultdict(list)
         for entity, mention in zip(example.entities, mentions, strict=True):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind", bound=Example)
 Values = Sequence[Tensor]
-"""What `output` or `probabilities` returns, by instance."""
+"""Rows of `Task.output` or `Task.probabilities`, one tensor for each instance."""
 Targets = list[list[float]]
 """Targets of each instance, in the form that its task's loss needs."""
 Prediction = Any
@@ -98,9 +98,9 @@ class Task(ABC, Generic[Kind]):
 
     @property
     def fixed_places(self) -> Literal["given", "every"] | None:
-        """Places that head and loss can read with tensor shapes that depend on the inputs' shape alone.
-        `given`: the places of the batch; `every`: all positions, with targets at the places of the batch
-        only; None: neither is possible."""
+        """The places that head and loss read, if all their tensor shapes then depend on the inputs' shape
+        alone. `given`: the places of the batch; `every`: all positions, with targets at the places of the
+        batch only; None: the shapes vary."""
         return None
 
     def classes(self, targets: Sequence[Sequence[float]]) -> list[int] | None:

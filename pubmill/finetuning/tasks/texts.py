@@ -175,7 +175,7 @@ class Sequences(Classification[SequenceExample]):
 
     @property
     def fixed_places(self) -> Literal["given"] | None:
-        """As many places for each example, unless all its tokens or all subwords of its mentions are read."""
+        """A fixed number per example; None if all its tokens or all subwords of its mentions are read."""
         variable = self.recipe.head == "bilstm" or self.recipe.pooling in POOLED
         return None if variable else "given"
 

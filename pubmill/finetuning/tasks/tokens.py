@@ -27,16 +27,16 @@ from pubmill.recipes import FinetuningRecipe
 from pubmill.storage.privacy import label_of_process
 
 SAMPLE = 300
-"""Greatest number of sentences on which it is checked how words are read."""
+"""Maximum number of training sentences in which misread words are counted."""
 MISREAD = 0.01
 """Greatest share of words whose subwords may differ from those in their sentence."""
 CUT = ("windows_split", "words_without_subword", "words_shortened")
-"""What is counted where sentences are cut into windows."""
+"""Names of the changes that `cut_into_windows` counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceWindow(Instance):
-    """Consecutive words of one sentence; `words`: the number of each word in its sentence."""
+    """Consecutive words of a sentence; `words`: index of each word, or of each labelled subword's word."""
 
     words: list[int]
 
@@ -140,7 +140,7 @@ class Tokens(Classification[TokensExample]):
 
     @property
     def fixed_places(self) -> Literal["every"] | None:
-        """Every position, with a layer for each alone and a loss that ignores those without targets."""
+        """Every position, if each is scored alone and the loss skips those without targets; else None."""
         alone = not self.recipe.crf and self.recipe.head != "bilstm"
         return "every" if alone and self.recipe.loss == "cross-entropy" else None
 
@@ -192,8 +192,8 @@ class Tokens(Classification[TokensExample]):
 def cut_into_windows(
     reader: Reader, sentences: Sequence[list[str]], counts: dict[str, int]
 ) -> Iterator[tuple[list[list[int]], list[list[int]]]]:
-    """Yield for each sentence the subwords of each word, as far as a window has room, and the words of each
-    window; words without subwords are in none. What is `CUT` is counted."""
+    """Yield for each sentence the subwords of each word, at most as many as a window can hold, and the words
+    of each window; words without subwords are in none. Adds to the `counts` that `CUT` names."""
     room = reader.room(pair=False)
     for whole in reader.subwords_of_words(sentences):
         subwords = [pieces[:room] for pieces in whole]

@@ -43,7 +43,7 @@ class DatasetCheck:
 
 class SplitCheck(NamedTuple):
     """Result for one split. `found`: counts of the conversion, None if it failed. `has_form`: whether a form
-    of it is published; `hash`: whether that has the published hash, None if this is unknown."""
+    of it is published; `hash`: whether the form made here has the published hash, None if none is known."""
 
     split: str
     kind: str

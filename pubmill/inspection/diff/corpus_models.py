@@ -20,7 +20,7 @@ class MadeFrom(NamedTuple):
     tables: tuple[Path, ...]
 
     def lines(self, which: str) -> list[str]:
-        """Return the lines of a text."""
+        """Return one line on the models and one on the tables; `which`: the corpus in words."""
         parts = {what: ", ".join(map(str, paths)) or "none found" for what, paths in self._asdict().items()}
         return [f"{what} made from the {which}: {shown}" for what, shown in parts.items()]
 

@@ -40,7 +40,7 @@ class KeyDifference(NamedTuple):
 
 
 class RecipeDifferences(NamedTuple):
-    """The keys that differ in recipes on both sides, the number of these, and recipes on one side only."""
+    """Differing keys of paired recipes, the number of pairs `compared`, and recipes of one side only."""
 
     keys: list[KeyDifference]
     compared: int

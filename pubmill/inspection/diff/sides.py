@@ -1,8 +1,8 @@
 """The two sides of a difference: what a commit, a study, a setting or a folder of runs stands for.
 
-A side has resolved recipes by kind and names, and the records of runs by the runs' names. Sides are paired by
-names; a part of the names that is one value on each side and differs (the setting, if two settings are
-compared) does not count.
+A side has resolved recipes by kind and names, and the records of runs by the runs' names. Equal names of two
+sides are paired. If all names of a side share, for example, one setting, and those of the other side share
+another setting, settings are ignored.
 """
 
 import subprocess
@@ -202,7 +202,7 @@ def _side_of_commit(name: str, commit: str, context: Context, graph: Graph) -> S
 
 
 class Paired(NamedTuple):
-    """Names on both sides, of the left and the right one, and names on one side only."""
+    """Pairs of left and right names, and the names without a partner on each side."""
 
     both: list[tuple[Names, Names]]
     left: list[Names]
@@ -232,7 +232,7 @@ def _kind(names: Names) -> Names:
 
 
 def _differing_places(first: Sequence[Names], second: Sequence[Names]) -> set[int]:
-    """Return the places at which each side has one value, and these differ."""
+    """Return the positions where all names of a side share a value, and the two sides' values differ."""
     if not first or not second:
         return set()
     values = [[set(of_place) for of_place in zip(*side, strict=True)] for side in (first, second)]

@@ -152,7 +152,7 @@ def _add_own_files(finding: DatasetFinding, graph: Graph) -> None:
 
 
 def _add_counts(finding: DatasetFinding, graph: Graph, configuration: Sequence[str]) -> None:
-    """What the card of a conversion says against what the spec expects now."""
+    """Compare the counts in a conversion's card with those that the spec expects now."""
     path = Path(graph.paths.card(finding.dataset))
     if not path.is_file():
         finding.counts = "not converted yet"
@@ -186,7 +186,7 @@ def _expectation(spec: DatasetSpec) -> tuple[bool | None, str]:
 
 
 WHAT = {"folder": "a folder", "spacy": "a spaCy pipeline", "predictions": "a folder of predictions"}
-"""Kind of what users supply for a model -> its name in findings."""
+"""Kind of weights that users supply -> its name in findings."""
 
 
 @dataclass(frozen=True)

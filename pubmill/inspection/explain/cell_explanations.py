@@ -163,8 +163,8 @@ def _explain_cell(
 
 
 def _cell_fields(row: Row, cell: Cell | None) -> Account:
-    """Return the fields of a cell in the table, except its runs and the other cells that it refers to, and
-    CV* of its value and the published one."""
+    """Return the metric and fields of a cell, and CV* of its value and the published one; the cell's runs
+    and the cells that it refers to are left out."""
     fields = cell.model_dump(exclude={"seeds", "copied_from", "minus"}) if cell else {}
     return {"metric": row.metric, **fields, **({"CV*": cell_cv(cell)} if cell else {})}
 

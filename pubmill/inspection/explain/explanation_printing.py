@@ -122,7 +122,7 @@ def _value_lines(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _rounded(value: Any) -> Any:
-    """Return a value with all its numbers to four digits."""
+    """Return a value with all floats in it rounded to four significant digits."""
     if isinstance(value, Mapping):
         return {name: _rounded(one) for name, one in value.items()}
     if isinstance(value, list | tuple):

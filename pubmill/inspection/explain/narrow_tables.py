@@ -26,7 +26,7 @@ def row_of(recipe: TableRecipe, key: str) -> Row:
 
 
 def with_floors_that_exist(recipe: TableRecipe, results: Path) -> TableRecipe:
-    """Return the recipe without floors that are still to be made: what a cell is can be said without them."""
+    """Return the recipe without floors that are not made yet: a cell can be explained without them."""
 
     def is_there(file: str) -> bool:
         return (results / file).is_file()

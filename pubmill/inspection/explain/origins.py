@@ -54,8 +54,8 @@ def _source_account(record: Path) -> Any:
 def comparison_account(
     graph: Graph, table: str, row: str, column: str, scores: Mapping[str, float]
 ) -> Account | None:
-    """A cell against the best of its row, or, where it is the best, the others against it; None where the
-    row or the cell is not compared. `scores`: column -> points of all complete cells of the row now."""
+    """Return the comparison of a cell with the best one of its row, or of the best one with all others; None
+    if the cell is not compared. `scores`: column -> current points of all complete cells of the row."""
     file = BELOW.comparisons(table, "json")
     path = Path(graph.paths.at(file))
     if not path.is_file():
@@ -152,7 +152,7 @@ def _recipe_account(graph: Graph, recipe: str, step: int) -> Account:
 
 
 def _checkpoint_recipe(graph: Graph, recipe: str, step: int) -> Any:
-    """The recipe that a checkpoint was made by, or the one that it would be made by."""
+    """Return the recipe stored in a checkpoint; if the checkpoint is missing, the current recipe."""
     state = Path(graph.paths.checkpoint(recipe, step, STATE))
     return read_json(state).get("recipe") if state.is_file() else asdict(graph.pretrainings.recipe(recipe))
 

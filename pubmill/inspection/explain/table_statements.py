@@ -1,4 +1,4 @@
-"""What differs from the paper in a table: the statements on the methods behind its cells, by their weight."""
+"""Statements on the methods behind a table's cells, sorted by weight: differences from the paper first."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

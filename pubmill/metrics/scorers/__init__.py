@@ -47,7 +47,7 @@ USED: Mapping[str, Mapping[str, str]] = {
         "mrr": "BioASQ's EvaluatorTask1b; shin2020 Table 2; alrowili2021 Table 2",
     },
 }
-"""Kind -> registered metric -> who scores in this way, where that is more than the metric's source."""
+"""Kind -> registered metric -> papers and scripts that use it, if they differ from the metric's source."""
 ADDED: Mapping[str, tuple[PublishedScorer, ...]] = {
     "tokens": (*ENTITIES, *WORDS, *LIMITED),
     "sequence": LABELS,
@@ -75,7 +75,7 @@ def score_by_all(
 
 
 def matching(scores: Sequence[ScorerResult], printed: str) -> list[ScorerResult]:
-    """Return all scores that round to a printed number, in per cent; it cannot tell them apart."""
+    """Return all scores that round to `printed` (in per cent: 95.3), any of which may have been used."""
     number, half = _read_number(printed)
     return [one for one in scores if one.score is not None and abs(100 * one.score - number) <= half]
 

@@ -57,12 +57,12 @@ Average = Callable[[Tallies], float | None]
 
 
 def tallies_of(pairs: Iterable[tuple[str, str]]) -> dict[str, Counts]:
-    """Count each label, of pairs of a gold and a predicted one."""
+    """Return the counts of each label, from pairs of a gold and a predicted label."""
     return tallies_of_sets(({gold}, {predicted}) for gold, predicted in pairs)
 
 
 def tallies_of_sets(pairs: Iterable[tuple[Collection[str], Collection[str]]]) -> dict[str, Counts]:
-    """Count each label, of pairs of the gold and the predicted labels of an item."""
+    """Return the counts of each label, from pairs of the gold and the predicted labels of an item."""
     tallies: dict[str, list[int]] = {}
     for gold, predicted in pairs:
         for label in {*gold, *predicted}:

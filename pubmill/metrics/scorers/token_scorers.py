@@ -66,7 +66,7 @@ def pairs_of(examples: Examples, predictions: Sequence[Labels]) -> list[Pair]:
 
 
 def exact_f1(reading: Reading) -> Score:
-    """Return the score that compares the mentions of a reading."""
+    """Return the scorer that computes F1 over the mentions that `reading` finds in the labels."""
     return lambda examples, predictions, _: entity_counts(reading, pairs_of(examples, predictions)).f1
 
 
@@ -96,7 +96,7 @@ def over_types(average: Average) -> Score:
 
 
 def over_documents(examples: Examples, predictions: Sequence[Labels], negative: str | None) -> float | None:
-    """Mean F1 of the documents with gold or predicted entities; None if one has no mark."""
+    """Mean F1 of the documents with gold or predicted entities; None if a sentence names no document."""
     documents: dict[str, list[Pair]] = {}
     for example, pair in zip(examples, pairs_of(examples, predictions), strict=True):
         if example.document is None:
@@ -108,7 +108,7 @@ def over_documents(examples: Examples, predictions: Sequence[Labels], negative: 
 
 
 def relaxed_untyped(examples: Examples, predictions: Sequence[Labels], negative: str | None) -> float | None:
-    """F1 over mentions without types that overlap one."""
+    """F1 over mentions that overlap a mention of the other side, whatever their types."""
     gold = [untyped(one.labels) for one in examples]
     return score_relaxed(gold, list(map(untyped, predictions))).metrics.get("relaxed_f1")
 
@@ -194,7 +194,7 @@ def type_of(label: str) -> str:
 
 
 def word_score(read: Read, average: Average, left_out: str | None) -> Score:
-    """Return the score that averages F1 over what is read of each word's label."""
+    """Return the scorer that averages F1 over the classes that `read` makes of word labels."""
 
     def score(examples: Examples, predictions: Sequence[Labels], _: str | None) -> float | None:
         pairs = (
@@ -252,7 +252,7 @@ def missed(gold: Labels, predicted: Labels, words: int) -> Pair:
 
 
 def limited_f1(change: Callable[[Labels, Labels, int], Pair], length: int) -> Score:
-    """Return the score of sentences whose input ends at a length."""
+    """Return the scorer for inputs cut after `length` pieces; `change`: what becomes of later words."""
 
     def score(examples: Examples, predictions: Sequence[Labels], _: str | None) -> float | None:
         pairs = pairs_of(examples, predictions)
