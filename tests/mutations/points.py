@@ -3,7 +3,7 @@
 Left out is what cannot change behaviour by construction: annotations, decorators, type-checking blocks,
 assertions, which tell type checkers what is always so, the texts of errors, messages and logs,
 `zip(..., strict=True)`, `md5(usedforsecurity=False)`, which only computers in FIPS mode notice, versions of
-stages, of which only the change counts, estimates of memory and minutes (`Needs`), and the lines of
+stages, of which only the change counts, estimates (`Needs`: memory and minutes, `Bytes`), and the lines of
 `immaterial.yaml`.
 """
 
@@ -27,7 +27,7 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 }  # fmt: skip
 SKIPPED_FIELDS = {"annotation", "returns", "decorator_list", "type_params"}
 SKIPPED_KEYS = {"strict", "usedforsecurity"}
-UNSEEN = {"print", "say", "log", "warn", "warning", "Needs"}
+UNSEEN = {"print", "say", "log", "warn", "warning", "Needs", "Bytes"}
 """Functions of whose arguments no test sees a change: people read them, or they are estimates."""
 
 

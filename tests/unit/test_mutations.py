@@ -78,7 +78,7 @@ def test_operators_constants_and_conditions_are_changed(
         "say(f'{1 + 1} of', 3)",
         "logs.warning('at %d', 3)",
         "x = f'{a or b}'",
-        "class A(Stage):\n    version = 2\n    needs = Needs(2_000, 3)",
+        "class A(Stage):\n    version = 2\n    needs = Needs(2_000, 3)\n    size = Bytes(disk=5)",
         "x = y + 'text'",
         "zip(a, b, strict=True)",
         "if TYPE_CHECKING:\n    x = 1",

@@ -85,5 +85,5 @@ def test_a_count_is_at_most_what_it_is_a_part_of(name: str, most: str) -> None:
         counts = np.full((1, 1, len(names)), 2.0)
         counts[0, 0, place] = 1.5
         assert items.implausible_counts("tokens", names, counts) == f"{name} is larger than {most}"
-    alone = items.implausible_counts("tokens", [name], np.ones((1, 1, 1)))
+    alone = items.implausible_counts("tokens", [name], np.ones((1, 3, 1)))
     assert alone == f"{name} is larger than {most}"
