@@ -74,6 +74,10 @@ def test_right_answers_are_read_as_the_gold(name: str, structured: bool, tmp_pat
     schema, right = schema_of(reading.kind, reading.labels), right_json if structured else right_answer
     prompts = requests_for(examples, [], wording, replace(ASKING, structured=structured), schema)
     assert all(("response_format" in one) is structured for one in prompts.values())
+    asked = [one["messages"][-1]["content"] for one in prompts.values()]
+    assert all(
+        (f"Answer with JSON of this schema: {json.dumps(schema)}" in one) is structured for one in asked
+    )
     gold = {
         prompts[one.id]["messages"][-1]["content"]: right(one, bool(wording.words["types"]))
         for one in examples
