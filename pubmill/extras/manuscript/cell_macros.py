@@ -1,8 +1,8 @@
-r"""The file of macros that gives a manuscript the numbers of a study's tables, and checks of their use.
+r"""LaTeX macros with the numbers of a study's tables (`cells.tex`), and checks of their use in a manuscript.
 
-It needs only e-TeX, which every LaTeX has, and no package. `\cell{TABLE}{ROW}{COLUMN}` and its companions
-expand to text without any other step, so they also work in captions, headings, and columns of siunitx. An
-unknown key is an error of TeX that names it.
+The macros need no package, only e-TeX, which every LaTeX has. `\cell{TABLE}{ROW}{COLUMN}` and its companions
+are expandable, so they also work in captions, headings and columns of siunitx. An unknown key causes a TeX
+error that names the key.
 """
 
 import re
@@ -56,7 +56,7 @@ _ARGUMENT = re.compile(r"\{((?:[^{}]|\{\})*)\}")
 
 
 class CellPart(NamedTuple):
-    """A part of a cell. `name`: in a message; `field`: of `Cell`; `show`: what formats that."""
+    """A part of a cell. `name`: its name in messages; `field`: its field of `Cell`; `show`: formats it."""
 
     name: str
     field: str
@@ -124,7 +124,7 @@ def check_study(text: str, file: str, study: str, scale: str) -> None:
 
 
 def uses(code: str) -> Iterator[tuple[int, str, CellKey]]:
-    """Yield offset, macro and key of each macro of a cell; keys made by macros are left to LaTeX."""
+    """Yield offset, macro and key of each cell macro in LaTeX code; keys that contain macros are skipped."""
     for match in _USE.finditer(code):
         spans = arguments(code, match.end(), 3)
         if spans:
@@ -148,7 +148,7 @@ def check_macros(source: Source, tables: Tables) -> Iterator[ManuscriptFault]:
 
 
 def check_age(source: Source, tables: Tables, used: Sequence[CellKey]) -> Iterator[ManuscriptFault]:
-    """Yield a finding for each cell that the manuscript uses and that the macros' file has differently."""
+    """Yield a finding for each used cell that is absent from the file of macros, or outdated there."""
     written = dict(read_macros(source.text))
     for key in dict.fromkeys(used):
         try:
@@ -170,7 +170,7 @@ def _shown(texts: dict[str, str], names: Sequence[str]) -> str:
 
 
 def check_annotated(source: Source, tables: Tables) -> Iterator[ManuscriptFault]:
-    r"""Yield the findings on numbers that a comment of macros names (`84.52 % \cell{..}{..}{..}`)."""
+    r"""Yield findings on numbers before a comment that names their cells (`84.52 % \cell{..}{..}{..}`)."""
     for start, text in source.comments:
         named = list(uses(text))
         line = source.line_start(start)

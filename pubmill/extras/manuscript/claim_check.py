@@ -1,9 +1,9 @@
 r"""Compare claims of a manuscript ("outperforms", "significantly") with the tests of the tables' comparisons.
 
 A claim is a clause with such a word that names two columns and a row of a table. It is supported if, in each
-row, the better column is the best one and its adjusted p value of the paired bootstrap against the other is
-below 1 minus the confidence of the comparisons. "State-of-the-art" needs one column. This must be better than
-all others in that sense, and than all published values of the row.
+row, the better column has the best score, and its paired bootstrap against the other column has an adjusted p
+value below 1 minus the confidence of the comparisons. A "state-of-the-art" claim names one column: it must
+pass this test against all others, and no published value of the row may exceed its score.
 """
 
 import re
@@ -53,19 +53,19 @@ _REFERENCE = re.compile(
 )
 _CLAUSES = re.compile(r";|,?\s+(?:but|while|whereas|although|though)\s|,\s+and\s", re.IGNORECASE)
 CONTEXT = 120
-"""Characters before a word in which it may be denied."""
+"""Characters before a word or column that are searched for a negation ("not") or reference ("than")."""
 _EVERYWHERE = re.compile(
     r"\b(?:on|in|for|across|over|of)\s+(?:all|every|each)\s+(?:of\s+)?(?:(?:the|our|these|its)\s+)?"
     r"(?:[\w-]+\s+){0,2}(?:datasets?|tasks?|benchmarks?|corpora|corpus|test\s+sets?|cases|rows)\b",
     re.IGNORECASE,
 )
-"""Words that claim something of all rows of a table."""
+"""Words that extend a claim to all rows of a table, such as "on all datasets"."""
 
 
 class Claim(NamedTuple):
-    """A claim. `better`, `worse`: columns; `rows`: rows, all by key; `ordered`: whether it has a direction;
-    `best`: whether it is about all columns and published values. `everywhere`: whether it is about all rows
-    in which the columns have a value."""
+    """A claim. `better`, `worse`, `rows`: keys of columns and rows; `ordered`: whether it states which is
+    better; `best`: whether it compares with all columns and published values; `everywhere`: whether it covers
+    all rows in which these columns have a value."""
 
     better: tuple[str, ...]
     worse: tuple[str, ...]
@@ -94,8 +94,8 @@ def check_claims(
 
 
 def _claim_words(sentence: ManuscriptSentence, names: Iterable[TableNames]) -> Iterator[re.Match[str]]:
-    """Yield the words of a sentence that claim something and are neither denied nor asked; the "no" of a name
-    such as "No pretraining" denies nothing."""
+    """Yield the claim words of a sentence that are neither negated nor part of a question. The "no" in a
+    column's name, such as "No pretraining", is not a negation."""
     mentions = [one for of_table in names for one in of_table.columns(sentence.text)]
     text = blanked(sentence.text, [(one.start, one.end) for one in mentions])
     for match in _CLAIM.finditer(sentence.text):
@@ -127,8 +127,8 @@ def _claim(sentence: ManuscriptSentence, word: re.Match[str], names: TableNames)
 def _unambiguous(
     mentions: Sequence[NameInSentence], start: int, end: int, least: int
 ) -> list[NameInSentence] | None:
-    """Return the mentions within a clause, or all of the sentence if these are too few; None if there are
-    fewer than `least`, or if one may mean several."""
+    """Return the mentions in the clause `start` to `end`; if these name fewer than `least` different things,
+    all mentions of the sentence; None if these are also too few, or if one is ambiguous."""
     within = [one for one in mentions if start <= one.start < end]
     chosen = within if len({one.keys for one in within}) >= least else list(mentions)
     if len({one.keys for one in chosen}) < least or any(len(one.keys) > 1 for one in chosen):

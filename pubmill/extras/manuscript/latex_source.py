@@ -34,9 +34,9 @@ _INPUT = re.compile(r"\\(?:input|include|subfile)\s*\{([^{}]*)\}")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _MARK = re.compile(r"\s*pubmill:\s*(table|columns|rows|row|column|name|ignore)\b[ \t]*(.*?)\s*$")
 LONGEST_GROUP = 2_000
-"""Longer arguments of macros are not read."""
+"""Longest group in braces that is read, in characters."""
 MOST_BYTES = 20_000_000
-"""Larger files are refused: no manuscript has as much."""
+"""Largest file that is read, in bytes; larger ones are refused."""
 KINDS = {
     "stale": "number that is not the table's",
     "rounding": "wrongly rounded number",
@@ -158,7 +158,7 @@ def source_of(name: str, text: str) -> Source:
 
 
 def find_end(text: str, end: str, start: int) -> int:
-    """Return where a text that ends something begins, or the end of the whole."""
+    """Return the offset of the first `end` from `start` on, or the length of the text if there is none."""
     place = text.find(end, start)
     return len(text) if place < 0 else place
 

@@ -106,7 +106,7 @@ class TableNames:
 
 
 def quotes(text: str, names: Iterable[TableNames]) -> bool:
-    """Return whether a sentence cites work for something other than a name directly before the citation."""
+    """Return whether a citation in a sentence stands elsewhere than directly after a name (`BERT [1]`)."""
     for match in _CITE.finditer(text):
         before = text[: match.start()].rstrip(" \n{}(")
         word = before[max(before.rfind(space) for space in " \n{(") + 1 :]
@@ -116,8 +116,8 @@ def quotes(text: str, names: Iterable[TableNames]) -> bool:
 
 
 def _names(named: Iterable[tuple[str, str]], own: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return name -> keys: labels, beginnings of labels, and keys, if they look like names; labels of several
-    words, which prose may begin with a small letter; and own names."""
+    """Return name -> keys of rows or columns. The names are labels, beginnings of labels and keys that look
+    like names; labels of several words, also with a small first letter; and the manuscript's own names."""
     by_name: dict[str, dict[str, None]] = {}
     exact: dict[str, tuple[str, ...]] = {}
     for key, label in named:

@@ -1,9 +1,9 @@
 """Compare numbers in sentences that name a model and a dataset with the tables.
 
-A number is compared if it looks like a score (from 10 to 100, with decimals, without a unit), is followed by
-"points", or directly follows "difference" or "gap". It is right if it is any number that a table has of the
-rows and columns that its sentence names: the value, its spread, the published value, or a difference between
-two of them.
+A number is compared if it looks like a score (from 10 to 100, with decimals, without a unit) or a difference
+(before "points", or directly after "difference" or "gap"). A score is right if it is the value, spread or
+published value of a cell that its sentence names, or a difference. A difference is right if it is the one
+between ours and the published value, or between two columns.
 """
 
 import re
@@ -36,7 +36,7 @@ _NO_SCORE = re.compile(
 )
 _EXPONENT = re.compile(r"(?:[eE][-+]?\d|\}?\s*(?:\\cdot|\\times)\s*10)")
 CONTEXT = 60
-"""Characters before and after a number by which it is judged."""
+"""Characters before and after a number that decide whether it is a score, a difference or neither."""
 
 
 class Quantity(NamedTuple):
@@ -50,7 +50,7 @@ class Quantity(NamedTuple):
 def check_numbers(
     source: Source, tables: Tables, names: Mapping[str, TableNames]
 ) -> Iterator[ManuscriptFault]:
-    """Yield the numbers of a file's sentences that no table has of what their sentence names."""
+    """Yield a finding for each number that no table has for the rows and columns named in its sentence."""
     annotated = annotated_lines(source)
     for sentence in sentences(source):
         if quotes(sentence.text, names.values()):
@@ -84,7 +84,7 @@ def _candidates(sentence: ManuscriptSentence) -> tuple[list[PrintedNumber], list
 def _quantities(
     sentence: ManuscriptSentence, tables: Tables, names: Mapping[str, TableNames]
 ) -> tuple[list[Quantity], list[Quantity]]:
-    """Return the numbers and the differences that tables have of what a sentence names."""
+    """Return the numbers in the cells that a sentence names, and the differences of these cells."""
     values: list[Quantity] = []
     gaps: list[Quantity] = []
     for name, table in tables.items():
@@ -101,7 +101,7 @@ def _quantities(
 
 
 def _differences(name: str, table: Table, row: str, cells: Mapping[str, Cell]) -> Iterator[Quantity]:
-    """Yield ours minus published, and differences between named columns, or between one and every other."""
+    """Yield absolute differences: ours to published, and of two named columns, or of one to all others."""
     for column, cell in cells.items():
         if cell.difference is not None:
             key = CellKey(name, row, column)

@@ -182,7 +182,7 @@ def bold_macros(code: str) -> frozenset[str]:
 
 
 def row_before(code: str, offset: int) -> tuple[int, int]:
-    """Return the span of the row of a tabular that ends at or before an offset on its line."""
+    """Return the span of the tabular row that ends before `offset`, where the mark of the row begins."""
     end = len(code[:offset].rstrip())
     row_ends = list(_ROW_END.finditer(code, max(0, code.rfind("\n", 0, end)), end))
     if row_ends and not code[row_ends[-1].end() : end].strip():
@@ -206,7 +206,7 @@ def cells(code: str, start: int, end: int, bold: frozenset[str]) -> list[Tabular
 
 
 def _spans(code: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the spans between the `&` of a row that are in no group."""
+    """Yield the spans of a row's cells, which are separated by each `&` outside of groups."""
     depth, first = 0, start
     for match in re.compile(r"\\.|[{}&]", re.DOTALL).finditer(code, start, end):
         if match[0] in "{}":
@@ -242,7 +242,7 @@ def _uncertainty(text: str, number: PrintedNumber | None, start: int) -> Printed
 
 
 def _shown_text(text: str) -> str:
-    """Return a cell's text without the arguments that print no number of it, its minus sign a plain one."""
+    """Return a cell's text with plain minus signs, and spaces for arguments such as citations and colours."""
     hidden = [match.span() for match in _SUPERSCRIPT.finditer(text)]
     for match in _NOT_TEXT.finditer(text):
         hidden.append((match.start(), latex_source.group_end(text, match.end()) or len(text)))

@@ -35,7 +35,7 @@ from pubmill.tables.cells import Cell, Table
 from pubmill.tables.overlap_tables import BY, CellParts, Dated, OverlapTable, PartScores
 
 Parts = dict[str, dict[Part, Counts]]
-"""`mentions` or `arguments`, `documents`, and where known `pretraining` and `years` -> part -> counts."""
+"""Split (`mentions` or `arguments`, `documents`, if known `pretraining`, `years`) -> part -> counts."""
 KINDS: Mapping[str, type[Example]] = {"tokens": TokensExample, "sequence": SequenceExample}
 HEADING = ("gold", "share", "predicted", "correct", "precision", "recall", "F1")
 
@@ -76,7 +76,7 @@ def overlaps_of_runs(
 
 
 def added(runs: Sequence[Parts]) -> Parts:
-    """Add up the parts of runs; what some of them lack is left out."""
+    """Add up the parts of runs; splits that some runs lack, such as `years`, are left out."""
     parts: Parts = {}
     for by in (by for by in runs[0] if all(by in one for one in runs)):
         names = dict.fromkeys(part for one in runs for part in one[by])
@@ -121,8 +121,8 @@ class DatasetItems:
         return Dated(documents=len(named), with_year=len(dated), unnamed=documents.count(None))
 
     def parts(self, path: Path, corpora: Sequence[str] = (), dated: Sequence[str] = ()) -> Parts:
-        """Return the parts of the run of a record, which add up to the counts of the record; `corpora`: those
-        that its model was pretrained on; `dated`: those in whose sources years are looked up."""
+        """Return the parts of the run with the record at `path`, each split of which adds up to the record's
+        counts. `corpora`: pretraining corpora of its model; `dated`: corpora whose sources give years."""
         record = read_record(path)
         if record.counts is None:
             raise PubmillError(f"{path}: the run has no score: {record.failed}; leave it out")

@@ -49,7 +49,7 @@ class OverlapStage(Stage):
         return tuple(sorted({self._specs.pretraining[recipe].corpus for recipe in recipes}))
 
     def run_files(self, table: str) -> list[str]:
-        """Return the predictions of a table's runs, and the examples that they are compared with."""
+        """Return the records and predictions of a table's runs, and the examples to compare them with."""
         records = [path for *_, paths in self._cells(table) for path in paths]
         predictions = [f"{path.removesuffix(RECORD)}{PREDICTIONS}" for path in records]
         runs = list(map(run_of, records))
@@ -60,7 +60,7 @@ class OverlapStage(Stage):
         return [self._paths.at(path) for path in (*records, *predictions, *examples)]
 
     def files_beside(self, table: str) -> list[str]:
-        """Return what is known of the documents of a table's examples, and of the corpora with them."""
+        """Return the concept files of a table's datasets, and contamination and years of its corpora."""
         datasets = {name for *_, records in self._cells(table) for name in _datasets_of(records)}
         corpora = {name for names in self.recipe(table).corpora.values() for name in names}
         return [

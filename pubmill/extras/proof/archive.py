@@ -31,7 +31,7 @@ VERIFY, README = "verify.py", "README.md"
 FORMAT = 2
 COMPRESSION = 6
 LARGEST = 1 << 32
-"""Bytes of an archive without the extension for large ones."""
+"""Size limit of a zip archive without the ZIP64 extension, in bytes."""
 Members = dict[str, bytes]
 GOLD = {
     "tokens": ("labels", "layers"),
@@ -114,8 +114,8 @@ def study_facts(recipe: ProofRecipe) -> dict[str, object]:
 
 
 def notices(recipe: ProofRecipe, results: Path) -> dict[str, dict[str, dict[str, list[str]]]]:
-    """Return the documents of open datasets that were retracted or revised: dataset -> PMID -> marks. Nothing
-    if they were not looked up, as without a corpus."""
+    """Return `notices`, the retracted or revised documents of open datasets: dataset -> PMID -> marks. Return
+    an empty dictionary if they were not looked up, as in a study without a corpus."""
     marks: dict[str, dict[str, list[str]]] = {}
     for path in recipe.notices:
         for name, one in read_json(results / path)["datasets"].items():

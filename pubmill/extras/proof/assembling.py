@@ -14,7 +14,7 @@ MODULES = (
     "container", "forms", "metrics", "items", "resampling", "equivalence", "cells", "ranks", "structure",
     "verification", "command",
 )  # fmt: skip
-"""Modules in an order in which each needs only those before it."""
+"""Modules in the order of their dependencies: each imports only earlier ones."""
 HEAD = '''\
 #!/usr/bin/env python3
 """Recompute every number of a study from its counts, and compare: cells, tests, ranks, verdicts.

@@ -38,8 +38,8 @@ def place_words(text: str, words: Iterable[str]) -> list[Place]:
 def align(
     spans: Sequence[PredictedSpan], places: Sequence[Place], where: str
 ) -> tuple[list[Mention], list[Lost]]:
-    """Return spans as mentions of words, and those that are lost: they begin or end inside of a word, or
-    overlap an earlier or longer one, which labels of words cannot express."""
+    """Return spans as mentions of words, and the lost spans, which labels of words cannot express: they begin
+    or end inside of a word, or overlap an earlier mention or a longer one with the same start."""
     starts = {place[0]: number for number, place in enumerate(places) if place}
     ends = {place[1]: number + 1 for number, place in enumerate(places) if place}
     mentions: list[Mention] = []

@@ -64,11 +64,11 @@ def read_answers(path: Path, requests: Requests) -> dict[str, dict[str, Any]]:
 
 
 def ask_all(requests: Requests, server: ChatServer, path: Path, at_once: int, budget: Budget) -> int:
-    """Ask what the file has no answer to, at most so many requests at once; return how many remain unasked
-    because the budget is spent, in which the answers of the file count.
+    """Send the requests without an answer in the file, at most `at_once` at a time; return how many remain
+    without one because the budget is spent. Answers that the file already has count towards the budget.
 
-    Each answer is on the disk before another request begins. After an error no new request begins; those that
-    are under way are kept. The finished file has the order of the examples.
+    Each answer is on the disk before another request begins. After an error no new request begins; answers to
+    requests under way are still stored. The complete file has the order of the examples.
     """
     known = read_answers(path, requests)
     left = [name for name in requests if name not in known]
@@ -93,7 +93,7 @@ def _answers(
     requests: Requests, names: list[str], server: ChatServer, at_once: int, tokens: int | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield answers as they come. At most `at_once` requests are under way, and none begins after an error or
-    once so many tokens were used."""
+    once `tokens` tokens were used."""
     waiting, under_way = list(reversed(names)), dict[Future[dict[str, Any]], str]()
     used, done, reported = 0, 0, time.monotonic()
     error: BaseException | None = None

@@ -1,5 +1,5 @@
-"""A language model is asked for the test examples of a converted dataset. What is recorded of it: settings,
-the server's own statements, tokens and failures."""
+"""Prompt a language model with the test examples of a converted dataset, and record its answers with the
+settings, the server's statements about itself, and the numbers of tokens and of cut answers."""
 
 import math
 from collections import Counter
@@ -23,8 +23,8 @@ from pubmill.storage.privacy import CREDENTIALED
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """Where and on which terms a model is asked; nothing of this decides an answer. `at_once`: requests at
-    the same time; `licence`: why the text of a credentialed dataset may be sent to a server of others."""
+    """Server and limits for prompting a model, which are not part of the recipe. `at_once`: number of
+    concurrent requests; `licence`: why a third party's server may get text of a credentialed dataset."""
 
     server: ChatServer
     at_once: int
@@ -35,18 +35,18 @@ class Terms:
 
 @dataclass(frozen=True, kw_only=True)
 class AskedRecord:
-    """A dataset that a model was asked about.
+    """The record of a model's answers for a dataset.
 
-    - `server`: host and port; `hosted`: whether it may be of somebody else.
-    - `template`: the prompt; `words`: what stood in its places beside the input.
-    - `served`: what a server of one's own says of its engine, when it was asked last.
+    - `server`: host and port; `hosted`: whether the server may belong to a third party.
+    - `template`: the prompt; `words`: the texts for its places other than the input.
+    - `served`: facts that a private server states about its engine, at the last call.
     - `at_once`, `licence`: those of the `Terms`.
-    - `models`, `fingerprints`: what the server says of itself in its answers, with how many.
+    - `models`, `fingerprints`: model name and system fingerprint in the answers -> number of answers.
     - `prompt_tokens`, `answer_tokens`: as the server counts them.
-    - `cut`: answers that ended at the limit of their length.
-    - `price`: of these tokens, by the stated price of a million.
-    - `probability`: the mean over answers of the probability that the model gives its answer, of those for
-      which the server has it.
+    - `cut`: number of answers that were cut off at the limit of their length.
+    - `price`: cost of all these tokens at the stated price, with its currency.
+    - `probability`: probability that the model gives its own answer, as the mean over the answers for which
+      the server returns it.
     """
 
     dataset: str
@@ -70,7 +70,7 @@ class AskedRecord:
 
 
 def with_whole_prompt(recipe: AskRecipe, file: Path | None) -> AskRecipe:
-    """Return a recipe whose prompt is the whole one, for a published one with the text of its file."""
+    """Return a recipe with its whole prompt; a published one is `file` with `recipe.prompt` inserted."""
     if recipe.published is None:
         return recipe
     if file is None:
@@ -82,8 +82,8 @@ def with_whole_prompt(recipe: AskRecipe, file: Path | None) -> AskRecipe:
 def ask_dataset(
     recipe: AskRecipe, dataset: Path, terms: Terms, store: Path, requests_file: Path
 ) -> tuple[AskedRecord, int]:
-    """Ask what the file `store` has no answer to; return the record of its answers, and how many examples
-    remain unasked because the budget is spent. The requests are written to `requests_file`, .jsonl.gz.
+    """Request the answers that the file `store` lacks; return the record of all its answers, and how many
+    examples have none because the budget is spent. `requests_file` (.jsonl.gz) gets all requests.
 
     Raises a `PubmillError` for a credentialed dataset and a server that may be of somebody else, unless the
     terms name a licence.

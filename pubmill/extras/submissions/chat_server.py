@@ -58,8 +58,8 @@ class ChatServer:
         return is_public(urlsplit(self.url).hostname or "")
 
     def answer(self, request: Mapping[str, object]) -> dict[str, Any]:
-        """Return the body of the answer to a chat request. Repeats what may succeed; a `PubmillError` else,
-        which quotes neither the request nor the answer."""
+        """Return the body of the answer to a chat request. Retries after temporary failures; if they
+        last, or after any other, raises a `PubmillError`, which quotes neither request nor answer."""
         for pause in (*PAUSES, None):
             try:
                 return self._post(request)
@@ -146,7 +146,7 @@ def _seconds(text: str | None) -> float:
 
 
 def _whole(response: requests.Response) -> dict[str, Any]:
-    """Return the body, which must have one answer; others are asked for again, as a cut-off one would be."""
+    """Return the body of a response with exactly one answer; any other is retried (`_LaterError`)."""
     try:
         body: dict[str, Any] = response.json()
         [choice] = body["choices"]

@@ -14,7 +14,7 @@ MARKS = ("-DOCSTART-", "###MEDLINE:")
 LABEL = re.compile(r"O|[BIELSUWM](-\S+)?")
 """A label of IOB1, IOB2, IOE1, IOE2, IOBES, BILOU, BMEWO or IO."""
 MISSING = "_"
-"""In the place of a label in the inputs."""
+"""Stands for the labels in the files of `pubmill inputs`."""
 _OF_TAGGING = {"E": "L", "S": "U", "W": "U", "M": "I"}
 _BIO = re.compile(r"O|[BI](-\S+)?")
 

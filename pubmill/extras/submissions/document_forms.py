@@ -40,8 +40,8 @@ def read(path: Path, form: str) -> Iterator[PredictedDocument]:
 
 
 def _text(document: InputDocument) -> str:
-    """Return a text in which each passage begins at its offset; overlapping ones keep their first form. A gap
-    in which no word is searched for is cut, because an offset may be any number."""
+    """Return a text in which each passage begins at its offset; passages that overlap an earlier one are left
+    out. Gaps are cut to about `FURTHEST`, as no word is searched further and an offset may be any number."""
     text = ""
     for passage in sorted(document.passages, key=lambda one: one.offset):
         if len(text) <= passage.offset:

@@ -51,7 +51,7 @@ def form_of(text: str, where: str, stated: str | None = None) -> str:
 
 
 def check_end(text: str, form: str, where: str) -> None:
-    """Check that a file is complete in a form whose last entry could be cut without another trace."""
+    """Check the end of a table or PubTator file, which alone shows whether the last entry is complete."""
     line, paragraph = ("\n", "a line end"), ("\n\n", "a blank line")
     end, what = {"blurb-tsv": line, "csv": line, "pubtator": paragraph}.get(form, ("", ""))
     if not text.endswith(end):

@@ -18,7 +18,7 @@ RULES = {
     "cut": "were cut off at the limit of their length",
     "scores": "are read from scores of labels; gold labels beside them are not read",
 }
-"""Rule -> what the answers do that it applies to."""
+"""Rule -> predicate about the answers to which it applies, as in "3 of 10 answers are JSON"."""
 NAMES = ("text", "mention", "entity", "name", "span", "answer", "label", "prediction", "output", "score")
 """Keys of a JSON object that hold an answer; the first that it has."""
 TYPES = ("type", "label", "category", "entity_type")
@@ -49,7 +49,7 @@ class FreeAnswer(NamedTuple):
 
 
 def read_answer(answer: str, source: str) -> FreeAnswer:
-    """Read a free string. What stands in the source (the example's text) as it is, is an answer as it is."""
+    """Return the answers in a free string; text that also occurs in the example's `source` stays as it is."""
     text, rules = answer.strip(), []
     if text in source:
         return FreeAnswer([FreeItem(text)] if text else [], [])

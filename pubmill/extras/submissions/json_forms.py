@@ -30,7 +30,7 @@ INPUTS = (
 )  # fmt: skip
 """Keys that repeat the input."""
 CUT = ("length", "max_tokens", "MAX_TOKENS", "max_output_tokens")
-"""Reasons of batches for the end of an answer that is not whole."""
+"""Finish reasons of answers that were cut off, as batches state them."""
 _RELATION = re.compile(r"[-*\s]*([^:|]+):([^|]+)\|([^|]+)")
 
 
@@ -238,8 +238,8 @@ def _is_answer(item: Any) -> bool:
 
 
 def relations_of(row: PredictionRow) -> tuple[list[list[str]], list[str]]:
-    """Return relations as two concepts, a label and perhaps the novelty, and the lines that are none; from a
-    list, in any order, or lines `LABEL: CONCEPT | CONCEPT`, which may be the texts of a JSON list."""
+    """Return relations [concept, concept, label, perhaps novelty], and the lines that cannot be read. The row
+    has a list of relations in any order, or lines `LABEL: CONCEPT | CONCEPT`, perhaps in a JSON list."""
     if row.key == "output":
         lines = [line for line in _lines_of(str(row.value)) if line.strip()]
         matched = [(line, _RELATION.fullmatch(line)) for line in lines]

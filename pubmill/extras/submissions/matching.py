@@ -77,7 +77,7 @@ def _why_unknown(unknown: Sequence[str], known: Mapping[str, Example]) -> str:
 
 
 def _extended(name: str, known: Mapping[str, Example], lengths: Sequence[int]) -> Iterable[Example]:
-    """Yield the example whose id, of one of these lengths, begins or ends this one; the longest."""
+    """Yield the example with the longest id that begins or ends `name`; `lengths`: of ids, longest first."""
     for length in lengths:
         for part in (name[:length], name[-length:]):
             if length < len(name) and part in known:
@@ -86,14 +86,14 @@ def _extended(name: str, known: Mapping[str, Example], lengths: Sequence[int]) -
 
 
 def _gold_strings(example: Any) -> list[str]:
-    """Return the gold of an example as texts of an id."""
+    """Return the strings by which an id could contain the gold of its example."""
     if hasattr(example, "score"):
         return [str(example.score)]
     if hasattr(example, "label"):
         return [str(example.label)]
     if hasattr(example, "answers"):
         return [*(answer.text for answer in example.answers), *example.golds]
-    labels = getattr(example, "labels", [])  # none of relations and mentions
+    labels = getattr(example, "labels", [])  # relations and mentions have none
     return [*labels, ",".join(labels)] if not isinstance(example, TokensExample) else ["".join(labels)]
 
 

@@ -48,8 +48,8 @@ class LeftAside:
 
 
 def answers_to_labels(recipe: SubmissionRecipe) -> dict[str, str]:
-    """Return the mapping of answers to prompts: each label to itself, and where any number may be given, the
-    word for none."""
+    """Return answer -> label for this project's prompts: each label for itself and, for kinds whose
+    predictions may be empty, the word `NOTHING` for an empty label."""
     labels = {label: label for label in recipe.labels if label}
     return labels | ({NOTHING: ""} if recipe.kind not in ONE_ANSWER else {})
 
@@ -230,8 +230,8 @@ class Normaliser:
         return spans
 
     def _spans_in_output(self, row: PredictionRow, example: Any) -> list[PredictedSpan]:
-        """Return the mentions in a free string: a line each, `TYPE: text` or, in a dataset of one type, only
-        the text, of which every occurrence counts; or JSON."""
+        """Return the mentions in a free string: JSON, or a line for each, `TYPE: text` or, in a dataset with
+        one type, only the text. Every occurrence of a text counts."""
         text = " ".join(example.words)
         spans, several = list[PredictedSpan](), False
         for item in self._free(row, example).items:
@@ -347,7 +347,7 @@ def _occurrences(name: str, kind: str, text: str) -> list[PredictedSpan]:
 def _refuse_marked_answers(
     matched: Sequence[PredictionRow], made: Sequence[Mapping[str, Any]], examples: Sequence[Any]
 ) -> None:
-    """Refuse answers to questions of which most begin with marks that no text of the context has."""
+    """Refuse answers to questions if most begin with marks, such as bullets, and are not in the context."""
     answers = [
         (row.where, answer["text"], one.context)
         for row, line, one in zip(matched, made, examples, strict=True)
@@ -366,7 +366,7 @@ def _refuse_marked_answers(
 
 
 def is_constant(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether all predictions are the same: any system may predict the same for every example."""
+    """Return whether all examples have the same prediction, in which independent systems may agree."""
     return len({repr(_values(one)) for one in rows}) == 1
 
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 Key = Literal["labels", "label", "score", "answers", "mentions", "output", "prediction"]
-"""What a prediction is: BIO labels or labels of a document, a label, a number, ranked answers, character
-spans or texts, the free string of a language model; `prediction`: by the type of its value and the dataset's
-kind."""
+"""Content of a prediction. `labels`: BIO labels or labels of a document; `label`: one; `score`: a number;
+`answers`: ranked answers; `mentions`: character spans or texts; `output`: free string of a language model;
+`prediction`: content that depends on the type of its value and on the dataset's kind."""
 
 
 class NamedMention(NamedTuple):

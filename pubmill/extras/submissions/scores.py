@@ -46,7 +46,7 @@ class ScoredSubmission:
         return score_by_all(recipe.kind, task, self.examples, self.predicted, recipe.negative)
 
     def summary(self) -> dict[str, Any]:
-        """Return the scores with what they are of, as JSON values; no text of the dataset is in them."""
+        """Return the scores, their dataset, system and form as JSON values, without text of the dataset."""
         recipe, reading = self.recipe, self.submission.reading
         return {
             "dataset": recipe.dataset,

@@ -73,7 +73,7 @@ def split_of(splits: Iterable[str]) -> str:
 
 
 def check_access(recipe: SubmissionRecipe) -> None:
-    """Check that a credentialed dataset's inputs were sent to nobody, as its licence demands."""
+    """Check that the system for a credentialed dataset is stated to run locally, as the licence demands."""
     if recipe.access == CREDENTIALED and not (recipe.system and recipe.system.local):
         raise PubmillError(
             f"{recipe.dataset} is a credentialed dataset: its text must not be sent to a service of others, "
@@ -180,7 +180,7 @@ def _variant_of(ids: set[str], recipe: SubmissionRecipe, datasets: Path | None) 
 
 
 def _comparable(line: Mapping[str, object]) -> dict[str, object]:
-    """Return what of a line of predictions a copy must have too."""
+    """Return the fields of a line of predictions that a copy must share: all but `SUBWORDS`."""
     return {name: value for name, value in line.items() if name != SUBWORDS}
 
 

@@ -53,7 +53,7 @@ class Ask(Stage):
         return self._paths.source_of_url(template.url) if isinstance(template, PublishedPrompt) else None
 
     def recipe_of(self, wildcards: Any) -> AskRecipe:
-        """Return the recipe of a seed; without one, for the digest of all seeds, of the first."""
+        """Return the recipe of a seed; without a seed, as in the digest of all seeds, of the first one."""
         weights = self.graph.pipelines.supplied.asked(wildcards.asked)
         asking = project(Asking, weights, seed=int(getattr(wildcards, "seed", weights.seeds[0])))
         prompts = self._specs.prompts[weights.prompt]

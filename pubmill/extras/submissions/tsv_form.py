@@ -120,7 +120,7 @@ def _rows(
         if row[predicted] == MISSING:
             raise PubmillError(f"{place}: no prediction, only the {MISSING} of the inputs")
         texts = tuple(cell for number, cell in enumerate(row) if number not in (of_id, predicted))
-        # the index of BLURB's tables is a line number; rows of it are identified by their text
+        # in BLURB's tables the index is a line number, so their rows are identified by the texts
         known = None if numbered and any(texts) else name
         yield PredictionRow(where=place, id=known, key=key, value=row[predicted], texts=texts)
 

@@ -29,7 +29,7 @@ UNKNOWN = "unknown"
 
 
 def document_for_blurb(scored: ScoredSubmission) -> dict[str, blurb.BlurbDocument]:
-    """Return the document of a dataset of BLURB by its name; nothing for other datasets."""
+    """Return dataset -> document for BLURB; empty for other datasets, and for scores that BLURB refuses."""
     dataset, lines = scored.recipe.dataset, scored.submission.lines
     if dataset not in blurb.NAMES:
         return {}
@@ -66,7 +66,7 @@ def write_evaluation(folder: Path, scored: ScoredSubmission, retrieved: int, ver
     model = _model_id(system)
     evaluation_id = f"{scored.recipe.dataset}/{model}/{retrieved}"
     content = hashlib.sha256(f"{evaluation_id} {scored.submission.lines}".encode()).digest()
-    name = uuid.UUID(bytes=content[:16], version=4)  # in that form, but of the content alone
+    name = uuid.UUID(bytes=content[:16], version=4)  # the form of version 4, but a digest of the content
     place = f"data/{_slug(scored.recipe.dataset)}/{model}/{name}"
     written, detailed = [], {}
     if scored.recipe.access == PUBLIC:

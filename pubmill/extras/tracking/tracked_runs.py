@@ -31,9 +31,9 @@ Curve = tuple[tuple[int, float], ...]
 
 @dataclass(frozen=True)
 class TrackedRun:
-    """A scored run. `name`: PROTOCOL/MODEL/DATASET/SETTING/SEED; `digest`: SHA-256 of its two files.
-    `curves`: training loss by epoch and dev score by step, of finite values. No text of a dataset is in
-    it."""
+    """A scored run, without text of a dataset. `name`: PROTOCOL/MODEL/DATASET/SETTING/SEED; `digest`: SHA-256
+    of its record and training notes; `curves`: training loss by epoch and dev score by step, finite values
+    only."""
 
     name: str
     digest: str

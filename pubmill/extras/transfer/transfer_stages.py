@@ -84,7 +84,7 @@ class TransferMatrixStage(Stage):
         )
 
     def _files(self, run: RunKey, other: str) -> tuple[str, ...]:
-        """Return the scores of the runs of a dataset on another one; on its own, their records."""
+        """Return the files with the scores of a run's seeds on `other`; on its own dataset, its records."""
         seeds = self.graph.runs.seeds(run)
         own = run.dataset == other
         return tuple(BELOW.record(run, one) if own else BELOW.transfer(other, run, one) for one in seeds)

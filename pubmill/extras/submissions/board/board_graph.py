@@ -18,7 +18,7 @@ TABLE = "board/table01"
 WORK = ".board"
 """The folder below a board in which its records are kept."""
 COLUMN = "submission-"
-"""What the name of a submission's model begins with, so that it is none of pubmill's models."""
+"""Prefix of the names of submissions' models, which keeps them apart from pubmill's models."""
 
 
 def board_graph(

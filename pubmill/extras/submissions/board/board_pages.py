@@ -156,7 +156,7 @@ def _page(template: str, script: str, values: dict[str, object]) -> str:
 def _answers(
     graph: Graph, entry: Entry, dataset: str, examples: Sequence[Example]
 ) -> Iterator[tuple[int, str]]:
-    """Yield whether each example is predicted rightly, 1 or 0, and the prediction, of the first seed."""
+    """Yield, for each example and the first seed, 1 or 0 (right or wrong) and the prediction as text."""
     run = graph.pipelines.run(f"{COLUMN}{entry.name}", dataset, min(entry.files[dataset]))
     predicted = read_predictions(Path(graph.paths.predictions(*run)), examples)
     for example, one in zip(examples, predicted, strict=True):

@@ -43,9 +43,9 @@ class BoardScores(NamedTuple):
 
 
 def score_entries(graph: Graph, entries: Sequence[Entry]) -> dict[str, str]:
-    """Score the submissions that are new or changed; return the reason why one is refused, by its name. Of
-    two with the same predictions, the later one of `entries` is refused. All submissions are scored on one
-    dataset before the next, whose examples are thus read once."""
+    """Score the new and changed submissions; return name -> reason for each one that is refused. Of two with
+    the same predictions, the later one in `entries` is refused. All submissions are scored on one dataset
+    before the next, so that the examples of each are read once."""
     kept, refused = Path(graph.results) / SCORED, dict[str, str]()
     scored: dict[str, str] = read_json(kept) if kept.is_file() else {}
     for dataset in dict.fromkeys(dataset for entry in entries for dataset in entry.files):
@@ -125,7 +125,7 @@ def write_proof(graph: Graph, specs: Path) -> Path | None:
     programs = PACKAGE / "extras/proof/programs"
     if not programs.is_dir():
         return None
-    stages: Any = graph  # of another extra, by their names
+    stages: Any = graph  # stages of another extra, by their names
     proof = graph.paths.proof("board")
     for program, recipe, output in (
         ("basis", stages.proof.basis_recipe(TABLE), graph.paths.table_basis(TABLE)),
