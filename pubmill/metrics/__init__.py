@@ -53,9 +53,26 @@ def gold_answers(example: Any) -> list[str]:
     return list(dict.fromkeys([*(answer.text for answer in example.answers), *example.golds]))
 
 
-def is_right(example: Any, predicted: Any) -> bool:
-    """Return whether a prediction equals the gold; for a question, its first answer any of the gold's."""
+def gold_of(example: Any) -> Any:
+    """Return the gold of an example in the form of `plain_prediction`; of a question, its `gold_answers`."""
     if hasattr(example, "answers"):
-        return predicted[0].casefold() in ({text.casefold() for text in gold_answers(example)} or {""})
-    own = getattr(example, "score", getattr(example, "label", None))
-    return bool(predicted == (example.labels if own is None else own))
+        return gold_answers(example)
+    if hasattr(example, "spans"):
+        return [list(span) for span in example.spans]
+    names = ("score", "relations", "labels", "label")
+    return next(getattr(example, name) for name in names if hasattr(example, name))
+
+
+def plain_prediction(predicted: Any) -> Any:
+    """Return a prediction of `read_predictions` without the probabilities of answers, which no gold has."""
+    is_ranking = isinstance(predicted, list) and predicted and isinstance(predicted[0], tuple)
+    return [text for text, _ in predicted] if is_ranking else predicted
+
+
+def is_right(example: Any, predicted: Any) -> bool:
+    """Return whether a plain prediction equals the gold; for a question, whether its first answer is one of
+    the gold answers."""
+    gold = gold_of(example)
+    if hasattr(example, "answers"):
+        return predicted[0].casefold() in ({text.casefold() for text in gold} or {""})
+    return bool(predicted == gold)

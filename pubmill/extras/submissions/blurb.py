@@ -119,7 +119,7 @@ def _by_document(values: Mapping[str, Any], examples: Sequence[Any], where: str)
 
 def prediction_of(line: Mapping[str, Any]) -> Any:
     """Return the prediction in a line of pubmill's own form; answers as texts, best first."""
-    [key] = line.keys() & {"labels", "label", "score", "answers"}
+    [key] = line.keys() & {"labels", "label", "score", "answers", "relations", "mentions"}
     return [answer["text"] for answer in line[key]] if key == "answers" else line[key]
 
 

@@ -135,6 +135,6 @@ def _rows_of_document(
             Lost(document.where, span, "crosses sentences of the dataset")
             for span in spans
             for a, b, kind in crossing
-            if places[a] and places[a][0] == span.start and span.type == kind  # type: ignore[index]
+            if (places[a][0], places[b - 1][1], kind) == span  # type: ignore[index]
         ]
         start = end

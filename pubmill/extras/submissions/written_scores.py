@@ -18,7 +18,7 @@ import pubmill
 from pubmill.extras.submissions import blurb
 from pubmill.extras.submissions.inputs_without_gold import row_of
 from pubmill.extras.submissions.scores import ScoredSubmission
-from pubmill.metrics import METRICS, gold_answers, is_right
+from pubmill.metrics import METRICS, gold_of, is_right
 from pubmill.recipes.submissions import System
 from pubmill.storage.files import write_json, write_jsonl_gz, writing
 from pubmill.storage.privacy import PUBLIC, write_label_beside
@@ -205,10 +205,5 @@ def _text(value: Any) -> str:
 
 
 def _gold(example: Any) -> list[str]:
-    if hasattr(example, "score"):
-        return [str(example.score)]
-    if hasattr(example, "label"):
-        return [example.label]
-    if hasattr(example, "answers"):
-        return gold_answers(example)
-    return [_text(example.labels)]
+    gold = gold_of(example)
+    return gold if hasattr(example, "answers") else [_text(gold)]

@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from pandas import DataFrame
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from pubmill.examples.kinds import KINDS, Example, RegressionExample, read_examples
 from pubmill.inspection.diff.sides import Names, Side, paired
-from pubmill.metrics import METRICS, is_right
+from pubmill.metrics import METRICS, is_right, plain_prediction
 from pubmill.metrics.contributions import read_items, units_of
 from pubmill.metrics.records import ID, Record, read_predictions, read_record
 from pubmill.recipes.tables import Aggregate, Row
@@ -220,16 +220,10 @@ def _right_units(gold: Sequence[Example], units: Sequence[int], records: Sequenc
     for path in records:
         predicted = read_predictions(_predictions(path), gold)
         items = zip(units, gold, predicted, strict=True)
-        wrong = {unit for unit, example, one in items if not is_right(example, _plain(one))}
+        wrong = {unit for unit, example, one in items if not is_right(example, plain_prediction(one))}
         for unit in counts.keys() - wrong:
             counts[unit] += 1
     return {unit for unit, count in counts.items() if 2 * count > len(records)}
-
-
-def _plain(predicted: Any) -> Any:
-    """Return a prediction as gold is written: a ranking of answers as their texts."""
-    is_ranking = isinstance(predicted, list) and predicted and isinstance(predicted[0], tuple)
-    return [text for text, _ in predicted] if is_ranking else predicted
 
 
 def _predictions(record: Path) -> Path:

@@ -1,5 +1,9 @@
 """Whether a single prediction is right in every part."""
 
+from typing import Any
+
+import pytest
+
 from pubmill.examples.kinds import (
     Answer,
     MultilabelExample,
@@ -7,7 +11,9 @@ from pubmill.examples.kinds import (
     SpanExample,
     TokensExample,
 )
-from pubmill.metrics import gold_answers, is_right
+from pubmill.metrics import gold_answers, gold_of, is_right, plain_prediction
+from pubmill.metrics.records import checked_predictions
+from tests.unit.metrics.toy_predictions import EXAMPLES, KINDS
 
 
 def test_labels_must_all_be_right() -> None:
@@ -27,3 +33,30 @@ def test_the_first_answer_may_be_any_of_the_gold() -> None:
     assert gold_answers(question) == ["Gene", "p53"]
     assert is_right(question, ["gene", "x"]) and is_right(question, ["P53"])
     assert not is_right(question, ["x", "Gene"])
+
+
+GOLD = {kind: (examples, key) for kind, (examples, _, key) in KINDS.items()} | {
+    "tokens": (EXAMPLES, "labels")
+}
+
+
+@pytest.mark.parametrize("kind", GOLD)
+def test_gold_that_is_read_as_a_prediction_is_right(kind: str) -> None:
+    examples, key = GOLD[kind]
+    rows: list[dict[str, Any]] = [{"id": one.id, key: gold_of(one)} for one in examples]
+    for row in rows if kind == "span" else ():
+        row[key] = [{"text": text, "probability": 1.0} for text in row[key]]
+    read = checked_predictions(rows, examples, "x", "y")
+    assert all(is_right(one, plain_prediction(said)) for one, said in zip(examples, read, strict=True))
+
+
+@pytest.mark.parametrize("kind", ["multilabel", "regression", "relations", "mentions"])
+def test_other_predictions_are_wrong(kind: str) -> None:
+    examples, predicted, _ = KINDS[kind]
+    assert not is_right(examples[-1], plain_prediction(predicted[-1]))
+
+
+def test_labels_of_subwords_are_left_out() -> None:
+    row = {"id": "test-000002", "labels": ["B", "I", "O"], "subword_labels": [["B"], ["I", "X"], ["O"]]}
+    [read] = checked_predictions([row], EXAMPLES[1:], "x", "y")
+    assert is_right(EXAMPLES[1], plain_prediction(read))

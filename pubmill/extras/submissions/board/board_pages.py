@@ -29,7 +29,7 @@ from pubmill.extras.submissions.board.board_scores import (
     write_results,
 )
 from pubmill.messages.wording import counted
-from pubmill.metrics import is_right
+from pubmill.metrics import is_right, plain_prediction
 from pubmill.metrics.records import read_predictions
 from pubmill.report.rendering import SORTING, environment, script_digest
 from pubmill.stages import Graph
@@ -160,7 +160,7 @@ def _answers(
     run = graph.pipelines.run(f"{COLUMN}{entry.name}", dataset, min(entry.files[dataset]))
     predicted = read_predictions(Path(graph.paths.predictions(*run)), examples)
     for example, one in zip(examples, predicted, strict=True):
-        said = [text for text, _ in one] if hasattr(example, "answers") else getattr(one, "labels", one)
+        said = plain_prediction(one)
         yield int(is_right(example, said)), shown_prediction(example, said)
 
 
@@ -170,14 +170,16 @@ def shown_text(example: Any) -> str:
     if hasattr(example, "question"):
         return f"{example.question} {example.context}"
     text = " ".join(text for text in (example.text, getattr(example, "text_pair", None)) if text)
-    arguments = [example.text[one.start : one.end] for one in getattr(example, "entities", None) or ()]
+    related = () if hasattr(example, "pairs") else getattr(example, "entities", None) or ()
+    arguments = [example.text[one.start : one.end] for one in related]
     return f"{' and '.join(arguments)} in: {text}" if arguments else text
 
 
 def shown_prediction(example: Any, predicted: Any) -> str:
-    """Return a prediction as text: mentions by their words, the best answer to a question."""
+    """Return a prediction as text: mentions by their words, relations by their concepts, the best answer to a
+    question."""
     if hasattr(example, "words"):
-        mentions = to_mentions(predicted)
+        mentions = predicted if hasattr(example, "spans") else to_mentions(predicted)
         texts = (
             f"{kind}: {text}" if kind else text
             for start, end, kind in mentions
@@ -186,6 +188,9 @@ def shown_prediction(example: Any, predicted: Any) -> str:
         return "; ".join(texts) or "no mention"
     if hasattr(example, "answers"):
         return str(predicted[0])
+    if hasattr(example, "pairs"):
+        shown = (f"{', '.join([label, *novelty])}: {a} and {b}" for a, b, label, *novelty in predicted)
+        return "; ".join(shown) or "no relation"
     return ", ".join(map(str, predicted)) or "no label" if isinstance(predicted, list) else str(predicted)
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from pubmill.extras.submissions.board.board_pages import shown_prediction, shown_text
 from tests.unit.extras.submissions import toy_datasets as toy
+from tests.unit.metrics.toy_predictions import MENTIONS, RELATIONS
 
 TEXTS = {
     "ner": "Case 1 : flu fever after old aspirin tablets , not cured .",
@@ -31,3 +32,13 @@ def test_an_input_is_shown_on_one_line(name: str) -> None:
 )  # fmt: skip
 def test_a_prediction_is_shown_as_text(name: str, predicted: Any, shown: str) -> None:
     assert shown_prediction(toy.examples(name)[0], predicted) == shown
+
+
+def test_relations_and_nested_mentions_are_shown_as_text() -> None:
+    [document], [sentence] = RELATIONS, MENTIONS
+    assert (shown_text(document), shown_text(sentence)) == ("ab", "a b")
+    said = [["x", "y", "r", "Novel"], ["x", "y", "s"]]
+    assert shown_prediction(document, said) == "r, Novel: x and y; s: x and y"
+    assert shown_prediction(document, []) == "no relation"
+    assert shown_prediction(sentence, [[0, 1, "x"], [0, 2, "y"]]) == "x: a; y: a b"
+    assert shown_prediction(sentence, []) == "no mention"

@@ -8,9 +8,13 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
+from pubmill.convert.dataset_counts import count
+from pubmill.examples.kinds import write_examples
 from pubmill.extras.submissions import written_scores
 from pubmill.recipes.submissions import System
+from pubmill.storage.files import write_json
 from tests.unit.extras.submissions import toy_datasets as toy
+from tests.unit.metrics.toy_predictions import MENTIONS, RELATIONS
 
 TEXT = {"type": "string"}
 DETAILS = {"type": "object", "additionalProperties": TEXT}
@@ -210,3 +214,28 @@ def test_a_dataset_that_is_not_public_has_no_instance_records(tmp_path: Path) ->
     evaluation = json.loads(text)
     jsonschema.validate(evaluation, EVALUATION)
     assert evaluation["model_info"]["id"] == "unknown/a-b" and "assays" not in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "metric", "examples", "gold"),
+    [
+        ("relations", "relation_f1", RELATIONS, [["x", "y", "r"]]),
+        ("mentions", "entity_f1", MENTIONS, [[0, 2, "x"]]),
+    ],
+)
+@pytest.mark.parametrize("right", [True, False])
+def test_relations_and_nested_mentions_have_records_too(
+    tmp_path: Path, kind: str, metric: str, examples: list[Any], gold: list[Any], right: bool
+) -> None:
+    folder = tmp_path / "datasets/some"
+    write_examples(folder / "test.jsonl.gz", examples)
+    card = {"dataset": "some", "kind": kind, "access": "public", "splits": ["test"], "metric": metric}
+    write_json(folder / "card.json", {**card, "negative": None, "counts": {"test": count(examples)}})
+    said = gold if right else []
+    given = [{"start": 0, "end": 3, "type": "x"}] if right and kind == "mentions" else said
+    found = toy.score(tmp_path, "some", json.dumps({"id": examples[0].id, kind: given}) + "\n")
+    samples, _ = written_scores.write_evaluation(tmp_path, found, 1, "0.1.0")
+    [row] = map(json.loads, samples.read_text().splitlines())
+    jsonschema.validate(row, SAMPLE)
+    assert row["input"]["reference"] == [json.dumps(gold)] and row["output"]["raw"] == [json.dumps(said)]
+    assert row["evaluation"] == {"score": float(right), "is_correct": right}

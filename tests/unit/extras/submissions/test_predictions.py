@@ -171,6 +171,10 @@ def test_a_mention_across_sentences_is_lost(tmp_path: Path) -> None:
     found = toy.score(tmp_path, "ner", toy.pubtator().replace("\n\n", f"\n{added}\n", 1))
     assert [one.why for one in found.submission.reading.lost] == ["crosses sentences of the dataset"]
     assert found.metrics["entity_f1"] == 1.0
+    shorter = f"500\t{len(first) - 1}\t{len(first)}\t.\tDisease\n"
+    found = toy.score(tmp_path, "ner", toy.pubtator().replace("\n\n", f"\n{added}{shorter}\n", 1))
+    lost = [(one.span.end, one.why) for one in found.submission.reading.lost]
+    assert lost == [(len(first), "overlaps another mention"), (end, "crosses sentences of the dataset")]
 
 
 def test_words_are_found_whatever_white_space_is_between_them() -> None:
