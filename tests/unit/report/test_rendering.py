@@ -33,6 +33,7 @@ from pubmill.report.rendering import (
     share,
     signed,
     surplus,
+    to_json,
 )
 from pubmill.report.table_rendering import TABLE_RENDERERS, reasons
 from pubmill.tables.cells import Table, read_table
@@ -343,3 +344,7 @@ def test_no_character_is_live(text: str) -> None:
 )
 def test_facts_are_shown_as_their_kind_is(value: Any, kind: str, printed: str | None, shown: str) -> None:
     assert fact(value, kind, printed) == shown
+
+
+def test_json_has_sorted_keys_and_characters_as_they_are() -> None:
+    assert to_json({"b": "é", "a": 1}) == '{\n "a": 1,\n "b": "é"\n}\n'
