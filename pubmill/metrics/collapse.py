@@ -6,6 +6,7 @@ from typing import Any
 
 from pubmill.examples.kinds import Example, RegressionExample, SpanExample, TokensExample
 from pubmill.examples.tagging import to_labels, to_mentions
+from pubmill.metrics import gold_of
 
 CONSTANT = "constant predictions"
 """The mark of a collapsed run. Training reports of earlier versions have it as a failure."""
@@ -42,8 +43,7 @@ def is_collapsed(examples: Sequence[Example], predicted: Sequence[Any]) -> bool:
 def _gold(example: Any) -> Any:
     if isinstance(example, SpanExample):
         return [*example.golds, *(answer.text for answer in example.answers), ""][0]
-    names = ("score", "spans", "relations", "labels", "label")
-    return next(getattr(example, name) for name in names if hasattr(example, name))
+    return gold_of(example)
 
 
 def _comparable(answer: Any) -> Any:

@@ -14,6 +14,7 @@ from pubmill.errors import PubmillError
 from pubmill.extras.submissions.json_forms import is_text_list
 from pubmill.extras.submissions.rows import PredictionRow
 from pubmill.messages.quotations import show
+from pubmill.metrics.records import PREDICTION_FORMS
 from pubmill.storage.files import writing
 
 NAMES = {
@@ -119,7 +120,7 @@ def _by_document(values: Mapping[str, Any], examples: Sequence[Any], where: str)
 
 def prediction_of(line: Mapping[str, Any]) -> Any:
     """Return the prediction in a line of pubmill's own form; answers as texts, best first."""
-    [key] = line.keys() & {"labels", "label", "score", "answers", "relations", "mentions"}
+    [key] = line.keys() & {form.key for form in PREDICTION_FORMS.values()}
     return [answer["text"] for answer in line[key]] if key == "answers" else line[key]
 
 
