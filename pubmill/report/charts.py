@@ -3,15 +3,12 @@ and subwords by date of publication that some show."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from pandas import DataFrame
 
 from pubmill.recipes.tables import Column, Row
 from pubmill.report.figures import CURVE_HEIGHT, EDGE, WIDTH, Axis, line_path, padded
 from pubmill.report.rendering import metric, number, printed
-from pubmill.statistics.verdict_models import Shape
-from pubmill.storage.files import read_json
 from pubmill.tables.cells import Cell, Table
 from pubmill.tables.table_frames import is_usual
 
@@ -41,7 +38,7 @@ class Series:
 @dataclass(frozen=True)
 class Chart:
     """A chart. `diagonal`: path of the line where both numbers are equal; `numbered`: dots have numbers that
-    are explained below the chart; `dated`: x are years."""
+    are explained below the chart."""
 
     label: str
     subtitle: str
@@ -53,7 +50,6 @@ class Chart:
     series: tuple[Series, ...]
     diagonal: str = ""
     numbered: bool = False
-    dated: bool = False
     height: int = CURVE_HEIGHT
 
 
@@ -158,79 +154,3 @@ def _fragmentation_chart(table: Table, row: Row, rates: Mapping[str, Mapping[str
         return None
     subtitle = f"{metric(row.metric)} against pieces per word of mentions (test, else dev)"
     return replace(_chart_of(points, row.label, subtitle, "pieces per word", 0.05, 0.25), numbered=True)
-
-
-def line_of_years(label: str, subtitle: str, points: Sequence[Point]) -> Chart:
-    """Return a chart of points that are joined in their order; x are years."""
-    chart = _chart_of(points, label, subtitle, "year", 0.5, 0.02)
-    return replace(chart, series=(_series("", points, chart.x, chart.y, joined=True),), dated=True)
-
-
-FEWEST = 2
-"""Fewest dates for which a chart is drawn."""
-
-
-class DatedLoss(Shape):
-    """Held-out documents of one date: YYYY, or YYYY-MM. `loss`: mean of the masked subwords, in nats."""
-
-    date: str
-    documents: int
-    masked: int
-    loss: float
-
-
-class DatedFit(Shape):
-    """Words of the held-out documents of a year, and the subwords that the vocabulary makes of them."""
-
-    date: str
-    documents: int
-    words: int
-    subwords_per_word: float
-    split_words: float
-    unknown_words: float
-
-
-class Drift(Shape):
-    """Loss and subwords of a checkpoint on held-out documents, by date; `undated`: those without a year."""
-
-    recipe: str
-    step: int
-    corpus: str
-    documents: int
-    undated: int
-    months: tuple[DatedLoss, ...]
-    years: tuple[DatedLoss, ...]
-    fit: tuple[DatedFit, ...]
-
-
-def read_drift(path: Path) -> Drift:
-    """Read what `pubmill.extras.drift` has written."""
-    return Drift.model_validate(read_json(path))
-
-
-def drift_charts(drift: Drift) -> list[Chart]:
-    """Return the charts of a checkpoint: loss by month, loss by year, subwords per word by year."""
-    losses = {"loss by month of publication": drift.months, "loss by year of publication": drift.years}
-    label = f"{drift.recipe}, step {drift.step:,}"
-    charts = {
-        title: [(_when(one.date), one.loss, _loss_text(one)) for one in periods]
-        for title, periods in losses.items()
-    }
-    charts["subwords per word by year of publication"] = [
-        (_when(one.date), one.subwords_per_word, _fit_text(one)) for one in drift.fit
-    ]
-    return [line_of_years(label, title, points) for title, points in charts.items() if len(points) >= FEWEST]
-
-
-def _when(date: str) -> float:
-    """Return a date as a fraction of years; a month stands at its middle."""
-    year, _, month = date.partition("-")
-    return int(year) + ((int(month) - 0.5) / 12 if month else 0)
-
-
-def _loss_text(one: DatedLoss) -> str:
-    return f"{one.date}: {one.loss:.3f} nats, {one.masked:,} masked subwords of {one.documents:,} documents"
-
-
-def _fit_text(one: DatedFit) -> str:
-    return f"{one.date}: {one.subwords_per_word:.3f} subwords per word, {one.words:,} words"

@@ -19,7 +19,6 @@ from pubmill.messages.stage_groups import GROUPS
 from pubmill.recipes.tables import Column, Row
 from pubmill.report.rendering import metric, number, printed, quantity, run_score
 from pubmill.tables.cells import Cell, SeedScore, Table
-from pubmill.tables.overlap_tables import BY, CellParts, OverlapTable
 from pubmill.tables.table_frames import run_frame
 
 WIDTH = 340
@@ -195,32 +194,6 @@ def thinned(points: Sequence[Drawn], most: int = MAX_POINTS) -> list[Drawn]:
         return list(points)
     step = (len(points) - 1) / (most - 1)
     return [points[round(i * step)] for i in range(most)]
-
-
-DRAWN = ("mentions", "arguments")
-"""Splits (`CellParts.by`) that have a figure."""
-
-
-def recall_strips(table: OverlapTable) -> list[Strip]:
-    """Return a figure for each dataset: the recall of each part, a point for each model."""
-    return [_strip(table, group) for group in table.groups if group[0].by in DRAWN]
-
-
-def _strip(table: OverlapTable, group: list[CellParts]) -> Strip:
-    axis = Axis(0, 100, EDGE, WIDTH - EDGE)
-    first = group[0]
-    lanes: list[Lane] = []
-    for part in (one for one in first.parts if one.gold):
-        points = [
-            (axis.at(100 * of.counts.recall), f"{table.column_labels[one.column]}: {of.counts.recall:.1%}")
-            for one in group
-            for of in one.parts
-            if of.part == part.part
-        ]
-        aside = f"{first.share(part):.0%} of gold"
-        lanes.append(Lane(part.part, lane_y(len(lanes)), tuple(points), aside=aside))
-    description = " ".join(f"{one.label}: {', '.join(text for _, text in one.points)}." for one in lanes)
-    return strip(table.row_labels[first.row], f"recall, {BY[first.by]}", description, axis, lanes)
 
 
 UNITS = {"h": ("hours", 3600), "min": ("minutes", 60), "s": ("seconds", 1)}

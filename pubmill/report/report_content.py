@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -49,7 +49,6 @@ from pubmill.tables.cells import NO_RECORD, Table
 from pubmill.tables.comparisons import Comparisons
 from pubmill.tables.dataset_cards import Card
 from pubmill.tables.fact_table_models import FactTable
-from pubmill.tables.overlap_tables import OverlapTable
 from pubmill.tables.table_frames import run_frame
 
 
@@ -140,7 +139,6 @@ class Report:
     audit: Audit
     sources: list[SourceFolderSummary]
     statements: dict[str, Statements]
-    overlaps: dict[str, OverlapTable] = field(default_factory=dict)
 
     @property
     def banner(self) -> str:

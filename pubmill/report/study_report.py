@@ -12,10 +12,10 @@ from markupsafe import Markup
 import pubmill
 from pubmill.errors import PubmillError
 from pubmill.recipes.report import ReportRecipe
-from pubmill.report.charts import Chart, agreement, drift_charts, fragmentation, learning, read_drift
+from pubmill.report.charts import Chart, agreement, fragmentation, learning
 from pubmill.report.contradictions import Contradictions
 from pubmill.report.dataset_pages import Page
-from pubmill.report.figures import curve, recall_strips, strips
+from pubmill.report.figures import curve, strips
 from pubmill.report.rendering import TEMPLATES, environment, script_digest
 from pubmill.report.report_content import (
     HeldOut,
@@ -35,7 +35,6 @@ from pubmill.tables.audit import Audit, with_unreachable
 from pubmill.tables.cells import Table, read_as, read_table
 from pubmill.tables.comparisons import Comparisons
 from pubmill.tables.fact_table_models import FactTable
-from pubmill.tables.overlap_tables import BY, OverlapTable
 
 CITATION = (
     f"The pubmill authors. pubmill {pubmill.__version__}: from PubMed XML to the result tables of biomedical "
@@ -91,9 +90,6 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         audit=audit,
         sources=read_sources(results, recipe.sources),
         statements=statements_by_paper(map(Path, recipe.statements)),
-        overlaps={
-            name: read_as(OverlapTable, results / BELOW.overlap(name, "json")) for name in recipe.overlap
-        },
     )
 
 
@@ -113,8 +109,7 @@ def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) ->
         charts = ([chart] if chart else [], learning(table, recipe.checkpoints), fragmentation(table, rates))
         for of_all, ones in zip(by_type.values(), charts, strict=True):
             of_all += [replace(one, label=f"{name} {one.label}".strip()) for one in ones]
-    dated = [chart for path in recipe.drifts for chart in drift_charts(read_drift(results / path))]
-    return by_type | {"By date of publication, on held-out documents": dated}
+    return by_type
 
 
 def _fragmentation_rate(path: Path) -> float | None:
@@ -213,8 +208,6 @@ def render(report: Report) -> str:
     made.filters["latex"] = latex_table
     made.globals |= {
         "runs_by_folder": runs_by_folder,
-        "overlap_by": BY,
-        "recall_strips": recall_strips,
         "table_runs": table_runs,
         "training_place": report.trainings.place,
         "version": pubmill.__version__,

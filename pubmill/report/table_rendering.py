@@ -1,8 +1,7 @@
 r"""Renderers of result tables, fact tables and comparisons of models; all text in them is escaped.
 
-A table in LaTeX has one form in `tableNN.tex`, in `pubmill tex` and in what a report saves. It is a float for
-`\input`, with caption and label, no wider than the text, and has the marks by which `pubmill check` finds the
-cell behind each number. It needs the packages booktabs and graphicx.
+A table in LaTeX has one form in `tableNN.tex` and in what a report saves. It is a float for `\input`, with
+caption and label, no wider than the text. It needs the packages booktabs and graphicx.
 """
 
 import textwrap
@@ -47,11 +46,6 @@ def _has_value(table: Table, column: Column) -> bool:
     return any(table.cells[column.key][row.key].value is not None for row in table.shown_rows)
 
 
-def mark(kind: str, *names: str) -> str:
-    """Return a mark for `pubmill check`, as a comment."""
-    return " ".join([f"% pubmill: {kind}", *names])
-
-
 @dataclass(frozen=True)
 class _LatexTable:
     table: Table
@@ -85,7 +79,7 @@ class _LatexTable:
         """Yield the lines of the file."""
         name = f"{self.table.paper}/{self.table.table}"
         environment = "table*" if len(self.entries) > MOST_COLUMNS // 2 else "table"
-        yield f"{mark('table', name)}, {self.table.scale} scale; needs booktabs and graphicx"
+        yield f"% pubmill: table {name}, {self.table.scale} scale; needs booktabs and graphicx"
         yield rf"\begin{{{environment}}}"
         yield r"\centering"
         yield rf"\caption{{{self._caption()}}}"
@@ -115,9 +109,7 @@ class _LatexTable:
 
     def _head_line(self) -> str:
         heads = [self._head(*entry) for entry in self.entries]
-        names = [one.key + (":published" if is_published else "") for one, is_published in self.entries]
-        corner, kind = ("Model", "rows") if self.turned else ("Dataset", "columns")
-        return rf"{' & '.join([corner, *heads])} \\ {mark(kind, *names)}"
+        return rf"{' & '.join(['Model' if self.turned else 'Dataset', *heads])} \\"
 
     def _head(self, one: Row | Column, is_published: bool) -> str:
         lines = [_tex(line) for line in textwrap.wrap(_label(one), WIDEST_HEAD, break_long_words=False)]
@@ -130,7 +122,7 @@ class _LatexTable:
         for across, is_published in self.entries:
             row, column = sorted((down, across), key=lambda one: isinstance(one, Column))
             texts.append(self._published(row, column) if is_published else self._ours(row, column))
-        return rf"{' & '.join(texts)} \\ {mark('column' if self.turned else 'row', down.key)}"
+        return rf"{' & '.join(texts)} \\"
 
     def _ours(self, row: Row | Column, column: Row | Column) -> str:
         cell = self.table.cells[column.key][row.key]

@@ -57,10 +57,8 @@ class Study(Strict):
 
     `datasets` may also name the folds of a protocol. `pretrain`: models that are pretrained here although the
     scale prefers their released weights. `keep_models`: keep the fine-tuned model of each run, so
-    that it can predict again. `overlap`: split the scores of each table by what the scored items share with
-    training. `floors`: show scores that need no learning in each table. `drift`: show the losses of the
-    models that are pretrained here, and the subwords of their vocabularies, by date of publication.
-    `author`: the author in the study's RO-Crate.
+    that it can predict again. `floors`: show scores that need no learning in each table. `author`: the author
+    in the study's RO-Crate.
 
     - `study`: the study's name, and that of its report.
     - `title`: the title of its report.
@@ -96,9 +94,7 @@ class Study(Strict):
     mirror: str | None = None
     save_minutes: float = 10
     keep_models: bool = False
-    overlap: bool = False
     floors: bool = False
-    drift: bool = False
     author: Author | None = None
     local_files: dict[str, str] = Field(default_factory=dict)
     server_licences: dict[Name, ServerLicence] = Field(default_factory=dict)

@@ -26,7 +26,7 @@ class ReportStage(Stage):
     read_by_name = (TEMPLATES,)
 
     def results(self) -> StudyResults:
-        """Return the study and its results, which the checklist presents too."""
+        """Return the study and its results."""
         recipes, learnt = self.graph.scope.pretrainings(), set(self.graph.vocabularies.learnt())
         return StudyResults(
             study=self._study.study,
@@ -51,8 +51,6 @@ class ReportStage(Stage):
             models=tuple(self.graph.scope.models()),
             checkpoints=self.checkpoints(),
             fits=self.fits(),
-            overlap=tuple(self.graph.requests.split_tables()),
-            drifts=tuple(self.graph.requests.drifts()),
             datasets=tuple(self.graph.scope.datasets()),
             sources=tuple(self.source_records()),
             references=self.references(),
@@ -122,7 +120,7 @@ class ReportStage(Stage):
         return sorted({self._paths.source_record(self._paths.below(path)) for path in files})
 
     def measured(self) -> list[str]:
-        """Return the files that report and checklist share: tables, pretraining, corpora, vocabularies."""
+        """Return the files of tables, pretraining, corpora and vocabularies that the report reads."""
         results = self.results()
         pretraining = results.pretraining.values()
         below = [
@@ -139,8 +137,6 @@ class ReportStage(Stage):
         below = [
             *(BELOW.table(table, "json") for table in self.graph.requests.fact_tables()),
             *(BELOW.comparisons(table, "json") for table in self.graph.requests.result_tables()),
-            *(BELOW.overlap(table, "json") for table in self.graph.requests.split_tables()),
-            *self.graph.requests.drifts(),
             *(BELOW.page(dataset, "json") for dataset in self.graph.scope.datasets()),
             *([BELOW.contradictions("json")] if self.graph.requests.result_tables() else []),
             *sorted({path for of_model in self.fits().values() for path in of_model.values()}),
@@ -173,12 +169,11 @@ class Publication(GraphPart):
         return self._paths.report(self._study.study, "html")
 
     def _files_of_tables(self) -> list[str]:
-        """Return the tables, their comparisons, and their scores split by overlap."""
+        """Return the tables and their comparisons."""
         paths, requests = self._paths, self.graph.requests
         return [
             *(path for table in self._study.tables for path in paths.table_files(table)),
             *(path for table in requests.result_tables() for path in paths.comparison_files(table)),
-            *(path for table in requests.split_tables() for path in paths.overlap_files(table)),
         ]
 
     def _page_files(self) -> list[str]:

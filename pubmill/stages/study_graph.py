@@ -30,7 +30,7 @@ from pubmill.stages.table_jobs import Tables
 from pubmill.stages.table_models import ModelAccess, TableModels
 from pubmill.stages.user_folders import Digests, UserFolders
 from pubmill.stages.vocabularies import Vocabularies
-from pubmill.storage.result_paths import BELOW, paths_of_scale
+from pubmill.storage.result_paths import paths_of_scale
 
 
 class Requests(GraphPart):
@@ -53,21 +53,9 @@ class Requests(GraphPart):
         """Return the file with the verdicts on published values, if the study audits them."""
         return [self._paths.audit("json")] if self.has_audit() else []
 
-    def split_tables(self) -> list[str]:
-        """Return the tables whose scores the study splits by what items share with training."""
-        return self.result_tables() if self._study.overlap and "overlap" in stages() else []
-
     def has_floors(self) -> bool:
         """Return whether tables show scores that need no learning."""
         return self._study.floors and "floors" in stages()
-
-    def drifts(self) -> list[str]:
-        """Return the files with losses by date, if the study shows them: of the last checkpoint of each
-        pretraining that holds documents out."""
-        if not self._study.drift or "drift" not in stages():
-            return []
-        last, specs = self.graph.scope.last_steps(), self._specs.pretraining
-        return [BELOW.drift(recipe, step) for recipe, step in last.items() if specs[recipe].held_out]
 
     def has_model(self, model: str | None) -> TypeGuard[str]:
         """Return whether the model has a spec, and the study's `models:` is null or includes it."""

@@ -67,10 +67,6 @@ def names_in(below: str) -> Iterator[tuple[str, str]]:
             yield from (("protocols", protocol), ("datasets", dataset))
         case ("runs", protocol, model, dataset, *_):
             yield from (("protocols", protocol), ("models", model), ("datasets", dataset))
-        case ("transfer", protocol, model, *further):
-            yield from (("protocols", protocol), ("models", model))
-            datasets = (further[0], further[-1].removesuffix(".json")) if further[1:] else ()
-            yield from (("datasets", one) for one in datasets)
         case ("vocabs", vocab, "on", page):
             yield from (("vocabs", vocab), ("datasets", page.removesuffix(".json")))
         case ("pretraining", "tokens", corpus, vocab, *_):

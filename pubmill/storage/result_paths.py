@@ -34,8 +34,6 @@ DATASET_FILES = ("train.jsonl.gz", "dev.jsonl.gz", "test.jsonl.gz", CARD)
 TABLE_FORMATS = ("json", "csv", "md", "tex", "html")
 PAGE_FORMATS = ("json", "md", "html")
 DATASET_PAGE_FORMATS = (*PAGE_FORMATS, "croissant.json")
-CHECKLIST_FORMATS = ("md", "html")
-OVERLAP_FORMATS = ("json", "csv", "md", "html")
 
 Number = int | str
 """A number, or the wildcard for one."""
@@ -193,10 +191,6 @@ class Paths:
     def checkpoint_files(self, recipe: str, step: Number) -> list[str]:
         return [self.checkpoint(recipe, step, name) for name in CHECKPOINT_FILES]
 
-    def drift(self, recipe: str, step: Number) -> str:
-        """Return the losses of a checkpoint by date of publication."""
-        return self.at(f"pretraining/{recipe}/drift-{step}.json")
-
     def model(self, model: str, name: str = "") -> str:
         return _path_in(self.at(f"models/{model}"), name)
 
@@ -265,16 +259,6 @@ class Paths:
             return self.at(f"runs/{choice.protocol}/selected/{choice.dataset}/{choice.setting}.json")
         return self.at(f"runs/{'/'.join(map(str, choice))}/selected.json")
 
-    def transfer(self, target: str, run: RunKey, seed: Number) -> str:
-        """Return the file with the scores of a run's model on another dataset, `target`."""
-        return self.at("/".join(["transfer", *run, f"seed-{seed}", f"{target}.json"]))
-
-    def transfers(self, protocol: str, model: str, setting: str, form: str = "") -> str:
-        return _with_suffix(self.at(f"transfer/{protocol}/{model}/{setting}"), form)
-
-    def transfers_files(self, protocol: str, model: str, setting: str) -> list[str]:
-        return [self.transfers(protocol, model, setting, form) for form in PAGE_FORMATS]
-
     # Tables, pages, reports
 
     def table(self, table: str, form: str = "") -> str:
@@ -292,12 +276,6 @@ class Paths:
     def table_basis(self, table: str) -> str:
         """Return the file from which a proof recomputes a table."""
         return f"{self.table(table)}.basis.json"
-
-    def overlap(self, table: str, form: str = "") -> str:
-        return _with_suffix(f"{self.table(table)}.overlap", form)
-
-    def overlap_files(self, table: str) -> list[str]:
-        return [self.overlap(table, form) for form in OVERLAP_FORMATS]
 
     def page(self, dataset: str, form: str = "") -> str:
         return _with_suffix(self.at(f"pages/datasets/{dataset}"), form)
@@ -320,19 +298,9 @@ class Paths:
     def report(self, study: str, form: str = "") -> str:
         return _with_suffix(self.at(f"reports/{study}"), form)
 
-    def checklist(self, study: str, form: str = "") -> str:
-        return _with_suffix(f"{self.report(study)}.checklist", form)
-
-    def checklist_files(self, study: str) -> list[str]:
-        return [self.checklist(study, form) for form in CHECKLIST_FORMATS]
-
     def seeds(self, study: str) -> str:
         """Return the file with the number of seeds of runs whose protocol decides it as runs finish."""
         return self.at(f"seeds/{study}.json")
-
-    def manuscript(self, study: str, name: str = "") -> str:
-        """Return the folder of files for a manuscript, or one of them."""
-        return _path_in(f"{self.report(study)}.manuscript", name)
 
     def crate(self, study: str) -> str:
         return f"{self.report(study)}.crate"

@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
+from pubmill.metrics.training_overlap import KnownConcepts, KnownMentions, entity_parts, total
 
 from pubmill.convert.concepts import concepts_of, read_documents
 from pubmill.convert.dataset import convert
@@ -18,7 +19,6 @@ from pubmill.convert.ebm_nlp import FOLDERS, LAYERS
 from pubmill.convert.exports import publish
 from pubmill.examples.concept_files import all_identifiers
 from pubmill.examples.kinds import TokensExample, read_examples
-from pubmill.metrics.training_overlap import KnownConcepts, KnownMentions, entity_parts, total
 from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.storage.files import sha256
 from tests.acceptance.conftest import Converted, examples_of

@@ -12,8 +12,6 @@ import pytest
 
 from pubmill.cli.open_command import advice_for, finished_pages
 from pubmill.errors import PubmillError
-from pubmill.extras.manuscript import claim_check
-from pubmill.extras.manuscript.study_tables import read_study_tables
 from pubmill.finetuning import task_model_cards as cards
 from pubmill.inspection.damaged_results import CheckedFile, report
 from pubmill.inspection.dataset_exports import _recipe as gated_recipe
@@ -33,8 +31,6 @@ from pubmill.workflow import requested_targets as asked
 from pubmill.workflow import run_start as starting
 from tests.conftest import ROOT
 from tests.dataset_specs import spec_of
-from tests.unit.extras.manuscript.made_up_study import NAME, made_up_study
-from tests.world.dice import Dice
 
 
 def targets(**config: object) -> Graph:
@@ -93,20 +89,6 @@ def report_command(name: str) -> str:
     return str(getattr(Report, name).fget(shown))
 
 
-def untested_claim() -> str:
-    """Return the objection to a claim about two models that are not the best."""
-    study = made_up_study(Dice(1))
-    row = next(row for row in study.rows if len(study.filled_in(row)) > 2)
-    _, one, other = sorted(study.filled_in(row), key=lambda column: -study.value(row, column))[:3]
-    return claim_check._pair_objection(NAME, one, other, row, study.tables._replace(study="gu2020"))
-
-
-def unfinished_study() -> str:
-    with pytest.raises(PubmillError) as error:
-        read_study_tables("my-first", "demo", ["gu2020/table06"], Path("results/demo"))
-    return str(error.value)
-
-
 def beyond_the_scale() -> str:
     with pytest.raises(PubmillError) as error:
         targets(datasets=["linnaeus"]).check_files()
@@ -131,8 +113,6 @@ def changed_predictions() -> str:
 
 ADVICE: dict[str, Callable[[], str]] = {
     "value_audit._shown_values": lambda: (ROOT / "docs/audit.md").read_text(),
-    "claim_check._pair_objection": lambda: untested_claim(),
-    "study_tables.read_study_tables": lambda: unfinished_study(),
     "checksums.check_predictions": changed_predictions,
     "table_datasets.check_scale": beyond_the_scale,
     "table_command.table": lambda: commands.pubmill("run", "shin2020", "shin2020/table08"),

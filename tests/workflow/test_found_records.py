@@ -50,7 +50,7 @@ def part(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     before = json.loads((made.folder / JSON).read_text())
     overlay = made.folder / "part.yaml"
     overlay.write_text(yaml.safe_dump(PART))
-    assert set(made.planned("--configfile", "part.yaml")) <= {"table", "compare", "report", "checklist"}
+    assert set(made.planned("--configfile", "part.yaml")) <= {"table", "compare", "report"}
     made.run("--configfile", "part.yaml")
     yield made, before, json.loads((made.folder / JSON).read_text())
 
@@ -124,12 +124,10 @@ def test_a_copied_value_is_shown_with_ours_in_the_table_it_is_from(part: tuple[P
     assert origin["cell"]["value"] == part[2]["cells"]["pubmedbert-base"]["bc5-chem"]["value"]
 
 
-def test_comparisons_report_and_checklist_have_it_too(part: tuple[Project, Any, Any]) -> None:
+def test_comparisons_and_report_have_it_too(part: tuple[Project, Any, Any]) -> None:
     reports = part[0].folder / "results/demo/reports"
     compared = json.loads((part[0].folder / JSON.replace(".json", ".comparisons.json")).read_text())
     assert {row["row"] for row in compared["rows"]} == {"bc5-chem", "jnlpba"}
-    checklist = (reports / "part.checklist.md").read_text()
-    assert "8 final runs" in checklist and "jnlpba" in checklist and "PubMedBERT" in checklist
     assert "8 of 8 <small>none failed" in (reports / "part.html").read_text()
 
 
@@ -137,7 +135,7 @@ def test_the_whole_study_then_trains_nothing(part: tuple[Project, Any, Any], roo
     planner = Planner(root)
     jobs = planner.planned(part[0].folder)
     planner.close()
-    assert jobs and set(jobs) <= {"table", "compare", "report", "checklist", "contradictions"}
+    assert jobs and set(jobs) <= {"table", "compare", "report", "contradictions"}
 
 
 def test_records_are_found_for_any_part_of_a_table(targets: Any) -> None:

@@ -60,7 +60,6 @@ NOT_TRIED = {
     r".* --profile profiles/cluster-generic": "its plugin is not among the locked packages",
     r"\.venv/bin/torchrun .* scripts/pretrain\.py \.\.\.$": "its arguments are left out",
     r"\.venv/bin/python -m pip install": "installs from the network",
-    r"\.venv/bin/pubmill track": "needs MLflow; tests/unit/extras/tracking writes runs",
     r"\.venv/bin/pubmill --install-completion": "changes the user's shell",
     r"\.venv/bin/pubmill open": "needs a finished study and a browser; tests/unit/cli runs it",
     r"\.venv/bin/python benchmarks/pmc.py$": "its usage is compared",
@@ -284,8 +283,6 @@ def test_the_task_models_of_the_page_are_made_whole(finished: Project, tmp_path:
     project = copy_of(finished, tmp_path / "copy")
     (project.folder / ".venv").symlink_to(sys.prefix)
     for one in printed.in_document(ROOT / "docs/task-models.md"):
-        if "/transfer/" in one.text:
-            continue  # the project has no two datasets with mentions of one type
         text = one.text.replace("ncbi-disease", "bc5-chem")
         done = subprocess.run(
             ["bash", "-c", text], cwd=project.folder, capture_output=True, text=True, check=False

@@ -1,5 +1,6 @@
 """Floors that count what train has: labels, arguments, the names of mentions, answers."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
@@ -7,7 +8,6 @@ from random import Random
 from pubmill.examples.kinds import MultilabelExample, SequenceExample, SpanExample, TokensExample
 from pubmill.examples.tagging import OUTSIDE, Mention, to_labels, to_mentions
 from pubmill.extras.baselines.floor import SEED, Floor
-from pubmill.metrics.training_overlap import arguments_of
 
 Labelled = Sequence[SequenceExample]
 Documents = Sequence[MultilabelExample]
@@ -18,6 +18,9 @@ Name = tuple[str, ...]
 Ranked = list[tuple[str, float]]
 SUBMITTED = 5
 """Answers to a question."""
+
+
+PLACEHOLDER = re.compile(r"@[A-Za-z]+\$")
 
 
 def majority(known: Labelled, test: Labelled, negative: str | None) -> list[str]:
@@ -52,6 +55,22 @@ def pair_prior(known: Labelled, test: Labelled, negative: str | None) -> list[st
             pairs.setdefault(frozenset(arguments), Counter())[one.label] += 1
     otherwise = _shares(known)
     return [_commonest(pairs.get(frozenset(arguments_of(one) or ()), otherwise)) for one in test]
+
+
+def form(text: str) -> str:
+    """Return the letters and digits of a text without case: equal for `IL-2`, `IL 2` and `il2`."""
+    return "".join(character for character in text.casefold() if character.isalnum())
+
+
+def arguments_of(example: SequenceExample) -> tuple[str, str] | None:
+    """Return the forms of an example's two arguments; a text of signs alone stands for itself."""
+    if len(example.entities) != 2:
+        return None
+    texts = [example.text[entity.start : entity.end] for entity in example.entities]
+    if any(map(PLACEHOLDER.fullmatch, texts)):
+        return None
+    one, other = (form(text) or text for text in texts)
+    return one, other
 
 
 def _shares(known: Labelled) -> Counter[str]:

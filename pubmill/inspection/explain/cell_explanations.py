@@ -48,9 +48,8 @@ class Explanation:
 
     `value`: our value, with spread, published value, difference and the cell's other fields; `refused`: why
     the table shows no value although runs exist; `compared`: the comparison with the best model of the row;
-    `overlap`: its scores split by what the scored items share with training; `parts`: the cells that it is
-    computed from, if it has no runs of its own; `lacking`: missing files below the results folder; `to_do`:
-    commands that make them, or other steps that are needed.
+    `parts`: the cells that it is computed from, if it has no runs of its own; `lacking`: missing files below
+    the results folder; `to_do`: commands that make them, or other steps that are needed.
     """
 
     table: str
@@ -62,7 +61,6 @@ class Explanation:
     setting: Account | None = None
     runs: tuple[CellRun, ...] = ()
     compared: Account | None = None
-    overlap: Account | None = None
     recipe: Account | None = None
     choice: Account | None = None
     data: tuple[Account, ...] = ()
@@ -185,7 +183,6 @@ def _cell_origins(
     return {
         "runs": runs,
         "compared": _stored_comparison(explainer, table, recipe, row, column) if is_made else None,
-        "overlap": origins.overlap_account(graph, table, row.key, column.key) if paths else None,
         "data": known,
         "weights": origins.weights_account(graph, model) if model else None,
         "lacking": tuple(lacking),

@@ -45,7 +45,6 @@ def print_explanation(to: Console, explanation: Explanation) -> None:
         _print_runs(to, explanation.runs)
     accounts: dict[str, Mapping[str, Any] | None] = {
         "Compared with the best of its row": explanation.compared,
-        "Split by what is shared with training": explanation.overlap,
         "Protocol": explanation.setting,
         "Resolved recipe": explanation.recipe,
         "Choice of hyper-parameters": explanation.choice,

@@ -8,7 +8,6 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.recipes.models import PretrainedWeights, RandomWeights
 from pubmill.recipes.writing import as_values
-from pubmill.report.rendering import number
 from pubmill.report.study_report import read_pretraining, read_sources
 from pubmill.stages import Graph
 from pubmill.storage.files import read_json
@@ -16,7 +15,6 @@ from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATE, STATISTICS, Pa
 from pubmill.tables.aggregation import machine
 from pubmill.tables.cells import read_as
 from pubmill.tables.comparisons import Comparisons, ModelPair, RowComparisons
-from pubmill.tables.overlap_tables import CellParts, OverlapTable
 
 Account = dict[str, Any]
 """Name -> a value, a list, or another account; missing items have a note as their value."""
@@ -75,29 +73,6 @@ def comparison_account(
         "drawn": f"{of.units} {of.unit}s, {stored.resamplings} times",
         "method": stored.method,
     }
-
-
-def overlap_account(graph: Graph, table: str, row: str, column: str) -> Account | None:
-    """A cell's scores split by what scored items share with training; None if the study splits none."""
-    file = BELOW.overlap(table, "json")
-    path = Path(graph.paths.at(file))
-    if not path.is_file():
-        return {"file": file, "split": "not yet"} if table in graph.requests.split_tables() else None
-    cells = [one for one in read_as(OverlapTable, path).cells if (one.row, one.column) == (row, column)]
-    parts = {one.by: _parts_account(one) for one in cells if one.says_something}
-    dated = next((one.dated for one in cells if one.dated), None)
-    years = {"years of documents": dated.text} if dated else {}
-    return {"file": file, **parts, **years} if cells else None
-
-
-def _parts_account(cell: CellParts) -> Account:
-    """Share of the gold items, F1 and recall of each part."""
-    account = {}
-    for part in cell.parts:
-        if part.gold or part.predicted:
-            f1, recall = number(100 * part.counts.f1), number(100 * part.counts.recall)
-            account[part.part] = f"{cell.share(part):.1%} of gold, F1 {f1}, recall {recall}"
-    return account
 
 
 def _is_current(compared: RowComparisons, scores: Mapping[str, float]) -> bool:

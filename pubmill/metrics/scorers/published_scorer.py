@@ -3,16 +3,47 @@ that several of them use."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from statistics import fmean
 from typing import Any, NamedTuple
 
 from pubmill.metrics.contributions import Scored
 from pubmill.metrics.registry import metrics_of
-from pubmill.metrics.training_overlap import Counts, total
 
 Score = Callable[[Sequence[Any], Sequence[Any], str | None], float | None]
 """Function `(examples, predictions, negative)` that returns a score (0..1; a correlation -1..1), or None if
 it is not defined for them."""
+
+
+class Counts(NamedTuple):
+    """Items in the gold, predicted, and both."""
+
+    gold: int = 0
+    predicted: int = 0
+    correct: int = 0
+
+    def plus(self, other: "Counts") -> "Counts":
+        """Add counts."""
+        return Counts(*(one + more for one, more in zip(self, other, strict=True)))
+
+    @property
+    def precision(self) -> float:
+        return self.correct / self.predicted if self.predicted else 0.0
+
+    @property
+    def recall(self) -> float:
+        return self.correct / self.gold if self.gold else 0.0
+
+    @property
+    def f1(self) -> float:
+        """F1; 0 without gold and predicted items, as in conlleval."""
+        whole = self.gold + self.predicted
+        return 2 * self.correct / whole if whole else 0.0
+
+
+def total(parts: Iterable[Counts]) -> Counts:
+    """Add the counts of all parts."""
+    return reduce(Counts.plus, parts, Counts())
 
 
 @dataclass(frozen=True, slots=True)

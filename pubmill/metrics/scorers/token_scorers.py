@@ -16,15 +16,16 @@ from pubmill.examples.tagging import (
 from pubmill.metrics.entities import score_relaxed
 from pubmill.metrics.scorers.published_scorer import (
     Average,
+    Counts,
     PublishedScorer,
     Score,
     macro,
     micro,
     tallies_of,
+    total,
     weighted,
     without,
 )
-from pubmill.metrics.training_overlap import Counts, total
 
 Labels = Sequence[str]
 Examples = Sequence[TokensExample]

@@ -7,15 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic_core import to_jsonable_python
 from rich.console import Console
 
 from pubmill.errors import PubmillError
 from pubmill.inspection.explain.cell_explanations import explain
 from pubmill.inspection.explain.explanation_printing import print_explanation, to_json
-from pubmill.recipes.tables import Heading, values_of
 from pubmill.storage.files import write_json
-from pubmill.tables.overlap_tables import CellParts, OverlapTable, PartScores
 from pubmill.tables.reproductions import unbiased_cv
 from tests.unit import toy_tables as made_up
 from tests.unit.inspection.toy_explanations import MODEL, TABLE, TEST, explainer, printed, put_records
@@ -272,36 +269,3 @@ def test_cells_beside_copied_ones_need_no_record_of_their_origins(tmp_path: Path
     assert explain(made, table, "squad-v2", MODEL).refused is None
     with pytest.raises(PubmillError, match=r"seed-1\.json"):
         explain(made, table, "bc5-chem", MODEL)
-
-
-def test_a_cell_has_its_scores_split_by_what_is_shared_with_training(tmp_path: Path) -> None:
-    put_records(tmp_path / "demo", 0.8, 0.9)
-    assert explain(explainer(tmp_path), TABLE, "bc2gm", MODEL).overlap is None
-    asked = explainer(tmp_path, overlap=True)
-    assert (explain(asked, TABLE, "bc2gm", MODEL).overlap or {})["split"] == "not yet"
-    parts = (
-        PartScores(part="verbatim", gold=1, predicted=1, correct=1),
-        PartScores(part="new", gold=3, predicted=2, correct=1),
-    )
-    unknown = (PartScores(part="year not known", gold=4, predicted=3, correct=2),)
-    cells = [
-        CellParts(row="bc2gm", column=MODEL, by=by, runs=2, parts=found)
-        for by, found in (("mentions", parts), ("years", unknown))
-    ]
-    split = OverlapTable(
-        **values_of(Heading, asked.graph.tables.recipe(TABLE)),
-        training=("train",),
-        row_labels={"bc2gm": "BC2GM"},
-        column_labels={MODEL: "PubMedBERT"},
-        cells=tuple(cells),
-    )
-    write_json(tmp_path / f"demo/tables/{TABLE}.overlap.json", to_jsonable_python(split))
-    found = explain(asked, TABLE, "bc2gm", MODEL)
-    assert found.overlap == {
-        "file": f"tables/{TABLE}.overlap.json",
-        "mentions": {
-            "verbatim": "25.0% of gold, F1 100.00, recall 100.00",
-            "new": "75.0% of gold, F1 40.00, recall 33.33",
-        },
-    }
-    assert "Split by what is shared with training" in printed(found)

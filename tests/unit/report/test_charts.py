@@ -3,19 +3,12 @@
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
 
 from pubmill.report.charts import (
-    DatedFit,
-    DatedLoss,
-    Drift,
     agreement,
-    drift_charts,
     fragmentation,
     learning,
-    read_drift,
 )
-from pubmill.storage.files import sealed, write_json
 from pubmill.tables.cells import Table
 from tests.unit import toy_tables as made_up
 
@@ -60,53 +53,3 @@ def test_vocabularies_that_differ_are_set_against_scores(table: Table) -> None:
     texts = [dot.text for dot in chart.series[0].dots]
     assert texts == ["BERT: 2.50 pieces, 81.00", "Ours: 1.50 pieces, 91.00"]
     assert fragmentation(table, {"bert": {"bc2gm": 2.5}, "ours": {"bc2gm": 2.5}}) == []
-
-
-def drift(*dates: str) -> Drift:
-    losses = tuple(DatedLoss(date=date, documents=2, masked=10, loss=2.0 + n) for n, date in enumerate(dates))
-    fit = DatedFit(
-        date="2019", documents=2, words=40, subwords_per_word=1.25, split_words=0.2, unknown_words=0.0
-    )
-    years = (fit, fit.model_copy(update={"date": "2020", "subwords_per_word": 1.5}))
-    return Drift(
-        recipe="r", step=1000, corpus="c", documents=9, undated=1, months=losses, years=(), fit=years
-    )
-
-
-def test_months_stand_at_their_middle_and_are_joined() -> None:
-    loss, fit = drift_charts(drift("2019-01", "2019-12"))
-    assert (loss.label, loss.subtitle) == ("r, step 1,000", "loss by month of publication")
-    [line] = loss.series
-    assert [dot.x for dot in line.dots] == pytest.approx(
-        [loss.x.at(2019 + 0.5 / 12), loss.x.at(2019 + 11.5 / 12)]
-    )
-    assert (
-        line.path.startswith("M")
-        and "2019-12: 3.000 nats, 10 masked subwords of 2 documents" in loss.description
-    )
-    assert fit.series[0].dots[0].text == "2019: 1.250 subwords per word, 40 words"
-    assert (loss.x.low, fit.y.low) == pytest.approx((2019 + 0.5 / 12 - 0.5, 1.25 - 0.02))
-
-
-def test_one_date_makes_no_line() -> None:
-    assert [chart.subtitle for chart in drift_charts(drift("2019-01"))] == [
-        "subwords per word by year of publication"
-    ]
-
-
-def test_of_two_years_there_is_a_figure_and_of_one_there_is_none() -> None:
-    whole = drift("2019-01", "2019-02")
-    assert [chart.subtitle for chart in drift_charts(whole.model_copy(update={"years": whole.months}))] == [
-        "loss by month of publication", "loss by year of publication",
-        "subwords per word by year of publication",
-    ]  # fmt: skip
-    one = whole.model_copy(update={"fit": whole.fit[:1], "months": whole.months[:1]})
-    assert drift_charts(one) == []
-
-
-def test_what_was_written_is_read(tmp_path: Path) -> None:
-    write_json(tmp_path / "d.json", sealed(drift("2019-01").model_dump()))
-    assert read_drift(tmp_path / "d.json") == drift("2019-01")
-    write_json(tmp_path / "d.json", {"recipe": "r"})
-    with pytest.raises(ValidationError):
-        read_drift(tmp_path / "d.json")

@@ -6,13 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.recipes.tables import Heading, values_of
 from pubmill.report.rendering import to_json
 from pubmill.report.study_report import read_report, render
 from pubmill.storage.files import write_json
 from pubmill.tables.aggregation import finished_table
 from pubmill.tables.cells import Table
-from pubmill.tables.overlap_tables import CellParts, OverlapTable, PartScores
 from pubmill.tables.row_floors import CeilingScore, RowFloors
 from tests.pages import parsed
 from tests.unit import toy_tables as made_up
@@ -316,27 +314,3 @@ def test_every_table_of_results_has_its_place_on_the_page(results: Path) -> None
     made = read_report(recipe(), results)
     assert made.anchors == {"gu2020/table06": "#t1"}
     assert parsed(render(made)).xpath("//h2[@id='t1']")
-
-
-def test_scores_split_by_what_is_shared_with_training(results: Path, table: Table) -> None:
-    parts = [
-        PartScores(part=part, gold=gold, predicted=2, correct=1) for part, gold in (("new", 3), ("<b>", 1))
-    ]
-    cell = CellParts(row="bc2gm", column="bert", by="mentions", runs=2, parts=tuple(parts))
-    split = OverlapTable(
-        **values_of(Heading, table),
-        training=("train",),
-        row_labels={"bc2gm": "BC2GM"},
-        column_labels={"bert": "BERT"},
-        cells=(
-            cell,
-            cell.model_copy(update={"by": "years", "parts": (parts[0].model_copy(update=NO_YEAR),)}),
-        ),
-    )
-    put(results / "tables/gu2020/table06.overlap.json", to_json(split))
-    assert not parsed(render(read_report(recipe(), results))).xpath("//*[@id='overlap']")
-    page = parsed(render(read_report(recipe(overlap=["gu2020/table06"]), results)))
-    assert page.xpath("//nav//a[@href='#overlap']")
-    [lines] = page.xpath("//table[.//th[contains(., 'new')]]//tbody")
-    assert " ".join(lines.itertext()).split() == "BERT 40.00 R 33.33 66.67 R 100.00 50.00 R 50.00".split()
-    assert "75% of gold" in page.text_content() and "BERT: 33.3%" in page.text_content()

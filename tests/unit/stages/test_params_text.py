@@ -35,7 +35,7 @@ def recipes_of(made: Graph) -> list[Any]:
         made.pipelines.recipe("scispacy-bc5cdr", "bc2gm"),
         made.records.pipeline_recipe("scispacy-bc5cdr", "bc2gm"),
         made.pages.recipe("chemprot@blurb"),
-        *(getattr(made, name).recipe() for name in ("checklist", "crate", "proof") if name in stages()),
+        *(getattr(made, name).recipe() for name in ("crate", "proof") if name in stages()),
         published_recipe("bc2gm", made.specs.datasets["bc2gm"]),
         *(made.corpora.parse_recipe(shard.source, shard.name) for shard in made.corpora.shards("pubmed-pmc")),
         made.corpora.latest_recipe("pubmed-abstracts"),

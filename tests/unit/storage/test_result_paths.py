@@ -48,9 +48,6 @@ def test_paths_name_their_specs(one: str, two: str, three: str, four: str, numbe
         BELOW.page(one, "html"): [("datasets", one)],
         BELOW.concepts(one): [("datasets", one)],
         BELOW.dataset_floors(one): [("datasets", one)],
-        BELOW.transfer("other", RunKey(one, two, three, four), number): [*run, ("datasets", "other")],
-        BELOW.transfers(one, two, four, "html"): run[:2],
-        BELOW.overlap("gu2020/table06", "csv"): [("tables", "gu2020/table06")],
         BELOW.table("gu2020/table06", "html"): [("tables", "gu2020/table06")],
         BELOW.comparisons("gu2020/table06", "json"): [("tables", "gu2020/table06")],
     }

@@ -118,32 +118,6 @@ def test_a_dataset_without_test_is_predicted_on_its_last_split(specs: Path, tmp_
     assert made.records.pipeline_recipe("llm", "squad-v1").split == "dev"
 
 
-def test_their_scores_are_split_by_what_is_known_from_training(specs: Path, tmp_path: Path) -> None:
-    """Entities and relations of supplied predictions; other tasks have no such parts."""
-    overlap = pytest.importorskip("pubmill.extras.overlap.overlap_stages")
-    files = supply(tmp_path / "llm", "bc2gm.conll", "biosses.json", "chemprot@blurb.jsonl")
-    made = graph(specs, files, overlap=True, models=["llm"])
-    recipe = made.stage(overlap.OverlapStage).recipe(TABLE)
-    assert recipe.cells["llm"] == ("bc2gm", "chemprot@blurb")
-    assert recipe.corpora == {} and recipe.dated == ()
-    read = made.stage(overlap.OverlapStage).run_files(TABLE)
-    for name in ("bc2gm", "chemprot@blurb"):
-        predicted = record(name, 1).replace(".json", ".predictions.jsonl.gz")
-        examples = [f"datasets/{name}/{split}.jsonl.gz" for split in ("train", "test")]
-        assert {made.paths.at(path) for path in (record(name, 1), predicted, *examples)} <= set(read)
-
-
-def test_scores_of_spacy_pipelines_are_split_too(specs: Path, tmp_path: Path) -> None:
-    overlap = pytest.importorskip("pubmill.extras.overlap.overlap_stages")
-    folder = supply(tmp_path / "pipeline", "config.cfg")
-    local = {"scispacy-bc5cdr": str(folder)}
-    table = "tinn2021/table10"
-    changes = {"tables": [table], "models": ["scispacy-bc5cdr"], "local_files": local}
-    split = graph(specs, None, overlap=True, **changes).stage(overlap.OverlapStage)
-    assert {"bc5-chem", "bc5-disease"} <= set(split.recipe(table).cells["scispacy-bc5cdr"])
-    assert any("off-the-shelf/scispacy-bc5cdr/bc5-chem" in path for path in split.run_files(table))
-
-
 def test_a_folder_that_is_not_named_is_a_reason(specs: Path) -> None:
     made = graph(specs, None)
     reason = "needs predictions that you supply (then set local_files: llm)"

@@ -1,1 +1,0 @@
-"""Losses and subwords by date of publication: how a model and its vocabulary age."""

@@ -1,1 +1,0 @@
-"""Scores split by what the scored items share with training."""

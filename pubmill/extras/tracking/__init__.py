@@ -1,1 +1,0 @@
-"""Scored runs in an MLflow tracking server."""

@@ -1,1 +1,0 @@
-"""Scores of a model on other datasets with mentions of the same type."""
