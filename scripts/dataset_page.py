@@ -5,7 +5,7 @@
 
 Inputs, below --results: the dataset's card and the records of its source files. The examples are not
 read, so the page cannot show any text of the dataset. Outputs: OUTPUT.json (for the report), OUTPUT.md,
-OUTPUT.html, and Croissant metadata: OUTPUT.croissant.json.
+OUTPUT.html.
 """
 
 from pathlib import Path
@@ -14,8 +14,7 @@ from typing import Annotated
 from pubmill.errors import run
 from pubmill.recipes.programs import program
 from pubmill.recipes.report import PageRecipe
-from pubmill.report.croissant import DATASET_PAGE_RENDERERS
-from pubmill.report.dataset_pages import make_page
+from pubmill.report.dataset_pages import PAGE_RENDERERS, make_page
 from pubmill.storage.checksums import write_formats
 
 
@@ -24,7 +23,7 @@ def main(
     results: Annotated[Path, "results folder with the card"],
     output: Annotated[Path, "path of the outputs, without extension"],
 ) -> None:
-    write_formats(output, make_page(recipe, results), DATASET_PAGE_RENDERERS)
+    write_formats(output, make_page(recipe, results), PAGE_RENDERERS)
 
 
 if __name__ == "__main__":

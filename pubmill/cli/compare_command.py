@@ -22,17 +22,13 @@ def compare(
 ) -> None:
     """Test whether two models of a table differ, row by row.
 
-    The test uses their stored predictions and resamples documents. Of a prompted model on several engines,
-    the variance between these is printed too.
+    The test uses their stored predictions and resamples documents.
     """
     checkout()
-    from pubmill.planning.terminal_tables import print_markdown, print_text
+    from pubmill.planning.terminal_tables import print_markdown
     from pubmill.report.table_rendering import COMPARISON_RENDERERS
-    from pubmill.specs import load
-    from pubmill.specs.model_specs import engines_of_models
     from pubmill.tables.cells import read_table
     from pubmill.tables.comparisons import comparisons, with_columns
-    from pubmill.tables.engine_comparison import engine_lines
 
     study = study_of_words(study, table, configfile, config)
     merged = studies.configuration([*studies.study_files(study), *(configfile or ())], config)
@@ -42,8 +38,6 @@ def compare(
         raise PubmillError(f"{file} does not exist yet. Make it: {commands.pubmill('run', study, name)}")
     chosen = with_columns(read_table(file), columns)
     print_markdown(COMPARISON_RENDERERS["md"](comparisons(chosen, Path(results.results))))
-    for line in engine_lines(chosen, engines_of_models(load(studies.specs_folder(), merged["scale"]).models)):
-        print_text(line)
 
 
 VERB = Verb("Look", compare)

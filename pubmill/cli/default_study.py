@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from pubmill.cli.studies import configuration, paths, studies_folder, study_files, study_names
+from pubmill.cli.studies import configuration, paths, study_files, study_names
 from pubmill.errors import PubmillError
 from pubmill.messages.installation import root
 from pubmill.messages.progress import report_progress
 from pubmill.messages.wording import unknown
 from pubmill.specs import strict_yaml
-from pubmill.specs.study import DEMO, study_of_scale
-from pubmill.storage.result_paths import Paths, RunKey
+from pubmill.specs.study import DEMO
 
 
 def study_of_words(
@@ -48,34 +47,6 @@ def _tables(study: str) -> list[str]:
     file = [*study_files(study), str(root() / "config.yaml")][0]
     tables = strict_yaml.read(Path(file), file, []).value.get("tables")
     return list(map(str, tables)) if isinstance(tables, list) else []
-
-
-def study_of_sides(study: str | None, sides: Sequence[str], settings: Sequence[str] | None) -> str:
-    """Return the study that is named, or the one whose recipes the two sides of `pubmill diff` need.
-
-    This is a study among the sides, else one of the scale of their runs, else the demo; unless the sides are
-    paths or name a study, the choice is reported.
-    """
-    if study is not None:
-        return study
-    if named := [side for side in sides if side in study_names() or side.endswith(".yaml")]:
-        return named[0]
-    results = Path(configuration([], settings)["results"])
-    scales = {path.relative_to(results).parts[0] for side in sides for path in _runs(results, side)}
-    files = study_of_scale(scales.pop(), studies_folder(), sides[0]) if len(scales) == 1 else []
-    chosen = Path(files[0]).stem if files else DEMO
-    if not all(Path(side).exists() for side in sides):
-        _report(chosen, "a setting and a commit need the recipes of a study")
-    return chosen
-
-
-def _runs(results: Path, side: str) -> list[Path]:
-    """Return folders of the runs that a side names, a path below the results or PROTOCOL/SETTING."""
-    if Path(side).exists():
-        return [Path(side)] if Path(side).is_relative_to(results) else []
-    protocol, _, setting = side.partition("/")
-    at_any_scale = Paths("*").run(RunKey(protocol, "*", "*", setting))
-    return list(results.glob(at_any_scale)) if setting else []
 
 
 def _report(study: str, why: str) -> None:

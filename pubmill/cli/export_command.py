@@ -23,20 +23,17 @@ def export(
     to: Annotated[Path | None, typer.Option("--to", help="folder to write")] = None,
     form: Annotated[
         str | None,
-        typer.Option(
-            "--as", "--form", help="parquet, lm-eval, bigbio, conll, ... in place of the published form"
-        ),
+        typer.Option("--as", "--form", help="parquet, conll, ... in place of the published form"),
     ] = None,
     results: Results = FULL,
 ) -> None:
     """Write a converted dataset in a published or general form.
 
-    `--as` names a general form, or the layout of another program. In its published form, each file is
-    compared with the published bytes.
+    `--as` names a general form. In its published form, each file is compared with the published bytes.
     """
     root = checkout()
     from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
-    from pubmill.inspection.dataset_exports import ELSEWHERE, LAYOUTS, Converted, refuse_gated
+    from pubmill.inspection.dataset_exports import ELSEWHERE, PARQUET, Converted, refuse_gated, write_parquet
     from pubmill.stages.dataset_recipes import GENERAL
 
     target = folder or to
@@ -50,8 +47,8 @@ def export(
         refuse_gated(dataset, specs, form, target)
     made = Converted(dataset, specs, converted_folder(root, results, dataset))
     keep_private([made.folder])
-    if form in LAYOUTS:
-        for path in LAYOUTS[form](made, target):
+    if form == PARQUET:
+        for path in write_parquet(made, target):
             print(path)
     else:
         _write_form(made, target, form)

@@ -125,15 +125,13 @@ def configuration(configfiles: Sequence[str], settings: Sequence[str] | None) ->
     return merged_config(root() / "config.yaml", configfiles, settings or ())
 
 
-def configured_graph(
-    study: str, configfiles: list[str] | None, settings: list[str] | None, every_seed: bool = False
-) -> "Graph":
+def configured_graph(study: str, configfiles: list[str] | None, settings: list[str] | None) -> "Graph":
     """Return the graph of a study with further configuration files and settings."""
     from pubmill.specs.study import check_study
     from pubmill.stages import Graph
 
     files = [*study_files(study), *(configfiles or ())]
-    return Graph(*check_study(configuration(files, settings), specs_folder(), files), every_seed=every_seed)
+    return Graph(*check_study(configuration(files, settings), specs_folder(), files))
 
 
 def table_of_study(name: str, config: dict[str, Any]) -> str:

@@ -18,11 +18,11 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import file_digest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from duckdb import DuckDBPyConnection, connect
+from duckdb import DuckDBPyConnection
 
 from pubmill.corpus.document_versions import add_events, merging
 from pubmill.corpus.shards import read_digest
@@ -67,13 +67,6 @@ WITH seen AS (
 SELECT locked.*, CASE WHEN seen.id IS NULL THEN 'gone' ELSE 'changed' END AS status,
     seen.version AS found_version, seen.date AS found_date
 FROM locked LEFT JOIN seen USING (id) WHERE seen.exact IS NOT true ORDER BY id
-"""
-# Differences of two locks, each kind with its first ids.
-_KINDS = """
-SELECT CASE WHEN a.id IS NULL THEN 'new' WHEN b.id IS NULL THEN 'gone' ELSE 'revised' END AS kind,
-    count(*), list(coalesce(a.id, b.id) ORDER BY coalesce(a.id, b.id))[:5]
-FROM read_parquet(?) AS a FULL JOIN read_parquet(?) AS b ON a.id = b.id
-WHERE (a.version, a.date) IS DISTINCT FROM (b.version, b.date) OR a.id IS NULL OR b.id IS NULL GROUP BY kind
 """
 
 
@@ -215,38 +208,3 @@ def _absent_files(
             counts = [None] * 3 if None in by_file else by_file.get(place, [0] * 3)
             numbers = dict(zip(("documents", "changed", "gone"), counts, strict=True))
             yield {"source": file.source, "file": file.file, "sha256": file.sha256, **numbers}
-
-
-class LockDifferences(NamedTuple):
-    """Two locks' totals by name, differing documents by kind (number, first ids), files in only one lock."""
-
-    totals: dict[str, tuple[object, object]]
-    documents: dict[str, tuple[int, tuple[str, ...]]]
-    first_only: tuple[str, ...]
-    second_only: tuple[str, ...]
-
-    def lines(self) -> Iterator[str]:
-        """Yield the differences as text."""
-        for name, (one, other) in self.totals.items():
-            yield f"{name}: {one} -> {other}"
-        for kind, (number, ids) in self.documents.items():
-            yield f"{number} {kind}: {', '.join(ids)}" + (" ..." if number > len(ids) else "")
-        for which, files in (("first", self.first_only), ("second", self.second_only)):
-            if files:
-                span = files[0] if len(files) == 1 else f"{files[0]} to {files[-1]}"
-                yield f"{len(files)} files of the {which} alone: {span}"
-
-
-def lock_differences(first: Path, second: Path) -> LockDifferences:
-    """Compare two locks: documents by id, version and day of revision, files by SHA-256."""
-    files = [{one.sha256: one.file for one in read_files(path)} for path in (first, second)]
-    totals = [read_totals(path) for path in (first, second)]
-    with connect() as connection:
-        rows = connection.execute(_KINDS, [str(verified(first)), str(verified(second))]).fetchall()
-    by_kind = {kind: (count, tuple(ids)) for kind, count, ids in rows}
-    return LockDifferences(
-        {name: (totals[0].get(name), totals[1].get(name)) for name in (totals[0] | totals[1])},
-        {kind: by_kind[kind] for kind in ("new", "revised", "gone") if kind in by_kind},
-        tuple(name for digest, name in files[0].items() if digest not in files[1]),
-        tuple(name for digest, name in files[1].items() if digest not in files[0]),
-    )

@@ -12,21 +12,14 @@ from typing import Any
 import pyarrow as pa
 import yaml
 
-from pubmill.convert.bigbio import to_bigbio
-from pubmill.convert.lm_eval import task_files, task_table
 from pubmill.errors import PubmillError
 from pubmill.examples.arrow_tables import to_table
 from pubmill.examples.kinds import KINDS, SPLITS, Example, read_examples
-from pubmill.examples.prompts import labels_of, wording_of
 from pubmill.messages import commands
-from pubmill.recipes.report import PageRecipe
-from pubmill.report.croissant import ExampleFile, to_croissant
-from pubmill.report.dataset_pages import ACCESS, Page, SourceLine
+from pubmill.report.dataset_pages import ACCESS
 from pubmill.specs import DatasetSpec, LocalFile, Specs
-from pubmill.specs.model_specs import PLAIN
-from pubmill.stages.dataset_jobs import SPEC_FIELDS
 from pubmill.stages.dataset_recipes import BLURB, dataset_card
-from pubmill.storage.files import sha256, writing
+from pubmill.storage.files import writing
 from pubmill.storage.parquet import parquet_writer
 from pubmill.storage.privacy import PUBLIC
 from pubmill.storage.result_paths import CARD
@@ -56,11 +49,6 @@ class Converted:
     def card(self) -> Card:
         return read_card(self.folder / CARD)
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The labels, or types of mentions, of all splits."""
-        return labels_of(vars(self.card))
-
     def tables(self, table_of: Callable[[list[Example]], pa.Table]) -> dict[str, pa.Table]:
         """Return the tables that a function makes of the examples, by split."""
         kind = KINDS[self.spec.kind]
@@ -69,39 +57,13 @@ class Converted:
 
 
 def write_parquet(made: Converted, folder: Path) -> list[Path]:
-    """Write the examples as Parquet, the card of the Hugging Face hub, and Croissant."""
-    page = _page(made)
+    """Write the examples as Parquet, and the card of the Hugging Face hub."""
     written = _write_tables(folder, made.tables(lambda found: to_table(found, KINDS[made.spec.kind])))
-    named = [(split, path.name, path.name, sha256(path)) for split, path in written.items()]
-    croissant = to_croissant(page, [ExampleFile(*names, "application/x-parquet") for names in named])
-    texts = {"README.md": _readme(made, written), "croissant.json": croissant}
-    return [*written.values(), *_write_texts(folder, texts)]
-
-
-def write_bigbio(made: Converted, folder: Path) -> list[Path]:
-    """Write the examples in their schema of BigBIO as Parquet, and the card of the Hugging Face hub."""
-    spec, labels = made.spec, made.labels
-    tables = made.tables(lambda found: to_bigbio(found, spec.kind, spec.task, labels, spec.negative))
-    written = _write_tables(folder, tables)
     return [*written.values(), *_write_texts(folder, {"README.md": _readme(made, written)})]
 
 
-def write_lm_eval(made: Converted, folder: Path) -> list[Path]:
-    """Write a task of lm-evaluation-harness: prompts and answers as Parquet, YAML, and its scoring."""
-    spec = made.spec
-    template = made.specs.prompts[PLAIN].template(made.name, spec.task)
-    if not isinstance(template, str):
-        raise PubmillError(f"specs/prompts/{PLAIN}.yaml: the prompt of {made.name} is a file of others")
-    labels, wording = made.labels, wording_of(spec, made.labels, template)
-    tables = made.tables(lambda found: task_table(found, spec.kind, wording, labels, spec.negative))
-    texts = task_files(made.name, spec.kind, list(tables), spec.version)
-    return [*_write_tables(folder, tables).values(), *_write_texts(folder, texts)]
-
-
-Writer = Callable[[Converted, Path], list[Path]]
-LAYOUTS: dict[str, Writer] = {"parquet": write_parquet, "lm-eval": write_lm_eval, "bigbio": write_bigbio}
-"""Form -> function that writes it into a folder and returns the files."""
-ELSEWHERE = (*LAYOUTS, BLURB)
+PARQUET = "parquet"
+ELSEWHERE = (PARQUET, BLURB)
 """Forms for other people and programs; a dataset that is not public is written as a recipe in them."""
 
 
@@ -154,20 +116,3 @@ def _write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
         with writing(folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return [folder / name for name in texts]
-
-
-def _page(made: Converted) -> Page:
-    """Return what Croissant describes: the spec, the card, and the files from which it was made."""
-    spec, card, scale = made.spec, made.card, made.specs.scale
-    fields: dict[str, Any] = {name: getattr(spec, name) for name in SPEC_FIELDS}
-    fields |= {"scale": scale.name, "scale_title": scale.title, "made_up": made.is_made_up, "card": CARD}
-    recipe = PageRecipe(**fields, sources=(), published={}, variants=(), versions={})
-    urls = {role: file.url for role, file in spec.sources.items() if not isinstance(file, LocalFile)}
-    sources = tuple(
-        SourceLine(
-            role=role, place=one.file, url=urls.get(role), check="", bytes=one.bytes, sha256=one.sha256,
-            origin="", retrieved="",
-        )
-        for role, one in card.sources.items()
-    )  # fmt: skip
-    return Page(recipe=recipe, card=card, sources=sources)

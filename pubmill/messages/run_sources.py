@@ -22,9 +22,7 @@ VARIABLE = "PUBMILL_RUN_SOURCES"
 NO_SOURCES = ("pubmill.errors", "pubmill.messages", "pubmill.specs", "pubmill.stages")
 """Modules not compared by programs: messages are no output, and a stage reads its recipe, not the specs."""
 READ_AS_FILES = {
-    "pubmill.convert.lm_eval": "convert",
     "pubmill.report.rendering": "report/templates",
-    "pubmill.extras.compute.printed_costs": "extras/compute",
     "pubmill.extras.proof.assembling": "extras/proof/verifier",
     "pubmill.extras.submissions.board.board_pages": "extras/submissions/board/templates",
 }

@@ -8,9 +8,6 @@ from pubmill.recipes.recipe_types import OMIT_DEFAULT, Kind, Precision, StrictRe
 
 _OVERLAP = re.compile(r"[^{}]*(\{\}[^{}]*\{\}[^{}]*)?")
 
-FIRST_SEEDS = 2
-"""Seeds that every model gets before finished runs decide whether it needs more."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Dummies(StrictRecipe):

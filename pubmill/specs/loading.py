@@ -258,8 +258,6 @@ def _cross_faults(made: dict[str, dict[str, Any]], released: bool) -> Iterator[F
             fault = f"{vocab.model} has no released files; name the vocabulary that it is trained with"
             yield "vocabs", name, ("model",), fault
     yield from (("corpora", *fault) for fault in faults_of_corpora(made["corpora"], made["datasets"]))
-    for name, fault in model_specs.faults_of_engines(made["models"]):
-        yield "models", name, ("weights", "engine_of"), fault
     for name, prompts in made["prompts"].items():
         for key in prompts.templates.keys() - made["datasets"].keys() - set(ALL_TASKS):
             fault = f"{key}: neither a dataset nor a task ({', '.join(ALL_TASKS)})"
@@ -298,8 +296,6 @@ def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
             yield "models", name, ("weights", "mapping", dataset), "datasets", dataset, False
         if isinstance(model.weights, model_specs.PromptedWeights):
             yield "models", name, ("weights", "prompt"), "prompts", model.weights.prompt, False
-            if model.weights.engine_of:
-                yield "models", name, ("weights", "engine_of"), "models", model.weights.engine_of, False
         for i, table in enumerate(model.tables):
             yield "models", name, ("tables", i), "tables", table, False
     for name, protocol in made["protocols"].items():

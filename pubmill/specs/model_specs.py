@@ -1,7 +1,6 @@
 """Specs of models (released weights, weights trained here, or both; or a spaCy pipeline), and of prompts."""
 
 import re
-from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
@@ -161,8 +160,6 @@ class PromptedWeights(StatedWeights):
       its answers, and goes on once the budget is larger.
     - `at_once`: requests at the same time.
     - `engine`: what answers, with its quantisation and batching; it is asked again if this changes.
-    - `engine_of`: the prompted model of which this is another engine or quantisation: it is asked in the same
-      way, and `pubmill compare` gives the variance between the two.
     """
 
     kind: Literal["prompted"]
@@ -180,12 +177,6 @@ class PromptedWeights(StatedWeights):
     budget: Budget | None = None
     at_once: Annotated[int, Field(ge=1)] = 8
     engine: Engine | None = None
-    engine_of: Name | None = None
-
-    @property
-    def way(self) -> tuple[object, ...]:
-        """The settings of prompting that all engines of one model must share."""
-        return self.prompt, self.shots, self.temperature, self.length, self.structured, self.mapping
 
 
 Weights = Annotated[
@@ -262,22 +253,3 @@ class ModelSpec(Spec):
             what = "a spaCy pipeline" if isinstance(self.weights, SpacyWeights) else "a supplied prediction"
             raise ValueError(f"{what} is not fine-tuned, so it has no `released` weights; remove them")
         return self
-
-
-def engines_of_models(models: Mapping[str, ModelSpec]) -> dict[str, str]:
-    """Return prompted model -> its `engine_of`, the model of which it is another engine, or else itself."""
-    asked = {name: one.weights for name, one in models.items() if isinstance(one.weights, PromptedWeights)}
-    return {name: weights.engine_of or name for name, weights in asked.items()}
-
-
-def faults_of_engines(models: Mapping[str, ModelSpec]) -> Iterator[tuple[str, str]]:
-    """Report models whose `engine_of` is not prompted, is an engine itself, or differs in `way`."""
-    asked = {name: one.weights for name, one in models.items() if isinstance(one.weights, PromptedWeights)}
-    for name, weights in asked.items():
-        first = weights.engine_of
-        if first not in models:
-            continue
-        if first not in asked or asked[first].engine_of:
-            yield name, f"{first} is not a model that is asked, or is an engine of another itself"
-        elif asked[first].way != weights.way:
-            yield name, f"{first} has another prompt, shots, temperature, length, structured or mapping"

@@ -145,14 +145,11 @@ class Final(Strict):
     `split`: the scored split; dev where a dataset has no test.
 
     - `aggregate`: how the scores of the seeds become one.
-    - `adaptive`: whether to run, after the first two seeds, only those of `seeds` that may still decide which
-      of two models of a row of the study's tables is better. Rows with one model and folds get all.
     """
 
     seeds: dict[str, Annotated[int, Field(ge=1)]]
     aggregate: Aggregate
     split: Literal["test"]
-    adaptive: bool = False
 
 
 def _check_default(rule: EquivalenceRule) -> EquivalenceRule:

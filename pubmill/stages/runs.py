@@ -1,20 +1,16 @@
 """Trials, runs and their scoring, and the numbers of seeds that a study decides as runs finish."""
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
-from pubmill.recipes.finetuning import FIRST_SEEDS, ChoiceRecipe, FinetuningRecipe
+from pubmill.recipes.finetuning import ChoiceRecipe, FinetuningRecipe
 from pubmill.recipes.recipe_types import PartialRecipe
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.specs import ProtocolSpec
-from pubmill.specs.study import Study
 from pubmill.stages.run_stages import Finetune, scoring_versions
 from pubmill.stages.stage import GraphPart, remembered
-from pubmill.storage.files import read_json, write_json
-from pubmill.storage.result_paths import TRAINING, ChoiceKey, Paths, RunKey
+from pubmill.storage.result_paths import TRAINING, ChoiceKey, RunKey
 
 
 class Runs(GraphPart):
@@ -173,15 +169,9 @@ class Runs(GraphPart):
         return [text for path in self.kept(run, seed) for text in ("--kept", path)]
 
     def seeds(self, run: RunKey) -> tuple[int, ...]:
-        """Return the seeds of the final runs of a model on a dataset that the study makes now."""
+        """Return the seeds of the final runs of a model on a dataset."""
         data = self._specs.datasets[run.dataset]
-        seeds = self.protocol(run.protocol).seeds(data, run.model, run.setting)
-        return self.graph.seed_counts.take(seeds, run) if self.adaptive(run.protocol, run.dataset) else seeds
-
-    def adaptive(self, protocol: str, dataset: str) -> bool:
-        """Return whether the number of a model's runs on a dataset is decided as they finish."""
-        spec = self.protocol(protocol)
-        return spec.final.adaptive and spec.fold_of(dataset) is None
+        return self.protocol(run.protocol).seeds(data, run.model, run.setting)
 
     def parts(self, protocol: str, dataset: str) -> list[str]:
         """Return the datasets behind a row of a table: folds that are reported together, or the dataset
@@ -202,42 +192,3 @@ class Runs(GraphPart):
             negative=data.negative,
             versions={"finetune": Finetune.version, **scoring_versions(data)},
         )
-
-
-class SeedCounts:
-    """Number of seeds of each adaptive run. A run without a number gets the first `FIRST_SEEDS` seeds. The
-    numbers are decided and written to a file when Snakemake starts, so that all its jobs see the same graph.
-    `every`: use all seeds of the protocols, to plan which of them to make."""
-
-    def __init__(self, study: Study, paths: Paths, every: bool) -> None:
-        self._file = Path(paths.seeds(study.study))
-        self._every = every
-        self._counts: dict[str, int] | None = None
-
-    def take(self, seeds: tuple[int, ...], run: RunKey) -> tuple[int, ...]:
-        """Return those of a run's seeds that are made now."""
-        return seeds if self._every else seeds[: self._known().get("/".join(run), FIRST_SEEDS)]
-
-    def decide(self, counts: Mapping[RunKey, int]) -> None:
-        """Replace the numbers of seeds."""
-        self._counts = {"/".join(run): count for run, count in sorted(counts.items())}
-
-    def keep(self) -> None:
-        """Write the decided numbers for the jobs of this run of Snakemake; nothing if none were decided."""
-        if self._counts is not None:
-            write_json(self._file, self._counts)
-
-    def _known(self) -> dict[str, int]:
-        if self._counts is None:
-            self._counts = _checked(read_json(self._file), self._file) if self._file.exists() else {}
-        return self._counts
-
-
-def _checked(counts: Any, file: Path) -> dict[str, int]:
-    """Return the content of the file; a `PubmillError` if it can't be what `keep` wrote."""
-    if isinstance(counts, dict) and all(type(count) is int and count >= 1 for count in counts.values()):
-        return counts
-    raise PubmillError(
-        f"{file}: expected the number of seeds of each run, at least 1; remove the file, and "
-        "start Snakemake again, which decides the numbers by the finished runs"
-    )

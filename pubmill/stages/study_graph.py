@@ -21,7 +21,7 @@ from pubmill.stages.pipelines import Pipelines
 from pubmill.stages.pretrainings import Pretrainings
 from pubmill.stages.record_status import Cells, RecordDigests, Records
 from pubmill.stages.report_jobs import Publication, ReportStage
-from pubmill.stages.runs import Runs, SeedCounts
+from pubmill.stages.runs import Runs
 from pubmill.stages.selection_jobs import SelectionJobs
 from pubmill.stages.source_jobs import Sources
 from pubmill.stages.stage import GraphPart, Stage
@@ -117,10 +117,10 @@ def part(kind: type[Of]) -> cached_property[Of]:
 
 class Graph:
     """The artefacts of one study: the path, inputs and recipe of each. Its parts, and the stages by the names
-    of their rules, are constructed when they are first used. `every_seed`: with all seeds of adaptive
-    protocols, to plan which of them to make. `gpus`: the GPUs by whose speed jobs request time."""
+    of their rules, are constructed when they are first used. `gpus`: the GPUs by whose speed jobs request
+    time."""
 
-    def __init__(self, study: Study, specs: Specs, every_seed: bool = False, gpus: Gpus = NO_GPUS) -> None:
+    def __init__(self, study: Study, specs: Specs, gpus: Gpus = NO_GPUS) -> None:
         self.study = study
         self.specs = specs
         self.gpus = gpus
@@ -128,7 +128,6 @@ class Graph:
         self.results = self.paths.results
         self.folders = UserFolders(study)
         self.digests = Digests(Path(self.results) / ".digests.jsonl")
-        self.seed_counts = SeedCounts(study, self.paths, every_seed)
 
     sources = part(Sources)
     requests = part(Requests)

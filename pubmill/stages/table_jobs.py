@@ -46,16 +46,9 @@ class Tables(GraphPart):
     def _references(self) -> TableReferences:
         return TableReferences(self.graph)
 
-    def records(self, table: str) -> dict[str, dict[str, list[str]]]:
-        """Return the records a table is built from: column -> row -> paths below the results folder. They are
-        listed once, unless finished runs decide how many there are."""
-        return self._list_records(table) if self.is_adaptive(table) else self._records(table)
-
     @remembered
-    def _records(self, table: str) -> dict[str, dict[str, list[str]]]:
-        return self._list_records(table)
-
-    def _list_records(self, table: str) -> dict[str, dict[str, list[str]]]:
+    def records(self, table: str) -> dict[str, dict[str, list[str]]]:
+        """Return the records a table is built from: column -> row -> paths below the results folder."""
         models = self.graph.table_models
         made: dict[str, dict[str, list[str]]] = {
             column.name: {} for column in models.columns(table) if models.is_run(column.model)
@@ -73,16 +66,6 @@ class Tables(GraphPart):
                 is_run = models.is_run(spec.model_of(column, row)) and spec.dataset_of(column, row) in scored
                 if is_run and (paths := self.graph.cells.records(spec, column, row)):
                     yield column, row, paths
-
-    def is_adaptive(self, table: str) -> bool:
-        """Return whether finished runs decide how many runs the table needs."""
-        spec, models = self._specs.tables[table], self.graph.table_models
-        return any(
-            self.graph.runs.adaptive(spec.protocol_of(column, row), spec.dataset_of(column, row))
-            for column in models.columns(table)
-            for row in spec.rows
-            if models.is_run(spec.model_of(column, row))
-        )
 
     @remembered
     def found(self, table: str) -> Found:

@@ -33,7 +33,6 @@ MODEL_FILES = (CONFIG, WEIGHTS, *TOKENIZER_FILES, "README.md")
 DATASET_FILES = ("train.jsonl.gz", "dev.jsonl.gz", "test.jsonl.gz", CARD)
 TABLE_FORMATS = ("json", "csv", "md", "tex", "html")
 PAGE_FORMATS = ("json", "md", "html")
-DATASET_PAGE_FORMATS = (*PAGE_FORMATS, "croissant.json")
 
 Number = int | str
 """A number, or the wildcard for one."""
@@ -281,7 +280,7 @@ class Paths:
         return _with_suffix(self.at(f"pages/datasets/{dataset}"), form)
 
     def page_files(self, dataset: str) -> list[str]:
-        return [self.page(dataset, form) for form in DATASET_PAGE_FORMATS]
+        return [self.page(dataset, form) for form in PAGE_FORMATS]
 
     def contradictions(self, form: str = "") -> str:
         return _with_suffix(self.at("pages/contradictions"), form)
@@ -297,10 +296,6 @@ class Paths:
 
     def report(self, study: str, form: str = "") -> str:
         return _with_suffix(self.at(f"reports/{study}"), form)
-
-    def seeds(self, study: str) -> str:
-        """Return the file with the number of seeds of runs whose protocol decides it as runs finish."""
-        return self.at(f"seeds/{study}.json")
 
     def crate(self, study: str) -> str:
         return f"{self.report(study)}.crate"

@@ -22,8 +22,6 @@ from pubmill.specs import Specs
 from pubmill.specs.study import Study, check_files, check_study, without_demo
 from pubmill.stages import Graph
 from pubmill.stages.gpus import read_gpus
-from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import RunKey
 from pubmill.workflow.bundles import bundle
 from pubmill.workflow.requested_targets import check_requested
 from pubmill.workflow.rule_syntax import shell_prefix
@@ -74,8 +72,6 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     study, specs = check_study(_study_settings(workflow, config, root), root / "specs", workflow.configfiles)
     gpus = read_gpus(root / "specs", root / "benchmarks/pretraining.json")
     graph = Graph(study, specs, gpus=gpus)
-    if workflow.is_main_process:
-        decide_seeds(graph)
     left_out: list[str] = []
 
     def check_graph() -> None:
@@ -121,8 +117,6 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     @plainly
     def end_run() -> None:
         forks.close()
-        if left := runs_left(graph):
-            print(f"{left} more runs may decide which models are better; the same command makes them")
         if failed := failed_cells(graph):
             if display:
                 display.failed_cells = failed
@@ -194,40 +188,3 @@ def failed_cells(graph: Graph) -> list[str]:
         for row, column, cell in table.read()
         if any(seed.failed not in (None, NO_RECORD) for seed in cell.seeds)
     ]
-
-
-def decide_seeds(graph: Graph) -> None:
-    """Decide how many seeds of each run the study makes now; nothing if no protocol of it is adaptive."""
-    if tables := _adaptive_tables(graph):
-        graph.seed_counts.decide(_counts(graph, tables))
-
-
-def runs_left(graph: Graph) -> int:
-    """Return how many runs the next start of Snakemake would add, by the runs finished since this one's."""
-    tables = _adaptive_tables(graph)
-    counts = _counts(graph, tables) if tables else {}
-    return sum(max(0, count - len(graph.runs.seeds(run))) for run, count in counts.items())
-
-
-def _adaptive_tables(graph: Graph) -> list[str]:
-    return [table for table in graph.requests.result_tables() if graph.tables.is_adaptive(table)]
-
-
-def _counts(graph: Graph, tables: list[str]) -> dict[RunKey, int]:
-    """Return the number of seeds of each run of the study whose protocol is adaptive. If several tables share
-    a run, the number is the largest that one of them needs."""
-    # Imported here because only such studies need numpy before the first job.
-    from pubmill.tables.seed_plan import seed_counts
-
-    planned = Graph(graph.study, graph.specs, every_seed=True)
-    counts: dict[RunKey, int] = {}
-    for table in tables:
-        needed = seed_counts(planned.tables.recipe(table), Path(planned.results), planned.records.is_current)
-        cells = planned.tables.records(table).values()
-        made = {run_of(path).run for rows in cells for paths in rows.values() for path in paths[:1]}
-        counts |= {
-            run: max(count, counts.get(run, 0))
-            for run, count in needed.items()
-            if run in made and graph.runs.adaptive(run.protocol, run.dataset)
-        }
-    return counts

@@ -37,7 +37,6 @@ def begin(workflow: Any, graph: Graph, sources: Mapping[str, Mapping[str, str]])
     wanted = required_files((job for job in jobs_in(workflow.dag) if job.to_do), graph)
     if missing := out_of_reach(wanted, graph.study.mirror):
         raise PubmillError("\n".join(["files cannot be reached:", *missing, _fetch_advice(workflow)]))
-    graph.seed_counts.keep()
     _write_long_recipes(workflow)
     file = Path(graph.results).resolve() / ".run-sources.json"
     write_json(file, sources)

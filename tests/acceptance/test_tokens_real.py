@@ -11,13 +11,10 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
-from pubmill.metrics.training_overlap import KnownConcepts, KnownMentions, entity_parts, total
 
-from pubmill.convert.concepts import concepts_of, read_documents
 from pubmill.convert.dataset import convert
 from pubmill.convert.ebm_nlp import FOLDERS, LAYERS
 from pubmill.convert.exports import publish
-from pubmill.examples.concept_files import all_identifiers
 from pubmill.examples.kinds import TokensExample, read_examples
 from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.storage.files import sha256
@@ -213,55 +210,5 @@ def test_the_pinned_hashes_of_ebm_pico_are_the_known_files(shared: Path) -> None
         assert sha256(shared / f"oracles/ebm-pico/{split}.tsv") == files[split].sha256
 
 
-@pytest.mark.parametrize(
-    ("name", "verbatim", "other_case", "gold"),
-    [
-        ("bc5-chem", 3109, 172, 5385),
-        ("bc5-disease", 2720, 84, 4424),
-        ("ncbi-disease", 591, 7, 960),
-        ("bc2gm", 2397, 164, 6325),
-        ("linnaeus", 971, 8, 1433),
-    ],
-)
-def test_test_mentions_that_are_known_from_training(
-    name: str, verbatim: int, other_case: int, gold: int, converted: Converted
-) -> None:
-    """But for case: 61, 63, 62, 40 and 68 %."""
-    train, test = (examples_of(converted(name), split, TokensExample) for split in ("train", "test"))
-    parts = entity_parts(KnownMentions(train), test, [example.labels for example in test])
-    assert (parts["verbatim"].gold, parts["other case"].gold) == (verbatim, other_case)
-    assert total(parts.values()) == (gold, gold, gold)
 
 
-@pytest.mark.parametrize(
-    ("name", "sentences", "identified", "parts"),
-    [
-        ("bc5-chem", 13938, 15803, (503, 1551, 35)),
-        ("bc5-disease", 13938, 12739, (907, 634, 61)),
-        ("ncbi-disease", 7287, 6880, (194, 165, 0)),
-        ("linnaeus", 23136, 2840, (20, 402, 32)),
-        ("species-800", 8184, 3677, (100, 394, 1)),
-    ],
-)
-def test_documents_and_identifiers_of_sentences(
-    name: str,
-    sentences: int,
-    identified: int,
-    parts: tuple[int, int, int],
-    converted: Converted,
-    shared: Path,
-) -> None:
-    """Sentences with a document, mentions with an identifier, and new test mentions by concept."""
-    concepts = spec_of(name).concepts
-    assert concepts is not None
-    copies = [shared / "mirror" / file.url.removeprefix("https://") for file in concepts.files]
-    assert [sha256(copy) for copy in copies] == [file.sha256 for file in concepts.files]
-    examples = {split: examples_of(converted(name), split, TokensExample) for split in SPLITS}
-    found = concepts_of(examples, [one for copy in copies for one in read_documents(copy)])
-    assert sum(map(len, found.values())) == sentences
-    assert sum(len(one.identifiers) for split in found.values() for one in split.values()) == identified
-    test = examples["test"]
-    scored = [found["test"][one.id].identifiers if one.id in found["test"] else {} for one in test]
-    known = KnownConcepts(all_identifiers(found["train"].values()), scored)
-    counts = entity_parts(KnownMentions(examples["train"]), test, [one.labels for one in test], known)
-    assert tuple(counts[part].gold for part in ("new name", "new concept", "no identifier")) == parts

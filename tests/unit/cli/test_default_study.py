@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.cli.default_study import study_of_sides, study_of_words
+from pubmill.cli.default_study import study_of_words
 from pubmill.cli.studies import table_of_study
 from pubmill.errors import PubmillError
 
@@ -49,26 +49,6 @@ def test_a_table_of_several_papers_or_none_is_refused(checkout: Path) -> None:
     assert meant("table10") == "tinn2021"
     with pytest.raises(PubmillError, match=r"there is no table 'tabel06'; the nearest: .* with --study"):
         meant("tabel06")
-
-
-@pytest.mark.parametrize(
-    ("sides", "study"),
-    [
-        (("HEAD~1", "HEAD"), "demo"),
-        (("gu2020", "HEAD"), "gu2020"),
-        (("HEAD", "mine.yaml"), "mine.yaml"),
-        (("tinn2021/optimal", "tinn2021/standard"), "brief"),
-        (("results/brief/runs", "HEAD"), "brief"),
-    ],
-)
-def test_sides_of_a_difference_decide_the_study(
-    checkout: Path, capsys: pytest.CaptureFixture[str], sides: tuple[str, str], study: str
-) -> None:
-    (checkout / "results/brief/runs/tinn2021/bert/bc2gm/optimal").mkdir(parents=True)
-    assert study_of_sides(None, sides, None) == study
-    assert study_of_sides("small", sides, None) == "small"
-    reported = f"study {study} is meant (a setting and a commit need the recipes of a study)"
-    assert (reported in capsys.readouterr().err) == (study in ("demo", "brief"))
 
 
 def test_a_table_of_another_study_is_not_called_unknown() -> None:

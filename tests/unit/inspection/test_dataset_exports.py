@@ -1,20 +1,13 @@
 """`pubmill export --as`: folders that other programs read, and recipes of what is not public."""
 
-import json
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import yaml
 
 from pubmill.convert.dataset import convert
-from pubmill.errors import PubmillError
-from pubmill.inspection.dataset_exports import write_lm_eval
 from pubmill.specs import Specs
-from pubmill.specs.model_specs import PLAIN
 from pubmill.stages.dataset_recipes import conversion_recipe
-from pubmill.storage.files import sha256
 from tests.unit.programs import Ended, make_checkout, run_verb
 
 SENTENCE = "pain\tB\nor\tO\nnone\tO\n\n"
@@ -39,37 +32,23 @@ def export(checkout: Path, *words: object) -> Ended:
     return run_verb("export", *words, checkout=checkout)
 
 
-def test_parquet_is_read_by_datasets_and_described_by_croissant(checkout: Path) -> None:
+def test_parquet_is_read_by_datasets(checkout: Path) -> None:
     datasets = pytest.importorskip("datasets")
     folder = checkout / "out"
     ended = export(checkout, "bc2gm", "--to", folder, "--as", "parquet")
-    names = ["train.parquet", "dev.parquet", "test.parquet", "README.md", "croissant.json"]
+    names = ["train.parquet", "dev.parquet", "test.parquet", "README.md"]
     assert ended.stdout.split() == [str(folder / name) for name in names]
     read = datasets.load_dataset(str(folder), cache_dir=str(checkout / "cache"))
     assert {name: len(split) for name, split in read.items()} == {"train": 1, "validation": 2, "test": 3}
     assert read["test"][2]["id"] == "test-000003" and read["test"][2]["labels"] == ["B", "O", "O"]
-    described = json.loads((folder / "croissant.json").read_text())
-    files = {one["contentUrl"]: one["sha256"] for one in described["distribution"] if one["@id"] in names}
-    assert files == {name: sha256(folder / name) for name in names[:3]}
     again = checkout / "again"
     export(checkout, "bc2gm", again, "--form", "parquet")
     assert all((again / name).read_bytes() == (folder / name).read_bytes() for name in names)
 
 
-def test_a_task_and_a_knowledge_base_are_written(checkout: Path) -> None:
-    datasets = pytest.importorskip("datasets")
-    task = export(checkout, "bc2gm", "--to", checkout / "task", "--as", "lm-eval").stdout.split()
-    assert {Path(path).suffix for path in task} == {".parquet", ".yaml", ".py"}
-    read = datasets.Dataset.from_parquet(task[0], cache_dir=str(checkout / "cache"))
-    assert read[0]["target"] == "pain" and read[0]["prompt"].endswith("pain or none\n\nMentions:")
-    export(checkout, "bc2gm", "--to", checkout / "kb", "--as", "bigbio")
-    known = datasets.load_dataset(str(checkout / "kb"), cache_dir=str(checkout / "cache"))["train"]
-    assert known[0]["entities"][0]["text"] == ["pain"] and known[0]["events"] == []
-
-
 @pytest.mark.parametrize(
     ("name", "form"),
-    [("mednli", "parquet"), ("mednli", "bigbio"), ("bioasq-yesno", "lm-eval"), ("bioasq-yesno", "blurb")],
+    [("mednli", "parquet"), ("bioasq-yesno", "parquet"), ("bioasq-yesno", "blurb")],
 )
 def test_of_a_dataset_that_is_not_public_only_a_recipe_is_written(
     checkout: Path, form: str, name: str
@@ -102,13 +81,12 @@ def test_what_cannot_be_written_is_refused(checkout: Path, words: list[str], mes
     assert not (checkout / "out").exists()
 
 
-@pytest.mark.parametrize("form", ["parquet", "lm-eval", "bigbio"])
-def test_of_damaged_results_nothing_is_written(checkout: Path, form: str) -> None:
+def test_of_damaged_results_nothing_is_written(checkout: Path) -> None:
     made, folder = checkout / "results/full/datasets/bc2gm", checkout / "out"
     (made / "test.jsonl.gz").write_bytes((made / "test.jsonl.gz").read_bytes()[:-9])
-    assert "test.jsonl.gz: broken" in export(checkout, "bc2gm", "--to", folder, "--as", form).stderr
+    assert "test.jsonl.gz: broken" in export(checkout, "bc2gm", "--to", folder, "--as", "parquet").stderr
     (made / "card.json").write_text('{"counts": 1}')
-    assert "card.json is not a Card" in export(checkout, "bc2gm", "--to", folder, "--as", form).stderr
+    assert "card.json is not a Card" in export(checkout, "bc2gm", "--to", folder, "--as", "parquet").stderr
     assert not folder.exists()
 
 
@@ -116,14 +94,3 @@ def test_blurb_s_form_is_that_of_its_spec(checkout: Path) -> None:
     ended = export(checkout, "bc2gm", "--to", checkout / "out", "--as", "blurb")
     assert (checkout / "out/train.tsv").read_text() == SENTENCE
     assert "(published bytes not known)" in ended.stdout
-
-
-def test_a_prompt_that_is_a_file_of_others_makes_no_task(tmp_path: Path) -> None:
-    prompt = SimpleNamespace(template=lambda dataset, task: SimpleNamespace(url="https://example.org"))
-    made: Any = SimpleNamespace(
-        name="bc2gm", spec=SimpleNamespace(task="ner"), labels=[],
-        specs=SimpleNamespace(prompts={PLAIN: prompt}),
-    )  # fmt: skip
-    with pytest.raises(PubmillError, match="plain.yaml: the prompt of bc2gm is a file of others"):
-        write_lm_eval(made, tmp_path / "out")
-    assert not (tmp_path / "out").exists()

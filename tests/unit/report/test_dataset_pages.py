@@ -16,7 +16,7 @@ from pubmill.recipes.writing import as_json
 from pubmill.report.dataset_pages import PAGE_RENDERERS, Page, make_page
 from pubmill.specs.study import check_study
 from pubmill.stages import checked_graph
-from pubmill.storage.result_paths import DATASET_PAGE_FORMATS
+from pubmill.storage.result_paths import PAGE_FORMATS
 from pubmill.tables.cells import read_as
 from tests.pages import parsed
 from tests.unit.report import toy_cards as made_up
@@ -187,7 +187,7 @@ def test_the_program_reads_no_examples(tmp_path: Path, root: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert {path.name for path in (tmp_path / "pages").iterdir()} == {
-        f"drugs@blurb.{form}" for form in (*DATASET_PAGE_FORMATS, "sha256")
+        f"drugs@blurb.{form}" for form in (*PAGE_FORMATS, "sha256")
     }
     assert not any("CANARY" in path.read_text() for path in (tmp_path / "pages").iterdir())
 

@@ -9,13 +9,13 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import write_record
-from pubmill.report.croissant import DATASET_PAGE_RENDERERS
+from pubmill.report.dataset_pages import PAGE_RENDERERS
 from pubmill.report.rendering import to_json
 from pubmill.report.study_report import read_report
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph, checked_graph
-from pubmill.storage.result_paths import DATASET_PAGE_FORMATS
+from pubmill.storage.result_paths import PAGE_FORMATS
 from tests import full_report
 from tests.conftest import ROOT
 from tests.pages import parsed
@@ -100,7 +100,7 @@ def test_the_inputs_are_what_is_read(tmp_path: Path) -> None:
 
 
 def test_the_program_of_dataset_pages_writes_the_files_that_its_rule_names() -> None:
-    assert tuple(DATASET_PAGE_RENDERERS) == DATASET_PAGE_FORMATS
+    assert tuple(PAGE_RENDERERS) == PAGE_FORMATS
 
 
 def test_a_study_of_facts_alone_waits_for_no_contradictions(tmp_path: Path) -> None:

@@ -119,7 +119,6 @@ def test_a_model_is_asked_with_no_example_and_once_unless_its_spec_says_otherwis
     made = prompted()
     assert (made.shots, made.seeds, made.temperature, made.length, made.at_once) == (0, [1], 0.0, 512, 8)
     assert not made.structured and not made.logprobs and (made.price, made.budget) == (None, None)
-    assert prompted(length=1, at_once=1, shots=0, temperature=0).way == (*made.way[:3], 1, *made.way[4:])
 
 
 @pytest.mark.parametrize(

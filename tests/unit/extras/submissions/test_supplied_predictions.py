@@ -7,8 +7,7 @@ import pytest
 import yaml
 
 from pubmill.errors import PubmillError
-from pubmill.specs import load
-from pubmill.specs.model_specs import ModelSpec, engines_of_models
+from pubmill.specs.model_specs import ModelSpec
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
 from pubmill.storage.result_paths import RunKey
@@ -170,26 +169,3 @@ ASKED: dict[str, Any] = {
     "kind": "prompted", "server": "http://localhost:1/v1", "model": "x", "datasets": ["bc2gm"],
     "system": {**SYSTEM, "local": True},
 }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({}, None),
-        ({"shots": 2}, "has another prompt, shots"),
-        ({"engine_of": "no-pretraining"}, "not a model that is asked"),
-        ({"engine_of": "other"}, "is an engine of another itself"),
-        ({"engine_of": "lllm"}, "there is no specs/models/lllm.yaml; the nearest: llm"),
-    ],
-)
-def test_an_engine_is_one_of_a_model_that_is_asked_in_the_same_way(
-    specs: Path, changes: dict[str, Any], message: str | None
-) -> None:
-    weights = {**ASKED, "server": "http://localhost:2/v1", "engine_of": "llm", **changes}
-    (specs / "models/llm.yaml").write_text(yaml.safe_dump({**SPEC, "weights": ASKED}))
-    (specs / "models/other.yaml").write_text(yaml.safe_dump({**SPEC, "name": "other", "weights": weights}))
-    if message is None:
-        assert engines_of_models(load(specs, "demo").models) == {"llm": "llm", "other": "llm"}
-        return
-    with pytest.raises(PubmillError, match="other.yaml:[0-9]+: .*" + message):
-        load(specs, "demo")
