@@ -208,7 +208,3 @@ def test_the_pinned_hashes_of_ebm_pico_are_the_known_files(shared: Path) -> None
     files = published_of("ebm-pico").files
     for split in ("dev", "test"):
         assert sha256(shared / f"oracles/ebm-pico/{split}.tsv") == files[split].sha256
-
-
-
-
