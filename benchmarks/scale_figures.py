@@ -2,17 +2,16 @@
 
     .venv/bin/python benchmarks/scale_figures.py
 
-- `update-CITATIONS.json`, `year.json`: written by updates.py `--output`.
 - `passes.json`: name -> [documents, processor seconds] as printed by scale.py.
 
-Writes docs/images/scale-update.svg, scale-year.svg and scale-passes.svg; straight lines are least squares.
+Writes docs/images/scale-passes.svg; straight lines are least squares.
 """
 
 import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean, linear_regression
+from statistics import linear_regression
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -62,42 +61,9 @@ def total(cost: Mapping[str, Any], name: str) -> float:
     return float(sum(cost[name].values()))
 
 
-def update_shares() -> dict[str, Points]:
-    """Return the share of the build that a day costs, by the citations of a file."""
-    found = sorted((json.loads(path.read_text()) for path in FOLDER.glob("update-*.json")), key=_citations)
-    return {
-        label: [
-            (_citations(one), fmean(total(day, name) for day in one["day"]) / total(one["build"], name))
-            for one in found
-        ]
-        for label, name in (("CPU-s", "cpu"), ("bytes", "written"))
-    }
-
-
-def _citations(one: Mapping[str, Any]) -> float:
-    return float(one["citations"])
-
-
 def main() -> None:
-    year = json.loads((FOLDER / "year.json").read_text())
     passes = json.loads((FOLDER / "passes.json").read_text())
-    shares = update_shares()
-    days = [(number, total(day, "cpu")) for number, day in enumerate(year["day"], 1)]
     figures = {
-        "update": chart(
-            "Share of the build that one daily file costs, by the size of the files",
-            "citations in each of 40 files",
-            "cost of one daily file, as a share of the build",
-            {**shares, "goal": [(one, 0.05) for one, _ in shares["CPU-s"]]},
-            fitted=False,
-        ),
-        "year": chart(
-            "Processor seconds of each day of a simulated year",
-            "day",
-            "CPU-s",
-            {"": days},
-            fitted=True,
-        ),
         "passes": chart(
             "Processor seconds of the passes over the whole corpus",
             "million documents",

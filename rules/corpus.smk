@@ -86,8 +86,7 @@ rule latest_versions:
     input:
         unpack(graph.latest_versions.inputs_of),
     output:
-        latest=graph.paths.corpus("{corpus}", "latest.parquet"),
-        blocks=graph.paths.blocks("{corpus}", "latest"),
+        graph.paths.corpus("{corpus}", "latest.parquet"),
     log:
         graph.paths.log(graph.paths.corpus("{corpus}", "latest")),
     wildcard_constraints:
@@ -103,8 +102,8 @@ rule latest_versions:
     message:
         graph.latest_versions.label
     shell:
-        "python {params.scripts:q}/latest_versions.py --parsed {params.parsed:q} --output {output.latest:q}"
-        " --blocks {output.blocks:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/latest_versions.py --parsed {params.parsed:q} --output {output:q}"
+        " --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule select_documents:
@@ -127,7 +126,7 @@ rule select_documents:
         **PLACES,
         **graph.select_documents.params,
         index=lambda w: int(w.part),
-        more=lambda w: as_arguments(graph.selection.inputs(w.corpus, w.part)),
+        more=lambda w: as_arguments(graph.selection.inputs(w.corpus)),
     message:
         graph.select_documents.label
     shell:

@@ -31,7 +31,6 @@ rule locked_versions:
         unpack(graph.locked_versions.inputs_of),
     output:
         latest=graph.paths.corpus("{corpus}", "latest.parquet"),
-        blocks=graph.paths.blocks("{corpus}", "latest"),
         report=graph.paths.corpus("{corpus}", "lock.json"),
         differences=graph.paths.corpus("{corpus}", "lock-differences.parquet"),
     log:
@@ -50,7 +49,7 @@ rule locked_versions:
         graph.locked_versions.label
     shell:
         "python {params.scripts:q}/latest_versions.py --parsed {params.parsed:q} --output {output.latest:q}"
-        " --blocks {output.blocks:q} --recipe {params.recipe:q} --lock {input.lock:q}"
+        " --recipe {params.recipe:q} --lock {input.lock:q}"
         " --report {output.report:q} --differences {output.differences:q} > {log:q} 2>&1"
 
 

@@ -1,31 +1,6 @@
 """Search a whole corpus for copies of documents and for texts of datasets."""
 
 
-rule divide_by_part:
-    input:
-        unpack(graph.divide_by_part.inputs_of),
-    output:
-        [graph.paths.divided("{corpus}", "{table}", f"{{block}}{part:02}") for part in range(100)],
-    log:
-        graph.paths.log(graph.paths.divided("{corpus}", "{table}", "{block}00", "")),
-    wildcard_constraints:
-        table="latest|duplicates",
-        block=r"\d{2}",
-    conda:
-        "../envs/data.yaml"
-    resources:
-        **graph.divide_by_part.resources,
-    params:
-        **PLACES,
-        **graph.divide_by_part.params,
-        first=lambda w: 100 * int(w.block),
-    message:
-        graph.divide_by_part.label
-    shell:
-        "python {params.scripts:q}/divide_by_part.py --table {input.table:q} --first {params.first:q}"
-        " --outputs {output:q} > {log:q} 2>&1"
-
-
 rule fingerprint:
     input:
         unpack(graph.fingerprint.inputs_of),
@@ -58,8 +33,7 @@ rule find_duplicates:
     input:
         unpack(graph.find_duplicates.inputs_of),
     output:
-        duplicates=graph.paths.corpus("{corpus}", "duplicates.parquet"),
-        blocks=graph.paths.blocks("{corpus}", "duplicates"),
+        graph.paths.corpus("{corpus}", "duplicates.parquet"),
     log:
         graph.paths.log(graph.paths.corpus("{corpus}", "duplicates")),
     conda:
@@ -75,7 +49,7 @@ rule find_duplicates:
         graph.find_duplicates.label
     shell:
         "python {params.scripts:q}/find_duplicates.py --fingerprints {params.folder:q}"
-        " --parts {params.parts:q} --output {output.duplicates:q} --blocks {output.blocks:q}"
+        " --parts {params.parts:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"
 
 

@@ -5,14 +5,12 @@
 
 Input: the fingerprints of all parts (part-0000.parquet ...).
 Output: for each copy, its shard, position, reason, and the id of the document that is kept instead.
-With --blocks, the rows of each 100 parts are written to a file, too.
 """
 
 from pathlib import Path
 from typing import Annotated
 
 from pubmill.corpus.duplicates import write_duplicates
-from pubmill.corpus.part_tables import PARTS_OF_BLOCK, divide_by_part
 from pubmill.errors import run
 from pubmill.recipes.corpora import DuplicatesRecipe
 from pubmill.recipes.programs import program
@@ -24,10 +22,8 @@ def main(
     parts: Annotated[int, "number of parts"],
     output: Annotated[Path, "duplicates.parquet to write"],
     recipe: DuplicatesRecipe,
-    blocks: Annotated[list[Path] | None, "files to write, each with the rows of 100 parts"] = None,
 ) -> None:
     write_duplicates(output, part_files(fingerprints, parts), recipe.similarity)
-    divide_by_part(output, 0, blocks or [], PARTS_OF_BLOCK)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@
 
 Input: parsed shards, source by source in the order of the recipe, which is the order of authority.
 Output: one row for each citation: shard, position, and why it is not current (null if it is).
-With --blocks, the rows of each 100 parts are written to a file, too.
 With --lock corpus.lock, the current documents are those of the lock; --report and --differences are then
 written as well.
 """
@@ -15,7 +14,6 @@ from typing import Annotated
 
 from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.locks import write_locked
-from pubmill.corpus.part_tables import PARTS_OF_BLOCK, divide_by_part
 from pubmill.errors import PubmillError, run
 from pubmill.recipes.corpora import LatestRecipe
 from pubmill.recipes.programs import program
@@ -25,7 +23,6 @@ def main(
     parsed: Annotated[Path, "folder with SOURCE/SHARD.parquet"],
     output: Annotated[Path, "latest.parquet to write"],
     recipe: LatestRecipe,
-    blocks: Annotated[list[Path] | None, "files to write, each with the rows of 100 parts"] = None,
     lock: Annotated[Path | None, "corpus.lock of the corpus to rebuild"] = None,
     report: Annotated[Path | None, "with --lock: lock.json to write"] = None,
     differences: Annotated[Path | None, "with --lock: list of differing documents to write"] = None,
@@ -38,7 +35,6 @@ def main(
         write_locked(output, paths, ranks, lock, report, differences)
     else:
         raise PubmillError("--lock needs --report and --differences")
-    divide_by_part(output, 0, blocks or [], PARTS_OF_BLOCK)
 
 
 if __name__ == "__main__":

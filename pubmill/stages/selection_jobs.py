@@ -24,17 +24,12 @@ class SelectionJobs(GraphPart):
     def part(self, corpus: str, part: str) -> dict[str, str]:
         """Return the parsed shard behind a part, and the versions in force."""
         shard = self.graph.corpora.parsed_part(corpus, int(part))
-        return {"shard": shard, "latest": self._paths.divided(corpus, "latest", part)}
+        return {"shard": shard, "latest": self._paths.corpus(corpus, "latest.parquet")}
 
-    def divided(self, corpus: str, table: str) -> list[str]:
-        """Return one file for each part: its rows of a table of all documents of a corpus."""
-        parts = range(len(self.graph.corpora.shards(corpus)))
-        return [self._paths.divided(corpus, table, part) for part in parts]
-
-    def inputs(self, corpus: str, part: str) -> dict[str, str]:
-        """Return the optional inputs of a part's selection, by name: texts to exclude, and duplicates."""
+    def inputs(self, corpus: str) -> dict[str, str]:
+        """Return the optional inputs of a selection, by name: texts to exclude, and duplicates."""
         spec = self._specs.corpora[corpus]
-        duplicates = {"duplicates": self._paths.divided(corpus, "duplicates", part)}
+        duplicates = {"duplicates": self._paths.corpus(corpus, "duplicates.parquet")}
         return self.exclusions(corpus) | (duplicates if spec.duplicates else {})
 
     def exclusions(self, corpus: str) -> dict[str, str]:
@@ -57,23 +52,6 @@ class SelectionJobs(GraphPart):
         return DuplicatesRecipe(similarity=duplicates.similarity if duplicates else None)
 
 
-class DivideByPart(Stage):
-    """Rows of a block of a table of all documents, divided by part. A block or part with unchanged rows keeps
-    its bytes, which Snakemake compares: a later run divides only the blocks that changed, and selects the
-    documents only of the parts that changed."""
-
-    name, group = "divide_by_part", "select"
-    label = "Dividing {wildcards.table} of {wildcards.corpus} by part, from {wildcards.block}00"
-    version = 1
-
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"table": self._paths.block(wildcards.corpus, wildcards.table, wildcards.block)}
-
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
-        of = {"latest": LatestVersions, "duplicates": FindDuplicates}
-        yield Origin(of[wildcards.table], {"corpus": wildcards.corpus})
-
-
 class SelectDocuments(FileStage):
     """Selected documents of one part of a corpus."""
 
@@ -88,7 +66,7 @@ class SelectDocuments(FileStage):
     def inputs_of(self, wildcards: Any) -> Inputs:
         selection = self.graph.selection
         corpus, part = wildcards.corpus, wildcards.part
-        return {**selection.inputs(corpus, part), **selection.part(corpus, part)}
+        return {**selection.inputs(corpus), **selection.part(corpus, part)}
 
     def recipe_of(self, wildcards: Any) -> SelectionRecipe:
         return self.graph.selection.recipe(wildcards.corpus, int(wildcards.part))
@@ -98,9 +76,9 @@ class SelectDocuments(FileStage):
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
         corpus, spec = wildcards.corpus, self._specs.corpora[wildcards.corpus]
-        yield Origin(DivideByPart, {"corpus": corpus, "table": "latest"})
+        yield Origin(LatestVersions, {"corpus": corpus})
         if spec.duplicates:
-            yield Origin(DivideByPart, {"corpus": corpus, "table": "duplicates"})
+            yield Origin(FindDuplicates, {"corpus": corpus})
         if spec.contamination:
             yield Origin(IndexEvaluationTexts, {"corpus": corpus, "use": "excluded"})
 

@@ -133,17 +133,6 @@ class Paths:
     def part(self, corpus: str, part: Number, form: str = "parquet") -> str:
         return self.corpus(corpus, part_name(part, form))
 
-    def divided(self, corpus: str, table: str, part: Number, form: str = "parquet") -> str:
-        """Return the rows of one part of a table of all documents, `latest` or `duplicates`."""
-        return self.corpus(corpus, f"{table}/{part_name(part, form)}")
-
-    def blocks(self, corpus: str, table: str) -> list[str]:
-        """Return the files with the rows of 100 parts each, named by the first two digits of the parts."""
-        return [self.block(corpus, table, f"{number:02}") for number in range(100)]
-
-    def block(self, corpus: str, table: str, block: str) -> str:
-        return self.corpus(corpus, f"{table}/block-{block}.parquet")
-
     def fingerprints(self, corpus: str) -> str:
         return self.corpus(corpus, "fingerprints")
 

@@ -104,10 +104,10 @@ def test_what_needs_the_whole_corpus(specs: Path, local: dict[str, str]) -> None
     )
     made = targets(write(specs, SPEC + more), local_files=local)
     folder = "results/demo/corpora/mixed"
-    inputs = made.selection.inputs("mixed", "0012")
+    inputs = made.selection.inputs("mixed")
     assert inputs == {
         "exclude": f"{folder}/excluded.parquet",
-        "duplicates": f"{folder}/duplicates/part-0012.parquet",
+        "duplicates": f"{folder}/duplicates.parquet",
     }
     assert as_arguments(inputs)[:2] == ["--exclude", f"{folder}/excluded.parquet"]
     assert made.contamination.splits("mixed", "excluded") == {"squad-v1": ["dev"], "bc2gm": ["test", "dev"]}
@@ -115,7 +115,7 @@ def test_what_needs_the_whole_corpus(specs: Path, local: dict[str, str]) -> None
     assert made.selection.fingerprint_recipe("mixed", 0).similar is True
     assert made.selection.duplicates_recipe("mixed") == DuplicatesRecipe(similarity=0.9)
     plain = targets(write(specs), local_files=local)
-    assert plain.selection.inputs("mixed", "0012") == {}
+    assert plain.selection.inputs("mixed") == {}
 
 
 def test_every_part_is_searched_for_texts_of_datasets_once(specs: Path, local: dict[str, str]) -> None:

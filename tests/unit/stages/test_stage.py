@@ -7,8 +7,8 @@ from types import SimpleNamespace
 from pubmill.specs import Specs
 from pubmill.stages import Graph
 from pubmill.stages.all_stages import stages
+from pubmill.stages.contamination_jobs import FindContamination
 from pubmill.stages.dataset_jobs import Convert
-from pubmill.stages.selection_jobs import DivideByPart
 
 
 def test_programs_are_named_after_their_rules_or_by_a_stage() -> None:
@@ -22,7 +22,7 @@ def test_a_rule_has_the_recipe_of_its_stage_as_a_parameter_if_it_has_one(
     full_specs: Specs, graph_of: Callable[..., Graph]
 ) -> None:
     graph, of = graph_of(full_specs), SimpleNamespace(corpus="pubmed-abstracts", dataset="bc2gm")
-    with_recipe, without = graph.stage(Convert), graph.stage(DivideByPart)
+    with_recipe, without = graph.stage(Convert), graph.stage(FindContamination)
     assert with_recipe.params.keys() == {"version", "recipe"} and without.params.keys() == {"version"}
     assert with_recipe.params["version"](of) == with_recipe.version_of(of)
     assert with_recipe.params["recipe"](of) == graph.argument(with_recipe.recipe_of(of))

@@ -88,14 +88,6 @@ def test_numbers_of_parts_have_four_digits_and_wildcards_stay() -> None:
     assert paths.contamination("pubmed", 32) == "results/demo/corpora/pubmed/contamination/from-0032.json"
 
 
-def test_the_parts_of_a_table_are_joined_in_a_hundred_blocks() -> None:
-    blocks = Paths("results/demo").blocks("pubmed", "latest")
-    assert len(blocks) == len(set(blocks)) == 100
-    assert blocks[0] == "results/demo/corpora/pubmed/latest/block-00.parquet"
-    assert blocks[7] == Paths("results/demo").block("pubmed", "latest", "07")
-    assert blocks[-1].endswith("/block-99.parquet")
-
-
 def test_copies_of_sources_lie_by_host_and_path() -> None:
     paths = Paths(Path("results/full"))
     url = "https://ftp.example.org/pubmed/a.xml.gz"
