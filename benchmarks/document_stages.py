@@ -24,9 +24,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.updates import evaluation_index
+
 from benchmarks.baseline import MIN_WORDS, Used, made_up_records, real_records, run, write_file
 from benchmarks.pmc import USUAL, articles
-from benchmarks.updates import evaluation_index
 from pubmill.storage.files import write_json
 from pubmill.storage.result_paths import part_name
 

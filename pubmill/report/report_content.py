@@ -43,7 +43,7 @@ from pubmill.report.table_views import (
 from pubmill.specs.fidelity import FidelityRow, rows_of
 from pubmill.specs.spec_types import Standing
 from pubmill.specs.study import DEMO
-from pubmill.storage.result_paths import BELOW, paths_of_scale
+from pubmill.storage.result_paths import BELOW
 from pubmill.tables.audit import Audit
 from pubmill.tables.cells import NO_RECORD, Table
 from pubmill.tables.comparisons import Comparisons
@@ -235,17 +235,6 @@ class Report:
     def _configfiles(self) -> list[str]:
         study = self.recipe.study
         return [] if study == DEMO else [f"studies/{study}.yaml"]
-
-    @property
-    def proof_command(self) -> str:
-        """The command that packs the proof."""
-        proof = paths_of_scale(self.recipe.scale).proof(self.recipe.study)
-        return commands.run_files(proof, configuration=commands.configuration_options(self._configfiles))
-
-    @property
-    def proof_name(self) -> str:
-        """The file name of the proof."""
-        return BELOW.proof(self.recipe.study).rpartition("/")[2]
 
     @property
     def explain_command(self) -> str:

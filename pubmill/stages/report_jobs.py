@@ -148,11 +148,6 @@ class ReportStage(Stage):
 class Publication(GraphPart):
     """Tables, comparisons, pages and report of a study, and the files of its extras."""
 
-    def files(self) -> list[str]:
-        """Return the files that the RO-Crate holds."""
-        packed = (path for name in stages() for path in getattr(self.graph, name).packed())
-        return [*self._files_of_tables(), self._report_file(), *self._page_files(), *packed]
-
     def everything(self) -> list[str]:
         """Return the files that a study makes by default; of extras, those that `targets` return."""
         return [

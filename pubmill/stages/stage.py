@@ -192,10 +192,6 @@ class Stage(GraphPart):
         """Return the files of an extra's stage that a study makes unless others are requested."""
         return []
 
-    def packed(self) -> list[str]:
-        """Return the files of an extra's stage that belong in an archive of the study's results."""
-        return []
-
     def bytes_of(self, wildcards: Any) -> Bytes:
         """Return the bytes that a job downloads and leaves on disk."""
         return Bytes()

@@ -261,10 +261,6 @@ class Paths:
     def comparison_files(self, table: str) -> list[str]:
         return [self.comparisons(table, form) for form in PAGE_FORMATS]
 
-    def table_basis(self, table: str) -> str:
-        """Return the file from which a proof recomputes a table."""
-        return f"{self.table(table)}.basis.json"
-
     def page(self, dataset: str, form: str = "") -> str:
         return _with_suffix(self.at(f"pages/datasets/{dataset}"), form)
 
@@ -285,18 +281,6 @@ class Paths:
 
     def report(self, study: str, form: str = "") -> str:
         return _with_suffix(self.at(f"reports/{study}"), form)
-
-    def crate(self, study: str) -> str:
-        return f"{self.report(study)}.crate"
-
-    def proof(self, study: str) -> str:
-        return f"{self.report(study)}.proof.zip"
-
-    def proof_digest(self, study: str) -> str:
-        return f"{self.proof(study)}.sha256"
-
-    def proof_files(self, study: str) -> list[str]:
-        return [self.proof(study), self.proof_digest(study)]
 
 
 def source_of_record(record: str) -> str:

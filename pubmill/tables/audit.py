@@ -12,7 +12,6 @@ from typing import Literal, NamedTuple
 
 from pubmill.statistics.verdict_models import Shape
 from pubmill.tables.cells import Cell, Table
-from pubmill.tables.ranks import Ranking
 
 Verdict = Literal["reachable", "unreachable", "untestable"]
 
@@ -43,10 +42,9 @@ class Finding(Shape):
 
 
 class Audit(Shape):
-    """The verdicts on all published values, in the order of tables and files, and models' ranks by them."""
+    """The verdicts on all published values, in the order of tables and files."""
 
     findings: tuple[Finding, ...]
-    ranks: tuple[Ranking, ...] = ()
 
     @property
     def counts(self) -> dict[str, Counter[str]]:
@@ -82,10 +80,7 @@ class Audit(Shape):
 
     def of_tables(self, tables: tuple[str, ...]) -> "Audit":
         """Select the values of some tables."""
-        return Audit(
-            findings=tuple(one for one in self.findings if one.table in tables),
-            ranks=tuple(one for one in self.ranks if one.table in tables),
-        )
+        return Audit(findings=tuple(one for one in self.findings if one.table in tables))
 
 
 class Unreachable(NamedTuple):

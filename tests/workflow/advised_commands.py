@@ -143,7 +143,6 @@ ADVICE: dict[str, Callable[[], str]] = {
     "report_content.study_command": lambda: report_command("command"),
     "report_content.snakemake_command": lambda: report_command("snakemake_command"),
     "report_content.explain_command": lambda: f"{report_command('explain_command')} {CELL}",
-    "report_content.proof_command": lambda: report_command("proof_command"),
     "network._where_it_went": lambda: _where_it_went(GONE),
     "plan_command.plan": lambda: said_by("-m", "pubmill.cli", "plan"),
     "pubmed_plan.lines": lambda: "\n".join(PubmedPlan("pubmed", 1, 0, 0, ("a",), ()).lines(1, 1)),

@@ -87,7 +87,7 @@ def test_the_jobs_of_the_demo_are_planned_without_extras(root: Path, world: Path
     folder = project_without(root, world, tmp_path, NAMES)
     planned = run(folder, "-m", "snakemake", "--profile", "profiles/local", "-n", "--quiet", "rules")
     jobs = dict(re.findall(r"^([a-z_]+) +(\d+)$", planned, re.MULTILINE))
-    assert {"finetune", "table", "report"} <= jobs.keys() and "crate" not in jobs
+    assert {"finetune", "table", "report"} <= jobs.keys() and "audit" not in jobs
 
 
 @pytest.mark.long

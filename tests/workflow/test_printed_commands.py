@@ -54,7 +54,6 @@ NOT_TRIED = {
     r"\.venv/bin/python -m http\.server": "serves until it is stopped",
     r"\.venv/bin/python -m tests\.spec_reference": "tests/unit/test_spec_reference.py compares",
     r"\.venv/bin/python -m tests\.schemas": "tests/unit/specs/test_schemas.py compares what it writes",
-    r"\.venv/bin/python -m pubmill\.extras\.proof\.assembling": "tests/unit/extras/proof runs what it prints",
     r"\.venv/bin/python -m tests\.attack": "tests/unit/test_attacks.py runs it",
     r"\.venv/bin/python -m pytest .* -k mine$": "tests a dataset that the reader adds",
     r".* --profile profiles/cluster-generic": "its plugin is not among the locked packages",

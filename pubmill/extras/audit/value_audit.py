@@ -17,7 +17,6 @@ from pubmill.storage.result_paths import PAGE_FORMATS
 from pubmill.tables.audit import Audit, Finding, Verdict
 from pubmill.tables.cells import PublishedValue
 from pubmill.tables.published_values import places, published_lines, published_of_cells, read_published
-from pubmill.tables.ranks import published_rankings
 
 FACT = "a fact, not a score"
 BLANK = "the paper prints no number"
@@ -32,7 +31,7 @@ def audit(recipe: AuditRecipe, specs: Path) -> Audit:
     scores = (one for table in recipe.tables for one in _TableAudit(table, recipe, specs).findings())
     facts = (one for table in recipe.facts for one in _facts(table, specs))
     findings = sorted((*scores, *facts), key=lambda one: one.table)  # stable: within a table as in its file
-    return Audit(findings=tuple(findings), ranks=published_rankings(recipe, specs))
+    return Audit(findings=tuple(findings))
 
 
 def _facts(table: str, specs: Path) -> Iterator[Finding]:
@@ -216,7 +215,6 @@ def _shown_values(shown: Audit) -> dict[str, object]:
     return {
         "shown": shown,
         "command": commands.pubmill(*"audit value 87.56 --metric accuracy --n 140 --runs 10".split()),
-        "ranks_command": commands.pubmill(*"audit ranks gu2020/table06".split()),
     }
 
 

@@ -24,7 +24,6 @@ from pubmill.tables.cells import Cell, Table
 from pubmill.tables.fact_cells import build as build_facts
 from pubmill.tables.fact_cells import read_facts
 from pubmill.tables.fact_sources import read_artefacts
-from pubmill.tables.reproductions import cell_cv
 from pubmill.tables.rows_and_columns import find_unique, label_and_key, matching_items
 
 MAKE_AGAIN = f"`{commands.pubmill('fsck')}` prints the command that makes them again"
@@ -161,10 +160,10 @@ def _explain_cell(
 
 
 def _cell_fields(row: Row, cell: Cell | None) -> Account:
-    """Return the metric and fields of a cell, and CV* of its value and the published one; the cell's runs
+    """Return the metric and fields of a cell; the cell's runs
     and the cells that it refers to are left out."""
     fields = cell.model_dump(exclude={"seeds", "copied_from", "minus"}) if cell else {}
-    return {"metric": row.metric, **fields, **({"CV*": cell_cv(cell)} if cell else {})}
+    return {"metric": row.metric, **fields}
 
 
 def _cell_origins(

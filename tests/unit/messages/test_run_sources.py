@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,8 +17,6 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.messages.run_sources import READ_AS_FILES, VARIABLE, check_graph_sources, run_sources, watch
 
-ASSEMBLING = "pubmill.extras.proof.assembling"
-OF_PROOF = pytest.mark.skipif(find_spec("pubmill.extras.proof") is None, reason="the extra was removed")
 PROGRAM = "scripts/select_trial.py"
 IMPORTING = "from pubmill.errors import run; import importlib; run(lambda: importlib.import_module('{}'))"
 
@@ -93,7 +90,6 @@ def test_without_a_run_nothing_is_compared(
     [
         ("pubmill/metrics/entities.py", "pubmill.metrics.entities"),
         ("pubmill/report/templates/table.html.j2", "pubmill.report.rendering"),
-        pytest.param("pubmill/extras/proof/verifier/items.py", ASSEMBLING, marks=OF_PROOF),
     ],
     indirect=["changed"],
 )

@@ -25,16 +25,9 @@ register(
     )
 )
 '''
-VERIFIER = """
-
-add_metric("error_rate", lambda totals: 1 - share_correct(totals), "class:", "negative:", "examples")
-OF_KIND["sequence"] = (*OF_KIND["sequence"], "error_rate")
-"""
 TEST = """
 from pathlib import Path
 
-from pubmill.extras.proof.verifier.metrics import METRICS as VERIFIED
-from pubmill.extras.proof.verifier.metrics import metrics_of_kind
 from pubmill.metrics import METRICS
 from pubmill.metrics.classes import score_labels
 from pubmill.metrics.registry import dev_scores
@@ -51,22 +44,14 @@ assert specs.datasets["pubmedqa"].metric == "error_rate" and "error_rate" in dev
 study = Study(study="x", title="x", scale="full", tables=("gu2020/table06",))
 recipe = checked_graph(study, specs).tables.recipe("gu2020/table06")
 assert {row.metric for row in recipe.rows if row.dataset == "pubmedqa"} == {"error_rate"}
-
-totals = scored.contributions.totals()
-assert "error_rate" in metrics_of_kind("sequence")
-assert VERIFIED["error_rate"](totals) == 0.25
 """
 
 
-def test_specs_scores_versions_tables_and_proofs_know_it(root: Path, tmp_path: Path) -> None:
+def test_specs_scores_versions_and_tables_know_it(root: Path, tmp_path: Path) -> None:
     for folder in ("pubmill", "specs"):
         shutil.copytree(root / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for path, text in {
-        "pubmill/metrics/classes.py": MODULE,
-        "pubmill/extras/proof/verifier/metrics.py": VERIFIER,
-    }.items():
-        with (tmp_path / path).open("a") as file:
-            file.write(text)
+    with (tmp_path / "pubmill/metrics/classes.py").open("a") as file:
+        file.write(MODULE)
     (tmp_path / "test_error_rate.py").write_text(TEST)
     spec = tmp_path / "specs/datasets/pubmedqa.yaml"
     assert "metric: accuracy" in spec.read_text()

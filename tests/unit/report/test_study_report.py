@@ -233,20 +233,12 @@ def test_nothing_is_wider_than_a_phone(results: Path) -> None:
     assert int(width) <= 390
 
 
-def test_the_page_says_how_to_check_its_numbers(results: Path) -> None:
-    page = parsed(render(read_report(recipe(), results)))
-    commands = [one.text_content() for one in page.xpath("//h3[@id='proof']/following-sibling::pre")]
-    assert commands[0] == ".venv/bin/pubmill run small results/small/reports/small.proof.zip"
-    assert commands[1] == "unzip small.proof.zip verify.py\npython verify.py small.proof.zip"
-
-
 def test_a_study_of_datasets_alone_shows_no_scores(results: Path) -> None:
     facts = made_up_facts.table(results, made_up_facts.recipe())
     put(results / "tables/gu2020/table03.json", to_json(facts))
     bare = recipe(tables=[], fact_tables=["gu2020/table03"], pretraining={}, corpora=[], vocabs=[], models=[])
     text = render(read_report(bare, results))
     assert "Scores per seed" not in text and 'href="#f1"' in text
-    assert 'id="proof"' not in text
 
 
 def test_pipelines_are_shown_as_what_they_are(results: Path) -> None:

@@ -10,7 +10,6 @@ from pubmill.recipes.recipe_types import PartialRecipe
 from pubmill.recipes.writing import as_json
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
-from pubmill.stages.all_stages import stages
 from pubmill.stages.dataset_recipes import published_recipe
 from pubmill.stages.params_text import LONG, LongRecipe, recipe_argument
 from pubmill.storage.result_paths import ChoiceKey, Paths, RunKey
@@ -35,7 +34,6 @@ def recipes_of(made: Graph) -> list[Any]:
         made.pipelines.recipe("scispacy-bc5cdr", "bc2gm"),
         made.records.pipeline_recipe("scispacy-bc5cdr", "bc2gm"),
         made.pages.recipe("chemprot@blurb"),
-        *(getattr(made, name).recipe() for name in ("crate", "proof") if name in stages()),
         published_recipe("bc2gm", made.specs.datasets["bc2gm"]),
         *(made.corpora.parse_recipe(shard.source, shard.name) for shard in made.corpora.shards("pubmed-pmc")),
         made.corpora.latest_recipe("pubmed-abstracts"),

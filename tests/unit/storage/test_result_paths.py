@@ -144,11 +144,10 @@ def shown(part: ast.expr) -> str:
 
 
 OTHERS = {
-    *(f"pubmill/extras/proof/verifier/{name}.py" for name in ("forms", "structure", "verification")),
     "pubmill/inspection/explain/table_statements.py", "pubmill/extras/audit/printed_values_of_runs.py",
     "pubmill/inspection/converted_datasets.py", "pubmill/cli/studies.py", "pubmill/stages/pretrainings.py",
 }  # fmt: skip
-"""Modules that name members of a proof, specs, or parts of paths."""
+"""Modules that name specs, or parts of paths."""
 
 
 def test_only_one_module_spells_paths_of_results(root: Path) -> None:
@@ -183,7 +182,7 @@ def test_rules_spell_no_paths_of_results(root: Path) -> None:
         'path = f"{record}.source.json"',
         'path = f"{name}.predictions.jsonl.gz"',
         'path = f"{self.results}/corpora/{corpus}"',
-        'path = f"results/{self.recipe.scale}/{BELOW.proof(study)}"',
+        'path = f"results/{self.recipe.scale}/{BELOW.report(study)}"',
         "path = f\"{config['results']}/{scale}\"",
     ],
 )

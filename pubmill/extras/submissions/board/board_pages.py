@@ -25,7 +25,6 @@ from pubmill.extras.submissions.board.board_graph import COLUMN, TABLE
 from pubmill.extras.submissions.board.board_scores import (
     BoardScores,
     board_scores,
-    write_proof,
     write_results,
 )
 from pubmill.messages.wording import counted
@@ -33,10 +32,8 @@ from pubmill.metrics import is_right, plain_prediction
 from pubmill.metrics.records import read_predictions
 from pubmill.report.rendering import SORTING, environment, script_digest
 from pubmill.stages import Graph
-from pubmill.storage.files import sha256
 from pubmill.storage.privacy import PUBLIC
 from pubmill.tables.cells import Cell
-from pubmill.tables.ranks import RankedModel
 
 TEMPLATES = Path(__file__).with_name("templates")
 FILTER = (TEMPLATES / "board_filter.js").read_text(encoding="utf-8")
@@ -57,21 +54,20 @@ class BoardRow:
     has no value where one is missing."""
 
     entry: Entry
-    rank: RankedModel | None
     mean: Cell
     cells: tuple[Cell, ...]
     digests: dict[str, str]
 
 
 def write_pages(folder: Path, spec: BoardSpec, entries: Sequence[Entry], graph: Graph, specs: Path) -> Path:
-    """Write the results, the proof, the history and the site of scored submissions; return its first page."""
+    """Write the results, the history and the site of scored submissions; return its first page."""
     scores = board_scores(graph, specs)
     write_results(graph, scores)
     rows = board_rows(entries, spec, scores)
     known = read_history(folder)
     events = new_events(known, entries, scores_by_submission(rows, spec), time.strftime("%Y-%m-%d"))
     history = [*known, *events]
-    page = write_site(folder, spec, rows, graph, scores, history, write_proof(graph, specs))
+    page = write_site(folder, spec, rows, graph, scores, history)
     write_history(folder, history)
     return page
 
@@ -79,20 +75,18 @@ def write_pages(folder: Path, spec: BoardSpec, entries: Sequence[Entry], graph: 
 def board_rows(entries: Sequence[Entry], spec: BoardSpec, scores: BoardScores) -> list[BoardRow]:
     """Return the submissions with their scores: the complete ones first, the best mean first."""
     cells = {(column.key, row.key): cell for row, column, cell in scores.table.read()}
-    ranks = {one.model: one for one in scores.ranking.models} if scores.ranking else {}
-    labels = {column.key: column.label for column in scores.table.columns}
     rows = []
     for entry in entries:
         key = f"{COLUMN}{entry.name}"
         own = tuple(cells[key, dataset] for dataset in spec.datasets)
         mean = cells.get((key, "mean"), own[0])
-        rows.append(BoardRow(entry, ranks.get(labels[key]), mean, own, entry.content))
+        rows.append(BoardRow(entry, mean, own, entry.content))
     return sorted(rows, key=lambda row: (row.mean.value is None, -(row.mean.value or 0.0), row.entry.name))
 
 
 def write_site(
     folder: Path, spec: BoardSpec, rows: Sequence[BoardRow], graph: Graph, scores: BoardScores,
-    history: Sequence[Event], proof: Path | None,
+    history: Sequence[Event],
 ) -> Path:  # fmt: skip
     """Write the site below a board's folder; return its first page."""
     site = folder / "site"
@@ -104,18 +98,14 @@ def write_site(
         write_text(site / name, _examples_page(spec, rows, graph, dataset))
     for stem, name in ((graph.paths.table(TABLE), "scores"), (graph.paths.comparisons(TABLE), "comparisons")):
         shutil.copyfile(f"{stem}.html", site / f"{name}.html")
-    if proof:
-        shutil.copyfile(proof, site / proof.name)
     stated = {name for row in rows for name, value in row.entry.card.cost if value is not None}
     values = {
         "spec": spec,
         "rows": rows,
         "datasets": scores.table.rows,
         "costs": {name: text for name, text in COSTS.items() if name in stated},
-        "ranking": scores.ranking,
         "history": list(reversed(history)),
         "pages": pages,
-        "proof": proof and {"name": proof.name, "sha256": sha256(proof)},
     }
     write_text(site / "index.html", _page("board.html.j2", SORTING + FILTER, values))
     wanted = {"index.html", "scores.html", "comparisons.html", *pages.values()}

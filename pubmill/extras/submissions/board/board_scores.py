@@ -1,23 +1,19 @@
-"""Records, table, comparisons, ranks and proof of a board, made in one process and kept below its folder: the
+"""Records, table and comparisons of a board, made in one process and kept below its folder: the
 files that a study with these submissions has. A submission whose files, recipe and datasets are unchanged is
 not scored again."""
 
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pubmill.errors import PubmillError
 from pubmill.extras.submissions.board.board_files import Entry
 from pubmill.extras.submissions.board.board_graph import COLUMN, TABLE
 from pubmill.extras.submissions.supplied import report, supply
-from pubmill.messages.installation import PACKAGE
 from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import write_items
 from pubmill.metrics.records import score_run, write_record
 from pubmill.recipes.submissions import SuppliedRecipe
-from pubmill.recipes.writing import as_json
 from pubmill.report.table_rendering import COMPARISON_RENDERERS, TABLE_RENDERERS
 from pubmill.stages import Graph
 from pubmill.storage.checksums import write_formats, write_predictions
@@ -27,19 +23,16 @@ from pubmill.storage.result_paths import BELOW
 from pubmill.tables.aggregation import finished_table
 from pubmill.tables.cells import Table
 from pubmill.tables.comparisons import Comparisons, comparisons
-from pubmill.tables.ranks import Ranking, rankings_of_runs
 
 SCORED = "scored.json"
 """File of the SHA-256 of the predictions behind each record."""
 
 
 class BoardScores(NamedTuple):
-    """The scores of a board. `ranking`: of the submissions that are complete, by their mean; None with fewer
-    than two of them."""
+    """The scores of a board."""
 
     table: Table
     compared: Comparisons
-    ranking: Ranking | None
 
 
 def score_entries(graph: Graph, entries: Sequence[Entry]) -> dict[str, str]:
@@ -106,35 +99,14 @@ def _score(graph: Graph, model: str, dataset: str, seed: int, path: Path, known:
 
 
 def board_scores(graph: Graph, specs: Path) -> BoardScores:
-    """Return the table of scored submissions, their comparisons and ranks."""
+    """Return the table of scored submissions, and their comparisons."""
     results, published = Path(graph.results), specs / f"tables/{TABLE}.published.csv"
     table = finished_table(graph.tables.recipe(TABLE), published, results)
-    rankings, _ = rankings_of_runs(graph.audited_tables.table(TABLE), table, results)
-    return BoardScores(table, comparisons(table, results), rankings[-1] if rankings else None)
+    return BoardScores(table, comparisons(table, results))
 
 
 def write_results(graph: Graph, scores: BoardScores) -> None:
-    """Write table and comparisons where the proof reads them."""
+    """Write the files of table and comparisons."""
     Path(graph.paths.table(TABLE)).parent.mkdir(parents=True, exist_ok=True)
     write_formats(Path(graph.paths.table(TABLE)), scores.table, TABLE_RENDERERS)
     write_formats(Path(graph.paths.comparisons(TABLE)), scores.compared, COMPARISON_RENDERERS)
-
-
-def write_proof(graph: Graph, specs: Path) -> Path | None:
-    """Write the proof of the board by the programs of the extra `proof`; None if that is not there."""
-    programs = PACKAGE / "extras/proof/programs"
-    if not programs.is_dir():
-        return None
-    stages: Any = graph  # stages of another extra, by their names
-    proof = graph.paths.proof("board")
-    for program, recipe, output in (
-        ("basis", stages.proof.basis_recipe(TABLE), graph.paths.table_basis(TABLE)),
-        ("proof", stages.proof.recipe(), proof),
-    ):
-        Path(output).parent.mkdir(parents=True, exist_ok=True)
-        start = [sys.executable, str(programs / f"{program}.py"), "--recipe", as_json(recipe)]
-        words = [*start, "--specs", str(specs), "--results", graph.results, "--output", output]
-        done = subprocess.run(words, check=False, capture_output=True, text=True)
-        if done.returncode:
-            raise PubmillError(f"the proof of the board could not be made: {done.stderr.strip()}")
-    return Path(proof)

@@ -12,7 +12,6 @@ from pubmill.report.study_report import read_report, render
 from pubmill.report.table_rendering import TABLE_RENDERERS
 from pubmill.tables.audit import Audit, Finding, with_unreachable
 from pubmill.tables.cells import read_as
-from pubmill.tables.ranks import AdjacentPair, RankedModel, Ranking
 from tests.unit import toy_tables as made_up
 from tests.unit.extras.audit.audit_page import as_markdown
 from tests.unit.programs import run_verb
@@ -26,31 +25,7 @@ def finding(table: str, printed: str, verdict: str, why: str) -> Finding:
     return Finding.model_validate({**values, **texts, "change": "none", "chance": (1, 10)})
 
 
-RANKS = tuple(
-    Ranking(
-        table=f"gu2020/table0{number}",
-        paper="gu2020",
-        number=number,
-        score="mean",
-        levels=("7 datasets",),
-        datasets=7,
-        models=(
-            RankedModel(model=HOSTILE, score=81.0, low=1, high=2, group=1),
-            RankedModel(model="B", score=80.0, low=1, high=2, group=1),
-            RankedModel(model="C", score=70.0, low=3, high=3, group=2),
-        ),
-        adjacent=tuple(
-            AdjacentPair(
-                upper="A", lower="B", difference=1.0, interval=(-1.0, 2.0), reversed=0.2, improvement=0.6,
-                resolved=resolved,
-            )
-            for resolved in (False, True)
-        ),
-    )
-    for number in (6, 7)
-)  # fmt: skip
 FOUND = Audit(
-    ranks=RANKS,
     findings=(
         finding("gu2020/table06", "-0.5", "unreachable", "the nearest scores"),
         finding("gu2020/table06", "70.0", "reachable", ""),
@@ -149,15 +124,6 @@ def test_one_number_by_the_command() -> None:
         "smallest change: reachable with at least 12 runs on the same 140 items, "
         "or with the same runs on 135 instead of 140 items",
     ]
-
-
-def test_ranks_by_the_command(tmp_path: Path) -> None:
-    made = run_verb("audit", "ranks", "tinn2021/table07")
-    assert made.returncode == 0 and "0 of 3 adjacent ranks unresolved at 5 %" in made.stdout
-    made = run_verb("audit", "ranks", "gu2020/table60")
-    assert made.returncode != 0 and "there is no table of results 'gu2020/table60'" in made.stderr
-    made = run_verb("audit", "ranks", "gu2020/table11", "--results", tmp_path)
-    assert made.returncode != 0 and "gu2020/table11.json" in made.stderr and "Traceback" not in made.stderr
 
 
 @pytest.mark.parametrize(

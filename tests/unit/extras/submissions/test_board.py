@@ -4,9 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -85,16 +82,6 @@ def test_scores_ranks_and_statements_are_on_the_page(board: Path) -> None:
     assert "110" in page and "group/one, version 1" in page
     assert 'data-value="100.0"' not in page
     assert not re.search(r'(src|href)="https?://', page)
-
-
-def test_the_proof_recomputes_what_is_shown(board: Path, tmp_path: Path) -> None:
-    archive = board / "site/board.proof.zip"
-    with zipfile.ZipFile(archive) as members:
-        members.extract("verify.py", tmp_path)
-    words = [sys.executable, str(tmp_path / "verify.py"), str(archive)]
-    said = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert said.returncode == 0 and "VERIFIED" in said.stdout, said
-    assert "6 of 6 runs with a score" in said.stdout
 
 
 def test_two_submissions_can_be_compared_by_example(board: Path) -> None:

@@ -1,1 +1,0 @@
-"""The RO-Crate of a study: its workflow, configuration, results and sources."""
