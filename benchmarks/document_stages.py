@@ -24,11 +24,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.updates import evaluation_index
-
 from benchmarks.baseline import MIN_WORDS, Used, made_up_records, real_records, run, write_file
 from benchmarks.pmc import USUAL, articles
-from pubmill.storage.files import write_json
+from pubmill.corpus.contamination import write_index
+from pubmill.recipes.corpora import EvaluatedDataset
+from pubmill.storage.files import write_json, write_jsonl_gz
 from pubmill.storage.result_paths import part_name
 
 TARGETS = {"citations": 40_000_000, "articles": 8_000_000}
@@ -146,7 +146,12 @@ def measure(folder: Path, chosen: argparse.Namespace) -> dict[str, dict[str, lis
     real = real_records(chosen.records or (Path(given, "mirror") if given else None))
     records = real or made_up_records()
     print(f"citations drawn from {len(records):,} {'real' if real else 'made-up'} ones")
-    index = evaluation_index(folder, records)
+    rows = [
+        {"id": str(n), "document": None, "text": one.decode()[:400]} for n, one in enumerate(records[:200])
+    ]
+    write_jsonl_gz(folder / "d/test.jsonl.gz", rows)
+    index = folder / "index.parquet"
+    write_index(index, [EvaluatedDataset(dataset="d", splits=("test",), pmids=False)], folder)
 
     def costs(kind: str, count: int) -> Costs:
         place, raw = folder / f"{kind}-{count}", folder / f"raw-{kind}-{count}" / RAW[kind]

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,7 +13,6 @@ import requests
 
 from pubmill.errors import PubmillError
 from pubmill.messages.progress import report_progress
-from pubmill.storage.connections import is_public
 
 KEY = "PUBMILL_API_KEY"
 """Environment variable with the key of a server that wants one."""
@@ -55,7 +55,11 @@ class ChatServer:
     @property
     def is_hosted(self) -> bool:
         """Return whether the server may be of somebody else: its host is no private address."""
-        return is_public(urlsplit(self.url).hostname or "")
+        host = urlsplit(self.url).hostname or ""
+        try:
+            return ip_address(host).is_global
+        except ValueError:
+            return host != "localhost" and not host.endswith(".localhost")
 
     def answer(self, request: Mapping[str, object]) -> dict[str, Any]:
         """Return the body of the answer to a chat request. Retries after temporary failures; if they

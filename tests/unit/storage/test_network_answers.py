@@ -5,8 +5,6 @@ import time
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -113,18 +111,6 @@ def test_files_of_this_year_are_not_called_gone(tmp_path: Path) -> None:
         fetch(f"{server.url}{url}", tmp_path / "f")
 
 
-@pytest.mark.parametrize("steps", [10, 11])
-def test_ten_redirects_are_followed(sleeps: list[float], tmp_path: Path, steps: int) -> None:
-    onward = status("307 On", ("Location", "/on"))
-    with serving(answers(*[onward] * steps, whole)) as server:
-        if steps > 10:
-            with pytest.raises(PubmillError, match="redirected more than 10 times"):
-                fetch(f"{server.url}/f", tmp_path / "f")
-        else:
-            fetch(f"{server.url}/f", tmp_path / "f")
-    assert len(server.requests) == 11
-
-
 @pytest.mark.parametrize("declared", [True, False])
 def test_a_file_of_just_the_largest_size_is_taken_and_one_byte_more_is_not(
     tmp_path: Path, declared: bool
@@ -171,57 +157,4 @@ def test_a_body_that_is_declared_as_encoded_stays_as_it_was_sent(tmp_path: Path)
     assert (tmp_path / "f").read_bytes() == packed
 
 
-def test_a_range_that_ends_before_the_file_is_followed_by_another(
-    sleeps: list[float], tmp_path: Path
-) -> None:
-    def some(talk: Talk) -> None:
-        if not talk.range:
-            talk.head("200 OK", ("ETag", '"a"'), ("Content-Length", len(BODY)))
-            return talk.raw(BODY[:100])
-        end = min(talk.start + 120, len(BODY))
-        content_range = ("Content-Range", f"bytes {talk.start}-{end - 1}/{len(BODY)}")
-        talk.head("206 Partial", ("ETag", '"a"'), content_range, ("Content-Length", end - talk.start))
-        return talk.raw(BODY[talk.start : end])
-
-    with serving(some) as server:
-        fetch(f"{server.url}/f", tmp_path / "f")
-    assert (tmp_path / "f").read_bytes() == BODY
-    assert server.ranges() == [None, "bytes=100-", "bytes=220-"] and len(sleeps) == 2
-
-
 KILO = 1024
-
-
-@pytest.mark.parametrize(
-    ("arrivals", "lost"),
-    [
-        ([(60, 1)], None),  # not over a minute yet
-        ([(61, 1)], "only 1,024 bytes came in 61 seconds"),
-        ([(30, 1), (61, 59)], "only 61,440 bytes came in 61 seconds"),
-        ([(30, 1), (61, 60)], None),
-        ([(64, 64), (100, 1), (125, 59)], "only 61,440 bytes came in 61 seconds"),  # the first 64 are past
-        ([(64, 64), (100, 1), (125, 60)], None),
-    ],
-)
-def test_a_body_slower_than_a_kilobyte_a_second_over_a_minute_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arrivals: list[tuple[int, int]], lost: str | None
-) -> None:
-    """`arrivals`: seconds and kilobytes of each read."""
-    now, left = [0.0], [*arrivals]
-
-    def read(size: int, decode_content: bool) -> bytes:
-        if not left:
-            return b""
-        now[0], kilobytes = left.pop(0)
-        return b"x" * KILO * kilobytes
-
-    monkeypatch.setattr(network, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    response: Any = SimpleNamespace(raw=SimpleNamespace(read1=read))
-    body = network._Body(None, None)
-    if lost is None:
-        network._receive_body(response, "u", tmp_path / "f", body, 10**9)
-        assert (tmp_path / "f").stat().st_size == KILO * sum(size for _, size in arrivals)
-    else:
-        with pytest.raises(network._AgainError, match=lost) as error:
-            network._receive_body(response, "u", tmp_path / "f", body, 10**9)
-        assert error.value.slow
