@@ -16,7 +16,7 @@ from pubmill.stages import checked_graph
 PAPERS = ["gu2020", "tinn2021", "lewis2020", "shin2020", "alrowili2021"]
 URL = "https://example.org/bert.tar.gz"
 UNPINNED = {
-    "biobert-large", "bioformer-16l", "bluebert-large", "biom-bert-large", "biom-bert-large@uncased",
+    "biobert-large", "bioclinical-modernbert-base@bio", "bioformer-16l", "bluebert-large", "biom-bert-large", "biom-bert-large@uncased",
     "clinical-modernbert", "ettin-17m", "ettin-32m", "ettin-68m", "ettin-400m", "ettin-1b",
     "modernbert-bio-large",
 }  # fmt: skip
