@@ -88,10 +88,8 @@ def _masked_loss(model: str, state: Mapping[str, Any]) -> Found:
     a checkpoint."""
     losses = (state.get("held_out") or {}).get(state["recipe"]["objective"]["masking"], {})
     loss = losses.get("mlm_loss")
-    return (
-        loss,
-        None if loss is not None else f"the pretraining of {model} measured none on held-out documents",
-    )
+    lacking = f"the pretraining of {model} measured none on held-out documents"
+    return loss, None if loss is not None else lacking
 
 
 def _nested_value(value: Any, file: str, *keys: str) -> Any:
