@@ -17,7 +17,6 @@ from pubmill.recipes.fact_tables import FactTableRecipe
 from pubmill.recipes.reading import read
 from pubmill.recipes.writing import as_json
 from pubmill.report.table_rendering import FACT_TABLE_RENDERERS
-from pubmill.storage.files import write_json
 from pubmill.tables.cells import read_as
 from pubmill.tables.fact_cells import UNEXPLAINED, build, is_equal, is_of_kind, read_facts
 from pubmill.tables.fact_sources import read_artefacts
@@ -219,30 +218,6 @@ def test_ratios_are_compared_at_the_printed_decimals(tmp_path: Path) -> None:
         folder.mkdir()
         found = table(folder, recipe(row("drugs")), HEADER + f"t/bias,drugs,ratio,{printed},\n")
         assert found.cells["drugs"]["t/bias"].equal is equal, printed
-
-
-@pytest.mark.parametrize(
-    ("held_out", "value", "equal"),
-    [({"n-gram": {"mlm_loss": 1.24}, "subword": {"mlm_loss": 0.9}}, 1.24, True), (None, None, None)],
-)
-def test_a_masked_loss_is_that_of_the_recipes_own_masking(
-    tmp_path: Path, held_out: Any, value: Any, equal: Any
-) -> None:
-    column = {
-        "key": "loss",
-        "label": "Loss",
-        "value": "masked_loss",
-        "kind": "ratio",
-        "published": "loss",
-    }
-    state = "pretraining/m/step-9/state.json"
-    made = recipe(row("m", sources={"loss": {"files": [state]}}), columns=[column], subjects="models")
-    write_json(tmp_path / state, {"recipe": {"objective": {"masking": "n-gram"}}, "held_out": held_out})
-    path = tmp_path / "section5.published.csv"
-    path.write_text(HEADER + "loss,m,ratio,1.2,about\n")
-    cell = build(made, read_facts(path, made), read_artefacts(made, tmp_path)).cells["m"]["loss"]
-    assert (cell.value, cell.published, cell.equal) == (value, "1.2", equal)
-    assert value or "none on held-out documents" in str(cell.reason)
 
 
 def test_json_gives_the_same_table_back(tmp_path: Path) -> None:
