@@ -81,7 +81,7 @@ def main() -> None:
         save(make_tokenizer(PIECES, True), True, Path(name))
         vocabulary = read_vocabulary(Path(name), dict(zip(SPECIAL, range(len(SPECIAL)), strict=True)))
         works = {"transformers": make_peer(Path(name), ids, vocabulary)}
-    for kind in ("whole-word", "subword", "n-gram"):
+    for kind in ("whole-word", "subword", "n-gram", "independent"):
         works[kind] = make_ours(ids, vocabulary, Objective(masking=kind))
     seconds: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(rounds):

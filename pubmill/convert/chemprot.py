@@ -7,7 +7,7 @@ The original has four files per split, tab-separated, without header:
 - `relations`: PMID, group (CPR:0 to CPR:10), Y if evaluated, else N, name, `Arg1:CHEMICAL`, `Arg2:GENE`.
 - `gold_standard`: only the evaluated relations: PMID, group, `Arg1:CHEMICAL`, `Arg2:GENE`.
 
-As in BLURB's generator (gu2020, section 2.3), every chemical is paired with every gene of the same
+As in BLURB's generator (gu2020, section 4.3), every chemical is paired with every gene of the same
 sentence, and a pair without an evaluated relation is `false`. The mentions are spans of the sentence.
 """
 

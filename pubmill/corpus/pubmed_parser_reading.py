@@ -1,6 +1,6 @@
 """Readers of citations and articles with the package `pubmed_parser`, for corpora that were made with it.
 
-lewis2020 section 3.1 extracted its text from PubMed and PMC with that package. docs/parsers.md lists what it
+lewis2020 (section 3) extracted its text from PubMed and PMC with that package. docs/parsers.md lists what it
 loses; `pubmill.corpus.medline` and `pubmill.corpus.jats` keep all of it. The package opens files itself, but
 only after pubmill's own reader has refused those that declare entities.
 """

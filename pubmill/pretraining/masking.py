@@ -5,7 +5,7 @@ sections 2.3 and 2.4. A word is a first piece with the pieces that continue it; 
 tokens is drawn independently, as in the original. Unlike the original, the number of masked tokens is not
 rounded: the word at which a sequence's budget is exceeded is masked with the probability that makes the
 expected share exact. Runs of words (Lan et al. 2020, section 4.1) have n words with probability proportional
-to 1/n.
+to 1/n. Independent tokens are chosen as in `sequence_packer.py` of AnswerDotAI/ModernBERT.
 """
 
 from collections.abc import Callable
@@ -159,6 +159,13 @@ def choose_tokens(starts: Flags, inner: Flags, lengths: Ints, rate: float, draws
     return ranges(begin[units], last[units] + 1 - begin[units])
 
 
+def choose_independently(lengths: Ints, rate: float, draws: Draws) -> Ints:
+    """Return the positions of tokens of which each is chosen with probability `rate`, special ones too."""
+    columns = np.arange(int(lengths.max()))
+    drawn = fractions(draws.bits(Draw.UNITS, len(columns))[columns < lengths[:, None]])
+    return np.flatnonzero(drawn < rate)
+
+
 def shuffled(first: Ints, count: int, most: int, draws: Draws) -> tuple[Ints, Fractions]:
     """Return up to `most` units of each sequence in random order, as numbers (sequences, units) below
     `count`, and a random fraction for each sequence, (sequences, 1). Rows with fewer units are filled with
@@ -218,11 +225,14 @@ def mask(
     rate: float,
     draws: Draws,
 ) -> Masked:
-    """Mask tokens of concatenated sequences (see `instances.PackedBatch`); [CLS] and [SEP] are never chosen.
-    `rate` of the tokens are chosen, of which `replaced_by_mask` become [MASK], `replaced_at_random` become
-    any id except special ones, and the others stay."""
-    starts = units(inner, ids, lengths, vocabulary, objective, draws)
-    positions = choose_tokens(starts, inner, lengths, rate, draws)
+    """Mask tokens of concatenated sequences (see `instances.PackedBatch`); [CLS] and [SEP] are chosen only if
+    tokens are independent. `rate` of the tokens are chosen, of which `replaced_by_mask` become [MASK],
+    `replaced_at_random` become any id except special ones, and the others stay."""
+    if objective.masking == "independent":
+        positions = choose_independently(lengths, rate, draws)
+    else:
+        starts = units(inner, ids, lengths, vocabulary, objective, draws)
+        positions = choose_tokens(starts, inner, lengths, rate, draws)
     labels = ids[positions]
     counts = np.diff(np.searchsorted(positions, np.cumsum(lengths)), prepend=0)[:, None]
     columns = np.arange(int(counts.max()))

@@ -201,7 +201,9 @@ class Causal(ObjectiveKind):
 class Objective(StrictRecipe):
     """The pretraining objective: masked-token prediction and optional additional terms.
 
-    - `masking`: whole words, subwords, or runs of up to `longest_ngram` words (ALBERT), at `masking_rate`. If
+    - `masking`: whole words, subwords, or runs of up to `longest_ngram` words (ALBERT), at `masking_rate` of
+      each sequence without its special tokens; or `independent`: each token is chosen with that probability,
+      [CLS] and [SEP] too, whatever happens to the others (the program of Warner et al. 2024, ModernBERT). If
       `final_masking_rate` is given, the rate changes linearly to it (gu2020 section 2.3). `replaced_by_mask`
       and `replaced_at_random` are the shares of the chosen tokens that are replaced; the others stay.
     - `sequences`: each from one document (`document`), or filled with whole sentences across documents, with
@@ -219,7 +221,7 @@ class Objective(StrictRecipe):
     - `replaced_at_random`: share of the chosen tokens that become another token.
     """
 
-    masking: Literal["whole-word", "subword", "n-gram"]
+    masking: Literal["whole-word", "subword", "n-gram", "independent"]
     masking_rate: float = 0.15
     final_masking_rate: float | None = None
     longest_ngram: int = 3

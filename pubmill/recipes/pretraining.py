@@ -183,6 +183,9 @@ def _contradictions(architecture: Architecture, objective: Objective) -> list[st
         and pairs not in ("unlabelled", "none"),
         "family albert has no next-sentence head; pairs can be sentence-order": family == "albert"
         and pairs == "next-sentence",
+        "masking independent needs causal.share 1: no token before the first one predicts it": bool(
+            objective.masking == "independent" and objective.causal and objective.causal.share < 1
+        ),
         "causal needs family modernbert": objective.causal is not None and family != "modernbert",
         "rotary is for modernbert": architecture.rotary != ROTARY and family != "modernbert",
         "scaled_initialisation is for megatron-bert": architecture.scaled_initialisation

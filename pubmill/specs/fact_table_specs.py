@@ -24,7 +24,7 @@ FACTS: dict[Subjects, dict[str, FactKind]] = {
     "models": {
         r"vocab|vocab\.sized|pretraining|corpus": "text",
         r"term=[A-Za-z]+": "boolean",
-        r"fit\.(train|dev|test)|compute_ratio|seconds_ratio": "ratio",
+        r"fit\.(train|dev|test)|compute_ratio|seconds_ratio|masked_loss": "ratio",
         r"corpus\.(by_source\.[\w-]+\.)?words": "words",
         r"corpus\.(by_source\.[\w-]+\.)?bytes": "bytes",
         r"corpus\.(by_source\.[\w-]+\.)?documents": "count",
@@ -47,7 +47,8 @@ FACTS: dict[Subjects, dict[str, FactKind]] = {
   (`compute_ratio`), the encoder's width. From artefacts: whether the vocabulary has a term as one piece
   (`term=RecA`), pieces per word of a dataset's mentions (`fit.train`), words, bytes and documents of the
   corpus or of a source of it (`corpus.by_source.NAME.words`), the time of a fine-tuning (`seconds`), also
-  relative to the baseline, and its `sequences_per_second`; numbers in the weights (`parameters`). Most
+  relative to the baseline, and its `sequences_per_second`; numbers in the weights (`parameters`); the loss of
+  masked tokens of held-out documents at the end of a pretraining here (`masked_loss`). Most
   `tokens` that a pretraining recipe may read; `gpu_hours` of a pretraining are published values only. From
   the protocol: values of the fine-tuning recipe.
 - Tasks: the kinds of their examples, and what the settings of the protocol vary for them (`choices`).

@@ -12,7 +12,7 @@ from pubmill.specs.model_specs import RecipeWeights
 from pubmill.stages.stage import GraphPart
 from pubmill.stages.table_datasets import NOT_WANTED
 from pubmill.storage.model_folders import WEIGHTS
-from pubmill.storage.result_paths import BELOW, DIAGNOSIS, RECORD, STATISTICS, TRAINING, RunKey
+from pubmill.storage.result_paths import BELOW, DIAGNOSIS, RECORD, STATE, STATISTICS, TRAINING, RunKey
 
 RELEASED = "no recipe of ours: the released weights are used, and how others made them isn't measured here"
 NOT_PRETRAINED = "not pretrained in this study: none of its tables of results has the model"
@@ -36,6 +36,7 @@ class ModelFacts(GraphPart):
             "term": lambda: self._vocab_source(row.subject, None),
             "fit": lambda: self._vocab_source(row.subject, column.dataset),
             "parameters": lambda: self._weights_source(row.subject),
+            "masked_loss": lambda: self._checkpoint_source(row.subject),
             "gpu_hours": lambda: FactSource(lacking=HOURS_ELSEWHERE),
             "sequences_per_second": lambda: self._runs_source(table, column, [row.subject], TRAINING),
             "seconds": lambda: self._runs_source(table, column, [row.subject]),
@@ -144,6 +145,16 @@ class ModelFacts(GraphPart):
         if lacking := self._weights_obstacle(model):
             return FactSource(lacking=lacking)
         return FactSource(files=(BELOW.model(model, WEIGHTS),), scaled=self._note_on_weights(model))
+
+    def _checkpoint_source(self, model: str) -> FactSource:
+        """Return the state of the checkpoint that a model is exported from as a source."""
+        if lacking := self._weights_obstacle(model):
+            return FactSource(lacking=lacking)
+        weights = self.graph.models.weights(model)
+        if not isinstance(weights, PretrainedWeights):
+            return FactSource(lacking=RELEASED)
+        state = BELOW.checkpoint(weights.recipe, weights.step, STATE)
+        return FactSource(files=(state,), scaled=self._scale_note())
 
     def _runs_source(
         self, table: FactTableSpec, column: FactColumn, models: list[str], ending: str = RECORD

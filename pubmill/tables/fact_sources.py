@@ -60,6 +60,8 @@ def found(row: FactTableRow, column: FactTableColumn, artefacts: Artefacts) -> F
             return own, None
         case "sequences_per_second":
             return _speed(row.subject, own)
+        case "masked_loss":
+            return _masked_loss(row.subject, own)
         case "seconds" | "seconds_ratio":
             return _records_value([artefacts[file] for file in files])
     value: FactValue = _nested_value(own, files[0], *column.detail.split("."))
@@ -79,6 +81,15 @@ def _speed(model: str, training: TrainingReport) -> Found:
         return None, f"the run of {model} measured no speed: {training.get('failed') or 'it took no step'}"
     seconds = training["tokens"] / speed
     return round(training["steps"] * training["recipe"]["batch_size"] / seconds), None
+
+
+def _masked_loss(model: str, state: Mapping[str, Any]) -> Found:
+    """Return the loss of masked tokens on held-out documents with the recipe's own masking, from the state of
+    a checkpoint."""
+    losses = (state.get("held_out") or {}).get(state["recipe"]["objective"]["masking"], {})
+    loss = losses.get("mlm_loss")
+    lacking = f"the pretraining of {model} measured none on held-out documents"
+    return loss, None if loss is not None else lacking
 
 
 def _nested_value(value: Any, file: str, *keys: str) -> Any:

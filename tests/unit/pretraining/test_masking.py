@@ -103,7 +103,30 @@ def test_other_shares_of_replacements() -> None:
     assert np.array_equal(masked.ids, ids) and len(masked.labels)
 
 
-@given(texts, st.integers(0, 99), st.sampled_from(["whole-word", "subword", "n-gram"]), st.data())
+def test_independent_tokens_are_chosen_at_the_rate_special_ones_too() -> None:
+    """The number of a sequence is binomial, where that of subwords is within one of the exact share."""
+    rounds, length, rate = 4000, 40, 0.3
+    ids, inner, lengths, _ = text([[1] * (length - 2)] * rounds)
+    independent = Objective(masking="independent")
+    masked = mask(ids, inner, lengths, VOCABULARY, independent, rate, draws(lengths, 11))
+    chosen = np.zeros(len(ids), bool)
+    chosen[masked.positions] = True
+    assert np.array_equal(masked.labels, ids[masked.positions])
+    places = chosen.reshape(rounds, length)
+    assert np.abs(places.mean(0) - rate).max() < 5 * np.sqrt(rate * (1 - rate) / rounds)
+    assert places.sum(1).var() == pytest.approx(length * rate * (1 - rate), rel=0.1)
+    assert np.abs(np.corrcoef(places, rowvar=False) - np.eye(length)).max() < 0.1
+    shown = masked.ids[masked.positions]
+    assert (shown == 4).mean() == pytest.approx(0.8, abs=0.01)
+    random = (shown != 4) & (shown != masked.labels)
+    assert random.mean() == pytest.approx(0.1, abs=0.01) and (shown[random] >= 5).all()
+    none = mask(ids, inner, lengths, VOCABULARY, independent, 0.0, draws(lengths))
+    assert not len(none.positions) and np.array_equal(none.ids, ids)
+
+
+@given(
+    texts, st.integers(0, 99), st.sampled_from(["whole-word", "subword", "n-gram", "independent"]), st.data()
+)
 @settings(max_examples=60)
 def test_masks_of_a_sequence_do_not_depend_on_the_others(
     words: list[list[int]], seed: int, kind: Any, data: st.DataObject

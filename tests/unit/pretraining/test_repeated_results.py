@@ -34,6 +34,7 @@ BATCHES: dict[str, Any] = {
     "next-sentence": {"pairs": "next-sentence", "masking": "whole-word"},
     "sentence-order": {"pairs": "sentence-order", "masking": "n-gram", "final_masking_rate": 0.4},
     "unlabelled": {"pairs": "unlabelled", "masking": "subword"},
+    "independent": {"pairs": "none", "masking": "independent"},
     "none": {"pairs": "none", "masking": "whole-word", "replaced_by_mask": 0.5},
     "full": {"pairs": "none", "sequences": "full", "masking": "n-gram", "longest_ngram": 2},
 }

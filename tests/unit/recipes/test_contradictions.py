@@ -190,6 +190,9 @@ def pretraining(**changes: Any) -> PretrainingRecipe:
         ("family electra has no head for pairs; pairs", {"family": "electra", "generator": GENERATOR}),
         ("family albert has no next-sentence head; pairs", {"family": "albert"}),
         ("sequences full needs", {"sequences": "full"}),
+        ("masking independent needs causal.share 1", {
+            "family": "modernbert", "pairs": "none", "masking": "independent", "causal": Causal(share=0.5),
+        }),
         ("embedding_size is for", {"embedding_size": 8}),
         ("hidden_size 16 is not a multiple of attention_heads 3", {"attention_heads": 3}),
         ("replaced_by_mask and replaced_at_random are shares", {"replaced_by_mask": 0.91}),

@@ -16,9 +16,9 @@ from pubmill.stages import checked_graph
 PAPERS = ["gu2020", "tinn2021", "lewis2020", "shin2020", "alrowili2021"]
 URL = "https://example.org/bert.tar.gz"
 UNPINNED = {
-    "biobert-large", "bioformer-16l", "bluebert-large", "biom-bert-large", "biom-bert-large@uncased",
-    "clinical-modernbert", "ettin-17m", "ettin-32m", "ettin-68m", "ettin-400m", "ettin-1b",
-    "modernbert-bio-large",
+    "biobert-large", "bioclinical-modernbert-base@bio", "bioformer-16l", "bluebert-large",
+    "biom-bert-large", "biom-bert-large@uncased", "clinical-modernbert",
+    "ettin-17m", "ettin-32m", "ettin-68m", "ettin-400m", "ettin-1b", "modernbert-bio-large",
 }  # fmt: skip
 """Models on the hub of which no commit is known."""
 PRETRAINED = {

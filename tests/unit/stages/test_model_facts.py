@@ -10,7 +10,7 @@ from pubmill.recipes.fact_tables import FactSource
 from pubmill.specs import FactTableSpec, LearntVocabSpec, Specs
 from pubmill.specs.study import Study
 from pubmill.stages import Graph
-from pubmill.stages.model_facts import NO_CORPUS, NO_VOCAB, NOT_PRETRAINED, NOTHING_VARIED
+from pubmill.stages.model_facts import NO_CORPUS, NO_VOCAB, NOT_PRETRAINED, NOTHING_VARIED, RELEASED
 from pubmill.stages.table_datasets import NOT_WANTED
 
 Facts = Callable[..., FactSource]
@@ -135,6 +135,18 @@ def test_facts_of_a_corpus_need_the_corpus(
     built = graph_of(demo_specs, tables=("gu2020/table06",), models=("pubmedbert-base",))
     found = fact(built, "pubmedbert-base", "corpus.words")
     assert found.files == ("corpora/pubmed-abstracts/stats.json",) and "as made" in str(found.scaled)
+
+
+def test_a_masked_loss_needs_a_pretraining_of_this_study(
+    full: Graph, demo_specs: Specs, graph_of: Callable[..., Graph]
+) -> None:
+    assert fact(full, "biomegatron-345m@bio-30k", "masked_loss").lacking == NOT_PRETRAINED
+    assert fact(full, "biobert-base", "masked_loss").lacking == RELEASED
+    made = graph_of(demo_specs, tables=("gu2020/table06",), models=("pubmedbert-base",))
+    found = fact(made, "pubmedbert-base", "masked_loss")
+    last = demo_specs.pretraining["pubmedbert-base"].checkpoints[-1]
+    assert found.files == (f"pretraining/pubmedbert-base/step-{last}/state.json",)
+    assert "as made" in str(found.scaled)
 
 
 def test_kinds_of_a_task_are_listed_once(full: Graph) -> None:
