@@ -13,7 +13,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from pubmill.corpus.article_metadata import ArticleMetadata
-from pubmill.corpus.jats import LEAVABLE, MATHML_TEXT, NEVER, JatsReader
+from pubmill.corpus.jats import LEAVABLE, NEVER, JatsReader
+from pubmill.corpus.mathml import MATHML_TEXT
 from pubmill.corpus.shards import Sections
 from pubmill.errors import PubmillError
 from tests.articles import INLINE, PARTING, USUAL
