@@ -48,6 +48,7 @@ def articles(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Art
     return list(articles_of(shared, tmp_path_factory.mktemp("pmc")))
 
 
+KEPT = {"normal": 6, "executive-summary": 5, "main": 1, "graphical": 1}
 NOT_IN_TITLES = "ancestor::fn or ancestor::label or ancestor::xref[" + " or ".join(
     f"@ref-type = '{kind}'" for kind in NOTES
 )
@@ -107,6 +108,8 @@ def test_abstracts_and_titles(articles: list[Article]) -> None:
         without["year"] += not document.published
         without["licence"] += not document.licence
     assert without == {"abstract": 47, "body": 19, "title": 0, "year": 0, "licence": 0}
+    assert read.typed == {f'abstract abstract-type="{kind}"': count for kind, count in KEPT.items()}
+    assert sum(count for tag, count in read.left_out.items() if tag.startswith("abstract ")) == 73
 
 
 def theirs(path: Path, article: Article) -> tuple[dict[str, object] | None, list[str]]:
