@@ -34,12 +34,17 @@ def main(
     else:
         articles, order = read_fetched(input_), 0
     left_out: Counter[str] = Counter()
-    documents = read_articles(input_, articles, recipe.parser, recipe.leave_out, left_out, recipe.unreadable)
+    typed: Counter[str] = Counter()
+    documents = read_articles(
+        input_, articles, recipe.parser, recipe.leave_out, left_out, recipe.unreadable, typed
+    )
     counts = write_shard(
         output, documents, source=recipe.source, file=input_.name, order=order, digest=sha256(input_)
     )
     print(f"{input_.name}: {counts.citations} articles")
-    print("left out:", ", ".join(f"{count} <{tag}>" for tag, count in sorted(left_out.items())) or "nothing")
+    for what, found in (("left out", left_out), ("abstracts kept in spite of their type", typed)):
+        listed = ", ".join(f"{count} <{tag}>" for tag, count in sorted(found.items()))
+        print(f"{what}: {listed or 'nothing'}")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from lxml import etree
 
 from pubmill.corpus.jats import NEVER, JatsReader
 from tests.acceptance.test_pmc_real import articles_of
-from tests.articles import PARTING, words
+from tests.articles import PARTING, words, written_out
 
 LINKS = ("xref", "ext-link", "uri", "email", "inline-supplementary-material")
 GENERATED = "//*[@class = 'generated' or @class = 'footer' or @id = 'footer' or self::head]"
@@ -29,7 +29,8 @@ BLOCKS = {
 
 def body_of(data: bytes) -> Any:
     """Return an article with its body alone, and without titles of sections and what is never text."""
-    root: Any = etree.fromstring(data, etree.XMLParser(remove_comments=True, remove_pis=True))
+    tree = etree.fromstring(data, etree.XMLParser(remove_comments=True, remove_pis=True))
+    root: Any = written_out(tree).getroot()
     taken = [*root.iter("front", "front-stub", "back")]
     taken += [title for title in root.iter("title") if title.getparent().tag in ("sec", "body")]
     taken += [link for link in root.iter(*LINKS) if not "".join(link.itertext()).strip()]

@@ -20,14 +20,16 @@ def read_articles(
     leave_out: Collection[str],
     left_out: Counter[str],
     unreadable: Collection[str] = (),
+    typed: Counter[str] | None = None,
 ) -> Iterator[Document]:
-    """Yield the articles of the archive `path` as documents; `left_out` counts elements left out, by tag.
+    """Yield the articles of the archive `path` as documents; `left_out` counts elements left out by tag, and
+    `typed` abstracts that are text in spite of a type.
 
     Articles without XML, and those listed in `unreadable` (`PMC7.1`), have neither title nor text; the listed
     ones get the flag `unreadable`. Raises `PubmillError` for any other article that cannot be read, and for
     listed articles that the archive lacks.
     """
-    read: Reader = ArticleReader() if parser == "pubmed_parser" else JatsReader(leave_out, left_out)
+    read: Reader = ArticleReader() if parser == "pubmed_parser" else JatsReader(leave_out, left_out, typed)
     missing = set(unreadable)
     for article in articles:
         if article.facts.name in unreadable:

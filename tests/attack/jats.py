@@ -13,12 +13,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from pubmill.corpus.article_metadata import ArticleMetadata
-from pubmill.corpus.jats import LEAVABLE, MATHML_TEXT, NEVER, JatsReader
+from pubmill.corpus.jats import LEAVABLE, NEVER, JatsReader
+from pubmill.corpus.mathml import MATHML_TEXT
 from pubmill.corpus.shards import Sections
 from pubmill.errors import PubmillError
 from tests.articles import INLINE, PARTING, USUAL
 from tests.attack import Attack
-from tests.attack.markup import DAMAGE_TAGS, Node, damaged, hidden, is_malformed, markup, serialised
+from tests.attack.markup import Node, damaged, hidden, is_malformed, markup, serialised
 from tests.world.dice import Dice
 
 Words = dict[str, Counter[str]]
@@ -76,7 +77,7 @@ class Walk:
         return text
 
     def piece(self, child: ElementTree.Element, parent: ElementTree.Element, label: str) -> str:
-        inside = child.tag in (*INLINE, *DAMAGE_TAGS) or child.tag.startswith("{")
+        inside = child.tag in INLINE or child.tag.startswith("{")
         edge = "" if inside and child.tag not in PARTING else " "
         if child.tag in (*NEVER, *self.left_out) or (child.tag == "title" and parent.tag == "sec"):
             return edge
@@ -97,7 +98,7 @@ def shown(element: ElementTree.Element, text: str | None) -> str:
 
 
 def heading(title: ElementTree.Element) -> str:
-    """A title on one line, without its markers."""
+    """A title on one line, without signs that refer to notes."""
 
     def inner(element: ElementTree.Element) -> str:
         text = element.text or ""
@@ -105,7 +106,9 @@ def heading(title: ElementTree.Element) -> str:
             tail = child.tail or ""
             if child.tag == "break":
                 text += f" {inner(child)} "
-            elif child.tag not in ("xref", "fn", *NEVER):
+            elif child.tag == "xref":
+                text += named if any(map(str.isalnum, named := inner(child))) else ""
+            elif child.tag not in ("fn", *NEVER):
                 text += inner(child)
             text += f" {tail}" if child.tag == "fn" and tail[:1].isalnum() else tail
         return text
