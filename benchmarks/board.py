@@ -56,7 +56,7 @@ def submissions(spec: DatasetSpec, results: Path, number: int) -> Iterator[list[
     for n in range(1, number + 1):
         known = np.random.default_rng(n).random(len(test)) < n / (number + 1)
         yield [
-            row(example, gold if is_known else other)
+            prediction_row(example, gold if is_known else other)
             for example, gold, other, is_known in zip(test, right, floor, known, strict=True)
         ]
 

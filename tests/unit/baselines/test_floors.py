@@ -62,7 +62,8 @@ def test_every_kind_has_floors_whose_names_are_unique() -> None:
     [
         ([("breast cancer", "B-D I-D"), ("cancer", "B-D"), ("cancer gene x", "B-G I-G I-G")],
          "Breast Cancer gene x", "B-D I-D O O"),
-        ([("breast cancer", "B-D I-D"), ("cancer", "B-D"), ("cancer gene x", "B-G I-G I-G")], "cancer gene", "O O"),
+        ([("breast cancer", "B-D I-D"), ("cancer", "B-D"), ("cancer gene x", "B-G I-G I-G")],
+         "cancer gene", "O O"),
         ([("lead", "B"), ("lead", ""), ("ash", "B"), ("ash", ""), ("ash", "")], "lead ash", "B O"),
         ([("IL-2", "B-G"), ("il-2", "B-P"), ("IL-2", "B-P")], "IL-2", "B-P"),
     ],

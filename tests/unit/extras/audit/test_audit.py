@@ -1,6 +1,7 @@
 """The audit of published values: those of the five papers, and made-up tables with known verdicts."""
 
 from collections import Counter
+from csv import DictReader
 from pathlib import Path
 
 import pytest
@@ -35,10 +36,12 @@ def papers() -> Audit:
 
 
 def test_every_published_value_has_one_verdict(papers: Audit) -> None:
-    lines = [path.read_text().count("\n") - 1 for path in SPECS.glob("tables/*/table*.published.csv")]
-    assert len(papers.findings) == sum(lines) >= 2110
+    """Empty values are none."""
+    files = list(SPECS.glob("tables/*/table*.published.csv"))
+    printed = sum(bool(row["value"]) for file in files for row in DictReader(file.open(encoding="utf-8")))
     counts = papers.counts["all"]
-    assert counts["unreachable"] == 13 and sum(counts.values()) == sum(lines)
+    assert len(papers.findings) == sum(counts.values()) == printed >= 2000
+    assert counts["unreachable"] == 13
     assert sum(papers.reasons.values()) == counts["untestable"] and all(papers.reasons)
 
 
