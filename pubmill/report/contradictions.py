@@ -12,13 +12,12 @@ from pathlib import Path
 
 from pandas import DataFrame, concat
 
-from pubmill.recipes.audits import ContradictionsRecipe, PublishedTable
+from pubmill.recipes.contradictions import ContradictionsRecipe, PublishedTable
 from pubmill.recipes.tables import Aggregate
 from pubmill.report.rendering import renderers
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.result_paths import PAGE_FORMATS
-from pubmill.tables.audit import table_numbers
-from pubmill.tables.published_values import half_unit, published_of_cells, read_published
+from pubmill.tables.published_values import half_unit, published_of_cells, read_published, table_numbers
 
 NO_REASON = "no reason is found in the paper"
 ANY = "any"

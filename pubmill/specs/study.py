@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from pubmill.errors import PubmillError
 from pubmill.messages.installation import root
@@ -45,13 +45,6 @@ class ServerLicence(Strict):
     statement: Annotated[str, Field(min_length=1)]
 
 
-def _not_reserved(name: str) -> str:
-    """Refuse the name of the page that lies beside the reports."""
-    if name == "audit":
-        raise ValueError("reports/audit is the page of the audit; give the study another name")
-    return name
-
-
 class Study(Strict):
     """config.yaml and its overlays: which part to run and where files are, never a recipe.
 
@@ -80,7 +73,7 @@ class Study(Strict):
       docker://HOST/NAME@sha256:DIGEST; null: none.
     """
 
-    study: Annotated[str, Field(pattern=f"^{names.STUDY}$"), AfterValidator(_not_reserved)]
+    study: Annotated[str, Field(pattern=f"^{names.STUDY}$")]
     title: str
     scale: Name
     tables: tuple[str, ...]

@@ -1,6 +1,6 @@
 """The page of contradictions between the papers, which is the same in every study."""
 
-from pubmill.recipes.audits import ContradictionsRecipe, PublishedTable
+from pubmill.recipes.contradictions import ContradictionsRecipe, PublishedTable
 from pubmill.recipes.tables import PublishedColumn, PublishedRow, project
 from pubmill.stages.stage import TEMPLATES, Stage
 

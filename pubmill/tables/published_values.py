@@ -10,7 +10,7 @@ They are DataFrames with these columns:
 """
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -223,3 +223,8 @@ def marked_unless_following(printed: PublishedValue, value: float, slack: float)
 def half_unit(printed: str) -> float:
     """Return half a unit of the last printed digit."""
     return 0.5 * 10.0 ** -len(printed.partition(".")[2])
+
+
+def table_numbers(paper: str, numbers: Collection[int]) -> str:
+    """Return tables of a paper as a text names them: `gu2020 Tables 6, 7`."""
+    return f"{paper} Table{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"

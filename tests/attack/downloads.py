@@ -10,7 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 from pubmill.errors import PubmillError
-from pubmill.storage import connections, network
+from pubmill.storage import network
 from pubmill.storage.sources import download
 from tests.attack import Attack
 from tests.servers import Asked, Talk, serving
@@ -201,7 +201,6 @@ def attack(dice: Dice, folder: Path) -> str:
     with (
         patch.multiple(network, **IMPATIENT),
         patch.object(network.fetch, "__defaults__", (LARGEST,)),
-        patch.object(connections, "ANSWER", 0.5),
         patch.dict(os.environ, {"NO_PROXY": "*"}),
         patch.object(network, "report_progress", lambda text: None),
         patch("pubmill.storage.sources.report_progress", lambda text: None),

@@ -26,6 +26,7 @@ ROOMS: dict[str, str] = {
     "prediction": "examples finetuning formats hardware messages recipes storage",
     "statistics": "metrics recipes",
     "tables": "examples messages metrics recipes specs statistics storage",
+    "baselines": "examples metrics recipes storage tables",
     "report": "examples hardware messages metrics recipes specs statistics storage tables",
     "stages": "examples messages metrics optimisers pretraining recipes specs storage",
     "planning": "messages optimisers pretraining recipes specs stages storage",

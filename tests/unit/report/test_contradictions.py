@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.recipes.audits import ContradictionsRecipe
+from pubmill.recipes.contradictions import ContradictionsRecipe
 from pubmill.recipes.reading import read
 from pubmill.recipes.writing import as_json
 from pubmill.report.contradictions import (

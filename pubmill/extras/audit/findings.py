@@ -1,17 +1,14 @@
 """Verdicts on published values: which of them the stated test split, runs, aggregate and rounding can give.
 
 A value is `reachable` if some counts (such as correct predictions) give it, `unreachable` if none do, and
-`untestable`, with a reason, if the paper does not state what it is computed from. Verdicts name no cause. The
-extra `audit` computes them.
+`untestable`, with a reason, if the paper does not state what it is computed from. Verdicts name no cause.
 """
 
 from collections import Counter
-from collections.abc import Collection
-from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from pubmill.statistics.verdict_models import Shape
-from pubmill.tables.cells import Cell, Table
+from pubmill.tables.published_values import table_numbers
 
 Verdict = Literal["reachable", "unreachable", "untestable"]
 
@@ -20,7 +17,6 @@ class Finding(Shape):
     """The verdict on one published value.
 
     - `table`, `paper`, `number`: where it is printed; `model`, `dataset`, `metric`: its labels there.
-    - `cell`: column and row of its cell in our table, separated by a slash; empty if it has none.
     - `test`: what it is tested as; `why`: the arithmetic, or why it can't be tested.
     - `change`: the smallest changes of runs or test split with which it would be reachable.
     - `chance`: how many of the numbers with the same whole part are reachable, and how many there are.
@@ -32,7 +28,6 @@ class Finding(Shape):
     model: str
     dataset: str
     metric: str
-    cell: str = ""
     printed: str
     verdict: Verdict
     test: str = ""
@@ -106,11 +101,6 @@ class Unreachable(NamedTuple):
         return ", ".join(dict.fromkeys(one.model for one in self.findings))
 
 
-def table_numbers(paper: str, numbers: Collection[int]) -> str:
-    """Return tables of a paper as a text names them: `gu2020 Tables 6, 7`."""
-    return f"{paper} Table{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
-
-
 class TestSummary(NamedTuple):
     """The findings on values of one paper and dataset that have the same test (`Finding.test`)."""
 
@@ -137,24 +127,3 @@ class TestSummary(NamedTuple):
         """The share of reachable numbers among those with the same whole part as the printed values."""
         known = [one.chance for one in self.findings if one.chance]
         return sum(reachable for reachable, _ in known) / sum(number for _, number in known)
-
-
-def with_unreachable(table: Table, audit: Audit) -> Table:
-    """Return a table whose published values say if they are unreachable, and why."""
-    name = f"{table.paper}/{table.table}"
-    whys = {
-        one.cell: f"{one.test}: {one.why}"
-        for one in audit.findings
-        if one.table == name and one.verdict == "unreachable"
-    }
-    cells = {
-        column: {row: _marked(cell, whys.get(f"{column}/{row}", "")) for row, cell in of_column.items()}
-        for column, of_column in table.cells.items()
-    }
-    return replace(table, cells=cells)
-
-
-def _marked(cell: Cell, why: str) -> Cell:
-    if not cell.published or not why:
-        return cell
-    return cell.model_copy(update={"published": cell.published.model_copy(update={"unreachable": why})})

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from pubmill.recipes.audits import AuditedColumn, AuditedRow, AuditedTable, ScoreCounts, ScoreKind
+from pubmill.extras.audit.audit_recipes import AuditedColumn, AuditedRow, AuditedTable, ScoreCounts, ScoreKind
 from pubmill.recipes.tables import PublishedRow, project
 from pubmill.specs import DatasetSpec, ProtocolSpec, TableSpec
 from pubmill.specs.table_specs import ColumnSpec, RowSpec

@@ -9,7 +9,7 @@ rule floors:
     log:
         graph.paths.log(graph.paths.dataset_floors("{dataset}").removesuffix(".json")),
     conda:
-        "../../envs/floors.yaml"
+        "../envs/floors.yaml"
     resources:
         **graph.floors.resources,
     params:
@@ -19,6 +19,6 @@ rule floors:
     message:
         graph.floors.label
     shell:
-        "python {params.extras:q}/baselines/programs/floors.py --recipe {params.recipe:q}"
+        "python {params.scripts:q}/floors.py --recipe {params.recipe:q}"
         " --examples {params.results:q}/datasets/{wildcards.dataset:q}"
         " --predictions {params.folder:q}/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"

@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from types import SimpleNamespace
 
-from pubmill.extras.baselines.baselines_stages import Floors
 from pubmill.specs import Specs
 from pubmill.stages import Graph
-from tests.unit.programs import run_verb
+from pubmill.stages.floor_jobs import Floors
 
 Made = Callable[..., Graph]
 TABLE = "gu2020/table06"
@@ -20,7 +19,3 @@ def test_floors_belong_to_rows_with_train_and_test(graph_of: Made, demo_specs: S
     assert graph.tables.floor_files(TABLE) == [graph.paths.dataset_floors(name) for name in sorted(expected)]
     recipe = graph.stage(Floors).recipe_of(SimpleNamespace(dataset="hoc@blurb"))
     assert (recipe.name, recipe.kind, recipe.task) == ("hoc@blurb", "multilabel", "classification")
-
-
-def test_a_format_that_does_not_exist_is_reported_with_the_nearest() -> None:
-    assert "there is no format 'xml'; the nearest: " in run_verb("audit", "floors", "--format", "xml").stderr

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pubmill.extras.baselines.floor import FloorsRecipe
+from pubmill.recipes.floors import FloorsRecipe
 from pubmill.recipes.tables import project
 from pubmill.stages.stage import Stage
 
@@ -11,7 +11,7 @@ class Floors(Stage):
     """Scores of a dataset that need no learning."""
 
     name, group, label = "floors", "convert", "Measuring the floors of {wildcards.dataset}"
-    version = 2
+    version = 3
 
     def recipe_of(self, wildcards: Any) -> FloorsRecipe:
         return project(FloorsRecipe, self._specs.datasets[wildcards.dataset])

@@ -1,5 +1,4 @@
-"""Recipes of the checks of published values: the audit, with the counts, runs and aggregates that a paper
-states for them, and the page of contradictions."""
+"""The recipe of the audit: the counts, runs and aggregates that papers state for their published values."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -106,32 +105,4 @@ class AuditRecipe:
     tables: tuple[AuditedTable, ...]
     protocols: dict[str, StatedRuns]
     facts: tuple[str, ...]
-    versions: dict[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class PublishedTable:
-    """The published side of a result table. `metric`: its own, if any; `columns`: those in its own setting;
-    `elsewhere`: paper or table -> dataset, or `any` -> why this table's values differ from those there."""
-
-    name: str
-    paper: str
-    number: int
-    file: str
-    protocol: str
-    aggregate: Aggregate
-    metric: str | None
-    columns: tuple[PublishedColumn, ...]
-    rows: tuple[PublishedRow, ...]
-    composites: tuple[Composite, ...]
-    left_out: dict[str, str]
-    elsewhere: dict[str, dict[str, str]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ContradictionsRecipe:
-    """The input of the job that builds the page of contradictions. `models`: name -> label."""
-
-    tables: tuple[PublishedTable, ...]
-    models: dict[str, str]
     versions: dict[str, Any]
