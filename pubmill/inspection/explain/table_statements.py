@@ -19,10 +19,12 @@ ORDER: tuple[Standing, ...] = ("differs", "ours", "as the program", "as printed"
 
 @dataclass(frozen=True)
 class WeighedStatement:
-    """A statement and the number of cells that it is about; 0 in a table of facts."""
+    """A statement, the number of cells that it is about (0 in a table of facts), and of those that its effect
+    is known for."""
 
     row: FidelityRow
     cells: int
+    moved: int = 0
 
     @property
     def effect(self) -> str:
@@ -50,7 +52,7 @@ def by_weight(statements: Iterable[WeighedStatement]) -> list[WeighedStatement]:
         effect = one.row.statement.effect
         points = effect.points if effect else 0.0
         none = effect is not None and not points
-        return ORDER.index(one.row.statement.standing), none, -one.cells * points, -one.cells, one.row.spec
+        return ORDER.index(one.row.statement.standing), none, -one.moved * points, -one.cells, one.row.spec
 
     return sorted(statements, key=weight)
 
