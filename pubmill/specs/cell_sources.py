@@ -1,6 +1,6 @@
 """The specs behind the cells of a result table."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import dropwhile
 from typing import NamedTuple
@@ -53,18 +53,21 @@ CellName = tuple[str, str, str]
 
 
 class AffectedCells:
-    """Cells of all result tables at a scale, and the search for those that a statement is about."""
+    """Cells of result tables at a scale, and the search for those that a statement is about. `columns`:
+    table -> its columns; by default those of the specs, of all tables."""
 
-    def __init__(self, specs: Specs) -> None:
+    def __init__(self, specs: Specs, columns: Mapping[str, Sequence[ColumnSpec]] | None = None) -> None:
         self._specs = specs
+        of_specs = {name: table.columns for name, table in specs.tables.items()}
+        self._columns = of_specs if columns is None else columns
 
     @cached_property
     def cells(self) -> dict[CellName, CellSource]:
         """The cells with runs of their own."""
         return {
             (name, cell.column.name, cell.row.name): cell
-            for name, table in self._specs.tables.items()
-            for cell in cell_sources(table, table.columns, self._specs)
+            for name, columns in self._columns.items()
+            for cell in cell_sources(self._specs.tables[name], columns, self._specs)
             if self._has_runs(cell)
         }
 
@@ -77,17 +80,19 @@ class AffectedCells:
                 by_spec.setdefault(spec, {})[name] = cell
         return by_spec
 
-    def of(self, row: FidelityRow) -> list[CellName]:
+    def of(self, row: FidelityRow) -> Set[CellName]:
         """Return the cells that a statement is about: those behind which stands a spec that it holds for,
         among those that it names, whose runs use a value that it is about."""
-        found = {name: cell for spec in (row.spec, *row.heirs) for name, cell in self._by_spec.get(spec, {}).items()}
-        return [name for name, cell in found.items() if self._is_about(row, cell)]
+        found: dict[CellName, CellSource] = {}
+        for spec in (row.spec, *row.heirs):
+            found |= self._by_spec.get(spec, {})
+        return {name: None for name, cell in found.items() if self._is_about(row, cell)}.keys()
 
-    def moved(self, row: FidelityRow) -> list[CellName]:
+    def moved(self, row: FidelityRow) -> set[CellName]:
         """Return those cells that the effect of a statement is known for."""
         effect = row.statement.effect
         data = {name: self.cells[name].data for name in self.of(row)} if effect else {}
-        return [name for name, one in data.items() if effect and one and names_one(one.name, effect.datasets)]
+        return {name for name, one in data.items() if effect and one and names_one(one.name, effect.datasets)}
 
     def _is_about(self, row: FidelityRow, cell: CellSource) -> bool:
         statement, data = row.statement, cell.data
