@@ -123,10 +123,7 @@ def _first_page(found: list[WeighedStatement], touched: dict[FidelityRow, list[C
 
 def _most_important(standing: str, found: Sequence[WeighedStatement]) -> str:
     lines = [f"| {standing} | why | cells | effect |", "|---|---|---:|---|"]
-    lines += [
-        f"| {_link(one.row)} | {_cell(one.why)} | {one.cells} | {_cell(one.effect)} |"
-        for one in found
-    ]
+    lines += [f"| {_link(one.row)} | {_cell(one.why)} | {one.cells} | {_cell(one.effect)} |" for one in found]
     return "\n".join(lines) + "\n\n"
 
 

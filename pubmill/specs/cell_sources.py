@@ -113,7 +113,11 @@ class AffectedCells:
     def _specs_behind(self, table: str, cell: CellSource) -> set[str]:
         """Return the specs whose values make a cell, and the choices that hold for its stages."""
         made = {name: self._specs.pretraining[name] for name in self._pretrainings(cell.model)}
-        behind = {f"tables/{table}", f"models/{cell.model}", f"datasets/{cell.data.name if cell.data else ''}"}
+        behind = {
+            f"tables/{table}",
+            f"models/{cell.model}",
+            f"datasets/{cell.data.name if cell.data else ''}",
+        }
         if self._specs.models[cell.model].is_fine_tuned:
             behind |= {f"protocols/{cell.protocol}", "choices/finetuning"}
         for name, spec in made.items():

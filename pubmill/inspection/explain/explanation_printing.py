@@ -69,9 +69,7 @@ def print_statements(to: Console, shown: TableStatements, whole: bool = False) -
             to.print(Text(f"{heading}: {counted(len(texts), 'note')} with --all", style=DIM))
 
 
-def _print_statements(
-    to: Console, statements: Sequence[WeighedStatement], on: str, whole: bool
-) -> None:
+def _print_statements(to: Console, statements: Sequence[WeighedStatement], on: str, whole: bool) -> None:
     """Print statements, except those of what is as printed: all of them, or the first ones in a line each."""
     if not statements:
         return
@@ -170,16 +168,18 @@ def _summary(explanation: Explanation) -> Iterator[tuple[str, str]]:
     if weights := explanation.weights:
         yield "weights", _weights_text(weights)
     if (compared := explanation.compared) and "best" in compared:
-        others = ", ".join(f"{name} {signed(one['difference'])}" for name, one in compared["best minus"].items())
+        others = ", ".join(
+            f"{name} {signed(one['difference'])}" for name, one in compared["best minus"].items()
+        )
         yield "best of its row", f"{compared['best']}; minus {others}"
 
 
 def _search_text(search: Mapping[str, Any]) -> str:
     """Return the grid of a search, by which models it was searched, and what they chose."""
     grid = "; ".join(f"{key.replace('_', ' ')} {_value_text(tried)}" for key, tried in search["grid"].items())
-    who = f"by {' and '.join(search['models'])}, {counted(search['seeds'], 'seed')} each, on {search['dataset']}"
-    chosen = _value_text(search["chosen"])
-    return f"{grid or 'number of steps'}; {who}; chosen: {chosen}"
+    seeds, models = counted(search["seeds"], "seed"), " and ".join(search["models"])
+    who = f"by {models}, {seeds} each, on dev of {search['dataset']}"
+    return f"{grid or 'number of steps'}; {who}; chosen: {_value_text(search['chosen'])}"
 
 
 def _weights_text(weights: Mapping[str, Any]) -> str:

@@ -95,9 +95,7 @@ def cell_statements(
     return _weighed(folder, AffectedCells(specs, {table: columns}), cells)
 
 
-def _weighed(
-    folder: Path, affected: AffectedCells, cells: Set[CellName]
-) -> tuple[WeighedStatement, ...]:
+def _weighed(folder: Path, affected: AffectedCells, cells: Set[CellName]) -> tuple[WeighedStatement, ...]:
     found = []
     for row in rows(folder):
         if about := len(affected.of(row) & cells):
