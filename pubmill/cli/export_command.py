@@ -9,6 +9,7 @@ from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import FULL, DatasetName, Results
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
+from pubmill.messages import commands
 from pubmill.messages.wording import unknown
 from pubmill.storage.files import writing
 from pubmill.storage.privacy import keep_private
@@ -40,8 +41,10 @@ def export(
     from pubmill.stages.dataset_recipes import GENERAL
 
     target = folder or to
-    if target is None or (folder and to):
-        raise PubmillError(f"name one folder to write: pubmill export {dataset} --to FOLDER")
+    if target is None:
+        raise PubmillError(f"no folder to write is named: {commands.pubmill('export', dataset, '--to', 'FOLDER')}")
+    if folder and to:
+        raise PubmillError(f"two folders to write are named, {folder} and --to {to}: leave one out")
     if form is not None and form not in (*GENERAL, *ELSEWHERE):
         raise PubmillError(unknown("form", form, sorted({*GENERAL, *ELSEWHERE})))
     specs = specs_of_results(root, results)

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from pubmill.errors import PubmillError
 from pubmill.messages.installation import root
 from pubmill.messages.progress import report_progress
-from pubmill.messages.wording import unknown
+from pubmill.messages.wording import counted, unknown
 from pubmill.specs import RecipeWeights, Specs, load, strict_yaml
 from pubmill.specs.own_settings import HyperparameterChoice, with_own_settings
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
@@ -200,7 +200,7 @@ def check_study(
 
 def _place_of(key: tuple[int | str, ...], config: Mapping[str, object], files: Iterable[str | Path]) -> str:
     """Return the file and line of a key of the configuration, if a file has it with this value."""
-    for path in map(Path, files):
+    for path in map(Path, files if key else ()):
         shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
         document = strict_yaml.read(path, str(shown), [])
         if key[0] in document.value and document.value[str(key[0])] == config.get(str(key[0])):
@@ -265,7 +265,7 @@ def load_used(folder: Path, scale: str, used: Mapping[str, tuple[str, ...]]) -> 
                 raise SpecFaultsError(folder, mistakes) from None
             without |= {one["path"] for one in matches if one}
         else:
-            _report(tuple(mistakes))
+            _report(tuple(mistakes), len(without))
             return specs
 
 
@@ -289,11 +289,14 @@ def _is_used(folder: Path, match: re.Match[str], used: Mapping[str, tuple[str, .
 
 
 @cache
-def _report(lines: tuple[str, ...]) -> None:
-    """Report files with mistakes that a study doesn't use, by their first mistake, once in a process."""
+def _report(lines: tuple[str, ...], left_out: int) -> None:
+    """Report files with mistakes that a study doesn't use, by their first mistake, once in a process, and how
+    many specs are left out because they name them."""
     by_file: dict[str, list[str]] = {}
     for line in lines:
         by_file.setdefault(line.partition(".yaml")[0], []).append(line)
     for mistakes in by_file.values():
         more = f" and {len(mistakes) - 1} more" if len(mistakes) > 1 else ""
         report_progress(f"left out, and not used by the study: {mistakes[0]}{more}")
+    if others := left_out - len(by_file):
+        report_progress(f"left out because they name these: {counted(others, 'other spec')}")

@@ -39,10 +39,13 @@ def compute(
     from pubmill.messages.wording import aligned
     from pubmill.specs import load
 
-    if (parameters is None) != (tokens is None):
-        raise PubmillError("--parameters and --tokens belong together")
-    if len({bool(each) for each in (layers, hidden, length)}) > 1:
-        raise PubmillError("--layers, --hidden and --length belong together")
+    for needed in (
+        {"--parameters": parameters, "--tokens": tokens},
+        {"--layers": layers, "--hidden": hidden, "--length": length},
+    ):
+        given = [option for option, value in needed.items() if value]
+        if lacking := [option for option in needed if given and option not in given]:
+            raise PubmillError(f"{' and '.join(given)} without {' and '.join(lacking)}: give all of them, or none")
     peaks = measured_gpus().peaks
     if parameters is not None and tokens is not None:
         attended = (layers, hidden, length) if layers else None
