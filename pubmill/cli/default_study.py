@@ -76,6 +76,11 @@ def with_added_model(
     more = [f"models={json.dumps(shown)}", f"tables={json.dumps([table])}", f"own_tables={folder.name}"]
     if suffix == [OWN_SEARCH]:
         more.append("search=own")
+    elif suffix and not all("=" in part for part in suffix):
+        raise PubmillError(
+            f"{folder} was made with --choice FILE ({'+'.join(suffix)}), whose values are not in its name; "
+            f"give them: --config {more[0]} choice={{name: ..., source: ..., values: ...}}"
+        )
     elif suffix:
         more.append(f"choice={read_choice_option(','.join(suffix)).model_dump_json()}")
     report_progress(f"{added[0]} is a column of {folder / table}.html")

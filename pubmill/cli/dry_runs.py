@@ -18,7 +18,8 @@ def is_plain(options: Sequence[str], why: bool) -> bool:
         raise PubmillError("--why lists what makes jobs run, without running them: add -n")
     if why and others:
         raise PubmillError(
-            f"with --why, Snakemake does not start, so its options {' '.join(others)} have no effect: leave them out"
+            f"with --why, Snakemake does not start, so its options {' '.join(others)} have no effect: "
+            "leave them out"
         )
     return bool(options) and not others
 

@@ -42,7 +42,9 @@ def export(
 
     target = folder or to
     if target is None:
-        raise PubmillError(f"no folder to write is named: {commands.pubmill('export', dataset, '--to', 'FOLDER')}")
+        raise PubmillError(
+            f"no folder to write is named: {commands.pubmill('export', dataset, '--to', 'FOLDER')}"
+        )
     if folder and to:
         raise PubmillError(f"two folders to write are named, {folder} and --to {to}: leave one out")
     if form is not None and form not in (*GENERAL, *ELSEWHERE):

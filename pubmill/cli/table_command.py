@@ -90,7 +90,9 @@ def _hyperparameters(choice: str | None, search: str) -> tuple[list[str], list[s
     if choice is None:
         return ([], []) if search == "protocol" else ([OWN_SEARCH], [f"search={search}"])
     if search == "own":
-        raise PubmillError("--choice gives the hyper-parameters that --search own would search: leave one out")
+        raise PubmillError(
+            "--choice gives the hyper-parameters that --search own would search: leave one out"
+        )
     chosen = read_choice_option(choice)
     return [chosen.name], [f"choice={chosen.model_dump_json()}"]
 

@@ -45,7 +45,9 @@ def compute(
     ):
         given = [option for option, value in needed.items() if value]
         if lacking := [option for option in needed if given and option not in given]:
-            raise PubmillError(f"{' and '.join(given)} without {' and '.join(lacking)}: give all of them, or none")
+            raise PubmillError(
+                f"{' and '.join(given)} without {' and '.join(lacking)}: give all of them, or none"
+            )
     peaks = measured_gpus().peaks
     if parameters is not None and tokens is not None:
         attended = (layers, hidden, length) if layers else None

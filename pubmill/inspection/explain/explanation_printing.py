@@ -36,8 +36,8 @@ def print_explanation(to: Console, explanation: Explanation, whole: bool = False
     """Print the cell and why it is as it is, then its inputs: a line each, or (`whole`) all that is known."""
     to.print(Text(f"{explanation.table}, {explanation.row}, {explanation.column}", style="bold"))
     to.print(Text(_first_line(explanation.value), style="bold"))
-    for line in _value_lines(explanation.value) if whole else _why(explanation.value):
-        to.print(line)
+    for line in _why(explanation.value):
+        to.print(Text(line))
     for reason in explanation.reasons:
         to.print(Text(reason))
     if explanation.refused:
@@ -194,6 +194,7 @@ def _print_inputs(to: Console, explanation: Explanation) -> None:
     if explanation.runs:
         _print_runs(to, explanation.runs)
     accounts: dict[str, Mapping[str, Any] | None] = {
+        "Value": {name: one for name, one in explanation.value.items() if one not in (None, "", ())},
         "Compared with the best of its row": explanation.compared,
         "Split by what is shared with training": explanation.overlap,
         "Protocol": explanation.setting,
@@ -206,41 +207,6 @@ def _print_inputs(to: Console, explanation: Explanation) -> None:
         if account:
             to.print(Text(f"\n{heading}", style="bold"))
             _print_account(to, account)
-
-
-def _value_lines(value: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the cell's numbers and reasons, line by line; a mean score has two decimals, a count has none."""
-    for name, part in value.items():
-        if part is None or part in ("", ()) or name in ("missing", "value"):  # which stand first
-            continue
-        if name == "published" and isinstance(part, Mapping):
-            note = f" ({part['note']})" if part.get("note") else ""
-            yield f"published: {part['printed']}{note}"
-        elif name == "verdict" and isinstance(part, Mapping):
-            yield f"verdict: {_verdict_text(part)}"
-        elif isinstance(part, float):
-            yield f"{name}: {signed(part) if name == 'difference' else number(part)}"
-        elif isinstance(part, Mapping):
-            yield f"{name}: {json.dumps(_rounded(part), ensure_ascii=False)}"
-        else:
-            yield f"{name}: {_value_text(part) if isinstance(part, bool) else part}"
-
-
-def _rounded(value: Any) -> Any:
-    """Return a value with all floats in it rounded to four significant digits."""
-    if isinstance(value, Mapping):
-        return {name: _rounded(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_rounded(one) for one in value]
-    return float(f"{value:.4g}") if isinstance(value, float) else value
-
-
-def _verdict_text(verdict: Mapping[str, Any]) -> str:
-    """Return a verdict with its reason, and the numbers that it is computed from."""
-    measures = ("margin", "p", "detectable")
-    numbers = [f"{name} {verdict[name]:.4g}" for name in measures if verdict.get(name) is not None]
-    why = [verdict["why"]] if verdict.get("why") else []
-    return "; ".join([verdict["verdict"], *why, *([", ".join(numbers)] if numbers else [])])
 
 
 def _print_parts(to: Console, explanation: Explanation) -> None:

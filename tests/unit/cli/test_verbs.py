@@ -71,7 +71,7 @@ def test_a_verb_starts_snakemake_and_prints_it(
             "results/full/tables/gu2020/table06.json does not exist yet. Make it: .venv/bin/pubmill run ",
         ),
         ("export bc2gm there --form biocs", "there is no form 'biocs'; the nearest: bioc"),
-        ("explain gu2020/table06 BC2GM", "COLUMN is missing: name ROW and COLUMN for a cell"),
+        ("explain gu2020/table06 BC2GM", "COLUMN is missing: a cell has a row and a column. gu2020/table06"),
         ("plan", "which study? Name one of studies/, as in: .venv/bin/pubmill plan gu2020"),
         ("open", "results/demo/reports/demo.html does not exist yet. Make it: .venv/bin/pubmill run demo "),
     ],

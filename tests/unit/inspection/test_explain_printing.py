@@ -45,36 +45,25 @@ def test_an_empty_cell_has_a_heading_and_its_scale() -> None:
     assert lines(cell()) == ["gu2020/table06, bc2gm, BERT", "nothing here", "scale: demo"]
 
 
-def test_numbers_of_a_cell_have_two_decimals_and_what_it_lacks_has_no_line() -> None:
+def test_a_cell_begins_with_its_verdict_and_published_values_keep_their_digits() -> None:
     value = {
-        "value": 81.256, "difference": -0.5, "published": PUBLISHED | {"note": "from [1]"}, "n": 2,
-        "missing": "", "spread": None, "seeds": (), "per label": {"é": 1},
+        "value": 81.256, "difference": -0.75, "published": PUBLISHED | {"note": "from [1]"}, "n": 3,
+        "expected": 5, "spread": None, "seeds": (), "interval": {"low": 80.123456, "high": [1.000049]},
     }  # fmt: skip
-    assert lines(cell(value=value, refused="mixed data"))[1:] == [
-        "no verdict: 81.26 here, 82.0 published, difference \N{MINUS SIGN}0.50",
-        "difference: \N{MINUS SIGN}0.50", "published: 82.0 (from [1])",
-        "n: 2", 'per label: {"é": 1}',
-        "refused: mixed data", "scale: demo",
+    found = lines(cell(value=value, refused="mixed data"))
+    numbers = "81.26 here, 82.0 published, difference \N{MINUS SIGN}0.75, 3 of 5 runs"
+    assert found[1:5] == [
+        f"no verdict: {numbers}", "the published value: from [1]", "refused: mixed data", "scale: demo",
     ]  # fmt: skip
-    assert lines(cell(value={"published": PUBLISHED}))[1:3] == [
-        "nothing here, 82.0 published",
-        "published: 82.0",
-    ]
-
-
-def test_a_cell_begins_with_its_verdict_and_its_numbers_are_rounded() -> None:
-    value = {
-        "value": 81.256, "difference": 0.75, "published": PUBLISHED, "n": 3, "expected": 5,
-        "verdict": {"verdict": "reproduced"}, "interval": {"low": 80.123456, "high": [1.000049]},
-    }  # fmt: skip
-    found = lines(cell(value=value))
-    assert found[1] == "reproduced: 81.26 here, 82.0 published, difference +0.75, 3 of 5 runs"
-    assert 'interval: {"low": 80.12, "high": [1.0]}' in found
-
-
-def test_a_verdict_is_words_and_the_numbers_that_it_has() -> None:
+    assert found[6:] == [
+        "Value", "  value: 81.26", "  difference: -0.75",
+        "  published: value 82, printed 82.0, note from [1]", "  n: 3", "  expected: 5", "  interval: low 80.12, high 1",
+    ]  # fmt: skip
     verdict = {"verdict": "reproduced", "why": "within 1.2", "margin": 1.2, "p": 0.0, "detectable": None}
-    assert lines(cell(value={"verdict": verdict}))[2] == "verdict: reproduced; within 1.2; margin 1.2, p 0"
+    found = lines(cell(value=value | {"verdict": verdict}))
+    assert found[1:3] == [f"reproduced: {numbers}", "within 1.2"]
+    assert "  verdict: verdict reproduced, why within 1.2, margin 1.2, p 0" in found
+    assert lines(cell(value={"published": PUBLISHED}))[1] == "nothing here, 82.0 published"
 
 
 @pytest.mark.parametrize(

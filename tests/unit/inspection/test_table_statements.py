@@ -1,6 +1,7 @@
 """What `pubmill explain TABLE` says: statements by weight, about the cells that take their values."""
 
 import json
+from collections.abc import Callable
 from functools import cache
 from io import StringIO
 
@@ -16,6 +17,7 @@ from pubmill.inspection.explain.table_statements import (
     table_statements,
 )
 from pubmill.specs.cell_sources import AffectedCells, CellSource
+from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.fidelity import FidelityRow, rows
 from pubmill.specs.spec_types import Effect, Statement
 from tests import full_tables
@@ -104,23 +106,22 @@ def test_a_statement_counts_the_cells_that_it_is_about(
 def test_no_statement_is_about_runs_that_do_not_use_its_value(
     by_name: dict[tuple[str, str], FidelityRow],
 ) -> None:
-    def behind(spec: str, about: str) -> list[CellSource]:
-        return [AFFECTED().cells[name] for name in AFFECTED().of(by_name[spec, about])]
+    def behind(spec: str, about: str, fact: Callable[[CellSource, DatasetSpec], str]) -> set[str]:
+        cells = (AFFECTED().cells[name] for name in AFFECTED().of(by_name[spec, about]))
+        return {fact(cell, cell.data) for cell in cells if cell.data}
 
-    protocols = full_tables.specs().protocols
-    looked = behind("choices/finetuning", "evaluate_every")
-    assert looked and {protocols[cell.protocol].hyperparameters["keep"] for cell in looked} == {"best"}
-    assert {cell.data.task for cell in behind("choices/finetuning", "dummies of several pieces")} == {
-        "relation"
-    }  # type: ignore[union-attr]
-    assert {cell.data.kind for cell in behind("protocols/blurb", "hyperparameters.tagging")} == {"tokens"}  # type: ignore[union-attr]
-    assert "regression" not in {cell.data.kind for cell in behind("protocols/blurb", "hyperparameters.loss")}  # type: ignore[union-attr]
-    chosen = behind("protocols/tinn2021", "overrides.optimal-questions")
-    assert [(cell.model, cell.data.name) for cell in chosen if cell.data] == [
-        ("pubmedbert-base", "bioasq-yesno")
-    ]
-    models = full_tables.specs().models
-    assert all(models[cell.model].is_fine_tuned for cell in behind("protocols/blurb", "final.aggregate"))
+    protocols, models = full_tables.specs().protocols, full_tables.specs().models
+    blurb, choices = "protocols/blurb", "choices/finetuning"
+    assert behind(choices, "dummies of several pieces", lambda _, data: data.task) == {"relation"}
+    assert behind(blurb, "hyperparameters.tagging", lambda _, data: data.kind) == {"tokens"}
+    assert "regression" not in behind(blurb, "hyperparameters.loss", lambda _, data: data.kind)
+    kept = behind(choices, "evaluate_every", lambda cell, _: protocols[cell.protocol].hyperparameters["keep"])
+    assert kept == {"best"}
+    chosen = behind("protocols/tinn2021", "overrides.optimal-questions", lambda _, data: data.name)
+    assert chosen == {"bioasq-yesno"}, "another override decides for all models but one"
+    assert all(
+        models[name].is_fine_tuned for name in behind(blurb, "final.aggregate", lambda cell, _: cell.model)
+    )
 
 
 def test_an_effect_is_known_for_the_datasets_on_which_it_was_measured(
