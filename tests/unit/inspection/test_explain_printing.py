@@ -57,7 +57,8 @@ def test_a_cell_begins_with_its_verdict_and_published_values_keep_their_digits()
     ]  # fmt: skip
     assert found[6:] == [
         "Value", "  value: 81.26", "  difference: -0.75",
-        "  published: value 82, printed 82.0, note from [1]", "  n: 3", "  expected: 5", "  interval: low 80.12, high 1",
+        "  published: value 82, printed 82.0, note from [1]", "  n: 3", "  expected: 5",
+        "  interval: low 80.12, high 1",
     ]  # fmt: skip
     verdict = {"verdict": "reproduced", "why": "within 1.2", "margin": 1.2, "p": 0.0, "detectable": None}
     found = lines(cell(value=value | {"verdict": verdict}))

@@ -147,7 +147,7 @@ def test_a_pretraining_names_what_it_began_with_and_its_teacher(tmp_path: Path) 
 
 def test_random_weights_have_an_architecture_and_a_vocabulary(tmp_path: Path) -> None:
     account = weights_account(full(tmp_path), OTHER)
-    assert account["architecture"]["layers"] == 12
+    assert account["architecture"]["layers"] == 12 and "rotary" not in account["architecture"]
     assert account["vocabulary"]["vocabulary"] == "pubmed-uncased" and "checkpoint" not in account
 
 
