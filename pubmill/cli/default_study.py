@@ -17,6 +17,7 @@ from pubmill.messages.installation import root
 from pubmill.messages.progress import report_progress
 from pubmill.messages.wording import unknown
 from pubmill.specs import strict_yaml
+from pubmill.specs.loading import with_base
 from pubmill.specs.own_settings import OWN_SEARCH, read_choice_option
 from pubmill.specs.study import DEMO, study_of_scale
 from pubmill.storage.result_paths import Paths, RunKey
@@ -60,9 +61,11 @@ def with_added_model(
     the model added."""
     given = list(settings or ())
     models = [path.stem for path in specs_folder().glob("models/*.yaml")]
-    spec = strict_yaml.read(specs_folder() / f"tables/{table}.yaml", table, [])
-    known = {one.get(key) for one in spec.value.get("columns", ()) for key in ("key", "model")}
-    added = [name for name in names if name in models and name not in known]
+    spec, _ = with_base(specs_folder() / f"tables/{table}.yaml", table, [], "tables")
+    columns = [one for one in spec.value.get("columns") or () if isinstance(one, dict)]
+    known = {one.get(key) for one in columns for key in ("key", "model")}
+    is_facts = spec.value.get("kind") == "facts"
+    added = [name for name in names if name in models and name not in known and not is_facts]
     if not added or any(setting.startswith("models=") for setting in given):
         return study, given
     results = Path(configuration([], given)["results"])
@@ -83,7 +86,7 @@ def with_added_model(
         )
     elif suffix:
         more.append(f"choice={read_choice_option(','.join(suffix)).model_dump_json()}")
-    report_progress(f"{added[0]} is a column of {folder / table}.html")
+    report_progress(f"{added[0]} is a column of the tables in {folder}")
     files = study_of_scale(folder.parts[-4], studies_folder(), table)
     return (files[0] if files else DEMO), [*given, *more]
 

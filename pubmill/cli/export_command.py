@@ -9,7 +9,6 @@ from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import FULL, DatasetName, Results
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
-from pubmill.messages import commands
 from pubmill.messages.wording import unknown
 from pubmill.storage.files import writing
 from pubmill.storage.privacy import keep_private
@@ -42,9 +41,7 @@ def export(
 
     target = folder or to
     if target is None:
-        raise PubmillError(
-            f"no folder to write is named: {commands.pubmill('export', dataset, '--to', 'FOLDER')}"
-        )
+        raise PubmillError(f"no folder to write is named: pubmill export {dataset} --to FOLDER")
     if folder and to:
         raise PubmillError(f"two folders to write are named, {folder} and --to {to}: leave one out")
     if form is not None and form not in (*GENERAL, *ELSEWHERE):

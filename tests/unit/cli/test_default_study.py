@@ -91,6 +91,7 @@ def test_a_model_that_a_table_lacks_is_added_to_the_study(checkout: Path) -> Non
         return with_added_model(study, "gu2020/table06", names, settings)
 
     assert added("bc2gm", "pubmedbert-base") == (None, [])
+    assert with_added_model(None, "gu2020/table05", ("pubmedbert-base", "corpus"), None) == (None, [])
     assert added("bc2gm", "no-such-model", settings=("a=1",)) == (None, ["a=1"])
     assert added(*ADDED) == (None, ['models=["pubmedelectra-base"]'])
     assert added(*ADDED, settings=("models=[x]",)) == (None, ["models=[x]"])
@@ -115,4 +116,7 @@ def test_the_table_that_was_made_with_a_model_gives_its_study_and_settings(
         f"models={json.dumps(models)}", 'tables=["gu2020/table06"]', f"own_tables={folder}",
     ]  # fmt: skip
     assert len(settings[3:]) == len(more) and all(map(str.startswith, settings[3:], more))
-    assert f"tables/with/{folder}/gu2020/table06.html" in capsys.readouterr().err
+    assert (
+        f"pubmedelectra-base is a column of the tables in results/small/tables/with/{folder}\n"
+        in capsys.readouterr().err
+    )
