@@ -159,11 +159,6 @@ def test_a_dry_run_alone_is_listed_without_snakemake(
     assert f"$ .venv/bin/snakemake {table} {LOCAL} {GU} {options.split()[0]}\n" in said
 
 
-@pytest.mark.parametrize("options", ["--why", "--why -n -j4"])
-def test_why_goes_with_a_dry_run_alone(started: Said, options: str) -> None:
-    assert "--why goes with -n alone" in started("run", "gu2020", *options.split())
-
-
 def test_a_profile_whose_package_is_missing_says_how_to_install_it(
     started: Said, checkout: Path, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
