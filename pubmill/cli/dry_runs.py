@@ -14,8 +14,13 @@ DRY = {"-n", "--dry-run", "--dryrun"}
 def is_plain(options: Sequence[str], why: bool) -> bool:
     """Return whether a run is only to be listed, without further options of Snakemake."""
     others = [option for option in options if option not in DRY]
-    if why and (others or not options):
-        raise PubmillError(f"--why goes with -n alone; got {' '.join(options) or 'neither -n nor --dry-run'}")
+    if why and len(others) == len(options):
+        raise PubmillError("--why lists what makes jobs run, without running them: add -n")
+    if why and others:
+        raise PubmillError(
+            f"with --why, Snakemake does not start, so its options {' '.join(others)} have no effect: "
+            "leave them out"
+        )
     return bool(options) and not others
 
 

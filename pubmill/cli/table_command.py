@@ -89,9 +89,12 @@ def _hyperparameters(choice: str | None, search: str) -> tuple[list[str], list[s
     """Return what the name of the table's folder ends with, and the settings, if the search is replaced."""
     if choice is None:
         return ([], []) if search == "protocol" else ([OWN_SEARCH], [f"search={search}"])
+    if search == "own":
+        raise PubmillError(
+            "--choice gives the hyper-parameters that --search own would search: leave one out"
+        )
     chosen = read_choice_option(choice)
-    settings = [f"choice={chosen.model_dump_json()}"]
-    return [chosen.name], settings if search == "protocol" else [*settings, f"search={search}"]
+    return [chosen.name], [f"choice={chosen.model_dump_json()}"]
 
 
 def _models(given: list[str]) -> tuple[list[str], dict[str, str]]:

@@ -136,7 +136,7 @@ ADVICE: dict[str, Callable[[], str]] = {
     "diagnoses._add_counts": counted_wrong,
     "diagnoses._diagnose_dataset": not_at_this_scale,
     "cell_explanations._missing_file_commands": to_do,
-    "cell_explanations.command": lambda: explainer().command(["datasets/bc2gm/card.json"]),
+    "cell_explanations.command": lambda: explainer().command("gu2020/table03", ["datasets/bc2gm/card.json"]),
     "converted_datasets._not_made": lambda: said_by(
         "-m", "pubmill.cli", "export", "bc2gm", "folder", "--results", "results/full"
     ),
