@@ -13,6 +13,7 @@ from pubmill.finetuning import encoders
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, EncodedSplit, Instance, collate, prediction_batches
 from pubmill.finetuning.reader import Reader
+from pubmill.finetuning.tasks.relations import written_tokens
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.weight_updates import working_copy
 from pubmill.hardware.gpu_claims import take_gpu
@@ -54,7 +55,8 @@ def make_reader(
         )
     length = min(recipe.max_length or longest, longest)
     length = min(length, encoders.fixed_width(encoder, length) or length)
-    return Reader(tokenizer, length, segments, recipe.words, is_causal(encoder.config))
+    marks = written_tokens(recipe)
+    return Reader(tokenizer, length, segments, recipe.words, is_causal(encoder.config), marks)
 
 
 @dataclass(frozen=True, kw_only=True)
