@@ -44,7 +44,9 @@ def named_tokens(folder: Path) -> dict[str, str]:
     path = folder / "tokenizer_config.json"
     settings = read_json(path) if path.is_file() else {}
     named = {key.removesuffix("_token"): value for key, value in settings.items() if key.endswith("_token")}
-    tokens = {name: token.get("content") if isinstance(token, dict) else token for name, token in named.items()}
+    tokens = {
+        name: token.get("content") if isinstance(token, dict) else token for name, token in named.items()
+    }
     return {name: token for name, token in tokens.items() if isinstance(token, str)}
 
 
