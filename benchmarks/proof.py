@@ -124,8 +124,10 @@ def write_table(folder: Path, name: str, seeds: int) -> None:
     made = recipe(name, seeds)
     table = finished_table(made, SPECS / f"tables/{name}.published.csv", folder)
     (folder / BELOW.table(name, "json")).parent.mkdir(parents=True, exist_ok=True)
-    (folder / BELOW.table(name, "json")).write_text(to_json(table))
-    (folder / BELOW.comparisons(name, "json")).write_text(to_json(comparisons(table, folder)))
+    (folder / BELOW.table(name, "json")).write_text(to_json(table), encoding="utf-8")
+    (folder / BELOW.comparisons(name, "json")).write_text(
+        to_json(comparisons(table, folder)), encoding="utf-8"
+    )
     basis = table_basis(graph(seeds).stage(Proof).basis_recipe(name), SPECS, folder)
     write_json(folder / BELOW.table_basis(name), basis)
 

@@ -64,7 +64,10 @@ def total(cost: Mapping[str, Any], name: str) -> float:
 
 def update_shares() -> dict[str, Points]:
     """Return the share of the build that a day costs, by the citations of a file."""
-    found = sorted((json.loads(path.read_text()) for path in FOLDER.glob("update-*.json")), key=_citations)
+    found = sorted(
+        (json.loads(path.read_text(encoding="utf-8")) for path in FOLDER.glob("update-*.json")),
+        key=_citations,
+    )
     return {
         label: [
             (_citations(one), fmean(total(day, name) for day in one["day"]) / total(one["build"], name))
@@ -79,8 +82,8 @@ def _citations(one: Mapping[str, Any]) -> float:
 
 
 def main() -> None:
-    year = json.loads((FOLDER / "year.json").read_text())
-    passes = json.loads((FOLDER / "passes.json").read_text())
+    year = json.loads((FOLDER / "year.json").read_text(encoding="utf-8"))
+    passes = json.loads((FOLDER / "passes.json").read_text(encoding="utf-8"))
     shares = update_shares()
     days = [(number, total(day, "cpu")) for number, day in enumerate(year["day"], 1)]
     figures = {

@@ -161,7 +161,9 @@ def measure(folder: Path, chosen: argparse.Namespace) -> None:
         show(f"day {day}, {chosen.daily} citations, {chosen.touched} files revised", corpus, costs)
         if chosen.output:
             sizes = {name: getattr(chosen, name) for name in SIZES}
-            chosen.output.write_text(json.dumps({**sizes, "build": costs[0], "day": costs[1:]}) + "\n")
+            chosen.output.write_text(
+                json.dumps({**sizes, "build": costs[0], "day": costs[1:]}) + "\n", encoding="utf-8"
+            )
     if chosen.days > 1:
         show_slopes(costs)
     if chosen.check:

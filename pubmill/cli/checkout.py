@@ -104,4 +104,6 @@ def remember_folders(folders: Mapping[str, str]) -> None:
     if known | dict(folders) != known:
         settings = {**content, "local_files": known | dict(folders)}
         with writing(WORKSPACE) as temporary:
-            temporary.write_text(HEADER + yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
+            temporary.write_text(
+                HEADER + yaml.safe_dump(settings, sort_keys=False, allow_unicode=True), encoding="utf-8"
+            )

@@ -1,4 +1,4 @@
-"""Tokenizers of vocabulary and model folders, as text is counted, diagnosed, packed and fine-tuned with them."""
+"""Tokenizers of vocabulary and model folders, as text is counted, diagnosed, packed and learnt with them."""
 
 import json
 import re

@@ -1,9 +1,9 @@
 """Encoding of text with a vocabulary of any kind, using a cache of words.
 
-The ids equal those of the vocabulary's own tokenizer, and none comes from a special token's name in a text. Looking up words in a cache is faster than encoding
-text, because most words of a corpus have been seen before. This requires cutting text where no piece crosses
-the cut: `make_encoder` knows how for each kind of tokenizer; other text and tokenizers are encoded without a
-cache.
+The ids equal those of the vocabulary's own tokenizer, and none comes from the name of a special token in a
+text. Looking up words in a cache is faster than encoding text, because most words of a corpus have been seen
+before. This requires cutting text where no piece crosses the cut: `make_encoder` knows how for each kind of
+tokenizer; other text and tokenizers are encoded without a cache.
 """
 
 import json

@@ -141,7 +141,7 @@ def _imported(address: str) -> Any:
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     try:
         import mlflow
-        import mlflow.entities
+        import mlflow.entities  # noqa: F401
     except ImportError:
         package = "mlflow-skinny" if address.startswith("http") else "mlflow"
         install = commands.run(commands.program("python"), "-m", "pip", "install", package)

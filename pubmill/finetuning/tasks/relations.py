@@ -102,8 +102,8 @@ def _check_no_marks(example: SequenceExample) -> None:
     for mark in (mark for pair in MARKS for mark in pair):
         if mark in example.text or mark in (example.text_pair or ""):
             raise PubmillError(
-                f"example {example.id}: its text contains {mark}, which marks mentions here; set `entities` to "
-                "dummies or original"
+                f"example {example.id}: its text contains {mark}, which marks mentions here; set `entities` "
+                "to dummies or original"
             )
 
 

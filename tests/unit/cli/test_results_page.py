@@ -21,5 +21,5 @@ def test_a_figure_of_each_table_that_has_one_is_beside_the_page(
     monkeypatch.setattr(f"{page}.read_result", lambda *_: result)
     monkeypatch.setattr(f"{page}.render", lambda shown, folder: f"{len(shown)} studies, figures in {folder}")
     started("results", "page", "gu2020", "demo", "--output", "out/mine.md")
-    assert Path("out/mine.md").read_text() == "2 studies, figures in mine"
+    assert Path("out/mine.md").read_text(encoding="utf-8") == "2 studies, figures in mine"
     assert {one.name: one.read_text() for one in Path("out/mine").iterdir()} == {"x-one.svg": "<svg/>"}

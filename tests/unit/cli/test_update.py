@@ -109,7 +109,7 @@ def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder whose spec an update changes from `old` to `new`."""
     monkeypatch.chdir(tmp_path)
     Path("specs").mkdir()
-    Path("specs/texts.yaml").write_text("old")
+    Path("specs/texts.yaml").write_text("old", encoding="utf-8")
     graph = study_graph(tmp_path)
     monkeypatch.setattr(update_command, "_graph", lambda *_: graph)
     monkeypatch.setattr(update_command, "_updates", lambda *_: {})
@@ -129,7 +129,7 @@ def test_an_update_begins_with_the_shards_before_it_and_the_new_specs(
 ) -> None:
     before = {"texts": {str(begun / "second-s1"): 1, str(begun / "first-s2"): 0}, "words": {}}
     assert begin() == before
-    assert Path("specs/texts.yaml").read_text() == "new"
+    assert Path("specs/texts.yaml").read_text(encoding="utf-8") == "new"
     assert json.loads(STATE.read_text()) == {"before": before, "specs": {}}
     assert capsys.readouterr().out == "specs/texts.yaml names the new files\n"
 
@@ -140,7 +140,7 @@ def test_a_killed_update_keeps_what_it_began_with_and_writes_its_specs_first(
     seen: list[str] = []
 
     def graph(*_: Any) -> Any:
-        seen.append(Path("specs/texts.yaml").read_text())
+        seen.append(Path("specs/texts.yaml").read_text(encoding="utf-8"))
         return study_graph(begun)
 
     monkeypatch.setattr(update_command, "_graph", graph)
@@ -154,7 +154,7 @@ def test_a_killed_update_keeps_what_it_began_with_and_writes_its_specs_first(
 
 def test_a_dry_run_of_an_update_writes_nothing(begun: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert begin(dry=True) == {}
-    assert Path("specs/texts.yaml").read_text() == "old" and not STATE.exists()
+    assert Path("specs/texts.yaml").read_text(encoding="utf-8") == "old" and not STATE.exists()
     assert capsys.readouterr().out == ""
 
 
@@ -162,13 +162,13 @@ def test_specs_that_do_not_fit_the_new_files_are_taken_back(
     begun: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: Any) -> None:
-        assert Path("specs/texts.yaml").read_text() == "new"
+        assert Path("specs/texts.yaml").read_text(encoding="utf-8") == "new"
         raise PubmillError("no such file")
 
     monkeypatch.setattr("pubmill.inspection.pubmed_updates.check_updated", refuse)
     with pytest.raises(PubmillError, match="no such file"):
         begin()
-    assert Path("specs/texts.yaml").read_text() == "old" and not STATE.exists()
+    assert Path("specs/texts.yaml").read_text(encoding="utf-8") == "old" and not STATE.exists()
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,9 @@ def test_the_task_names_its_splits_and_functions_that_exist(kind: str) -> None:
 def test_the_copied_file_needs_nothing_of_pubmill(root: Path) -> None:
     modules = {name.split(".")[0] for name in imported(root / "pubmill/convert/lm_eval_scoring.py")}
     assert "pubmill" not in modules and "datasets" in modules
-    assert task_files("x", "tokens", ["test"], 1)[f"{SCORING}.py"] == Path(scoring.__file__).read_text()
+    assert task_files("x", "tokens", ["test"], 1)[f"{SCORING}.py"] == Path(scoring.__file__).read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.parametrize("name", ["ner", "doc", "sim", "qa"])

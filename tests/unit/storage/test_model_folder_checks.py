@@ -40,7 +40,7 @@ def theirs(sound: Path, tmp_path: Path) -> Path:
 
 
 def set_in(path: Path, **values: Any) -> None:
-    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | values), encoding="utf-8")
 
 
 def exported(theirs: Path) -> Path:

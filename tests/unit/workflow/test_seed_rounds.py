@@ -85,7 +85,7 @@ def test_only_runs_that_the_study_makes_are_decided(graph: Callable[[], Graph]) 
     finish(graph(), 2, gap=0.05, items=30, dataset="jnlpba")
     begun = decided(graph())
     begun.seed_counts.keep()
-    kept = Path(begun.paths.seeds("x")).read_text()
+    kept = Path(begun.paths.seeds("x")).read_text(encoding="utf-8")
     assert "bc2gm" in kept and "jnlpba" not in kept and runs_left(begun) == 0
 
 
@@ -101,6 +101,6 @@ def test_a_protocol_with_fixed_seeds_keeps_no_file(root: Path, tmp_path: Path) -
 def test_a_damaged_file_is_an_error(graph: Callable[[], Graph], text: str) -> None:
     file = Path(graph().paths.seeds("x"))
     file.parent.mkdir(parents=True)
-    file.write_text(text)
+    file.write_text(text, encoding="utf-8")
     with pytest.raises(PubmillError, match=r"seeds/x.json: expected the number of seeds .* remove the file"):
         seeds(graph())

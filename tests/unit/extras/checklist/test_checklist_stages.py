@@ -81,7 +81,7 @@ def test_the_choice_of_a_run_that_was_found_counts_only_if_it_is_on_disk(
     for seed in (1, 2):
         path = Path(made.paths.at(f"runs/blurb/no-pretraining/jnlpba/standard/final/seed-{seed}.json"))
         write_json(path, values)
-        Path(made.paths.contributions(str(path))).write_text("")
+        Path(made.paths.contributions(str(path))).write_text("", encoding="utf-8")
     choice = "runs/blurb/selected/jnlpba/standard.json"
     again = graph_of(demo_specs, **STUDY)
     shown = again.stage(ChecklistStage).runs()["blurb"]["no-pretraining"]["standard"]

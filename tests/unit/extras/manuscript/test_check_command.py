@@ -32,7 +32,7 @@ def paper(tmp_path: Path) -> Iterator[Path]:
 
 
 def check(paper: Path, text: str, *words: str) -> Ended:
-    paper.write_text(text)
+    paper.write_text(text, encoding="utf-8")
     return run_verb("check", paper, "--study", "toy", *words)
 
 
