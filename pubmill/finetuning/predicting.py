@@ -19,7 +19,7 @@ from pubmill.finetuning.weight_updates import working_copy
 from pubmill.hardware.gpu_claims import take_gpu
 from pubmill.hardware.torch_setup import autocast, choose_precision, configure_cuda, gpu_is_used
 from pubmill.recipes import FinetuningRecipe, batch_memory
-from pubmill.storage.encoder_checks import is_causal
+from pubmill.storage.encoder_checks import check_ids, is_causal
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -55,6 +55,8 @@ def make_reader(
         )
     length = min(recipe.max_length or longest, longest)
     length = min(length, encoders.fixed_width(encoder, length) or length)
+    rows: Any = encoder.get_input_embeddings()
+    check_ids(tokenizer, len(rows.weight), tokenizer.name_or_path)
     marks = written_tokens(recipe)
     return Reader(tokenizer, length, segments, recipe.words, is_causal(encoder.config), marks)
 
@@ -92,9 +94,11 @@ def tokens_at_once(encoder: "PreTrainedModel", device: torch.device, execution: 
     """Return the padded tokens that a GPU can compute at once; None for a processor, which has no limit."""
     if device.type != "cuda":
         return None
-    layers, hidden = encoder.config.num_hidden_layers, encoder.config.hidden_size
+    config = encoders.stack_config(encoder)
     memory = torch.cuda.get_device_properties(device).total_memory
-    return batch_memory.tokens_at_once(memory, layers, hidden, execution.weights)
+    return batch_memory.tokens_at_once(
+        memory, config.num_hidden_layers, config.hidden_size, execution.weights
+    )
 
 
 class Predictor:

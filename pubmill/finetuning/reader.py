@@ -1,5 +1,5 @@
-"""Conversion of text to subword ids, with special tokens only where the model's tokenizer sets them: "[SEP]" in
-a text is text."""
+"""Conversion of text to subword ids, with special tokens only where the model's tokenizer sets them: "[SEP]"
+in a text is text."""
 
 from bisect import bisect_right
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
-"""The program's text files are UTF-8 whatever the locale. ruff's rule sees only calls on what it knows to be a
-path; here every call of these names counts."""
+"""The program's text files are UTF-8 whatever the locale. ruff's rule sees only calls on what it knows to be
+a path; here every call of these names counts."""
 
 import ast
 from collections.abc import Iterator
