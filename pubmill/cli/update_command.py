@@ -10,7 +10,7 @@ import typer
 
 from pubmill.cli import studies
 from pubmill.cli.checkout import checkout, find_modules, provide_mirror, show
-from pubmill.cli.dry_runs import DRY
+from pubmill.cli.dry_runs import DRY, writes_nothing_if_dry
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
@@ -23,6 +23,7 @@ STATE = Path(".snakemake/pubmill-update.json")
 """What an update began with, until it has reported what changed; also if it is killed."""
 
 
+@writes_nothing_if_dry
 def update(context: typer.Context, study: studies.StudyName) -> None:
     """Fetch new files of PubMed, and run what depends on them.
 
