@@ -120,7 +120,7 @@ def check_new_folders(folders: Mapping[str, str], known: Mapping[str, str]) -> N
     for name, folder in folders.items():
         if name in known and Path(known[name]).expanduser().resolve() != Path(folder).resolve():
             raise PubmillError(
-                f"{name} is the name of {known[name]} (local_files in {WORKSPACE}), whose runs and columns have "
-                f"it; give {folder} another one with --name, or, if it is the same folder and was moved, change "
-                f"its path there"
+                f"{name} is the name of {known[name]} (local_files in {WORKSPACE}), whose runs and columns "
+                f"have it; give {folder} another one with --name, or, if it is the same folder and was "
+                f"moved, change its path there"
             )

@@ -14,7 +14,7 @@ class DriftStage(Stage):
 
     name, group = "drift", "pretrain"
     label = "Measuring {wildcards.recipe} at step {wildcards.step} by date of publication"
-    version = 1
+    version = 2
     needs = Needs(8_000, 4 * HOUR)
 
     def inputs_of(self, wildcards: Any) -> Inputs:
