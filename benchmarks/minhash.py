@@ -45,7 +45,7 @@ def write_text(folder: Path) -> None:
 
 def make(folder: Path, documents: int) -> None:
     prepare(folder, documents)
-    write_text(folder, encoding="utf-8")
+    write_text(folder)
 
 
 def run_pubmill(folder: Path) -> tuple[list[Used], set[int]]:

@@ -137,8 +137,9 @@ def encoding_size(encoder: "PreTrainedModel") -> int:
     width = fixed_width(encoder, longest_input(encoder)) or 2
     ids = torch.zeros(1, width, dtype=torch.int64, device=encoder.device)
     training = encoder.training
+    encoder.train(False)
     with torch.random.fork_rng(devices=[]), torch.no_grad():
-        size = encoder.eval()(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state.shape[-1]
+        size = encoder(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state.shape[-1]
     encoder.train(training)
     return int(size)
 

@@ -136,7 +136,8 @@ class Reader:
             for words, read in zip(chunk, batch, strict=True):
                 pieces: list[list[int]] = [[] for _ in words]
                 for word, piece in zip(read.word_ids, read.ids, strict=True):
-                    pieces[word].append(piece)
+                    if word is not None:
+                        pieces[word].append(piece)
                 encoded.append(pieces)
         return encoded
 

@@ -30,8 +30,9 @@ _ODD_WHITE_SPACE = re.compile("^ |  | $|[^\\S ]")
 
 def special_ids(tokenizer: Tokenizer, vocab: Path) -> dict[str, int]:
     """Return the ids of `SPECIAL`, whose tokens stand in tokenizer_config.json."""
-    ids = {name: tokenizer.token_to_id(piece) for name, piece in named_tokens(vocab).items()}
-    known = {name: ids[name] for name in SPECIAL if ids.get(name) is not None}
+    named = {name: piece for name, piece in named_tokens(vocab).items() if name in SPECIAL}
+    ids = {name: tokenizer.token_to_id(piece) for name, piece in named.items()}
+    known = {name: number for name, number in ids.items() if number is not None}
     if lacking := sorted(set(SPECIAL) - known.keys()):
         raise PubmillError(f"{vocab}: the vocabulary has no special tokens {lacking} (tokenizer_config.json)")
     return known

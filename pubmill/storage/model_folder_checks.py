@@ -209,14 +209,14 @@ def check_shapes(folder: Path, shapes: Mapping[str, tuple[int, ...]], name: str)
         by_name[short] = shape
     known = {key.removeprefix(prefix) for key, _ in [*encoder.named_parameters(), *encoder.named_buffers()]}
     unused = sorted(key for key in by_name if key not in known and _is_part(key, encoder))
-    missing = []
+    missing: list[str] = []
     for key, parameter in encoder.named_parameters():
-        shape = by_name.get(key.removeprefix(prefix))
-        if shape is None:
+        found = by_name.get(key.removeprefix(prefix))
+        if found is None:
             missing += [key] if "pooler" not in key else []
-        elif shape != tuple(parameter.shape):
+        elif found != tuple(parameter.shape):
             raise PubmillError(
-                f"{name}: {key} has the shape {_shape_text(shape)} in the weights, and by config.json "
+                f"{name}: {key} has the shape {_shape_text(found)} in the weights, and by config.json "
                 f"{_shape_text(tuple(parameter.shape))}; the two don't belong together"
             )
     # Load the encoder only if it has no more numbers than its files.
