@@ -200,7 +200,7 @@ def check_tokenizer(tokenizer: "PreTrainedTokenizerBase", name: str) -> None:
         raise PubmillError(
             f"{name}: fine-tuning needs a fast tokenizer, which knows the places of its pieces in a text; "
             f"this is {type(tokenizer).__name__}; add a tokenizer.json or vocab.txt to the folder, if the "
-            f"architecture has one (CANINE and ESM have none)"
+            f"architecture has one (CANINE, ByT5, Perceiver and ESM have none)"
         )
     if missing:
         raise PubmillError(

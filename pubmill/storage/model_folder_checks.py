@@ -38,6 +38,8 @@ _REFUSED = {
 _TAKEN_OUT = re.compile(r"_?(attn|experts)_implementation\w*|transformers_weights|trust_remote_code|\w+_file")
 """Settings that choose the attention implementation (possibly a downloaded program) or another file."""
 _LAYERS = re.compile(r"layers?$|^n_layer|groups?$|group_num")
+_CONSTANTS = ("position_ids", "token_type_ids", "masked_bias", "inv_freq")
+"""Last parts of the names of tensors that older files hold and that nobody learnt."""
 _ADAPTER = "adapter_config.json"
 
 Shapes = dict[str, tuple[int, ...]]
@@ -207,7 +209,7 @@ def check_shapes(folder: Path, shapes: Mapping[str, tuple[int, ...]], name: str)
                 f"keep one of the two"
             )
         by_name[short] = shape
-    known = {key.removeprefix(prefix) for key, _ in [*encoder.named_parameters(), *encoder.named_buffers()]}
+    known = {key.removeprefix(prefix) for key in encoder.state_dict()}
     unused = sorted(key for key in by_name if key not in known and _is_part(key, encoder))
     missing: list[str] = []
     for key, parameter in encoder.named_parameters():
@@ -237,8 +239,9 @@ def check_shapes(folder: Path, shapes: Mapping[str, tuple[int, ...]], name: str)
 
 
 def _is_part(key: str, encoder: Any) -> bool:
-    """Return whether a tensor is of a part of the encoder other than the pooler, not of a head."""
-    return key.partition(".")[0] in dict(encoder.named_children()).keys() - {"pooler"}
+    """Return whether a tensor is a weight of a part of the encoder other than the pooler, not of a head."""
+    parts = dict(encoder.named_children()).keys() - {"pooler"}
+    return key.partition(".")[0] in parts and key.rpartition(".")[2] not in _CONSTANTS
 
 
 def _differences_when_loaded(folder: Path, config: Any, name: str) -> tuple[list[str], list[str]]:
