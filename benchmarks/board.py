@@ -66,12 +66,12 @@ def make_board(folder: Path, results: Path, datasets: Sequence[str], number: int
     """Write a board with its submissions."""
     known = load(ROOT / "specs", "full").datasets
     folder.mkdir()
-    (folder / BOARD).write_text(f"title: Made up\ndatasets: [{', '.join(datasets)}]\n")
+    (folder / BOARD).write_text(f"title: Made up\ndatasets: [{', '.join(datasets)}]\n", encoding="utf-8")
     for dataset in datasets:
         for n, rows in enumerate(submissions(known[dataset], results, number), 1):
             place = folder / SUBMISSIONS / f"system-{n}"
             place.mkdir(parents=True, exist_ok=True)
-            (place / CARD).write_text(CARD_TEXT.format(n=n))
+            (place / CARD).write_text(CARD_TEXT.format(n=n), encoding="utf-8")
             write_jsonl_gz(place / f"{dataset}.jsonl.gz", rows)
 
 

@@ -135,7 +135,7 @@ def main() -> None:
     folder, tasks = Path(sys.argv[1]), json.load(sys.stdin)
     sys.path.insert(0, str(folder))
     import pubmill.specs.study
-    import pubmill.workflow.requested_targets
+    import pubmill.workflow.requested_targets  # noqa: F401
 
     pubmill.specs.load(folder / "specs", "demo")  # the commands then find the parsed files in memory
     assert Path(pubmill.specs.study.__file__).is_relative_to(folder)

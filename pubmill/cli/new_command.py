@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from pubmill.cli.checkout import WORKSPACE, checkout, remember_folders
-from pubmill.cli.studies import OWN_SPECS, dataset_names, specs_folder
+from pubmill.cli.checkout import WORKSPACE, check_new_folders, checkout, remember_folders
+from pubmill.cli.studies import OWN_SPECS, configuration, dataset_names, specs_folder
 from pubmill.cli.verbs import Verb
 from pubmill.messages import commands
 
@@ -41,6 +41,7 @@ def model(
 
     stated = read(System, system, option="--system") if system else None
     described = new_model(weights, name, stated, dataset_names())
+    check_new_folders(described.local_files, configuration([], None)["local_files"])
     print(write_spec(described, OWN_SPECS))
     _remember(described.local_files)
     print(f"a table with it: {commands.pubmill('table', 'gu2020/table06', '--model', described.name, '-n')}")

@@ -13,12 +13,13 @@ from pubmill.finetuning import encoders
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, EncodedSplit, Instance, collate, prediction_batches
 from pubmill.finetuning.reader import Reader
+from pubmill.finetuning.tasks.relations import written_tokens
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.weight_updates import working_copy
 from pubmill.hardware.gpu_claims import take_gpu
 from pubmill.hardware.torch_setup import autocast, choose_precision, configure_cuda, gpu_is_used
 from pubmill.recipes import FinetuningRecipe, batch_memory
-from pubmill.storage.encoder_checks import is_causal
+from pubmill.storage.encoder_checks import check_ids, is_causal
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -54,7 +55,10 @@ def make_reader(
         )
     length = min(recipe.max_length or longest, longest)
     length = min(length, encoders.fixed_width(encoder, length) or length)
-    return Reader(tokenizer, length, segments, recipe.words, is_causal(encoder.config))
+    rows: Any = encoder.get_input_embeddings()
+    check_ids(tokenizer, len(rows.weight), tokenizer.name_or_path)
+    marks = written_tokens(recipe)
+    return Reader(tokenizer, length, segments, recipe.words, is_causal(encoder.config), marks)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,9 +94,11 @@ def tokens_at_once(encoder: "PreTrainedModel", device: torch.device, execution: 
     """Return the padded tokens that a GPU can compute at once; None for a processor, which has no limit."""
     if device.type != "cuda":
         return None
-    layers, hidden = encoder.config.num_hidden_layers, encoder.config.hidden_size
+    config = encoders.stack_config(encoder)
     memory = torch.cuda.get_device_properties(device).total_memory
-    return batch_memory.tokens_at_once(memory, layers, hidden, execution.weights)
+    return batch_memory.tokens_at_once(
+        memory, config.num_hidden_layers, config.hidden_size, execution.weights
+    )
 
 
 class Predictor:

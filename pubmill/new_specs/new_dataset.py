@@ -311,5 +311,7 @@ def _write_fixture(data: NewDataset, form: FileForm, small: Mapping[str, Any], f
             expected[split] = {"counts": counts, "first": _first(examples, split)}
     with writing(folder / "expected.yaml") as temporary:
         text = yaml.safe_dump(expected, sort_keys=False, allow_unicode=True, width=110)
-        temporary.write_text(f"# Masked text of the first examples, counted by the converter.\n{text}")
+        temporary.write_text(
+            f"# Masked text of the first examples, counted by the converter.\n{text}", encoding="utf-8"
+        )
     return [folder]

@@ -51,7 +51,7 @@ def counted_wrong() -> str:
     """Return the doctor's advice on a damaged card, with the card's path as in a checkout."""
     card = Path("results/demo/datasets/bc2gm/card.json")
     card.parent.mkdir(parents=True)
-    card.write_text("{")
+    card.write_text("{", encoding="utf-8")
     found = finding("bc2gm")
     doctor._add_counts(found, targets(), ["--config", "mirror=tests/world/mirror"])
     return found.to_do[-1]
@@ -105,7 +105,7 @@ CARD = Path("results/demo/datasets/bc5-chem/card.json")
 def changed_predictions() -> str:
     with TemporaryDirectory() as folder:
         predictions = Path(folder, "predictions")
-        predictions.write_text("changed")
+        predictions.write_text("changed", encoding="utf-8")
         with pytest.raises(PubmillError) as error:
             check_predictions(predictions, {PREDICTIONS_SEAL: "0" * 64})
     return str(error.value)

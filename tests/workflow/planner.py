@@ -58,7 +58,7 @@ def _plan(folder: str, targets: Sequence[str]) -> dict[str, Any]:
 
 
 def _serve() -> None:
-    import snakemake.api
+    import snakemake.api  # noqa: F401
     import snakemake.cli  # noqa: F401
 
     gc.freeze()  # else every collection in a fork would visit, and so copy, all that was imported

@@ -90,7 +90,7 @@ def test_the_table_that_was_made_with_a_model_gives_its_study_and_settings(
 ) -> None:
     make(checkout, "small", f"with/{folder}/gu2020/table06")
     study, settings = with_added_model(None, "gu2020/table06", ADDED, None)
-    assert "scale: small" in Path(str(study)).read_text()
+    assert "scale: small" in Path(str(study)).read_text(encoding="utf-8")
     models = [part for part in folder.split("+")[:2] if part.startswith(("roberta", "pubmedelectra"))]
     assert settings[:3] == [
         f"models={json.dumps(models)}", 'tables=["gu2020/table06"]', f"own_tables={folder}",
