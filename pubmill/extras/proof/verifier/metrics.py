@@ -13,7 +13,7 @@ KEPT: dict[str, tuple[str, ...]] = {}
 """Metric -> the counts that it needs, by name, or by family if it ends with a colon."""
 METRICS: dict[str, Callable[[Totals], Numbers]] = {}
 OF_KIND: dict[str, tuple[str, ...]] = {
-    "tokens": ("entity_", "relaxed_", "subtoken_", "word_macro_f1", "layers_macro_f1"),
+    "tokens": ("entity_", "relaxed_", "seqeval_", "subtoken_", "word_macro_f1", "layers_macro_f1"),
     "sequence": ("micro_", "positive_f1", "macro_f1", "accuracy"),
     "multilabel": ("micro_f1", "macro_f1", "example_f1"),
     "regression": ("pearson",),
@@ -196,6 +196,10 @@ for _level in ("pair", "novelty", "pair_novelty"):
 add_metric("relaxed_f1", relaxed_f, "gold", "predicted", "relaxed_correct", "relaxed_found")
 add_metric("relaxed_precision", lambda totals: divided(totals["relaxed_correct"], totals["predicted"], 0.0))
 add_metric("relaxed_recall", lambda totals: divided(totals["relaxed_found"], totals["gold"], 0.0))
+add_metric(
+    "seqeval_0_0_12_f1", f_score("seqeval_gold", "seqeval_predicted", "seqeval_correct", "f1"),
+    "seqeval_gold", "seqeval_predicted", "seqeval_correct",
+)  # fmt: skip
 add_metric("word_macro_f1", mean_over_elements("word"), "word:")
 add_metric("layers_macro_f1", mean_over_elements("layer"), "layer:")
 add_metric("positive_f1", positive, "class:", "negative:", "examples")
