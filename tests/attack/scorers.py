@@ -54,6 +54,7 @@ def _words(dice: Dice) -> Made:
     assert abs(conlleval - scorers.seqeval_default(gold, predicted)) < 1e-12, "conlleval and seqeval differ"
     expected = {
         "entity_f1": conlleval,
+        "seqeval_0_0_12_f1": scorers.seqeval_0_0_12(gold, predicted),
         "entity_f1_untyped": scorers.conlleval(*bare),
         "entity_f1_strict_iob2": scorers.seqeval_strict(gold, predicted),
         "entity_f1_macro": scorers.seqeval_default(gold, predicted, "macro"),
