@@ -176,9 +176,7 @@ relaxed_metrics = register(
 )
 
 
-def score_as_seqeval_0_0_12(
-    gold: Labels, predicted: Labels, units: Sequence[int] | None = None
-) -> Scored:
+def score_as_seqeval_0_0_12(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
     """Score predicted BIO labels by exact match of the entities that `get_entities` of seqeval 0.0.12 finds.
 
     It takes as an entity's type what stands behind a label's last hyphen. A label without a hyphen is a type
@@ -208,8 +206,8 @@ seqeval_metrics = register(
         tasks=("ner", "de-identification"),
         version=1,
         label="entity F1 of seqeval 0.0.12",
-        definition="as `entity_f1`, but B and I of labels without types are two types: each B is an entity and "
-        "each run of I another, so a mention of several words counts twice",
+        definition="as `entity_f1`, but B and I of labels without types are two types: each B is an entity "
+        "and each run of I another, so a mention of several words counts twice",
         source="seqeval 0.0.12, which lewis2020's program pins (`run_sequence_labelling.py`)",
         function=f1_of("seqeval_"),
         chooses=f1_of("seqeval_"),

@@ -119,7 +119,9 @@ def test_rows_have_their_folds_names_in_print_and_whether_they_are_shown(full: G
     assert len(rows["gad"].folds) == 9 and rows["bc2gm"].folds == ()
     entities = {row.key: row.metric for row in rows.values() if row.metric.endswith(("entity_f1", "12_f1"))}
     assert sorted(key for key, metric in entities.items() if metric == "entity_f1") == [
-        "i2b2-2010", "i2b2-2012", "i2b2-2014",
+        "i2b2-2010",
+        "i2b2-2012",
+        "i2b2-2014",
     ]
     assert len(entities) == 11 and entities["jnlpba@biobert"] == "seqeval_0_0_12_f1"
     assert not any(row.shown for row in rows.values())
