@@ -147,9 +147,8 @@ def test_equals_seqeval_0_0_12(pair: tuple[Sentences, Sentences]) -> None:
     ],
 )
 def test_seqeval_0_0_12_by_hand(gold: str, predicted: str, counts: tuple[int, int, int]) -> None:
-    sentences = [[gold.split(), ["O"]], [predicted.split(), ["O"]]]
-    totals = score_as_seqeval_0_0_12(*sentences).contributions.totals()
-    assert tuple(totals[f"seqeval_{name}"] for name in ("gold", "predicted", "correct")) == counts
+    totals = score_as_seqeval_0_0_12([gold.split()], [predicted.split()]).contributions.totals()
+    assert tuple(int(totals[f"seqeval_{name}"]) for name in ("gold", "predicted", "correct")) == counts
 
 
 @given(gold_and_predicted())
