@@ -59,7 +59,8 @@ def counts_of_labelled_words(gold: Sequence[Item], predicted: Sequence[Item], ne
     size = len(gold)
     names = ("gold", "predicted", "correct", "examples", "relaxed_correct", "relaxed_found")
     more = ("subtoken_gold", "subtoken_predicted", "subtoken_correct", "subtoken_sentences")
-    counted: Counted = {name: [0.0] * size for name in (*names, *more)}
+    last = ("seqeval_gold", "seqeval_predicted", "seqeval_correct")
+    counted: Counted = {name: [0.0] * size for name in (*names, *more, *last)}
     for place, (item, answer) in enumerate(zip(gold, predicted)):
         true, found = found_mentions(item["labels"]), found_mentions(answer["labels"])
         values = [len(true), len(found), len(true & found), 1]
@@ -71,7 +72,13 @@ def counts_of_labelled_words(gold: Sequence[Item], predicted: Sequence[Item], ne
             joined = [[label, *["X"] * (len(one) - 1)] for label, one in zip(item["labels"], subwords)]
             true, found = (found_mentions(joined_subwords(one)) for one in (joined, subwords))
             values += [len(true), len(found), len(true & found), 1]
-        for name, value in zip((*names, *more), values):
+        # seqeval 0.0.12: the type is what is behind the last hyphen, or all of a label without one
+        true, found = (
+            found_mentions(x if x == "O" else f"{x[:1]}-{x.split('-')[-1]}" for x in one["labels"])
+            for one in (item, answer)
+        )
+        values += [len(true), len(found), len(true & found)]
+        for name, value in zip((*names, *more, *last), values):
             counted[name][place] = float(value)
         for number, (label, other) in enumerate(zip(item["labels"], answer["labels"])):
             answered = () if other == "O" else (other.partition("-")[2],)
@@ -138,7 +145,7 @@ GOLD_FORMS: dict[str, Any] = {
 PREDICTED_FORMS: dict[str, Any] = {**GOLD_FORMS, "tokens": {**LABELS, "subword_labels?": [[str]]}}
 SAME_IN_ALL = (
     "gold", "examples", "questions", "without_gold", "x", "xx", "with_novelty", "pair_gold", "novelty_gold",
-    "pair_novelty_gold",
+    "pair_novelty_gold", "seqeval_gold",
 )  # fmt: skip
 """Counts of the gold labels alone, which all runs on a test set share."""
 MOST = {
@@ -146,13 +153,13 @@ MOST = {
     "subtoken_correct": ("subtoken_gold", "subtoken_predicted"), "subtoken_sentences": ("examples",),
     "precision": ("examples",), "recall": ("examples",),
     **dict.fromkeys(OF_KIND["span"], ("questions",)),
-    **{f"{of}_correct": (f"{of}_gold", f"{of}_predicted") for of in ("pair", "novelty", "pair_novelty")},
+    **{f"{of}_correct": (f"{of}_gold", f"{of}_predicted") for of in ("pair", "novelty", "pair_novelty", "seqeval")},
 }  # fmt: skip
 """Count -> counts that it cannot exceed."""
 FAMILIES, CLASS_COUNTS = ("word", "layer", "class", "negative"), ("gold", "predicted", "correct")
 COUNTS = {
     *SAME_IN_ALL, *MOST, "predicted", "subtoken_gold", "subtoken_predicted", "y", "yy", "xy",
-    "pair_predicted", "novelty_predicted", "pair_novelty_predicted",
+    "pair_predicted", "novelty_predicted", "pair_novelty_predicted", "seqeval_predicted",
 }  # fmt: skip
 COUNTED_BY = {
     "tokens": counts_of_labelled_words,
