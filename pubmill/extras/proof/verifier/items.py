@@ -153,7 +153,10 @@ MOST = {
     "subtoken_correct": ("subtoken_gold", "subtoken_predicted"), "subtoken_sentences": ("examples",),
     "precision": ("examples",), "recall": ("examples",),
     **dict.fromkeys(OF_KIND["span"], ("questions",)),
-    **{f"{of}_correct": (f"{of}_gold", f"{of}_predicted") for of in ("pair", "novelty", "pair_novelty", "seqeval")},
+    **{
+        f"{of}_correct": (f"{of}_gold", f"{of}_predicted")
+        for of in ("pair", "novelty", "pair_novelty", "seqeval")
+    },
 }  # fmt: skip
 """Count -> counts that it cannot exceed."""
 FAMILIES, CLASS_COUNTS = ("word", "layer", "class", "negative"), ("gold", "predicted", "correct")
