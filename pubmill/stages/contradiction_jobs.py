@@ -9,7 +9,7 @@ class ContradictionsStage(Stage):
     """Recipe of the page of contradictions."""
 
     name, group, label = "contradictions", "report", "Writing the page of contradictions"
-    version = 4
+    version = 5
     read_by_name = (TEMPLATES,)
 
     def recipe(self) -> ContradictionsRecipe:

@@ -271,7 +271,7 @@ def _length_scorers(length: int) -> tuple[PublishedScorer, PublishedScorer]:
             name=f"entity_f1_cut_at_{length}",
             score=limited_f1(lambda gold, predicted, words: (gold[:words], predicted[:words]), length),
             definition=f"as `entity_f1`, without the words {limit}, gold and predicted",
-            used="lewis2020's `run_sequence_labelling.py`; transformers' `run_ner.py`",
+            used="transformers' `run_ner.py`",
         ),
         PublishedScorer(
             name=f"entity_f1_missed_after_{length}",
