@@ -1,24 +1,73 @@
-"""JSON lines of DyGIE++ and PURE: a document with its sentences as words, spans and relations on each line.
+"""JSON of programs that label spans of words: DyGIE++ and PURE, GLiNER's training data, and spaCy's of version 2.
 
 `{"doc_key": ID, "sentences": [[word, ...]], "ner": [[[first, last, TYPE]]], "relations": [[[first, last,
 first, last, TYPE]]], "events": [...]}`; words count from the document's start, and `last` is included. Other
-keys (`clusters`) are not read.
+keys (`clusters`) are not read. Two forms become this one:
+
+    {"tokenized_text": [word, ...], "ner": [[first, last, TYPE]]}                                     GLiNER
+    {"id": 1, "paragraphs": [{"sentences": [{"tokens": [{"orth": word, "ner": "B-TYPE"}, ...]}]}]}    spaCy
+
+The second has BILUO labels; words that are white space are left out.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.formats.documents import FileRelation, InputDocument, Passage, TextMention
-from pubmill.formats.json_text import parse_rows
+from pubmill.examples.tagging import to_mentions
+from pubmill.formats.json_text import json_items
+from pubmill.formats.offsets import USUAL, Offsets
+from pubmill.messages.quotations import quote
 
 Span = tuple[int, int]
+_BILUO = re.compile(r"O|[BILU]-.+")
 
 
-def read_documents(text: str, where: str, misplaced: bool = False) -> Iterator[InputDocument]:
+def read_documents(text: str, where: str, offsets: Offsets = USUAL) -> Iterator[InputDocument]:
     """Yield the documents of a file: words joined by blanks, sentences by line feeds."""
-    for place, row in parse_rows(text.removesuffix("\n").split("\n"), where):
-        yield _document(row, place)
+    for number, (place, row) in enumerate(json_items(text, where), 1):
+        yield _document(_as_dygie(row, number, place), place)
+
+
+def is_dygie(row: Any) -> bool:
+    """Return whether a row has one of the three forms."""
+    keys = row.keys() if isinstance(row, dict) else ()
+    return any(set(own) <= set(keys) for own in (("doc_key", "sentences"), ("tokenized_text", "ner"))) or (
+        "paragraphs" in keys and isinstance(row["paragraphs"], list) and all(map(_has_words, row["paragraphs"]))
+    )
+
+
+def _has_words(paragraph: Any) -> bool:
+    sentences = paragraph.get("sentences") if isinstance(paragraph, dict) else None
+    return isinstance(sentences, list) and all(
+        isinstance(one, dict) and isinstance(one.get("tokens"), list) for one in sentences
+    )
+
+
+def _as_dygie(row: Any, number: int, where: str) -> Mapping[str, Any]:
+    """Return a row of GLiNER or spaCy in DyGIE's form; any other as it is."""
+    given: Mapping[str, Any] = row if isinstance(row, dict) else {}
+    if "tokenized_text" in given:
+        words, spans = given["tokenized_text"], given.get("ner")
+        return {"doc_key": str(given.get("id", number)), "sentences": [words], "ner": [spans or []]}
+    if "paragraphs" not in given or not is_dygie(given):
+        return given
+    sentences: list[list[str]] = []
+    found: list[list[list[Any]]] = []
+    before = 0
+    for sentence in (one for paragraph in given["paragraphs"] for one in paragraph["sentences"]):
+        tokens = [one for one in sentence["tokens"] if str(one.get("orth", "")).strip()]
+        stated = (str(one.get("ner") or "O") for one in tokens)
+        labels = ["O" if label == "-" else label for label in stated]  # `-`: not known
+        if wrong := next((one for one in labels if not _BILUO.fullmatch(one)), None):
+            raise PubmillError(f"{where}: expected BILUO labels as `ner` of the tokens, found {quote(wrong)}")
+        sentences.append([str(one["orth"]) for one in tokens])
+        spans = to_mentions(labels)
+        found.append([[before + first, before + after - 1, kind or "Entity"] for first, after, kind in spans])
+        before += len(tokens)
+    return {"doc_key": str(given.get("id", number)), "sentences": sentences, "ner": found}
 
 
 def _document(row: Mapping[str, Any], where: str) -> InputDocument:
@@ -27,22 +76,24 @@ def _document(row: Mapping[str, Any], where: str) -> InputDocument:
         raise PubmillError(f"{where}: expected `doc_key`, a string, and `sentences`, lists of words")
     places = _word_places(sentences)
     text = "\n".join(" ".join(words) for words in sentences)
-    mentions: dict[Span, TextMention] = {}
+    mentions: list[TextMention] = []
+    spans = set[Span]()
     for first, last, kind in _items(row, "ner", 3, where):
         start, end = _span(places, first, last, where)
         mention = TextMention(start=start, end=end, type=kind, text=text[start:end], id=f"{first}-{last}")
-        mentions.setdefault((first, last), mention)
+        mentions.append(mention)
+        spans.add((first, last))
     relations = []
     for first, last, other, end, kind in _items(row, "relations", 5, where):
         for span in ((first, last), (other, end)):
-            if span not in mentions:
+            if span not in spans:
                 raise PubmillError(
                     f"{where}: a relation has the words {span[0]} to {span[1]}, which no span of `ner` has"
                 )
         arguments = (f"{first}-{last}", f"{other}-{end}")
         relations.append(FileRelation(type=kind, arguments=arguments, source=None))
     events = tuple(str(event[0][-1]) for group in row.get("events") or [] for event in group)
-    passage = Passage(text=text, offset=0, mentions=list(mentions.values()))
+    passage = Passage(text=text, offset=0, mentions=mentions)
     return InputDocument(id=name, where=where, passages=[passage], relations=relations, events=events)
 
 

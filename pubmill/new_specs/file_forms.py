@@ -41,10 +41,20 @@ Options = dict[str, Any]
 
 
 @dataclass(frozen=True)
+class Given:
+    """What the user says of files. `reading` (--as): what documents or questions are read for; `offsets`: how
+    they count; `misplaced`: mentions that differ from the text at their offsets are left out."""
+
+    reading: str | None = None
+    offsets: str = ""
+    misplaced: bool = False
+
+
+@dataclass(frozen=True)
 class FileForm:
     """How a dataset's files are read. `writer`: the function and options that may write the same bytes;
     `others`: other readings of the same files (values of --as) and what they give; `unread`: columns or keys
-    that are not read."""
+    that are not read; `notes`: what the counts do not show, for the dataset's page."""
 
     kind: str
     task: str
@@ -55,6 +65,7 @@ class FileForm:
     negative: str | None = None
     others: dict[str, str] = field(default_factory=dict)
     unread: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def label_of(values: Mapping[str, Sequence[str]], where: str, what: str) -> str:

@@ -23,6 +23,7 @@ REPEATED = ("repeated_texts", "repeated_documents", "contradictory_texts")
 ACCESS = {
     "public": "public",
     "registration": "free of charge after registration",
+    "local": "the user's own, not public",
     "credentialed": "only for people who were granted access",
 }
 CHECKS = {

@@ -1,6 +1,6 @@
 """Datasets: their raw files, their conversion and pages, and retractions and revisions of their documents."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from pubmill.errors import PubmillError
@@ -60,6 +60,16 @@ class Datasets(GraphPart):
     def is_made_up(self, dataset: str) -> bool:
         """Return whether the scale gives the dataset other files than the published ones."""
         return dataset in self._specs.scale.datasets
+
+    def scale_title(self, datasets: Iterable[str]) -> str:
+        """Return the title of the scale for what is made of some datasets: whether they are made up."""
+        scale = self._specs.scale
+        known, obstacle = self._specs.datasets, self.graph.access.obstacle
+        run = [name for name in dict.fromkeys(datasets) if name in known and obstacle(name) is None]
+        own = [name for name in run if scale.made_up and not self.is_made_up(name)]
+        if not own:
+            return scale.title
+        return scale.own_title if own == run else f"{scale.title} (data of your own: {', '.join(own)})"
 
     def variants(self, dataset: str) -> list[str]:
         """Return all forms of a dataset, itself included: `chemprot@blurb`, `chemprot@blue` ..."""

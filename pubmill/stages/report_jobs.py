@@ -32,7 +32,7 @@ class ReportStage(Stage):
             study=self._study.study,
             title=self._study.title,
             scale=self._study.scale,
-            scale_title=self._specs.scale.title,
+            scale_title=self.graph.datasets.scale_title(self.graph.scope.datasets()),
             comparable=self._specs.scale.comparable,
             tables=tuple(self.graph.requests.result_tables()),
             pretraining={

@@ -16,9 +16,9 @@ from pathlib import Path
 from pubmill.errors import PubmillError
 from pubmill.storage.result_paths import CARD, PREDICTIONS, TRAINING
 
-PUBLIC, CREDENTIALED = "public", "credentialed"
-CLASSES = (PUBLIC, "registration", CREDENTIALED)
-"""Access classes, from the most open to the strictest."""
+PUBLIC, LOCAL, CREDENTIALED = "public", "local", "credentialed"
+CLASSES = (PUBLIC, "registration", LOCAL, CREDENTIALED)
+"""Access classes, from the most open to the strictest; `local` data are the user's own."""
 LABEL = "access.json"
 _KEY = "access"
 _LABELLED = (LABEL, CARD, "training.json")

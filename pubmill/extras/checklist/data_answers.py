@@ -6,13 +6,9 @@ from typing import Any
 from pandas import DataFrame
 
 from pubmill.extras.checklist.checklist_evidence import ChecklistAnswer, StudyData, grid, name_of, value_text
+from pubmill.report.dataset_pages import ACCESS
 from pubmill.report.rendering import count, quantity, share
 
-ACCESS = {
-    "public": "public",
-    "registration": "free of charge after registration",
-    "credentialed": "only for people who were granted access",
-}
 TERMS_OF_MADE = "made here: its makers choose one, within the terms of its corpus"
 TERMS_OF_RELEASED = "not recorded: see the card that came with its weights"
 

@@ -218,7 +218,9 @@ def _add_source(crate: ROCrate, recipe: CrateRecipe, results: Path, noted: str) 
         "sdDatePublished": record["retrieved"],
     }
     if path in recipe.conditions:
-        properties["description"] = f"Not public; to be applied for at {recipe.conditions[path]}"
+        apply = recipe.conditions[path]
+        whose = f"to be applied for at {apply}" if apply else "the user's own"
+        properties["description"] = f"Not public; {whose}"
     if str(record["url"]).startswith("https://"):
         entity = crate.add_file(record["url"], properties=properties)
     else:

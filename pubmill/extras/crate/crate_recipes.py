@@ -19,7 +19,8 @@ class CrateRecipe:
     - `configuration`: the study without folders of the machine.
     - `tables`: the study's tables; `results`: files to include; `sources`: .source.json records of source
       files.
-    - `licences`, `conditions`: source file -> licence in words, and the page where users request access.
+    - `licences`, `conditions`: source file -> licence in words, and, if it isn't public, the page where users
+      request access; empty for files of the user's own.
     """
 
     study: str

@@ -3,6 +3,7 @@
 from pubmill.extras.crate.crate_recipes import CrateAuthor, CrateRecipe
 from pubmill.recipes.tables import project
 from pubmill.stages.stage import Stage
+from pubmill.storage.privacy import PUBLIC
 
 OF_THE_MACHINE = {"results", "mirror", "local_files", "save_minutes"}
 """Keys of a study that say where files are, or how a machine is used."""
@@ -45,6 +46,6 @@ class Crate(Stage):
             for path in self.graph.datasets.inputs(dataset).values():
                 below = self._paths.below(path)
                 licences.setdefault(below, spec.licence)
-                if spec.apply:
-                    conditions.setdefault(below, spec.apply)
+                if spec.access != PUBLIC:
+                    conditions.setdefault(below, spec.apply or "")
         return licences, conditions

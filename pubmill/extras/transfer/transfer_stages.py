@@ -74,7 +74,7 @@ class TransferMatrixStage(Stage):
             protocol=protocol,
             model=model,
             setting=setting,
-            scale_title=self._specs.scale.title,
+            scale_title=self.graph.datasets.scale_title(datasets),
             comparable=self._specs.scale.comparable,
             aggregate=spec.final.aggregate,
             metrics={name: specs[name].metric for name in datasets},

@@ -138,7 +138,7 @@ def check_recipe(recipe: Json, name: str, study: Json) -> None:
     """Refuse the recipe of a table of another name or scale, with a key that occurs twice, or with a rule by
     which nothing can be tested."""
     same(name, f"{recipe['paper']}/{recipe['table']}", f"{name}, paper and table")
-    for field in ("scale", "scale_title", "comparable"):
+    for field in ("scale", "comparable"):
         same(study[field], recipe[field], f"{name}, {field}")
     rule = recipe["equivalence"]
     margins = all(0 < one["points"] < 100 for one in rule["margins"].values())
