@@ -28,7 +28,7 @@ _UNREAD = "AM#*"
 
 
 def read_documents(texts: Mapping[str, str], where: str, offsets: Offsets = USUAL) -> Iterator[InputDocument]:
-    """Yield the documents of a folder's files, by name; each text needs an annotation file (it may be empty)."""
+    """Yield the documents of a folder's files, by name; each text needs an annotation file, perhaps empty."""
     stems = [name.removesuffix(".txt") for name in texts if name.endswith(".txt")]
     for name in texts:
         if name.endswith(ANNOTATIONS) and name.rpartition(".")[0] not in stems:

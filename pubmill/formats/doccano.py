@@ -7,8 +7,8 @@
 
 as lines or as items of a list. The last form is spaCy's training data; its annotators put the list below
 `annotations`. The keys differ by program: `TEXTS`, `SPANS`, `STARTS` and so on list those that are read.
-Offsets count characters, and `end` is excluded (`pubmill.formats.offsets` has other counts). A span that states
-its text must have that text at its offsets. A span without text is an error.
+Offsets count characters, and `end` is excluded (`pubmill.formats.offsets` has other counts). A span that
+states its text must have that text at its offsets. A span without text is an error.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from pubmill.errors import PubmillError
 from pubmill.formats.documents import FileRelation, InputDocument, Passage, TextMention
-from pubmill.formats.json_text import json_items
+from pubmill.formats.json_text import json_rows
 from pubmill.formats.offsets import USUAL, Misplaced, Offsets, Piece, TextPlaces, misplaced
 from pubmill.messages.quotations import show
 
@@ -30,6 +30,12 @@ STATED = ("text", "word", "mention", "surface", "value", "span", "name", "entity
 """Keys of a row and of its spans, those that are preferred first."""
 
 
+_FAULT = (
+    "expected spans `[start, end, TYPE]` of characters of the text, which has {}, end excluded, with the text "
+    "that they state, if they do"
+)
+
+
 class _Span(NamedTuple):
     start: int
     end: int
@@ -40,7 +46,7 @@ class _Span(NamedTuple):
 
 def rows(text: str, where: str) -> list[tuple[str, Any]]:
     """Return the place and row of each line or item; spaCy's pairs become rows."""
-    items = json_items(text, where)
+    items = json_rows(text, where, lambda item: is_doccano(_row_of_pair(item)))
     return [(place, _row_of_pair(item)) for place, item in items]
 
 
@@ -84,7 +90,7 @@ def _parts(span: Any) -> _Span | None:
     if isinstance(span, list):
         stated = span[3] if len(span) == 4 and isinstance(span[3], str) else None
         numbers = len(span) in (3, 4) and [type(one) for one in span[:3]] == [int, int, str]
-        return _Span(*span[:3], stated, None) if numbers else None
+        return _Span(span[0], span[1], span[2], stated, None) if numbers else None
     if not isinstance(span, dict):
         return None
     start, end, length = _whole(span, STARTS), _whole(span, ENDS), _whole(span, ("length",))
@@ -116,11 +122,11 @@ def _only(labels: Any) -> str | None:
 
 def _document(row: Mapping[str, Any], number: int, where: str, offsets: Offsets) -> InputDocument:
     text, spans = _first(row, TEXTS, str), _first(row, SPANS, list)
-    name = _first(row, IDS, (str, int))
-    if text is None or spans is None:
+    name = row["id"] if "id" in row else _first(row, IDS, (str, int)) or number
+    if text is None or spans is None or not isinstance(name, str | int):
         raise PubmillError(
-            f"{where}: expected a text ({' or '.join(TEXTS)}), a list of spans ({', '.join(SPANS)}) and, if "
-            "there is one, an `id` that is a text or number"
+            f"{where}: expected a text ({', '.join(TEXTS)}), a list of spans ({', '.join(SPANS)}) and, if there "
+            "is one, an `id` that is a text or number"
         )
     places, mentions, wrong = TextPlaces([Piece(0, 0, text)], offsets), list[TextMention](), list[Misplaced]()
     for span in spans:
@@ -130,14 +136,11 @@ def _document(row: Mapping[str, Any], number: int, where: str, offsets: Offsets)
         elif offsets.leave_out:
             wrong.append(mention)
         else:
-            raise PubmillError(
-                f"{where}: expected spans `[start, end, TYPE]` of characters of the text, which has "
-                f"{len(text)}, end excluded; {mention.shown}"
-            )
+            raise PubmillError(f"{where}: {_FAULT.format(len(text))}; {mention.shown}")
     relations = [_relation(one, mentions, where) for one in row.get("relations") or []]
     passage = Passage(text=text, offset=0, mentions=mentions)
     return InputDocument(
-        id=str(number if name is None else name), where=where, passages=[passage], relations=relations,
+        id=str(name), where=where, passages=[passage], relations=relations,
         misplaced=tuple(wrong),
     )  # fmt: skip
 
@@ -145,15 +148,13 @@ def _document(row: Mapping[str, Any], number: int, where: str, offsets: Offsets)
 def _mention(given: Any, text: str, places: TextPlaces, where: str) -> TextMention | Misplaced:
     span = _parts(given)
     if span is None or not span.type:
-        raise PubmillError(
-            f"{where}: expected spans `[start, end, TYPE]` of characters of the text, or objects with "
-            f"`start`, `end` and `label`; found {show(span.type) if span and span.type else 'no type'}"
-        )
+        start, end = (span.start, span.end) if span else (0, 0)
+        raise PubmillError(f"{where}: {_FAULT.format(len(text))}; found {start} to {end} of no type")
     place = places.span(span.start, span.end)
     inside = text[slice(*place)] if place else ""
     if place is None or (span.stated is not None and span.stated.split() != inside.split()):
-        named = f"{where}, {span.start} to {span.end} ({show(span.type)})"
-        return misplaced(named, span.stated or "", text, span.start, span.end)
+        named = f"{span.start} to {span.end} of {show(span.type)}"
+        return misplaced(f"{where}, {named}", span.stated or "", text, span.start, span.end)
     return TextMention(start=place[0], end=place[1], type=span.type, text=inside, id=span.id)
 
 

@@ -1,4 +1,4 @@
-"""JSON of programs that label spans of words: DyGIE++ and PURE, GLiNER's training data, and spaCy's of version 2.
+"""JSON of programs that label spans of words: DyGIE++ and PURE, GLiNER, and spaCy (version 2, for training).
 
 `{"doc_key": ID, "sentences": [[word, ...]], "ner": [[[first, last, TYPE]]], "relations": [[[first, last,
 first, last, TYPE]]], "events": [...]}`; words count from the document's start, and `last` is included. Other
@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.formats.documents import FileRelation, InputDocument, Passage, TextMention
 from pubmill.examples.tagging import to_mentions
-from pubmill.formats.json_text import json_items
+from pubmill.formats.documents import FileRelation, InputDocument, Passage, TextMention
+from pubmill.formats.json_text import json_rows
 from pubmill.formats.offsets import USUAL, Offsets
 from pubmill.messages.quotations import quote
 
@@ -27,16 +27,17 @@ _BILUO = re.compile(r"O|[BILU]-.+")
 
 def read_documents(text: str, where: str, offsets: Offsets = USUAL) -> Iterator[InputDocument]:
     """Yield the documents of a file: words joined by blanks, sentences by line feeds."""
-    for number, (place, row) in enumerate(json_items(text, where), 1):
+    for number, (place, row) in enumerate(json_rows(text, where, is_dygie), 1):
         yield _document(_as_dygie(row, number, place), place)
 
 
 def is_dygie(row: Any) -> bool:
     """Return whether a row has one of the three forms."""
-    keys = row.keys() if isinstance(row, dict) else ()
-    return any(set(own) <= set(keys) for own in (("doc_key", "sentences"), ("tokenized_text", "ner"))) or (
-        "paragraphs" in keys and isinstance(row["paragraphs"], list) and all(map(_has_words, row["paragraphs"]))
-    )
+    keys = row.keys() if isinstance(row, dict) else set()
+    if {"doc_key", "sentences"} <= keys or {"tokenized_text", "ner"} <= keys:
+        return True
+    paragraphs = row["paragraphs"] if "paragraphs" in keys else None
+    return isinstance(paragraphs, list) and all(map(_has_words, paragraphs))
 
 
 def _has_words(paragraph: Any) -> bool:
@@ -76,24 +77,22 @@ def _document(row: Mapping[str, Any], where: str) -> InputDocument:
         raise PubmillError(f"{where}: expected `doc_key`, a string, and `sentences`, lists of words")
     places = _word_places(sentences)
     text = "\n".join(" ".join(words) for words in sentences)
-    mentions: list[TextMention] = []
-    spans = set[Span]()
+    mentions: dict[Span, TextMention] = {}
     for first, last, kind in _items(row, "ner", 3, where):
         start, end = _span(places, first, last, where)
         mention = TextMention(start=start, end=end, type=kind, text=text[start:end], id=f"{first}-{last}")
-        mentions.append(mention)
-        spans.add((first, last))
+        mentions.setdefault((first, last), mention)
     relations = []
     for first, last, other, end, kind in _items(row, "relations", 5, where):
         for span in ((first, last), (other, end)):
-            if span not in spans:
+            if span not in mentions:
                 raise PubmillError(
                     f"{where}: a relation has the words {span[0]} to {span[1]}, which no span of `ner` has"
                 )
         arguments = (f"{first}-{last}", f"{other}-{end}")
         relations.append(FileRelation(type=kind, arguments=arguments, source=None))
     events = tuple(str(event[0][-1]) for group in row.get("events") or [] for event in group)
-    passage = Passage(text=text, offset=0, mentions=mentions)
+    passage = Passage(text=text, offset=0, mentions=list(mentions.values()))
     return InputDocument(id=name, where=where, passages=[passage], relations=relations, events=events)
 
 

@@ -1,7 +1,7 @@
 """Strict parsers of JSON and JSON lines, whose errors name the place, and a writer of JSON lines."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +76,14 @@ def json_items(text: str, where: str) -> list[tuple[str, Any]]:
     if not isinstance(content, list):
         return [(where, content)]
     return [(f"{where}: item {number}", item) for number, item in enumerate(content, 1)]
+
+
+def json_rows(text: str, where: str, is_row: Callable[[Any], bool]) -> list[tuple[str, Any]]:
+    """Return the place and value of each row, as `json_items`; a line alone is a row unless it has rows."""
+    items = json_items(text, where)
+    if [place for place, _ in items] == [where] or not (items and all(is_row(item) for _, item in items)):
+        return items if "\n" in text.strip() else [(f"{where}:1", parse_json(text, where))]
+    return items
 
 
 def _is_nested(value: list[Any]) -> bool:

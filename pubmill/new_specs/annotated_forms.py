@@ -89,7 +89,8 @@ def documents_form(files: Mapping[str, Path], form: str, given: Given) -> FileFo
     options |= {"offsets": given.offsets} if given.offsets else {}
     options |= {"misplaced": "leave_out"} if given.misplaced else {}
     counted = parse_offsets(given.offsets, leave_out=True)
-    every = [one for path in files.values() for one in annotated_documents(path, form, "", counted)]
+    by_split = {role: [*annotated_documents(path, form, "", counted)] for role, path in files.items()}
+    every = [one for documents in by_split.values() for one in documents]
     first = next(iter(files.values()))
     if not every:
         raise PubmillError(f"{first}: there are no documents in it")
@@ -105,7 +106,9 @@ def documents_form(files: Mapping[str, Path], form: str, given: Given) -> FileFo
         raise PubmillError(f"{first}: its documents have no {lacking}; {f'use {ways}' if ways else BY_HAND}")
     options |= needed_readings(every)
     others = {name: what for name, what in readings.items() if name != chosen}
-    found = partial(FileForm, others=others, unread=_unread_keys(files.values(), form), notes=_notes(files, form))
+    found = partial(
+        FileForm, others=others, unread=_unread_keys(files.values(), form), notes=_notes(by_split)
+    )
     if chosen == "mentions":
         return found("tokens", "ner", "entity_f1", TEXTS, options)
     options.pop("overlaps", None)
@@ -115,6 +118,16 @@ def documents_form(files: Mapping[str, Path], form: str, given: Given) -> FileFo
     if chosen == "relations":
         return found("relations", "document-relation", "relation_f1", DOCUMENTS, options)
     return found("sequence", "relation", "micro_f1", PAIRS, options, negative="none")
+
+
+def _notes(by_split: Mapping[str, Sequence[InputDocument]]) -> tuple[str, ...]:
+    """Return a line for each split in which documents have the identifier of another."""
+    repeated = {split: len(found) - len({one.id for one in found}) for split, found in by_split.items()}
+    return tuple(
+        f"{number:,} of {len(by_split[split]):,} documents of {split} have the identifier of another"
+        for split, number in repeated.items()
+        if number
+    )
 
 
 def _unread_keys(files: Iterable[Path], form: str) -> tuple[str, ...]:

@@ -7,106 +7,85 @@ from pathlib import Path
 from pubmill.errors import PubmillError
 from pubmill.formats.document_files import annotated_documents
 from pubmill.formats.documents import InputDocument
-from pubmill.formats.offsets import Misplaced, Offsets, explanations, parse_offsets
+from pubmill.formats.offsets import Offsets, explanations, parse_offsets
 
 LEAVE_OUT = "--misplaced leave_out"
+UNSTATED = ("doccano",)
+"""Forms that need not state the texts of mentions."""
 TRIED = 20
 """Number of misplaced mentions whose distances from their texts are tried as shifts."""
 MOST_RAGGED = 0.5
-"""Where files do not state the texts of mentions: largest share that may begin or end inside a word."""
+"""Where texts are not stated: largest share of mentions that may begin or end inside a word."""
 
 
 def check_offsets(documents: Sequence[InputDocument], files: Collection[Path], form: str) -> None:
     """Raise a `PubmillError` if mentions differ from the text at their offsets: how many, the first of them,
-    and the option that reads all of them, if one does."""
+    and the option that reads all or most of them, if one does."""
     wrong = [one for document in documents for one in document.misplaced]
     right = sum(len(part.mentions) for one in documents for part in one.passages)
-    if not wrong:
-        _check_edges(documents, right, files, form)
+    ragged = [place for one in documents for place in _ragged(one, form)]
+    if not wrong and len(ragged) <= MOST_RAGGED * right:
         return
-    found = _explained(files, form, wrong, len(wrong))
-    if found is None:
-        advice = (
-            "No shift, unit or title's length explains more of them. Correct the files; or leave these mentions "
-            f"out, which makes the dataset another one than its authors': {LEAVE_OUT}"
+    if wrong:
+        fault = (
+            f"{len(wrong)} of {len(wrong) + right} mentions differ from the text at their offsets, the first "
         )
+        fault += wrong[0].shown
     else:
-        words, left, offsets = found
-        rest = f"All but {left} are" if left else "All are"
-        advice = f"{rest} at their places if {offsets.described}: --offsets '{words}' reads them so"
-        advice += f", and {LEAVE_OUT} with it leaves out the others" if left else ""
-    raise PubmillError(
-        f"{len(wrong)} of {len(wrong) + right} mentions differ from the text at their offsets, the first "
-        f"{wrong[0].shown}. {advice}"
-    )
+        fault = (
+            f"{len(ragged)} of {right} mentions begin or end inside a word or with white space, the first "
+        )
+        fault += f"{ragged[0]}; so their offsets seem to count in another way"
+    distances = [one.distance for one in wrong[:TRIED]]
+    raise PubmillError(f"{fault}. {_advice(files, form, distances, len(wrong) + len(ragged))}")
 
 
-def _explained(
-    files: Collection[Path], form: str, wrong: Sequence[Misplaced], most: int
-) -> tuple[str, int, Offsets] | None:
-    """Return the option by which the fewest mentions are misplaced, with their number; None if none is better
-    than `most`."""
-    best = None
-    for words in explanations(one.distance for one in wrong[:TRIED]):
+def _advice(files: Collection[Path], form: str, distances: Sequence[int | None], doubtful: int) -> str:
+    """Return what to do: the option by which the fewest mentions are doubtful, if these are less than half."""
+    best: tuple[str, Offsets] | None = None
+    most = (doubtful + 1) // 2
+    for words in explanations(distances):
         offsets = parse_offsets(words)
-        left = _count_misplaced(files, form, replace(offsets, leave_out=True), most)
+        left = _count_doubtful(files, form, replace(offsets, leave_out=True), most)
         if left < most:
-            best, most = (words, left, offsets), left
+            best, most = (words, offsets), left
         if not most:
             break
-    return best
+    if best is None:
+        return (
+            "No shift, unit or title's length explains most of them. Correct the files; or leave misplaced "
+            f"mentions out, which makes the dataset another one than its authors': {LEAVE_OUT}"
+        )
+    words, offsets = best
+    named = f"All but {most} are" if most else "All are"
+    others = f"; with {LEAVE_OUT} too, what is still misplaced is left out" if most else ""
+    return f"{named} at their places if {offsets.described}: --offsets '{words}' reads them so{others}"
 
 
-def _count_misplaced(files: Iterable[Path], form: str, offsets: Offsets, most: int) -> int:
-    """Return the number of misplaced mentions by a way to count; at least `most` ends the search."""
+def _count_doubtful(files: Iterable[Path], form: str, offsets: Offsets, most: int) -> int:
+    """Return the number of doubtful mentions by a way to count; the search ends at `most`."""
     number = 0
     for path in files:
         for document in annotated_documents(path, form, "", offsets):
-            number += len(document.misplaced)
+            number += len(document.misplaced) + len(_ragged(document, form))
             if number >= most:
                 return number
     return number
 
 
-def _check_edges(
-    documents: Sequence[InputDocument], number: int, files: Collection[Path], form: str
-) -> None:
-    """Refuse files that state no texts of mentions if most of these begin or end inside a word or with white
-    space: then their offsets count in another way."""
-    ragged = _ragged(documents)
-    if form != "doccano" or len(ragged) <= MOST_RAGGED * number:
-        return
-    ways = {}
-    for words in explanations([-2, 2]):
-        read = [
-            one
-            for path in files
-            for one in annotated_documents(path, form, "", replace(parse_offsets(words), leave_out=True))
-        ]
-        ways[words] = len(_ragged(read)) + sum(len(one.misplaced) for one in read)
-    words = min(ways, key=lambda one: ways[one])
-    advice = "Correct the files"
-    if ways[words] < len(ragged) / 2:
-        described = parse_offsets(words).described
-        advice = f"They do so in {ways[words]} cases if {described}: --offsets '{words}' reads them so"
-    raise PubmillError(
-        f"{len(ragged)} of {number} mentions begin or end inside a word or with white space, the first in "
-        f"{ragged[0]}, so their offsets seem to count in another way. {advice}"
-    )
-
-
-def _ragged(documents: Iterable[InputDocument]) -> list[str]:
-    """Return the places of mentions with an edge inside a word or at white space."""
+def _ragged(document: InputDocument, form: str) -> list[str]:
+    """Return the places of mentions with an edge inside a word or at white space, if the form states no
+    texts."""
     found = []
-    for document in documents:
-        for part in document.passages:
-            for one in part.mentions:
-                start, end = one.start - part.offset, one.end - part.offset
-                edges = ((start - 1, start), (end - 1, end))
-                inside = any(
-                    0 <= left and right < len(part.text) and (part.text[left] + part.text[right]).isalnum()
-                    for left, right in edges
-                )
-                if inside or one.text != one.text.strip():
-                    found.append(f"{document.where}, {one.start} to {one.end}")
+    for part in document.passages if form in UNSTATED else ():
+        for one in part.mentions:
+            start, end = one.start - part.offset, one.end - part.offset
+            inside = any(_is_word(part.text[edge - 1 : edge + 1]) for edge in (start, end) if edge)
+            if inside or one.text != one.text.strip():
+                found.append(f"{document.where}, {one.start} to {one.end}")
     return found
+
+
+def _is_word(pair: str) -> bool:
+    """Return whether two characters are of one word; other scripts may write words without blanks."""
+    return len(pair) == 2 and pair.isascii() and pair.isalnum()

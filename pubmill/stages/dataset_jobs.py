@@ -168,7 +168,7 @@ class DatasetPageStage(Stage):
     """The page of a dataset."""
 
     name, group, label = "dataset_page", "report", "Writing the page of {wildcards.dataset}"
-    version = 6
+    version = 7
     read_by_name = (TEMPLATES,)
 
 

@@ -12,11 +12,14 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Final
 
 from pubmill.errors import PubmillError
 from pubmill.storage.result_paths import CARD, PREDICTIONS, TRAINING
 
-PUBLIC, LOCAL, CREDENTIALED = "public", "local", "credentialed"
+PUBLIC: Final = "public"
+LOCAL: Final = "local"
+CREDENTIALED: Final = "credentialed"
 CLASSES = (PUBLIC, "registration", LOCAL, CREDENTIALED)
 """Access classes, from the most open to the strictest; `local` data are the user's own."""
 LABEL = "access.json"
