@@ -31,8 +31,8 @@ STATED = ("text", "word", "mention", "surface", "value", "span", "name", "entity
 
 
 _FAULT = (
-    "expected spans `[start, end, TYPE]` of characters of the text, which has {}, end excluded, with the text "
-    "that they state, if they do"
+    "expected spans `[start, end, TYPE]` of characters of the text, which has {}, end excluded, and with the "
+    "text that they state, if they do"
 )
 
 
@@ -125,8 +125,8 @@ def _document(row: Mapping[str, Any], number: int, where: str, offsets: Offsets)
     name = row["id"] if "id" in row else _first(row, IDS, (str, int)) or number
     if text is None or spans is None or not isinstance(name, str | int):
         raise PubmillError(
-            f"{where}: expected a text ({', '.join(TEXTS)}), a list of spans ({', '.join(SPANS)}) and, if there "
-            "is one, an `id` that is a text or number"
+            f"{where}: expected a text ({', '.join(TEXTS)}), a list of spans ({', '.join(SPANS)}) and, if "
+            "there is one, an `id` that is a text or number"
         )
     places, mentions, wrong = TextPlaces([Piece(0, 0, text)], offsets), list[TextMention](), list[Misplaced]()
     for span in spans:

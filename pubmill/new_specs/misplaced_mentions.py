@@ -41,7 +41,7 @@ def check_offsets(documents: Sequence[InputDocument], files: Collection[Path], f
 
 
 def _advice(files: Collection[Path], form: str, distances: Sequence[int | None], doubtful: int) -> str:
-    """Return what to do: the option by which the fewest mentions are doubtful, if these are less than half."""
+    """Return what to do: the option by which the fewest mentions are doubtful, if less than half are."""
     best: tuple[str, Offsets] | None = None
     most = (doubtful + 1) // 2
     for words in explanations(distances):

@@ -18,7 +18,7 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kind_facts import FACTS
 from pubmill.formats.document_files import suffix_of
 from pubmill.formats.row_files import READERS
-from pubmill.messages import installation
+from pubmill.messages import commands, installation
 from pubmill.messages.quotations import withholding
 from pubmill.new_specs.conll_forms import is_conll
 from pubmill.new_specs.dataset_fixtures import fixture, masked_example
@@ -36,6 +36,12 @@ from pubmill.tables.dataset_cards import Card
 from pubmill.tables.dataset_cautions import cautions
 
 NOT_STATED = "not stated; find it out before you pass the data on"
+ACCESS_IN_WORDS = {
+    PUBLIC: "reports, exports and archives may have its text",
+    LOCAL: "yours, not public: reports, archives and exports for others have counts and no text of it, the "
+    "examples below are masked; --access public if everybody may have it",
+}
+"""Access class -> what it means, for the user."""
 HUB = "https://huggingface.co"
 DIVISIBLE = (*READERS, ".parquet")
 """Suffixes of files that may have the rows of all splits."""
@@ -217,6 +223,25 @@ class Described:
     first: dict[str, dict[str, Any]]
     form: FileForm
     cautions: tuple[str, ...]
+
+    def report(self, data: NewDataset, has_fixture: bool) -> Iterator[str]:
+        """Yield lines on what was found, was done, and is doubtful."""
+        yield from (f"copied {one}; it is read from there from now on" for one in data.copied)
+        if not has_fixture:
+            yield "no small files with masked text for tests: they are not made of files of this form"
+        yield f"{self.form.converter} reads it; licence: {self.values['licence']}"
+        yield f"access: {data.access} ({ACCESS_IN_WORDS[data.access]})"
+        yield from (f"--as {other} reads {what}" for other, what in self.form.others.items())
+        if self.form.unread:
+            yield f"not read (the options name the columns that are): {', '.join(self.form.unread)}"
+        same = (
+            "writes the bytes of these files" if "published" in self.values else "writes another form of them"
+        )
+        yield f"{commands.pubmill('export', data.name, '--to', 'FOLDER')} {same}"
+        for split, counts in self.values["expect"].items():
+            yield f"{split}: {', '.join(f'{measure} {n}' for measure, n in counts.items())}"
+            yield f"  {json.dumps(self.first[split], ensure_ascii=False)[:300]}"
+        yield from (f"warning: {one}" for one in (*self.form.notes, *self.cautions))
 
 
 def describe(data: NewDataset, given: Given = NOTHING) -> Described:

@@ -76,8 +76,8 @@ def test_spans_that_are_no_part_of_the_text_are_refused(span: Any, found: str) -
     with pytest.raises(PubmillError) as caught:
         read({"text": TEXT, "label": [[0, 19, "All"]]}, {"text": TEXT, "label": [[0, 7, "Drug"], span]})
     assert str(caught.value) == (
-        "in:2: expected spans `[start, end, TYPE]` of characters of the text, which has 19, end excluded, with "
-        f"the text that they state, if they do; {found}"
+        "in:2: expected spans `[start, end, TYPE]` of characters of the text, which has 19, end excluded, "
+        f"and with the text that they state, if they do; {found}"
     )
 
 

@@ -341,7 +341,7 @@ def test_wrong_files_are_errors_with_their_place(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("0 5\tFever\n", "1 6\tFever\n"), r"1 of 3 mentions differ .* train.zip:a.ann:1: it says 'Fever'"),
+        (("0 5\tFever\n", "1 6\tFever\n"), r"1 of 3 mentions differ .*train.zip:a.ann:1: it says 'Fever'"),
         (("Sign 0 5\tFever", "Sign 0-5\tFever"), r"train.zip:a.ann:1: expected `Type start end"),
         (("Arg1:T1", "T1"), r"train.zip:a.ann:4: expected `Type Arg1:T1 Arg2:T2`"),
         (("T3\tSite", "Site"), r"train.zip:a.ann:3: expected `T1<tab>...`"),
