@@ -69,12 +69,30 @@ SCHEMES: dict[str, dict[str, str]] = {
 In `iob1` a B occurs only if a mention touches another of its type, so an I that continues nothing begins a
 mention, as in conlleval; `bare` labels are types without prefix, one per word. `iob2` and those with ends
 (`bioul`, `iobes` of MTL-Bioinformatics-2016, ...) must be well-formed."""
-SPELLINGS: dict[str, tuple[str, bool]] = {
-    f"{'TYPE' if last else 'B'}{mark}{'B' if last else 'TYPE'}": (mark, last)
+
+
+class Spelling(NamedTuple):
+    """How labels are written: the mark between prefix and type, whether the prefix is last, and whether it is
+    in lower case."""
+
+    mark: str
+    last: bool
+    lower: bool
+
+    def divided(self, label: str) -> tuple[str, str, str]:
+        """Return the prefix in upper case, the mark (empty without a type) and the type of a label."""
+        before, mark, after = label.rpartition(self.mark) if self.last else label.partition(self.mark)
+        prefix, of = (after, before) if self.last else (before, after)
+        return prefix.upper() if self.lower else prefix, mark, of
+
+
+SPELLINGS = {
+    f"TYPE{mark}{b}" if last else f"{b}{mark}TYPE": Spelling(mark, last, b == "b")
+    for b in "Bb"
     for last in (False, True)
     for mark in "-_:"
 }
-"""Spelling of labels -> the mark between prefix and type, and whether the prefix is last."""
+"""How prefix and type of a label may be written."""
 MARKS: dict[str, str | None] = {
     "docstart": "-DOCSTART- {}",
     "parenthesised": "-DOCSTART- ({})",
@@ -95,7 +113,7 @@ class _Form:
     separator: str | None
     outside: str
     scheme: str
-    spelling: tuple[str, bool]
+    spelling: Spelling
     mark: str | None
     types: Sequence[str]
     keep: Sequence[str]
@@ -344,10 +362,8 @@ def _parse_label(text: str, form: _Form, place: str) -> str:
     """Return the label in the scheme of `pubmill.examples.tagging`."""
     if text == form.outside:
         return "O"
-    mark, last = form.spelling
-    prefix, dash, of = ("", mark, text) if form.scheme == "bare" else text.partition(mark)
-    if last and form.scheme != "bare":
-        of, dash, prefix = text.rpartition(mark)
+    bare = form.scheme == "bare"
+    prefix, dash, of = ("", "-", text) if bare else form.spelling.divided(text)
     known = SCHEMES[form.scheme] or {"": "I"}
     if prefix in known and (not dash or _is_word(of)):
         if dash and form.types and of not in form.types:

@@ -2,10 +2,10 @@
 
     T1 <tab> Type start end[;start end ...] <tab> text     a mention, of one or several pieces
     R1 <tab> Type Arg1:T1 Arg2:T2                          a relation of two mentions
-    E1 <tab> Type:T3 Role:T1 ...                           an event with its trigger and arguments
+    E1 <tab> Type:T3 Role:T1 Role:E2 ...                   an event with its trigger and arguments
     N1 <tab> Reference T1 MESH:D1 <tab> name               the concept of a mention
 
-Attributes (A, M), notes (#) and equivalences (*) are not read.
+A relation of events counts as an event. Attributes (A, M), notes (#) and equivalences (*) are not read.
 """
 
 import re
@@ -21,8 +21,8 @@ from pubmill.storage.strict_parsing import whole_number
 ANNOTATIONS = (".ann", ".a1", ".a2")
 """Suffixes of files of annotations: brat's own, and those of the BioNLP shared tasks."""
 _MENTION = re.compile(r"(\S+) (\d+ \d+(?:;\d+ \d+)*)")
-_RELATION = re.compile(r"(\S+) (\S+):(T\S+) (\S+):(T\S+)\s*")
-_EVENT = re.compile(r"(\S+):(T\S+)((?: \S+:[TE]\S+)*)\s*")
+_RELATION = re.compile(r"(\S+)\s+(\S+):([TER]\S+)\s+(\S+):([TER]\S+)\s*")
+_EVENT = re.compile(r"(\S+):(T\S+)((?:\s+\S+:\S+)*)\s*")
 _NORMALISATION = re.compile(r"Reference (T\S+) (\S+)")
 _UNREAD = "AM#*"
 
@@ -66,9 +66,11 @@ def _parse_document(
                     )
             case "R":
                 parts = _parsed(_RELATION, content, place, "Type Arg1:T1 Arg2:T2")
-                relations.append(
-                    FileRelation(type=parts[1], arguments=(parts[3], parts[5]), source=content, id=label)
-                )
+                ends = (parts[3], parts[5])
+                if all(one.startswith("T") for one in ends):
+                    relations.append(FileRelation(type=parts[1], arguments=ends, source=content, id=label))
+                else:
+                    events.append(f"{parts[1]} (a relation of events)")
             case "E":
                 events.append(_parsed(_EVENT, content, place, "Type:T1 Role:T2 ...")[1])
             case "N":

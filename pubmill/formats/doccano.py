@@ -11,6 +11,7 @@ Offsets count characters, and `end` is excluded (`pubmill.formats.offsets` has o
 states its text must have that text at its offsets. A span without text is an error.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -76,9 +77,10 @@ def keys_read(row: Mapping[str, Any]) -> set[str]:
 
 
 def read_documents(text: str, where: str, offsets: Offsets = USUAL) -> Iterator[InputDocument]:
-    """Yield the documents of a file; one without `id` has its number."""
+    """Yield the documents of a file; one without `id` has the file's name and its number, `train-7`."""
+    file = re.split("[/:]", where)[-1].partition(".")[0]
     for number, (place, row) in enumerate(rows(text, where), 1):
-        yield _document(row if isinstance(row, dict) else {}, number, place, offsets)
+        yield _document(row if isinstance(row, dict) else {}, f"{file}-{number}", place, offsets)
 
 
 def _first(row: Mapping[str, Any], keys: Iterable[str], kind: Any) -> Any:
@@ -120,9 +122,9 @@ def _only(labels: Any) -> str | None:
     return labels[0] if isinstance(labels, list) and [type(one) for one in labels] == [str] else None
 
 
-def _document(row: Mapping[str, Any], number: int, where: str, offsets: Offsets) -> InputDocument:
+def _document(row: Mapping[str, Any], unnamed: str, where: str, offsets: Offsets) -> InputDocument:
     text, spans = _first(row, TEXTS, str), _first(row, SPANS, list)
-    name = row["id"] if "id" in row else _first(row, IDS, (str, int)) or number
+    name = row["id"] if "id" in row else _first(row, IDS, (str, int)) or unnamed
     if text is None or spans is None or not isinstance(name, str | int):
         raise PubmillError(
             f"{where}: expected a text ({', '.join(TEXTS)}), a list of spans ({', '.join(SPANS)}) and, if "

@@ -27,8 +27,9 @@ _BILUO = re.compile(r"O|[BILU]-.+")
 
 def read_documents(text: str, where: str, offsets: Offsets = USUAL) -> Iterator[InputDocument]:
     """Yield the documents of a file: words joined by blanks, sentences by line feeds."""
+    file = re.split("[/:]", where)[-1].partition(".")[0]
     for number, (place, row) in enumerate(json_rows(text, where, is_dygie), 1):
-        yield _document(_as_dygie(row, number, place), place)
+        yield _document(_as_dygie(row, f"{file}-{number}", place), place)
 
 
 def is_dygie(row: Any) -> bool:
@@ -47,12 +48,12 @@ def _has_words(paragraph: Any) -> bool:
     )
 
 
-def _as_dygie(row: Any, number: int, where: str) -> Mapping[str, Any]:
+def _as_dygie(row: Any, unnamed: str, where: str) -> Mapping[str, Any]:
     """Return a row of GLiNER or spaCy in DyGIE's form; any other as it is."""
     given: Mapping[str, Any] = row if isinstance(row, dict) else {}
     if "tokenized_text" in given:
         words, spans = given["tokenized_text"], given.get("ner")
-        return {"doc_key": str(given.get("id", number)), "sentences": [words], "ner": [spans or []]}
+        return {"doc_key": str(given.get("id", unnamed)), "sentences": [words], "ner": [spans or []]}
     if "paragraphs" not in given or not is_dygie(given):
         return given
     sentences: list[list[str]] = []
@@ -68,7 +69,7 @@ def _as_dygie(row: Any, number: int, where: str) -> Mapping[str, Any]:
         spans = to_mentions(labels)
         found.append([[before + first, before + after - 1, kind or "Entity"] for first, after, kind in spans])
         before += len(tokens)
-    return {"doc_key": str(given.get("id", number)), "sentences": sentences, "ner": found}
+    return {"doc_key": str(given.get("id", unnamed)), "sentences": sentences, "ner": found}
 
 
 def _document(row: Mapping[str, Any], where: str) -> InputDocument:

@@ -52,7 +52,8 @@ class Offsets:
             size = f"{abs(self.shift)} too {'small' if self.shift > 0 else 'large'}"
             parts.append(f"each offset is {size}")
         if self.separator is not None:
-            parts.append(f"they count {self.separator} characters between title and abstract, or passages")
+            number = "no character" if self.separator == 0 else f"{self.separator} character(s)"
+            parts.append(f"they count {number} between title and abstract, or passages")
         parts += ["they count from the start of each passage"] if self.passages else []
         return " and ".join([*parts, *(["each end is the last character"] if self.last else [])])
 
@@ -167,8 +168,7 @@ def misplaced(where: str, stated: str, text: str, start: int, end: int) -> Mispl
 def explanations(distances: Iterable[int | None]) -> Iterator[str]:
     """Yield options by which misplaced mentions may be read, the simplest first. `distances`: how far away
     their texts are."""
-    yield from ("utf-16", "bytes", "separator=0", "separator=1", "separator=2", "separator=3")
-    yield from ("last", "passages", "no-returns", "two-at-line-ends")
+    yield from (*UNITS, "separator=0", "separator=1", "separator=2", "separator=3", "last", "passages")
     shifts = dict.fromkeys([*(one for one in distances if one), -1, 1])
     for shift in shifts:
         yield f"shift={shift}"

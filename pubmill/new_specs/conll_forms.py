@@ -19,6 +19,8 @@ OUTSIDE = ("O", "o", "0", "OUT", "OTHER", "NONE", "None", "_", "-")
 """Labels of words outside of mentions, as files write them; others if all other labels have prefixes."""
 SCHEMES = {"MW": "bmewo", "M": "bmes", "ES": "iobes", "LU": "bioul"}
 """Prefixes that only one label scheme has."""
+_PREFIXED = re.compile(r"(?i)^\W?[bieslumw]\W|\W[bieslumw]\W?$|^(tags?|labels?|ner|ner_tags?|gold|class)$")
+"""What makes a label no bare type: a prefix in an unknown spelling, or a heading."""
 _SHOWN = 8
 """Number of labels that a message shows."""
 
@@ -46,15 +48,13 @@ class Columns:
         """Return the prefix of a label; empty outside of mentions."""
         if label == self.outside:
             return ""
-        mark, last = SPELLINGS[self.spelling]
-        return label.rpartition(mark)[2] if last else label.partition(mark)[0]
+        return SPELLINGS[self.spelling].divided(label)[0]
 
     def type_of(self, label: str) -> str:
         """Return the type of a label; empty without one."""
-        mark, last = SPELLINGS[self.spelling]
         if label == self.outside:
             return ""
-        return label if self.bare else label.rpartition(mark)[0] if last else label.partition(mark)[2]
+        return label if self.bare else SPELLINGS[self.spelling].divided(label)[2]
 
 
 def divides(line: str) -> bool:
@@ -92,7 +92,9 @@ def _divided(every: Sequence[str]) -> Iterator[tuple[str, list[list[str]]]]:
     blank = any(line and not line.strip() for line in every)
     for name, mark in (("tab", "\t"), ("blank", " "), ("white_space", None)):
         rows = [line.split(mark) for line in words]
-        alike = len({len(row) for row in rows}) == 1 and all(all(row) for row in rows)
+        alike = len({len(row) for row in rows}) == 1 and all(
+            cell and cell == cell.strip() for row in rows for cell in row
+        )
         if alike and len(rows[0]) > 1 and not (blank and mark):
             yield name, rows
 
@@ -100,19 +102,19 @@ def _divided(every: Sequence[str]) -> Iterator[tuple[str, list[list[str]]]]:
 def _spelled(labels: Counter[str], is_divided: bool) -> tuple[str, str, bool] | None:
     """Return the spelling of labels, the one outside of mentions, and whether the others are bare types; None
     if they are no labels of words."""
-    for spelling, (mark, last) in SPELLINGS.items():
-        kind = f"(?:\\S+{re.escape(mark)})?" if last else ""
-        end = "" if last else f"(?:{re.escape(mark)}\\S+)?"
-        form = re.compile(f"{kind}[BIESLUMW]{end}")
+    for name, one in SPELLINGS.items():
+        prefix, mark = "[bieslumw]" if one.lower else "[BIESLUMW]", re.escape(one.mark)
+        form = re.compile(f"(?:\\S+{mark})?{prefix}" if one.last else f"{prefix}(?:{mark}\\S+)?")
         others = [label for label in labels if not form.fullmatch(label)]
-        typed = any(mark in label for label in labels if label not in others) or spelling == "B-TYPE"
+        typed = any(one.mark in label for label in labels if label not in others) or name == "B-TYPE"
         if typed and len(others) < len(labels) and (not others or _is_outside(others, labels, typed)):
-            return spelling, others[0] if others else "O", False
+            return name, others[0] if others else "O", False
     if labels.keys() == {"O"}:
         return "B-TYPE", "O", False
     bare = next((one for one in OUTSIDE[:6] if one in labels), "")
     most = labels.most_common(1)[0][0]
-    is_bare = bare == most and is_divided and 1 < len(labels) <= MOST_LABELS
+    prefixed = any(_PREFIXED.search(label) for label in labels)
+    is_bare = bare == most and is_divided and 1 < len(labels) <= MOST_LABELS and not prefixed
     return ("B-TYPE", bare, True) if is_bare else None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pubmill.convert.conll import SEPARATORS
 from pubmill.convert.source_files import lines
 from pubmill.formats.pubtator import blocks
 from pubmill.formats.text_files import read_lines
@@ -79,12 +80,13 @@ def _masked_sentences(path: Path, options: Mapping[str, Any]) -> str | None:
     if columns[0] != "word":
         return None
     place, outside = columns.index("label"), options.get("outside", "O")
+    mark = SEPARATORS[options.get("separator", "tab")]
     sentences, current, marked = list[tuple[list[str], bool]](), list[str](), False
     for line in [*(line for _, line in lines(path)), ""]:
         if not divides(line):
             word, rest = re.match(r"\s*(\S+)(.*)", line).groups()  # type: ignore[union-attr]
             current.append(masked(word) + rest)
-            marked |= line.split()[place] != outside
+            marked |= line.split(mark)[place] != outside
         elif current:
             sentences.append((current, marked))
             current, marked = [], False

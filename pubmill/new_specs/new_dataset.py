@@ -308,7 +308,8 @@ def _recipe(data: NewDataset, form: FileForm) -> ConversionRecipe:
 
 def _counts(kind: str, counts: Mapping[str, int | None]) -> dict[str, int]:
     expected = FACTS[kind].expected
-    wanted = {name for name in counts if name in expected or f"{name.partition('.')[0]}." in expected}
+    named = (*expected, "left_out.")
+    wanted = {name for name in counts if name in expected or f"{name.partition('.')[0]}." in named}
     return {name: n for name, n in counts.items() if n is not None and name in wanted}
 
 

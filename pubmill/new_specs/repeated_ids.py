@@ -27,9 +27,7 @@ def with_unique_ids(form: FileForm, files: Mapping[str, Path]) -> FileForm:
     repeated = []
     for split, values in _values_by_split(form, files, key).items() if key else ():
         if number := len(values) - len(set(values)):
-            repeated.append(
-                f"{number:,} of {len(values):,} rows of {split} have an id ({key}) of another row"
-            )
+            repeated.append(f"{number:,} of {len(values):,} rows of {split} have the {key} of another")
     if not repeated:
         return form
     notes = tuple(f"{one}; examples are numbered instead" for one in repeated)

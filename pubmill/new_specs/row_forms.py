@@ -156,9 +156,9 @@ def _sequence_form(path: Path, first: Sequence[Row], every: Sequence[Row]) -> Fi
         return form
     joined = joined_labels(texts)
     closed = {key: texts[key] for key in texts if {str(row.get(key)) for row in every} <= {*texts[key]}}
-    label = joined[0] if joined else _label(closed, texts, path)
-    if not joined and not file_forms.is_label_name(label):
+    if not joined and not any(map(file_forms.is_label_name, texts)):
         refuse_annotation(every, path)
+    label = joined[0] if joined else _label(closed, texts, path)
     names = {name: key for key, name in named_columns(texts, label, str(path)).items()}
     values = sorted({str(one.get(label)) for one in every})
     if separator := joined[1] if joined else _separator(values):

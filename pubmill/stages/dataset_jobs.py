@@ -1,7 +1,7 @@
 """Datasets: their raw files, their conversion and pages, and retractions and revisions of their documents."""
 
-from collections.abc import Collection, Iterable
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, ClassVar
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import DocumentsRecipe
@@ -82,8 +82,14 @@ class Convert(Stage):
 
     name, group, label = "convert", "convert", "Converting {wildcards.dataset}"
     version = 2
+    amended: ClassVar[Mapping[str, int]] = {"spans of texts": 2}
     needs = Needs(2_000, HOUR)
     read_by_name = ("pubmill/convert/*.py",)  # by specs
+
+    def parts_of(self, wildcards: Any) -> Collection[str]:
+        """Return `spans of texts` for JSON of annotation tools, whose documents may have no ids."""
+        form = self._specs.datasets[wildcards.dataset].options.get("form")
+        return ("spans of texts",) if form == "doccano" else ()
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         return {"raw": self.graph.datasets.conversion_inputs(wildcards.dataset)}

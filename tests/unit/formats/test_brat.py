@@ -125,3 +125,10 @@ def test_a_single_file_of_brat_is_refused(tmp_path: Path) -> None:
     assert str(caught.value) == (
         f"{tmp_path}/a.ann: brat's form needs an archive (zip, tar) of .txt and .ann files"
     )
+
+
+def test_arguments_of_events_may_be_anything_and_relations_of_events_count_as_events() -> None:
+    found = read(
+        "T1\tSign 0 5\tFever\nE1\tOnset:T1 Cause:E2 Site2:R1\nE2\tEnd:T1  At:T1\nR1\tAfter Arg1:E1 Arg2:T1\n"
+    )
+    assert found.events == ("Onset", "End", "After (a relation of events)") and not found.relations

@@ -30,7 +30,7 @@ def test_texts_and_spans_may_have_several_names() -> None:
     ]
     found = read(*rows, name="a.jsonl")
     assert [(one.id, one.where) for one in found] == [
-        ("x", "in:a.jsonl:1"), ("2", "in:a.jsonl:2"), ("9", "in:a.jsonl:3"), ("4", "in:a.jsonl:4"),
+        ("x", "in:a.jsonl:1"), ("a-2", "in:a.jsonl:2"), ("9", "in:a.jsonl:3"), ("a-4", "in:a.jsonl:4"),
     ]  # fmt: skip
     for one in found:
         [mention] = one.passages[0].mentions
