@@ -69,7 +69,7 @@ def test_the_parts_of_lists_of_mentions_are_described(tmp_path: Path) -> None:
     assert {f["name"]: f["arrayShape"] for f in words if "isArray" in f} == {"words": "-1", "labels": "-1"}
 
 
-@pytest.mark.parametrize("access", ["registration", "credentialed"])
+@pytest.mark.parametrize("access", ["registration", "local", "credentialed"])
 def test_a_dataset_that_is_not_public_has_no_files(tmp_path: Path, access: str) -> None:
     found = metadata(page(tmp_path, recipe(access=access, domain="clinical")))
     assert not found.keys() & {"distribution", "recordSet"}
