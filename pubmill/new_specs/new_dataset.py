@@ -307,9 +307,10 @@ def _recipe(data: NewDataset, form: FileForm) -> ConversionRecipe:
 
 
 def _counts(kind: str, counts: Mapping[str, int | None]) -> dict[str, int]:
+    """Return the counts that a spec expects, and what is left out."""
     expected = FACTS[kind].expected
-    named = (*expected, "left_out.")
-    wanted = {name for name in counts if name in expected or f"{name.partition('.')[0]}." in named}
+    wanted = {name for name in counts if name in expected or f"{name.partition('.')[0]}." in expected}
+    wanted |= {name for name, n in counts.items() if n and name.startswith("left_out.")}
     return {name: n for name, n in counts.items() if n is not None and name in wanted}
 
 

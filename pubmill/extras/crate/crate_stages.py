@@ -3,7 +3,7 @@
 from pubmill.extras.crate.crate_recipes import CrateAuthor, CrateRecipe
 from pubmill.recipes.tables import project
 from pubmill.stages.stage import Stage
-from pubmill.storage.privacy import PUBLIC
+from pubmill.storage.privacy import LOCAL
 
 OF_THE_MACHINE = {"results", "mirror", "local_files", "save_minutes"}
 """Keys of a study that say where files are, or how a machine is used."""
@@ -46,6 +46,6 @@ class Crate(Stage):
             for path in self.graph.datasets.inputs(dataset).values():
                 below = self._paths.below(path)
                 licences.setdefault(below, spec.licence)
-                if spec.access != PUBLIC:
+                if spec.apply or spec.access == LOCAL:
                     conditions.setdefault(below, spec.apply or "")
         return licences, conditions

@@ -141,7 +141,12 @@ def test_forms_are_found_and_read(
 @pytest.mark.parametrize(
     ("reading", "kind", "options", "expected"),
     [
-        ("mentions", "tokens", {"overlaps": "longest"}, {"sentences": 3, "tokens": 13, "mentions": 2}),
+        (
+            "mentions",
+            "tokens",
+            {"overlaps": "longest"},
+            {"sentences": 3, "tokens": 13, "mentions": 2, "left_out.overlapping_mentions": 1},
+        ),
         ("nested", "mentions", {}, {"sentences": 3, "tokens": 13, "mentions": 3, "nested": 1}),
     ],
 )
