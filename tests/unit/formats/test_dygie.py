@@ -21,7 +21,7 @@ ROW: dict[str, Any] = {
 
 def read(*rows: dict[str, Any], name: str = "") -> list[InputDocument]:
     text = "".join(json.dumps(row) + "\n" for row in rows)
-    return list(ANNOTATED["dygie"]({name: text}, "in", False))
+    return list(ANNOTATED["dygie"]({name: text}, "in", USUAL))
 
 
 def test_words_count_from_the_start_of_the_document() -> None:

@@ -65,7 +65,11 @@ def test_what_identifies_or_is_nearly_always_different_is_no_class(
 
 
 def test_keys_with_lists_and_objects_that_are_not_read_are_named(tmp_path: Path) -> None:
-    more = {"label": lambda n: "ab"[n % 2], "meta": lambda n: {"a": n}, "tags": lambda n: ["x"]}
+    more: dict[str, Any] = {
+        "label": lambda n: "ab"[n % 2],
+        "meta": lambda n: {"a": n},
+        "tags": lambda n: ["x"],
+    }
     assert found(tmp_path, rows("text", "named", **more)).form.unread == ("named", "meta", "tags")
 
 
