@@ -26,10 +26,12 @@ def _same_files(card: Card) -> Iterator[str]:
 
 def _shared(card: Card) -> Iterator[str]:
     for one in card.overlaps:
+        where = f"of {one.split} {{}} also in {one.earlier}"
         if one.texts:
-            yield f"{one.texts:,} inputs of {one.split} are also in {one.earlier}"
+            yield f"{_number(one.texts, 'input')} {where.format('are' if one.texts > 1 else 'is')}"
         if one.documents:
-            yield f"{one.documents:,} documents of {one.split} are also in {one.earlier}, by identifier"
+            are = "are" if one.documents > 1 else "is"
+            yield f"{_number(one.documents, 'document')} {where.format(are)}, by identifier"
 
 
 def _repeated(card: Card) -> Iterator[str]:
@@ -44,9 +46,8 @@ def _lacking(card: Card) -> Iterator[str]:
     for split in card.splits[1:] if "train" in counts else ():
         for one, other in ((split, "train"), ("train", split)):
             if lacking := {name: n for name, n in counts[one].items() if not counts[other][name]}:
-                what = "1 label" if len(lacking) == 1 else f"{len(lacking):,} labels"
-                verb = "is" if len(lacking) == 1 else "are"
-                yield f"{what} of {one} {verb} not in {other}: {_listed(lacking.items())}"
+                what = f"{_number(len(lacking), 'label')} of {one} {'are' if len(lacking) > 1 else 'is'}"
+                yield f"{what} not in {other}: {_listed(lacking.items())}"
 
 
 def _alike(card: Card) -> Iterator[str]:
@@ -65,6 +66,10 @@ def _labels(card: Card, split: str) -> Counter[str]:
     kind = card.labels
     counted = {name: card.count(split, kind + name) or 0 for name in card.counted_names(kind) if kind}
     return Counter({name: number for name, number in counted.items() if number})
+
+
+def _number(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' if number > 1 else ''}"
 
 
 def _listed(numbers: Iterable[tuple[str, int]]) -> str:
