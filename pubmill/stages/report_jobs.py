@@ -21,7 +21,7 @@ class ReportStage(Stage):
     """Recipe and inputs of the report."""
 
     name, group, label = "report", "report", "Writing the report {output}"
-    version = 17
+    version = 18
     needs = Needs(4_000, HOUR)
     read_by_name = (TEMPLATES,)
 
@@ -32,7 +32,7 @@ class ReportStage(Stage):
             study=self._study.study,
             title=self._study.title,
             scale=self._study.scale,
-            scale_title=self._specs.scale.title,
+            scale_title=self.graph.datasets.scale_title(self.graph.scope.datasets()),
             comparable=self._specs.scale.comparable,
             tables=tuple(self.graph.requests.result_tables()),
             pretraining={

@@ -33,7 +33,7 @@ ROOMS: dict[str, str] = {
     "workflow": "hardware messages optimisers planning specs stages storage tables",
     "inspection": "convert examples hardware messages metrics planning recipes report specs stages statistics"
     " storage tables",
-    "new_specs": "convert examples formats inspection messages recipes specs storage",
+    "new_specs": "convert examples formats inspection messages recipes specs storage tables",
     "library": "corpus examples finetuning formats messages metrics prediction recipes statistics storage"
     " tables",
     "cli": "convert corpus examples finetuning formats hardware inspection library messages new_specs"

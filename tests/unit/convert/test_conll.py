@@ -193,7 +193,7 @@ def test_missing_file_other_encoding_and_unknown_options_are_reported(tmp_path: 
         ({"labels": "second"}, "first_character"),
         ({**FIRST, "lower": "yes"}, "no options"),
         ({**FIRST, "separator": ","}, "`separator`.*blank"),
-        ({**FIRST, "scheme": "bmes"}, "`scheme`.*iobes"),
+        ({**FIRST, "scheme": "bmeso"}, "`scheme`.*iobes"),
         ({**FIRST, "documents": "pmid"}, "`documents`.*medline"),
         ({**FIRST, "columns": ["word", "tag"]}, "`columns`"),
         ({**FIRST, "columns": ["word", "label", "label"]}, "`columns`"),
