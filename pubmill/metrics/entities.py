@@ -19,7 +19,14 @@ import numpy as np
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import MentionsExample, TokensExample
-from pubmill.examples.tagging import Mention, PredictedLabels, gold_subwords, subword_mentions, to_mentions
+from pubmill.examples.tagging import (
+    Mention,
+    PredictedLabels,
+    gold_beside,
+    gold_subwords,
+    subword_mentions,
+    to_mentions,
+)
 from pubmill.metrics.contributions import Array, Function, Scored, Totals, scored, together, units_of
 from pubmill.metrics.registry import (
     COUNTS,
@@ -46,7 +53,8 @@ ELEMENTS = {"participants": "PAR", "interventions": "INT", "outcomes": "OUT"}
 
 
 def score_tokens(examples: Sequence[TokensExample], predicted: Labels) -> Scored:
-    """Compute all metrics of BIO labels: exact and relaxed entities, those of subwords, words, and layers."""
+    """Compute all metrics of BIO labels: exact and relaxed entities, those of subwords, words, and layers.
+    Mentions without a place (`ExtendedLabels`) are false positives in all but those of subwords."""
     gold, units = [example.labels for example in examples], units_of(examples).numbers
     of_words = (score_entities, score_relaxed, score_subtokens, score_words)
     layers = score_layers([example.layers for example in examples], predicted, units)
@@ -176,6 +184,7 @@ def _entity_pairs(gold: Labels, predicted: Labels) -> list[Mentions]:
 
 def _sentence_pairs(gold: Labels, predicted: Labels) -> list[tuple[Sequence[str], Sequence[str]]]:
     """Return the gold and predicted labels of each sentence."""
+    gold = [*map(gold_beside, gold, predicted), *gold[len(predicted) :]]
     if [len(labels) for labels in gold] != [len(labels) for labels in predicted]:
         raise PubmillError("gold and predicted labels differ in their number of sentences or words")
     return list(zip(gold, predicted, strict=True))
@@ -289,7 +298,11 @@ def score_layers(
     words = [
         [
             (
-                tuple(ELEMENTS[name] for name, marks in there.items() if name in ELEMENTS and marks[place]),
+                tuple(
+                    ELEMENTS[name]
+                    for name, marks in there.items()
+                    if name in ELEMENTS and any(marks[place : place + 1])
+                ),
                 _element_of_label(label),
             )
             for place, label in enumerate(labels if there else ())

@@ -32,6 +32,15 @@ def found_mentions(labels: Iterable[str]) -> set[tuple[int, int, str]]:
     return found
 
 
+def labels_behind(unplaced: Iterable[Sequence[Any]]) -> list[str]:
+    """Return the labels of mentions [type, words] that have no place, each behind an O."""
+    found = []
+    for kind, words in unplaced:
+        of = f"-{kind}" if kind else ""
+        found += ["O", f"B{of}", *[f"I{of}"] * (words - 1)]
+    return found
+
+
 def joined_subwords(words: Sequence[Sequence[str]]) -> list[str]:
     """Return the labels of subwords, where X continues what stands before it in its word."""
     found: list[str] = []
@@ -61,7 +70,8 @@ def counts_of_labelled_words(gold: Sequence[Item], predicted: Sequence[Item], ne
     more = ("subtoken_gold", "subtoken_predicted", "subtoken_correct", "subtoken_sentences")
     counted: Counted = {name: [0.0] * size for name in (*names, *more)}
     for place, (item, answer) in enumerate(zip(gold, predicted)):
-        true, found = found_mentions(item["labels"]), found_mentions(answer["labels"])
+        labels = [*answer["labels"], *labels_behind(answer.get("unplaced", []))]
+        true, found = found_mentions(item["labels"]), found_mentions(labels)
         values = [len(true), len(found), len(true & found), 1]
         values += [overlapping(found, true), overlapping(true, found)]
         subwords = answer.get("subword_labels")
@@ -73,14 +83,17 @@ def counts_of_labelled_words(gold: Sequence[Item], predicted: Sequence[Item], ne
             values += [len(true), len(found), len(true & found), 1]
         for name, value in zip((*names, *more), values):
             counted[name][place] = float(value)
-        for number, (label, other) in enumerate(zip(item["labels"], answer["labels"])):
+        for number, other in enumerate(labels):
+            label = [*item["labels"][number : number + 1], "O"][0]
             answered = () if other == "O" else (other.partition("-")[2],)
             add_class(
                 counted, size, place, "word", () if label == "O" else (label.partition("-")[2],), answered
             )
             if item.get("layers"):
                 marked = [
-                    LAYERS[name] for name, marks in item["layers"].items() if name in LAYERS and marks[number]
+                    LAYERS[name]
+                    for name, marks in item["layers"].items()
+                    if name in LAYERS and any(marks[number : number + 1])
                 ]
                 add_class(counted, size, place, "layer", marked, answered)
     return counted
@@ -135,7 +148,7 @@ GOLD_FORMS: dict[str, Any] = {
     "multilabel": LABELS,
     "regression": {"score": float},
 }
-PREDICTED_FORMS: dict[str, Any] = {**GOLD_FORMS, "tokens": {**LABELS, "subword_labels?": [[str]]}}
+PREDICTED_FORMS: dict[str, Any] = {**GOLD_FORMS, "tokens": {**LABELS, "subword_labels?": [[str]], "unplaced?": [list]}}
 SAME_IN_ALL = (
     "gold", "examples", "questions", "without_gold", "x", "xx", "with_novelty", "pair_gold", "novelty_gold",
     "pair_novelty_gold",
@@ -184,6 +197,8 @@ def check_items(kind: str, gold: Any, predicted: Any, where: str) -> None:
             continue
         marks = item.get("layers", {}).values()
         lists = [answer["labels"], answer.get("subword_labels", item["labels"]), *marks]
+        if any([type(part) for part in one] != [str, int] for one in answer.get("unplaced", [])):
+            raise RefusedError(f"{where}: {item['id']} has a mention without type or number of words")
         other_marks = {mark for of in marks for mark in of} - {0, 1}
         if other_marks or any(len(one) != len(item["labels"]) for one in lists):
             raise RefusedError(f"{where}: {item['id']} has other labels or marks than one for each word")
