@@ -10,7 +10,7 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import RELATIONS_FAULT, are_relations
 from pubmill.examples.prompts import NOTHING
-from pubmill.examples.tagging import SUBWORDS
+from pubmill.examples.tagging import SUBWORDS, UNPLACED
 from pubmill.extras.submissions.rows import Key, NamedMention, PredictedSpan, PredictionRow
 from pubmill.extras.submissions.tsv_form import GOLD
 from pubmill.formats.json_text import parse_json, parse_row
@@ -29,8 +29,18 @@ INPUTS = (
     "dataset", "text", "text_pair", "question", "context", "words", "document", "group", "arguments", "pairs",
 )  # fmt: skip
 """Keys that repeat the input."""
+TYPES = (
+    "type", "label", "label_", "entity_group", "entity", "entity_type", "category", "tag", "ner", "class", "value",
+    "labels",
+)  # fmt: skip
+"""Keys of a mention's type: `type` of Stanza, `label` of GLiNER and spaCy, `label_` of spaCy's spans,
+`entity_group` and, without aggregation, `entity` of transformers' pipeline, `value` and `labels` of Flair."""
+PLACES = (("start_char", "end_char"), ("start_pos", "end_pos"), ("start", "end"))
+"""Keys of a mention's first character and the one behind it: of spaCy and Stanza, of Flair, and of others."""
 CUT = ("length", "max_tokens", "MAX_TOKENS", "max_output_tokens")
 """Finish reasons of answers that were cut off, as batches state them."""
+BESIDE = (SUBWORDS, UNPLACED)
+"""Further keys of pubmill's own predictions."""
 _RELATION = re.compile(r"[-*\s]*([^:|]+):([^|]+)\|([^|]+)")
 
 
@@ -121,7 +131,7 @@ def row_of(row: Any, where: str) -> PredictionRow:
     if gold := sorted(row.keys() & set(GOLD)):
         raise PubmillError(f"{where}: the key {gold[0]} holds gold labels; give predictions only")
     keys = sorted(row.keys() & KEYS.keys())
-    unknown = sorted(row.keys() - KEYS.keys() - {"id", SUBWORDS, *INPUTS})
+    unknown = sorted(row.keys() - KEYS.keys() - {"id", *BESIDE, *INPUTS})
     if unknown or len(keys) != 1:
         said = f"unknown key {show(unknown[0])}; " if unknown else ""
         raise PubmillError(
@@ -140,7 +150,7 @@ def row_of(row: Any, where: str) -> PredictionRow:
         words=_words(row, where),
         texts=tuple(row[key] for key in ("text_pair", "question", "context") if _is_text(row, key, where)),
         text=text if _is_text(row, "text", where) else None,
-        beside={SUBWORDS: row[SUBWORDS]} if SUBWORDS in row else {},
+        beside={name: row[name] for name in BESIDE if name in row},
     )
 
 
@@ -190,7 +200,7 @@ def is_text_list(value: Any) -> bool:
 
 def spans_of(value: Any, where: str) -> list[PredictedSpan | NamedMention]:
     """Return the mentions of a list: `{start, end, type}` are characters, `{text, type}` and strings are
-    texts; other keys are not read."""
+    texts, with other names of these keys (`TYPES`, `PLACES`); further keys are not read."""
     mentions = list(map(_mention, value)) if isinstance(value, list) else [None]
     if None in mentions:
         raise PubmillError(
@@ -206,13 +216,27 @@ def _mention(one: Any) -> PredictedSpan | NamedMention | None:
         return NamedMention(one, "")
     if not isinstance(one, dict):
         return None
-    kind = one["type"] if "type" in one else one.get("label", "")
-    start, end, text = one.get("start"), one.get("end"), one.get("text")
-    if not isinstance(kind, str):
+    kind = next((_type(one[key]) for key in TYPES if key in one), "")
+    places = [(one[first], one[behind]) for first, behind in PLACES if {first, behind} <= one.keys()]
+    if kind is None:
         return None
-    if type(start) is type(end) is int:
-        return PredictedSpan(start, end, kind) if 0 <= start < end else None
-    return NamedMention(text, kind) if isinstance(text, str) and not {"start", "end"} & one.keys() else None
+    if not places:
+        text, some = one.get("text"), {key for both in PLACES for key in both} & one.keys()
+        return NamedMention(text, kind) if isinstance(text, str) and not some else None
+    start, end = places[0]
+    if type(start) is not int or type(end) is not int or not 0 <= start < end:
+        return None
+    index = one.get("index") if "entity" in one else None
+    return PredictedSpan(start, end, kind, index if type(index) is int else None)
+
+
+def _type(value: Any) -> str | None:
+    """Return the type of a mention; of Flair's list, the value of its only label. None for another form."""
+    if isinstance(value, list) and len(value) == 1:
+        [value] = value
+    if isinstance(value, dict):
+        value = value.get("value")
+    return value if isinstance(value, str) else None
 
 
 def answers_of(value: Any, where: str) -> list[tuple[str, float]]:

@@ -9,9 +9,17 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import is_label_list, sorted_lists
 from pubmill.examples.prompts import NOTHING
-from pubmill.examples.tagging import SUBWORDS, Mention, to_labels, to_mentions
+from pubmill.examples.tagging import SUBWORDS, UNPLACED, Mention, to_labels, to_mentions
 from pubmill.extras.submissions import json_forms
-from pubmill.extras.submissions.alignment import Lost, Place, align, place_words
+from pubmill.extras.submissions.alignment import (
+    INSIDE,
+    LACKS,
+    Lost,
+    Place,
+    align,
+    joined_pieces,
+    place_words,
+)
 from pubmill.extras.submissions.conll_form import LABEL, as_bio
 from pubmill.extras.submissions.free_answers import FreeAnswer, FreeItem, plain_answer, read_answer
 from pubmill.extras.submissions.json_forms import answers_of, is_text_list, relations_of, spans_of
@@ -19,14 +27,17 @@ from pubmill.extras.submissions.rows import NamedMention, PredictedSpan, Predict
 from pubmill.extras.submissions.tsv_form import SEPARATOR
 from pubmill.messages.quotations import show
 from pubmill.messages.wording import counted, nearest
-from pubmill.metrics.records import is_finite_number
+from pubmill.metrics.records import PREDICTION_FORMS, is_finite_number
+from pubmill.metrics.registry import NO_PREDICTION
 from pubmill.recipes.submissions import SubmissionRecipe
 from pubmill.recipes.writing import as_json
 
-UNMAPPED = "(unmapped answer)"
+UNMAPPED = "(unmapped)"
 """Label of an answer without a mapping: no gold has it, so it counts as wrong."""
 ONE_ANSWER = ("sequence", "regression", "span")
 """Kinds whose examples always have an answer."""
+LISTED = 12
+"""Labels that a message names."""
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
 _BETWEEN = re.compile(r"[,;|\n]")
 _MARKED = re.compile(r"\s*(```|[-*•]\s|\d+[.)]\s|[\[{])")
@@ -36,14 +47,19 @@ _MARKED = re.compile(r"\s*(```|[-*•]\s|\d+[.)]\s|[\[{])")
 @dataclass
 class LeftAside:
     """What reading a submission has left aside: spans that no labels of words express, and free strings
-    without a mapping (place and string). `spans`, `answers`: how many there were of each.
+    without a mapping (place and string). `spans`, `answers`: how many there were of each. `labels`: how often
+    each label occurs; `unknown`: the first place of each that the dataset lacks; `dropped`: how often each
+    occurs that is mapped to nothing. `missing`: number of examples without a prediction.
     `by_rule`: the number of answers to which each rule of `free_answers` applied."""
 
     lost: list[Lost] = field(default_factory=list)
     spans: int = 0
     answers: int = 0
     unmapped: list[tuple[str, str]] = field(default_factory=list)
+    labels: Counter[str] = field(default_factory=Counter)
     unknown: dict[str, str] = field(default_factory=dict)
+    dropped: Counter[str] = field(default_factory=Counter)
+    missing: int = 0
     by_rule: Counter[str] = field(default_factory=Counter)
 
 
@@ -60,10 +76,11 @@ class Normaliser:
     def __init__(self, recipe: SubmissionRecipe) -> None:
         self.recipe = recipe
         self.reading = LeftAside()
+        self._unplaced: list[list[str | int]] = []
         self._labels = set(recipe.labels)
         self._answers = {plain_answer(answer): label for answer, label in recipe.mapping.items()}
-        allowed = self._labels | (set() if recipe.kind in ONE_ANSWER else {""})
-        wrong = sorted(set(recipe.mapping.values()) - allowed)
+        allowed = self._labels | (set() if recipe.kind in ONE_ANSWER else {"", None})
+        wrong = sorted(str(label) for label in set(recipe.mapping.values()) - allowed)
         if wrong and recipe.kind not in ("regression", "span"):
             raise PubmillError(
                 f"the mapping names labels that the dataset lacks: {', '.join(map(show, wrong))}; "
@@ -72,11 +89,14 @@ class Normaliser:
         if len(self._answers) < len(recipe.mapping):
             raise PubmillError("the mapping has two answers that differ only by case or marks around them")
 
-    def rows(self, matched: Sequence[PredictionRow], examples: Sequence[Any]) -> list[dict[str, Any]]:
-        """Return the lines of predictions, one per example; a `PubmillError` for labels that the dataset
-        lacks, and if most spans fit no words, most free strings have no mapping, or most answers to questions
-        are marked up, unless they are answers to this project's prompts (`asked`)."""
-        self._check_declared(matched)
+    def rows(self, matched: Sequence[PredictionRow | None], examples: Sequence[Any]) -> list[dict[str, Any]]:
+        """Return the lines of predictions, one per example, without a row an empty one; a `PubmillError` for
+        labels that the dataset lacks, and if most spans fit no words, most free strings have no mapping, or
+        most answers to questions are marked up, unless they are answers to this project's prompts (`asked`).
+        """
+        given = [row for row in matched if row]
+        self.reading.missing = len(matched) - len(given)
+        self._check_declared(given)
         of_kind: dict[str, Callable[[PredictionRow, Any], Mapping[str, object]]] = {
             "tokens": self._tokens,
             "sequence": self._sequence,
@@ -87,10 +107,12 @@ class Normaliser:
             "mentions": self._mentions,
         }
         build = of_kind[self.recipe.kind]
-        pairs = zip(matched, examples, strict=True)
-        self.reading.answers += sum(row.key != "output" for row in matched)
-        self.reading.by_rule.update(row.rule for row in matched if row.rule)
-        made = [{"id": one.id, **build(row, one), **row.beside} for row, one in pairs]
+        self.reading.answers += sum(row.key != "output" for row in given)
+        self.reading.by_rule.update(row.rule for row in given if row.rule)
+        made = [
+            {"id": one.id, **(self._built(build, row, one) if row else empty_prediction(one))}
+            for row, one in zip(matched, examples, strict=True)
+        ]
         if not self.recipe.asked:
             self._refuse_unknown_labels()
             self.check_alignment()
@@ -98,6 +120,18 @@ class Normaliser:
             if self.recipe.kind == "span":
                 _refuse_marked_answers(matched, made, examples)
         return made
+
+    def _built(
+        self, build: Callable[[PredictionRow, Any], Mapping[str, object]], row: PredictionRow, example: Any
+    ) -> dict[str, Any]:
+        """Return the prediction of a row, with the mentions that have no place in the example's words."""
+        self._unplaced = []
+        built = {**build(row, example), **row.beside}
+        return {**built, UNPLACED: self._unplaced} if self._unplaced else built
+
+    def _unplace(self, kind: str, words: int, example: Any) -> None:
+        """Note a mention without a place; it has at most as many words as its sentence."""
+        self._unplaced.append([kind, min(words, len(example.words))])
 
     def _check_declared(self, rows: Iterable[PredictionRow]) -> None:
         free = next((row for row in rows if row.key == "output"), None)
@@ -109,13 +143,18 @@ class Normaliser:
             )
 
     def check_alignment(self) -> None:
-        """Check that most spans fit the words: if not, they count something else than characters."""
-        lost = [one for one in self.reading.lost if one.why.startswith("begins")]
-        if 2 * len(lost) > self.reading.spans:
-            raise PubmillError(
-                f"{lost[0].where}: {len(lost)} of {self.reading.spans} spans begin or end inside of words; "
-                "do they count characters of the text given in `pubmill inputs`, from 0? Nothing was scored"
-            )
+        """Check that most spans fit the words: if not, they count something else than characters, or the
+        texts are those of another variant."""
+        reasons = {
+            INSIDE: "spans begin or end inside of words; do they count characters of the text given in "
+            "`pubmill inputs`, from 0?",
+            LACKS: "spans stand in a text that lacks words of the dataset: another variant of it?",
+        }
+        for why, said in reasons.items():
+            lost = [one for one in self.reading.lost if one.why == why]
+            if 2 * len(lost) > self.reading.spans:
+                count = f"{len(lost)} of {self.reading.spans}"
+                raise PubmillError(f"{lost[0].where}: {count} {said} Nothing was scored")
 
     def _check_answers(self) -> None:
         """Check that most free strings could be read: if not, a score would say nothing of the system."""
@@ -133,30 +172,51 @@ class Normaliser:
         if not self.reading.unknown:
             return
         label, place = next(iter(self.reading.unknown.items()))
-        named = ", ".join(show(" ".join(one.split())) for one in list(self.reading.unknown)[:5])
-        labels = [one or "mentions without a type" for one in nearest(label, self._labels)[:12]]
-        example = as_json({label: next(iter(nearest(label, self._labels)), "")})
+        unknown = list(self.reading.unknown)[:LISTED]
+        labels = nearest(label, self._labels)[:LISTED]
+        used = [one for one, _ in self.reading.labels.most_common(LISTED)]
+        example = as_json({one: self._nearest(one) for one in unknown})
+        nothing = "" if self.recipe.kind in ONE_ANSWER else ", in which null leaves a label out"
         raise PubmillError(
-            f"{place}: {counted(len(self.reading.unknown), 'label')} that the dataset lacks: {named}; it has "
-            f"{', '.join(labels) or 'none'}. Correct them, or say what they stand for in a file of JSON for "
-            f"`--mapping`, such as {show(example)}. Nothing was scored"
+            f"{place}: {counted(len(self.reading.unknown), 'label')} that the dataset lacks: "
+            f"{_listed(unknown)}; it has {_listed(labels) or 'none'}; the file has {_listed(used)}. Correct "
+            f"them, or say what they stand for in a file of JSON for `--mapping`, such as {show(example)}"
+            f"{nothing}. Nothing was scored"
         )
 
-    def known(self, label: str, where: str) -> str:
-        """Return a label or type of the dataset; note one that it lacks."""
+    def _nearest(self, label: str) -> str | None:
+        """Return the dataset's label that a label could stand for, to be shown in a mapping."""
+        if len(self._labels) == 1:
+            return next(iter(self._labels))
+        letters = {_letters(one): one for one in self._labels}
+        if _letters(label) in letters:
+            return letters[_letters(label)]
+        return next(iter(nearest(label, self._labels)), None)
+
+    def known(self, label: str, where: str) -> str | None:
+        """Return a label or type of the dataset, None if it is mapped to nothing; note one that the dataset
+        lacks."""
         mapped = self.recipe.mapping.get(label, label)
+        if label in self.recipe.mapping and self._is_nothing(mapped):
+            self.reading.dropped[label] += 1
+            return None
+        self.reading.labels[label] += 1
         if mapped not in self._labels:
             self.reading.unknown.setdefault(label, where)
         return mapped
+
+    def _is_nothing(self, label: str | None) -> bool:
+        """Return whether a mapping to this label leaves out what is mapped."""
+        return label is None or (label == "" and "" not in self._labels)
 
     def _mapped(self, answer: str, where: str) -> str:
         """Return the label of a free string; note one without a mapping."""
         self.reading.answers += 1
         label = self._answers.get(plain_answer(answer))
-        if label is None:
+        if label is None and plain_answer(answer) not in self._answers:
             self.reading.unmapped.append((where, answer))
             return UNMAPPED
-        return label
+        return label or ""
 
     def _free(self, row: PredictionRow, example: Any) -> FreeAnswer:
         """Return the answers in a free string; the rules that were applied are counted."""
@@ -190,40 +250,48 @@ class Normaliser:
             return label
         prefix, _, of = label.partition("-")
         kind = self.known(of, where)
-        return f"{prefix}-{kind}" if kind else prefix
+        return "O" if kind is None else f"{prefix}-{kind}" if kind else prefix
 
     def _labels_of_spans(self, spans: Sequence[PredictedSpan], row: PredictionRow, example: Any) -> list[str]:
         places = place_words(_text_of(row, example), example.words)
-        if None in places:
-            raise PubmillError(
-                f"{row.where}: the text of {show(example.id)} lacks words of the dataset: another variant of "
-                "it? Nothing was scored"
-            )
-        return to_labels(self._aligned(spans, places, row.where), len(example.words), "bio")
+        gold = to_mentions(example.labels)
+        mentions, lost = self.aligned(spans, places, row.where, gold)
+        self._unplace_all(lost, example)
+        return to_labels(mentions, len(example.words), "bio")
 
-    def _aligned(self, spans: Sequence[PredictedSpan], places: Sequence[Place], where: str) -> list[Mention]:
-        """Return predicted spans as mentions of words; those that labels cannot express are noted."""
-        typed = [span._replace(type=self.known(span.type, where)) for span in spans]
-        mentions, lost = align(typed, places, where)
-        self.reading.spans += len(spans)
+    def _unplace_all(self, lost: Iterable[Lost], example: Any) -> None:
+        for one in lost:
+            self._unplace(one.span.type, one.words, example)
+
+    def aligned(
+        self, spans: Iterable[PredictedSpan], places: Sequence[Place], where: str, gold: Sequence[Mention]
+    ) -> tuple[list[Mention], list[Lost]]:
+        """Return predicted spans as mentions of words, and those that labels cannot express, which are noted;
+        without those of types that are mapped to nothing."""
+        kinds = [(span, self.known(span.type, where)) for span in spans]
+        typed = [span._replace(type=kind) for span, kind in kinds if kind is not None]
+        mentions, lost = align(typed, places, where, set(gold))
+        self.reading.spans += len(typed)
         self.reading.lost += lost
-        return mentions
+        return mentions, lost
 
     def _spans_of_mentions(
         self, mentions: Sequence[PredictedSpan | NamedMention], row: PredictionRow, example: Any
     ) -> list[PredictedSpan]:
-        """Return mentions as spans; one that is named by its text is every occurrence of it."""
+        """Return mentions as spans, pieces of words joined; one that is named by its text is every occurrence
+        of it."""
         text = _text_of(row, example)
-        spans, several = list[PredictedSpan](), False
-        for one in mentions:
-            if isinstance(one, PredictedSpan):
-                spans.append(one)
-                continue
+        several = False
+        pieces = [one for one in mentions if isinstance(one, PredictedSpan)]
+        spans = joined_pieces(pieces, text, self._labels, self.recipe.mapping)
+        for one in (one for one in mentions if isinstance(one, NamedMention)):
             self.reading.answers += 1
-            occurrences = _occurrences(one.text, one.type or self._only_type() or "", text)
+            kind = one.type or self._only_type() or ""
+            occurrences = _occurrences(one.text, kind, text)
             several |= len(occurrences) > 1
-            if not occurrences:
+            if not occurrences and (known := self.known(kind, row.where)) is not None:
                 self.reading.unmapped.append((row.where, one.text))
+                self._unplace(known, len(one.text.split()) or 1, example)
             spans += occurrences
         self.reading.by_rule["places"] += several
         self.reading.by_rule["text"] += any(isinstance(one, NamedMention) for one in mentions)
@@ -242,6 +310,7 @@ class Normaliser:
             declared = plain_answer(item.text) in self._answers  # such as "none", which names no mention
             if not occurrences and not declared:
                 self.reading.unmapped.append((row.where, item.text))
+                self._unplace(UNMAPPED if kind is None else kind, len(name.split()) or 1, example)
             spans += occurrences
         self.reading.by_rule["places"] += several
         return spans
@@ -263,7 +332,7 @@ class Normaliser:
         value = str(row.value) if row.key == "prediction" and type(row.value) is int else row.value
         if row.key not in ("label", "prediction") or not isinstance(value, str):
             raise PubmillError(f"{row.where}: expected one label, a string or number")
-        return {"label": self.known(value, row.where)}
+        return {"label": str(self.known(value, row.where))}
 
     def _multilabel(self, row: PredictionRow, example: Any) -> dict[str, list[str]]:
         if row.key == "output":
@@ -276,9 +345,9 @@ class Normaliser:
             labels = [self.known(label, row.where) for label in row.value.split(SEPARATOR) if label]
         else:
             raise PubmillError(f"{row.where}: expected a list of labels")
-        if len(set(labels)) < len(labels) and row.key != "output":
+        if len(set(labels) - {None}) < len(labels) - labels.count(None) and row.key != "output":
             raise PubmillError(f"{row.where}: a label occurs twice")
-        return {"labels": sorted(set(labels) - {""})}
+        return {"labels": sorted({label for label in labels if label})}
 
     def _regression(self, row: PredictionRow, example: Any) -> dict[str, float]:
         value = row.value
@@ -298,15 +367,20 @@ class Normaliser:
             value = row.value if row.key == "mentions" else spans_of(row.value, row.where)
             spans = self._spans_of_mentions(value, row, example)
         places = place_words(_text_of(row, example), example.words)
-        # one by one, as they may overlap
-        aligned = {one for span in spans for one in self._aligned([span], places, row.where)}
-        return {"mentions": [list(one) for one in sorted(aligned)]}
+        found: set[Mention] = set()
+        for span in spans:  # one by one, as they may overlap
+            mentions, lost = self.aligned([span], places, row.where, ())
+            found.update(mentions)
+            self._unplace_all(lost, example)
+        return {"mentions": [list(one) for one in sorted(found)]}
 
     def _relations(self, row: PredictionRow, example: Any) -> dict[str, list[list[str]]]:
         read, unread = relations_of(row)
         self.reading.answers += len(read) + len(unread) if row.key == "output" else 0
         self.reading.unmapped += [(row.where, line) for line in unread]
-        relations = [[a, b, self.known(label, row.where), *more] for a, b, label, *more in read]
+        named = [(a, b, self.known(label, row.where), *more) for a, b, label, *more in read]
+        relations = [[a, b, label, *more] for a, b, label, *more in named if label is not None]
+        relations += [[UNMAPPED, str(number), UNMAPPED] for number in range(len(unread))]
         return {"relations": sorted_lists(relations)}
 
     def _span(self, row: PredictionRow, example: Any) -> dict[str, list[dict[str, str | float]]]:
@@ -324,6 +398,26 @@ class Normaliser:
         if example.items and [one for _, one in answers] == [1.0 / (1 + n) for n in range(len(answers))]:
             answers = [(text, 1.0) for text, _ in answers]  # a list without probabilities: all are submitted
         return {"answers": [{"text": text, "probability": probability} for text, probability in answers]}
+
+
+def empty_prediction(example: Any) -> dict[str, Any]:
+    """Return the prediction of an example without one: no mention, label set or relation; for other kinds,
+    one that is wrong."""
+    key = PREDICTION_FORMS[type(example)].key
+    if hasattr(example, "words") and key == "labels":
+        return {key: ["O"] * len(example.words)}
+    if key == "answers":
+        # in a question with several contexts, the answers from the others come first
+        return {key: [{"text": NO_PREDICTION, "probability": float(example.group is None)}]}
+    return {key: NO_PREDICTION if key == "label" else []}
+
+
+def _letters(label: str) -> str:
+    return "".join(filter(str.isalnum, label.casefold()))
+
+
+def _listed(labels: Iterable[str]) -> str:
+    return ", ".join(show(" ".join(one.split())) if one else "mentions without a type" for one in labels)
 
 
 def _text_of(row: PredictionRow, example: Any) -> str:
@@ -345,12 +439,13 @@ def _occurrences(name: str, kind: str, text: str) -> list[PredictedSpan]:
 
 
 def _refuse_marked_answers(
-    matched: Sequence[PredictionRow], made: Sequence[Mapping[str, Any]], examples: Sequence[Any]
+    matched: Sequence[PredictionRow | None], made: Sequence[Mapping[str, Any]], examples: Sequence[Any]
 ) -> None:
     """Refuse answers to questions if most begin with marks, such as bullets, and are not in the context."""
     answers = [
         (row.where, answer["text"], one.context)
         for row, line, one in zip(matched, made, examples, strict=True)
+        if row
         for answer in line["answers"]
     ]
     marked = [

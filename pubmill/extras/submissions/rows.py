@@ -17,11 +17,13 @@ class NamedMention(NamedTuple):
 
 
 class PredictedSpan(NamedTuple):
-    """A predicted mention: characters `start` to `end` (exclusive) of the row's text."""
+    """A predicted mention: characters `start` to `end` (exclusive) of the row's text. `index`: the number of
+    its token, if it is a piece of a word as transformers' pipeline has them without aggregation."""
 
     start: int
     end: int
     type: str
+    index: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
