@@ -45,7 +45,9 @@ def score_labels(
     pairs = list(zip(gold, predicted, strict=True))
     columns = {
         "examples": [1.0] * len(pairs),
-        **tally("class", [[({one} - {negative}, {other} - {negative, NO_PREDICTION})] for one, other in pairs]),
+        **tally(
+            "class", [[({one} - {negative}, {other} - {negative, NO_PREDICTION})] for one, other in pairs]
+        ),
         **tally("negative", [[({one} & {negative}, {other} & {negative})] for one, other in pairs]),
     }
     return scored(columns, measure_of("sequence"), _class_counts("examples"), units)

@@ -248,7 +248,9 @@ def _mentions_fault(example: Any, mentions: Any) -> str | None:
 
 def _unplaced_fault(example: Any, unplaced: Any) -> str | None:
     form = f"expected {UNPLACED}, a list of types and numbers of words, at most those of the sentence"
-    return None if isinstance(unplaced, list) and all(_is_unplaced(one, example) for one in unplaced) else form
+    return (
+        None if isinstance(unplaced, list) and all(_is_unplaced(one, example) for one in unplaced) else form
+    )
 
 
 def _is_unplaced(value: Any, example: Any) -> bool:

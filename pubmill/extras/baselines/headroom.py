@@ -12,7 +12,7 @@ from pubmill.extras.baselines.floor import FloorsRecipe
 from pubmill.extras.baselines.measured import MeasuredFloor
 from pubmill.metrics.classes import score_correlation
 from pubmill.specs import DatasetSpec, Specs
-from pubmill.tables.published_values import read_published
+from pubmill.tables.published_values import PublishedScore, published_scores
 from pubmill.tables.row_floors import FULL, CeilingScore, share_of_room
 
 AGREEMENT: Mapping[tuple[str, str], CeilingScore] = {
@@ -26,14 +26,6 @@ HEADINGS = (
 )  # fmt: skip
 NUMBERS = frozenset({3, 4, 6, 7})
 """Columns of numbers."""
-
-
-class PublishedScore(NamedTuple):
-    """A published value in per cent, with its table and the name of its model there."""
-
-    value: float
-    table: str
-    model: str
 
 
 class DatasetHeadroom(NamedTuple):
@@ -78,23 +70,6 @@ def headroom(
     """Return the headroom of a dataset; `folder`: that of the specs, with the published values."""
     published = tuple(published_scores(data, specs, folder))
     return DatasetHeadroom(data.name, data.metric, floors, ceiling, published)
-
-
-def published_scores(data: DatasetSpec, specs: Specs, folder: Path) -> Iterable[PublishedScore]:
-    """Yield the published values of a dataset by its main metric, without those that a table marks as not
-    comparable with the dataset."""
-    for name, table in specs.tables.items():
-        rows = [row for row in table.rows if row.dataset == data.name and not row.not_comparable]
-        names = {
-            (row.published or row.dataset.partition("@")[0], row.printed or data.metric)
-            for row in rows
-            if table.metric_of(row, data) == data.metric
-        }
-        if names:
-            values = read_published(folder / f"tables/{name}.published.csv", table.left_out)
-            for one in values.dropna(subset="value").itertuples():
-                if (one.row, one.metric) in names:
-                    yield PublishedScore(float(one.value), name, str(one.column))
 
 
 def ceiling_of(data: DatasetSpec | FloorsRecipe, test: Iterable[object]) -> CeilingScore:

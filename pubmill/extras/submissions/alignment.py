@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pubmill.examples.tagging import Mention
-from pubmill.extras.submissions.rows import PredictedSpan
+from pubmill.extras.submissions.rows import LabelledPiece, NamedMention, PredictedSpan, SomeMention
 
 FURTHEST = 200
 """Most characters of a text that are skipped to find the next word."""
@@ -22,7 +22,7 @@ class Lost(NamedTuple):
     where: str
     span: PredictedSpan
     why: str
-    words: int
+    words: int = 1
 
 
 def place_words(text: str, words: Iterable[str]) -> list[Place]:
@@ -73,36 +73,37 @@ def align(
 
 
 def _words_of(span: PredictedSpan, places: Sequence[Place]) -> int:
-    """Return the number of words that a span without a place touches, and of those that the rest of it, behind
-    the last word, could have."""
+    """Return the number of words that a span without a place touches, and of those that the rest of it,
+    behind the last word, could have."""
     touched = sum(place is not None and place[0] < span.end and span.start < place[1] for place in places)
     behind = span.end - max(span.start, max((place[1] for place in places if place), default=0))
     return max(1, touched + (max(0, behind) + 1) // 2)
 
 
 def joined_pieces(
-    spans: Sequence[PredictedSpan], text: str, labels: Collection[str], mapping: Mapping[str, object]
-) -> list[PredictedSpan]:
-    """Join pieces of words with the labels B-TYPE and I-TYPE, as transformers' pipeline has them without
-    aggregation, by the rule of its `group_entities`: a piece continues the one before it if it has the same
-    type and no B. Pieces follow each other if their `index` says so, or if only blanks are between them.
-    `labels`, `mapping`: names that are no prefix with a type; types that are mapped to one label are one."""
-    joined: list[PredictedSpan] = []
-    last: tuple[PredictedSpan, object] | None = None
-    for span in spans:
+    mentions: Iterable[SomeMention], text: str, labels: Collection[str], mapping: Mapping[str, object]
+) -> list[PredictedSpan | NamedMention]:
+    """Join the pieces of words in a list of mentions, by the rule of `group_entities` of transformers'
+    pipeline: a piece continues the one before it if it has the same type and no B. Pieces follow each other
+    by their `index`; spans with the labels B-TYPE and I-TYPE and without one are pieces, too, and follow each
+    other if only blanks are between them. `labels`, `mapping`: names that are no prefix with a type; types
+    that are mapped to one label are one."""
+    joined: list[PredictedSpan | NamedMention] = []
+    last: tuple[PredictedSpan, int | None, object] | None = None
+    for one in mentions:
+        span, index = one if isinstance(one, LabelledPiece) else (one, None)
         prefix, kind = _tag(span.type)
-        whole = span.index is None and (not prefix or span.type in {*labels, *mapping})
-        of = mapping.get(kind, mapping.get(span.type, kind))
-        if whole:
+        is_prefixed = prefix and span.type not in {*labels, *mapping}
+        if isinstance(span, NamedMention) or (index is None and not is_prefixed):
             joined.append(span)
             last = None
             continue
-        if last and prefix != "B" and of == last[1] and _follows(span, last[0], text):
-            joined[-1] = joined[-1]._replace(end=span.end)
+        of = mapping.get(kind, mapping.get(span.type, kind))
+        if last and prefix != "B" and of == last[2] and _follows(span, index, last[0], last[1], text):
+            joined[-1] = joined[-1]._replace(end=span.end)  # type: ignore[call-arg]
         else:
-            named = span.type if span.type in mapping and kind not in mapping else kind
-            joined.append(span._replace(type=named, index=None))
-        last = span, of
+            joined.append(span._replace(type=span.type if span.type in mapping else kind))
+        last = span, index, of
     return joined
 
 
@@ -113,7 +114,9 @@ def _tag(label: str) -> tuple[str, str]:
     return (label[0], label[2:]) if label[:2] in ("B-", "I-") else ("", label)
 
 
-def _follows(span: PredictedSpan, last: PredictedSpan, text: str) -> bool:
-    if span.index is not None and last.index is not None:
-        return span.index == last.index + 1
+def _follows(
+    span: PredictedSpan, index: int | None, last: PredictedSpan, before: int | None, text: str
+) -> bool:
+    if index is not None and before is not None:
+        return index == before + 1
     return span.start >= last.end and not text[last.end : span.start].strip()

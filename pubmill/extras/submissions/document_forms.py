@@ -99,8 +99,8 @@ def _rows_of_corpus_documents(
 def _rows_of_document(
     document: PredictedDocument, examples: Sequence[Any], normaliser: Normaliser
 ) -> Iterator[PredictionRow]:
-    """Yield a row of labels for each sentence. Mentions that have no place, or cross sentences, count as those
-    of the longest sentence."""
+    """Yield a row of labels for each sentence. Mentions that have no place, or cross sentences, count as
+    those of the longest sentence."""
     starts = [0, *accumulate(len(one.words) for one in examples)]
     places = place_words(document.text, (word for one in examples for word in one.words))
     gold = [

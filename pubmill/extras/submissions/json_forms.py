@@ -11,7 +11,14 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import RELATIONS_FAULT, are_relations
 from pubmill.examples.prompts import NOTHING
 from pubmill.examples.tagging import SUBWORDS, UNPLACED
-from pubmill.extras.submissions.rows import Key, NamedMention, PredictedSpan, PredictionRow
+from pubmill.extras.submissions.rows import (
+    Key,
+    LabelledPiece,
+    NamedMention,
+    PredictedSpan,
+    PredictionRow,
+    SomeMention,
+)
 from pubmill.extras.submissions.tsv_form import GOLD
 from pubmill.formats.json_text import parse_json, parse_row
 from pubmill.messages.quotations import show
@@ -30,8 +37,8 @@ INPUTS = (
 )  # fmt: skip
 """Keys that repeat the input."""
 TYPES = (
-    "type", "label", "label_", "entity_group", "entity", "entity_type", "category", "tag", "ner", "class", "value",
-    "labels",
+    "type", "label", "label_", "entity_group", "entity", "entity_type", "category", "tag", "ner", "class",
+    "value", "labels",
 )  # fmt: skip
 """Keys of a mention's type: `type` of Stanza, `label` of GLiNER and spaCy, `label_` of spaCy's spans,
 `entity_group` and, without aggregation, `entity` of transformers' pipeline, `value` and `labels` of Flair."""
@@ -198,7 +205,7 @@ def is_text_list(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def spans_of(value: Any, where: str) -> list[PredictedSpan | NamedMention]:
+def spans_of(value: Any, where: str) -> list[SomeMention]:
     """Return the mentions of a list: `{start, end, type}` are characters, `{text, type}` and strings are
     texts, with other names of these keys (`TYPES`, `PLACES`); further keys are not read."""
     mentions = list(map(_mention, value)) if isinstance(value, list) else [None]
@@ -210,7 +217,7 @@ def spans_of(value: Any, where: str) -> list[PredictedSpan | NamedMention]:
     return [one for one in mentions if one is not None]
 
 
-def _mention(one: Any) -> PredictedSpan | NamedMention | None:
+def _mention(one: Any) -> SomeMention | None:
     """Return a mention; None for a value of another form."""
     if isinstance(one, str):
         return NamedMention(one, "")
@@ -226,8 +233,8 @@ def _mention(one: Any) -> PredictedSpan | NamedMention | None:
     start, end = places[0]
     if type(start) is not int or type(end) is not int or not 0 <= start < end:
         return None
-    index = one.get("index") if "entity" in one else None
-    return PredictedSpan(start, end, kind, index if type(index) is int else None)
+    span, index = PredictedSpan(start, end, kind), one.get("index")
+    return LabelledPiece(span, index) if "entity" in one and type(index) is int else span
 
 
 def _type(value: Any) -> str | None:

@@ -23,7 +23,7 @@ from pubmill.extras.submissions.alignment import (
 from pubmill.extras.submissions.conll_form import LABEL, as_bio
 from pubmill.extras.submissions.free_answers import FreeAnswer, FreeItem, plain_answer, read_answer
 from pubmill.extras.submissions.json_forms import answers_of, is_text_list, relations_of, spans_of
-from pubmill.extras.submissions.rows import NamedMention, PredictedSpan, PredictionRow
+from pubmill.extras.submissions.rows import NamedMention, PredictedSpan, PredictionRow, SomeMention
 from pubmill.extras.submissions.tsv_form import SEPARATOR
 from pubmill.messages.quotations import show
 from pubmill.messages.wording import counted, nearest
@@ -63,10 +63,10 @@ class LeftAside:
     by_rule: Counter[str] = field(default_factory=Counter)
 
 
-def answers_to_labels(recipe: SubmissionRecipe) -> dict[str, str]:
+def answers_to_labels(recipe: SubmissionRecipe) -> dict[str, str | None]:
     """Return answer -> label for this project's prompts: each label for itself and, for kinds whose
     predictions may be empty, the word `NOTHING` for an empty label."""
-    labels = {label: label for label in recipe.labels if label}
+    labels: dict[str, str | None] = {label: label for label in recipe.labels if label}
     return labels | ({NOTHING: ""} if recipe.kind not in ONE_ANSWER else {})
 
 
@@ -254,8 +254,7 @@ class Normaliser:
 
     def _labels_of_spans(self, spans: Sequence[PredictedSpan], row: PredictionRow, example: Any) -> list[str]:
         places = place_words(_text_of(row, example), example.words)
-        gold = to_mentions(example.labels)
-        mentions, lost = self.aligned(spans, places, row.where, gold)
+        mentions, lost = self.aligned(spans, places, row.where, to_mentions(example.labels))
         self._unplace_all(lost, example)
         return to_labels(mentions, len(example.words), "bio")
 
@@ -276,15 +275,16 @@ class Normaliser:
         return mentions, lost
 
     def _spans_of_mentions(
-        self, mentions: Sequence[PredictedSpan | NamedMention], row: PredictionRow, example: Any
+        self, mentions: Sequence[SomeMention], row: PredictionRow, example: Any
     ) -> list[PredictedSpan]:
         """Return mentions as spans, pieces of words joined; one that is named by its text is every occurrence
         of it."""
         text = _text_of(row, example)
-        several = False
-        pieces = [one for one in mentions if isinstance(one, PredictedSpan)]
-        spans = joined_pieces(pieces, text, self._labels, self.recipe.mapping)
-        for one in (one for one in mentions if isinstance(one, NamedMention)):
+        spans, several = list[PredictedSpan](), False
+        for one in joined_pieces(mentions, text, self._labels, self.recipe.mapping):
+            if isinstance(one, PredictedSpan):
+                spans.append(one)
+                continue
             self.reading.answers += 1
             kind = one.type or self._only_type() or ""
             occurrences = _occurrences(one.text, kind, text)
@@ -304,24 +304,31 @@ class Normaliser:
         spans, several = list[PredictedSpan](), False
         for item in self._free(row, example).items:
             self.reading.answers += 1
-            name, kind = self._named_in_output(item)
-            occurrences = _occurrences(name, kind, text) if kind is not None else []
+            name, stated = self._named_in_output(item)
+            if plain_answer(name) in ("", NOTHING) or plain_answer(item.text) in self._answers:
+                continue  # such as "none", which names no mention
+            kind = self._only_type() if stated is None else self._answers.get(stated, UNMAPPED)
+            if stated in self._answers and self._is_nothing(kind):
+                self.reading.dropped[stated] += 1
+                continue
+            occurrences = _occurrences(name, kind, text) if kind in self._labels else []
             several |= len(occurrences) > 1
-            declared = plain_answer(item.text) in self._answers  # such as "none", which names no mention
-            if not occurrences and not declared:
+            if not occurrences:
                 self.reading.unmapped.append((row.where, item.text))
-                self._unplace(UNMAPPED if kind is None else kind, len(name.split()) or 1, example)
+            if not occurrences and kind is not None:
+                self._unplace(kind, len(name.split()) or 1, example)
             spans += occurrences
         self.reading.by_rule["places"] += several
         return spans
 
     def _named_in_output(self, item: FreeItem) -> tuple[str, str | None]:
-        """Return the text and type of a mention in a free string; None: it has no type of the dataset."""
+        """Return the text of a mention in a free string, and its type as mappings compare it, if any."""
         of, colon, named = item.text.partition(":")
         if item.type is not None:
-            return item.text, self._answers.get(plain_answer(item.type))
-        kind = self._answers.get(plain_answer(of)) if colon else None
-        return (named.strip(), kind) if kind is not None else (item.text, self._only_type())
+            return item.text, plain_answer(item.type)
+        if colon and plain_answer(of) in self._answers:
+            return named.strip(), plain_answer(of)
+        return item.text, None
 
     def _only_type(self) -> str | None:
         return self.recipe.labels[0] if len(self.recipe.labels) == 1 else None
@@ -338,16 +345,17 @@ class Normaliser:
         if row.key == "output":
             texts = self._free(row, example).text()
             parts = [part for part in _BETWEEN.split(texts) if part.strip()]
-            labels = [self._mapped(part, row.where) for part in parts]
+            labels: list[str | None] = [self._mapped(part, row.where) for part in parts]
         elif is_text_list(row.value):
             labels = [self.known(label, row.where) for label in row.value]
         elif row.key == "prediction" and isinstance(row.value, str):
             labels = [self.known(label, row.where) for label in row.value.split(SEPARATOR) if label]
         else:
             raise PubmillError(f"{row.where}: expected a list of labels")
-        if len(set(labels) - {None}) < len(labels) - labels.count(None) and row.key != "output":
+        named = list(filter(None, labels))
+        if len(set(named)) < len(named) and row.key != "output":
             raise PubmillError(f"{row.where}: a label occurs twice")
-        return {"labels": sorted({label for label in labels if label})}
+        return {"labels": sorted(set(named))}
 
     def _regression(self, row: PredictionRow, example: Any) -> dict[str, float]:
         value = row.value
@@ -379,8 +387,9 @@ class Normaliser:
         self.reading.answers += len(read) + len(unread) if row.key == "output" else 0
         self.reading.unmapped += [(row.where, line) for line in unread]
         named = [(a, b, self.known(label, row.where), *more) for a, b, label, *more in read]
-        relations = [[a, b, label, *more] for a, b, label, *more in named if label is not None]
-        relations += [[UNMAPPED, str(number), UNMAPPED] for number in range(len(unread))]
+        relations = [list(map(str, one)) for one in named if one[2] is not None]
+        half_read = [line for line in unread if "|" in line]  # two concepts without a label
+        relations += [[UNMAPPED, str(number), UNMAPPED] for number in range(len(half_read))]
         return {"relations": sorted_lists(relations)}
 
     def _span(self, row: PredictionRow, example: Any) -> dict[str, list[dict[str, str | float]]]:

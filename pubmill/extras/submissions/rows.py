@@ -17,13 +17,22 @@ class NamedMention(NamedTuple):
 
 
 class PredictedSpan(NamedTuple):
-    """A predicted mention: characters `start` to `end` (exclusive) of the row's text. `index`: the number of
-    its token, if it is a piece of a word as transformers' pipeline has them without aggregation."""
+    """A predicted mention: characters `start` to `end` (exclusive) of the row's text."""
 
     start: int
     end: int
     type: str
-    index: int | None = None
+
+
+class LabelledPiece(NamedTuple):
+    """A piece of a word with its label and the number of its token, as transformers' pipeline has them
+    without aggregation."""
+
+    span: PredictedSpan
+    token: int
+
+
+SomeMention = PredictedSpan | LabelledPiece | NamedMention
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

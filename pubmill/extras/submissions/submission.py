@@ -223,7 +223,7 @@ def read_mapping(path: Path | None) -> dict[str, str | None]:
     mapping = read_json(path) if path else {}
     if not isinstance(mapping, dict) or not all(isinstance(one, str | None) for one in mapping.values()):
         raise PubmillError(
-            f"{path}: expected a JSON object: answer, label or type -> label of the dataset, or null to leave "
-            "a type out"
+            f"{path}: expected a JSON object: answer, label or type -> label of the dataset, or null, which "
+            "leaves a type out"
         )
     return mapping

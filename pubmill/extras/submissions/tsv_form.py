@@ -17,15 +17,15 @@ IDS = ("id", "index", "pair_id")
 OUTPUTS = ("output", "response", "completion", "generated_text")
 """Headings of free strings of a language model."""
 PREDICTED = (
-    "prediction", "predictions", "predicted", "pred", "preds", "predicted_label", "pred_label", "y_pred", "label",
-    "labels", "score", "answer", *OUTPUTS,
+    "prediction", "predictions", "predicted", "pred", "preds", "predicted_label", "pred_label", "y_pred",
+    "label", "labels", "score", "answer", *OUTPUTS,
 )  # fmt: skip
 TEXTS = (
     "document", "text", "text_pair", "dummies", "sentence", "sent1", "sent2", "question", "context",
 )  # fmt: skip
 """Headings of ids, predictions and inputs."""
 GOLD = (
-    "gold", "gold_label", "gold_labels", "target", "expected", "reference", "y_true", "true_label", "true_labels",
+    "gold", "gold_label", "gold_labels", "target", "expected", "reference", "y_true", "true_label",
 )  # fmt: skip
 KNOWN = {*IDS, *PREDICTED, *TEXTS, *GOLD}
 MISSING = "?"
@@ -53,8 +53,8 @@ def is_tsv(lines: Sequence[str]) -> bool:
 
 
 def is_csv(first: str) -> bool:
-    """Return whether a file's first line has headings with commas between them, of which an id or a prediction
-    is known."""
+    """Return whether a file's first line has headings with commas between them, with one of an id or all
+    known."""
     return "\t" not in first and _has_headings(first.split(","))
 
 

@@ -148,7 +148,8 @@ GOLD_FORMS: dict[str, Any] = {
     "multilabel": LABELS,
     "regression": {"score": float},
 }
-PREDICTED_FORMS: dict[str, Any] = {**GOLD_FORMS, "tokens": {**LABELS, "subword_labels?": [[str]], "unplaced?": [list]}}
+BESIDE = {"subword_labels?": [[str]], "unplaced?": [list]}
+PREDICTED_FORMS: dict[str, Any] = {**GOLD_FORMS, "tokens": {**LABELS, **BESIDE}}
 SAME_IN_ALL = (
     "gold", "examples", "questions", "without_gold", "x", "xx", "with_novelty", "pair_gold", "novelty_gold",
     "pair_novelty_gold",
