@@ -86,23 +86,24 @@ def joined_pieces(
     """Join the pieces of words in a list of mentions, by the rule of `group_entities` of transformers'
     pipeline: a piece continues the one before it if it has the same type and no B. Pieces follow each other
     by their `index`; spans with the labels B-TYPE and I-TYPE and without one are pieces, too, and follow each
-    other if only blanks are between them. `labels`, `mapping`: names that are no prefix with a type; types
+    other if only blanks are between them. `labels`: those of the dataset, in which B- is no prefix. Types
     that are mapped to one label are one."""
     joined: list[PredictedSpan | NamedMention] = []
     last: tuple[PredictedSpan, int | None, object] | None = None
     for one in mentions:
         span, index = one if isinstance(one, LabelledPiece) else (one, None)
         prefix, kind = _tag(span.type)
-        is_prefixed = prefix and span.type not in {*labels, *mapping}
+        is_prefixed = prefix and span.type not in labels
         if isinstance(span, NamedMention) or (index is None and not is_prefixed):
             joined.append(span)
             last = None
             continue
-        of = mapping.get(kind, mapping.get(span.type, kind))
+        name = next((one for one in (kind, f"B-{kind}", f"I-{kind}") if one in mapping), kind)
+        of = mapping.get(name, name)
         if last and prefix != "B" and of == last[2] and _follows(span, index, last[0], last[1], text):
             joined[-1] = joined[-1]._replace(end=span.end)  # type: ignore[call-arg]
         else:
-            joined.append(span._replace(type=span.type if span.type in mapping else kind))
+            joined.append(span._replace(type=name))
         last = span, index, of
     return joined
 

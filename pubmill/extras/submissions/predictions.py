@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 from pubmill.errors import PubmillError
@@ -191,7 +192,9 @@ class Normaliser:
         letters = {_letters(one): one for one in self._labels}
         if _letters(label) in letters:
             return letters[_letters(label)]
-        return next(iter(nearest(label, self._labels)), None)
+        certain = self.recipe.kind in ONE_ANSWER  # whose labels cannot be left out
+        found = nearest(label, self._labels) if certain else get_close_matches(label, self._labels)
+        return next(iter(found), None)
 
     def known(self, label: str, where: str) -> str | None:
         """Return a label or type of the dataset, None if it is mapped to nothing; note one that the dataset

@@ -11,13 +11,12 @@ from pubmill.extras.baselines.headroom import (
     HEADINGS,
     NUMBERS,
     DatasetHeadroom,
-    PublishedScore,
     annotators_correlation,
     ceiling_of,
-    published_scores,
 )
 from pubmill.extras.baselines.measured import MeasuredFloor
 from pubmill.specs import DatasetSpec, Specs, load
+from pubmill.tables.published_values import PublishedScore, published_scores
 from pubmill.tables.row_floors import CeilingScore
 
 

@@ -19,7 +19,7 @@ from tests.unit.extras.submissions import toy_datasets as toy
 
 
 def supplied_run(
-    results: Path, name: str, predictions: str, mapping: dict[str, str]
+    results: Path, name: str, predictions: str, mapping: dict[str, str | None]
 ) -> tuple[Path, dict[str, int]]:
     """The folder of a run of supplied predictions, scored as the graph does it, and the counts of its
     record."""
