@@ -188,7 +188,8 @@ class Normaliser:
     def _nearest(self, label: str) -> str | None:
         """Return the dataset's label that a label could stand for, to be shown in a mapping."""
         if len(self._labels) == 1:
-            return next(iter(self._labels))
+            is_it = len(self.reading.unknown) == 1 or _letters(label) in _letters(self.recipe.dataset)
+            return next(iter(self._labels)) if is_it else None
         letters = {_letters(one): one for one in self._labels}
         if _letters(label) in letters:
             return letters[_letters(label)]

@@ -127,10 +127,11 @@ def print_scored(
     )
     floor = scored.floor(results) or "its floor is not measured here (docs/floors.md)"
     print_text(f"  {main} is by the metric of the tables; {floor}")
-    for table, values in groupby(published, lambda one: one.table):
-        ranked = sorted(values, key=lambda one: one.value)
-        printed = dict.fromkeys(f"{one.value:.2f} ({one.model})" for one in (ranked[0], ranked[-1]))
-        print_text(f"  published in {table}: {' to '.join(printed)}")
+    by_table = groupby(published, lambda one: one.table)
+    values = {table: sorted(one.value for one in some) for table, some in by_table}
+    if values:
+        ranges = (f"{some[0]:.2f} to {some[-1]:.2f} in {table}" for table, some in values.items())
+        print_text(f"  published: {'; '.join(ranges)}")
     for line in scored.shown_left_aside():
         print_text(f"  {line}")
 

@@ -25,8 +25,8 @@ def score_predictions(
     default recognised from the content. `mapping`: answer, label or type of the system -> label of the
     dataset, or None to leave a type out. `partial`: examples without a prediction are empty or wrong; by
     default a file that lacks some is refused. `system`: what predicted; required for credentialed
-    datasets, with `local=True`. Texts with dummies, as in BLURB's tables of relations, are compared by `pubmill score` only, as the dummies are in
-    the dataset's spec; here, leave the texts out.
+    datasets, with `local=True`. Texts with dummies, as in BLURB's tables of relations, are compared by
+    `pubmill score` only, as the dummies are in the dataset's spec; here, leave the texts out.
     """
     folder = converted_folder(dataset, results)
     keep_private([folder])
