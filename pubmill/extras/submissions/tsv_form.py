@@ -13,7 +13,7 @@ from pubmill.extras.submissions.rows import Key, PredictionRow
 from pubmill.messages.quotations import quote, show
 from pubmill.messages.wording import SHOWN
 
-IDS = ("id", "index", "pair_id", "example_id")
+IDS = ("id", "index", "pair_id")
 OUTPUTS = ("output", "response", "completion", "generated_text")
 """Headings of free strings of a language model."""
 PREDICTED = (
