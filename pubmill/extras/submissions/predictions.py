@@ -200,6 +200,8 @@ class Normaliser:
     def known(self, label: str, where: str) -> str | None:
         """Return a label or type of the dataset, None if it is mapped to nothing; note one that the dataset
         lacks."""
+        if label == UNMAPPED:
+            return label
         mapped = self.recipe.mapping.get(label, label)
         if label in self.recipe.mapping and self._is_nothing(mapped):
             self.reading.dropped[label] += 1
@@ -284,28 +286,18 @@ class Normaliser:
         """Return mentions as spans, pieces of words joined; one that is named by its text is every occurrence
         of it."""
         text = _text_of(row, example)
-        spans, several = list[PredictedSpan](), False
-        for one in joined_pieces(mentions, text, self._labels, self.recipe.mapping):
-            if isinstance(one, PredictedSpan):
-                spans.append(one)
-                continue
-            self.reading.answers += 1
-            kind = one.type or self._only_type() or ""
-            occurrences = _occurrences(one.text, kind, text)
-            several |= len(occurrences) > 1
-            if not occurrences and (known := self.known(kind, row.where)) is not None:
-                self.reading.unmapped.append((row.where, one.text))
-                self._unplace(known, len(one.text.split()) or 1, example)
-            spans += occurrences
-        self.reading.by_rule["places"] += several
-        self.reading.by_rule["text"] += any(isinstance(one, NamedMention) for one in mentions)
-        return spans
+        joined = joined_pieces(mentions, text, self._labels, self.recipe.mapping)
+        spans = [one for one in joined if isinstance(one, PredictedSpan)]
+        named = [one for one in joined if isinstance(one, NamedMention)]
+        self.reading.answers += len(named)
+        self.reading.by_rule["text"] += bool(named)
+        typed = {one._replace(type=one.type or self._only_type() or ""): one.text for one in named}
+        return [*spans, *self._occurrences(typed, text, row, example)]
 
     def _spans_in_output(self, row: PredictionRow, example: Any) -> list[PredictedSpan]:
         """Return the mentions in a free string: JSON, or a line for each, `TYPE: text` or, in a dataset with
         one type, only the text. Every occurrence of a text counts."""
-        text = " ".join(example.words)
-        spans, several = list[PredictedSpan](), False
+        named = dict[NamedMention, str]()
         for item in self._free(row, example).items:
             self.reading.answers += 1
             name, stated = self._named_in_output(item)
@@ -314,15 +306,31 @@ class Normaliser:
             kind = self._only_type() if stated is None else self._answers.get(stated, UNMAPPED)
             if stated in self._answers and self._is_nothing(kind):
                 self.reading.dropped[stated] += 1
-                continue
-            occurrences = _occurrences(name, kind, text) if kind in self._labels else []
-            several |= len(occurrences) > 1
-            if not occurrences:
+            elif kind is None:
                 self.reading.unmapped.append((row.where, item.text))
-            if not occurrences and kind is not None:
-                self._unplace(kind, len(name.split()) or 1, example)
-            spans += occurrences
-        self.reading.by_rule["places"] += several
+            else:
+                named[NamedMention(name, kind)] = item.text
+        return self._occurrences(named, " ".join(example.words), row, example)
+
+    def _occurrences(
+        self, named: Mapping[NamedMention, str], text: str, row: PredictionRow, example: Any
+    ) -> list[PredictedSpan]:
+        """Return every occurrence of mentions that are named by their texts (and how the answer has each). If a
+        text has occurrences that are whole words and in no longer mention, the others do not count. One
+        without an occurrence is a false positive."""
+        places = place_words(text, example.words)
+        starts, ends = ({place[side] for place in places if place} for side in (0, 1))
+        found = {one: _spans_of_text(*one, text) if one.type != UNMAPPED else [] for one in named}
+        self.reading.by_rule["places"] += any(len(some) > 1 for some in found.values())
+        for one, some in found.items():
+            found[one] = [span for span in some if span.start in starts and span.end in ends] or some[:1]
+        every = {span[:2] for some in found.values() for span in some}
+        spans = list[PredictedSpan]()
+        for one, some in found.items():
+            spans += [span for span in some if not _is_inside(span, every)] or some
+            if not some and (kind := self.known(one.type, row.where)) is not None:
+                self.reading.unmapped.append((row.where, named[one]))
+                self._unplace(kind, len(one.text.split()) or 1, example)
         return spans
 
     def _named_in_output(self, item: FreeItem) -> tuple[str, str | None]:
@@ -446,9 +454,13 @@ def _source(example: Any) -> str:
     return "\n".join(filter(None, texts))
 
 
-def _occurrences(name: str, kind: str, text: str) -> list[PredictedSpan]:
+def _spans_of_text(name: str, kind: str, text: str) -> list[PredictedSpan]:
     starts = [match.start() for match in re.finditer(re.escape(name), text)] if name.strip() else []
     return [PredictedSpan(start, start + len(name), kind) for start in starts]
+
+
+def _is_inside(span: PredictedSpan, others: Iterable[tuple[int, int]]) -> bool:
+    return any(start <= span.start and span.end <= end and (start, end) != span[:2] for start, end in others)
 
 
 def _refuse_marked_answers(
