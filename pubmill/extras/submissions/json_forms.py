@@ -145,6 +145,8 @@ def row_of(row: Any, where: str) -> PredictionRow:
             f"{where}: {said}expected an id, exactly one prediction ({', '.join(KEYS)}; found "
             f"{', '.join(keys) or 'none'}), and possibly the input ({', '.join(INPUTS)})"
         )
+    if not isinstance(row.get(UNPLACED, []), list):
+        raise PubmillError(f"{where}: `{UNPLACED}` must be a list")
     name, text = row.get("id"), row.get("text")
     if (name is not None and not isinstance(name, str | int)) or isinstance(name, bool):
         raise PubmillError(f"{where}: the id must be a string")

@@ -150,16 +150,13 @@ def _why_words_differ(
     rows: Sequence[PredictionRow],
     examples: Sequence[TokensExample],
 ) -> str:
-    if Counter(tuple(row.words or ()) for row in rows) == Counter(tuple(one.words) for one in examples):
-        return (
-            "the sentences are those of the dataset in another order, and the file has no ids; give the "
-            "dataset's order, or an id with each (CoNLL: a line `# id = ID` before it). Nothing was scored"
-        )
     if Counter(word for word, _ in words) == Counter(expected):
+        sentences = Counter(tuple(one.words) for one in examples)
+        same = Counter(tuple(row.words or ()) for row in rows) == sentences
         return (
-            "the words are those of the dataset in another order, and in other sentences, and the file has "
-            "no ids; give the dataset's sentences in its order, or an id with each (CoNLL: a line `# id = "
-            "ID` before it). Nothing was scored"
+            "the words are those of the dataset in another order"
+            f"{'' if same else ', and in other sentences'}, and the file has no ids; give the dataset's sentences in its order, or an id with each (CoNLL: "
+            "a line `# id = ID` before it). Nothing was scored"
         )
     pairs = zip(words, expected, strict=False)
     place = next((f"from {row.where} on" for (word, row), other in pairs if word != other), "at the end")
@@ -197,21 +194,16 @@ def _by_text(
 
 
 def _check_input(row: PredictionRow, example: Example, recipe: SubmissionRecipe) -> None:
+    name, fault = show(example.id), ""
     if row.dataset not in (None, recipe.dataset):
-        raise PubmillError(
-            f"{row.where}: predictions for {show(row.dataset or '')}, not for {recipe.dataset}. Nothing was "
-            "scored"
-        )
-    if row.words is not None and isinstance(example, TokensExample) and row.words != example.words:
-        raise PubmillError(
-            f"{row.where}: the words of {show(example.id)} are not the dataset's: another variant of it, or "
-            "other tokens. Nothing was scored"
-        )
-    if not isinstance(example, TokensExample) and _differs(row, example, recipe):
-        raise PubmillError(
-            f"{row.where}: the text of {show(example.id)} is not the dataset's: another variant of it? "
-            "Nothing was scored"
-        )
+        fault = f"predictions for {show(row.dataset or '')}, not for {recipe.dataset}"
+    elif not isinstance(example, TokensExample):
+        differs = _differs(row, example, recipe)
+        fault = f"the text of {name} is not the dataset's: another variant of it" if differs else ""
+    elif row.words not in (None, example.words):
+        fault = f"the words of {name} are not the dataset's: another variant of it, or other tokens"
+    if fault:
+        raise PubmillError(f"{row.where}: {fault}. Nothing was scored")
 
 
 def _differs(row: PredictionRow, example: Example, recipe: SubmissionRecipe) -> bool:

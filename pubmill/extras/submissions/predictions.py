@@ -128,7 +128,8 @@ class Normaliser:
         """Return the prediction of a row, with the mentions that have no place in the example's words."""
         self._unplaced = []
         built = {**build(row, example), **row.beside}
-        return {**built, UNPLACED: self._unplaced} if self._unplaced else built
+        unplaced = [*row.beside.get(UNPLACED, ()), *self._unplaced]
+        return {**built, UNPLACED: unplaced} if unplaced else built
 
     def _unplace(self, kind: str, words: int, example: Any) -> None:
         """Note a mention without a place; it has at most as many words as its sentence."""
@@ -315,7 +316,7 @@ class Normaliser:
     def _occurrences(
         self, named: Mapping[NamedMention, str], text: str, row: PredictionRow, example: Any
     ) -> list[PredictedSpan]:
-        """Return every occurrence of mentions that are named by their texts (and how the answer has each). If a
+        """Return every occurrence of mentions named by their texts (and how the answer has each). If a
         text has occurrences that are whole words and in no longer mention, the others do not count. One
         without an occurrence is a false positive."""
         places = place_words(text, example.words)

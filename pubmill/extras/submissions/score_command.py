@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -66,22 +66,18 @@ def score(
     if order not in (None, "export"):
         raise PubmillError(f"--order {order}: expected export, the order in which datasets are exported")
     recipe = {"form": form, "order": order, "mapping": read_mapping(mapping), "partial": partial}
-    way = Way(results, recipe | {"system": of_system}, all_scorers)
-    limited(lambda: score_files(root, predictions, dataset, way, output))()
+    recipe["system"] = of_system
+    limited(lambda: score_files(root, predictions, dataset, results, recipe, output, all_scorers))()
     if output:
         report_progress(f"predictions and scores written to {output}")
 
 
-class Way(NamedTuple):
-    """How predictions are scored: options of the verb. `recipe`: those that decide how they are read."""
-
-    results: Path
-    recipe: dict[str, Any]
-    all_scorers: bool
-
-
-def score_files(root: Path, predictions: Path, dataset: str | None, way: Way, output: Path | None) -> None:
-    """Score each file, print its scores, and write them below `output`, if any."""
+def score_files(
+    root: Path, predictions: Path, dataset: str | None, results: Path, recipe: dict[str, Any],
+    output: Path | None, all_scorers: bool,
+) -> None:  # fmt: skip
+    """Score each file, print its scores, and write them below `output`, if any. `recipe`: the options that
+    decide how predictions are read."""
     from pubmill.extras.submissions import written_scores
     from pubmill.extras.submissions.scores import score_submission
     from pubmill.extras.submissions.submission import recipe_of
@@ -90,19 +86,19 @@ def score_files(root: Path, predictions: Path, dataset: str | None, way: Way, ou
     from pubmill.inspection.scorer_printing import print_scores
     from pubmill.tables.published_values import published_scores
 
-    specs = specs_of_results(root, way.results)
+    specs = specs_of_results(root, results)
     if dataset is not None:
         check_name(specs, dataset)
     documents: dict[int, dict[str, BlurbDocument]] = {}
     for name, seed, path in submitted_files(predictions, dataset, specs.datasets):
-        folder, spec = converted_folder(root, way.results, name), specs.datasets[name]
+        folder, spec = converted_folder(root, results, name), specs.datasets[name]
         keep_private([folder])
-        recipe = recipe_of(folder, dummies=spec.dummies, **way.recipe)
         made_up = Converted(name, specs, folder).is_made_up
-        scored = replace(score_submission(path, recipe, way.results), made_up=made_up)
+        reading = recipe_of(folder, dummies=spec.dummies, **recipe)
+        scored = replace(score_submission(path, reading, results), made_up=made_up)
         published = () if made_up else tuple(published_scores(spec, specs, root / "specs"))
-        print_scored(scored, seed, way.results, published)
-        if way.all_scorers:
+        print_scored(scored, seed, results, published)
+        if all_scorers:
             print_scores(scored.by_every_scorer(spec.task))
         if output:
             written_scores.write_scores(output, scored, seed)
