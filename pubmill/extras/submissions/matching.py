@@ -152,11 +152,13 @@ def _why_words_differ(
 ) -> str:
     if Counter(word for word, _ in words) == Counter(expected):
         sentences = Counter(tuple(one.words) for one in examples)
-        same = Counter(tuple(row.words or ()) for row in rows) == sentences
+        cut = (
+            "" if Counter(tuple(row.words or ()) for row in rows) == sentences else ", and in other sentences"
+        )
         return (
-            "the words are those of the dataset in another order"
-            f"{'' if same else ', and in other sentences'}, and the file has no ids; give the dataset's sentences in its order, or an id with each (CoNLL: "
-            "a line `# id = ID` before it). Nothing was scored"
+            f"the words are those of the dataset in another order{cut}, and the file has no ids; give the "
+            "dataset's sentences in its order, or an id with each (CoNLL: a line `# id = ID` before it). "
+            "Nothing was scored"
         )
     pairs = zip(words, expected, strict=False)
     place = next((f"from {row.where} on" for (word, row), other in pairs if word != other), "at the end")

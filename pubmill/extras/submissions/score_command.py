@@ -65,8 +65,8 @@ def score(
     of_system = read(System, system, option="--system") if system else None
     if order not in (None, "export"):
         raise PubmillError(f"--order {order}: expected export, the order in which datasets are exported")
-    recipe = {"form": form, "order": order, "mapping": read_mapping(mapping), "partial": partial}
-    recipe["system"] = of_system
+    recipe: dict[str, Any] = {"form": form, "order": order, "mapping": read_mapping(mapping)}
+    recipe |= {"system": of_system, "partial": partial}
     limited(lambda: score_files(root, predictions, dataset, results, recipe, output, all_scorers))()
     if output:
         report_progress(f"predictions and scores written to {output}")
