@@ -256,7 +256,8 @@ def _unplaced_fault(example: Any, unplaced: Any) -> str | None:
 def _is_unplaced(value: Any, example: Any) -> bool:
     if not isinstance(value, list) or [type(part) for part in value] != [str, int]:
         return False
-    return bool(1 <= value[1] <= len(example.words)) and not re.search(r"\s", value[0])
+    is_type = isinstance(example, kinds.MentionsExample) or not re.search(r"\s", value[0])
+    return is_type and bool(1 <= value[1] <= len(example.words))
 
 
 def _is_span(value: Any, words: int) -> bool:

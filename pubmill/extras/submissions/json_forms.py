@@ -42,7 +42,7 @@ TYPES = (
 )  # fmt: skip
 """Keys of a mention's type: `type` of Stanza, `label` of GLiNER and spaCy, `label_` of spaCy's spans,
 `entity_group` and, without aggregation, `entity` of transformers' pipeline, `value` and `labels` of Flair."""
-PLACES = (("start_char", "end_char"), ("start_pos", "end_pos"), ("start", "end"))
+PLACES = (("start_char", "end_char"), ("start_pos", "end_pos"), ("start", "end"), ("begin", "end"))
 """Keys of a mention's first character and the one behind it: of spaCy and Stanza, of Flair, and of others."""
 CUT = ("length", "max_tokens", "MAX_TOKENS", "max_output_tokens")
 """Finish reasons of answers that were cut off, as batches state them."""

@@ -44,12 +44,13 @@ def document_for_blurb(scored: ScoredSubmission) -> dict[str, blurb.BlurbDocumen
 
 
 def write_scores(folder: Path, scored: ScoredSubmission, seed: int) -> None:
-    """Write predictions, scores and records of Every Eval Ever."""
+    """Write predictions, scores and, unless the data are made up, records of Every Eval Ever."""
     name = Path(scored.recipe.dataset, f"seed-{seed}")
     write_label_beside(folder / f"{name}.scores.json")
     write_jsonl_gz(folder / f"{name}{PREDICTIONS}", scored.submission.lines)
     write_json(folder / f"{name}.scores.json", scored.summary())
-    write_evaluation(folder / "every-eval-ever", scored, int(time.time()), pubmill.__version__)
+    if not scored.made_up:
+        write_evaluation(folder / "every-eval-ever", scored, int(time.time()), pubmill.__version__)
 
 
 def write_for_blurb(folder: Path, documents: Mapping[int, Mapping[str, blurb.BlurbDocument]]) -> None:
