@@ -130,7 +130,10 @@ def _order_hint(path: Path, examples: Sequence[Example], recipe: SubmissionRecip
     try:
         text = read_text(path)
         rows = ordered_form.read(text, examples, recipe, "")
-        Normaliser(recipe).rows(rows, examples)
+        if not text.lstrip().startswith(
+            ("[", "{")
+        ):  # lines of any kind are as many as the examples by chance
+            Normaliser(recipe).rows(rows, examples)
     except PubmillError:
         return ""
     if tsv_form.is_csv(text.partition("\n")[0]) or any(_may_have_ids(row.value) for row in rows):

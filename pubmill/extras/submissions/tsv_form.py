@@ -53,15 +53,14 @@ def is_tsv(lines: Sequence[str]) -> bool:
 
 
 def is_csv(first: str) -> bool:
-    """Return whether a file's first line has headings with commas between them, with one of an id or all
-    known."""
-    return "\t" not in first and _has_headings(first.split(","))
+    """Return whether a file's first line has headings with commas between them."""
+    return "\t" not in first and _are_headings(first.split(","), (*IDS, *PREDICTED))
 
 
-def _has_headings(cells: Sequence[str]) -> bool:
-    """Return whether cells are headings: those of an id and something else, or all known."""
+def _are_headings(cells: Sequence[str], marks: Sequence[str] = ()) -> bool:
+    """Return whether cells are headings: all known, or one of them of `marks`."""
     header = {cell.strip().strip('"').casefold() for cell in cells}
-    return len(cells) > 1 and (header <= KNOWN or bool(header & set(IDS)))
+    return len(cells) > 1 and (header <= KNOWN or not header.isdisjoint(marks))
 
 
 def read_csv(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
@@ -71,7 +70,7 @@ def read_csv(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
         cells = [(f"{where}:{reader.line_num}", record) for record in reader if record]
     except csv.Error as error:
         raise PubmillError(f"{where}:{reader.line_num}: not valid CSV: {error}") from None
-    if cells and not _has_headings(cells[0][1]):
+    if cells and not _are_headings(cells[0][1]):
         _refuse_headings(cells[0][1], where)
     yield from _read(cells, where)
 
@@ -90,8 +89,8 @@ def _read(cells: Sequence[tuple[str, list[str]]], where: str) -> Iterator[Predic
         if len(row) != width or width < 2:
             raise PubmillError(f"{place}: expected {max(width, 2)} columns, found {len(row)}")
     header = [cell.strip().casefold() for cell in cells[0][1]]
-    if _has_headings(header):
-        if not set(header) <= KNOWN:
+    if _are_headings(header, IDS):
+        if not _are_headings(header):
             _refuse_headings(header, where)
         named, rows = _layout(header, cells[0][0]), cells[1:]
         key: Key = "output" if header[named[1]] in OUTPUTS else "prediction"

@@ -103,6 +103,12 @@ def test_predictions_have_a_heading_in_many_spellings(heading: str, comma: str, 
     assert toy.score(tmp_path, "rel", content).metrics["micro_f1"] == 1.0
 
 
+def test_csv_with_one_known_heading_is_csv(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    with pytest.raises(PubmillError, match=":1: unknown headings docid in the first line"):
+        toy.score(tmp_path, "rel", "docid,pred\n1000.T1,none\n")
+
+
 @pytest.mark.parametrize("comma", [",", "\t"])
 def test_other_headings_are_named_beside_those_that_are_read(comma: str, tmp_path: Path) -> None:
     toy.make(tmp_path, "rel")
