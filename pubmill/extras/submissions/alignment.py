@@ -52,12 +52,11 @@ def align(
     ends = {place[1]: number + 1 for number, place in enumerate(places) if place}
     mentions: dict[Mention, PredictedSpan] = {}
     lost: list[Lost] = []
+    lacks = None in places
     for span in spans:
         start, end = starts.get(span.start), ends.get(span.end)
-        if None in places:
-            lost.append(Lost(where, span, LACKS, _words_of(span, places)))
-        elif start is None or end is None or start >= end:
-            lost.append(Lost(where, span, INSIDE, _words_of(span, places)))
+        if lacks or start is None or end is None or start >= end:
+            lost.append(Lost(where, span, LACKS if lacks else INSIDE, _words_of(span, places)))
         else:
             mentions.setdefault((start, end, span.type), span)
     kept: list[Mention] = []
