@@ -1,10 +1,7 @@
 """Predictions of pubmill's own form (`pubmill.metrics.records`) from matched rows."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 from pubmill.errors import PubmillError
@@ -13,8 +10,6 @@ from pubmill.examples.prompts import NOTHING
 from pubmill.examples.tagging import SUBWORDS, UNPLACED, Mention, to_labels, to_mentions
 from pubmill.extras.submissions import json_forms
 from pubmill.extras.submissions.alignment import (
-    INSIDE,
-    LACKS,
     Lost,
     Place,
     align,
@@ -24,44 +19,18 @@ from pubmill.extras.submissions.alignment import (
 from pubmill.extras.submissions.conll_form import LABEL, as_bio
 from pubmill.extras.submissions.free_answers import FreeAnswer, FreeItem, plain_answer, read_answer
 from pubmill.extras.submissions.json_forms import answers_of, is_text_list, relations_of, spans_of
+from pubmill.extras.submissions.mapped_labels import ONE_ANSWER, UNMAPPED, MappedLabels
 from pubmill.extras.submissions.rows import NamedMention, PredictedSpan, PredictionRow, SomeMention
 from pubmill.extras.submissions.tsv_form import SEPARATOR
 from pubmill.messages.quotations import show
-from pubmill.messages.wording import counted, nearest
 from pubmill.metrics.records import PREDICTION_FORMS, is_finite_number
 from pubmill.metrics.registry import NO_PREDICTION
 from pubmill.recipes.submissions import SubmissionRecipe
-from pubmill.recipes.writing import as_json
 
-UNMAPPED = "(unmapped)"
-"""Label of an answer without a mapping: no gold has it, so it counts as wrong."""
-ONE_ANSWER = ("sequence", "regression", "span")
-"""Kinds whose examples always have an answer."""
-LISTED = 12
-"""Labels that a message names."""
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
 _BETWEEN = re.compile(r"[,;|\n]")
 _MARKED = re.compile(r"\s*(```|[-*•]\s|\d+[.)]\s|[\[{])")
 """Beginning of a code fence, a bullet, a numbered item, or JSON."""
-
-
-@dataclass
-class LeftAside:
-    """What reading a submission has left aside: spans that no labels of words express, and free strings
-    without a mapping (place and string). `spans`, `answers`: how many there were of each. `labels`: how often
-    each label occurs; `unknown`: the first place of each that the dataset lacks; `dropped`: how often each
-    occurs that is mapped to nothing. `missing`: number of examples without a prediction.
-    `by_rule`: the number of answers to which each rule of `free_answers` applied."""
-
-    lost: list[Lost] = field(default_factory=list)
-    spans: int = 0
-    answers: int = 0
-    unmapped: list[tuple[str, str]] = field(default_factory=list)
-    labels: Counter[str] = field(default_factory=Counter)
-    unknown: dict[str, str] = field(default_factory=dict)
-    dropped: Counter[str] = field(default_factory=Counter)
-    missing: int = 0
-    by_rule: Counter[str] = field(default_factory=Counter)
 
 
 def answers_to_labels(recipe: SubmissionRecipe) -> dict[str, str | None]:
@@ -71,24 +40,12 @@ def answers_to_labels(recipe: SubmissionRecipe) -> dict[str, str | None]:
     return labels | ({NOTHING: ""} if recipe.kind not in ONE_ANSWER else {})
 
 
-class Normaliser:
+class Normaliser(MappedLabels):
     """Turns the value of a row into a prediction of pubmill's own form."""
 
     def __init__(self, recipe: SubmissionRecipe) -> None:
-        self.recipe = recipe
-        self.reading = LeftAside()
+        super().__init__(recipe)
         self._unplaced: list[list[str | int]] = []
-        self._labels = set(recipe.labels)
-        self._answers = {plain_answer(answer): label for answer, label in recipe.mapping.items()}
-        allowed = self._labels | (set() if recipe.kind in ONE_ANSWER else {"", None})
-        wrong = sorted(str(label) for label in set(recipe.mapping.values()) - allowed)
-        if wrong and recipe.kind not in ("regression", "span"):
-            raise PubmillError(
-                f"the mapping names labels that the dataset lacks: {', '.join(map(show, wrong))}; "
-                f"its labels are {', '.join(sorted(self._labels)) or 'without type'}"
-            )
-        if len(self._answers) < len(recipe.mapping):
-            raise PubmillError("the mapping has two answers that differ only by case or marks around them")
 
     def rows(self, matched: Sequence[PredictionRow | None], examples: Sequence[Any]) -> list[dict[str, Any]]:
         """Return the lines of predictions, one per example, without a row an empty one; a `PubmillError` for
@@ -115,9 +72,9 @@ class Normaliser:
             for row, one in zip(matched, examples, strict=True)
         ]
         if not self.recipe.asked:
-            self._refuse_unknown_labels()
+            self.refuse_unknown_labels()
             self.check_alignment()
-            self._check_answers()
+            self.check_answers()
             if self.recipe.kind == "span":
                 _refuse_marked_answers(matched, made, examples)
         return made
@@ -141,86 +98,14 @@ class Normaliser:
             raise PubmillError(
                 f"{free.where}: free strings of a language model need a declared mapping from answers to "
                 f"labels (--mapping FILE, or `mapping` in the model's spec); labels are "
-                f"{', '.join(sorted(self._labels))}"
+                f"{', '.join(sorted(self.labels))}"
             )
-
-    def check_alignment(self) -> None:
-        """Check that most spans fit the words: if not, they count something else than characters, or the
-        texts are those of another variant."""
-        reasons = {
-            INSIDE: "spans begin or end inside of words; do they count characters of the text given in "
-            "`pubmill inputs`, from 0?",
-            LACKS: "spans stand in a text that lacks words of the dataset: another variant of it?",
-        }
-        for why, said in reasons.items():
-            lost = [one for one in self.reading.lost if one.why == why]
-            if 2 * len(lost) > self.reading.spans:
-                count = f"{len(lost)} of {self.reading.spans}"
-                raise PubmillError(f"{lost[0].where}: {count} {said} Nothing was scored")
-
-    def _check_answers(self) -> None:
-        """Check that most free strings could be read: if not, a score would say nothing of the system."""
-        unmapped, answers = self.reading.unmapped, self.reading.answers
-        if 2 * len(unmapped) > answers:
-            (place, first), *_ = unmapped
-            known = ", ".join(map(show, self.recipe.mapping)) or "none"
-            raise PubmillError(
-                f"{place}: {len(unmapped)} of {answers} answers have no mapping, the first of them "
-                f"{show(' '.join(first.split()))}; declared answers: {known}. Declare those that the system "
-                "gave. Nothing was scored"
-            )
-
-    def _refuse_unknown_labels(self) -> None:
-        if not self.reading.unknown:
-            return
-        label, place = next(iter(self.reading.unknown.items()))
-        unknown = list(self.reading.unknown)[:LISTED]
-        labels = nearest(label, self._labels)[:LISTED]
-        used = [one for one, _ in self.reading.labels.most_common(LISTED)]
-        example = as_json({one: self._nearest(one) for one in unknown})
-        nothing = "" if self.recipe.kind in ONE_ANSWER else ", in which null leaves a label out"
-        raise PubmillError(
-            f"{place}: {counted(len(self.reading.unknown), 'label')} that the dataset lacks: "
-            f"{_listed(unknown)}; it has {_listed(labels) or 'none'}; the file has {_listed(used)}. Correct "
-            f"them, or say what they stand for in a file of JSON for `--mapping`, such as {show(example)}"
-            f"{nothing}. Nothing was scored"
-        )
-
-    def _nearest(self, label: str) -> str | None:
-        """Return the dataset's label that a label could stand for, to be shown in a mapping."""
-        if len(self._labels) == 1:
-            is_it = len(self.reading.unknown) == 1 or _letters(label) in _letters(self.recipe.dataset)
-            return next(iter(self._labels)) if is_it else None
-        letters = {_letters(one): one for one in self._labels}
-        if _letters(label) in letters:
-            return letters[_letters(label)]
-        certain = self.recipe.kind in ONE_ANSWER  # whose labels cannot be left out
-        found = nearest(label, self._labels) if certain else get_close_matches(label, self._labels)
-        return next(iter(found), None)
-
-    def known(self, label: str, where: str) -> str | None:
-        """Return a label or type of the dataset, None if it is mapped to nothing; note one that the dataset
-        lacks."""
-        if label == UNMAPPED:
-            return label
-        mapped = self.recipe.mapping.get(label, label)
-        if label in self.recipe.mapping and self._is_nothing(mapped):
-            self.reading.dropped[label] += 1
-            return None
-        self.reading.labels[label] += 1
-        if mapped not in self._labels:
-            self.reading.unknown.setdefault(label, where)
-        return mapped
-
-    def _is_nothing(self, label: str | None) -> bool:
-        """Return whether a mapping to this label leaves out what is mapped."""
-        return label is None or (label == "" and "" not in self._labels)
 
     def _mapped(self, answer: str, where: str) -> str:
         """Return the label of a free string; note one without a mapping."""
         self.reading.answers += 1
-        label = self._answers.get(plain_answer(answer))
-        if label is None and plain_answer(answer) not in self._answers:
+        label = self.answers.get(plain_answer(answer))
+        if label is None and plain_answer(answer) not in self.answers:
             self.reading.unmapped.append((where, answer))
             return UNMAPPED
         return label or ""
@@ -287,7 +172,7 @@ class Normaliser:
         """Return mentions as spans, pieces of words joined; one that is named by its text is every occurrence
         of it."""
         text = _text_of(row, example)
-        joined = joined_pieces(mentions, text, self._labels, self.recipe.mapping)
+        joined = joined_pieces(mentions, text, self.labels, self.recipe.mapping)
         spans = [one for one in joined if isinstance(one, PredictedSpan)]
         named = [one for one in joined if isinstance(one, NamedMention)]
         self.reading.answers += len(named)
@@ -302,10 +187,10 @@ class Normaliser:
         for item in self._free(row, example).items:
             self.reading.answers += 1
             name, stated = self._named_in_output(item)
-            if plain_answer(name) in ("", NOTHING) or plain_answer(item.text) in self._answers:
+            if plain_answer(name) in ("", NOTHING) or plain_answer(item.text) in self.answers:
                 continue  # such as "none", which names no mention
-            kind = self._only_type() if stated is None else self._answers.get(stated, UNMAPPED)
-            if stated in self._answers and self._is_nothing(kind):
+            kind = self._only_type() if stated is None else self.answers.get(stated, UNMAPPED)
+            if stated in self.answers and self.is_nothing(kind):
                 self.reading.dropped[stated] += 1
             elif kind is None:
                 self.reading.unmapped.append((row.where, item.text))
@@ -339,7 +224,7 @@ class Normaliser:
         of, colon, named = item.text.partition(":")
         if item.type is not None:
             return item.text, plain_answer(item.type)
-        if colon and plain_answer(of) in self._answers:
+        if colon and plain_answer(of) in self.answers:
             return named.strip(), plain_answer(of)
         return item.text, None
 
@@ -432,14 +317,6 @@ def empty_prediction(example: Any) -> dict[str, Any]:
         # in a question with several contexts, the answers from the others come first
         return {key: [{"text": NO_PREDICTION, "probability": float(example.group is None)}]}
     return {key: NO_PREDICTION if key == "label" else []}
-
-
-def _letters(label: str) -> str:
-    return "".join(filter(str.isalnum, label.casefold()))
-
-
-def _listed(labels: Iterable[str]) -> str:
-    return ", ".join(show(" ".join(one.split())) if one else "mentions without a type" for one in labels)
 
 
 def _text_of(row: PredictionRow, example: Any) -> str:

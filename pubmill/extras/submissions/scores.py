@@ -8,8 +8,8 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, Example, kept_examples
 from pubmill.extras.submissions.free_answers import RULES
+from pubmill.extras.submissions.mapped_labels import ONE_ANSWER
 from pubmill.extras.submissions.ordered_form import order_of
-from pubmill.extras.submissions.predictions import ONE_ANSWER
 from pubmill.extras.submissions.submission import Submission, copied_from, read_submission, runs_on
 from pubmill.messages.quotations import show, withholding
 from pubmill.metrics import SCORERS

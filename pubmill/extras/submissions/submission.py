@@ -13,8 +13,9 @@ from pubmill.examples.prompts import labels_of
 from pubmill.examples.tagging import SUBWORDS
 from pubmill.extras.submissions import blurb, conll_form, document_forms, json_forms, ordered_form, tsv_form
 from pubmill.extras.submissions.forms import check_end, form_of, read_text
+from pubmill.extras.submissions.mapped_labels import LeftAside
 from pubmill.extras.submissions.matching import match
-from pubmill.extras.submissions.predictions import LeftAside, Normaliser, is_constant
+from pubmill.extras.submissions.predictions import Normaliser, is_constant
 from pubmill.extras.submissions.rows import PredictionRow
 from pubmill.formats.json_text import parse_json
 from pubmill.messages.quotations import withholding

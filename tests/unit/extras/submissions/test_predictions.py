@@ -10,7 +10,7 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.extras.submissions import submission
 from pubmill.extras.submissions.alignment import align, place_words
-from pubmill.extras.submissions.predictions import UNMAPPED
+from pubmill.extras.submissions.mapped_labels import UNMAPPED
 from pubmill.extras.submissions.rows import PredictedSpan
 from pubmill.extras.submissions.scores import score_submission
 from pubmill.extras.submissions.supplied import supply
