@@ -11,7 +11,7 @@ from pubmill.examples.kinds import KINDS, Example, RegressionExample, SpanExampl
 from pubmill.metrics import SCORERS
 from pubmill.metrics.classes import score_correlation
 from pubmill.recipes.floors import FloorsRecipe
-from pubmill.storage.files import write_jsonl_gz
+from pubmill.storage.files import sha256, write_jsonl_gz
 from pubmill.storage.result_paths import PREDICTIONS
 from pubmill.tables.row_floors import CeilingScore, DatasetFloors, FloorScores
 
@@ -22,9 +22,12 @@ AGREEMENT: Mapping[tuple[str, str], CeilingScore] = {
 as kappa, are no ceiling of a score."""
 
 
-def measure_floors(recipe: FloorsRecipe, files: Mapping[str, Path], output: Path) -> DatasetFloors:
-    """Predict test by each floor that fits the dataset; write the predictions into the folder `output`, and
-    return all scores. `files`: split -> file of its examples. The same examples give the same bytes."""
+def measure_floors(
+    recipe: FloorsRecipe, files: Mapping[str, Path], output: Path | None = None
+) -> DatasetFloors:
+    """Predict test by each floor that fits the dataset; write the predictions into the folder `output`, if
+    any, and return all scores. `files`: split -> file of its examples. The same examples give the same
+    bytes."""
     kind = KINDS[recipe.kind]
     examples = {name: list(read_examples(path, kind)) for name, path in files.items()}
     if not examples.get("test") or not examples.get("train"):
@@ -36,10 +39,15 @@ def measure_floors(recipe: FloorsRecipe, files: Mapping[str, Path], output: Path
         predicted = floor.predict(known, test)
         metrics = SCORERS[recipe.kind](test, predicted, recipe.negative).metrics
         floors[floor.name] = FloorScores(definition=floor.definition, metrics=metrics)
+        if output is None:
+            continue
         rows = [prediction_row(*both) for both in zip(test, predicted, strict=True)]
         write_jsonl_gz(output / f"{floor.name}{PREDICTIONS}", rows, private=recipe.access != "public")
     return DatasetFloors(
-        dataset=recipe.name, floors=floors, ceilings={recipe.metric: ceiling_of(recipe, examples["test"])}
+        dataset=recipe.name,
+        data_sha256=sha256(files["test"]),
+        floors=floors,
+        ceilings={recipe.metric: ceiling_of(recipe, examples["test"])},
     )
 
 

@@ -23,6 +23,7 @@ from pubmill.examples.tagging import (
     OUTSIDE,
     Mention,
     PredictedLabels,
+    gold_beside,
     gold_subwords,
     subword_mentions,
     to_mentions,
@@ -54,7 +55,8 @@ ELEMENTS = {"participants": "PAR", "interventions": "INT", "outcomes": "OUT"}
 
 def score_tokens(examples: Sequence[TokensExample], predicted: Labels) -> Scored:
     """Compute all metrics of BIO labels: exact and relaxed entities, those of seqeval 0.0.12 and of subwords,
-    words, and layers."""
+    words, and layers. Mentions without a place (`ExtendedLabels`) are false positives in all but those of
+    subwords."""
     gold, units = [example.labels for example in examples], units_of(examples).numbers
     of_words = (score_entities, score_relaxed, score_as_seqeval_0_0_12, score_subtokens, score_words)
     layers = score_layers([example.layers for example in examples], predicted, units)
@@ -223,6 +225,7 @@ def _entity_pairs(gold: Labels, predicted: Labels) -> list[Mentions]:
 
 def _sentence_pairs(gold: Labels, predicted: Labels) -> list[tuple[Sequence[str], Sequence[str]]]:
     """Return the gold and predicted labels of each sentence."""
+    gold = [*map(gold_beside, gold, predicted), *gold[len(predicted) :]]
     if [len(labels) for labels in gold] != [len(labels) for labels in predicted]:
         raise PubmillError("gold and predicted labels differ in their number of sentences or words")
     return list(zip(gold, predicted, strict=True))
@@ -336,7 +339,11 @@ def score_layers(
     words = [
         [
             (
-                tuple(ELEMENTS[name] for name, marks in there.items() if name in ELEMENTS and marks[place]),
+                tuple(
+                    ELEMENTS[name]
+                    for name, marks in there.items()
+                    if name in ELEMENTS and any(marks[place : place + 1])
+                ),
                 _element_of_label(label),
             )
             for place, label in enumerate(labels if there else ())
