@@ -28,7 +28,7 @@ class CeilingScore(Shape):
 
 
 class DatasetFloors(Shape):
-    """The floors of a dataset, by name, and its ceilings, by metric. `data_sha256`: of the scored examples."""
+    """Floors of a dataset by name, and ceilings by metric. `data_sha256`: of the scored examples."""
 
     dataset: str
     data_sha256: str = ""
