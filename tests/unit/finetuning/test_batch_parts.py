@@ -51,6 +51,7 @@ def begin(recipe: FinetuningRecipe, models: Path, copied: bool) -> tuple[Trainer
     trainer, _ = run._make_trainer(FinetuningJob(recipe, model, models, 1, "test"), examples, CPU)
     split = trainer.task.encode_split(examples, learn=True)
     trainer.task.prepare(examples, split.encoded.instances)
+    trainer.model.encoder.set_attn_implementation("eager")  # parts one after another, as without blocks
     if copied:
         trainer.working = working_copy(trainer.model, torch.float32)
         trainer._record(FakeRecorder())

@@ -70,6 +70,7 @@ def begin(recipe: FinetuningRecipe, model: Path) -> tuple[Trainer, EncodedSplit]
     examples = [sentence(draw) for _ in range(26)]
     trainer, _ = run._make_trainer(FinetuningJob(recipe, model, model, 1, "test"), examples, CPU)
     trainer.execution = WIDE
+    trainer.model.encoder.set_attn_implementation("eager")  # whole batches, as without blocks
     split = trainer.task.encode_split(examples, learn=True)
     trainer.task.prepare(examples, split.encoded.instances)
     return trainer, split
