@@ -81,8 +81,8 @@ class Trainer(Predictor):
 
     def describe_execution(self) -> dict[str, Any]:
         """Return `{"weights", "graphs", "graphs_per_step", "graphs_refused", "update", "update_refused",
-        "width", "prediction_tokens", "parts"}` for the records of a run on a GPU; `graphs`: number of shapes
-        whose steps were replayed; `update`: "compiled" if large weights were updated by the compiled kernel;
+        "width", "part_cost", "part_sizes", "prediction_tokens", "parts"}` for the records of a run on a GPU;
+        `graphs`: number of shapes whose parts of steps were replayed; `update`: "compiled" if large weights were updated by the compiled kernel;
         `parts`: most parts in which a batch was computed, one after another."""
         recorded = self.recorded
         compiled = isinstance(self.optimiser, RecordableAdam) and self.optimiser.kernel is not None
@@ -245,7 +245,7 @@ class Trainer(Predictor):
             self.optimiser.backward(loss)
             updated = self.optimiser.finish(place)
             losses.append(loss.detach())
-        whole = torch.stack(losses).sum()
+        whole = sum(losses[1:], losses[0])
         return whole if updated or torch.isfinite(whole) else None
 
     def _encode(self, batch: Batch) -> Tensor:

@@ -54,10 +54,10 @@ def numbers(name: str, model: Path, datasets: Path) -> list[Any]:
     [(40, None, "5eb86bd6cf27e23c"), (3000, None, "c2b901973fc0a4cd"), (700, 3, "cc30de6747a88e28")],
 )
 def test_batches(inputs: int, classes: int | None, expected: str) -> None:
-    """Small, of several pools, and with repeated examples of rarer classes."""
+    """Small, large, and with repeated examples of rarer classes."""
     lengths = [3 + number * 37 % 101 for number in range(inputs)]
     labels = [number % 7 % classes for number in range(inputs)] if classes else None
-    batches = [training_batches(lengths, 8, 5, epoch, labels) for epoch in range(2)]
+    batches = [training_batches(inputs, 8, 5, epoch, labels) for epoch in range(2)]
     found = hashlib.sha256(str([batches, prediction_batches(lengths, 512)]).encode())
     assert found.hexdigest()[:16] == expected
 
