@@ -1,7 +1,7 @@
 """Attention within blocks of inputs, which an encoder otherwise reads as one sequence.
 
-A block has inputs of similar lengths, so a batch of several blocks has little padding. Only attention knows of
-blocks: all other work on a batch is done at once, on a processor in fewer and larger products of matrices.
+A block has inputs of similar lengths, so a batch of several blocks has little padding. Only attention knows
+of blocks: all other work on a batch is done at once, in few and large products of matrices.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NAME = "blocks"
 """Name of this attention among those of transformers."""
 TYPES = ("albert", "bert", "camembert", "distilbert", "electra", "roberta", "xlm-roberta")
-"""Types of encoders in which a token sees the others only through attention, and its number by `position_ids`."""
+"""Types of encoders in which a token sees others only through attention, and its place by `position_ids`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,8 @@ def block_of(mask: Tensor) -> Block:
     """Return the block whose inputs have this mask (inputs x width, 1 for tokens)."""
     padding = mask == 0
     added = torch.zeros(mask.shape).masked_fill_(padding, -torch.inf)[:, None]
-    return Block(*mask.shape, added if padding.any() else None)
+    inputs, width = mask.shape
+    return Block(inputs, width, added if padding.any() else None)
 
 
 def use_blocks(encoder: "PreTrainedModel") -> None:
@@ -54,7 +55,7 @@ def uses_blocks(encoder: "PreTrainedModel") -> bool:
 
 
 def positions_in(blocks: Sequence[Block], first: int) -> Tensor:
-    """Return the position of each token of the blocks, 1 x tokens; `first`: that of an input's first token."""
+    """Return the positions of the blocks' tokens, 1 x tokens; `first`: that of an input's first token."""
     each = [torch.arange(first, first + block.width).repeat(block.inputs) for block in blocks]
     return torch.cat(each)[None]
 
@@ -82,9 +83,9 @@ def attend(
     if blocks is None:
         return means(query, key, value, attention_mask).transpose(1, 2).contiguous(), None
     sizes = [block.inputs * block.width for block in blocks]
-    parts = zip(blocks, *(tensor[0].split(sizes, 1) for tensor in (query, key, value)), strict=True)
+    parts = zip(*(torch.split(tensor[0], sizes, 1) for tensor in (query, key, value)), strict=True)
     found = []
-    for block, *tensors in parts:
-        of_block = (tensor.unflatten(1, (block.inputs, block.width)) for tensor in tensors)
-        found.append(means(*of_block, block.mask).permute(1, 2, 0, 3).flatten(0, 1))
+    for block, tensors in zip(blocks, parts, strict=True):
+        queries, keys, values = (tensor.unflatten(1, (block.inputs, block.width)) for tensor in tensors)
+        found.append(means(queries, keys, values, block.mask).permute(1, 2, 0, 3).flatten(0, 1))
     return torch.cat(found)[None], None

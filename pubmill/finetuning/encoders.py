@@ -216,7 +216,9 @@ def forward(
     further: dict[str, Any] = {} if segments is None else {"token_type_ids": segments}
     if blocks:
         further |= {"position_ids": positions_in(blocks, first_position(encoder)), "blocks": blocks}
-        mask = mask[:, None, None]  # transformers reads no mask of four dimensions, and neither does `attend`.
+        mask = mask[
+            :, None, None
+        ]  # transformers reads no mask of four dimensions, and neither does `attend`.
     mask = attention_mask(encoder, mask) if mask.device.type == "cuda" else mask
     hidden: Tensor = encoder(input_ids=ids, attention_mask=mask, **further).last_hidden_state
     return hidden

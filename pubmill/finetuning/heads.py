@@ -38,7 +38,7 @@ class TaskModel(nn.Module):
         """Return the encodings (instances x width x size) of a batch's `inputs`, which may be `blocks`."""
         ids, mask, *segments = inputs
         if self.encoder.dtype == torch.float32:
-            return forward(self.encoder, ids, mask, *(segments or [None]), blocks)
+            return forward(self.encoder, ids, mask, segments[0] if segments else None, blocks)
         # Autocast would compute norms and residuals of a bfloat16 encoder in float32.
         with torch.autocast(inputs.device.type, enabled=False):
             return forward(self.encoder, ids, mask, *(segments or [None]))

@@ -118,7 +118,9 @@ def collate(
 def joined(parts: Sequence[Batch]) -> Batch:
     """Return one batch of the parts, on a processor, in which each part is a block."""
     starts = np.cumsum([0, *(part.ids.numel() for part in parts)]).tolist()
-    places = [part.places + start for part, start in zip(parts, starts, strict=False) if part.places is not None]
+    places = [
+        part.places + start for part, start in zip(parts, starts, strict=False) if part.places is not None
+    ]
     groups = [part.groups for part in parts if part.groups is not None]
     return Batch(
         inputs=torch.cat([part.inputs.flatten(1) for part in parts], 1)[:, None],

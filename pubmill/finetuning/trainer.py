@@ -82,8 +82,8 @@ class Trainer(Predictor):
     def describe_execution(self) -> dict[str, Any]:
         """Return `{"weights", "graphs", "graphs_per_step", "graphs_refused", "update", "update_refused",
         "width", "part_cost", "part_sizes", "prediction_tokens", "parts"}` for the records of a run on a GPU;
-        `graphs`: number of shapes whose parts of steps were replayed; `update`: "compiled" if large weights were updated by the compiled kernel;
-        `parts`: most parts in which a batch was computed, one after another."""
+        `graphs`: number of shapes whose parts of steps were replayed; `update`: "compiled" if large weights
+        were updated by the compiled kernel; `parts`: most parts in which a batch was computed."""
         recorded = self.recorded
         compiled = isinstance(self.optimiser, RecordableAdam) and self.optimiser.kernel is not None
         return {

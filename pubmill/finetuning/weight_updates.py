@@ -199,8 +199,9 @@ class RecordableAdam(GroupedAdam):
             weight.grad = torch.empty_like(weight)
         _copy([weight.grad for weight in first], [self.copies[weight].grad for weight in first])
         if further:
-            gradients: list[Any] = [self.copies[weight].grad for weight in further]
-            torch._foreach_add_([weight.grad for weight in further], gradients)
+            sums: list[Any] = [weight.grad for weight in further]
+            added: list[Any] = [self.copies[weight].grad for weight in further]
+            torch._foreach_add_(sums, added)
 
     def _take_gradients(self) -> dict[nn.Parameter, Tensor]:
         """Pass the gradients to PyTorch's Adam; return the gradient of each weight. They are the working

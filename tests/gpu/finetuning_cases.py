@@ -74,7 +74,9 @@ def related(draw: random.Random, name: str) -> Example:
 
 def labelled(draw: random.Random, name: str) -> Example:
     labels = sorted({"a", draw.choice("bc")})
-    return MultilabelExample(id=name, document=None, text=" ".join(words(draw, draw.randint(3, 9))), labels=labels)
+    return MultilabelExample(
+        id=name, document=None, text=" ".join(words(draw, draw.randint(3, 9))), labels=labels
+    )
 
 
 def similar(draw: random.Random, name: str) -> Example:

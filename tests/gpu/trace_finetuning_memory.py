@@ -24,7 +24,6 @@ from benchmarks.finetuning_texts import mentions, write_model
 from pubmill.examples.kinds import TokensExample
 from pubmill.finetuning import encoders, run
 from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.trainer import Trainer
 from tests.gpu.kernel_traces import KernelTrace, choose_attention_kernels
 from tests.gpu.pretended_cuda import pretend
 from tests.gpu.pretended_graphs import pretend_to_record

@@ -43,9 +43,7 @@ def test_encodings_are_those_of_padded_inputs(family: str, tmp_path: Path) -> No
     found = blocks.read(model.encode(blocks.inputs, blocks.blocks))
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
     encoder.set_attn_implementation("eager")
-    torch.testing.assert_close(
-        whole.read(model.encode(whole.inputs)), expected, rtol=1e-4, atol=1e-5
-    )
+    torch.testing.assert_close(whole.read(model.encode(whole.inputs)), expected, rtol=1e-4, atol=1e-5)
 
 
 def test_decoders_do_not_attend_in_blocks(tmp_path: Path) -> None:

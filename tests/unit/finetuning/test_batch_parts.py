@@ -23,7 +23,7 @@ from tests.unit.tiny_encoders import tiny_bert
 
 CPU = torch.device("cpu")
 STEPS = 3
-FINE = {"part_cost": 1}
+FINE = replace(PLAIN, part_cost=1)
 """A division into as many parts as there are lengths."""
 
 
@@ -87,7 +87,7 @@ def test_gradients_are_those_of_the_batch_padded_together(
     if way == "in blocks":
         divided.model.encoder.set_attn_implementation("blocks")
         monkeypatch.setattr("pubmill.finetuning.trainer.BLOCK_COST", 1)
-    divided.execution = replace(PLAIN, **FINE)
+    divided.execution = FINE
     together.execution = replace(PLAIN, part_cost=10**9)
     (loss, found), (same, expected) = (gradients(one, split, monkeypatch) for one in (divided, together))
     assert divided.most_parts > 1 == together.most_parts
