@@ -3,6 +3,7 @@
 import inspect
 import logging
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 from torch import Tensor
 
 from pubmill.errors import PubmillError
+from pubmill.finetuning.attention_blocks import Block, positions_in, use_blocks
 from pubmill.finetuning.shared_process import take
 from pubmill.recipes import FinetuningRecipe, Precision
 from pubmill.storage.encoder_checks import (
@@ -79,7 +81,7 @@ def load_encoder_and_pooler(
     if device.type == "cpu":
         # With dropout, on sentences, plain attention is 1.2 times as fast on a CPU. On a GPU, transformers
         # chooses: fused attention, or plain attention for classes without a fused one (DeBERTa).
-        encoder.set_attn_implementation("eager")
+        use_blocks(encoder)
     return encoder, pooler
 
 
@@ -123,12 +125,17 @@ def longest_input(encoder: "PreTrainedModel") -> int:
     length = longest_text(stack_config(encoder))
     if length is None:
         return UNLIMITED
-    offset = 0
+    return length - first_position(encoder)
+
+
+def first_position(encoder: "PreTrainedModel") -> int:
+    """Return the position of a text's first token. RoBERTa and related models number positions from the
+    padding token's id + 1."""
+    first = 0
     for name, module in encoder.named_modules():
-        # RoBERTa and related models number positions from the padding token's id + 1.
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
-            offset = int(module.padding_idx) + 1
-    return length - offset
+            first = int(module.padding_idx) + 1
+    return first
 
 
 def encoding_size(encoder: "PreTrainedModel") -> int:
@@ -208,9 +215,21 @@ def check_is_model_folder(folder: Path) -> None:
         )
 
 
-def forward(encoder: "PreTrainedModel", ids: Tensor, mask: Tensor, segments: Any) -> Tensor:
-    """Return the encodings, inputs x tokens x width; segment ids only for encoders that have them."""
-    further = {} if segments is None else {"token_type_ids": segments}
+def forward(
+    encoder: "PreTrainedModel",
+    ids: Tensor,
+    mask: Tensor,
+    segments: Any,
+    blocks: Sequence[Block] | None = None,
+) -> Tensor:
+    """Return the encodings, inputs x tokens x width; segment ids only for encoders that have them. `blocks`:
+    those that follow one another in a single input, for an encoder that attends in blocks."""
+    further: dict[str, Any] = {} if segments is None else {"token_type_ids": segments}
+    if blocks:
+        further |= {"position_ids": positions_in(blocks, first_position(encoder)), "blocks": blocks}
+        mask = mask[
+            :, None, None
+        ]  # transformers reads no mask of four dimensions, and neither does `attend`.
     mask = attention_mask(encoder, mask) if mask.device.type == "cuda" else mask
     hidden: Tensor = encoder(input_ids=ids, attention_mask=mask, **further).last_hidden_state
     return hidden

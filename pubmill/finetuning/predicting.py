@@ -1,7 +1,7 @@
 """Predictions of a task model, just trained or kept from an earlier run, and how a device computes."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -67,18 +67,23 @@ class Execution:
 
     `weights`: precision of the weights that the encoder computes with; the optimiser's are float32.
     `graphs`: whether steps of a shape seen before are replayed as CUDA graphs. `width`: batches are padded to
-    a multiple of it. `prediction_tokens`: padded tokens per prediction batch.
+    a multiple of it. `part_cost`: padded tokens that take as long as the work of a part of a batch that does
+    not depend on its size: reading the weights and adding their gradients. `part_sizes`: number of sizes that
+    parts may have, of which each is recorded; None: any. `prediction_tokens`: padded tokens per prediction
+    batch.
     """
 
     weights: batch_memory.Weights = "float32"
     graphs: bool = False
     width: int = 1
+    part_cost: int = 128
+    part_sizes: int | None = None
     prediction_tokens: int = 4096  # on a processor, larger batches are not faster
 
 
 PLAIN = Execution()
-ON_GPU = Execution(width=8, prediction_tokens=32_768)
-ON_TENSOR_CORES = Execution(weights="bfloat16", graphs=True, width=16, prediction_tokens=32_768)
+ON_GPU = Execution(width=8, part_cost=1024, part_sizes=4, prediction_tokens=32_768)
+ON_TENSOR_CORES = replace(ON_GPU, weights="bfloat16", graphs=True, width=16)
 
 
 def choose_execution(device: torch.device, precision: str) -> Execution:
@@ -110,6 +115,8 @@ class Predictor:
         self.device = next(model.parameters()).device
         wanted = encoders.possible_precision(model.encoder.config, recipe.precision)
         self.precision = choose_precision(wanted, self.device)
+        self.fixed_width = encoders.fixed_width(model.encoder, task.reader.max_length)
+        self.longest_input = encoders.longest_input(model.encoder)
         self.execution = choose_execution(self.device, self.precision)
         self.working = model
         if self.execution.weights == "bfloat16":
@@ -157,10 +164,10 @@ class Predictor:
 
     def _width(self, longest: int) -> int:
         """Return the width of a batch whose longest input has `longest` tokens."""
-        if fixed := encoders.fixed_width(self.model.encoder, self.task.reader.max_length):
-            return fixed
+        if self.fixed_width:
+            return self.fixed_width
         width = -(-longest // self.execution.width) * self.execution.width
-        return min(width, max(longest, encoders.longest_input(self.model.encoder)))
+        return min(width, max(longest, self.longest_input))
 
 
 def _by_instance(outputs: Tensor, sizes: list[int], order: list[int]) -> list[Tensor]:

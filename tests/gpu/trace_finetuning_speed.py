@@ -4,7 +4,7 @@ LD_PRELOAD=LIBRARY python tests/gpu/trace_finetuning_speed.py CASE...
 
 CASE: a key of `CASES`. Prints a JSON object, case -> `{"seconds", *KERNELS, "kernels",
 "host", "launches", "peak", "width"}`: the mean roofline of a step, the host's seconds to start its
-`launches`, the peak of memory in bytes, and the batch's width.
+`launches`, the peak of memory in bytes, and the padded tokens of an input.
 """
 
 import json
@@ -41,7 +41,7 @@ EXAMPLES = 2048
 WORKS = {"ChemProt": relations, "NCBI-disease": mentions}
 
 
-def found(trace: KernelTrace, graphs: Graphs, width: int) -> dict[str, float]:
+def found(trace: KernelTrace, graphs: Graphs, width: float) -> dict[str, float]:
     """Return the roofline; the host starts graphs and what is in none."""
     times = roofline(trace.kernels)
     launches = times["kernels"] - graphs.replayed + graphs.replays
@@ -59,10 +59,11 @@ def ours(work: Work, model: Path, recorded: bool) -> dict[str, float]:
         trainer.recorded = trainer.recorded if recorded else None
         split = trainer.task.encode_split(examples, learn=True)
         trainer.working.train()
-        shapes: dict[tuple[int, ...], list[list[int]]] = {}
+        shapes: dict[tuple[tuple[int, int], ...], list[list[int]]] = {}
         for indices in trainer._epoch_batches(split, 0):
-            inputs = trainer._batch([split.encoded.instances[index] for index in indices]).inputs
-            shapes.setdefault(tuple(inputs.shape), []).append(indices)
+            parts = trainer._parts(split.lengths, indices)
+            made = tuple((len(part), trainer._width(split.lengths[part[-1]])) for part in parts)
+            shapes.setdefault(made, []).append(indices)
         steps, peak = [], 0
         for shape, batches in shapes.items():
             for step in range(2):
@@ -71,8 +72,9 @@ def ours(work: Work, model: Path, recorded: bool) -> dict[str, float]:
             peak = max(peak, trace.peak)  # of the recording, whose memory the graphs keep
             with trace.record():
                 trainer._update(split, batches[0], 2, 100)
-            steps += [found(trace, graphs, shape[-1])] * len(batches)
-            assert not recorded or graphs.replays == 1
+            width = sum(inputs * width for inputs, width in shape) / len(batches[0])
+            steps += [found(trace, graphs, width)] * len(batches)
+            assert not recorded or graphs.replays == len(shape)
     means = {name: sum(step[name] for step in steps) / len(steps) for name in steps[0]}
     return {**means, "peak": max(peak, *(step["peak"] for step in steps))}
 
