@@ -1,0 +1,76 @@
+"""The recipe of an archive, and its statement; paths are below the results folder."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """Who may have a dataset: its access class, its licence in words, and where users apply for it."""
+
+    access: str
+    licence: str
+    apply: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArchiveRecipe:
+    """The input of the job that packs an archive.
+
+    - `configuration`: the study without folders of the machine.
+    - `tables`: its tables of results; `published`: these, and those that they refer to.
+    - `files`: tables, comparisons, floors and the audit; `records`: the records behind tables -> the examples
+      that they were scored on, or "" if their dataset is not public.
+    - `found`: records that no job of the study makes; `stale`: records on disk -> why tables do not show
+      them.
+    - `lacking_datasets`, `lacking_models`: why they were not available; `supplied`: model -> dataset -> seeds
+      of the predictions that users supplied.
+    - `datasets`: their terms; `sources`: records of source files (.source.json) -> licence in words.
+    """
+
+    study: str
+    title: str
+    scale: str
+    scale_title: str
+    configuration: dict[str, Any]
+    tables: tuple[str, ...]
+    published: tuple[str, ...]
+    files: tuple[str, ...]
+    records: dict[str, str]
+    found: tuple[str, ...]
+    stale: dict[str, str]
+    lacking_datasets: dict[str, str]
+    lacking_models: dict[str, str]
+    supplied: dict[str, dict[str, tuple[int, ...]]]
+    datasets: dict[str, Terms]
+    sources: dict[str, str]
+    versions: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A source file of the study, which is not in the archive."""
+
+    url: str
+    size: int
+    sha256: str
+    retrieved: str
+    licence: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """What an archive says of itself, in archive.json.
+
+    - `version`, `commit`: of pubmill when it was packed; `finished`: when the last of its results was made.
+    - `closed`: records on public data whose predictions are derived from data that are not -> their access
+      class; their predictions are not in it.
+    - `sources`: the source files, by path.
+    """
+
+    recipe: ArchiveRecipe
+    version: str
+    commit: str | None
+    finished: str
+    closed: dict[str, str]
+    sources: dict[str, Source]
