@@ -15,8 +15,8 @@ rule archive:
     params:
         **PLACES,
         version=graph.archive.version_of,
-        recipe=lambda w: graph.argument(graph.archive.recipe(graph.archive.sources())),
-        found=lambda w: graph.records.digest_of(graph.archive.recipe({}).found),
+        recipe=lambda w: graph.argument(graph.archive.recipe()),
+        found=lambda w: graph.records.digest_of(graph.archive.recipe().found),
     message:
         graph.archive.label
     shell:

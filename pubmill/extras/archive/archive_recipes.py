@@ -5,15 +5,6 @@ from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
-class Terms:
-    """Who may have a dataset: its access class, its licence in words, and where users apply for it."""
-
-    access: str
-    licence: str
-    apply: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class ArchiveRecipe:
     """The input of the job that packs an archive.
 
@@ -25,7 +16,7 @@ class ArchiveRecipe:
       them.
     - `lacking_datasets`, `lacking_models`: why they were not available; `supplied`: model -> dataset -> seeds
       of the predictions that users supplied.
-    - `datasets`: their terms; `sources`: records of source files (.source.json) -> licence in words.
+    - `terms`: dataset -> what the archive may have of it, and its licence.
     """
 
     study: str
@@ -42,35 +33,17 @@ class ArchiveRecipe:
     lacking_datasets: dict[str, str]
     lacking_models: dict[str, str]
     supplied: dict[str, dict[str, tuple[int, ...]]]
-    datasets: dict[str, Terms]
-    sources: dict[str, str]
+    terms: dict[str, str]
     versions: dict[str, int]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
-    """A source file of the study, which is not in the archive."""
-
-    url: str
-    size: int
-    sha256: str
-    retrieved: str
-    licence: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class Statement:
-    """What an archive says of itself, in archive.json.
-
-    - `version`, `commit`: of pubmill when it was packed; `finished`: when the last of its results was made.
-    - `closed`: records on public data whose predictions are derived from data that are not -> their access
-      class; their predictions are not in it.
-    - `sources`: the source files, by path.
-    """
+    """What an archive says of itself. `commit`: of pubmill, when it was packed; `finished`: when the last of
+    its results was made; `closed`: records on public data, without predictions because these are derived from
+    data that are not public -> access class."""
 
     recipe: ArchiveRecipe
-    version: str
     commit: str | None
     finished: str
     closed: dict[str, str]
-    sources: dict[str, Source]

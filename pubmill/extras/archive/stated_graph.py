@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pubmill.extras.archive.archive_recipes import ArchiveRecipe
-from pubmill.extras.archive.contents import RESULTS, SPECS
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph
 from pubmill.stages.record_status import Records
@@ -38,8 +37,8 @@ def stated_graph(stated: ArchiveRecipe, folder: Path) -> Graph:
         def stale(self, record: str) -> str | None:
             return stated.stale.get(record) or super().stale(record)
 
-    own = {"results": str(folder / RESULTS), "mirror": None, "local_files": {}, "container": None}
-    graph = Graph(*check_study(stated.configuration | own, folder / SPECS))
+    own = {"results": str(folder / "results"), "mirror": None, "local_files": {}, "container": None}
+    graph = Graph(*check_study({**stated.configuration, **own}, folder / "specs"))
     graph.access, graph.model_access = StatedDatasets(graph), StatedModels(graph)
     graph.records, graph.pipelines.supplied = StatedRecords(graph), StatedSubmissions(graph)
     return graph

@@ -13,32 +13,28 @@ from pubmill.storage.archives import BROKEN, LARGEST_MEMBER, decode, members
 
 NAME = re.compile(r"(?!.{400})[A-Za-z0-9_][\w.+=@,-]*(/[A-Za-z0-9_][\w.+=@,-]*)*", re.ASCII)
 """A member's name: a path below the archive's folder, of which no part is hidden."""
-AT_ONCE = 1 << 20
 
 
 def unpack(archive: Path, folder: Path) -> dict[str, str]:
     """Write the members of a zip below an empty folder; return member -> SHA-256. Raises a `PubmillError` for
     a file that is no whole zip of plain files with plain names, each once; for a member that unpacks to more
     than `LARGEST_MEMBER` bytes; and for JSON with repeated keys, NaN or too deep nesting."""
+    digests = {}
     try:
         with zipfile.ZipFile(archive) as opened:
             listed = opened.namelist()
+        if strange := [name for name in listed if not NAME.fullmatch(name)]:
+            raise PubmillError(f"{archive}: {strange[0]!r:.200} is no name of a member")
+        for name, content in members(archive):
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            digests[name] = hashlib.sha256(content).hexdigest()
+            _check_form(path, name, content)
     except FileNotFoundError:
         raise PubmillError(f"{archive} does not exist") from None
     except BROKEN as error:
-        raise PubmillError(f"{archive}: not a whole zip archive: {error}; fetch it again") from None
-    if strange := [name for name in listed if not NAME.fullmatch(name)]:
-        raise PubmillError(f"{archive}: {strange[0]!r:.200} is no path of an archive of pubmill")
-    digests = {}
-    for name, content in members(archive):
-        path = folder / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        except OSError as error:
-            raise PubmillError(f"{archive}: {name} cannot be unpacked: {error.strerror}") from None
-        digests[name] = hashlib.sha256(content).hexdigest()
-        _check_form(path, name, content)
+        raise PubmillError(f"{archive}: not a whole archive: {error}; fetch it again") from None
     if lost := [name for name in listed if name not in digests]:
         raise PubmillError(f"{archive}: {lost[0]} is no plain file")
     return digests
@@ -52,15 +48,13 @@ def _check_form(path: Path, name: str, content: bytes) -> None:
         for _ in members(path):
             pass
     elif name.endswith(".gz"):
-        size = 0
-        try:
-            with gzip.open(path) as stream:
-                while block := stream.read(AT_ONCE):
-                    size += len(block)
-                    if size > LARGEST_MEMBER:
-                        raise PubmillError(f"{name} unpacks to more than {LARGEST_MEMBER:,} bytes")
-        except BROKEN as error:
-            raise PubmillError(f"{name}: not a whole gzip file: {error}") from None
+        with gzip.open(path) as stream:
+            blocks = iter(lambda: len(stream.read(1 << 20)), 0)
+            size = 0
+            for block in blocks:
+                size += block
+                if size > LARGEST_MEMBER:
+                    raise PubmillError(f"{name} unpacks to more than {LARGEST_MEMBER:,} bytes")
 
 
 def read_strictly(content: bytes, name: str) -> Any:
