@@ -110,9 +110,15 @@ def read_record(path: Path) -> Record:
 
 
 def score_run(
-    recipe: ScoringRecipe, scorer: Scorer, predictions: Path, examples: Path, training: Path
+    recipe: ScoringRecipe,
+    scorer: Scorer,
+    predictions: Path,
+    examples: Path,
+    training: Path,
+    scored_with: Mapping[str, Any] | None = None,
 ) -> tuple[Record, Items]:
     """Score one run's predictions on the examples of its split; return its record and contributions.
+    `scored_with`: that of an earlier scoring, which is made again.
 
     A run without predictions, which its trainer marked as failed, gets a record without metrics: a failure is
     a result and never gets a substitute score. The same holds if the main metric is not defined for the gold
@@ -130,7 +136,7 @@ def score_run(
         result, collapsed = scorer(gold, predicted, recipe.negative), is_collapsed(gold, predicted)
         if recipe.metric not in result.metrics:
             failed, result, collapsed = f"{recipe.metric} not defined", None, False
-    used = provenance()
+    used = provenance() if scored_with is None else scored_with
     values = {
         **{name: value for name, value in vars(recipe).items() if name in Record.model_fields},
         **{name: trained[name] for name in FROM_TRAINING},

@@ -69,8 +69,8 @@ def _readme(stated: Statement) -> str:
     lines = [
         f"# {recipe.title}\n",
         f"{content}. The configuration is in `{STATEMENT}`; it was packed by pubmill, commit {commit}.\n",
-        "`sha256sum --check SHA256SUMS` shows that each file is as it was packed. `pubmill verify` scores the",
-        f"predictions and makes the tables again, and compares.\n\n{TERMS_OF_USE}\n",
+        "`sha256sum --check SHA256SUMS` compares files with their hashes; `pubmill verify` makes records and",
+        f"tables again from the predictions, and compares them.\n\n{TERMS_OF_USE}\n",
         *(f"- {dataset}: {terms}" for dataset, terms in recipe.terms.items()),
     ]
     return "\n".join([*lines, *closed, ""])

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import itertools
 import re
 import zipfile
 from pathlib import Path
@@ -49,10 +50,7 @@ def _check_form(path: Path, name: str, content: bytes) -> None:
             pass
     elif name.endswith(".gz"):
         with gzip.open(path) as stream:
-            blocks = iter(lambda: len(stream.read(1 << 20)), 0)
-            size = 0
-            for block in blocks:
-                size += block
+            for size in itertools.accumulate(iter(lambda: len(stream.read(1 << 20)), 0)):
                 if size > LARGEST_MEMBER:
                     raise PubmillError(f"{name} unpacks to more than {LARGEST_MEMBER:,} bytes")
 

@@ -25,6 +25,7 @@ from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import Items, read_items
 from pubmill.metrics.records import read_record, recounted, score_run
 from pubmill.recipes.reading import build
+from pubmill.recipes.tables import TableRecipe
 from pubmill.recipes.writing import as_json, as_values
 from pubmill.report.table_rendering import COMPARISON_RENDERERS, TABLE_RENDERERS
 from pubmill.stages.all_stages import stages
@@ -38,8 +39,6 @@ from pubmill.tables.audit import Audit, with_unreachable
 from pubmill.tables.cells import read_as
 from pubmill.tables.comparisons import comparisons
 
-UNCOMPARED = "scored_with"
-"""The field of a record that describes the scoring itself."""
 NOTHING = object()
 """In the place of a value that one side lacks."""
 SHOWN = 120
@@ -48,10 +47,10 @@ SHOWN = 120
 
 class ArchivedStudy:
     """An unpacked archive (`digests`: member -> SHA-256), and what `verify` finds: `different`, a line for
-    each difference; `notes`; `counted`, how much was made again."""
+    each difference; `notes`; `counted`, how much was made again. `checkout`: pubmill's own workflow."""
 
-    def __init__(self, folder: Path, digests: Mapping[str, str]) -> None:
-        self.folder, self.digests = folder, digests
+    def __init__(self, folder: Path, digests: Mapping[str, str], checkout: Path) -> None:
+        self.folder, self.digests, self.checkout = folder, digests, checkout
         self.different, self.notes, self.counted = list[str](), list[str](), Counter[str]()
 
     def verify(self) -> None:
@@ -100,7 +99,8 @@ class ArchivedStudy:
         commit, own = self.stated.commit, provenance.commit()
         theirs, ours = (
             {name: path.read_bytes() for name, path in files.items() if path.is_file()}
-            for files in (contents.workflow_files(one, self.recipe.published) for one in (self.folder, DATA))
+            for root in (self.folder, self.checkout)
+            for files in [contents.workflow_files(root, self.recipe.published)]
         )
         self.notes += [f"{name}: of the authors, not of pubmill" for name in sorted({*theirs} - {*ours})]
         changed = [name for name in sorted(ours) if theirs.get(name) != ours[name]]
@@ -113,16 +113,14 @@ class ArchivedStudy:
 
     def _statement(self) -> Iterator[str]:
         """Compare the statement, and what is written from it, with what specs and configuration give."""
-        own = self.graph.stage(Archive).recipe()
-        yield from differences(as_values(own), as_values(self.recipe), STATEMENT)
+        own = as_values(self.graph.stage(Archive).recipe())
+        yield from differences(own, as_values(self.recipe), STATEMENT)
         for name, text in contents.written(self.stated).items():
             yield from self._text(text, name)
         for path in self.stated.closed:
             if not self.recipe.records.get(path):
                 yield f"{STATEMENT}: closed: {path} is no record on public data"
-            self.notes.append(
-                f"{path}: its predictions are of data that are not public, as the archive states"
-            )
+            self.notes.append(f"{path}: stated to be of data that are not public, so without predictions")
 
     def _record(self, path: str) -> Iterator[str]:
         """Compare a record and its contributions."""
@@ -135,14 +133,13 @@ class ArchivedStudy:
         items = read_items(self.results / BELOW.contributions(path))
         if self.recipe.records[path] and path not in self.stated.closed:
             files = (self.results / file for file in contents.behind(self.recipe, path))
-            record, scored = score_run(recipe, SCORERS[recipe.kind], *files)
+            record, scored = score_run(recipe, SCORERS[recipe.kind], *files, archived["scored_with"])
             yield from differences(_values(scored), _values(items), BELOW.contributions(path))
             self.counted["records from predictions"] += 1
         else:
             record = recounted(recipe, read_record(self.results / path), items)
             self.counted["records from contributions"] += 1
-        made = json.loads(record.model_dump_json())
-        yield from differences(made | {UNCOMPARED: archived.get(UNCOMPARED)}, archived, path)
+        yield from differences(json.loads(record.model_dump_json()), archived, path)
         if is_trained:
             decided = as_values(self.graph.runs.recipe(run))
             used = {name: value for name, value in archived["recipe"].items() if name in decided}
@@ -161,15 +158,16 @@ class ArchivedStudy:
     def _table(self, name: str) -> Iterator[str]:
         """Compare a table and its comparisons in all forms."""
         published = self.folder / f"specs/tables/{name}.published.csv"
-        table = finished_table(self.graph.tables.recipe(name), published, self.results)
+        recipe = build(TableRecipe, as_values(self.graph.tables.recipe(name)), name)  # keys as in its job
+        table = finished_table(recipe, published, self.results)
         for path in self.graph.requests.verdicts():
             table = with_unreachable(table, read_as(Audit, Path(path)))
         compared, paths = comparisons(table, self.results), self.graph.paths
-        for form, render in TABLE_RENDERERS.items():
-            yield from self._text(render(table), member(self.recipe, paths.below(paths.table(name, form))))
+        forms = [(paths.table(name, form), render(table)) for form, render in TABLE_RENDERERS.items()]
         for form, render in COMPARISON_RENDERERS.items():
-            of_form = paths.below(paths.comparisons(name, form))
-            yield from self._text(render(compared), member(self.recipe, of_form))
+            forms.append((paths.comparisons(name, form), render(compared)))
+        for path, text in forms:
+            yield from self._text(text, member(self.recipe, paths.below(path)))
         cells = [cell for *_, cell in table.read()]
         verdicts = sum(cell.verdict is not None for cell in cells)
         self.counted.update(tables=1, cells=len(cells), verdicts=verdicts)
@@ -183,13 +181,13 @@ class ArchivedStudy:
         elif made.encode() != archived:
             lines = zip(made.encode().split(b"\n"), archived.split(b"\n"), strict=False)
             same = [one == other for one, other in lines]
-            yield f"{name}, line {[*same, False].index(False) + 1}: not as it is written from these records"
+            yield f"{name}, line {[*same, False].index(False) + 1}: not as pubmill writes it"
 
 
-def verify(archive: Path) -> ArchivedStudy:
-    """Verify an archive; raise a `PubmillError` if it is none."""
+def verify(archive: Path, checkout: Path = DATA) -> ArchivedStudy:
+    """Verify an archive; raise a `PubmillError` if it is none. `checkout`: as in `ArchivedStudy`."""
     with TemporaryDirectory(prefix="pubmill-") as folder:
-        study = ArchivedStudy(Path(folder), unpack(archive, Path(folder)))
+        study = ArchivedStudy(Path(folder), unpack(archive, Path(folder)), checkout)
         try:
             study.verify()
         except Exception as error:
