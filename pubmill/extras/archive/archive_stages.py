@@ -6,7 +6,7 @@ from types import MappingProxyType
 from pubmill.errors import PubmillError
 from pubmill.extras.archive.archive_recipes import ArchiveRecipe
 from pubmill.recipes.tables import project
-from pubmill.stages.stage import HOUR, Needs, Stage
+from pubmill.stages.stage import Stage
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.privacy import PUBLIC
 from pubmill.storage.result_paths import BELOW
@@ -20,7 +20,6 @@ class Archive(Stage):
 
     name, group, label = "archive", "report", "Packing the archive {output}"
     version = 1
-    needs = Needs(4_000, HOUR)
     words = MappingProxyType({"archive": "archive.zip"})
 
     def inputs(self) -> list[str]:

@@ -35,14 +35,15 @@ def workflow_files(checkout: Path, published: Iterable[str]) -> dict[str, Path]:
 def result_files(recipe: ArchiveRecipe, closed: Container[str]) -> list[str]:
     """Return the results that an archive holds, below the results folder of the scale."""
     below = [*recipe.files, *recipe.records, *map(BELOW.contributions, recipe.records)]
-    is_open = [path for path, examples in recipe.records.items() if examples and path not in closed]
-    return list(dict.fromkeys([*below, *(file for path in is_open for file in behind(recipe, path))]))
+    for path in (path for path, examples in recipe.records.items() if examples and path not in closed):
+        below += behind(recipe, path).values()
+    return list(dict.fromkeys(below))
 
 
-def behind(recipe: ArchiveRecipe, record: str) -> tuple[str, str, str]:
-    """Return the predictions, the examples and the training report that a record is made from."""
-    run = run_of(record)
-    return BELOW.predictions(*run), recipe.records[record], BELOW.training(*run)
+def behind(recipe: ArchiveRecipe, record: str) -> dict[str, str]:
+    """Return what a record is made from: `predictions`, `examples` and `training`."""
+    run, examples = run_of(record), recipe.records[record]
+    return {"predictions": BELOW.predictions(*run), "examples": examples, "training": BELOW.training(*run)}
 
 
 def member(recipe: ArchiveRecipe, below: str) -> str:
@@ -93,15 +94,13 @@ def _crate(stated: Statement) -> ROCrate:
             (FOLDER_SUMS, "SHA-256 of every file", "text/plain"),
         )
     }
-    named = {"rules": "Rules", "specs": "Specifications", "results": "Tables, records, predictions, examples"}
-    folders = {
-        name: crate.add_dataset(dest_path=f"{name}/", properties={"name": named[name]}) for name in named
-    }
+    names = ("rules", "specs", "results")
+    folders = [crate.add_dataset(dest_path=f"{one}/", properties={"name": one}) for one in names]
     run = crate.add_action(
         workflow,
         identifier=f"#run-of-{recipe.study}",
-        object=[files[STATEMENT], folders["specs"]],
-        result=[folders["results"]],
+        object=[files[STATEMENT], *folders[:2]],
+        result=folders[2:],
         properties={"name": f"Run of the study {recipe.study}", "endTime": stated.finished},
     )
     if author := recipe.configuration.get("author"):

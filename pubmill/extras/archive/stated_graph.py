@@ -37,7 +37,7 @@ def stated_graph(stated: ArchiveRecipe, folder: Path) -> Graph:
         def stale(self, record: str) -> str | None:
             return stated.stale.get(record) or super().stale(record)
 
-    own = {"results": str(folder / "results"), "mirror": None, "local_files": {}, "container": None}
+    own: dict[str, object] = {"mirror": None, "local_files": {}, "results": str(folder / "results")}
     graph = Graph(*check_study({**stated.configuration, **own}, folder / "specs"))
     graph.access, graph.model_access = StatedDatasets(graph), StatedModels(graph)
     graph.records, graph.pipelines.supplied = StatedRecords(graph), StatedSubmissions(graph)

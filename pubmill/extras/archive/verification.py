@@ -41,8 +41,6 @@ from pubmill.tables.comparisons import comparisons
 
 NOTHING = object()
 """In the place of a value that one side lacks."""
-SHOWN = 120
-"""Longest value that a line quotes, in characters."""
 
 
 class ArchivedStudy:
@@ -132,8 +130,9 @@ class ArchivedStudy:
         recipe = records.recipe(run, seed) if is_trained else of_pipeline(seed)
         items = read_items(self.results / BELOW.contributions(path))
         if self.recipe.records[path] and path not in self.stated.closed:
-            files = (self.results / file for file in contents.behind(self.recipe, path))
-            record, scored = score_run(recipe, SCORERS[recipe.kind], *files, archived["scored_with"])
+            inputs = {name: self.results / one for name, one in contents.behind(self.recipe, path).items()}
+            own = archived["scored_with"]
+            record, scored = score_run(recipe, SCORERS[recipe.kind], scored_with=own, **inputs)
             yield from differences(_values(scored), _values(items), BELOW.contributions(path))
             self.counted["records from predictions"] += 1
         else:
@@ -170,8 +169,8 @@ class ArchivedStudy:
             yield from self._text(text, member(self.recipe, paths.below(path)))
         cells = [cell for *_, cell in table.read()]
         verdicts = sum(cell.verdict is not None for cell in cells)
-        self.counted.update(tables=1, cells=len(cells), verdicts=verdicts)
-        self.counted.update(comparisons=sum(len(row.pairs) for row in compared.rows))
+        pairs = sum(len(row.pairs) for row in compared.rows)
+        self.counted.update(tables=1, cells=len(cells), verdicts=verdicts, comparisons=pairs)
 
     def _text(self, made: str, name: str) -> Iterator[str]:
         """Compare a text with a member: JSON value by value, others line by line."""
@@ -227,4 +226,4 @@ def differences(made: Any, archived: Any, where: str) -> Iterator[str]:
 
 def _shown(value: Any) -> str:
     text = "nothing" if value is NOTHING else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+    return text if len(text) <= 120 else f"{text:.120}..."

@@ -19,10 +19,10 @@ def verify(
     from pubmill.extras.archive.verification import verify as verified
 
     found = verified(archive)
-    lines = [f"note: {note}" for note in found.notes] + [f"different: {line}" for line in found.different]
-    print(escape_controls("\n".join(lines)))
+    for line in (*(f"note: {one}" for one in found.notes), *(f"different: {one}" for one in found.different)):
+        print(escape_controls(line))
     print(f"{archive}: " + ", ".join(f"{number:,} {name}" for name, number in found.counted.items()))
-    print(f"{counted(len(found.different), 'difference')}" if found.different else "nothing differs")
+    print(counted(len(found.different), "difference") if found.different else "nothing differs")
     if found.different:
         raise typer.Exit(1)
 

@@ -30,7 +30,7 @@ def main(
     output: Annotated[Path, "zip to write"],
     specs: Annotated[Path, "folder of the specs, beside the Snakefile and the rules"] = DATA / "specs",
 ) -> None:
-    behind = {path: contents.behind(recipe, path) for path in recipe.records if recipe.records[path]}
+    behind = {path: contents.behind(recipe, path).values() for path in recipe.records if recipe.records[path]}
     classes = {path: strictest(access_of(results / file) for file in files) for path, files in behind.items()}
     closed = {path: access for path, access in classes.items() if access != PUBLIC}
     below = {contents.member(recipe, path): results / path for path in contents.result_files(recipe, closed)}

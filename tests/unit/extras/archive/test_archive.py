@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pubmill.cli.app import APP
+from pubmill.cli.studies import target_of_study
 from pubmill.errors import PubmillError
 from pubmill.extras.archive.archive_stages import Archive
 from pubmill.extras.archive.programs.archive import main
@@ -287,6 +288,11 @@ def test_what_is_no_archive_is_named(tmp_path: Path) -> None:
         verify(tmp_path / "y.zip")
     with pytest.raises(PubmillError, match="SHA256SUMS is missing, so it is no archive of pubmill"):
         verify(toy.write({"a": b"b"}, tmp_path / "z.zip"))
+
+
+def test_it_is_requested_by_a_word() -> None:
+    config = {"study": "gu2020", "scale": "full", "results": "results", "own_tables": "", "tables": []}
+    assert target_of_study("archive", config) == "results/full/reports/gu2020.archive.zip"
 
 
 def test_an_archive_needs_finished_results(folder: Path) -> None:

@@ -172,7 +172,9 @@ def make(folder: Path, **more: Any) -> Path:
         path = folder / "checkout/specs" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    (folder / "checkout/Snakefile").write_text("# a workflow\n")
+    (folder / "checkout/rules").mkdir()
+    for name in ("Snakefile", "rules/one.smk"):
+        (folder / "checkout" / name).write_text("# a workflow\n")
     graph = graph_of(folder, **more)
     results = folder / "results/toy"
     for dataset in ("words", "pairs", SECRET):
