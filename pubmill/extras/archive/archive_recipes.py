@@ -38,7 +38,7 @@ class ArchiveRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Statement:
+class ArchiveStatement:
     """What an archive says of itself. `commit`: of pubmill, when it was packed; `finished`: when the last of
     its results was made; `closed`: records on public data, without predictions because these are derived from
     data that are not public -> access class."""

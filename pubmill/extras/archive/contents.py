@@ -7,7 +7,7 @@ from pathlib import Path
 from rocrate.model import ContextEntity, Person
 from rocrate.rocrate import ROCrate
 
-from pubmill.extras.archive.archive_recipes import ArchiveRecipe, Statement
+from pubmill.extras.archive.archive_recipes import ArchiveRecipe, ArchiveStatement
 from pubmill.recipes.writing import as_values
 from pubmill.storage.checksums import FOLDER_SUMS
 from pubmill.storage.names_in_paths import run_of
@@ -56,14 +56,14 @@ def sums(digests: Mapping[str, str]) -> str:
     return "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()) if name != FOLDER_SUMS)
 
 
-def written(stated: Statement) -> dict[str, str]:
+def written(stated: ArchiveStatement) -> dict[str, str]:
     """Return the members that follow from a statement: name -> text."""
     values = {STATEMENT: as_values(stated), METADATA: _crate(stated).metadata.generate()}
     texts = {name: json.dumps(value, indent=2, ensure_ascii=False) + "\n" for name, value in values.items()}
     return {README: _readme(stated), **texts}
 
 
-def _readme(stated: Statement) -> str:
+def _readme(stated: ArchiveStatement) -> str:
     recipe, commit = stated.recipe, stated.commit or "not recorded"
     closed = [f"- {path}: without predictions, of data that are {one}" for path, one in stated.closed.items()]
     content = CONTENT.format(recipe.scale_title)
@@ -77,7 +77,7 @@ def _readme(stated: Statement) -> str:
     return "\n".join([*lines, *closed, ""])
 
 
-def _crate(stated: Statement) -> ROCrate:
+def _crate(stated: ArchiveStatement) -> ROCrate:
     """Return the RO-Crate: the workflow, the study as its input, tables and records as results of its run."""
     recipe, crate = stated.recipe, ROCrate(version="1.1")
     crate.name, crate.datePublished = f"{recipe.title} (pubmill study {recipe.study})", stated.finished

@@ -14,7 +14,7 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.extras.archive import contents
-from pubmill.extras.archive.archive_recipes import Statement
+from pubmill.extras.archive.archive_recipes import ArchiveStatement
 from pubmill.extras.archive.archive_stages import Archive
 from pubmill.extras.archive.contents import STATEMENT, WRITTEN, member
 from pubmill.extras.archive.stated_graph import stated_graph
@@ -55,7 +55,7 @@ class ArchivedStudy:
         """Compare everything; later parts only if the earlier ones agree."""
         if lacking := [name for name in (FOLDER_SUMS, *WRITTEN) if name not in self.digests]:
             raise PubmillError(f"{lacking[0]} is missing, so it is no archive of pubmill")
-        self.stated = build(Statement, self._json(STATEMENT), STATEMENT)
+        self.stated = build(ArchiveStatement, self._json(STATEMENT), STATEMENT)
         self.recipe = self.stated.recipe
         self.results = self.folder / member(self.recipe, "")
         self._part("the members", self._members)

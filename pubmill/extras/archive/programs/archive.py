@@ -15,7 +15,7 @@ from typing import Annotated
 
 from pubmill.errors import PubmillError, run
 from pubmill.extras.archive import contents
-from pubmill.extras.archive.archive_recipes import ArchiveRecipe, Statement
+from pubmill.extras.archive.archive_recipes import ArchiveRecipe, ArchiveStatement
 from pubmill.hardware import provenance
 from pubmill.messages.installation import DATA
 from pubmill.recipes.programs import program
@@ -39,7 +39,7 @@ def main(
         raise PubmillError(f"{missing[0]} does not exist; run the study first")
     last = datetime.fromtimestamp(max(path.stat().st_mtime for path in below.values()), UTC)
     finished = last.isoformat(timespec="seconds")
-    stated = Statement(recipe=recipe, commit=provenance.commit(), finished=finished, closed=closed)
+    stated = ArchiveStatement(recipe=recipe, commit=provenance.commit(), finished=finished, closed=closed)
     texts = {name: text.encode() for name, text in contents.written(stated).items()}
     digests = {name: sha256(path) for name, path in files.items()}
     digests |= {name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}
