@@ -12,9 +12,9 @@ from pubmill.messages.wording import counted, escape_controls
 def verify(
     archive: Annotated[Path, typer.Argument(help="STUDY.archive.zip of `pubmill run STUDY archive`")],
 ) -> None:
-    """Score the predictions of an archive again, make its tables again, and name what differs.
+    """Make the numbers of an archive again, and name what differs.
 
-    The status is 1 if anything does. docs/archive.md says what is compared.
+    Records are scored and tables made again. The status is 1 if anything differs. docs/archive.md says more.
     """
     from pubmill.extras.archive.verification import verify as verified
 
