@@ -152,9 +152,14 @@ def table_of_study(name: str, config: dict[str, Any]) -> str:
 
 
 def target_of_study(name: str, config: dict[str, Any]) -> str:
-    """Return a file of the results as it is given, or the page of the table that a name stands for."""
+    """Return a file of the results as it is given, the file beside the report that a stage's word requests,
+    or the page of the table that a name stands for."""
+    from pubmill.stages.all_stages import requested_reports
+
     if name.startswith(f"{config['results']}/"):
         return name
+    if ending := requested_reports().get(name):
+        return paths(config).report(config["study"], ending)
     return paths(config).table(table_of_study(name, config), "html")
 
 

@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 
 from pubmill.examples.kinds import SpanExample
-from pubmill.metrics.contributions import Function, Scored, scored, units_of
+from pubmill.metrics.contributions import Array, Function, Scored, Totals, scored, units_of
 from pubmill.metrics.registry import Metric, measure_of, quotient, register
 
 Ranked = Sequence[tuple[str, float]]
@@ -91,7 +91,12 @@ def score_answers(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) 
         for name, value in (_question_contribution(question) | {"best_f1": best}).items():
             columns[name][question.example] = value
     units = units_of(examples).numbers
-    return scored(columns, measure_of("span"), lambda totals: {name: totals[name] for name in COUNTS}, units)
+    return scored(columns, measure_of("span"), answer_counts, units)
+
+
+def answer_counts(totals: Totals) -> dict[str, Array]:
+    """Return the counts of questions in the totals."""
+    return {name: totals[name] for name in COUNTS}
 
 
 def mean_over_questions(name: str) -> Function:

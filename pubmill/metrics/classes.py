@@ -7,7 +7,7 @@ from statistics import fmean
 
 import numpy as np
 
-from pubmill.metrics.contributions import Array, Measure, Scored, Totals, scored
+from pubmill.metrics.contributions import Array, Scored, Totals, scored
 from pubmill.metrics.registry import (
     NO_PREDICTION,
     Metric,
@@ -50,7 +50,7 @@ def score_labels(
         ),
         **tally("negative", [[({one} & {negative}, {other} & {negative})] for one, other in pairs]),
     }
-    return scored(columns, measure_of("sequence"), _class_counts("examples"), units)
+    return scored(columns, measure_of("sequence"), label_counts, units)
 
 
 def micro_f1(totals: Totals) -> Array:
@@ -167,7 +167,7 @@ def score_label_sets(
         "recall": [len(true & predicted) / (len(true) or 1) for true, predicted in pairs],
         **tally("class", [[pair] for pair in pairs]),
     }
-    return scored(columns, measure_of("multilabel"), _class_counts("examples", "without_gold"), units)
+    return scored(columns, measure_of("multilabel"), label_set_counts, units)
 
 
 def example_f1(totals: Totals) -> Array:
@@ -197,11 +197,19 @@ register(
 )
 
 
-def _class_counts(*further: str) -> Measure:
-    return lambda totals: {
-        **pooled(tallies(totals, "class"), totals)._asdict(),
-        **{name: totals[name] for name in further},
-    }
+def label_counts(totals: Totals) -> dict[str, Array]:
+    """Return the counts of labels in the totals."""
+    return {**pooled(tallies(totals, "class"), totals)._asdict(), "examples": totals["examples"]}
+
+
+def label_set_counts(totals: Totals) -> dict[str, Array]:
+    """Return the counts of sets of labels in the totals."""
+    return {**label_counts(totals), "without_gold": totals["without_gold"]}
+
+
+def correlation_counts(totals: Totals) -> dict[str, Array]:
+    """Return the number of pairs in the totals."""
+    return {"examples": totals["examples"]}
 
 
 ROUNDING = 1e-12
@@ -219,7 +227,7 @@ def score_correlation(
     x, y = np.array(_standardise(gold)), np.array(_standardise(predicted))
     products = {"xx": x * x, "yy": y * y, "xy": x * y}
     columns = {"examples": np.ones(len(x)), "x": x, "y": y, **products}
-    return scored(columns, correlation_metrics, lambda totals: {"examples": totals["examples"]}, units)
+    return scored(columns, correlation_metrics, correlation_counts, units)
 
 
 def pearson(totals: Totals) -> Array:

@@ -107,10 +107,11 @@ def scored(columns: Columns, measure: Measure, count: Measure, units: Sequence[i
     contributions = Contributions(tuple(columns), values)
     totals = contributions.totals()
     counts = {name: int(value) for name, value in count(totals).items()}
-    return Scored(_defined_scores(measure(totals)), counts, contributions)
+    return Scored(defined_scores(measure(totals)), counts, contributions)
 
 
-def _defined_scores(metrics: Mapping[str, Array]) -> dict[str, float]:
+def defined_scores(metrics: Mapping[str, Array]) -> dict[str, float]:
+    """Return the metrics of a test set that are defined."""
     return {name: float(value) for name, value in metrics.items() if not np.isnan(value)}
 
 
@@ -124,7 +125,7 @@ def together(parts: Sequence[Scored], measure: Measure) -> Scored:
     }
     contributions = Contributions(tuple(columns), np.array(list(columns.values())).T.copy())
     counts = {name: value for part in parts for name, value in part.counts.items()}
-    return Scored(_defined_scores(measure(contributions.totals())), counts, contributions)
+    return Scored(defined_scores(measure(contributions.totals())), counts, contributions)
 
 
 def units_of(examples: Sequence[Example]) -> Units:

@@ -73,6 +73,16 @@ def score_entities(gold: Labels, predicted: Labels, units: Sequence[int] | None 
     return _score_exactly(_entity_pairs(gold, predicted), units)
 
 
+def token_counts(totals: Totals) -> dict[str, Array]:
+    """Return the counts of `score_tokens` in its totals."""
+    exact = {name: totals[name] for name in (*COUNTS, "examples")}
+    return exact | _relaxed_counts(totals) | _subtoken_counts(totals) | _word_counts(totals)
+
+
+def _relaxed_counts(totals: Totals) -> dict[str, Array]:
+    return {name: totals[name] for name in ("relaxed_correct", "relaxed_found")}
+
+
 def score_spans(
     examples: Sequence[MentionsExample], predicted: Sequence[Sequence[Span]], units: Sequence[int]
 ) -> Scored:
@@ -144,8 +154,7 @@ def score_relaxed(gold: Labels, predicted: Labels, units: Sequence[int] | None =
         "relaxed_correct": [_count_overlapping(predicted, true) for true, predicted in sentences],
         "relaxed_found": [_count_overlapping(true, predicted) for true, predicted in sentences],
     }
-    names = ("relaxed_correct", "relaxed_found")
-    return scored(columns, relaxed_metrics, lambda totals: {name: totals[name] for name in names}, units)
+    return scored(columns, relaxed_metrics, _relaxed_counts, units)
 
 
 def relaxed_f1(totals: Totals) -> Array:

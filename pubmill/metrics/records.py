@@ -16,8 +16,10 @@ from pubmill.errors import PubmillError
 from pubmill.examples import kinds
 from pubmill.examples.tagging import CONTINUATION, SUBWORDS, UNPLACED, ExtendedLabels, PredictedLabels
 from pubmill.hardware.provenance import provenance
+from pubmill.metrics import counts_of
 from pubmill.metrics.collapse import failure_of, is_collapsed
-from pubmill.metrics.contributions import Items, Scored, units_of
+from pubmill.metrics.contributions import Items, Scored, defined_scores, units_of
+from pubmill.metrics.registry import measure_of
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.storage.checksums import check_predictions
 from pubmill.storage.files import read_json, read_jsonl_gz, sealed, sha256, write_json
@@ -108,9 +110,15 @@ def read_record(path: Path) -> Record:
 
 
 def score_run(
-    recipe: ScoringRecipe, scorer: Scorer, predictions: Path, examples: Path, training: Path
+    recipe: ScoringRecipe,
+    scorer: Scorer,
+    predictions: Path,
+    examples: Path,
+    training: Path,
+    scored_with: Mapping[str, Any] | None = None,
 ) -> tuple[Record, Items]:
     """Score one run's predictions on the examples of its split; return its record and contributions.
+    `scored_with`: that of an earlier scoring, which is made again.
 
     A run without predictions, which its trainer marked as failed, gets a record without metrics: a failure is
     a result and never gets a substitute score. The same holds if the main metric is not defined for the gold
@@ -128,7 +136,7 @@ def score_run(
         result, collapsed = scorer(gold, predicted, recipe.negative), is_collapsed(gold, predicted)
         if recipe.metric not in result.metrics:
             failed, result, collapsed = f"{recipe.metric} not defined", None, False
-    used = provenance()
+    used = provenance() if scored_with is None else scored_with
     values = {
         **{name: value for name, value in vars(recipe).items() if name in Record.model_fields},
         **{name: trained[name] for name in FROM_TRAINING},
@@ -350,3 +358,18 @@ def _validate_record(values: Any, path: Path) -> Record:
     except ValidationError as error:
         faults = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
         raise PubmillError(f"{path}: not a complete record: {faults}. Score the run again.") from None
+
+
+def recounted(recipe: ScoringRecipe, record: Record, items: Items) -> Record:
+    """Return a record with what its scoring recipe and its contributions decide, where there are no
+    predictions to score; its other fields are as they are."""
+    own = {name: value for name, value in vars(recipe).items() if name in Record.model_fields}
+    if items.kind != recipe.kind:
+        raise PubmillError(f"the contributions are of {items.kind}, expected {recipe.kind}")
+    if items.contributions is None:
+        changes: dict[str, Any] = {"metrics": None, "counts": None, "failed": record.failed or "no score"}
+    else:
+        totals = items.contributions.totals()
+        metrics = defined_scores(measure_of(items.kind)(totals))
+        changes = {"metrics": metrics, "counts": counts_of(items.kind, totals), "failed": None}
+    return record.model_copy(update={**own, "data_sha256": items.data_sha256, **changes})

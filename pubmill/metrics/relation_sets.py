@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from pubmill.examples.kinds import RelationsExample
-from pubmill.metrics.contributions import Function, Scored, scored, units_of
+from pubmill.metrics.contributions import Array, Function, Scored, Totals, scored, units_of
 from pubmill.metrics.registry import COUNTS, Metric, f1_of, precision_of, recall_of, register
 
 Relation = Sequence[str]
@@ -41,9 +41,13 @@ def score_relations(examples: Sequence[RelationsExample], predicted: Sequence[Se
             both = [_parts(side, parts) for side in (gold, oriented)]
             for count, value in zip(COUNTS, (*both, both[0] & both[1]), strict=True):
                 columns[prefix + count].append(float(len(value)))
-    counts = (*COUNTS, "examples")
     units = units_of(examples).numbers
-    return scored(columns, relation_metrics, lambda totals: {name: totals[name] for name in counts}, units)
+    return scored(columns, relation_metrics, relation_counts, units)
+
+
+def relation_counts(totals: Totals) -> dict[str, Array]:
+    """Return the counts of relations in the totals."""
+    return {name: totals[name] for name in (*COUNTS, "examples")}
 
 
 def _oriented(relation: Relation, pairs: Sequence[Sequence[str]]) -> Relation:

@@ -30,6 +30,11 @@ def _modules() -> Iterator[ModuleType]:
     yield from extras.modules("_stages")
 
 
+def requested_reports() -> dict[str, str]:
+    """Return the words by which stages' files beside the report are requested, with the files' endings."""
+    return {word: ending for stage in stages().values() for word, ending in stage.words.items()}
+
+
 def group_of(rule: str) -> str:
     """Return the group of a rule's stage."""
     return stages()[rule].group if rule in stages() else OTHER

@@ -118,6 +118,7 @@ class Stage(GraphPart):
       `version`, it reruns only the jobs that use the part
     - `needs`: memory and time that a job requests from a cluster; without a figure, assumed
     - `seconds`: seconds of one core, for plans
+    - `words`: word after `pubmill run STUDY` -> ending of the file reports/STUDY.ENDING that it requests
     """
 
     name: ClassVar[str]
@@ -129,6 +130,7 @@ class Stage(GraphPart):
     amended: ClassVar[Mapping[str, int]] = {}
     needs: ClassVar[Needs] = LITTLE
     seconds: ClassVar[Seconds] = ASSUMED
+    words: ClassVar[Mapping[str, str]] = {}
 
     def __init_subclass__(cls) -> None:
         """Name the program after the rule, unless the stage or a stage that it extends names another. An

@@ -70,7 +70,7 @@ class Tables(GraphPart):
     @remembered
     def found(self, table: str) -> Found:
         """Return the records of a table that are on disk but that no job of this study makes."""
-        made, known = self.records(table), self._known_cells(table)
+        made, known = self.records(table), self.known_cells(table)
         return self._beside(cell for cell in known if cell[1] not in made.get(cell[0], {}))
 
     def _beside(self, cells: Iterable[tuple[str, str, list[str]]]) -> Found:
@@ -85,7 +85,7 @@ class Tables(GraphPart):
                 beside.records.setdefault(column, {})[row] = paths
         return beside
 
-    def _known_cells(self, table: str) -> Iterator[tuple[str, str, list[str]]]:
+    def known_cells(self, table: str) -> Iterator[tuple[str, str, list[str]]]:
         """Yield column, row and records of the cells whose models and datasets have specs."""
         spec = self._specs.tables[table]
         known = set(self.graph.table_datasets.known_rows(spec))
@@ -167,7 +167,7 @@ class Tables(GraphPart):
 
     def _on_disk(self, table: str) -> Shown:
         """Return what is on disk of a table that the study does not make."""
-        beside = self._beside(self._known_cells(table))
+        beside = self._beside(self.known_cells(table))
         why = f"{table_title(table)} is not a table of this study"
         missing = {column.name: why for column in self._specs.tables[table].columns}
         return Shown(beside.records, beside.records, missing | beside.stale)

@@ -1,0 +1,1 @@
+"""The archive of a study, an RO-Crate, and its verification."""

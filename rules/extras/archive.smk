@@ -1,0 +1,24 @@
+"""The archive of a study."""
+
+
+rule archive:
+    input:
+        lambda w: graph.archive.inputs(),
+    output:
+        graph.paths.report(STUDY.study, "archive.zip"),
+    log:
+        graph.paths.log(graph.paths.report(STUDY.study, "archive")),
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        **graph.archive.resources,
+    params:
+        **PLACES,
+        version=graph.archive.version_of,
+        recipe=lambda w: graph.argument(graph.archive.recipe()),
+        found=lambda w: graph.records.digest_of(graph.archive.recipe().found),
+    message:
+        graph.archive.label
+    shell:
+        "python {params.extras:q}/archive/programs/archive.py --recipe {params.recipe:q}"
+        " --results {params.results:q} --specs {params.specs:q} --output {output:q} > {log:q} 2>&1"
