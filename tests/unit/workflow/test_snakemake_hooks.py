@@ -14,15 +14,6 @@ from pubmill.errors import PubmillError
 from pubmill.workflow.snakemake_hooks import before_graph, ignore_command_texts
 
 
-def test_snakemake_has_the_methods_that_are_replaced() -> None:
-    """When a new Snakemake fails here: look in `Workflow` for the method that its commands call between
-    setting `dag_settings` and building the graph, and let `before_graph` replace that one; look in
-    `Job.postprocess` for the call that records a finished job (`forget_failed_jobs`), and drop that if
-    https://github.com/snakemake/snakemake/issues/3808 is closed."""
-    assert list(inspect.signature(Workflow._build_dag).parameters) == ["self"]
-    assert "error" in inspect.signature(Job.postprocess).parameters
-    assert list(inspect.signature(PersistenceBase.finished).parameters) == ["self", "job"]
-    assert "rerun_triggers" in inspect.signature(DAGSettings).parameters
 
 
 def test_steps_come_before_the_graph_and_an_error_ends_the_run_plainly() -> None:

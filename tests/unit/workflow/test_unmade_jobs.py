@@ -244,56 +244,11 @@ def test_a_study_without_results_has_the_jobs_of_snakemakes_graph(
     assert found == answer("graph", root, tmp_path, study)[1]
 
 
-@pytest.mark.long
-def test_a_small_workflow_has_the_jobs_and_causes_of_snakemakes_graph(tmp_path: Path) -> None:
-    (tmp_path / "Snakefile").write_text(SNAKEFILE)
-    (tmp_path / "old.txt").touch()
-    walked, found = answer("walk", tmp_path, tmp_path, "")
-    assert walked
-    assert found == answer("graph", tmp_path, tmp_path, "")[1]
-    assert [job[0] for job in found] == ["given", "join", "part", "part", "part"]
 
 
-@pytest.mark.parametrize(
-    "made", ["a0.txt b0.txt a1.txt b1.txt", "given.txt", "a0.txt", "given.txt a2.txt", "c.txt"]
-)
-@pytest.mark.parametrize("again", ["", "old.txt"])
-@pytest.mark.long
-def test_what_is_made_is_compared_by_snakemake(tmp_path: Path, made: str, again: str) -> None:
-    """`again`: written after what is made, so that this is to be made again."""
-    (tmp_path / "Snakefile").write_text(SNAKEFILE)
-    for second, file in enumerate(["old.txt", *made.split(), *again.split()]):
-        (tmp_path / file).touch()
-        os.utime(tmp_path / file, (second, second))
-    walked, found = answer("walk", tmp_path, tmp_path, "")
-    assert walked
-    assert found == answer("graph", tmp_path, tmp_path, "")[1]
-    assert len(found) == 5
 
 
-@pytest.mark.long
-def test_snakemake_decides_where_something_made_is_behind_something_that_is_not(tmp_path: Path) -> None:
-    (tmp_path / "Snakefile").write_text(BEHIND)
-    for second, file in enumerate(["old.txt", "kept.txt"]):
-        (tmp_path / file).touch()
-        os.utime(tmp_path / file, (second, second))
-    walked, found = answer("walk", tmp_path, tmp_path, "")
-    assert not walked
-    assert found == answer("graph", tmp_path, tmp_path, "")[1]
-    assert [job[:3] for job in found] == [["kept", {}, True], ["new", {}, True], ["part", {}, True]]
 
 
-@pytest.mark.long
-def test_snakemake_chooses_where_several_rules_make_a_file(tmp_path: Path) -> None:
-    (tmp_path / "Snakefile").write_text(TWICE)
-    (tmp_path / "old.txt").touch()
-    walked, found = answer("walk", tmp_path, tmp_path, "")
-    assert not walked
-    assert "again" not in [job[0] for job in found]
 
 
-@pytest.mark.long
-def test_snakemake_reports_a_file_that_is_missing(tmp_path: Path) -> None:
-    (tmp_path / "Snakefile").write_text(SNAKEFILE)
-    with pytest.raises(AssertionError, match="Missing input files for rule part"):
-        answer("walk", tmp_path, tmp_path, "")
