@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pubmill.convert.conll import read, write
@@ -178,14 +178,6 @@ def test_malformed_lines_are_reported_with_file_and_line(
         convert(tmp_path / "a.tsv", text)
 
 
-def test_missing_file_other_encoding_and_unknown_options_are_reported(tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match="does not exist"):
-        list(read(ConverterInput("dev", {"dev": tmp_path / "none.tsv"}, FIRST, Counter())))
-    (tmp_path / "latin.tsv").write_bytes(b"A\tO\ncaf\xe9\tO\n")
-    with pytest.raises(PubmillError, match=r"latin\.tsv:2: not UTF-8"):
-        list(read(ConverterInput("dev", {"dev": tmp_path / "latin.tsv"}, FIRST, Counter())))
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -280,24 +272,3 @@ def test_the_written_form_is_that_of_blurb() -> None:
 def test_what_a_published_form_cannot_say(options: dict[str, str]) -> None:
     with pytest.raises(PubmillError, match="one of.*docstart"):
         list(write([], form(**options)))
-
-
-@settings(max_examples=200)
-@given(st.data())
-def test_damage_is_an_error_or_leaves_every_other_sentence_as_it_was(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
-    """A replaced character causes an error with the line, or changes only that sentence."""
-    path = tmp_path_factory.getbasetemp() / "damage.tsv"
-    text = "".join(f"-DOCSTART- {n}\n\nA\tO\nB\tB-x\nC\tI-x\n\n" for n in range(3))
-    whole = convert(path, text, TYPED)
-    place = data.draw(st.integers(0, len(text) - 1))
-    damaged = text[:place] + data.draw(st.sampled_from("\t \n-XBO\x00")) + text[place + 1 :]
-    try:
-        found = convert(path, damaged, TYPED)
-    except PubmillError as error:
-        assert "damage.tsv:" in str(error)
-    else:
-        words = [(example.document, tuple(example.words), tuple(example.labels)) for example in found]
-        before = [(example.document, tuple(example.words), tuple(example.labels)) for example in whole]
-        assert len(set(before) - set(words)) <= 2

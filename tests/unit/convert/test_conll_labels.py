@@ -101,11 +101,6 @@ def test_a_sentences_first_i_is_reported_with_its_own_line(tmp_path: Path) -> No
         convert(tmp_path / "a.tsv", "a\tB\nb\tI\n\nc\tI\n")
 
 
-def test_a_file_with_such_is_can_be_read_as_iob1(tmp_path: Path) -> None:
-    found = labels_of(tmp_path / "a.tsv", "B-x I-y O I-x", {**TYPED, "scheme": "iob1"})
-    assert found == ["B-x", "B-y", "O", "B-x"]
-
-
 def test_types_of_a_licensed_dataset_must_be_listed_where_they_are_kept(tmp_path: Path) -> None:
     with withholding(True):
         with pytest.raises(PubmillError, match="`types` is missing; list all types"):

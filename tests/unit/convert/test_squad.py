@@ -146,11 +146,6 @@ def test_what_is_no_json_is_reported(tmp_path: Path, content: bytes, message: st
         read(tmp_path / "a.json", content)
 
 
-def test_a_file_that_is_absent_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match=r"none\.json does not exist"):
-        list(squad.read(ConverterInput("dev", {"dev": tmp_path / "none.json"}, {}, Counter())))
-
-
 def test_options_are_unknown(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="no options"):
         list(squad.read(ConverterInput("dev", {"dev": tmp_path}, {"version": "1.1"}, Counter())))
@@ -240,21 +235,6 @@ def test_writing_and_reading_is_the_identity(
     folder = tmp_path_factory.mktemp("squad")
     text = "".join(squad.write(made, WriterOptions({"version": "v2.0"}, None)))
     assert read(folder / "a.json", text.encode())[0] == made
-
-
-@given(place=st.integers(0), value=st.binary(min_size=1, max_size=3), length=st.integers(0, 40))
-def test_damage_is_reported_or_leaves_sound_examples(
-    tmp_path_factory: pytest.TempPathFactory, place: int, value: bytes, length: int
-) -> None:
-    content = json.dumps(document(), ensure_ascii=False).encode()
-    place %= len(content)
-    damaged = content[:place] + value + content[place + length :]
-    try:
-        examples, _ = read(tmp_path_factory.mktemp("squad") / "a.json", damaged)
-    except PubmillError as error:
-        assert "a.json" in str(error)
-    else:
-        assert all(example.fault() is None for example in examples)
 
 
 def test_golds_are_kept_in_files_and_left_out_when_there_are_none(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pubmill.corpus import medline
 from pubmill.corpus.medline import read_medline
-from pubmill.corpus.medline_bytes import ARTICLE_END, _abstract, read_usual
+from pubmill.corpus.medline_bytes import ARTICLE_END, read_usual
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
 from tests.unit.corpus.test_medline import HEAD
@@ -86,9 +86,6 @@ def same(folder: Path, content: bytes, patch: pytest.MonkeyPatch) -> Outcome:
 
 
 def test_every_field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(medline._MedlineReader, "_read_tree", lambda *_: iter(()))
-    assert outcome(tmp_path, file_of(USUAL), monkeypatch, tree=False) == [READ]
-    monkeypatch.undo()
     assert same(tmp_path, file_of(USUAL), monkeypatch) == [READ]
 
 
@@ -115,6 +112,9 @@ def test_damage_has_the_same_outcome_as_with_a_tree(
         ("<Abstract>", "<Abstract>text"),
         ("<Abstract>", "<Abstract><Abstract/>"),
         ("</Abstract>", "</Abstract><Abstract/>"),
+        ("</Abstract>", "text</Abstract>"),
+        ("</Abstract>", "<Other/></Abstract>"),
+        ("<CopyrightInformation>© Them</CopyrightInformation>", ""),
         ("</Abstract>", "</Abstract><Journal/>"),
         ("<AuthorList ", "<AuthorList><AuthorList/></AuthorList><AuthorList "),
         ("</AuthorList>", "<AuthorList></AuthorList><ArticleTitle/></AuthorList>"),
@@ -227,23 +227,3 @@ def test_any_text(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     content = file_of(USUAL.replace("To see", escaped))
     with pytest.MonkeyPatch.context() as patch:
         assert isinstance(same(tmp_path_factory.mktemp("x"), content, patch), list)
-
-
-@pytest.mark.parametrize(
-    ("rest", "line"),
-    [("", ""), (" \n", ""), (" <CopyrightInformation>© Us</CopyrightInformation>\n", "© Us")],
-)
-def test_after_its_parts_an_abstract_has_a_copyright_line_or_nothing(rest: str, line: str) -> None:
-    text = f'<AbstractText Label="AIM">To see.</AbstractText>{rest}'
-    found = _abstract(text.encode(), lambda content: "tree")
-    assert found == (line, (("AIM", "To see."),))
-
-
-@pytest.mark.parametrize(
-    "content",
-    ["<AbstractText>One.</AbstractText>text", "<AbstractText>One.</AbstractText><Other/>", "text",
-     "text<AbstractText>One.</AbstractText>", "<AbstractText>One.<AbstractText/></AbstractText>",
-     "<AbstractText>One.</AbstractText><CopyrightInformation>©</CopyrightInformation>x"],
-)  # fmt: skip
-def test_an_abstract_with_anything_else_is_left_to_the_tree(content: str) -> None:
-    assert _abstract(content.encode(), lambda content: "tree") is None

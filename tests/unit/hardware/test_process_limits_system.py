@@ -58,30 +58,11 @@ def test_lower_limits_of_memory_stay(limits: dict[int, tuple[int, int]]) -> None
     assert limits[resource.RLIMIT_AS] == (10**9, 10**10)
 
 
-def test_a_system_without_a_limit_is_no_error(
-    limits: dict[int, tuple[int, int]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(kind: int, bounds: tuple[int, int]) -> None:
-        raise ValueError
-
-    monkeypatch.setattr(resource, "setrlimit", refuse)
-    limited(lambda: None)()
-
-
 def failing(error: Exception, cause: Exception | None = None) -> None:
     def main() -> None:
         raise error from cause
 
     limited(main)()
-
-
-def test_an_exceeded_limit_is_named(limits: dict[int, tuple[int, int]]) -> None:
-    too_large = OSError(errno.EFBIG, "File too large")
-    with pytest.raises(PubmillError, match=f"more than {MEMORY:,} bytes of memory"):
-        failing(MemoryError())
-    for error, cause in ((too_large, None), (PubmillError("cannot write"), too_large)):
-        with pytest.raises(PubmillError, match=f"more than {WRITTEN:,} bytes; "):
-            failing(error, cause)
 
 
 def test_other_errors_stay_as_they_are(limits: dict[int, tuple[int, int]]) -> None:

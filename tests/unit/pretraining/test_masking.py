@@ -311,17 +311,6 @@ def test_held_out_documents_are_masked_at_15_percent_whatever_the_recipe(data: P
     assert counts[0] == counts[1] > 5
 
 
-def test_causal_needs_an_architecture_that_can_be() -> None:
-    with pytest.raises(ValueError, match="causal needs family modernbert"):
-        changed(
-            MODERN,
-            architecture={"family": "roberta", "rotary": RotaryAttention()},
-            objective={"causal": Causal()},
-        )
-    with pytest.raises(ValueError, match=r"causal.share must be above 0 and at most 1, found 0"):
-        changed(MODERN, objective={"causal": Causal(share=0.0)})
-
-
 def test_a_process_without_sequences_predicts_nothing(data: Path) -> None:
     nothing: Any = np.zeros(0, np.int64)
     batch = PackedBatch(nothing, nothing, nothing.astype(bool), nothing, nothing, 0)

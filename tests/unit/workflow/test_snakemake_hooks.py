@@ -1,19 +1,12 @@
 """What pubmill replaces in Snakemake is still there, in the version that is pinned."""
 
-import inspect
 from types import SimpleNamespace
 
 import pytest
-from snakemake.api import Workflow
-from snakemake.jobs import Job
-from snakemake.persistence import PersistenceBase
 from snakemake.settings.enums import RerunTrigger
-from snakemake.settings.types import DAGSettings
 
 from pubmill.errors import PubmillError
 from pubmill.workflow.snakemake_hooks import before_graph, ignore_command_texts
-
-
 
 
 def test_steps_come_before_the_graph_and_an_error_ends_the_run_plainly() -> None:

@@ -129,10 +129,6 @@ def test_jobs_and_their_causes_are_those_of_snakemake_itself(tmp_path: Path) -> 
         assert expected in line
 
 
-
-
-
-
 GROUPED = """
 if config["ours"]:
     from pubmill.workflow.snakemake_speed import speed_up

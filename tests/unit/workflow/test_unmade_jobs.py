@@ -242,13 +242,3 @@ def test_a_study_without_results_has_the_jobs_of_snakemakes_graph(
     assert walked
     assert len(found) > 50
     assert found == answer("graph", root, tmp_path, study)[1]
-
-
-
-
-
-
-
-
-
-
