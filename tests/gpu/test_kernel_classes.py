@@ -4,8 +4,6 @@ import pytest
 
 from benchmarks.clocks import Clocks
 from benchmarks.kernel_classes import CLASSES, class_of, kernels_of, longest, sums
-from tests.gpu.kernel_traces import Kernel
-from tests.gpu.rooflines import roofline
 
 NAMES = {
     "void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<cutlass::bfloat16_t>": "attention",
@@ -44,15 +42,6 @@ def test_a_profile_has_the_classes_of_what_ran() -> None:
     assert {"mm", "gelu"} <= {name for name, calls, _ in longest(kernels, 99) if calls == 2}
 
 
-def test_a_fused_kernel_has_the_class_of_its_operations() -> None:
-    kernels = [
-        Kernel(name, 1, 0.0, [(number, 10**9)], [(number + 1, 10**9)], False, region=0)
-        for number, name in enumerate(("add", "gelu_backward"), start=1)
-    ]
-    found = roofline(kernels)
-    assert found["GELU"] > 0 and found["rest"] == 0
-
-
 def test_clocks_are_medians_of_the_lines_that_have_numbers() -> None:
     clocks = Clocks()
     clocks.read("1980, 651.20\n1755, 699.9\n1700, [N/A]\n")
@@ -60,22 +49,3 @@ def test_clocks_are_medians_of_the_lines_that_have_numbers() -> None:
     nothing = Clocks()
     nothing.read("No devices were found\n")
     assert (nothing.clock, nothing.power) == (None, None)
-
-
-def test_production_settings_end_with_what_stands_for_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    import torch
-
-    from benchmarks.cuda_settings import production_settings
-
-    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
-
-    def seen() -> tuple[bool, bool, int, bool]:
-        cuda, cudnn = torch.backends.cuda, torch.backends.cudnn
-        reduced = cuda.matmul.allow_bf16_reduced_precision_reduction
-        return cudnn.allow_tf32, cuda.cudnn_sdp_enabled(), torch.get_deterministic_debug_mode(), reduced
-
-    before = seen()
-    with pytest.raises(KeyboardInterrupt), production_settings(deterministic=True):
-        assert seen() == (False, False, 1, False) != before
-        raise KeyboardInterrupt
-    assert seen() == before
