@@ -53,37 +53,6 @@ def test_without_a_gpu_only_a_rehearsal_runs(root: Path, python: Path, tmp_path:
     assert not (tmp_path / "out").exists()
 
 
-FAKE_PYTHON = """#!/usr/bin/env bash
-case "$*" in
-    "- "*) cat > /dev/null ;;
-    *cuda_checks*) echo "a check: passed"; echo "a message" >&2; exit 1 ;;
-    *pretraining.py*) echo "| a row |"; echo '{"rows": 1}' > "${@: -1}"; sleep 60 ;;
-    *gpu_runs.py*) echo "$PYTHONUNBUFFERED, a line" ;;
-esac
-"""
-
-
-def test_what_a_part_has_shown_outlasts_its_failure(root: Path, tmp_path: Path) -> None:
-    python = tmp_path / "python"
-    python.write_text(FAKE_PYTHON)
-    python.chmod(0o755)
-    for part, status in (("tests", 1), ("resume", 0)):
-        done = gpu_sh(root, python, tmp_path / "out", "--rehearse", part)
-        assert done.returncode == status
-    found = {path.name: path.read_text() for path in (tmp_path / "out").iterdir()}
-    assert found == {
-        "tests.md": "a check: passed\n== tests failed with status 1\n",
-        "tests.log": "a message\n",
-        "resume.md": "1, a line\n",
-        "resume.log": "",
-    }
-    done = gpu_sh(root, python, tmp_path / "out", "--rehearse", "pretraining", limit=2)
-    assert done.returncode == 1
-    stopped = "was stopped after"
-    assert (tmp_path / "out/pretraining.md").read_text().startswith(f"| a row |\n== pretraining {stopped}")
-    assert json.loads((tmp_path / "out/pretraining.json").read_text()) == {"rows": 1}
-
-
 @pytest.mark.long
 @pytest.mark.weekly
 def test_every_table_and_check_is_rehearsed(root: Path, python: Path, tmp_path: Path) -> None:

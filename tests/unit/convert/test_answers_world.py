@@ -12,7 +12,6 @@ from pubmill.examples.kinds import SpanExample, read_examples
 from tests.dataset_specs import conversion_of, inputs_of, published_of
 from tests.world.answers import part
 from tests.world.lexicon import make_lexicon
-from tests.world.part import CANARY
 
 WORLD = part(make_lexicon(1), 1)
 
@@ -24,27 +23,6 @@ def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(content)
     return folder
-
-
-@pytest.mark.parametrize("name", WORLD.expect)
-def test_the_world_has_what_it_says_in_the_measures_of_the_specs(
-    mirror: Path, tmp_path: Path, name: str
-) -> None:
-    recipe, expect = conversion_of(name), WORLD.expect[name]
-    assert {split: set(measures) for split, measures in recipe.expect.items()} == {
-        split: set(measures) for split, measures in expect.items()
-    }
-    card = convert(replace(recipe, expect=expect), inputs_of(name, mirror), tmp_path / "d")
-    assert card["access"] == "public" or CANARY not in json.dumps(card)
-    assert all(card["counts"][split]["examples"] >= 30 for split in recipe.splits)
-
-
-def test_every_question_and_context_of_the_world_has_the_canary(mirror: Path, tmp_path: Path) -> None:
-    recipe = replace(conversion_of("bioasq-factoid@7b"), expect={})
-    convert(recipe, inputs_of("bioasq-factoid@7b", mirror), tmp_path / "d")
-    for example in read_examples(tmp_path / "d/test.jsonl.gz", SpanExample):
-        assert CANARY in example.question
-        assert CANARY in example.context
 
 
 def test_the_published_form_of_factoids_is_squads(mirror: Path, tmp_path: Path) -> None:

@@ -146,13 +146,6 @@ def test_files_that_are_not_there(genia: dict[str, Path], file: Any, message: st
         split_of(genia, "train", {"train": file})
 
 
-def test_a_broken_line_of_a_member_is_reported_with_archive_member_and_line(tmp_path: Path) -> None:
-    archive = tmp_path / "a.tar.gz"
-    archive.write_bytes(tarball({"x/task2.iob2": b"###MEDLINE:1\n\nA\tB-protein\nbroken\n"}))
-    with pytest.raises(PubmillError, match=r"a\.tar\.gz:x/task2\.iob2:4: expected `word<TAB>label`"):
-        split_of({"training": archive}, "train", {"train": {"source": "training", "member": "task2.iob2"}})
-
-
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [

@@ -75,12 +75,6 @@ def test_questions_become_examples_and_texts_stay_as_they_are(tmp_path: Path) ->
     assert left_out == {"plausible_answers": 1}
 
 
-def test_a_gzipped_file_is_the_same(tmp_path: Path) -> None:
-    plain, _ = read(tmp_path / "a.json", document())
-    packed, _ = read(tmp_path / "a.json.gz", gzip.compress(json.dumps(document()).encode()))
-    assert packed == plain
-
-
 def first(found: Any) -> Any:
     return found["data"][0]["paragraphs"][0]["qas"][0]
 
@@ -191,10 +185,6 @@ def test_version_1_1_has_no_mark_for_the_impossible(tmp_path: Path) -> None:
         "question": " Who? ",
         "id": "q2",
     }
-
-
-def test_nothing_is_written_as_no_articles() -> None:
-    assert written([], "1.1") == {"data": [], "version": "1.1"}
 
 
 @pytest.mark.parametrize("options", [{}, {"version": "3"}, {"version": "1.1", "indent": 2}])
