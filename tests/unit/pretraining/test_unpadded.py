@@ -19,7 +19,6 @@ from pubmill.pretraining.unpadded import (
     SequenceBounds,
     draw_seeds,
     keep_mask,
-    mix,
 )
 from tests.unit.pretraining.flash_reference import attention, window_attention
 from tests.unit.pretraining.test_forward import FAMILIES, LENGTHS, PRESENT, ROWS, build, inputs, same
@@ -219,19 +218,6 @@ def masks(number: int, rate: float = 0.25) -> torch.Tensor:
     values = torch.empty(HIGH, WIDE)
     seeds = draw_seeds(number, device=values.device)
     return torch.stack([keep_mask(values, rate, seed) for seed, _ in seeds]).double()
-
-
-def test_mixing_is_a_permutation_that_matches_its_definition() -> None:
-    def plainly(number: int) -> int:
-        number = (number ^ number >> 16) * 0x7FEB352D % 2**32
-        number = (number ^ number >> 15) * 0x846CA68B % 2**32
-        return number ^ number >> 16
-
-    numbers = [0, 1, 2, 3, 65_536, 2**31 - 1, 2**31, 2**32 - 1]
-    signed = [number - 2**32 * (number >= 2**31) for number in numbers]
-    found = mix(torch.tensor(signed, dtype=torch.int32))
-    assert found.dtype == torch.int32
-    assert [number % 2**32 for number in found.tolist()] == [plainly(number) for number in numbers]
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.25, 0.9])
