@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from pubmill.corpus import medline
 from pubmill.corpus.medline import file_order, read_medline
-from pubmill.corpus.shards import Document, count_words, joined, read_shard, read_source, write_shard
+from pubmill.corpus.shards import Document, joined, read_shard, read_source, write_shard
 from pubmill.errors import PubmillError
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "parse_medline.py"
@@ -53,29 +53,6 @@ def read(folder: Path, content: str, **options: str) -> list[Document]:
 def abstract(folder: Path, content: str) -> tuple[tuple[str, str], ...]:
     (document,) = read(folder, articles(citation(1, f"<Abstract>{content}</Abstract>")))
     return document.sections
-
-
-def test_every_field(tmp_path: Path) -> None:
-    article = (
-        "<Journal><JournalIssue><PubDate><MedlineDate>1998 Dec-1999 Jan</MedlineDate></PubDate>"
-        "</JournalIssue></Journal><ArticleTitle>[A <i>title</i>.]</ArticleTitle><Abstract>"
-        "<AbstractText Label='AIM'>One.</AbstractText><AbstractText>Two.</AbstractText>"
-        "<CopyrightInformation>(c) X</CopyrightInformation></Abstract>"
-        "<Language>eng</Language><Language>fre</Language><PublicationTypeList><PublicationType UI='D1'>Review"
-        "</PublicationType></PublicationTypeList><VernacularTitle>V</VernacularTitle>"
-    )
-    other = (
-        "<OtherAbstract Language='fre'><AbstractText>Autre.</AbstractText></OtherAbstract></MedlineCitation>"
-    )
-    text = citation(7, article, ' Version="2"').replace("</MedlineCitation>", other)
-    (document,) = read(tmp_path, articles(text))
-    assert document == Document(
-        id="pmid:7", version=2, pmid="7", date="2026-01-09", published="1998",
-        languages=("eng", "fre"), types=("Review",), licence="(c) X", title="[A title.]",
-        sections=(("AIM", "One."), ("", "Two.")),
-    )  # fmt: skip
-    assert joined(document.sections) == "AIM: One.\nTwo."
-    assert count_words(document.sections) == 2
 
 
 def test_unicode_spaces_of_the_author_stay(tmp_path: Path) -> None:
