@@ -10,7 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 from pubmill.errors import PubmillError
-from pubmill.storage import connections, network
+from pubmill.storage import network
 from pubmill.storage.sources import download
 from tests.attack import Attack
 from tests.servers import Asked, Talk, serving
@@ -22,8 +22,6 @@ REQUESTS = 40
 IMPATIENT: dict[str, Any] = {
     "PAUSES": (0.0, 0.0, 0.0),
     "TIMEOUT": (2, 0.2),
-    "SPEED_OVER": 0.03,
-    "LEAST_SPEED": 1 << 20,
 }
 PLACES = (
     "http://example.org/f", "https://127.0.0.1/f", "https://10.1.2.3/f", "https://[::1]/f", "https://169.254.1.1/f",
@@ -201,7 +199,6 @@ def attack(dice: Dice, folder: Path) -> str:
     with (
         patch.multiple(network, **IMPATIENT),
         patch.object(network.fetch, "__defaults__", (LARGEST,)),
-        patch.object(connections, "ANSWER", 0.5),
         patch.dict(os.environ, {"NO_PROXY": "*"}),
         patch.object(network, "report_progress", lambda text: None),
         patch("pubmill.storage.sources.report_progress", lambda text: None),
