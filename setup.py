@@ -43,7 +43,7 @@ class BuildWithData(build_py):
             (data / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(HERE / path, data / path)
         if made_of := commit(HERE):
-            (data / COMMIT).write_text(f"{made_of}\n")
+            (data / COMMIT).write_text(f"{made_of}\n", encoding="utf-8")
 
     def get_source_files(self) -> list[str]:
         """Return what a source distribution holds."""
@@ -56,7 +56,7 @@ class SourceWithCommit(sdist):
     def make_release_tree(self, base_dir: str, files: list[str]) -> None:
         super().make_release_tree(base_dir, files)
         if made_of := commit(HERE):
-            (Path(base_dir) / COMMIT).write_text(f"{made_of}\n")
+            (Path(base_dir) / COMMIT).write_text(f"{made_of}\n", encoding="utf-8")
 
 
 setup(cmdclass={"build_py": BuildWithData, "sdist": SourceWithCommit})

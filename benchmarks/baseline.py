@@ -220,7 +220,7 @@ def main() -> None:
             f"{'real' if found else 'made-up'} ones: {size / 1e6:.0f} MB, packed {packed / 1e6:.0f} MB"
         )
         ratios = measure(folder, raw, arguments.jobs)
-        stats = json.loads((folder / "all/stats.json").read_text())
+        stats = json.loads((folder / "all/stats.json").read_text(encoding="utf-8"))
     counts = {key: stats[key] for key in ("parsed", "deletions", "documents", "words", "bytes", "rejected")}
     print(f"corpus: {counts}")
     print(f"{BASELINE} files: {stats['bytes'] / len(raw) * BASELINE / 1e9:.1f} GB of text")

@@ -23,8 +23,9 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[0] = str(ROOT)
 
+from pubmill.baselines.floors import floors_of
+from pubmill.baselines.measured_floors import prediction_row
 from pubmill.examples.kinds import KINDS, Example, read_examples
-from pubmill.extras.baselines.measured import floors_of, row
 from pubmill.extras.submissions.board.board_files import BOARD, CARD, SUBMISSIONS
 from pubmill.specs import DatasetSpec, load
 from pubmill.storage.files import write_jsonl_gz
@@ -45,7 +46,7 @@ def answers(spec: DatasetSpec, results: Path) -> tuple[Sequence[Example], list[A
         list(read_examples(folder / f"{split}.jsonl.gz", KINDS[spec.kind])) for split in ("train", "test")
     )
     field = next(name for name in ("labels", "label", "score") if hasattr(test[0], name))
-    predictions = (floor.predict(known, test, spec.negative) for floor in floors_of(spec.kind, spec.task))
+    predictions = (floor.predict(known, test) for floor in floors_of(spec.kind, spec.task))
     floor = next(one for one in predictions if one is not None)
     return test, [getattr(example, field) for example in test], floor
 
@@ -56,7 +57,7 @@ def submissions(spec: DatasetSpec, results: Path, number: int) -> Iterator[list[
     for n in range(1, number + 1):
         known = np.random.default_rng(n).random(len(test)) < n / (number + 1)
         yield [
-            row(example, gold if is_known else other)
+            prediction_row(example, gold if is_known else other)
             for example, gold, other, is_known in zip(test, right, floor, known, strict=True)
         ]
 
@@ -65,12 +66,12 @@ def make_board(folder: Path, results: Path, datasets: Sequence[str], number: int
     """Write a board with its submissions."""
     known = load(ROOT / "specs", "full").datasets
     folder.mkdir()
-    (folder / BOARD).write_text(f"title: Made up\ndatasets: [{', '.join(datasets)}]\n")
+    (folder / BOARD).write_text(f"title: Made up\ndatasets: [{', '.join(datasets)}]\n", encoding="utf-8")
     for dataset in datasets:
         for n, rows in enumerate(submissions(known[dataset], results, number), 1):
             place = folder / SUBMISSIONS / f"system-{n}"
             place.mkdir(parents=True, exist_ok=True)
-            (place / CARD).write_text(CARD_TEXT.format(n=n))
+            (place / CARD).write_text(CARD_TEXT.format(n=n), encoding="utf-8")
             write_jsonl_gz(place / f"{dataset}.jsonl.gz", rows)
 
 

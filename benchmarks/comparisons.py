@@ -84,8 +84,8 @@ def prepare(folder: Path, table: int) -> None:
                 )
                 metrics = {n: float(v) for n, v in entity_metrics(found.totals()).items() if v == v}
                 write_record(folder / path, record(model, dataset, seed, metrics))
-    (folder / f"t{table}.recipe.json").write_text(json.dumps(recipe(records, table)))
-    (folder / f"t{table}.published.csv").write_text("row,column,metric,value,note\n")
+    (folder / f"t{table}.recipe.json").write_text(json.dumps(recipe(records, table)), encoding="utf-8")
+    (folder / f"t{table}.published.csv").write_text("row,column,metric,value,note\n", encoding="utf-8")
 
 
 def recipe(records: dict[str, dict[str, list[str]]], table: int) -> dict[str, Any]:
@@ -126,8 +126,9 @@ def main() -> None:
             apart.join()
             used["tables"].append(
                 run(
-                    "table.py", "--recipe", (folder / f"t{table}.recipe.json").read_text(), "--published",
-                    folder / f"t{table}.published.csv", "--results", folder, "--output", folder / f"t{table}",
+                    "table.py", "--recipe", (folder / f"t{table}.recipe.json").read_text(encoding="utf-8"),
+                    "--published", folder / f"t{table}.published.csv",
+                    "--results", folder, "--output", folder / f"t{table}",
                 )
             )  # fmt: skip
             used["comparisons"].append(

@@ -352,7 +352,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         if arguments.three_epochs:
             return three_epochs(arguments.mirror, Path(name))
-        # Enough examples for several pools of whole batches, as in training on all examples.
         number = (64 if arguments.quick else 1024) * (8 if ON_GPU else 1)
         scored = (bool(arguments.mirror) or ON_GPU) and not arguments.quick
         lines: list[str] = []

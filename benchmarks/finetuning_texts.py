@@ -183,7 +183,9 @@ def write_model(folder: Path, texts: Sequence[Any], learn: bool, small: bool) ->
         learner.save_model(str(folder))
     else:
         special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "@", "$", "chemical", "gene"]
-        (folder / "vocab.txt").write_text("\n".join([*special, *(f"w{n}" for n in range(WORDS))]) + "\n")
+        (folder / "vocab.txt").write_text(
+            "\n".join([*special, *(f"w{n}" for n in range(WORDS))]) + "\n", encoding="utf-8"
+        )
     tokenizer = BertTokenizer.from_pretrained(folder, do_lower_case=True)
     tokenizer.save_pretrained(folder)
     BertModel(BertConfig(vocab_size=len(tokenizer), **(SMALL if small else {}))).save_pretrained(folder)

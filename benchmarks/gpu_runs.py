@@ -224,7 +224,7 @@ def on_two(data: Path, output: Path, recipe: str, backend: str, environment: Map
     """Pretrain with two processes; return None, or the messages of the failure."""
     output.parent.mkdir(parents=True, exist_ok=True)
     program = output.parent / "two.py"
-    program.write_text(TWO)
+    program.write_text(TWO, encoding="utf-8")
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
     arguments = [*torchrun, str(program), *pretraining(data, output, recipe)]
     return finish(run(arguments, {**environment, "BACKEND": backend, "OMP_NUM_THREADS": "1"}))

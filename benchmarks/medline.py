@@ -72,7 +72,7 @@ def citations(count: int, seed: int) -> Iterator[str]:
 def write(path: Path, count: int) -> int:
     """Write the file; return its uncompressed size in bytes."""
     size = 0
-    with gzip.open(path, "wt", compresslevel=1) as file:
+    with gzip.open(path, "wt", compresslevel=1, encoding="utf-8") as file:
         size += file.write('<?xml version="1.0" encoding="utf-8"?>\n<PubmedArticleSet>\n')
         size += sum(map(file.write, citations(count, seed=1)))
         size += file.write("</PubmedArticleSet>\n")

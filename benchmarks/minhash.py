@@ -35,7 +35,10 @@ STEPS = ("signatures", "buckets", "clusters", "filter")
 def write_text(folder: Path) -> None:
     """Write the documents of the part for datatrove."""
     (folder / "text").mkdir()
-    with (folder / "text/documents.jsonl").open("w") as file, open_parquet(folder / "part.parquet") as part:
+    with (
+        (folder / "text/documents.jsonl").open("w", encoding="utf-8") as file,
+        open_parquet(folder / "part.parquet") as part,
+    ):
         for batch in part.iter_batches(columns=["id", "text"]):
             file.writelines(json.dumps(row) + "\n" for row in batch.to_pylist())
 
@@ -57,7 +60,7 @@ def run_datatrove(folder: Path, python: Path) -> tuple[list[Used], set[int]]:
     for name in ("signatures", "buckets", "clusters", "removed", "kept", *(f"logs-{step}" for step in STEPS)):
         shutil.rmtree(folder / name, ignore_errors=True)
     used = [run_command(python, ROOT / "benchmarks/minhash_peer.py", step, folder) for step in STEPS]
-    lines = (folder / "removed/00000.jsonl").read_text().splitlines()
+    lines = (folder / "removed/00000.jsonl").read_text(encoding="utf-8").splitlines()
     return used, {int(json.loads(line)["id"].removeprefix("text:")) for line in lines}
 
 

@@ -81,15 +81,15 @@ def configuration(tables: list[str], local_files: dict[str, str], folder: Path) 
 def dry_run(checkout: Path, config: dict[str, Any], folder: Path, *quiet: str) -> Planned:
     """Run `snakemake -n` in its own process; with `quiet` (`-q`) jobs are not counted and are 0."""
     file, said = folder / "study.yaml", folder / "said.txt"
-    file.write_text(yaml.safe_dump(config))
+    file.write_text(yaml.safe_dump(config), encoding="utf-8")
     command = [sys.executable, "-m", "snakemake", "-n", *quiet, "--cores", "1", "--nolock"]
     began = time.perf_counter()
-    with said.open("w") as to:
+    with said.open("w", encoding="utf-8") as to:
         process = subprocess.Popen([*command, "--configfile", str(file)], cwd=checkout, stdout=to, stderr=to)
         _, status, used = os.wait4(process.pid, 0)
-    total = re.search(r"(?m)^total +(\d+)", said.read_text())
+    total = re.search(r"(?m)^total +(\d+)", said.read_text(encoding="utf-8"))
     if status or not (total or quiet):
-        sys.exit(f"the dry run failed:\n{said.read_text()[-2000:]}")
+        sys.exit(f"the dry run failed:\n{said.read_text(encoding='utf-8')[-2000:]}")
     seconds = time.perf_counter() - began
     jobs = int(total[1]) - 1 if total else 0  # without the target `all`
     return Planned(jobs, seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)

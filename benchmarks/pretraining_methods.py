@@ -145,7 +145,7 @@ def profiled(case: Case) -> None:
         work.run(0.0)
     kernels = kernels_of(lambda: work.run(0.0), PROFILED)
     found = {name: microseconds / 1e6 / PROFILED for name, microseconds in sums(kernels).items()}
-    predicted = json.loads(ROOFLINE.read_text())["BERT-base 128"]
+    predicted = json.loads(ROOFLINE.read_text(encoding="utf-8"))["BERT-base 128"]
     print("| kernels | ms per step | share | predicted ms on an H100 |\n|---|---|---|---|")
     for name in (*CLASSES, IDLE):
         fast, slow = (predicted[which].get(name) for which in ("faster", "slower"))

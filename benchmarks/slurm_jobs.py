@@ -42,12 +42,12 @@ def write_project(folder: Path, files: int) -> Path:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, folder / name)
     shutil.copytree(ROOT / "snakemake_logger_plugin_pubmill", folder / "snakemake_logger_plugin_pubmill")
-    (folder / "specs/corpora/many.yaml").write_text(SPEC)
+    (folder / "specs/corpora/many.yaml").write_text(SPEC, encoding="utf-8")
     lines = folder / "lines"
     lines.mkdir()
     for number in range(files):
         path = lines / f"file{number:05d}.txt"
-        path.write_text(f"The text of file number {number}.\n")
+        path.write_text(f"The text of file number {number}.\n", encoding="utf-8")
         download(path.as_uri(), folder / "results/demo/sources/local/lines" / path.name)
     return lines
 
@@ -67,7 +67,7 @@ def run(folder: Path, lines: Path, *more: str) -> tuple[float, float]:
         _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise SystemExit((folder / "run.log").read_text()[-3000:])
+        raise SystemExit((folder / "run.log").read_text(encoding="utf-8")[-3000:])
     return time.monotonic() - start, used.ru_utime + used.ru_stime
 
 

@@ -116,7 +116,7 @@ def report(folder: Path) -> Used:
     }  # fmt: skip
     for name in known.requests.result_tables():
         made = compared(read_table(folder / f"tables/{name}.json"))
-        (folder / f"tables/{name}.comparisons.json").write_text(to_json(made))
+        (folder / f"tables/{name}.comparisons.json").write_text(to_json(made), encoding="utf-8")
     output = folder / "report.html"
     return run("report.py", "--recipe", as_json(recipe), "--results", folder, "--output", output)
 

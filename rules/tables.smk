@@ -9,7 +9,6 @@ rule table:
         others_published=lambda w: [
             published_values(name, ROOT / "specs") for name in graph.tables.others(w.results_table)
         ],
-        audit=lambda w: graph.requests.verdicts(),
         floors=lambda w: graph.tables.floor_files(w.results_table),
     output:
         graph.paths.table_files("{results_table}"),
@@ -26,14 +25,12 @@ rule table:
         version=graph.table.version_of,
         recipe=lambda w: graph.argument(graph.tables.recipe(w.results_table)),
         found=lambda w: graph.records.digest_of(graph.tables.all_found_records(w.results_table)),
-        audit=lambda w: as_arguments({"audit": path for path in graph.requests.verdicts()}),
         stem=not_compared(lambda w: graph.paths.table(w.results_table)),
     message:
         graph.table.label
     shell:
         "python {params.scripts:q}/table.py --recipe {params.recipe:q} --published {input.published:q}"
-        " --results {params.results:q} {params.audit:q}"
-        " --output {params.stem:q} > {log:q} 2>&1"
+        " --results {params.results:q} --output {params.stem:q} > {log:q} 2>&1"
 
 
 rule compare:

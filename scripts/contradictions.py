@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 from pubmill.errors import run
-from pubmill.recipes.audits import ContradictionsRecipe
+from pubmill.recipes.contradictions import ContradictionsRecipe
 from pubmill.recipes.programs import program
 from pubmill.report.contradictions import CONTRADICTION_RENDERERS, find_contradictions
 from pubmill.storage.checksums import write_formats

@@ -4,7 +4,7 @@
         --results results/small --output results/small/tables/gu2020/table06
 
 Inputs: the records that the recipe names, below --results; the published values, and beside them those of the
-tables that its cells refer to; with --audit, the verdicts on whether published values are possible.
+tables that its cells refer to.
 Outputs: OUTPUT.json, .csv, .md, .tex and .html.
 """
 
@@ -17,8 +17,6 @@ from pubmill.recipes.tables import TableRecipe
 from pubmill.report.table_rendering import TABLE_RENDERERS
 from pubmill.storage.checksums import write_formats
 from pubmill.tables.aggregation import finished_table
-from pubmill.tables.audit import Audit, with_unreachable
-from pubmill.tables.cells import read_as
 
 
 def main(
@@ -26,12 +24,8 @@ def main(
     published: Annotated[Path, "values of the paper (CSV)"],
     results: Annotated[Path, "results folder with the records"],
     output: Annotated[Path, "path of the outputs, without extension"],
-    audit: Annotated[Path | None, "audit of the published values, .json"] = None,
 ) -> None:
-    table = finished_table(recipe, published, results)
-    if audit:
-        table = with_unreachable(table, read_as(Audit, audit))
-    write_formats(output, table, TABLE_RENDERERS)
+    write_formats(output, finished_table(recipe, published, results), TABLE_RENDERERS)
 
 
 if __name__ == "__main__":

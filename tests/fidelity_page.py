@@ -29,8 +29,8 @@ INTRODUCTION = """# What is as printed
 What matters most where this program differs from the papers, or decides what neither a paper nor its
 authors' program does. **Cells**: of {printed} printed scores with runs of ours, means included, those that
 the choice touches. **Effect**: the largest change of a score in points, where somebody measured or printed
-it. These come first, by points times cells, then the others by cells. `pubmill explain tinn2021/table06`
-lists the same for one table.
+it. These come first, by points times the cells of the datasets that it is known for, then the others by
+cells. `pubmill explain tinn2021/table06` lists the same for one table.
 
 """
 EXPLANATION = """
@@ -71,7 +71,10 @@ def pages(folder: Path) -> dict[str, str]:
     """Return the pages below docs/ for the specs in a folder, by path."""
     found, affected = rows(folder), affected_cells()
     touched = {row: _printed(affected.of(row)) for row in found}
-    weighed = {row: WeighedStatement(row, len(cells)) for row, cells in touched.items()}
+    weighed = {
+        row: WeighedStatement(row, len(cells), len(_printed(affected.moved(row))))
+        for row, cells in touched.items()
+    }
     first = _first_page(list(weighed.values()), touched)
     papers = _by((weighed[row] for row in found), "paper")
     return {PAGE: first} | {_page_of(paper): _paper_page(paper, some) for paper, some in papers}
@@ -120,27 +123,8 @@ def _first_page(found: list[WeighedStatement], touched: dict[FidelityRow, list[C
 
 def _most_important(standing: str, found: Sequence[WeighedStatement]) -> str:
     lines = [f"| {standing} | why | cells | effect |", "|---|---|---:|---|"]
-    lines += [
-        f"| {_link(one.row)} | {_cell(_beginning(_why(one.row)))} | {one.cells} | {_cell(one.effect)} |"
-        for one in found
-    ]
+    lines += [f"| {_link(one.row)} | {_cell(one.why)} | {one.cells} | {_cell(one.effect)} |" for one in found]
     return "\n".join(lines) + "\n\n"
-
-
-def _why(row: FidelityRow) -> str:
-    statement = row.statement
-    return statement.differs or statement.ours or ""
-
-
-def _beginning(text: str) -> str:
-    """Return the first sentences of a text, as many as fit into 160 characters; at least one."""
-    sentences = re.split(r"(?<=[.;]) (?=[A-Z\"`])", text)
-    shown = sentences[0]
-    for one in sentences[1:]:
-        if len(shown) + len(one) > 160:
-            break
-        shown += f" {one}"
-    return shown
 
 
 def _page_of(paper: str) -> str:

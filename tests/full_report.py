@@ -28,7 +28,6 @@ from pubmill.report.report_content import Report
 from pubmill.report.study_report import read_report, render
 from pubmill.storage.names_in_paths import RunPath, run_of
 from pubmill.storage.result_paths import BELOW
-from pubmill.tables.audit import Audit
 from tests import full_tables
 from tests.browser import launched, opened
 from tests.unit import toy_tables as made_up
@@ -70,7 +69,6 @@ def write(folder: Path, names: Sequence[str] = (), story: Callable[[str], Story]
         put_trainings(folder, found)
         _put(folder / BELOW.comparisons(name, "json"), to_json(made_up.compared(made)))
     _put(folder / BELOW.contradictions("json"), to_json(Contradictions(found=())))
-    _put(folder / BELOW.audit("json"), to_json(Audit(findings=())))
     return read(folder, names)
 
 

@@ -55,7 +55,7 @@ def in_document(path: Path) -> Iterator[Printed]:
     """Yield each line of each fenced `sh` block, and each code span that is a command."""
     prose: list[str] = []
     language = None
-    lines = iter(enumerate(path.read_text().splitlines(), 1))
+    lines = iter(enumerate(path.read_text(encoding="utf-8").splitlines(), 1))
     for number, line in lines:
         if line.startswith("```"):
             language = None if language else line.removeprefix("```")
@@ -78,7 +78,7 @@ def in_document(path: Path) -> Iterator[Printed]:
 
 def in_comments(path: Path) -> Iterator[Printed]:
     """Yield the commands in comments, from `.venv/bin/` on; a backslash joins lines."""
-    comments = "\n".join(re.findall(r"#(.*)", path.read_text())).replace("\\\n", "")
+    comments = "\n".join(re.findall(r"#(.*)", path.read_text(encoding="utf-8"))).replace("\\\n", "")
     for line in comments.splitlines():
         for found in re.findall(r"(?<!`)(?:\.venv/bin/|docker |apptainer ).*", line):
             yield Printed(" ".join(found.split()), str(path.name))
@@ -86,7 +86,7 @@ def in_comments(path: Path) -> Iterator[Printed]:
 
 def in_program(path: Path) -> Iterator[Printed]:
     """Yield the usages in a program's docstring."""
-    text = ast.get_docstring(ast.parse(path.read_text())) or ""
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     text = re.sub(r"\\?\n {5,}(?=\S)", " ", text)  # more deeply indented lines continue a usage
     for line in re.findall(r"^(?:Command:)? *(\.venv/bin/.*)", text, re.M):
         yield Printed(line, path.name)
@@ -94,13 +94,13 @@ def in_program(path: Path) -> Iterator[Printed]:
 
 def bare(path: Path) -> list[str]:
     """Return commands without `.venv/bin/`, except those that say what wrote a file or build an image."""
-    lines = [line.strip() for line in path.read_text().splitlines()]
+    lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
     return [line for line in lines if BARE.search(line) and not re.search("ritten by|^(?:RUN|&&) ", line)]
 
 
 def literals(path: Path) -> Iterator[str]:
     """Yield the string literals of a module that are not docstrings: text that it may print."""
-    tree = ast.parse(path.read_text())
+    tree = ast.parse(path.read_text(encoding="utf-8"))
     docstrings = {
         id(node.body[0].value)
         for node in ast.walk(tree)
@@ -125,7 +125,7 @@ class Block:
 
 def blocks(path: Path) -> Iterator[Block]:
     """Yield the fenced blocks of a page in order."""
-    for language, text in re.findall(r"^```(\w+)\n(.*?)^```$", path.read_text(), re.M | re.S):
+    for language, text in re.findall(r"^```(\w+)\n(.*?)^```$", path.read_text(encoding="utf-8"), re.M | re.S):
         first, _, rest = text.partition("\n")
         named = re.fullmatch(r"# ([\w./@-]+\.(?:yaml|tsv|jsonl))", first)
         yield Block(language, rest, named[1]) if named else Block(language, text)

@@ -69,7 +69,7 @@ def costs(specs: Specs) -> str:
 
 def table_in(page: Path, table: str) -> re.Match[str]:
     """Return the table of a page that has the heading of `table`."""
-    found = re.search(re.escape(table.split("\n", 1)[0]) + r"\n(?:\|.*\n)+", page.read_text())
+    found = re.search(re.escape(table.split("\n", 1)[0]) + r"\n(?:\|.*\n)+", page.read_text(encoding="utf-8"))
     assert found, f"{page.name} lacks the table whose first line is {table.split(chr(10), 1)[0]}"
     return found
 

@@ -7,6 +7,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from scipy.stats import pearsonr, spearmanr
@@ -64,6 +65,27 @@ def _between(
 
 def seqeval_default(gold: Labels, predicted: Labels, average: str = "micro") -> float:
     return float(seqeval_f1(gold, predicted, average=average, zero_division=0))
+
+
+def seqeval_0_0_12(gold: Labels, predicted: Labels) -> float:
+    """`f1_score` of seqeval 0.0.12, which bio-lm's `run_sequence_labelling.py` calls."""
+    true, guessed = _chunks_of_seqeval_0_0_12(gold), _chunks_of_seqeval_0_0_12(predicted)
+    precision, recall = (len(true & guessed) / len(one) if one else 0.0 for one in (guessed, true))
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def _chunks_of_seqeval_0_0_12(sentences: Labels) -> set[tuple[str, int, int]]:
+    """`get_entities`: all sentences in a row, each with an O behind it; a label is its first letter and its
+    type, the part behind the last hyphen, or all of it."""
+    labels = [label for sentence in sentences for label in (*sentence, "O")]
+    tagged = [("O", ""), *((label[0], label.split("-")[-1]) for label in labels)]
+    found, begin = set(), 0
+    for place, (last, now) in enumerate(pairwise(tagged)):
+        if _between(last, now, ENDS, last):
+            found.add((last[1], begin, place - 1))
+        if _between(last, now, STARTS, now):
+            begin = place
+    return found
 
 
 def seqeval_strict(gold: Labels, predicted: Labels) -> float:

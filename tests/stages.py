@@ -52,7 +52,7 @@ def digest(stage: str) -> str:
 
 
 def _content(path: Path) -> bytes:
-    return _syntax(path.read_text()) if path.suffix == ".py" else path.read_bytes()
+    return _syntax(path.read_text(encoding="utf-8")) if path.suffix == ".py" else path.read_bytes()
 
 
 @cache

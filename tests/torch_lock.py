@@ -50,7 +50,7 @@ def resolved(pin: str, python: str, platforms: Iterable[str], whole: bool) -> Ha
             f"{_normal(found['metadata']['name'])}=={found['metadata']['version']}": {
                 found["download_info"]["archive_info"]["hashes"]["sha256"]
             }
-            for found in json.loads(report.read_text())["install"]
+            for found in json.loads(report.read_text(encoding="utf-8"))["install"]
         }
 
 
@@ -137,7 +137,8 @@ def write_bench() -> None:
 def pinned(path: Path) -> Hashes:
     """Return the packages of a requirements file with their hashes."""
     blocks = re.findall(
-        r"(?m)^([a-z0-9._-]+==[^\s\\]+)((?:\s*\\\n\s+--hash=sha256:[0-9a-f]{64})*)", path.read_text()
+        r"(?m)^([a-z0-9._-]+==[^\s\\]+)((?:\s*\\\n\s+--hash=sha256:[0-9a-f]{64})*)",
+        path.read_text(encoding="utf-8"),
     )
     return {pin: set(re.findall(r"[0-9a-f]{64}", hashes)) for pin, hashes in blocks}
 

@@ -73,7 +73,7 @@ class Warm:
         address, client = str(self.folder / "socket"), self.folder / "client.py"
         client.write_text(CLIENT.format(python=of, address=address))
         start = shlex.join([of, "-IS", str(client)])
-        Path(self.python).write_text(f'#!/bin/sh\nexec {start} "$@"\n')
+        Path(self.python).write_text(f'#!/bin/sh\nexec {start} "$@"\n', encoding="utf-8")
         Path(self.python).chmod(0o755)
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(address)

@@ -13,7 +13,7 @@ import yaml
 
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
-from pubmill.messages.installation import SETTINGS, VIEW, link_workspace
+from pubmill.messages.installation import DRY_RUN, SETTINGS, VIEW, link_workspace
 from pubmill.messages.progress import report_progress
 from pubmill.specs import strict_yaml
 from pubmill.storage.files import writing
@@ -55,13 +55,17 @@ def show(command: str) -> None:
 
 
 def start_snakemake(*words: str) -> NoReturn:
-    """Print and run a Snakemake command in place of this process, so that signals reach it.
+    """Print and run a Snakemake command in place of this process, so that signals reach it; a dry run is a
+    process of its own, whose folder is removed after it.
 
     The logger plugin `snakemake_logger_plugin_pubmill`, in the same folder as pubmill, displays the run.
     """
     find_modules(checkout())
     show(commands.run(commands.program("snakemake"), *words))
-    os.execv(sys.executable, [sys.executable, "-m", "snakemake", "--logger=pubmill", *words])
+    command = [sys.executable, "-m", "snakemake", "--logger=pubmill", *words]
+    if DRY_RUN in os.environ:
+        raise SystemExit(os.spawnv(os.P_WAIT, sys.executable, command))
+    os.execv(sys.executable, command)
 
 
 def find_modules(root: Path) -> None:
@@ -93,7 +97,8 @@ HEADER = "# Settings of this checkout, over those of config.yaml; pubmill adds f
 
 
 def remember_folders(folders: Mapping[str, str]) -> None:
-    """Add the user's folders (key -> path) to `local_files` in workspace.yaml, for later commands."""
+    """Add the user's folders (key -> path) to `local_files` in workspace.yaml, for later commands. Raises a
+    `PubmillError` if a key is that of another folder."""
     if not folders:
         return
     errors: list[str] = []
@@ -101,7 +106,21 @@ def remember_folders(folders: Mapping[str, str]) -> None:
     if errors:
         raise PubmillError("\n".join(errors))
     known = dict(content.get("local_files") or {})
+    check_new_folders(folders, known)
     if known | dict(folders) != known:
         settings = {**content, "local_files": known | dict(folders)}
         with writing(WORKSPACE) as temporary:
-            temporary.write_text(HEADER + yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
+            temporary.write_text(
+                HEADER + yaml.safe_dump(settings, sort_keys=False, allow_unicode=True), encoding="utf-8"
+            )
+
+
+def check_new_folders(folders: Mapping[str, str], known: Mapping[str, str]) -> None:
+    """Raise a `PubmillError` if a name of `folders` (name -> path) is that of another folder in `known`."""
+    for name, folder in folders.items():
+        if name in known and Path(known[name]).expanduser().resolve() != Path(folder).resolve():
+            raise PubmillError(
+                f"{name} is the name of {known[name]} (local_files in {WORKSPACE}), whose runs and columns "
+                f"have it; give {folder} another one with --name, or, if it is the same folder and was "
+                f"moved, change its path there"
+            )

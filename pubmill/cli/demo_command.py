@@ -3,10 +3,12 @@
 import typer
 
 from pubmill.cli.checkout import make_demo_files, start_snakemake
+from pubmill.cli.dry_runs import writes_nothing_if_dry
 from pubmill.cli.studies import snakemake_words, sort_words
 from pubmill.cli.verbs import Verb
 
 
+@writes_nothing_if_dry
 def demo(context: typer.Context) -> None:
     """Run the whole pipeline on made-up miniature data."""
     make_demo_files()

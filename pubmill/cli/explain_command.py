@@ -6,10 +6,9 @@ import typer
 
 from pubmill.cli import studies
 from pubmill.cli.checkout import checkout
-from pubmill.cli.default_study import study_of_words
+from pubmill.cli.default_study import study_of_words, with_added_model
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
-from pubmill.specs.study import DEMO
 
 
 def explain(
@@ -19,13 +18,15 @@ def explain(
     study: studies.AnyStudy = None,
     configfile: studies.Configfiles = None,
     config: studies.Settings = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    whole: Annotated[bool, typer.Option("--all", help="print everything, not one screen")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print JSON, with everything")] = False,
 ) -> None:
     """Explain where a cell comes from, or what differs in a table.
 
-    Of a cell, prints runs, recipe, data and weights, down to the source files; for an empty cell, also what
-    is missing. Of a table (no row and column), prints what differs from the paper, what is ours, and what the
-    authors' program decides, with reasons. The table itself need not exist.
+    Of a cell, prints its value, why it is as it is, its runs, recipe, search, data and weights, and what it
+    depends on that differs from the paper or is ours; for an empty cell, also what is missing. Of a table (no
+    row and column), prints what differs from the paper and what is ours, with reasons. What matters most
+    comes first; --all prints the rest, down to the source files. The table itself need not exist.
     """
     checkout()
     from pubmill.inspection.explain import cell_explanations
@@ -33,20 +34,23 @@ def explain(
     from pubmill.inspection.explain.table_statements import table_statements
     from pubmill.planning.terminal_tables import console
 
-    if row and not column:
-        raise PubmillError("COLUMN is missing: name ROW and COLUMN for a cell, neither for the whole table")
-    needs_study = row or "/" not in table
-    study = study_of_words(study, table, configfile, config) if needs_study else study or DEMO
-    files = [*studies.study_files(study), *(configfile or ())]
-    table = table if "/" in table else studies.table_of_study(table, studies.configuration(files, config))
-    if row is None or column is None:
+    if "/" not in table:
+        study = study_of_words(study, table, configfile, config)
+        files = [*studies.study_files(study), *(configfile or ())]
+        table = studies.table_of_study(table, studies.configuration(files, config))
+    if row is None:
         statements = table_statements(studies.specs_folder(), table)
-        print(to_json(statements)) if as_json else print_statements(console(), statements)
+        print(to_json(statements)) if as_json else print_statements(console(), statements, whole)
         return
+    study, config = with_added_model(study, table, [row, *filter(None, [column])], config)
+    study = study_of_words(study, table, configfile, config)
     graph = studies.configured_graph(study, configfile, config)
-    explainer = cell_explanations.Explainer(graph, studies.specs_folder(), tuple(files), tuple(config or ()))
+    if column is None:
+        raise PubmillError(cell_explanations.missing_name(graph, table, row))
+    files = [*studies.study_files(study), *(configfile or ())]
+    explainer = cell_explanations.Explainer(graph, studies.specs_folder(), tuple(files), tuple(config))
     explanation = cell_explanations.explain(explainer, table, row, column)
-    print(to_json(explanation)) if as_json else print_explanation(console(), explanation)
+    print(to_json(explanation)) if as_json else print_explanation(console(), explanation, whole)
 
 
 VERB = Verb("Look", explain)

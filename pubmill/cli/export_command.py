@@ -37,8 +37,10 @@ def export(
     from pubmill.stages.dataset_recipes import GENERAL
 
     target = folder or to
-    if target is None or (folder and to):
-        raise PubmillError(f"name one folder to write: pubmill export {dataset} --to FOLDER")
+    if target is None:
+        raise PubmillError(f"no folder to write is named: pubmill export {dataset} --to FOLDER")
+    if folder and to:
+        raise PubmillError(f"two folders to write are named, {folder} and --to {to}: leave one out")
     if form is not None and form not in (*GENERAL, *ELSEWHERE):
         raise PubmillError(unknown("form", form, sorted({*GENERAL, *ELSEWHERE})))
     specs = specs_of_results(root, results)

@@ -45,7 +45,7 @@ def init(folder: Annotated[Path, typer.Argument(help="folder to make, or to comp
     for name, text in {"config.yaml": CONFIG, "README.md": README, ".gitignore": GITIGNORE}.items():
         if not (folder / name).exists():
             with writing(folder / name) as temporary:
-                temporary.write_text(text)
+                temporary.write_text(text, encoding="utf-8")
     link_workspace(folder)
     print(f"{folder} is a workspace; {folder / VIEW} has links to pubmill's specs, studies and programs")
 

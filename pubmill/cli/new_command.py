@@ -1,17 +1,19 @@
 """`pubmill new`."""
 
-import json
 import tempfile
+from itertools import count
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from pubmill.cli.checkout import WORKSPACE, checkout, remember_folders
-from pubmill.cli.studies import OWN_SPECS, dataset_names, specs_folder
+from pubmill.cli.checkout import WORKSPACE, check_new_folders, checkout, remember_folders
+from pubmill.cli.studies import OWN_SPECS, configuration, dataset_names, specs_folder
 from pubmill.cli.verbs import Verb
 from pubmill.messages import commands
 
+MODEL = "pubmedbert-base"
+"""The model that the proposed table has as a column."""
 APP = typer.Typer(no_args_is_help=True, help="Write the spec of a model, dataset or table.")
 
 
@@ -41,6 +43,7 @@ def model(
 
     stated = read(System, system, option="--system") if system else None
     described = new_model(weights, name, stated, dataset_names())
+    check_new_folders(described.local_files, configuration([], None)["local_files"])
     print(write_spec(described, OWN_SPECS))
     _remember(described.local_files)
     print(f"a table with it: {commands.pubmill('table', 'gu2020/table06', '--model', described.name, '-n')}")
@@ -61,35 +64,42 @@ def dataset(
             help="of documents: mentions, nested, relations, pairs; of BioASQ's questions: list, factoid",
         ),
     ] = None,
+    access: Annotated[
+        Literal["public", "local"] | None,
+        typer.Option(help="who may have the data; files of this machine are local by default"),
+    ] = None,
+    offsets: Annotated[
+        str, typer.Option(help="how those of documents count: utf-16, bytes, shift=N, separator=N, last, ...")
+    ] = "",
+    misplaced: Annotated[
+        Literal["leave_out"] | None,
+        typer.Option(help="what to do with mentions that are not at their offsets"),
+    ] = None,
 ) -> None:
     """Describe a dataset of files or the hub.
 
-    Writes specs/datasets/NAME.yaml with its hashes, form and counts, and a fixture for its test;
-    workspace.yaml remembers a folder. Only for data that may be shown. Licensed files: docs/datasets.md.
+    Writes specs/datasets/NAME.yaml with its hashes, form and counts, and small files with masked text for
+    tests; workspace.yaml remembers a folder. Prints what is doubtful. Files that others licence to you:
+    docs/datasets.md.
     """
+    from pubmill.new_specs.file_forms import Given
     from pubmill.new_specs.new_dataset import describe, new_dataset, write_dataset
 
     checkout()
     with tempfile.TemporaryDirectory() as copies:
-        made = new_dataset(files, name, mirror, Path(copies))
-        description = describe(made, reading)
+        made = new_dataset(files, name, mirror, Path(copies), access=access)
+        description = describe(made, Given(reading, offsets, misplaced is not None))
         written = write_dataset(made, description, Path())
     for path in written:
         print(path)
-    if len(written) == 1:
-        print("no fixture: files of this form are not masked; docs/datasets.md says what one has")
-    print(f"{description.form.converter} reads it; licence: {description.values['licence']}")
-    for other, what in description.form.others.items():
-        print(f"--as {other} reads {what}")
-    if description.form.unread:
-        print(f"not read (the options name the columns that are): {', '.join(description.form.unread)}")
-    same = "the same bytes" if "published" in description.values else "no writer gives the same bytes"
-    print(f"published form: {same}")
-    for split, counts in description.values["expect"].items():
-        print(f"{split}: {', '.join(f'{measure} {n}' for measure, n in counts.items())}")
-        print(f"  {json.dumps(description.first[split], ensure_ascii=False)[:300]}")
+    for line in description.report(made, has_fixture=len(written) > 1):
+        print(line)
     if made.folder:
         _remember({made.name: str(made.folder.resolve())})
+    names = (f"mine/table{number:02}" for number in count(1))
+    free = next(one for one in names if not (OWN_SPECS / f"tables/{one}.yaml").exists())
+    table = commands.pubmill("new", "table", free, "--dataset", made.name, "--model", MODEL)
+    print(f"next, a table with it as a row: {table}")
 
 
 @APP.command()

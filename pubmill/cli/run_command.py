@@ -6,11 +6,12 @@ import typer
 
 from pubmill.cli import studies
 from pubmill.cli.checkout import WORLD, checkout, make_demo_files, show, start_snakemake
-from pubmill.cli.dry_runs import is_plain, print_dry_run
+from pubmill.cli.dry_runs import is_plain, print_dry_run, writes_nothing_if_dry
 from pubmill.cli.verbs import Verb
 from pubmill.messages import commands
 
 
+@writes_nothing_if_dry
 def run(
     context: typer.Context,
     study: Annotated[

@@ -1,6 +1,7 @@
 """`pubmill table`."""
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -8,17 +9,33 @@ from typing import Annotated, Literal
 import typer
 
 from pubmill.cli import studies
-from pubmill.cli.checkout import checkout, make_demo_files, remember_folders, show, start_snakemake
-from pubmill.cli.dry_runs import DRY, check_no_run, is_plain, print_cost, print_dry_run
+from pubmill.cli.checkout import (
+    check_new_folders,
+    checkout,
+    make_demo_files,
+    remember_folders,
+    show,
+    start_snakemake,
+)
+from pubmill.cli.dry_runs import (
+    DRY,
+    check_no_run,
+    is_plain,
+    print_cost,
+    print_dry_run,
+    writes_nothing_if_dry,
+)
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
+from pubmill.messages.installation import DRY_RUN
 from pubmill.messages.wording import unknown
 from pubmill.specs.own_settings import OWN_SEARCH, read_choice_option
 from pubmill.specs.study import DEMO
 from pubmill.storage.name_patterns import SPEC, fits
 
 
+@writes_nothing_if_dry
 def table(
     context: typer.Context,
     name: studies.TableName,
@@ -27,6 +44,12 @@ def table(
         typer.Option(help="./FOLDER, hub:GROUP/MODEL@COMMIT, or the name of a spec; may be repeated"),
     ],
     dataset: Annotated[list[str] | None, typer.Option(help="only this dataset; may be repeated")] = None,
+    name_of_model: Annotated[
+        str | None,
+        typer.Option(
+            "--name", help="of the model that is given as a folder or of the hub; by default its own"
+        ),
+    ] = None,
     scale: Annotated[str, typer.Option(help="a file in specs/scales: demo, brief, small or full")] = "full",
     choice: Annotated[
         str | None,
@@ -63,7 +86,7 @@ def table(
         raise PubmillError(f"no study of studies/ has the scale {scale!r}; name one with --configfile")
     if scale == DEMO:
         make_demo_files()
-    names, folders = _models(model)
+    names, folders = _models(model, name_of_model, config["local_files"])
     remember_folders(folders)
     settings = [f"models={json.dumps(names)}", f"tables={json.dumps([name])}"]
     settings += [f"datasets={json.dumps(dataset)}"] if dataset else []
@@ -89,14 +112,21 @@ def _hyperparameters(choice: str | None, search: str) -> tuple[list[str], list[s
     """Return what the name of the table's folder ends with, and the settings, if the search is replaced."""
     if choice is None:
         return ([], []) if search == "protocol" else ([OWN_SEARCH], [f"search={search}"])
+    if search == "own":
+        raise PubmillError(
+            "--choice gives the hyper-parameters that --search own would search: leave one out"
+        )
     chosen = read_choice_option(choice)
-    settings = [f"choice={chosen.model_dump_json()}"]
-    return [chosen.name], settings if search == "protocol" else [*settings, f"search={search}"]
+    return [chosen.name], [f"choice={chosen.model_dump_json()}"]
 
 
-def _models(given: list[str]) -> tuple[list[str], dict[str, str]]:
-    """Return the names of models, and the folders of those given as folders; write missing specs."""
+def _models(
+    given: list[str], name: str | None, known_folders: dict[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    """Return the names of models, and the folders of those given as folders; write missing specs. `name` is
+    that of the only one that is a folder or of the hub."""
     names: list[str] = []
+    new = 0
     folders: dict[str, str] = {}
     for model in given:
         if fits(SPEC, model) and (studies.specs_folder() / "models" / f"{model}.yaml").is_file():
@@ -107,11 +137,19 @@ def _models(given: list[str]) -> tuple[list[str], dict[str, str]]:
             raise PubmillError(f"{unknown('model', model, known)}. A folder is given as ./{model}")
         from pubmill.new_specs.new_model import new_model, write_spec  # Imports torch, which takes seconds.
 
-        described = new_model(model, datasets=studies.dataset_names())
-        print(f"{model} is described in {write_spec(described, studies.OWN_SPECS)}", file=sys.stderr)
+        described = new_model(model, name, datasets=studies.dataset_names())
+        new += 1
+        if name and new > 1:
+            raise PubmillError("--name is for one model, but several are given as folders or of the hub")
+        check_new_folders(described.local_files, known_folders | folders)
+        written = "would be" if DRY_RUN in os.environ else "is"
+        spec = write_spec(described, studies.OWN_SPECS)
+        print(f"{model} {written} described in {spec}", file=sys.stderr)
         checkout()  # a workspace gets the new spec
         names.append(described.name)
         folders |= described.local_files
+    if name and not new:
+        raise PubmillError("--name is for a model that is given as a folder or of the hub; there is none")
     return names, folders
 
 

@@ -11,6 +11,7 @@ A document's text consists of its passages, each at its offset, with line feeds 
   counted as `left_out.mentions_of_other_types`.
 - `sentences`: `punkt` (with the source `punkt`), `stops` (after `.`, `?` or `!` before white space and a
   capital letter) or `lines`.
+- `offsets`: how they count, if not characters from the start (`utf-16`; see `pubmill.formats.offsets`).
 - `misplaced: leave_out`: mentions that differ from the text at their offsets are counted
   (`left_out.misplaced_mentions`), not errors.
 - `composite`: if BioC has a mention of several concepts and also its parts, read the `whole` or the `parts`.
@@ -37,6 +38,7 @@ from pubmill.examples.sentences import SentenceSplitter
 from pubmill.formats import drugprot
 from pubmill.formats.document_files import ANNOTATED, annotated_documents
 from pubmill.formats.documents import InputDocument, TextMention
+from pubmill.formats.offsets import Offsets, parse_offsets
 from pubmill.messages.quotations import show
 
 WORD = re.compile(r"\w+|[^\w\s]")
@@ -55,6 +57,7 @@ class TextReading:
     folder: str = ""
     types: list[str] | dict[str, str] | None = None
     sentences: Literal["punkt", "stops", "lines"] = "lines"
+    offsets: str = ""
     misplaced: Literal["leave_out"] | None = None
     composite: Literal["whole", "parts"] | None = None
     discontinuous: Literal["covers", "leave_out"] | None = None
@@ -66,6 +69,11 @@ class TextReading:
             raise PubmillError(
                 f"the converter's option `form` is {self.form!r}; give one of {', '.join(FORMS)}"
             )
+
+    @property
+    def counted(self) -> Offsets:
+        """How offsets count."""
+        return parse_offsets(self.offsets, self.misplaced is not None)
 
     @property
     def word(self) -> re.Pattern[str]:
@@ -126,7 +134,7 @@ def texts(source: ConverterInput, reading: TextReading) -> Iterator[AnnotatedTex
     """Yield the documents of a split, with the mentions that are kept."""
     for document in _documents(source, reading):
         if document.misplaced:
-            source.left_out["misplaced_mentions"] += document.misplaced
+            source.left_out["misplaced_mentions"] += len(document.misplaced)
         for event in document.events:
             source.left_out[f"events.{event}"] += 1
         kept = [
@@ -145,7 +153,7 @@ def _documents(source: ConverterInput, reading: TextReading) -> Iterator[InputDo
     is_divided = reading.held_out is not None and source.split != "test"
     role = "train" if is_divided else source.split
     path = source.input(role if role in source.inputs else "archive")
-    in_file = annotated_documents(path, reading.form, reading.folder, reading.misplaced is not None)
+    in_file = annotated_documents(path, reading.form, reading.folder, reading.counted)
     listed = f"{source.split}_documents"
     if listed in source.inputs:
         return _listed(in_file, source.input(listed))
@@ -252,7 +260,6 @@ def needed_readings(documents: Sequence[InputDocument]) -> Mapping[str, str]:
     """Return option -> proposed value, for the options that documents need because they are ambiguous."""
     marked = [mention for one in documents for part in one.passages for mention in part.mentions]
     found = {
-        ("misplaced", "leave_out"): any(one.misplaced for one in documents),
         ("composite", "whole"): any(mention.role for mention in marked),
         ("discontinuous", "covers"): any(mention.spans for mention in marked),
         ("overlaps", "longest"): any(map(has_overlaps, documents)),

@@ -12,7 +12,8 @@ Options of `read`, of which only `labels` is required:
   `as_written` for a dataset that isn't public, because in a damaged file the word may be part of its text.
 - `keep`: the types to keep; words of other types become O, and their mentions are counted as
   `left_out.mentions_of_other_types`.
-- `separator`: `tab` or `blank`.
+- `separator`: `tab`, `blank`, or `white_space` (any number of tabs and blanks).
+- `spelling`: how labels are written, one of `SPELLINGS` (`B_TYPE`, `TYPE-B`).
 - `columns`: the names of all columns, with `word` and `label` (SciBERT: `[word, pos, chunk, label]`).
 - `outside`: the file's label for O.
 - `scheme`: one of `SCHEMES`; all except `iob2`, which must be well-formed, are converted to BIO.
@@ -47,24 +48,51 @@ _DEFAULTS = {
     "columns": ["word", "label"],
     "outside": "O",
     "scheme": "iob2",
+    "spelling": "B-TYPE",
     "documents": "docstart",
     "misc": "",
 }
 LABELS: dict[str, Callable[[str], str]] = {"first_character": lambda label: label[0], "as_written": str}
-SEPARATORS = {"tab": "\t", "blank": " "}
+SEPARATORS = {"tab": "\t", "blank": " ", "white_space": None}
 SCHEMES: dict[str, dict[str, str]] = {
     "iob2": {"B": "B", "I": "I"},
     "iob1": {"B": "B", "I": "I"},
     "io": {"I": "I"},
     "bioul": {"B": "B", "I": "I", "L": "L", "U": "U"},
     "iobes": {"B": "B", "I": "I", "E": "L", "S": "U"},
+    "bmes": {"B": "B", "M": "I", "E": "L", "S": "U"},
+    "bmewo": {"B": "B", "M": "I", "E": "L", "W": "U"},
     "bare": {},
 }
 """Scheme -> the prefixes in its files, and the corresponding ones of `pubmill.examples.tagging`.
 
 In `iob1` a B occurs only if a mention touches another of its type, so an I that continues nothing begins a
-mention, as in conlleval; `bare` labels are types without prefix, one per word. `iob2`, `bioul` and `iobes`
-(MTL-Bioinformatics-2016) must be well-formed."""
+mention, as in conlleval; `bare` labels are types without prefix, one per word. `iob2` and those with ends
+(`bioul`, `iobes` of MTL-Bioinformatics-2016, ...) must be well-formed."""
+
+
+class Spelling(NamedTuple):
+    """How labels are written: the mark between prefix and type, whether the prefix is last, and whether it is
+    in lower case."""
+
+    mark: str
+    last: bool
+    lower: bool
+
+    def divided(self, label: str) -> tuple[str, str, str]:
+        """Return the prefix in upper case, the mark (empty without a type) and the type of a label."""
+        before, mark, after = label.rpartition(self.mark) if self.last else label.partition(self.mark)
+        prefix, of = (after, before) if self.last else (before, after)
+        return prefix.upper() if self.lower else prefix, mark, of
+
+
+SPELLINGS = {
+    f"TYPE{mark}{b}" if last else f"{b}{mark}TYPE": Spelling(mark, last, b == "b")
+    for b in "Bb"
+    for last in (False, True)
+    for mark in "-_:"
+}
+"""How prefix and type of a label may be written."""
 MARKS: dict[str, str | None] = {
     "docstart": "-DOCSTART- {}",
     "parenthesised": "-DOCSTART- ({})",
@@ -82,9 +110,10 @@ class _Form:
     """The form of a file, from the options."""
 
     columns: Sequence[str]
-    separator: str
+    separator: str | None
     outside: str
     scheme: str
+    spelling: Spelling
     mark: str | None
     types: Sequence[str]
     keep: Sequence[str]
@@ -160,6 +189,7 @@ def _form_of_options(source: ConverterInput) -> _Form:
         separator=chosen.option("separator", SEPARATORS),
         outside=outside,
         scheme=chosen.option("scheme", {name: name for name in SCHEMES}),
+        spelling=chosen.option("spelling", SPELLINGS),
         mark=chosen.option("documents", MARKS),
         types=types,
         keep=keep,
@@ -276,7 +306,7 @@ def _sentences(numbered: Iterable[tuple[str, str]], form: _Form) -> Iterator[_Co
     rows: list[tuple[str, str, str]] = []
     for place, line in ((place, line) for place, line in chain(numbered, [("", "")]) if form.is_read(line)):
         mark = _is_mark(line, form.mark)
-        if line and not mark:
+        if (line.strip() if form.separator is None else line) and not mark:
             rows.append((place, *_parse_row(line, form, place)))
             continue
         if rows:
@@ -309,7 +339,7 @@ def _parse_row(line: str, form: _Form, place: str) -> tuple[str, str]:
     values = line.split(form.separator)
     word = values[form.columns.index("word")] if len(values) == len(form.columns) else ""
     if not word.strip():
-        expected = ("<TAB>" if form.separator == "\t" else " ").join(form.columns)
+        expected = ("<TAB>" if form.separator == "\t" else form.separator or " ").join(form.columns)
         raise PubmillError(f"{place}: expected `{expected}`, found {quote(line)}")
     if not _is_word(word):
         raise PubmillError(
@@ -332,7 +362,8 @@ def _parse_label(text: str, form: _Form, place: str) -> str:
     """Return the label in the scheme of `pubmill.examples.tagging`."""
     if text == form.outside:
         return "O"
-    prefix, dash, of = ("", "-", text) if form.scheme == "bare" else text.partition("-")
+    bare = form.scheme == "bare"
+    prefix, dash, of = ("", "-", text) if bare else form.spelling.divided(text)
     known = SCHEMES[form.scheme] or {"": "I"}
     if prefix in known and (not dash or _is_word(of)):
         if dash and form.types and of not in form.types:
@@ -340,7 +371,7 @@ def _parse_label(text: str, form: _Form, place: str) -> str:
                 f"{place}: expected a type among {', '.join(form.types)} (the option `types`), "
                 f"found {quote(of)}"
             )
-        return known[prefix] + dash + of
+        return known[prefix] + ("-" if dash else "") + of
     scheme, known = "BIO" if form.scheme == "iob2" else form.scheme, SCHEMES[form.scheme]
     forms = ", ".join([form.outside, *known, *(f"{one}-TYPE" for one in known)] if known else ["TYPE"])
     raise PubmillError(f"{place}: expected a {scheme} label ({forms}), found {quote(text)}")
@@ -357,7 +388,7 @@ def _as_bio(labels: list[str], scheme: str, places: Sequence[str]) -> list[str]:
                 )
         return labels
     mentions = to_mentions(labels)
-    if scheme in ("bioul", "iobes") and to_labels(mentions, len(labels), "bioul") != labels:
+    if "U" in SCHEMES[scheme].values() and to_labels(mentions, len(labels), "bioul") != labels:
         raise PubmillError(
             f"{places[0]}: the labels of the sentence that begins here are not well-formed {scheme}: a "
             "mention doesn't end, or is continued without beginning"

@@ -33,7 +33,7 @@ def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) 
     """
     _check_recipe(recipe)
     private = recipe.access != "public"
-    with withholding(private):
+    with withholding(private, own=recipe.access == "local"):
         splits, left_out = _read_splits(recipe, inputs)
     counts = {
         name: {**count(examples), **{f"left_out.{reason}": n for reason, n in sorted(left_out[name].items())}}

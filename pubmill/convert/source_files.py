@@ -21,7 +21,7 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SPLITS, Example
 from pubmill.formats.json_text import parse_row
 from pubmill.formats.text_files import read_text
-from pubmill.messages.quotations import is_identifier, quote, withheld
+from pubmill.messages.quotations import is_identifier, needs_identifiers, quote
 from pubmill.storage.archives import decode
 
 _MARK = b"\xef\xbb\xbf"
@@ -126,7 +126,7 @@ def check_id(text: str, where: str) -> str:
     Ids occur in messages, tables and predictions, so for a licensed dataset they must be identifiers. A
     `PubmillError` for any other text names its position.
     """
-    if withheld() and not is_identifier(text):
+    if needs_identifiers() and not is_identifier(text):
         raise PubmillError(
             f"{where}: expected an id of at most 40 letters, digits and `_.:-`, with a digit, "
             f"found {quote(text)}"

@@ -17,6 +17,9 @@ CONTINUATION = "X"
 OUTSIDE = "O"
 SUBWORDS = "subword_labels"
 """Key of the subwords' labels in a line of a predictions file, beside `labels`."""
+UNPLACED = "unplaced"
+"""Key of predicted mentions that have no place in the words of their sentence, in a line of a predictions
+file: a list of their types and numbers of words. Each is a false positive."""
 
 
 def to_mentions(labels: Sequence[str]) -> list[Mention]:
@@ -64,6 +67,25 @@ class PredictedLabels(list[str]):
     def __init__(self, words: Iterable[str], subwords: Sequence[Sequence[str]]) -> None:
         super().__init__(words)
         self.subwords = [list(labels) for labels in subwords]
+
+
+class ExtendedLabels(list[str]):
+    """BIO labels of the words of a sentence, and behind these of mentions without a place in it.
+
+    `unplaced`: their types and numbers of words. An O keeps each apart from what stands before it.
+    """
+
+    def __init__(self, words: Iterable[str], unplaced: Iterable[tuple[str, int]]) -> None:
+        super().__init__(words)
+        for kind, count in unplaced:
+            self += ["O", *to_labels([(0, count, kind)], count, "bio")]
+
+
+def gold_beside(gold: Sequence[str], predicted: Sequence[str]) -> Sequence[str]:
+    """Return gold labels as long as the predicted ones: O beside mentions without a place."""
+    if not isinstance(predicted, ExtendedLabels):
+        return gold
+    return [*gold, *["O"] * (len(predicted) - len(gold))]
 
 
 def word_label(subwords: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 import inspect
 import logging
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 from torch import Tensor
 
 from pubmill.errors import PubmillError
+from pubmill.finetuning.attention_blocks import Block, positions_in, use_blocks
 from pubmill.finetuning.shared_process import take
 from pubmill.recipes import FinetuningRecipe, Precision
 from pubmill.storage.encoder_checks import (
@@ -18,8 +20,10 @@ from pubmill.storage.encoder_checks import (
     check_tokenizer,
     encoder_class,
     is_causal,
+    load_config,
     longest_text,
 )
+from pubmill.storage.model_folder_checks import check_shapes, read_shapes, weight_files
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -77,36 +81,34 @@ def load_encoder_and_pooler(
     if device.type == "cpu":
         # With dropout, on sentences, plain attention is 1.2 times as fast on a CPU. On a GPU, transformers
         # chooses: fused attention, or plain attention for classes without a fused one (DeBERTa).
-        encoder.set_attn_implementation("eager")
+        use_blocks(encoder)
     return encoder, pooler
 
 
 def read_encoder(folder: Path, dropout: float) -> tuple["PreTrainedModel", torch.nn.Linear | None]:
     """Return the encoder, in float32 and without pooler, and its pooler's linear layer if that learnt
     next-sentence prediction; else None (no pooler, or maybe an untrained one, as in RoBERTa's files)."""
-    from transformers import AutoConfig
     from transformers.utils import logging as transformers_logging
 
     check_is_model_folder(folder)
     transformers_logging.set_verbosity(logging.ERROR)  # no report on heads missing from a checkpoint
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    config = load_config(folder, str(folder))
     check_encoder(config, str(folder))
+    check_shapes(folder, read_shapes(weight_files(folder, str(folder)), str(folder)), str(folder))
+    for part in (config, *(getattr(config, name) for name in config.sub_configs)):
+        for name in DROPOUTS:
+            if hasattr(part, name):
+                setattr(part, name, dropout)
     encoder, loading = encoder_class(config).from_pretrained(
         folder,
+        config=config,
         local_files_only=True,
         trust_remote_code=False,
         use_safetensors=True,
         dtype=torch.float32,
         output_loading_info=True,
-        **{name: dropout for name in DROPOUTS if hasattr(config, name)},
     )
-    missing = sorted(key for key in loading["missing_keys"] if "pooler" not in key)
-    if missing:
-        raise PubmillError(
-            f"{folder}: the weights of {len(missing)} parameters are missing, such as {missing[0]}; "
-            f"config.json and the safetensors files don't belong together"
-        )
     pooler = getattr(encoder, "pooler", None)
     if pooler is not None:
         optional = "add_pooling_layer" in inspect.signature(type(encoder).__init__).parameters
@@ -120,23 +122,39 @@ def read_encoder(folder: Path, dropout: float) -> tuple["PreTrainedModel", torch
 def longest_input(encoder: "PreTrainedModel") -> int:
     """Return the number of tokens that the encoder's positions allow, regardless of the tokenizer's limit.
     For relative (DeBERTa) or rotary positions (ModernBERT) it is the configured length; T5 has no limit."""
-    length = longest_text(encoder.config)
+    length = longest_text(stack_config(encoder))
     if length is None:
         return UNLIMITED
-    offset = 0
+    return length - first_position(encoder)
+
+
+def first_position(encoder: "PreTrainedModel") -> int:
+    """Return the position of a text's first token. RoBERTa and related models number positions from the
+    padding token's id + 1."""
+    first = 0
     for name, module in encoder.named_modules():
-        # RoBERTa and related models number positions from the padding token's id + 1.
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
-            offset = int(module.padding_idx) + 1
-    return length - offset
+            first = int(module.padding_idx) + 1
+    return first
 
 
 def encoding_size(encoder: "PreTrainedModel") -> int:
-    """Return the size of an encoding: the hidden size, but twice that in Reformer, and projected in OPT."""
-    config: Any = encoder.config
-    if config.model_type == "opt":
-        return int(config.word_embed_proj_dim)
-    return int(config.hidden_size) * (2 if config.model_type == "reformer" else 1)
+    """Return the size of an encoding, from that of an input: no key of configurations says it for all (OPT
+    projects encodings, Reformer's have two streams). No random number is drawn."""
+    width = fixed_width(encoder, longest_input(encoder)) or 2
+    ids = torch.zeros(1, width, dtype=torch.int64, device=encoder.device)
+    training = encoder.training
+    encoder.train(False)
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        size = encoder(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state.shape[-1]
+    encoder.train(training)
+    return int(size)
+
+
+def stack_config(encoder: "PreTrainedModel") -> Any:
+    """Return the configuration of the part with the layers: the encoder's own, or one in it (T5Gemma)."""
+    configs = (getattr(module, "config", None) for module in encoder.modules())
+    return next((config for config in configs if hasattr(config, "num_hidden_layers")), encoder.config)
 
 
 def fixed_width(encoder: "PreTrainedModel", longest: int) -> int | None:
@@ -160,7 +178,7 @@ def has_segments(encoder: "PreTrainedModel") -> bool:
 def layers(encoder: "PreTrainedModel") -> torch.nn.ModuleList:
     """Return the encoder's layers, lowest first. Raises a `PubmillError` for an encoder whose layers share
     their weights (ALBERT), as no single layer can be treated differently."""
-    count = int(encoder.config.num_hidden_layers)
+    count = int(stack_config(encoder).num_hidden_layers)
     lists = (module for module in encoder.modules() if isinstance(module, torch.nn.ModuleList))
     stacks = [modules for modules in lists if len(modules) == count]
     if getattr(encoder.config, "num_hidden_groups", None) or len(stacks) != 1:
@@ -197,9 +215,21 @@ def check_is_model_folder(folder: Path) -> None:
         )
 
 
-def forward(encoder: "PreTrainedModel", ids: Tensor, mask: Tensor, segments: Any) -> Tensor:
-    """Return the encodings, inputs x tokens x width; segment ids only for encoders that have them."""
-    further = {} if segments is None else {"token_type_ids": segments}
+def forward(
+    encoder: "PreTrainedModel",
+    ids: Tensor,
+    mask: Tensor,
+    segments: Any,
+    blocks: Sequence[Block] | None = None,
+) -> Tensor:
+    """Return the encodings, inputs x tokens x width; segment ids only for encoders that have them. `blocks`:
+    those that follow one another in a single input, for an encoder that attends in blocks."""
+    further: dict[str, Any] = {} if segments is None else {"token_type_ids": segments}
+    if blocks:
+        further |= {"position_ids": positions_in(blocks, first_position(encoder)), "blocks": blocks}
+        mask = mask[
+            :, None, None
+        ]  # transformers reads no mask of four dimensions, and neither does `attend`.
     mask = attention_mask(encoder, mask) if mask.device.type == "cuda" else mask
     hidden: Tensor = encoder(input_ids=ids, attention_mask=mask, **further).last_hidden_state
     return hidden
@@ -224,7 +254,8 @@ def attention_mask(encoder: "PreTrainedModel", mask: Tensor) -> Tensor:
     their own, and for LayoutLM, whose code adds two dimensions to any mask.
     """
     config = encoder.config
-    fused = config._attn_implementation == "sdpa" and getattr(config, "local_attention", None) is None
+    windows = any(getattr(stack_config(encoder), key, None) for key in ("local_attention", "sliding_window"))
+    fused = config._attn_implementation == "sdpa" and not windows
     if not fused or is_causal(config) or config.model_type == "layoutlm":
         return mask
     added = mask.new_zeros(mask.shape, dtype=encoder.dtype).masked_fill_(mask == 0, -torch.inf)
@@ -247,7 +278,7 @@ def prepare_encoder(encoder: "PreTrainedModel", recipe: FinetuningRecipe) -> Non
 
 def remove_layers(encoder: "PreTrainedModel", number: int) -> None:
     """Remove the top `number` of layers (tinn2021 section 3.5); a norm that follows the layers stays."""
-    stack, config = layers(encoder), encoder.config
+    stack, config = layers(encoder), stack_config(encoder)
     del stack[len(stack) - number :]
     config.num_hidden_layers = len(stack)
     if getattr(config, "layer_types", None):

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
+from pubmill.finetuning.attention_blocks import Block
 from pubmill.finetuning.encoders import forward
 from pubmill.finetuning.inputs import Batch
 from pubmill.hardware.torch_setup import to_device
@@ -31,13 +32,13 @@ class TaskModel(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """Return the scores (float32); the task's head defines the number of rows."""
-        return self.score(self.encode(batch.inputs), batch)
+        return self.score(self.encode(batch.inputs, batch.blocks), batch)
 
-    def encode(self, inputs: Tensor) -> Tensor:
-        """Return the encodings (instances x width x size) of a batch's `inputs`."""
+    def encode(self, inputs: Tensor, blocks: Sequence[Block] | None = None) -> Tensor:
+        """Return the encodings (instances x width x size) of a batch's `inputs`, which may be `blocks`."""
         ids, mask, *segments = inputs
         if self.encoder.dtype == torch.float32:
-            return forward(self.encoder, ids, mask, *(segments or [None]))
+            return forward(self.encoder, ids, mask, segments[0] if segments else None, blocks)
         # Autocast would compute norms and residuals of a bfloat16 encoder in float32.
         with torch.autocast(inputs.device.type, enabled=False):
             return forward(self.encoder, ids, mask, *(segments or [None]))

@@ -1,11 +1,12 @@
-"""Inputs of an encoder: instances, padded batches of them, and the sampling of batches.
+"""Inputs of an encoder: instances, the sampling of batches, their division into parts, and padded tensors.
 
-Inputs of a batch have similar lengths, so that padding is short. Equal seeds give equal batches.
+Batches are random, and equal seeds give equal ones. The parts of a batch have inputs of similar lengths.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from pubmill.finetuning.attention_blocks import Block, block_of
 from pubmill.hardware.torch_setup import to_device
-
-POOL = 64
-"""Largest number of batches in a pool, whose inputs are sorted by length. With 64, about 95 % of the tokens
-are real on sentences of biomedical abstracts."""
-POOLS = 4
-"""Smallest number of pools in an epoch: in a single one, the same inputs would always share a batch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,13 +63,15 @@ class Batch:
     `inputs` (2 or 3 x instances x width, int64): subword ids, mask (1 for real tokens) and, if the encoder
     has them, segment ids. `places`: the places of all instances, one after another, in the flattened
     instances x width; None: every position there. `counts`: number of encodings of each instance after
-    pooling. `groups`: lengths of the runs of `places` that are pooled, or None.
+    pooling. `groups`: lengths of the runs of `places` that are pooled, or None. `blocks`: those of a batch
+    that was joined from parts, whose `inputs` then are a single one.
     """
 
     inputs: Tensor
     places: Tensor | None
     counts: list[int]
     groups: list[int] | None
+    blocks: list[Block] | None = None
 
     @property
     def ids(self) -> Tensor:
@@ -117,6 +115,22 @@ def collate(
     )
 
 
+def joined(parts: Sequence[Batch]) -> Batch:
+    """Return one batch of the parts, on a processor, in which each part is a block."""
+    starts = np.cumsum([0, *(part.ids.numel() for part in parts)]).tolist()
+    places = [
+        part.places + start for part, start in zip(parts, starts, strict=False) if part.places is not None
+    ]
+    groups = [part.groups for part in parts if part.groups is not None]
+    return Batch(
+        inputs=torch.cat([part.inputs.flatten(1) for part in parts], 1)[:, None],
+        places=torch.cat(places),
+        counts=list(chain.from_iterable(part.counts for part in parts)),
+        groups=list(chain.from_iterable(groups)) if groups else None,
+        blocks=[block_of(part.mask) for part in parts],
+    )
+
+
 def flat_places(instances: Sequence[Instance], width: int) -> Tensor:
     """Return the places of all instances, one after another, in the flattened instances x width."""
     places = [row * width + at for row, instance in enumerate(instances) for at in instance.places]
@@ -131,32 +145,37 @@ def _pad_rows(rows: Sequence[Sequence[int]], width: int, fill: int) -> npt.NDArr
 
 
 def training_batches(
-    lengths: Sequence[int], batch_size: int, seed: int, epoch: int, classes: Sequence[int] | None = None
+    inputs: int, batch_size: int, seed: int, epoch: int, classes: Sequence[int] | None = None
 ) -> list[list[int]]:
-    """Return the batches of one epoch: lists of `batch_size` indices into `lengths` (one list may be
-    shorter).
+    """Return the batches of one epoch: lists of `batch_size` indices of inputs; the last may be shorter.
 
-    The inputs are shuffled, cut into at least `POOLS` pools of at most `POOL` batches and sorted by length
-    inside each pool; then the batches are shuffled. With `classes` (one for each of `lengths`), inputs of
-    rare classes are repeated (`oversampled`). The result depends only on the arguments; it has
-    ceil(epoch_size(...) / batch_size) batches.
+    They are a random permutation, cut into batches, as PyTorch's `RandomSampler` and `DataLoader` make them.
+    With `classes` (one for each input), inputs of rare classes are repeated (`oversampled`). The result
+    depends only on the arguments; it has ceil(epoch_size(...) / batch_size) batches.
     """
     generator = np.random.default_rng([seed, epoch])
-    chosen = np.arange(len(lengths)) if classes is None else oversampled(classes, generator)
-    order = generator.permutation(chosen)
-    sizes = np.asarray(lengths)
-    batches: list[list[int]] = []
-    whole = len(order) // batch_size
-    size = batch_size * min(POOL, max(1, whole // POOLS))
-    for start in range(0, len(order), size):
-        pool = order[start : start + size]
-        pool = pool[np.argsort(sizes[pool], kind="stable")]
-        # A random cut, so that the smaller batch does not always contain the longest inputs.
-        smaller = batch_size * int(generator.integers(len(pool) // batch_size + 1))
-        rest = smaller + len(pool) % batch_size
-        starts = [*range(0, smaller, batch_size), smaller, *range(rest, len(pool), batch_size)]
-        batches += [part.tolist() for part in np.split(pool, starts[1:]) if len(part)]
-    return [batches[index] for index in generator.permutation(len(batches))]
+    chosen = np.arange(inputs) if classes is None else oversampled(classes, generator)
+    order = generator.permutation(chosen).tolist()
+    return [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
+
+
+def ends_of_parts(widths: Sequence[int], cost: int, step: int) -> list[int]:
+    """Return where to cut inputs so that padding is cheap: the end of each part.
+
+    `widths`: padded length of each input, in ascending order; a part has that of its last one. Of all ways to
+    cut at multiples of `step`, the one with the fewest padded tokens, where each part counts for `cost` more.
+    """
+    ends = [*range(step, len(widths), step), len(widths)]
+    begins, least, before = np.array([0, *ends]), np.zeros(len(ends) + 1), [0]
+    for number, end in enumerate(ends, 1):
+        tokens = least[:number] + (end - begins[:number]) * widths[end - 1]
+        before.append(int(tokens.argmin()))
+        least[number] = tokens[before[-1]] + cost
+    chosen, number = list[int](), len(ends)
+    while number:
+        chosen.append(ends[number - 1])
+        number = before[number]
+    return chosen[::-1]
 
 
 def epoch_size(inputs: int, classes: Sequence[int] | None) -> int:

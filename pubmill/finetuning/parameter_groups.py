@@ -1,7 +1,7 @@
 """Learning rates and optimiser of fine-tuning (gu2020 section 6.2; tinn2021 sections 2.4, 3.2, 3.3)."""
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +14,15 @@ from pubmill.optimisers.loss_scaling import LossScaling
 from pubmill.recipes import FinetuningRecipe
 
 BETA1, BETA2 = 0.9, 0.999
+Place = Literal["only", "not last", "last"]
+"""Place of a part among the parts of its batch."""
+
+
+def place_of(number: int, parts: int) -> Place:
+    """Return the place of part `number`, from 1."""
+    if parts == 1:
+        return "only"
+    return "last" if number == parts else "not last"
 
 
 def schedule(step: int, total: int, warmup: float) -> float:
@@ -47,6 +56,13 @@ class GroupedAdam:
     def backward(self, loss: Tensor) -> None:
         """Add the gradients of the loss of a batch, or of a part of one."""
         self.scaling.backward(loss)
+
+    def finish(self, place: Place) -> bool:
+        """Keep the gradients of a part, and update the weights after the last one; return whether they were
+        updated, or need not be yet."""
+        if place != "only":
+            self.add_gradients()
+        return place == "not last" or self.update()
 
     def update(self) -> bool:
         """Clip the gradients, update the weights, and clear the gradients; return whether the weights were

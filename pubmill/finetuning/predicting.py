@@ -1,7 +1,7 @@
 """Predictions of a task model, just trained or kept from an earlier run, and how a device computes."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,13 @@ from pubmill.finetuning import encoders
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, EncodedSplit, Instance, collate, prediction_batches
 from pubmill.finetuning.reader import Reader
+from pubmill.finetuning.tasks.relations import written_tokens
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.weight_updates import working_copy
 from pubmill.hardware.gpu_claims import take_gpu
 from pubmill.hardware.torch_setup import autocast, choose_precision, configure_cuda, gpu_is_used
 from pubmill.recipes import FinetuningRecipe, batch_memory
-from pubmill.storage.encoder_checks import is_causal
+from pubmill.storage.encoder_checks import check_ids, is_causal
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -54,7 +55,10 @@ def make_reader(
         )
     length = min(recipe.max_length or longest, longest)
     length = min(length, encoders.fixed_width(encoder, length) or length)
-    return Reader(tokenizer, length, segments, recipe.words, is_causal(encoder.config))
+    rows: Any = encoder.get_input_embeddings()
+    check_ids(tokenizer, len(rows.weight), tokenizer.name_or_path)
+    marks = written_tokens(recipe)
+    return Reader(tokenizer, length, segments, recipe.words, is_causal(encoder.config), marks)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,18 +67,23 @@ class Execution:
 
     `weights`: precision of the weights that the encoder computes with; the optimiser's are float32.
     `graphs`: whether steps of a shape seen before are replayed as CUDA graphs. `width`: batches are padded to
-    a multiple of it. `prediction_tokens`: padded tokens per prediction batch.
+    a multiple of it. `part_cost`: padded tokens that take as long as the work of a part of a batch that does
+    not depend on its size: reading the weights and adding their gradients. `part_sizes`: number of sizes that
+    parts may have, of which each is recorded; None: any. `prediction_tokens`: padded tokens per prediction
+    batch.
     """
 
     weights: batch_memory.Weights = "float32"
     graphs: bool = False
     width: int = 1
+    part_cost: int = 128
+    part_sizes: int | None = None
     prediction_tokens: int = 4096  # on a processor, larger batches are not faster
 
 
 PLAIN = Execution()
-ON_GPU = Execution(width=8, prediction_tokens=32_768)
-ON_TENSOR_CORES = Execution(weights="bfloat16", graphs=True, width=16, prediction_tokens=32_768)
+ON_GPU = Execution(width=8, part_cost=1024, part_sizes=4, prediction_tokens=32_768)
+ON_TENSOR_CORES = replace(ON_GPU, weights="bfloat16", graphs=True, width=16)
 
 
 def choose_execution(device: torch.device, precision: str) -> Execution:
@@ -90,9 +99,11 @@ def tokens_at_once(encoder: "PreTrainedModel", device: torch.device, execution: 
     """Return the padded tokens that a GPU can compute at once; None for a processor, which has no limit."""
     if device.type != "cuda":
         return None
-    layers, hidden = encoder.config.num_hidden_layers, encoder.config.hidden_size
+    config = encoders.stack_config(encoder)
     memory = torch.cuda.get_device_properties(device).total_memory
-    return batch_memory.tokens_at_once(memory, layers, hidden, execution.weights)
+    return batch_memory.tokens_at_once(
+        memory, config.num_hidden_layers, config.hidden_size, execution.weights
+    )
 
 
 class Predictor:
@@ -104,6 +115,8 @@ class Predictor:
         self.device = next(model.parameters()).device
         wanted = encoders.possible_precision(model.encoder.config, recipe.precision)
         self.precision = choose_precision(wanted, self.device)
+        self.fixed_width = encoders.fixed_width(model.encoder, task.reader.max_length)
+        self.longest_input = encoders.longest_input(model.encoder)
         self.execution = choose_execution(self.device, self.precision)
         self.working = model
         if self.execution.weights == "bfloat16":
@@ -151,10 +164,10 @@ class Predictor:
 
     def _width(self, longest: int) -> int:
         """Return the width of a batch whose longest input has `longest` tokens."""
-        if fixed := encoders.fixed_width(self.model.encoder, self.task.reader.max_length):
-            return fixed
+        if self.fixed_width:
+            return self.fixed_width
         width = -(-longest // self.execution.width) * self.execution.width
-        return min(width, max(longest, encoders.longest_input(self.model.encoder)))
+        return min(width, max(longest, self.longest_input))
 
 
 def _by_instance(outputs: Tensor, sizes: list[int], order: list[int]) -> list[Tensor]:

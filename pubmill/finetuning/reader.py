@@ -1,4 +1,5 @@
-"""Conversion of text to subword ids, with special tokens as the model's tokenizer sets them."""
+"""Conversion of text to subword ids, with special tokens only where the model's tokenizer sets them: "[SEP]"
+in a text is text."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -7,7 +8,10 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
+from tokenizers import Tokenizer
+
 from pubmill.errors import PubmillError
+from pubmill.examples.vocab_tokenizers import text_tokenizer
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -40,7 +44,8 @@ class Frame:
 class Reader:
     """A model's tokenizer and maximum input length. `segments`: whether segment ids distinguish two texts.
     `words`: whether words given one by one are read as in a sentence (`spaced`) or each `alone`. `causal`:
-    the model is a decoder, so that only the last subword of a word or an input has seen all of it."""
+    the model is a decoder, so that only the last subword of a word or an input has seen all of it. `marks`:
+    special tokens that tasks write into texts; they may be added to the tokenizer before the first text."""
 
     def __init__(
         self,
@@ -49,9 +54,10 @@ class Reader:
         segments: Literal["separate", "single", "none"],
         words: Literal["spaced", "alone"] = "spaced",
         causal: bool = False,
+        marks: Sequence[str] = (),
     ) -> None:
         self.tokenizer, self.max_length, self._segments = tokenizer, max_length, segments
-        self._words, self.causal = words, causal
+        self._words, self.causal, self._marks = words, causal, marks
         self.one, self.two = _frame(tokenizer, pair=False), _frame(tokenizer, pair=True)
         if self.room(pair=True) < 2:
             raise PubmillError(
@@ -74,16 +80,19 @@ class Reader:
         special = len(frame.before) + len(frame.after) + (len(frame.between) if pair else 0)
         return self.max_length - special
 
+    @cached_property
+    def _of_text(self) -> Tokenizer:
+        return text_tokenizer(self.tokenizer.backend_tokenizer, self._marks)
+
     def subwords(self, texts: Sequence[str]) -> list[Subwords]:
         """Return the subwords of each text, without truncation."""
         subwords: list[Subwords] = []
         for start in range(0, len(texts), CHUNK):
             chunk = list(texts[start : start + CHUNK])
-            batch = self.tokenizer(
-                chunk, add_special_tokens=False, truncation=False, return_offsets_mapping=True
-            )
-            for text, ids, spans in zip(chunk, batch["input_ids"], batch["offset_mapping"], strict=True):
-                subwords.append(Subwords(ids, [_trim_span(text, *span) for span in spans]))
+            for text, read in zip(
+                chunk, self._of_text.encode_batch(chunk, add_special_tokens=False), strict=True
+            ):
+                subwords.append(Subwords(read.ids, [_trim_span(text, *span) for span in read.offsets]))
         return subwords
 
     def subwords_of_words(self, sentences: Sequence[list[str]]) -> list[list[list[int]]]:
@@ -123,13 +132,12 @@ class Reader:
         encoded: list[list[list[int]]] = []
         for start in range(0, len(sentences), CHUNK):
             chunk = [[space + word for word in words] for words in sentences[start : start + CHUNK]]
-            batch = self.tokenizer(
-                chunk, is_split_into_words=True, add_special_tokens=False, truncation=False
-            )
-            for index, words in enumerate(chunk):
+            batch = self._of_text.encode_batch(chunk, is_pretokenized=True, add_special_tokens=False)
+            for words, read in zip(chunk, batch, strict=True):
                 pieces: list[list[int]] = [[] for _ in words]
-                for word, piece in zip(batch.word_ids(index), batch["input_ids"][index], strict=True):
-                    pieces[word].append(piece)
+                for word, piece in zip(read.word_ids, read.ids, strict=True):
+                    if word is not None:
+                        pieces[word].append(piece)
                 encoded.append(pieces)
         return encoded
 

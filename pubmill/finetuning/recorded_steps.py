@@ -1,8 +1,9 @@
-"""Training steps as CUDA graphs, recorded once for each shape of their tensors.
+"""Parts of training steps as CUDA graphs, recorded once for each shape of their tensors.
 
-A graph repeats recorded kernels on the same memory, launched by the host at once. A step is one graph if the
+A graph repeats recorded kernels on the same memory, launched by the host at once. A part is one graph if the
 shapes in head and loss depend on those of the inputs alone. Otherwise head and loss, which are few kernels of
-many shapes, run as usual between two graphs: the encoder, and its backward pass with the update.
+many shapes, run as usual between two graphs: the encoder, and its backward pass. The graph of a batch's last
+part, mostly the only one, contains the update.
 """
 
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from torch import Tensor
 
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch
+from pubmill.finetuning.parameter_groups import Place
 from pubmill.finetuning.weight_updates import RecordableAdam
 from pubmill.messages.progress import report_slower
 
@@ -58,15 +60,16 @@ def cuda_recorder() -> Recorder:
     return record
 
 
-Step = Callable[[Batch, Tensor], Tensor]
-"""Update the weights with a batch and its targets; return the loss."""
+Step = Callable[[Batch, Tensor, float], Tensor]
+"""Learn a part, given its targets and its share of the batch's targets, by which its mean loss is multiplied;
+update the weights if it is the last; return its loss, multiplied."""
 
 
 class RecordedSteps:
-    """Recorded training steps, one for each combination of tensor shapes so far.
+    """Recorded training steps, one for each combination of tensor shapes and place in a batch so far.
 
     The first step with certain shapes runs as usual, which also prepares the libraries; the second is
-    recorded. `graphs`: graphs per step, 1 or 2; 0 after a recording failed, because CUDA may refuse others
+    recorded. `graphs`: graphs per part, 1 or 2; 0 after a recording failed, because CUDA may refuse others
     too: all further steps then run as usual. `refused`: why it failed. Too little memory is no such failure:
     the error is raised, and the step is recorded again with a smaller batch.
     """
@@ -76,44 +79,46 @@ class RecordedSteps:
     ) -> None:
         self._model, self._loss, self._adam = model, loss, adam
         self._recorder = recorder
-        self._steps: dict[tuple[torch.Size, ...], Step | None] = {}
+        self._steps: dict[tuple[Place, tuple[torch.Size, ...]], Step | None] = {}
         self.graphs: Literal[0, 1, 2] = 1 if whole else 2
         self.refused: str | None = None
 
-    def find(self, batch: Batch, targets: Tensor) -> Step | None:
-        """Return the step for these shapes; None if it must be done as usual."""
+    def find(self, batch: Batch, targets: Tensor, place: Place) -> Step | None:
+        """Return the step for these shapes and this place; None if it must be done as usual."""
         tensors = tensors_of(batch, targets) if self.graphs == 1 else [batch.inputs]
-        shapes = tuple(tensor.shape for tensor in tensors)
-        if self.graphs and self._steps.get(shapes, ...) is None:
+        key = place, tuple(tensor.shape for tensor in tensors)
+        if self.graphs and self._steps.get(key, ...) is None:
             try:
                 record = self._record_whole if self.graphs == 1 else self._record_divided
-                self._steps[shapes] = record(batch, targets)
+                self._steps[key] = record(batch, targets, place)
             except torch.OutOfMemoryError:
                 raise
             except RuntimeError as error:
                 self._refuse(error)
                 return None
-        return self._steps.setdefault(shapes, None)
+        return self._steps.setdefault(key, None)
 
     @property
     def shapes(self) -> int:
         """Number of recorded shapes."""
         return sum(step is not None for step in self._steps.values())
 
-    def _record_whole(self, batch: Batch, targets: Tensor) -> Step:
+    def _record_whole(self, batch: Batch, targets: Tensor, place: Place) -> Step:
         """Record the step as one graph."""
+        factor = torch.ones((), device=targets.device)
         targets, places = targets.clone(), None if batch.places is None else batch.places.clone()
         batch = replace(batch, inputs=batch.inputs.clone(), places=places)
 
         def learn() -> Tensor:
-            loss = self._loss(self._model.encode(batch.inputs), batch, targets)
+            loss = self._loss(self._model.encode(batch.inputs), batch, targets) * factor
             loss.backward()  # type: ignore[no-untyped-call]
-            self._adam.update()
+            self._adam.finish(place)
             return loss.detach()
 
         replay, loss = self._recorder(learn)
 
-        def step(given: Batch, wanted: Tensor) -> Tensor:
+        def step(given: Batch, wanted: Tensor, share: float) -> Tensor:
+            factor.fill_(share)
             for recorded, new in zip(tensors_of(batch, targets), tensors_of(given, wanted), strict=True):
                 recorded.copy_(new)
             replay()
@@ -121,8 +126,8 @@ class RecordedSteps:
 
         return step
 
-    def _record_divided(self, batch: Batch, targets: Tensor) -> Step:
-        """Record the step as two graphs: one writes the encodings; one reads their gradient, and updates. The
+    def _record_divided(self, batch: Batch, targets: Tensor, place: Place) -> Step:
+        """Record the step as two graphs: one writes the encodings; one reads their gradient, and ends it. The
         step holds neither the history of the encodings, whose memory later recordings share, nor `self`."""
         inputs, loss_of = batch.inputs.clone(), self._loss
         forward, encodings = self._recorder(lambda: self._model.encode(inputs))
@@ -131,15 +136,15 @@ class RecordedSteps:
         def learn() -> None:
             if encodings.requires_grad:
                 encodings.backward(gradient)  # type: ignore[no-untyped-call]
-            self._adam.update()
+            self._adam.finish(place)
 
         backward, _ = self._recorder(learn)
 
-        def step(batch: Batch, targets: Tensor) -> Tensor:
+        def step(batch: Batch, targets: Tensor, share: float) -> Tensor:
             inputs.copy_(batch.inputs)
             forward()
             leaf = written.detach().requires_grad_()
-            loss = loss_of(leaf, batch, targets)
+            loss = loss_of(leaf, batch, targets) * share
             loss.backward()  # type: ignore[no-untyped-call]
             assert leaf.grad is not None
             gradient.copy_(leaf.grad)

@@ -14,6 +14,8 @@ from pubmill.storage.files import read_json
 ACCESS = {
     "public": "The data are public.",
     "registration": "The data are given to those who register for them; their terms may bind this model too.",
+    "local": "The data are the user's own and not public. Their owner decides whether this model may be "
+    "shared: weights can hold what they learnt from.",
     "credentialed": "**Trained on credentialed data.** They are given only to those who signed a data use "
     "agreement, which also decides whether this model may be shared: weights can hold what they learnt from.",
 }

@@ -11,10 +11,19 @@ import torch
 from torch import Tensor
 
 from pubmill.errors import PubmillError
+from pubmill.finetuning.attention_blocks import uses_blocks
 from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.inputs import Batch, EncodedSplit, epoch_size, flat_places, training_batches
+from pubmill.finetuning.inputs import (
+    Batch,
+    EncodedSplit,
+    ends_of_parts,
+    epoch_size,
+    flat_places,
+    joined,
+    training_batches,
+)
 from pubmill.finetuning.losses import IGNORED
-from pubmill.finetuning.parameter_groups import GroupedAdam
+from pubmill.finetuning.parameter_groups import GroupedAdam, place_of
 from pubmill.finetuning.predicting import DivergenceError, Predictor, tokens_at_once
 from pubmill.finetuning.recorded_steps import RecordedSteps, Recorder, cuda_recorder
 from pubmill.finetuning.tasks.task import Task
@@ -24,6 +33,8 @@ from pubmill.messages.progress import report_progress
 from pubmill.recipes import FinetuningRecipe
 
 REPORT_SECONDS = 5.0
+BLOCK_COST = 16
+"""Padded tokens that take as long as one more block of attention."""
 CHECK_STEPS = 50
 """Steps between checks of the loss; each check makes a GPU wait."""
 
@@ -70,9 +81,9 @@ class Trainer(Predictor):
 
     def describe_execution(self) -> dict[str, Any]:
         """Return `{"weights", "graphs", "graphs_per_step", "graphs_refused", "update", "update_refused",
-        "width", "prediction_tokens", "parts"}` for the records of a run on a GPU; `graphs`: number of shapes
-        whose steps were replayed; `update`: "compiled" if large weights were updated by the compiled kernel;
-        `parts`: most parts in which a batch was computed, one after another."""
+        "width", "part_cost", "part_sizes", "prediction_tokens", "parts"}` for the records of a run on a GPU;
+        `graphs`: number of shapes whose parts of steps were replayed; `update`: "compiled" if large weights
+        were updated by the compiled kernel; `parts`: most parts in which a batch was computed."""
         recorded = self.recorded
         compiled = isinstance(self.optimiser, RecordableAdam) and self.optimiser.kernel is not None
         return {
@@ -165,72 +176,81 @@ class Trainer(Predictor):
             losses.zero_()
 
     def _epoch_batches(self, train: EncodedSplit, epoch: int) -> list[list[int]]:
-        classes = self.task.classes(train.targets)
-        return training_batches(train.lengths, self.recipe.batch_size, self.seed, epoch, classes)
+        inputs, classes = len(train.encoded.instances), self.task.classes(train.targets)
+        return training_batches(inputs, self.recipe.batch_size, self.seed, epoch, classes)
 
     def _update(self, train: EncodedSplit, indices: Sequence[int], step: int, total: int) -> Tensor | None:
         """Make one update with one batch; return its loss. In float16, the update may be skipped; the result
         is None if the loss had overflowed too.
 
         If a GPU's memory is too small for a part of the batch, all is repeated with smaller parts. The loss
-        is a mean over them, so results change only by rounding (and dropout, which is drawn again).
+        is a mean over the batch, so results change only by rounding (and dropout, which is drawn again).
         """
         self.optimiser.schedule(step, total)
         while True:
-            parts = self._parts(train, indices)
+            parts = self._parts(train.lengths, indices)
             self.most_parts = max(self.most_parts, len(parts))
             try:
-                return self._learn_parts(train, parts) if len(parts) > 1 else self._learn(train, indices)
+                return self._learn(train, parts)
             except torch.OutOfMemoryError:
                 pass
             # Outside of the handler, as the error's traceback keeps the tensors of the part alive.
             self.optimiser.clear()
-            self._halve_parts(parts[0], max(train.lengths[index] for index in indices))
+            self._halve_parts(train.lengths, parts)
             torch.cuda.empty_cache()
 
-    def _parts(self, train: EncodedSplit, indices: Sequence[int]) -> list[Sequence[int]]:
-        """Divide a batch into parts that the device can compute at once."""
-        if self.at_once is None:
-            return [indices]
-        size = max(1, self.at_once // self._width(max(train.lengths[index] for index in indices)))
-        return [indices[begin : begin + size] for begin in range(0, len(indices), size)]
+    @property
+    def _in_blocks(self) -> bool:
+        """Whether the parts of a batch are computed together. A recorded step would have too many shapes."""
+        return uses_blocks(self.working.encoder) and self.recorded is None
 
-    def _halve_parts(self, part: Sequence[int], longest: int) -> None:
-        """Halve the size of parts from now on; raise a `PubmillError` for a part that is a single input."""
-        fault = f"the GPU has too little memory for {len(part)} inputs of up to {longest} tokens at once"
-        if len(part) == 1:
+    def _parts(self, lengths: Sequence[int], indices: Sequence[int]) -> list[list[int]]:
+        """Divide a batch into parts of inputs of similar lengths, which the device can compute at once."""
+        ordered = sorted(indices, key=lengths.__getitem__)
+        widths = [self._width(lengths[index]) for index in ordered]
+        how = self.execution
+        step = -(-self.recipe.batch_size // how.part_sizes) if how.part_sizes else 1
+        parts, begin = list[list[int]](), 0
+        for end in ends_of_parts(widths, BLOCK_COST if self._in_blocks else how.part_cost, step):
+            size = max(1, self.at_once // widths[end - 1]) if self.at_once else end - begin
+            parts += [ordered[first : min(first + size, end)] for first in range(begin, end, size)]
+            begin = end
+        return parts
+
+    def _halve_parts(self, lengths: Sequence[int], parts: Sequence[Sequence[int]]) -> None:
+        """Halve the largest part from now on; raise a `PubmillError` if it is a single input."""
+        sizes = [(len(part) * self._width(lengths[part[-1]]), len(part), lengths[part[-1]]) for part in parts]
+        tokens, size, longest = max(sizes)
+        fault = f"the GPU has too little memory for {size} inputs of up to {longest} tokens at once"
+        if size == 1:
             raise PubmillError(f"{fault}; take a GPU with more memory, or fewer runs per GPU")
-        self.at_once = len(part) // 2 * self._width(longest)
-        report_progress(f"{fault}; continuing with {len(part) // 2} at once")
+        self.at_once = tokens // size * (size // 2)
+        report_progress(f"{fault}; continuing with {size // 2} at once")
 
-    def _learn(self, train: EncodedSplit, indices: Sequence[int]) -> Tensor | None:
-        """Make an update with a batch at once; return its loss."""
-        batch, targets = self._training_batch(train, indices)
-        if recorded := self.recorded.find(batch, targets) if self.recorded else None:
-            return recorded(batch, targets)
-        loss = self._loss(self._encode(batch), batch, targets)
-        self.optimiser.backward(loss)
-        return self._finish_update(loss.detach())
-
-    def _learn_parts(self, train: EncodedSplit, parts: Sequence[Sequence[int]]) -> Tensor | None:
-        """Make an update with a batch part by part; return its loss, a mean over all targets."""
+    def _learn(self, train: EncodedSplit, parts: Sequence[Sequence[int]]) -> Tensor | None:
+        """Make an update with a batch, part by part; return its loss, the mean over all of its targets. The
+        result is None if an infinite loss prevented the update."""
+        made = [self._training_batch(train, part) for part in parts]
         counts = [sum(len(train.targets[index]) for index in part) for part in parts]
-        losses = []
-        for part, count in zip(parts, counts, strict=True):
-            batch, targets = self._training_batch(train, part)
-            loss = self._loss(self._encode(batch), batch, targets) * (count / sum(counts))
+        if self._in_blocks:
+            batches, of_batches = zip(*made, strict=True)
+            made, counts = [(joined(batches), torch.cat(of_batches))], [sum(counts)]
+        losses, updated = list[Tensor](), True
+        for number, (batch, targets) in enumerate(made, 1):
+            share, place = counts[number - 1] / sum(counts), place_of(number, len(made))
+            if recorded := self.recorded.find(batch, targets, place) if self.recorded else None:
+                losses.append(recorded(batch, targets, share))
+                continue
+            loss = self._loss(self._encode(batch), batch, targets) * share
             self.optimiser.backward(loss)
-            self.optimiser.add_gradients()
+            updated = self.optimiser.finish(place)
             losses.append(loss.detach())
-        return self._finish_update(torch.stack(losses).sum())
-
-    def _finish_update(self, loss: Tensor) -> Tensor | None:
-        """Update the weights; return the batch's loss, or None if an infinite loss prevented the update."""
-        return loss if self.optimiser.update() or torch.isfinite(loss) else None
+        whole = sum(losses[1:], losses[0])
+        return whole if updated or torch.isfinite(whole) else None
 
     def _encode(self, batch: Batch) -> Tensor:
         with autocast(self.device, self.precision):
-            return self.working.encode(batch.inputs)
+            return self.working.encode(batch.inputs, batch.blocks)
 
     def _training_batch(self, train: EncodedSplit, indices: Sequence[int]) -> tuple[Batch, Tensor]:
         """Return a batch and its targets; if it reads every position, with a target for each."""

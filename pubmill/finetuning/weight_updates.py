@@ -148,6 +148,7 @@ class RecordableAdam(GroupedAdam):
         pairs = zip(working.encoder.parameters(), model.encoder.parameters(), strict=True)
         self.copies = {weight: copied for copied, weight in pairs if weight.requires_grad}
         self.large = _take_large(groups, self.copies) if kernel else []
+        self.adds = False
         large = {one.weight for one in self.large}
         self.small = [weight for weight in self.copies if weight not in large]
         if not recipe.bias_correction:
@@ -179,21 +180,28 @@ class RecordableAdam(GroupedAdam):
 
     def clear(self) -> None:
         self.working.encoder.zero_grad()
-        self.model.encoder.zero_grad()
+        self.model.encoder.zero_grad(set_to_none=not self.adds)
         self.model.head.zero_grad(set_to_none=False)
 
     def add_gradients(self) -> None:
-        """Move the gradients of the working copy to the model, in float32."""
+        """Move the gradients of the working copy to the model, in float32, where they now stay at their place
+        in memory, because recorded parts add to them."""
+        self.adds = True
         self._move_gradients(list(self.copies))
         self.working.encoder.zero_grad()
 
     def _move_gradients(self, weights: Sequence[nn.Parameter]) -> None:
         """Add the gradients of these weights' copies to those of the weights, in float32."""
         learnt = [weight for weight in weights if self.copies[weight].grad is not None]
-        gradients = [torch.empty_like(weight) for weight in learnt]
-        _copy(gradients, [self.copies[weight].grad for weight in learnt])
-        for weight, gradient in zip(learnt, gradients, strict=True):
-            weight.grad = gradient if weight.grad is None else weight.grad.add_(gradient)
+        first = [weight for weight in learnt if weight.grad is None]
+        further = [weight for weight in learnt if weight.grad is not None]
+        for weight in first:
+            weight.grad = torch.empty_like(weight)
+        _copy([weight.grad for weight in first], [self.copies[weight].grad for weight in first])
+        if further:
+            sums: list[Any] = [weight.grad for weight in further]
+            added: list[Any] = [self.copies[weight].grad for weight in further]
+            torch._foreach_add_(sums, added)
 
     def _take_gradients(self) -> dict[nn.Parameter, Tensor]:
         """Pass the gradients to PyTorch's Adam; return the gradient of each weight. They are the working

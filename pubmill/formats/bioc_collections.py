@@ -9,7 +9,8 @@ whose text is not at their offsets, drops unknown elements, and names no line of
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import IO, Any
@@ -19,11 +20,22 @@ from lxml import etree
 from pubmill.errors import PubmillError
 from pubmill.formats.documents import Annotated, FileRelation, InputDocument, Passage, Relation, TextMention
 from pubmill.formats.json_text import parse_json
+from pubmill.formats.offsets import (
+    USUAL,
+    Misplaced,
+    Offsets,
+    Piece,
+    TextPlaces,
+    misplaced,
+    pieces_of,
+    size_of,
+)
 from pubmill.formats.safe_xml import parse_xml
 from pubmill.formats.text_files import check_characters, read_text
 from pubmill.storage.strict_parsing import whole_number
 
 Node = dict[str, Any]
+Span = tuple[int, int]
 _LISTED = ("document", "passage", "sentence", "annotation", "relation", "location", "node")
 LISTS = {element: f"{element}s" for element in _LISTED}
 """Element -> key of its list in JSON."""
@@ -155,12 +167,11 @@ def to_xml(tag: str, node: Node) -> etree._Element:
     return element
 
 
-def documents_of(content: Any, where: str, misplaced: bool = False) -> Iterator[InputDocument]:
-    """Yield the documents of a collection, or of a list of collections, in BioC's JSON form. `misplaced`:
-    mentions that differ from the text at their offsets are left out and counted, not errors."""
+def documents_of(content: Any, where: str, offsets: Offsets = USUAL) -> Iterator[InputDocument]:
+    """Yield the documents of a collection, or of a list of collections, in BioC's JSON form."""
     for collection in content if isinstance(content, list) else [content]:
         for number, document in enumerate(_child_nodes(collection, "documents", where, True), 1):
-            yield _parse_document(document, f"{where}: document {number}", misplaced)
+            yield _parse_document(document, f"{where}: document {number}", offsets)
 
 
 def _child_nodes(node: Any, key: str, where: str, needed: bool = False) -> list[Node]:
@@ -171,40 +182,64 @@ def _child_nodes(node: Any, key: str, where: str, needed: bool = False) -> list[
     return nodes
 
 
-def _parse_document(node: Node, where: str, misplaced: bool) -> InputDocument:
+def _parse_document(node: Node, where: str, offsets: Offsets) -> InputDocument:
     name = node.get("id")
     if not isinstance(name, str | int):
         raise PubmillError(f"{where}: a document needs an `id`")
-    passages: list[Passage] = []
-    wrong: list[str] | None = [] if misplaced else None
+    holders: list[tuple[str, Node]] = []
     for number, passage in enumerate(_child_nodes(node, "passages", where, True), 1):
         place = f"{where} ({name}), passage {number}"
-        holders = _child_nodes(passage, "sentences", place) or [passage]
-        passages += [_parse_passage(holder, place, wrong) for holder in holders]
+        holders += [(place, one) for one in _child_nodes(passage, "sentences", place) or [passage]]
+    pieces = _pieces([_parse_text(holder, place) for place, holder in holders], offsets)
+    places, passages, wrong = TextPlaces(pieces, offsets), list[Passage](), list[Misplaced]()
+    for number, (piece, (place, holder)) in enumerate(zip(pieces, holders, strict=True)):
+        mentions = []
+        for one in _child_nodes(holder, "annotations", place):
+            mention = _parse_mention(one, piece, partial(places.span, piece=number), place)
+            if isinstance(mention, TextMention):
+                mentions.append(mention)
+            elif offsets.leave_out:
+                wrong.append(mention)
+            else:
+                raise PubmillError(
+                    f"{mention.where}: its text differs from the text at its offset; offsets must count "
+                    "characters, not bytes, from the start of the document"
+                )
+        passages.append(Passage(text=piece.text, offset=piece.start, mentions=mentions, source=holder))
     relations = []
     for holder in _annotation_holders(node):
         _child_nodes(holder, "annotations", where)  # check also those that are only written back
         relations += [_parse_relation(one, where) for one in _child_nodes(holder, "relations", where)]
     return InputDocument(
         id=str(name), where=where, passages=passages, relations=relations, source=node,
-        misplaced=len(wrong or ()),
+        misplaced=tuple(wrong),
     )  # fmt: skip
 
 
-def _parse_passage(node: Node, where: str, wrong: list[str] | None) -> Passage:
+def _parse_text(node: Node, where: str) -> tuple[int, str]:
+    """Return the offset and the text of a passage or sentence."""
     offset, text = node.get("offset"), node.get("text", "")
     if isinstance(offset, bool) or not isinstance(offset, int) or not isinstance(text, str):
         raise PubmillError(f"{where}: needs an `offset`, a number, and a `text`")
-    nodes = _child_nodes(node, "annotations", where)
-    mentions = list(filter(None, (_parse_mention(one, text, offset, where, wrong) for one in nodes)))
-    return Passage(text=check_characters(text, where), offset=offset, mentions=mentions, source=node)
+    return offset, check_characters(text, where)
+
+
+def _pieces(texts: Sequence[tuple[int, str]], offsets: Offsets) -> list[Piece]:
+    """Return the passages with their places in the file's count and in characters."""
+    if offsets.separator is not None:
+        return pieces_of([text for _, text in texts], offsets)
+    pieces, difference = list[Piece](), 0
+    for offset, text in texts:
+        pieces.append(Piece(offset, offset - difference, text))
+        difference += size_of(text, offsets.unit) - len(text)
+    return pieces
 
 
 def _parse_mention(
-    node: Node, text: str, offset: int, where: str, wrong: list[str] | None
-) -> TextMention | None:
+    node: Node, piece: Piece, place_of: Callable[[int, int], Span | None], where: str
+) -> TextMention | Misplaced:
     """Read an annotation; if it has several locations, the mention covers the first to the last character.
-    If it differs from the text, append its place to `wrong` and return None, or raise if `wrong` is None."""
+    Return what it is if it differs from the text."""
     name, infons, content = node.get("id"), node.get("infons", {}), node.get("text")
     place = f"{where}, annotation {name if isinstance(name, str | int) else ''}"
     located = [_location_span(one) for one in _child_nodes(node, "locations", place, True)]
@@ -214,20 +249,17 @@ def _parse_mention(
         raise PubmillError(
             f"{place}: needs locations, each with offset and length, and a type among its infons"
         )
-    start, end = min(span[0] for span in spans), max(span[1] for span in spans)
-    inside = text[start - offset : end - offset] if offset <= start < end <= offset + len(text) else ""
+    placed = [one for span in spans if (one := place_of(*span))]
+    start, end = min((one[0] for one in placed), default=0), max((one[1] for one in placed), default=0)
+    inside = piece.text[start - piece.start : end - piece.start] if len(placed) == len(spans) else ""
     if not inside or (len(located) == 1 and isinstance(content, str) and content != inside):
-        if wrong is not None:
-            wrong.append(place)
-            return None
-        raise PubmillError(
-            f"{place}: its text differs from the text at its offset; offsets must count characters, not "
-            "bytes, from the start of the document"
-        )
+        stated = content if isinstance(content, str) else ""
+        shift = piece.stated
+        return misplaced(place, stated, piece.text, spans[0][0] - shift, spans[0][1] - shift)
     name = None if name is None else str(name)
     return TextMention(
         start=start, end=end, type=of, text=inside, id=name, source=node,
-        spans=tuple(sorted(spans)) if len(spans) > 1 else (),
+        spans=tuple(sorted(placed)) if len(placed) > 1 else (),
         concepts=next((str(infons[key]) for key in IDENTIFIERS if infons.get(key) is not None), ""),
         role=ROLES.get(infons.get("CompositeRole"), ""),
     )  # fmt: skip

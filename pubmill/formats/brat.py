@@ -2,10 +2,10 @@
 
     T1 <tab> Type start end[;start end ...] <tab> text     a mention, of one or several pieces
     R1 <tab> Type Arg1:T1 Arg2:T2                          a relation of two mentions
-    E1 <tab> Type:T3 Role:T1 ...                           an event with its trigger and arguments
+    E1 <tab> Type:T3 Role:T1 Role:E2 ...                   an event with its trigger and arguments
     N1 <tab> Reference T1 MESH:D1 <tab> name               the concept of a mention
 
-Attributes (A, M), notes (#) and equivalences (*) are not read.
+A relation of events counts as an event. Attributes (A, M), notes (#) and equivalences (*) are not read.
 """
 
 import re
@@ -14,21 +14,21 @@ from dataclasses import replace
 
 from pubmill.errors import PubmillError
 from pubmill.formats.documents import FileRelation, InputDocument, Passage, TextMention
+from pubmill.formats.offsets import USUAL, Misplaced, Offsets, Piece, TextPlaces, misplaced
 from pubmill.messages.quotations import quote
 from pubmill.storage.strict_parsing import whole_number
 
 ANNOTATIONS = (".ann", ".a1", ".a2")
 """Suffixes of files of annotations: brat's own, and those of the BioNLP shared tasks."""
 _MENTION = re.compile(r"(\S+) (\d+ \d+(?:;\d+ \d+)*)")
-_RELATION = re.compile(r"(\S+) (\S+):(T\S+) (\S+):(T\S+)\s*")
-_EVENT = re.compile(r"(\S+):(T\S+)((?: \S+:[TE]\S+)*)\s*")
+_RELATION = re.compile(r"(\S+)\s+(\S+):([TER]\S+)\s+(\S+):([TER]\S+)\s*")
+_EVENT = re.compile(r"(\S+):(T\S+)((?:\s+\S+:\S+)*)\s*")
 _NORMALISATION = re.compile(r"Reference (T\S+) (\S+)")
 _UNREAD = "AM#*"
 
 
-def read_documents(texts: Mapping[str, str], where: str, misplaced: bool = False) -> Iterator[InputDocument]:
-    """Yield the documents of a folder's files, by name; each text needs an annotation file (it may be empty).
-    `misplaced`: mentions that differ from the text at their offsets are left out and counted, not errors."""
+def read_documents(texts: Mapping[str, str], where: str, offsets: Offsets = USUAL) -> Iterator[InputDocument]:
+    """Yield the documents of a folder's files, by name; each text needs an annotation file, perhaps empty."""
     stems = [name.removesuffix(".txt") for name in texts if name.endswith(".txt")]
     for name in texts:
         if name.endswith(ANNOTATIONS) and name.rpartition(".")[0] not in stems:
@@ -40,25 +40,25 @@ def read_documents(texts: Mapping[str, str], where: str, misplaced: bool = False
         files = {f"{where}:{file}": texts[file] for file in annotations if file in texts}
         if not files:
             raise PubmillError(f"{place}: there is no file {name}.ann with its annotations")
-        yield _parse_document(name, texts[f"{stem}.txt"], files, place, misplaced)
+        yield _parse_document(name, texts[f"{stem}.txt"], files, place, offsets)
 
 
 def _parse_document(
-    name: str, text: str, files: Mapping[str, str], where: str, misplaced: bool
+    name: str, text: str, files: Mapping[str, str], where: str, offsets: Offsets
 ) -> InputDocument:
     mentions: dict[str, TextMention] = {}
     relations, events, concepts = list[FileRelation](), list[str](), dict[str, str]()
-    wrong = 0
+    places, wrong = TextPlaces([Piece(0, 0, text)], offsets), list[Misplaced]()
     for place, label, content, rest in _rows(files):
         match label[0]:
             case "T":
                 if label in mentions:
                     raise PubmillError(f"{place}: a second {label}")
-                mention = _mention(label, content, rest, text, place)
-                if mention:
+                mention = _mention(label, content, rest, text, places, place)
+                if isinstance(mention, TextMention):
                     mentions[label] = mention
-                elif misplaced:
-                    wrong += 1
+                elif offsets.leave_out:
+                    wrong.append(mention)
                 else:
                     raise PubmillError(
                         f"{place}: the text of {label} differs from that at its offsets, which must count "
@@ -66,9 +66,11 @@ def _parse_document(
                     )
             case "R":
                 parts = _parsed(_RELATION, content, place, "Type Arg1:T1 Arg2:T2")
-                relations.append(
-                    FileRelation(type=parts[1], arguments=(parts[3], parts[5]), source=content, id=label)
-                )
+                ends = (parts[3], parts[5])
+                if all(one.startswith("T") for one in ends):
+                    relations.append(FileRelation(type=parts[1], arguments=ends, source=content, id=label))
+                else:
+                    events.append(f"{parts[1]} (a relation of events)")
             case "E":
                 events.append(_parsed(_EVENT, content, place, "Type:T1 Role:T2 ...")[1])
             case "N":
@@ -77,7 +79,7 @@ def _parse_document(
     with_concepts = [replace(one, concepts=concepts.get(label, "")) for label, one in mentions.items()]
     return InputDocument(
         id=name, where=where, passages=[Passage(text=text, offset=0, mentions=with_concepts)],
-        relations=relations, events=tuple(events), misplaced=wrong,
+        relations=relations, events=tuple(events), misplaced=tuple(wrong),
     )  # fmt: skip
 
 
@@ -100,18 +102,21 @@ def _parsed(form: re.Pattern[str], content: str, place: str, expected: str) -> r
     return match
 
 
-def _mention(label: str, content: str, rest: str, text: str, place: str) -> TextMention | None:
-    """Return a mention; None if its text differs from that at its offsets."""
+def _mention(
+    label: str, content: str, rest: str, text: str, places: TextPlaces, place: str
+) -> TextMention | Misplaced:
+    """Return a mention, or what it is if its text differs from that at its offsets."""
     parts = _parsed(_MENTION, content, place, "Type start end[;start end]")
-    spans = []
+    stated, spans = list[tuple[int, int]](), list[tuple[int, int]]()
     for piece in parts[2].split(";"):
         start, end = map(whole_number, piece.split())
         if start is None or end is None or not start < end:
             raise PubmillError(f"{place}: expected offsets, each end after its start, found {quote(content)}")
-        spans.append((start, end))
+        stated.append((start, end))
+        spans += [span] if (span := places.span(start, end)) else []
     inside = " ".join(text[start:end] for start, end in spans)
-    if spans[-1][1] > len(text) or " ".join(inside.split()) != " ".join(rest.split()):
-        return None
+    if len(spans) < len(stated) or " ".join(inside.split()) != " ".join(rest.split()):
+        return misplaced(place, rest.rstrip(), text, stated[0][0], stated[-1][1])
     first, last = min(spans)[0], max(end for _, end in spans)
     return TextMention(
         start=first, end=last, type=parts[1], text=text[first:last], id=label, source=content,

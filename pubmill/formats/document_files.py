@@ -9,6 +9,7 @@ from pubmill.formats import bioc_collections as bioc
 from pubmill.formats import brat, doccano, dygie, pubtator
 from pubmill.formats.documents import Annotated, DocumentFile, InputDocument, Passage, TextMention
 from pubmill.formats.json_text import json_line, parse_json, read_rows
+from pubmill.formats.offsets import USUAL, Offsets
 from pubmill.formats.text_files import GZIP, check_characters, read_text
 from pubmill.storage.archives import decode, members
 
@@ -112,15 +113,15 @@ Texts = Mapping[str, str]
 """Name -> text of the files of an archive, or of one file."""
 
 
-Reader = Callable[[Texts, str, bool], Iterator[InputDocument]]
+Reader = Callable[[Texts, str, Offsets], Iterator[InputDocument]]
 
 
-def _of_each(read: Callable[[str, str, bool], Iterator[InputDocument]]) -> Reader:
+def _of_each(read: Callable[[str, str, Offsets], Iterator[InputDocument]]) -> Reader:
     """Return a reader of several files, which calls `read` with the text and the location of each."""
 
-    def read_all(texts: Texts, where: str, misplaced: bool) -> Iterator[InputDocument]:
+    def read_all(texts: Texts, where: str, offsets: Offsets) -> Iterator[InputDocument]:
         for name, text in texts.items():
-            yield from read(text, f"{where}:{name}" if name else where, misplaced)
+            yield from read(text, f"{where}:{name}" if name else where, offsets)
 
     return read_all
 
@@ -128,10 +129,10 @@ def _of_each(read: Callable[[str, str, bool], Iterator[InputDocument]]) -> Reade
 ANNOTATED: dict[str, Reader] = {
     "pubtator": _of_each(lambda text, *rest: pubtator.documents_of(text.split("\n"), *rest)),
     "bioc-json": _of_each(
-        lambda text, place, misplaced: bioc.documents_of(parse_json(text, place), place, misplaced)
+        lambda text, place, offsets: bioc.documents_of(parse_json(text, place), place, offsets)
     ),
     "bioc-xml": _of_each(
-        lambda text, place, misplaced: bioc.documents_of(bioc.read_xml(text, place), place, misplaced)
+        lambda text, place, offsets: bioc.documents_of(bioc.read_xml(text, place), place, offsets)
     ),
     "brat": brat.read_documents,
     "dygie": _of_each(dygie.read_documents),
@@ -141,15 +142,14 @@ ANNOTATED: dict[str, Reader] = {
 
 
 def annotated_documents(
-    path: Path, form: str, folder: str = "", misplaced: bool = False
+    path: Path, form: str, folder: str = "", offsets: Offsets = USUAL
 ) -> Iterator[InputDocument]:
-    """Yield the documents of a file, or of all files of an archive, by name, below `folder`. `misplaced`:
-    mentions that differ from the text at their offsets are left out and counted, not errors."""
+    """Yield the documents of a file, or of all files of an archive, by name, below `folder`."""
     if not path.name.endswith(ARCHIVES):
         if form == "brat":
             raise PubmillError(f"{path}: brat's form needs an archive (zip, tar) of .txt and .ann files")
-        return ANNOTATED[form]({"": read_text(path)}, str(path), misplaced)
-    return ANNOTATED[form](archived_texts(path, folder), str(path), misplaced)
+        return ANNOTATED[form]({"": read_text(path)}, str(path), offsets)
+    return ANNOTATED[form](archived_texts(path, folder), str(path), offsets)
 
 
 def archived_texts(path: Path, folder: str = "") -> dict[str, str]:

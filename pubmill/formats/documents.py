@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Protocol
 
+from pubmill.formats.offsets import Misplaced
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextMention:
@@ -77,8 +79,8 @@ def passages_of(texts: Iterable[str], mentions: Sequence[TextMention]) -> list[P
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputDocument:
     """A document of a file. `where`: file and line or document number, for messages; `relations`: those in
-    the file; `events`: the types of its events; `misplaced`: the number of mentions that the reader
-    left out because they differ from the text at their offsets."""
+    the file; `events`: the types of its events; `misplaced`: the mentions that the reader left out
+    because they differ from the text at their offsets."""
 
     id: str
     where: str
@@ -86,7 +88,7 @@ class InputDocument:
     relations: list[FileRelation] = field(default_factory=list)
     source: Any = None
     events: tuple[str, ...] = ()
-    misplaced: int = 0
+    misplaced: tuple[Misplaced, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

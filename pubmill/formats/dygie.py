@@ -1,24 +1,75 @@
-"""JSON lines of DyGIE++ and PURE: a document with its sentences as words, spans and relations on each line.
+"""JSON of programs that label spans of words: DyGIE++ and PURE, GLiNER, and spaCy (version 2, for training).
 
 `{"doc_key": ID, "sentences": [[word, ...]], "ner": [[[first, last, TYPE]]], "relations": [[[first, last,
 first, last, TYPE]]], "events": [...]}`; words count from the document's start, and `last` is included. Other
-keys (`clusters`) are not read.
+keys (`clusters`) are not read. Two forms become this one:
+
+    {"tokenized_text": [word, ...], "ner": [[first, last, TYPE]]}                                     GLiNER
+    {"id": 1, "paragraphs": [{"sentences": [{"tokens": [{"orth": word, "ner": "B-TYPE"}, ...]}]}]}    spaCy
+
+The second has BILUO labels; words that are white space are left out.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.examples.tagging import to_mentions
 from pubmill.formats.documents import FileRelation, InputDocument, Passage, TextMention
-from pubmill.formats.json_text import parse_rows
+from pubmill.formats.json_text import json_rows
+from pubmill.formats.offsets import USUAL, Offsets
+from pubmill.messages.quotations import quote
 
 Span = tuple[int, int]
+_BILUO = re.compile(r"O|[BILU]-.+")
 
 
-def read_documents(text: str, where: str, misplaced: bool = False) -> Iterator[InputDocument]:
+def read_documents(text: str, where: str, offsets: Offsets = USUAL) -> Iterator[InputDocument]:
     """Yield the documents of a file: words joined by blanks, sentences by line feeds."""
-    for place, row in parse_rows(text.removesuffix("\n").split("\n"), where):
-        yield _document(row, place)
+    file = re.split("[/:]", where)[-1].partition(".")[0]
+    for number, (place, row) in enumerate(json_rows(text, where, is_dygie), 1):
+        yield _document(_as_dygie(row, f"{file}-{number}", place), place)
+
+
+def is_dygie(row: Any) -> bool:
+    """Return whether a row has one of the three forms."""
+    keys = row.keys() if isinstance(row, dict) else set()
+    if {"doc_key", "sentences"} <= keys or {"tokenized_text", "ner"} <= keys:
+        return True
+    paragraphs = row["paragraphs"] if "paragraphs" in keys else None
+    return isinstance(paragraphs, list) and all(map(_has_words, paragraphs))
+
+
+def _has_words(paragraph: Any) -> bool:
+    sentences = paragraph.get("sentences") if isinstance(paragraph, dict) else None
+    return isinstance(sentences, list) and all(
+        isinstance(one, dict) and isinstance(one.get("tokens"), list) for one in sentences
+    )
+
+
+def _as_dygie(row: Any, unnamed: str, where: str) -> Mapping[str, Any]:
+    """Return a row of GLiNER or spaCy in DyGIE's form; any other as it is."""
+    given: Mapping[str, Any] = row if isinstance(row, dict) else {}
+    if "tokenized_text" in given:
+        words, spans = given["tokenized_text"], given.get("ner")
+        return {"doc_key": str(given.get("id", unnamed)), "sentences": [words], "ner": [spans or []]}
+    if "paragraphs" not in given or not is_dygie(given):
+        return given
+    sentences: list[list[str]] = []
+    found: list[list[list[Any]]] = []
+    before = 0
+    for sentence in (one for paragraph in given["paragraphs"] for one in paragraph["sentences"]):
+        tokens = [one for one in sentence["tokens"] if str(one.get("orth", "")).strip()]
+        stated = (str(one.get("ner") or "O") for one in tokens)
+        labels = ["O" if label == "-" else label for label in stated]  # `-`: not known
+        if wrong := next((one for one in labels if not _BILUO.fullmatch(one)), None):
+            raise PubmillError(f"{where}: expected BILUO labels as `ner` of the tokens, found {quote(wrong)}")
+        sentences.append([str(one["orth"]) for one in tokens])
+        spans = to_mentions(labels)
+        found.append([[before + first, before + after - 1, kind or "Entity"] for first, after, kind in spans])
+        before += len(tokens)
+    return {"doc_key": str(given.get("id", unnamed)), "sentences": sentences, "ner": found}
 
 
 def _document(row: Mapping[str, Any], where: str) -> InputDocument:

@@ -1,7 +1,7 @@
 """Strict parsers of JSON and JSON lines, whose errors name the place, and a writer of JSON lines."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,46 @@ def parse_rows(lines: Iterable[str], where: str) -> Iterator[tuple[str, dict[str
     for number, line in enumerate(lines, 1):
         place = f"{where}:{number}"
         yield place, parse_row(line, place)
+
+
+def json_items(text: str, where: str) -> list[tuple[str, Any]]:
+    """Return the place and value of each line of JSON lines; or of each item of a list, of the only list of
+    objects or lists below a key, or of the values by id (`id` becomes a key); else the one value."""
+    first = text.lstrip().split("\n", 1)[0]
+    if first[:1] in ("{", "[") and _is_whole(first) and text.strip() != first.strip():
+        lines = enumerate(text.removesuffix("\n").split("\n"), 1)
+        return [(f"{where}:{number}", parse_json(line, f"{where}:{number}")) for number, line in lines]
+    content = parse_json(text, where)
+    if isinstance(content, dict):
+        values = list(content.values())
+        lists = [value for value in values if isinstance(value, list) and _is_nested(value)]
+        if len(lists) == 1 and not any(isinstance(content.get(key), str) for key in ("text", "data")):
+            content = lists[0]
+        elif values and all(isinstance(value, dict) for value in values):
+            content = [{"id": name, **value} for name, value in content.items()]
+    if not isinstance(content, list):
+        return [(where, content)]
+    return [(f"{where}: item {number}", item) for number, item in enumerate(content, 1)]
+
+
+def json_rows(text: str, where: str, is_row: Callable[[Any], bool]) -> list[tuple[str, Any]]:
+    """Return the place and value of each row, as `json_items`; a line alone is a row unless it has rows."""
+    items = json_items(text, where)
+    if [place for place, _ in items] == [where] or not (items and all(is_row(item) for _, item in items)):
+        return items if "\n" in text.strip() else [(f"{where}:1", parse_json(text, where))]
+    return items
+
+
+def _is_nested(value: list[Any]) -> bool:
+    return bool(value) and all(isinstance(item, dict | list) for item in value)
+
+
+def _is_whole(line: str) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def json_line(row: Mapping[str, object]) -> str:

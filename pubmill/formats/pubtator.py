@@ -24,6 +24,7 @@ from pubmill.formats.documents import (
     TextMention,
     passages_of,
 )
+from pubmill.formats.offsets import USUAL, Misplaced, Offsets, TextPlaces, misplaced, pieces_of
 from pubmill.formats.text_files import read_lines
 from pubmill.messages.quotations import show
 from pubmill.storage.strict_parsing import whole_number
@@ -59,11 +60,10 @@ class PubTator:
             output.write("\n".join([*texts, *lines]) + "\n\n")
 
 
-def documents_of(lines: Iterable[str], where: str, misplaced: bool = False) -> Iterator[InputDocument]:
-    """Yield the documents of a file's lines. `misplaced`: mentions that differ from the text at their offsets
-    are left out and counted, not errors."""
+def documents_of(lines: Iterable[str], where: str, offsets: Offsets = USUAL) -> Iterator[InputDocument]:
+    """Yield the documents of a file's lines."""
     for block in blocks(lines):
-        yield _parse_document(block, where, misplaced)
+        yield _parse_document(block, where, offsets)
 
 
 def blocks(lines: Iterable[str]) -> Iterator[Block]:
@@ -91,23 +91,31 @@ def title_and_abstract(block: Block, where: str) -> tuple[str, list[str]]:
     return title[1], pieces
 
 
-def _parse_document(block: Block, file: str, misplaced: bool) -> InputDocument:
+def _parse_document(block: Block, file: str, offsets: Offsets) -> InputDocument:
     name, pieces = title_and_abstract(block, file)
-    text = "\n".join(pieces)
-    mentions, relations, wrong = [], [], 0
+    text, places = "\n".join(pieces), TextPlaces(pieces_of(pieces, offsets), offsets)
+    mentions, relations, wrong = list[TextMention](), list[FileRelation](), list[Misplaced]()
     for number, line in block[len(pieces) :]:
         columns, where = line.split("\t"), f"{file}:{number}"
         if columns[0] != name or len(columns) < 4:
             raise PubmillError(f"{where}: expected tab-separated columns that begin with {show(name)}'s id")
         if columns[1].isdecimal():
-            mention = _parse_mention(columns, text, where, line, misplaced)
-            mentions += [mention] if mention else []
-            wrong += mention is None
+            mention = _parse_mention(columns, text, places, where, line)
+            if isinstance(mention, TextMention):
+                mentions.append(mention)
+            elif offsets.leave_out:
+                wrong.append(mention)
+            else:
+                raise PubmillError(
+                    f"{where}: the mention's text differs from the text at its offsets; offsets must count "
+                    "the characters of the title, one separator, and the abstract"
+                )
         else:
             relations.append(_parse_relation(columns, line))
     return InputDocument(
         id=name, where=f"{file}:{block[0][0]}", passages=passages_of(pieces, mentions),
-        relations=relations, source=([line for _, line in block[: len(pieces)]], mentions), misplaced=wrong,
+        relations=relations, source=([line for _, line in block[: len(pieces)]], mentions),
+        misplaced=tuple(wrong),
     )  # fmt: skip
 
 
@@ -126,21 +134,23 @@ def _mention_line(document: InputDocument, mention: TextMention) -> str:
 
 
 def _parse_mention(
-    columns: list[str], text: str, where: str, line: str, misplaced: bool
-) -> TextMention | None:
+    columns: list[str], text: str, places: TextPlaces, where: str, line: str
+) -> TextMention | Misplaced:
     start, end = (whole_number(column) for column in columns[1:3])
     if len(columns) < 5 or start is None or end is None:
         raise PubmillError(f"{where}: a mention has the columns id, start, end, text, type")
-    if start >= end or text[start:end].replace("\n", " ") != columns[3].replace("\n", " "):
-        if misplaced:
-            return None
-        raise PubmillError(
-            f"{where}: the mention's text differs from the text at its offsets; offsets must count the "
-            "characters of the title, one separator, and the abstract"
-        )
+    span = places.span(start, end)
+    if span is None or text[slice(*span)].replace("\n", " ") != columns[3]:
+        return misplaced(where, columns[3], text, start, end)
     name = columns[5] if len(columns) > 5 and columns[5] not in ("", "-", "-1") else None
     return TextMention(
-        start=start, end=end, type=columns[4], text=columns[3], id=name, source=line, concepts=name or ""
+        start=span[0],
+        end=span[1],
+        type=columns[4],
+        text=columns[3],
+        id=name,
+        source=line,
+        concepts=name or "",
     )
 
 

@@ -6,7 +6,6 @@ are also reached by a path with dots (`answers.text`).
 """
 
 import csv
-import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from io import StringIO
@@ -20,7 +19,7 @@ from lxml import etree
 
 from pubmill.errors import PubmillError
 from pubmill.formats.document_files import ARCHIVES, archived_texts, suffix_of
-from pubmill.formats.json_text import parse_json, parse_rows
+from pubmill.formats.json_text import json_items, parse_json
 from pubmill.formats.safe_xml import parse_xml
 from pubmill.formats.text_files import read_text
 from pubmill.messages.quotations import show
@@ -63,29 +62,12 @@ def value_at(row: Row, name: str) -> Any:
 def _json_rows(text: str, where: str) -> Rows:
     """Yield the objects of a list, of the only list below a key, of a mapping (its keys become `id`), or of
     the lines of the file; an object without lists or objects is a row itself."""
-    first = text.lstrip().split("\n", 1)[0]
-    if first.startswith("{") and _is_whole(first) and text.strip() != first.strip():
-        yield from parse_rows(text.removesuffix("\n").split("\n"), where)
-        return
-    content = parse_json(text, where)
-    if isinstance(content, dict):
-        lists = [value for value in content.values() if isinstance(value, list)]
-        content = lists[0] if len(lists) == 1 else content
-    if isinstance(content, dict) and not any(isinstance(value, dict | list) for value in content.values()):
-        content = [content]
-    if isinstance(content, dict) and all(isinstance(value, dict) for value in content.values()):
-        content = [{"id": name, **value} for name, value in content.items()]
-    if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
+    items = json_items(text, where)
+    one = items[0][1] if len(items) == 1 and items[0][0] == where else None
+    is_row = isinstance(one, dict) and not any(isinstance(value, dict | list) for value in one.values())
+    if not all(isinstance(row, dict) for _, row in items) or (one is not None and not is_row):
         raise PubmillError(f"{where}: expected a list of objects, objects by id, or an object on each line")
-    yield from ((f"{where}: item {number}", row) for number, row in enumerate(content, 1))
-
-
-def _is_whole(line: str) -> bool:
-    try:
-        json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return True
+    yield from [(f"{where}: item 1", one)] if one is not None else items
 
 
 def _csv_rows(text: str, where: str, delimiter: str = ",") -> Rows:

@@ -51,7 +51,7 @@ def commit(root: Path = DATA) -> str | None:
     """Return the commit of the checkout `root`, with `-dirty` if tracked files differ, or the one that an
     installed package was built from; None if there is none. Variables such as `GIT_DIR` are not obeyed."""
     if not (root / ".git").exists():
-        return (root / COMMIT).read_text().strip() if (root / COMMIT).is_file() else None
+        return (root / COMMIT).read_text(encoding="utf-8").strip() if (root / COMMIT).is_file() else None
     command = ["git", "-C", str(root), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"]
     own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
@@ -85,7 +85,7 @@ def hardware() -> Hardware:
 def _processor_name() -> str:
     """Return the processor's model, from /proc on Linux, else from the platform module."""
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         lines = []
     models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]

@@ -187,7 +187,7 @@ def multiplies_bfloat16(device: torch.device) -> bool:
 def cpu_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> set[str]:
     """Return the processor's flags (ARM: features); empty where the system does not list them."""
     try:
-        lines = cpuinfo.read_text().splitlines()
+        lines = cpuinfo.read_text(encoding="utf-8").splitlines()
     except OSError:
         return set()
     return {flag for line in lines if line.lower().startswith(("flags", "features")) for flag in line.split()}

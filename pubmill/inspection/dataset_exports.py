@@ -76,9 +76,11 @@ def refuse_gated(name: str, specs: Specs, form: str, folder: Path) -> None:
     if name not in specs.scale.datasets:  # counts of made-up files say nothing
         recipe["expect"] = {str(split): counts for split, counts in spec.expect.items()}
     [path] = _write_texts(folder, {RECIPE: yaml.safe_dump(recipe, sort_keys=False)})
+    whose = "the files that one applies for" if spec.apply else "its files"
+    terms = "; ".join(filter(None, (f"{spec.access}: {ACCESS[spec.access]}", spec.apply)))
     raise PubmillError(
-        f"{name} is not public ({spec.access}: {ACCESS[spec.access]}; {spec.apply}), so its text is not "
-        f"written as {form}; {path} says how it is made from the files that one applies for"
+        f"{name} is not public ({terms}), so its text is not written as {form}; {path} says how it is made "
+        f"from {whose}"
     )
 
 

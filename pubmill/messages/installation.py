@@ -24,6 +24,8 @@ FILES = (
 VIEW = Path(".pubmill")
 SETTINGS = ("config.yaml", "workspace.yaml")
 """Files of a workspace with settings over those of pubmill's config.yaml, the last one strongest."""
+DRY_RUN = "PUBMILL_DRY_RUN"
+"""Environment variable of a dry run, which writes nothing."""
 
 
 def root() -> Path:

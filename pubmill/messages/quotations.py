@@ -5,16 +5,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_WITHHELD: ContextVar[bool] = ContextVar("withheld", default=False)
+_WITHHELD: ContextVar[str] = ContextVar("withheld", default="")
+_LICENSED, _OWN = "licensed", "own"
 _IDENTIFIER = re.compile(r"(?=[^0-9]*[0-9])[A-Za-z0-9_.:-]{1,40}")
 _SHOWN = 80
 """Most characters of a source file that a message quotes in one place."""
 
 
 @contextmanager
-def withholding(text: bool) -> Iterator[None]:
-    """While the block runs, `quote` and `show` reveal no text, if `text` is true."""
-    token = _WITHHELD.set(text)
+def withholding(text: bool, own: bool = False) -> Iterator[None]:
+    """While the block runs, `quote` and `show` reveal no text, if `text` is true. `own`: the data are the
+    user's, who may name examples and documents in any way."""
+    token = _WITHHELD.set("" if not text else _OWN if own else _LICENSED)
     try:
         yield
     finally:
@@ -23,7 +25,12 @@ def withholding(text: bool) -> Iterator[None]:
 
 def withheld() -> bool:
     """Return whether the text of the dataset must be withheld, because it isn't public."""
-    return _WITHHELD.get()
+    return bool(_WITHHELD.get())
+
+
+def needs_identifiers() -> bool:
+    """Return whether ids of examples must be identifiers, because the dataset is licensed by others."""
+    return _WITHHELD.get() == _LICENSED
 
 
 def quote(text: str) -> str:
@@ -44,7 +51,8 @@ def is_identifier(text: str) -> bool:
 
 
 def _withheld_text(text: str) -> str:
-    return f"<{len(text)} characters, not shown: the dataset's licence forbids it>"
+    why = "the dataset is not public" if _WITHHELD.get() == _OWN else "the dataset's licence forbids it"
+    return f"<{len(text)} characters, not shown: {why}>"
 
 
 def _shorten(text: str) -> str:

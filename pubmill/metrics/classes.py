@@ -9,6 +9,7 @@ import numpy as np
 
 from pubmill.metrics.contributions import Array, Measure, Scored, Totals, scored
 from pubmill.metrics.registry import (
+    NO_PREDICTION,
     Metric,
     mean_f1,
     measure_of,
@@ -37,13 +38,16 @@ def score_labels(
     - `macro_f1`: the mean F1 over the labels in the gold or the predictions, including `negative`, as in
       scikit-learn's `f1_score(average="macro")`.
 
-    The F1 of labels that are neither in the gold nor predicted is not defined, and not reported.
+    The F1 of labels that are neither in the gold nor predicted is not defined, and not reported. For
+    `NO_PREDICTION`, the example is wrong, and no label is predicted.
     Counts, of the labels that `micro_f1` includes: `gold`, `predicted`, `correct`; and `examples`.
     """
     pairs = list(zip(gold, predicted, strict=True))
     columns = {
         "examples": [1.0] * len(pairs),
-        **tally("class", [[({one} - {negative}, {other} - {negative})] for one, other in pairs]),
+        **tally(
+            "class", [[({one} - {negative}, {other} - {negative, NO_PREDICTION})] for one, other in pairs]
+        ),
         **tally("negative", [[({one} & {negative}, {other} & {negative})] for one, other in pairs]),
     }
     return scored(columns, measure_of("sequence"), _class_counts("examples"), units)

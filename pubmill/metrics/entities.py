@@ -19,7 +19,15 @@ import numpy as np
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import MentionsExample, TokensExample
-from pubmill.examples.tagging import Mention, PredictedLabels, gold_subwords, subword_mentions, to_mentions
+from pubmill.examples.tagging import (
+    OUTSIDE,
+    Mention,
+    PredictedLabels,
+    gold_beside,
+    gold_subwords,
+    subword_mentions,
+    to_mentions,
+)
 from pubmill.metrics.contributions import Array, Function, Scored, Totals, scored, together, units_of
 from pubmill.metrics.registry import (
     COUNTS,
@@ -46,9 +54,11 @@ ELEMENTS = {"participants": "PAR", "interventions": "INT", "outcomes": "OUT"}
 
 
 def score_tokens(examples: Sequence[TokensExample], predicted: Labels) -> Scored:
-    """Compute all metrics of BIO labels: exact and relaxed entities, those of subwords, words, and layers."""
+    """Compute all metrics of BIO labels: exact and relaxed entities, those of seqeval 0.0.12 and of subwords,
+    words, and layers. Mentions without a place (`ExtendedLabels`) are false positives in all but those of
+    subwords."""
     gold, units = [example.labels for example in examples], units_of(examples).numbers
-    of_words = (score_entities, score_relaxed, score_subtokens, score_words)
+    of_words = (score_entities, score_relaxed, score_as_seqeval_0_0_12, score_subtokens, score_words)
     layers = score_layers([example.layers for example in examples], predicted, units)
     return together([*(score(gold, predicted, units) for score in of_words), layers], measure_of("tokens"))
 
@@ -168,6 +178,45 @@ relaxed_metrics = register(
 )
 
 
+def score_as_seqeval_0_0_12(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
+    """Score predicted BIO labels by exact match of the entities that `get_entities` of seqeval 0.0.12 finds.
+
+    It takes as an entity's type what stands behind a label's last hyphen. A label without a hyphen is a type
+    as a whole, so B and I are two: each B is an entity, and each run of I another one. A mention of several
+    words then counts twice, and one of which only the first word is found counts half. Labels with types give
+    the entities of `score_entities`, but for types that differ before their last hyphen only.
+    """
+    pairs = _sentence_pairs(gold, predicted)
+    sentences = [tuple(set(to_mentions(list(map(_seqeval_label, one)))) for one in pair) for pair in pairs]
+    columns = {
+        "seqeval_gold": [len(true) for true, _ in sentences],
+        "seqeval_predicted": [len(guessed) for _, guessed in sentences],
+        "seqeval_correct": [len(true & guessed) for true, guessed in sentences],
+    }
+    return scored(columns, seqeval_metrics, lambda _: {}, units)
+
+
+def _seqeval_label(label: str) -> str:
+    """Return a label with the type that seqeval 0.0.12 reads in it."""
+    return label if label == OUTSIDE else f"{label[0]}-{label.rpartition('-')[2]}"
+
+
+seqeval_metrics = register(
+    Metric(
+        name="seqeval_0_0_12_f1",
+        kinds=("tokens",),
+        tasks=("ner", "de-identification"),
+        version=1,
+        label="entity F1 of seqeval 0.0.12",
+        definition="as `entity_f1`, but B and I of labels without types are two types: each B is an entity "
+        "and each run of I another, so a mention of several words counts twice",
+        source="seqeval 0.0.12, which lewis2020's program pins (`run_sequence_labelling.py`)",
+        function=f1_of("seqeval_"),
+        chooses=f1_of("seqeval_"),
+    )
+)
+
+
 def _entity_pairs(gold: Labels, predicted: Labels) -> list[Mentions]:
     """Return the gold and predicted entities of each sentence."""
     pairs = _sentence_pairs(gold, predicted)
@@ -176,6 +225,7 @@ def _entity_pairs(gold: Labels, predicted: Labels) -> list[Mentions]:
 
 def _sentence_pairs(gold: Labels, predicted: Labels) -> list[tuple[Sequence[str], Sequence[str]]]:
     """Return the gold and predicted labels of each sentence."""
+    gold = [*map(gold_beside, gold, predicted), *gold[len(predicted) :]]
     if [len(labels) for labels in gold] != [len(labels) for labels in predicted]:
         raise PubmillError("gold and predicted labels differ in their number of sentences or words")
     return list(zip(gold, predicted, strict=True))
@@ -289,7 +339,11 @@ def score_layers(
     words = [
         [
             (
-                tuple(ELEMENTS[name] for name, marks in there.items() if name in ELEMENTS and marks[place]),
+                tuple(
+                    ELEMENTS[name]
+                    for name, marks in there.items()
+                    if name in ELEMENTS and any(marks[place : place + 1])
+                ),
                 _element_of_label(label),
             )
             for place, label in enumerate(labels if there else ())

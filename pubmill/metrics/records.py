@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.examples import kinds
-from pubmill.examples.tagging import CONTINUATION, SUBWORDS, PredictedLabels
+from pubmill.examples.tagging import CONTINUATION, SUBWORDS, UNPLACED, ExtendedLabels, PredictedLabels
 from pubmill.hardware.provenance import provenance
 from pubmill.metrics.collapse import failure_of, is_collapsed
 from pubmill.metrics.contributions import Items, Scored, units_of
@@ -150,13 +150,14 @@ def read_predictions(path: Path, gold: Sequence[kinds.Example]) -> list[Any]:
 
     The lines may be in any order; each has the example's `id` and, by the examples' kind:
     - tokens: `labels`, a BIO label for each word -> list[str]; with `subword_labels`, a list of the labels of
-      each word's subwords -> PredictedLabels
-    - sequence: `label` -> str
+      each word's subwords -> PredictedLabels; with `unplaced`, mentions without a place -> ExtendedLabels
+    - sequence: `label` -> str; `NO_PREDICTION` for an example without one
     - multilabel: `labels`, sorted, each once -> list[str]
     - regression: `score`, a finite number -> float
     - span: `answers`, at least one `{"text", "probability"}`, best first -> list[tuple[str, float]]
     - relations: `relations`, sorted lists of two concepts, a label and, if known, `Novel` or `No`
-    - mentions: `mentions`, sorted lists of the first word, the word after the last, and the type
+    - mentions: `mentions`, sorted lists of the first word, the word after the last, and the type; those that
+      are `unplaced` stand behind the words
 
     Missing, extra and repeated ids and malformed lines raise a `PubmillError` with file and line.
     """
@@ -174,7 +175,7 @@ def checked_predictions(
         fault = _row_fault(row, form, examples, predicted)
         if fault:
             raise PubmillError(f"{where}:{number}: {fault}; {advice}")
-        predicted[row["id"]] = _prediction(row, form.key)
+        predicted[row["id"]] = _prediction(row, form.key, examples[row["id"]])
     missing = [name for name in examples if name not in predicted]
     if missing:
         raise PubmillError(
@@ -245,6 +246,20 @@ def _mentions_fault(example: Any, mentions: Any) -> str | None:
     return None if is_sorted else "mentions must be sorted and unique"
 
 
+def _unplaced_fault(example: Any, unplaced: Any) -> str | None:
+    form = f"expected {UNPLACED}, a list of types and numbers of words, at most those of the sentence"
+    return (
+        None if isinstance(unplaced, list) and all(_is_unplaced(one, example) for one in unplaced) else form
+    )
+
+
+def _is_unplaced(value: Any, example: Any) -> bool:
+    if not isinstance(value, list) or [type(part) for part in value] != [str, int]:
+        return False
+    is_type = isinstance(example, kinds.MentionsExample) or not re.search(r"\s", value[0])
+    return is_type and bool(1 <= value[1] <= len(example.words))
+
+
 def _is_span(value: Any, words: int) -> bool:
     if not isinstance(value, list) or [type(part) for part in value] != [int, int, str]:
         return False
@@ -269,15 +284,25 @@ def is_finite_number(value: Any) -> TypeGuard[int | float]:
         return False
 
 
-def _prediction(row: Mapping[str, Any], key: str) -> Any:
+def _prediction(row: Mapping[str, Any], key: str, example: Any) -> Any:
     """Return the prediction in a checked line."""
     if key == "answers":
         return [(answer["text"], answer["probability"]) for answer in row[key]]
+    if unplaced := row.get(UNPLACED):
+        if key == "labels":
+            return ExtendedLabels(row[key], unplaced)
+        behind, mentions = len(example.words), list(row[key])
+        for kind, words in unplaced:
+            mentions.append([behind, behind + words, kind])
+            behind += words
+        return mentions
     return PredictedLabels(row[key], row[SUBWORDS]) if SUBWORDS in row else row[key]
 
 
 PREDICTION_FORMS: dict[type[kinds.Example], PredictionForm] = {
-    kinds.TokensExample: PredictionForm("labels", _labels_fault, {SUBWORDS: _subwords_fault}),
+    kinds.TokensExample: PredictionForm(
+        "labels", _labels_fault, {SUBWORDS: _subwords_fault, UNPLACED: _unplaced_fault}
+    ),
     kinds.SequenceExample: PredictionForm(
         "label", lambda _, label: None if isinstance(label, str) and label else "expected a label"
     ),
@@ -290,7 +315,7 @@ PREDICTION_FORMS: dict[type[kinds.Example], PredictionForm] = {
         "relations",
         lambda _, given: None if kinds.are_relations(given) else f"expected a list: {kinds.RELATIONS_FAULT}",
     ),
-    kinds.MentionsExample: PredictionForm("mentions", _mentions_fault),
+    kinds.MentionsExample: PredictionForm("mentions", _mentions_fault, {UNPLACED: _unplaced_fault}),
 }
 """Kind of examples -> form of its predictions."""
 

@@ -77,6 +77,9 @@ def dev_scores(kind: str, task: str | None = None) -> list[str]:
 
 
 COUNTS = ("gold", "predicted", "correct")
+NO_PREDICTION = "(no-prediction)"
+"""Label of an example without a prediction, which is wrong: no label is predicted for it. As the answer to a
+question, no gold answer shares a word with it."""
 
 Place = tuple[Collection[str], Collection[str]]
 """The gold classes and the predicted classes of an item."""

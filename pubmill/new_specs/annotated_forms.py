@@ -2,18 +2,21 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from pubmill.convert.annotated_texts import has_overlaps, needed_readings
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import NOVELTY
-from pubmill.formats import doccano
+from pubmill.formats import doccano, dygie
 from pubmill.formats.document_files import ARCHIVES, annotated_documents
 from pubmill.formats.documents import InputDocument
-from pubmill.formats.json_text import parse_json, parse_row
+from pubmill.formats.json_text import parse_json
+from pubmill.formats.offsets import parse_offsets
 from pubmill.formats.text_files import read_lines, read_text
-from pubmill.new_specs.file_forms import BY_HAND, FileForm, Options
+from pubmill.new_specs.file_forms import BY_HAND, FileForm, Given, Options
+from pubmill.new_specs.misplaced_mentions import check_offsets
 from pubmill.storage.archives import members
 
 TEXTS = "pubmill.convert.annotated_texts:mentions"
@@ -60,54 +63,79 @@ def _form_of_line(first: str, path: Path) -> str | None:
         return "pubtator"
     if first.lstrip().startswith("<"):
         return "bioc-xml" if "<collection" in read_text(path)[:10_000] else None
-    if first.startswith("{") and '"sentences"' in first and '"doc_key"' in first:
-        return "dygie"
-    if first.startswith("{") and path.suffix in (".json", ".jsonl") and _is_doccano(path):
-        return "doccano"
     if first.lstrip().startswith(("{", "[")) and '"passages"' in read_text(path)[:100_000]:
         content = parse_json(read_text(path), str(path))
         collection = content[0] if isinstance(content, list) and content else content
         return "bioc-json" if isinstance(collection, dict) and "documents" in collection else None
-    return None
+    return _form_of_rows(path) if first.startswith(("{", "[")) else None
 
 
-def _is_doccano(path: Path) -> bool:
-    """Return whether every line of a file is a text with a list of spans, and not all lists are empty."""
+def _form_of_rows(path: Path) -> str | None:
+    """Return the form of rows of JSON: each has labelled words, or a text with a list of spans, and not all
+    of these lists are empty."""
     try:
-        rows = [parse_row(line, "") for line in read_lines(path)]
+        rows = [row for _, row in doccano.rows(read_text(path), "")]
     except PubmillError:
-        return False
-    spans = (row.get(key) for row in rows for key in doccano.SPANS)
-    return all(map(doccano.is_doccano, rows)) and any(spans)
+        return None
+    if rows and all(map(dygie.is_dygie, rows)):
+        return "dygie"
+    return "doccano" if all(map(doccano.is_doccano, rows)) and any(map(doccano.spans_of, rows)) else None
 
 
-def documents_form(files: Mapping[str, Path], form: str, reading: str | None) -> FileForm:
-    """Return the form of document files for `reading` (--as), by default for the first of `_readings`."""
-    every = [one for path in files.values() for one in annotated_documents(path, form, "", True)]
+def documents_form(files: Mapping[str, Path], form: str, given: Given) -> FileForm:
+    """Return the form of document files for the reading that is given (--as), by default for the first of
+    `_readings`."""
+    options: Options = {"form": form} if form == "dygie" else {"form": form, "sentences": "stops"}
+    options |= {"offsets": given.offsets} if given.offsets else {}
+    options |= {"misplaced": "leave_out"} if given.misplaced else {}
+    counted = parse_offsets(given.offsets, leave_out=True)
+    by_split = {role: [*annotated_documents(path, form, "", counted)] for role, path in files.items()}
+    every = [one for documents in by_split.values() for one in documents]
     first = next(iter(files.values()))
     if not every:
         raise PubmillError(f"{first}: there are no documents in it")
+    if not given.misplaced:
+        check_offsets(every, files.values(), form)
     readings = _readings(every)
-    chosen = reading or next(iter(readings), None)
+    chosen = given.reading or next(iter(readings), None)
     if chosen is None:
         raise PubmillError(f"{first}: its documents have no mentions; {BY_HAND}")
     if chosen not in readings:
         ways = " or ".join(f"--as {name} ({what})" for name, what in readings.items())
         lacking = DOCUMENT_READINGS.get(chosen, "questions")
         raise PubmillError(f"{first}: its documents have no {lacking}; {f'use {ways}' if ways else BY_HAND}")
-    options: Options = {"form": form}
-    options |= {} if form == "dygie" else {"sentences": "stops"}
     options |= needed_readings(every)
     others = {name: what for name, what in readings.items() if name != chosen}
+    found = partial(
+        FileForm, others=others, unread=_unread_keys(files.values(), form), notes=_notes(by_split)
+    )
     if chosen == "mentions":
-        return FileForm("tokens", "ner", "entity_f1", TEXTS, options, others=others)
+        return found("tokens", "ner", "entity_f1", TEXTS, options)
     options.pop("overlaps", None)
     if chosen == "nested":
-        return FileForm("mentions", "nested-ner", "entity_f1", NESTED, options, others=others)
+        return found("mentions", "nested-ner", "entity_f1", NESTED, options)
     options |= _relation_options(every, chosen == "pairs")
     if chosen == "relations":
-        return FileForm("relations", "document-relation", "relation_f1", DOCUMENTS, options, others=others)
-    return FileForm("sequence", "relation", "micro_f1", PAIRS, options, negative="none", others=others)
+        return found("relations", "document-relation", "relation_f1", DOCUMENTS, options)
+    return found("sequence", "relation", "micro_f1", PAIRS, options, negative="none")
+
+
+def _notes(by_split: Mapping[str, Sequence[InputDocument]]) -> tuple[str, ...]:
+    """Return a line for each split in which documents have the identifier of another."""
+    repeated = {split: len(found) - len({one.id for one in found}) for split, found in by_split.items()}
+    return tuple(
+        f"{number:,} of {len(by_split[split]):,} documents of {split} have the identifier of another"
+        for split, number in repeated.items()
+        if number
+    )
+
+
+def _unread_keys(files: Iterable[Path], form: str) -> tuple[str, ...]:
+    """Return the keys of rows with spans that are not read."""
+    if form != "doccano":
+        return ()
+    rows = [row for path in files for _, row in doccano.rows(read_text(path), str(path))]
+    return tuple(dict.fromkeys(key for row in rows for key in row if key not in doccano.keys_read(row)))
 
 
 def _readings(documents: Sequence[InputDocument]) -> dict[str, str]:

@@ -6,16 +6,34 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pubmill.convert.conll import SEPARATORS
 from pubmill.convert.source_files import lines
 from pubmill.formats.pubtator import blocks
 from pubmill.formats.text_files import read_lines
-from pubmill.new_specs.dataset_forms import divides, last_column
+from pubmill.new_specs.conll_forms import divides
 from pubmill.new_specs.file_forms import FileForm
 
 
 def masked(text: str) -> str:
     """Return a text without its words: letters become x or X, digits 0."""
     return re.sub(r"[^\W\d_]", lambda match: "X" if match[0].isupper() else "x", re.sub(r"\d", "0", text))
+
+
+TEXTS = ("text", "text_pair", "words", "question", "context", "answers", "sentences")
+"""Fields of examples with text."""
+
+
+def masked_example(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an example with masked text."""
+    return {name: _masked_value(value) if name in TEXTS else value for name, value in row.items()}
+
+
+def _masked_value(value: Any) -> Any:
+    if isinstance(value, str):
+        return masked(value)
+    if isinstance(value, list):
+        return [_masked_value(one) for one in value]
+    return {key: _masked_value(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 def fixture(path: Path, form: FileForm) -> str | None:
@@ -26,7 +44,7 @@ def fixture(path: Path, form: FileForm) -> str | None:
     if form.converter.endswith("pubmed_rct:read"):
         return _masked_abstract(path, form.options["labels"])
     if form.converter.endswith("conll:read") and form.options.get("documents") != "conllu":
-        return _masked_sentences(path)
+        return _masked_sentences(path, form.options)
     if form.converter.endswith("tsv:read"):
         return _masked_rows(path, form.options)
     return _masked_objects(path, form.options) if form.converter.endswith("jsonl:read") else None
@@ -57,17 +75,23 @@ def _masked_abstract(path: Path, labels: Sequence[str]) -> str:
     return "\n".join(["###1", *(kept[label] for label in labels if label in kept)]) + "\n\n"
 
 
-def _masked_sentences(path: Path) -> str:
-    sentences, current = list[list[str]](), list[str]()
+def _masked_sentences(path: Path, options: Mapping[str, Any]) -> str | None:
+    columns = options.get("columns", ["word", "label"])
+    if columns[0] != "word":
+        return None
+    place, outside = columns.index("label"), options.get("outside", "O")
+    mark = SEPARATORS[options.get("separator", "tab")]
+    sentences, current, marked = list[tuple[list[str], bool]](), list[str](), False
     for line in [*(line for _, line in lines(path)), ""]:
         if not divides(line):
-            word, rest = re.match(r"(\S+)(.*)", line).groups()  # type: ignore[union-attr]
+            word, rest = re.match(r"\s*(\S+)(.*)", line).groups()  # type: ignore[union-attr]
             current.append(masked(word) + rest)
+            marked |= line.split(mark)[place] != outside
         elif current:
-            sentences.append(current)
-            current = []
-    chosen = sentences[:1] + [one for one in sentences[1:] if any(last_column(row) != "O" for row in one)][:1]
-    return "".join("\n".join(one) + "\n\n" for one in chosen)
+            sentences.append((current, marked))
+            current, marked = [], False
+    chosen = sentences[:1] + [one for one in sentences[1:] if one[1]][:1]
+    return "".join("\n".join(one) + "\n\n" for one, _ in chosen)
 
 
 def _masked_rows(path: Path, options: Mapping[str, Any]) -> str:

@@ -4,7 +4,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +13,23 @@ from pubmill.convert.squad import VERSIONS
 from pubmill.errors import PubmillError
 from pubmill.formats.document_files import ARCHIVES
 from pubmill.new_specs.annotated_forms import DOCUMENT_READINGS, documents_form, form_of_documents
+from pubmill.new_specs.conll_forms import LABEL, columns_form, columns_of, refuse_columns, types_if_private
 from pubmill.new_specs.file_forms import (
     BY_HAND,
+    NOTHING,
     ROWS,
     FileForm,
+    Given,
     Options,
     further_shards,
     label_of,
     named_columns,
     score_of,
 )
+from pubmill.new_specs.repeated_ids import with_unique_ids
 from pubmill.new_specs.row_forms import are_archived_rows, choice_keys, joined_labels, row_form
 from pubmill.storage.archives import members
 
-LABEL = re.compile(r"O|[BIESLU](-\S+)?")
 NEGATIVES = ("none", "false", "negative", "no_relation", "other", "0", "na")
 """Labels that mean that there is no relation, in lower case."""
 QUESTION_READINGS = {"list": "list_questions", "factoid": "factoid"}
@@ -39,13 +41,17 @@ _ARROW = "a file of `save_to_disk`; write each split as Parquet (`dataset.to_par
 _TABLE = "a spreadsheet; save it as CSV in UTF-8"
 OTHER_FILES = {".arrow": _ARROW, ".xlsx": _TABLE, ".xls": _TABLE, ".ods": _TABLE}
 """Suffix -> what to do with files that are not read."""
-SCHEMES = {frozenset("ES"): "iobes", frozenset("LU"): "bioul"}
-"""Prefixes that only one label scheme has."""
 
 
-def guess(files: Mapping[str, Path], reading: str | None = None) -> FileForm:
-    """Return the form that all files (role -> file) share. `reading` (`--as`) selects an annotation of
+def guess(files: Mapping[str, Path], given: Given = NOTHING) -> FileForm:
+    """Return the form that all files share, as `_guess` does; ids that repeat are not read."""
+    return with_unique_ids(_guess(files, given), files)
+
+
+def _guess(files: Mapping[str, Path], given: Given) -> FileForm:
+    """Return the form that all files (role -> file) share. Its `reading` (`--as`) selects an annotation of
     documents or a type of questions; None selects the proposed annotation, or the only type of questions."""
+    reading = given.reading
     if reading not in (None, *READINGS):
         raise PubmillError(f"--as {reading}: expected {', '.join(READINGS)}")
     first = next(iter(files.values()))
@@ -58,10 +64,11 @@ def guess(files: Mapping[str, Path], reading: str | None = None) -> FileForm:
     if are_questions(first):
         return questions_form(files, reading)
     if form := form_of_documents(first):
-        return documents_form(files, form, reading)
-    if reading:
-        kinds = "documents with annotations and for BioASQ's questions"
-        raise PubmillError(f"{first}: --as {reading} is for {kinds}")
+        return documents_form(files, form, given)
+    if given != NOTHING:
+        option = f"--as {reading}" if reading else "--offsets" if given.offsets else "--misplaced"
+        kinds = "documents with annotations" + (" and for BioASQ's questions" if reading else "")
+        raise PubmillError(f"{first}: {option} is for {kinds}")
     if first.name.endswith(ARCHIVES):
         if are_archived_rows(first):
             return row_form(files)
@@ -80,7 +87,9 @@ def guess(files: Mapping[str, Path], reading: str | None = None) -> FileForm:
         return _json_form(files)
     if line.startswith("#") and "\t" not in line and (row := _first_conllu_row(first)):
         return _conllu_form(files, len(row))
-    return _columns_form(files) if is_conll(first) else _table_form(files)
+    if columns := columns_of([*files.values()]) or columns_of([first]):
+        return columns_form(files, columns)
+    return _table_form(files)
 
 
 def _first_conllu_row(path: Path) -> list[str]:
@@ -114,57 +123,13 @@ def _conllu_form(files: Mapping[str, Path], width: int) -> FileForm:
     options: Options = {"labels": "as_written", "documents": "conllu"}
     options |= {"columns": [names.get(n, f"column{n + 1}") for n in range(width)]}
     options |= {} if own else {"misc": keys[0]}
+    stated = columns[place] if own else values[keys[0]]
+    options |= types_if_private(label.partition("-")[2] for label in stated)
     return FileForm("tokens", "ner", "entity_f1", "pubmill.convert.conll:read", options)
 
 
 def _are_labels(values: Sequence[str]) -> bool:
     return all(map(LABEL.fullmatch, values)) and any(value != "O" for value in values)
-
-
-def is_conll(path: Path) -> bool:
-    """Return whether a file's lines are a word and, at their end, a label; blank lines divide sentences."""
-    try:
-        rows = [line.split("\t" if "\t" in line else " ") for _, line in lines(path) if not divides(line)]
-    except PubmillError:  # no text
-        return False
-    alike = all(len(row) == len(rows[0]) > 1 and LABEL.fullmatch(row[-1]) is not None for row in rows)
-    return alike and bool(rows)
-
-
-def divides(line: str) -> bool:
-    """Return whether a line of CoNLL columns has no word."""
-    return not line.strip() or line.startswith("-DOCSTART-")
-
-
-def _columns_form(files: Mapping[str, Path]) -> FileForm:
-    row = next(line for _, line in lines(next(iter(files.values()))) if not divides(line))
-    separator = "tab" if "\t" in row else "blank"
-    width = len(re.split("\t| ", row))
-    every = [line for _, line in _all(files)]
-    prefixes = {last_column(line)[:1] for line in every if not divides(line)} - {"O"}
-    options: Options = {"labels": "as_written"}
-    options |= {"separator": separator} if separator != "tab" else {}
-    options |= {"columns": ["word", *(f"column{n}" for n in range(2, width)), "label"]} if width > 2 else {}
-    scheme = next((scheme for marks, scheme in SCHEMES.items() if marks & prefixes), None)
-    scheme = "io" if prefixes == {"I"} else "iob1" if scheme is None and _begins_inside(every) else scheme
-    marks = {line for line in every if line.startswith("-DOCSTART-")}
-    unnamed = any(not re.fullmatch(r"-DOCSTART- [^\s()]+", mark) for mark in marks)
-    options |= {"documents": "unnamed"} if unnamed else {}
-    options |= {"scheme": scheme} if scheme else {}
-    writer = ("pubmill.convert.conll:write", Options()) if separator == "tab" else None
-    return FileForm("tokens", "ner", "entity_f1", "pubmill.convert.conll:read", options, writer)
-
-
-def _begins_inside(every: Sequence[str]) -> bool:
-    """Return whether every mention after O, or at the start of a sentence, begins with I, as in IOB1."""
-    labels = ["O" if divides(line) else last_column(line) for line in every]
-    first = {label[:1] for before, label in pairwise(["O", *labels]) if before == "O" and label != "O"}
-    return first == {"I"}
-
-
-def last_column(line: str) -> str:
-    """Return the last column of a line."""
-    return re.split("\t| ", line)[-1]
 
 
 def _table_form(files: Mapping[str, Path]) -> FileForm:
@@ -176,6 +141,7 @@ def _table_form(files: Mapping[str, Path]) -> FileForm:
         return row_form(files)
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows[0]) or len(row) < 2:
+            refuse_columns(path)
             fault = "one column" if len(row) < 2 else f"{len(row)} columns, where line 1 has {len(rows[0])}"
             where = f"{path}:{number}"
             raise PubmillError(f"{where}: {fault}: neither a table, CoNLL columns nor JSON; {BY_HAND}")

@@ -4,7 +4,7 @@ import json
 import re
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,18 +18,30 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kind_facts import FACTS
 from pubmill.formats.document_files import suffix_of
 from pubmill.formats.row_files import READERS
-from pubmill.messages import installation
-from pubmill.new_specs.dataset_fixtures import fixture
-from pubmill.new_specs.dataset_forms import OTHER_FILES, guess, is_conll
-from pubmill.new_specs.file_forms import ROWS, SPLITS, FileForm, further_shards, split_of
+from pubmill.messages import commands, installation
+from pubmill.messages.quotations import withholding
+from pubmill.new_specs.conll_forms import is_conll
+from pubmill.new_specs.dataset_fixtures import fixture, masked_example
+from pubmill.new_specs.dataset_forms import OTHER_FILES, guess
+from pubmill.new_specs.file_forms import NOTHING, ROWS, SPLITS, FileForm, Given, further_shards, split_of
 from pubmill.new_specs.row_forms import CONVERTER
 from pubmill.new_specs.spec_files import ON_THE_HUB, spec_name, write_with_schema
-from pubmill.recipes.datasets import ConversionRecipe, PublishedFile, PublishedRecipe
+from pubmill.recipes.datasets import Access, ConversionRecipe, PublishedFile, PublishedRecipe
 from pubmill.specs import DatasetSpec, problem_text
 from pubmill.storage import sources
 from pubmill.storage.files import read_jsonl_gz, sha256, writing
+from pubmill.storage.privacy import LOCAL, PUBLIC
+from pubmill.tables.cells import parse
+from pubmill.tables.dataset_cards import Card
+from pubmill.tables.dataset_cautions import cautions
 
 NOT_STATED = "not stated; find it out before you pass the data on"
+ACCESS_IN_WORDS = {
+    PUBLIC: "reports, exports and archives may have its text",
+    LOCAL: "yours, not public: reports, archives and exports for others have counts and no text of it, the "
+    "examples below are masked; --access public if everybody may have it",
+}
+"""Access class -> what it means, for the user."""
 HUB = "https://huggingface.co"
 DIVISIBLE = (*READERS, ".parquet")
 """Suffixes of files that may have the rows of all splits."""
@@ -41,12 +53,14 @@ _READ_ON_THE_HUB = re.compile(r"\.(tsv|txt|conll|jsonl|json|csv|parquet|xml|zip)
 class NewDataset:
     """A dataset to be described. `urls`: role -> address; empty for files of this machine, which are then in
     `folder`. `files`: role -> the file or its copy; the role is the split, `SPLIT_2` for a second file,
-    or `rows` for a file with the rows of all splits."""
+    or `rows` for a file with the rows of all splits. `copied`: what was copied for it, in words."""
 
     name: str
     files: dict[str, Path]
+    access: Access = LOCAL
     urls: dict[str, str] = field(default_factory=dict)
     folder: Path | None = None
+    copied: tuple[str, ...] = ()
 
     @property
     def sources(self) -> dict[str, dict[str, str]]:
@@ -64,11 +78,24 @@ class NewDataset:
 
 
 def new_dataset(
-    given: Sequence[str], name: str | None, mirror: str | None, copies: Path, packed: Path = Path("data")
+    given: Sequence[str],
+    name: str | None,
+    mirror: str | None,
+    copies: Path,
+    packed: Path = Path("data"),
+    access: Access | None = None,
 ) -> NewDataset:
     """Return the dataset of the given files, a folder of them, or `hub:GROUP/NAME`. Remote files are
     downloaded, from their addresses or the mirror, into `copies`. If a folder has a subfolder for each split,
-    the files of each subfolder are packed into one file below `packed`."""
+    the files of each subfolder are packed into one file below `packed`. `access`: who may have the files; by
+    default those of this machine are `local`, and others public."""
+    data = _found(given, name, mirror, copies, packed)
+    return data if access is None else replace(data, access=access)
+
+
+def _found(
+    given: Sequence[str], name: str | None, mirror: str | None, copies: Path, packed: Path
+) -> NewDataset:
     if len(given) == 1 and (match := ON_THE_HUB.fullmatch(given[0])):
         urls = _hub_files(match["id"], match["revision"] or "main", mirror)
         return _fetched(name or spec_name(match["id"], "dataset"), urls, mirror, copies)
@@ -78,7 +105,8 @@ def new_dataset(
     if len(given) == 1 and (by_split := _split_folders(Path(given[0]).expanduser())):
         name = name or spec_name(Path(given[0]).expanduser().resolve().name, "dataset")
         archives = {split: _pack(one, packed / name, split) for split, one in by_split.items()}
-        return NewDataset(name, archives, folder=packed / name)
+        copied = tuple(f"{by_split[split]} to {path}" for split, path in archives.items())
+        return NewDataset(name, archives, folder=packed / name, copied=copied)
     paths = [str(path) for one in given for path in _own_files(Path(one).expanduser())]
     files = {split: Path(path) for split, path in _by_split(paths).items()}
     folders = {path.parent.resolve() for path in files.values()}
@@ -182,37 +210,65 @@ def _fetched(name: str, urls: dict[str, str], mirror: str | None, copies: Path) 
     files = {split: copies / sources.name_in(url) for split, url in urls.items()}
     for split, url in urls.items():
         sources.download(url, files[split], mirror)
-    return NewDataset(name, files, urls)
+    return NewDataset(name, files, PUBLIC, urls)
 
 
 @dataclass(frozen=True)
 class Described:
-    """A described dataset: the values of its spec, its card, and the first example of each split."""
+    """A described dataset: the values of its spec, its card, the first example of each split, and what is
+    doubtful in it, a line each."""
 
     values: dict[str, Any]
     card: dict[str, Any]
     first: dict[str, dict[str, Any]]
     form: FileForm
+    cautions: tuple[str, ...]
+
+    def report(self, data: NewDataset, has_fixture: bool) -> Iterator[str]:
+        """Yield lines on what was found, was done, and is doubtful."""
+        yield from (f"copied {one}; it is read from there from now on" for one in data.copied)
+        if not has_fixture:
+            yield "no small files with masked text for tests: they are not made of files of this form"
+        yield f"{self.form.converter} reads it; licence: {self.values['licence']}"
+        yield f"access: {data.access} ({ACCESS_IN_WORDS[data.access]})"
+        yield from (f"--as {other} reads {what}" for other, what in self.form.others.items())
+        if self.form.unread:
+            yield f"not read (the options name the columns that are): {', '.join(self.form.unread)}"
+        same = (
+            "writes the bytes of these files" if "published" in self.values else "writes another form of them"
+        )
+        yield f"{commands.pubmill('export', data.name, '--to', 'FOLDER')} {same}"
+        for split, counts in self.values["expect"].items():
+            yield f"{split}: {', '.join(f'{measure} {n}' for measure, n in counts.items())}"
+            yield f"  {json.dumps(self.first[split], ensure_ascii=False)[:300]}"
+        yield from (f"warning: {one}" for one in (*self.form.notes, *self.cautions))
 
 
-def describe(data: NewDataset, reading: str | None = None) -> Described:
+def describe(data: NewDataset, given: Given = NOTHING) -> Described:
     """Convert the dataset by the form of its files, and return its spec with the counts that were found.
-    `reading`: what documents or questions are read for, as in `guess`."""
-    form = guess(data.files, reading)
-    _check_shards(data.files, form)
+    `given`: what the user says of the files, as in `guess`. Without public access the first examples are
+    masked, and no message has text of the files."""
+    is_private = data.access != PUBLIC
+    with withholding(is_private, own=True):
+        form = guess(data.files, given)
+        _check_shards(data.files, form)
     with tempfile.TemporaryDirectory() as folder:
         examples = Path(folder) / "examples"
         card = _converted(data, form, examples)
         first = {split: _first(examples, split) for split in data.splits(form)}
+        if is_private:
+            first = {split: masked_example(one) for split, one in first.items()}
         published = _published(data, form, examples, Path(folder) / "published")
     values = {
         "name": data.name, "label": data.name, "kind": form.kind, "task": form.task, "domain": "biomedical",
-        "sources": data.sources, "splits": data.splits(form), "access": "public", "licence": NOT_STATED,
+        "sources": data.sources, "splits": data.splits(form), "access": data.access, "licence": NOT_STATED,
         "citation": "counted in these files", "converter": form.converter, "options": form.options,
         "expect": {split: _counts(form.kind, counts) for split, counts in card["counts"].items()},
-        "published": published, "metric": form.metric, "negative": form.negative, "version": 1,
+        "notes": list(form.notes), "published": published, "metric": form.metric,
+        "negative": form.negative, "version": 1,
     }  # fmt: skip
-    return Described({key: value for key, value in values.items() if value}, card, first, form)
+    found = cautions(parse(Card, card, data.name))
+    return Described({key: value for key, value in values.items() if value}, card, first, form, found)
 
 
 def _check_shards(files: Mapping[str, Path], form: FileForm) -> None:
@@ -227,7 +283,7 @@ def _check_shards(files: Mapping[str, Path], form: FileForm) -> None:
 def _converted(data: NewDataset, form: FileForm, examples: Path) -> dict[str, Any]:
     """Convert the files; an error in a further one says that the form is that of the first."""
     try:
-        return convert(_recipe(data.name, form, data.splits(form)), data.files, examples)
+        return convert(_recipe(data, form), data.files, examples)
     except PubmillError as error:
         first, *others = data.files.values()
         if not any(str(path) in str(error) for path in others):
@@ -242,16 +298,19 @@ def _first(examples: Path, split: str) -> dict[str, Any]:
     return next(read_jsonl_gz(examples / f"{split}.jsonl.gz"))
 
 
-def _recipe(name: str, form: FileForm, splits: Iterable[str]) -> ConversionRecipe:
+def _recipe(data: NewDataset, form: FileForm) -> ConversionRecipe:
     return ConversionRecipe(
-        dataset=name, kind=form.kind, access="public", splits=tuple(splits), converter=form.converter,  # type: ignore[arg-type]
+        dataset=data.name, kind=form.kind, access=data.access, splits=tuple(data.splits(form)),  # type: ignore[arg-type]
+        converter=form.converter,
         options=form.options, expect={}, metric=form.metric, negative=form.negative, version=1,
     )  # fmt: skip
 
 
 def _counts(kind: str, counts: Mapping[str, int | None]) -> dict[str, int]:
+    """Return the counts that a spec expects, and what is left out."""
     expected = FACTS[kind].expected
     wanted = {name for name in counts if name in expected or f"{name.partition('.')[0]}." in expected}
+    wanted |= {name for name, n in counts.items() if n and name.startswith("left_out.")}
     return {name: n for name, n in counts.items() if n is not None and name in wanted}
 
 
@@ -262,7 +321,7 @@ def _published(data: NewDataset, form: FileForm, examples: Path, output: Path) -
     writer, options = form.writer
     files = {split: PublishedFile(name=path.name, sha256=sha256(path)) for split, path in data.files.items()}
     recipe = PublishedRecipe(
-        dataset=data.name, kind=form.kind, access="public", writer=writer, options=options,  # type: ignore[arg-type]
+        dataset=data.name, kind=form.kind, access=data.access, writer=writer, options=options,  # type: ignore[arg-type]
         dummies=None, files={split: replace(file, sha256=None) for split, file in files.items()},
     )  # fmt: skip
     written = publish(recipe, examples, output)
@@ -304,12 +363,14 @@ def _write_fixture(data: NewDataset, form: FileForm, small: Mapping[str, Any], f
             temporary.write_text(small[split], encoding="utf-8")
     with tempfile.TemporaryDirectory() as made:
         examples = Path(made) / "examples"
-        card = convert(_recipe(data.name, form, data.splits(form)), files, examples)
+        card = convert(_recipe(data, form), files, examples)
         expected = {}
         for split in files:
             counts = {name: n for name, n in card["counts"][split].items() if n is not None}
             expected[split] = {"counts": counts, "first": _first(examples, split)}
     with writing(folder / "expected.yaml") as temporary:
         text = yaml.safe_dump(expected, sort_keys=False, allow_unicode=True, width=110)
-        temporary.write_text(f"# Masked text of the first examples, counted by the converter.\n{text}")
+        temporary.write_text(
+            f"# Masked text of the first examples, counted by the converter.\n{text}", encoding="utf-8"
+        )
     return [folder]

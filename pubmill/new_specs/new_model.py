@@ -135,10 +135,7 @@ def write_spec(model: NewModel, specs: Path) -> Path:
         faults: list[str] = []
         before = strict_yaml.read(known, str(path), faults).value
         if faults or any(before.get(key) != model.weights.get(key) for key in ("weights", "released")):
-            raise PubmillError(
-                f"{path} describes another model; rename the new one's folder, or describe it under another "
-                f"name with `pubmill new model` and --name"
-            )
+            raise PubmillError(f"{path} describes another model; give the new one another name with --name")
         return path
     lowercase = not model.system and reads_lowercase(model)
     values = {"name": model.name, "label": model.name, "lowercase": lowercase, **model.weights}

@@ -84,6 +84,6 @@ def write_table(values: TableValues, specs: Path, known: Specs) -> list[Path]:
             raise PubmillError(f"{path} exists; give the new table another name")
     text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=110)
     with writing(published) as temporary:
-        temporary.write_text(blank_values(values, known))
+        temporary.write_text(blank_values(values, known), encoding="utf-8")
     write_with_schema(spec, "tables", text)
     return [spec, published]

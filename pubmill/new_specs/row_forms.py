@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count, groupby
 from pathlib import Path
@@ -26,6 +26,11 @@ LABELS = ("answer_idx", "answer_index", "correct_answers", "label", "answer", "c
 _PLACE = re.compile(r"(.*?)([a-hA-H]|[0-7])")
 """A key of the text of one choice: `opa`, `option_B`, `ending0`."""
 SEPARATORS = (";", "|", ",")
+KEY_OPTIONS = (
+    "text", "text_pair", "label", "id", "document", "words", "score", "question", "context", "answers",
+    "choices", "columns",
+)  # fmt: skip
+"""Options whose values are keys of rows."""
 LONGEST_LABEL = 60
 """Maximum number of characters of a label where rows have several."""
 
@@ -44,7 +49,18 @@ def row_form(files: Mapping[str, Path]) -> FileForm:
         first = every = [{key: row[key] for key in row if key != beside["split_column"]} for row in every]
     form = _tokens_form(path, first) or _span_form(first) or choice_form(first)
     form = form or _sequence_form(path, first, every)
-    return replace(form, options=form.options | beside)
+    keys = dict.fromkeys(key for row in every for key in row)
+    read = {*_keys_read(form.options)}
+    unread = tuple(key for key in keys if key not in read)
+    return replace(form, options=form.options | beside, unread=unread)
+
+
+def _keys_read(options: Options) -> Iterator[str]:
+    """Yield the keys that options name, paths of keys by their first part too."""
+    for name in KEY_OPTIONS:
+        value = options.get(name, ())
+        for key in [value] if isinstance(value, str) else value:
+            yield from (key, key.partition(".")[0])
 
 
 def _split_options(path: Path, every: Sequence[Row]) -> Options:
@@ -140,6 +156,8 @@ def _sequence_form(path: Path, first: Sequence[Row], every: Sequence[Row]) -> Fi
         return form
     joined = joined_labels(texts)
     closed = {key: texts[key] for key in texts if {str(row.get(key)) for row in every} <= {*texts[key]}}
+    if not joined and not any(map(file_forms.is_label_name, texts)):
+        refuse_annotation(every, path)
     label = joined[0] if joined else _label(closed, texts, path)
     names = {name: key for key, name in named_columns(texts, label, str(path)).items()}
     values = sorted({str(one.get(label)) for one in every})
@@ -147,12 +165,31 @@ def _sequence_form(path: Path, first: Sequence[Row], every: Sequence[Row]) -> Fi
         names.pop("text_pair", None)
         parts = {part.strip() for value in values for part in value.split(separator)}
         options: Options = {**names, "separator": separator, "labels": sorted(parts - {""})}
-        unread, converter = _unread(texts, names), f"{CONVERTER}:multilabel"
-        return FileForm("multilabel", "classification", "micro_f1", converter, options, unread=unread)
+        return FileForm("multilabel", "classification", "micro_f1", f"{CONVERTER}:multilabel", options)
     numbered = label_names(path).get(label, []) if path.suffix == ".parquet" else []
     options = {**names, "labels": dict(zip(map(str, count()), numbered, strict=False)) or values}
-    unread, converter = _unread(texts, names), f"{CONVERTER}:sequence"
-    return FileForm("sequence", "classification", "macro_f1", converter, options, unread=unread)
+    return FileForm("sequence", "classification", "macro_f1", f"{CONVERTER}:sequence", options)
+
+
+def refuse_annotation(every: Sequence[Row], path: Path) -> None:
+    """Raise a `PubmillError` if a key of the rows has lists of objects or of lists, as annotations are."""
+    for key in dict.fromkeys(key for row in every for key in row):
+        items = [item for row in every for item in _listed(row.get(key))]
+        if not items:
+            continue
+        keys = sorted({str(name) for item in items if isinstance(item, dict) for name in item})
+        of = f"objects with the keys {', '.join(keys)}" if keys else "lists"
+        raise PubmillError(
+            f"{path}: the key {key!r} has annotations ({len(items)} {of}). They are read as mentions if "
+            "every row has a text and each of them has numbers `start` and `end` and a text `label` or "
+            "`type`, or is [start, end, TYPE]; and no key is named as a label is (`label`, `class`). "
+            f"Rename the keys, or {BY_HAND}"
+        )
+
+
+def _listed(value: Any) -> list[Any]:
+    """Return the items of a list of objects or of lists; none of any other value."""
+    return value if isinstance(value, list) and all(isinstance(one, dict | list) for one in value) else []
 
 
 def _label(closed: Mapping[str, Sequence[str]], texts: Mapping[str, Sequence[str]], path: Path) -> str:
@@ -171,12 +208,7 @@ def _score_form(path: Path, texts: Mapping[str, Sequence[str]]) -> FileForm | No
         return None
     options: Options = {**named, "score": named["label"]}
     del options["label"]
-    unread, converter = _unread(texts, options), f"{CONVERTER}:regression"
-    return FileForm("regression", "similarity", "pearson", converter, options, unread=unread)
-
-
-def _unread(texts: Mapping[str, Sequence[str]], names: Options) -> tuple[str, ...]:
-    return tuple(key for key in texts if key not in names.values())
+    return FileForm("regression", "similarity", "pearson", f"{CONVERTER}:regression", options)
 
 
 def joined_labels(texts: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
@@ -275,8 +307,7 @@ def _choice_form(
     question = next((key for key in QUESTIONS if key in texts), longest)
     if question is None:
         return None
-    unread = tuple(key for key in others if key not in (question, label))
     options = {"text": question, "choices": choices, "label": label, "labels": labels}
     several = isinstance(first[0][label], list)
     kind, metric = ("multilabel", "micro_f1") if several else ("sequence", "accuracy")
-    return FileForm(kind, "classification", metric, f"{CONVERTER}:{kind}", options, unread=unread)
+    return FileForm(kind, "classification", metric, f"{CONVERTER}:{kind}", options)

@@ -171,7 +171,7 @@ def write_snapshot(folder: Path, snapshot: Snapshot) -> None:
         for name, tensors in snapshot.tensors.items():
             save_file(tensors, temporary / name, {"format": "pt"} if name == "model.safetensors" else None)
         lines = (json.dumps(line, sort_keys=True) + "\n" for line in snapshot.log)
-        (temporary / "log.jsonl").write_text("".join(lines))
+        (temporary / "log.jsonl").write_text("".join(lines), encoding="utf-8")
         digests = {"files": {path.name: sha256(path) for path in sorted(temporary.iterdir())}}
         write_json(temporary / "state.json", sealed(snapshot.state | digests))
 

@@ -1,9 +1,9 @@
 """Encoding of text with a vocabulary of any kind, using a cache of words.
 
-The ids equal those of the vocabulary's own tokenizer. Looking up words in a cache is faster than encoding
-text, because most words of a corpus have been seen before. This requires cutting text where no piece crosses
-the cut: `make_encoder` knows how for each kind of tokenizer; other text and tokenizers are encoded without a
-cache.
+The ids equal those of the vocabulary's own tokenizer, and none comes from the name of a special token in a
+text. Looking up words in a cache is faster than encoding text, because most words of a corpus have been seen
+before. This requires cutting text where no piece crosses the cut: `make_encoder` knows how for each kind of
+tokenizer; other text and tokenizers are encoded without a cache.
 """
 
 import json
@@ -15,9 +15,8 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from pubmill.errors import PubmillError
-from pubmill.examples.vocab_tokenizers import ASCII_WORD
+from pubmill.examples.vocab_tokenizers import ASCII_WORD, named_tokens, text_tokenizer
 from pubmill.pretraining.packed_tokens import SPECIAL, id_dtype
-from pubmill.storage.files import read_json
 from pubmill.storage.parquet import split_words
 
 # Words cached by each process, about 100 MB; others are encoded each time.
@@ -31,10 +30,8 @@ _ODD_WHITE_SPACE = re.compile("^ |  | $|[^\\S ]")
 
 def special_ids(tokenizer: Tokenizer, vocab: Path) -> dict[str, int]:
     """Return the ids of `SPECIAL`, whose tokens stand in tokenizer_config.json."""
-    settings = read_json(vocab / "tokenizer_config.json")
-    names = {name: settings.get(f"{name}_token") for name in SPECIAL}
-    pieces = {name: piece["content"] if isinstance(piece, dict) else piece for name, piece in names.items()}
-    ids = {name: tokenizer.token_to_id(piece) for name, piece in pieces.items() if piece is not None}
+    named = {name: piece for name, piece in named_tokens(vocab).items() if name in SPECIAL}
+    ids = {name: tokenizer.token_to_id(piece) for name, piece in named.items()}
     known = {name: number for name, number in ids.items() if number is not None}
     if lacking := sorted(set(SPECIAL) - known.keys()):
         raise PubmillError(f"{vocab}: the vocabulary has no special tokens {lacking} (tokenizer_config.json)")
@@ -46,7 +43,7 @@ class Encoder:
 
     def __init__(self, tokenizer: Tokenizer, limit: int = CACHED_WORDS) -> None:
         self.dtype = id_dtype(tokenizer.get_vocab_size())
-        self._tokenizer = tokenizer
+        self._tokenizer = text_tokenizer(tokenizer)
         self._known = _Cache(self._encode_text, "", limit)
         self._behind_space = _Cache(self._encode_text, " ", limit)
 
@@ -54,7 +51,8 @@ class Encoder:
         return np.array(self._tokenizer.encode(text, add_special_tokens=False).ids, self.dtype).tobytes()
 
     def encode(self, text: str) -> bytes:
-        """Return a text's ids, equal to the tokenizer's with `add_special_tokens=False`."""
+        """Return a text's ids, equal to the tokenizer's with `add_special_tokens=False` and special tokens in
+        text switched off."""
         return self._encode_text(text)
 
 
@@ -113,7 +111,7 @@ class ByteLevelEncoder(Encoder):
 
 
 def make_encoder(tokenizer: Tokenizer, limit: int = CACHED_WORDS) -> Encoder:
-    """Return the fastest encoder that gives the tokenizer's own ids; `limit` words are cached."""
+    """Return the fastest encoder that gives the tokenizer's own ids of text; `limit` words are cached."""
     settings = json.loads(tokenizer.to_str())
     model, normalizer, splitter = (settings[part] or {} for part in ("model", "normalizer", "pre_tokenizer"))
     kinds = model.get("type"), normalizer.get("type"), splitter.get("type")

@@ -105,7 +105,7 @@ def export(
             original,
             **label_of_process(),
         )
-        readme.write_text(card)
+        readme.write_text(card, encoding="utf-8")
         write_folder_sums(temporary)
 
 

@@ -124,7 +124,7 @@ def _training_fields(checkpoint: Path) -> dict[str, object]:
     left_out = ("recipe", "pending", "average", "lowest")
     state = {name: value for name, value in state.items() if name not in left_out}
     log = checkpoint / "log.jsonl"
-    lines = log.read_text().splitlines() if log.is_file() else []
+    lines = log.read_text(encoding="utf-8").splitlines() if log.is_file() else []
     if not lines:
         return state
     try:

@@ -8,7 +8,7 @@ from pubmill.recipes.finetuning import Dummies
 from pubmill.recipes.recipe_types import Kind, StrictRecipe
 from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
 
-Access = Literal["public", "registration", "credentialed"]
+Access = Literal["public", "registration", "local", "credentialed"]
 _SHA256 = re.compile("[0-9a-f]{64}")
 
 

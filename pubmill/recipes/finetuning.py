@@ -1,8 +1,9 @@
 """Fine-tuning recipes."""
 
 import re
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
 
 from pubmill.recipes.recipe_types import OMIT_DEFAULT, Kind, Precision, StrictRecipe
 
@@ -183,6 +184,42 @@ def _faults(recipe: FinetuningRecipe) -> list[str]:
         "metric positive_f1 needs the negative label": positive and recipe.negative is None,
     }
     return [*(fault for fault, present in wrong.items() if present), *_out_of_range(recipe)]
+
+
+PAIRED_TASKS = ("yes-no", "inference", "similarity", "classification", "factoid", "reading", "list")
+"""Tasks whose examples are, or may be, two texts."""
+
+
+def keys_in_use(values: Mapping[str, Any], task: str) -> set[str]:
+    """Return the keys of a recipe that change what a run on a dataset of this task (`ner`) does. `values`:
+    the recipe's, by key; one that it lacks has its default."""
+    have = {one.name: one.default for one in fields(FinetuningRecipe)} | dict(values)
+    kind, head, keep = have["task"], have["head"], have["keep"]
+    texts = kind in ("sequence", "multilabel", "regression")
+    unused = {
+        "negative": kind != "sequence",
+        "dummies": task != "relation" or have["entities"] != "dummies",
+        "entities": task != "relation",
+        "tagging": kind != "tokens",
+        "labelled_subwords": kind != "tokens",
+        "words": kind != "tokens",
+        "crf": kind != "tokens",
+        "segments": task not in PAIRED_TASKS,
+        "unit": kind != "multilabel",
+        "max_mention_length": kind != "mentions",
+        "stride": kind != "span",
+        "max_answer_length": kind != "span",
+        "n_best": kind != "span",
+        "pooling": not texts,
+        "head": kind == "relations",
+        "head_sizes": head not in ("mlp", "bilstm"),
+        "loss": kind in ("regression", "relations"),
+        "oversample": kind != "sequence",
+        "evaluate_every": keep != "best",
+        "stop_after": keep != "last",
+        "train_on": keep != "best",
+    }
+    return {key for key in have if not unused.get(key)}
 
 
 POSITIVE = (

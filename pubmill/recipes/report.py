@@ -42,6 +42,7 @@ class ReportRecipe(StudyResults):
 
     - `checkpoints`: model -> recipe and step of its weights.
     - `fits`: model -> dataset -> diagnosis of the model's vocabulary on it.
+    - `sections`: stages of extras whose sections it has.
     - `sources`: .source.json records of the study's raw files.
     - `references`: paper -> how to cite it, if a protocol says so.
     - `rules`: rules by the group under which they are drawn.
@@ -57,6 +58,7 @@ class ReportRecipe(StudyResults):
     datasets: tuple[str, ...]
     sources: tuple[str, ...]
     rules: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    sections: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)
     references: dict[str, Reference] = field(default_factory=dict, metadata=OMIT_DEFAULT)
     example: str = field(default="", metadata=OMIT_DEFAULT)
     statements: tuple[str, ...] = ()

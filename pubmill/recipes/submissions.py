@@ -118,7 +118,7 @@ class SuppliedRecipe:
     are answers to prompts, in which a label stands for itself; `price`: what their server charges."""
 
     system: System
-    mapping: dict[str, str] = field(default_factory=dict, metadata=OMIT_DEFAULT)
+    mapping: dict[str, str | None] = field(default_factory=dict, metadata=OMIT_DEFAULT)
     dummies: Dummies | None = field(default=None, metadata=OMIT_DEFAULT)
     asked: bool = field(default=False, metadata=OMIT_DEFAULT)
     price: Price | None = field(default=None, metadata=OMIT_DEFAULT)
@@ -155,7 +155,9 @@ class SubmissionRecipe:
       types of mentions ("" if mentions have no type); `dummies`: those of its published form.
     - `form`: one of `pubmill.extras.submissions.forms.FORMS`; null: recognised from the content.
     - `order`: `export`: predictions stand in the order of the examples, and have neither ids nor texts.
-    - `mapping`: answer, label or type of the system -> that of the dataset.
+    - `mapping`: answer, label or type of the system -> that of the dataset; null, or a label "" that the
+      dataset lacks, leaves a type out.
+    - `partial`: examples without a prediction are empty or wrong, instead of a reason to refuse the file.
     - `asked`: they are answers to this project's prompts: what cannot be read counts as wrong.
     """
 
@@ -169,6 +171,7 @@ class SubmissionRecipe:
     dummies: Dummies | None = None
     form: str | None = field(default=None, metadata=OMIT_DEFAULT)
     order: Literal["export"] | None = field(default=None, metadata=OMIT_DEFAULT)
-    mapping: dict[str, str] = field(default_factory=dict, metadata=OMIT_DEFAULT)
+    mapping: dict[str, str | None] = field(default_factory=dict, metadata=OMIT_DEFAULT)
+    partial: bool = field(default=False, metadata=OMIT_DEFAULT)
     asked: bool = field(default=False, metadata=OMIT_DEFAULT)
     system: System | None = field(default=None, metadata=OMIT_DEFAULT)

@@ -7,18 +7,18 @@ paper), and from remarks on other papers in the tables' specs (`elsewhere`).
 """
 
 import itertools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pandas import DataFrame, concat
 
-from pubmill.recipes.audits import ContradictionsRecipe, PublishedTable
+from pubmill.metrics import METRICS
+from pubmill.recipes.contradictions import ContradictionsRecipe, PublishedTable
 from pubmill.recipes.tables import Aggregate
 from pubmill.report.rendering import renderers
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.result_paths import PAGE_FORMATS
-from pubmill.tables.audit import table_numbers
-from pubmill.tables.published_values import half_unit, published_of_cells, read_published
+from pubmill.tables.published_values import half_unit, published_of_cells, read_published, table_numbers
 
 NO_REASON = "no reason is found in the paper"
 ANY = "any"
@@ -138,6 +138,7 @@ def _difference_reasons(values: Sequence[Printed], tables: Mapping[str, Publishe
     reasons = [
         *_distinct_terms("forms of the dataset", (one.dataset for one in values)),
         *_distinct_terms("metrics in print", metrics),
+        *_distinct_terms("metrics of the tables here", _scores(values, tables)),
         *_distinct_terms("over seeds", (one.aggregate for one in values)),
     ]
     for one, other in itertools.permutations(values, 2):
@@ -150,6 +151,14 @@ def _difference_reasons(values: Sequence[Printed], tables: Mapping[str, Publishe
     own = (f"{one.paper} ({one.protocol})" for one in values if one not in copied)
     reasons += _distinct_terms("each fine-tuned the model itself", own)
     return tuple(dict.fromkeys(reasons)) or (NO_REASON,)
+
+
+def _scores(values: Sequence[Printed], tables: Mapping[str, PublishedTable]) -> Iterator[str]:
+    """Yield the label of the metric by which each value's row is scored here; none for composites."""
+    for one in values:
+        for row in tables[one.table].rows:
+            if (row.dataset, row.printed) == (one.dataset, one.metric):
+                yield METRICS[row.metric].label
 
 
 def _distinct_terms(what: str, terms: Iterable[str]) -> list[str]:

@@ -17,12 +17,14 @@ from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.result_paths import PAGE_FORMATS, paths_of_scale
 from pubmill.tables.cells import read_as
 from pubmill.tables.dataset_cards import NAMED, Card, CardPart, read_card
+from pubmill.tables.dataset_cautions import cautions
 
 LENGTHS = {"mean": "mean", "median": "median", "p95": "95th percentile", "max": "longest"}
 REPEATED = ("repeated_texts", "repeated_documents", "contradictory_texts")
 ACCESS = {
     "public": "public",
     "registration": "free of charge after registration",
+    "local": "the user's own, not public",
     "credentialed": "only for people who were granted access",
 }
 CHECKS = {
@@ -145,6 +147,11 @@ class Page(Shape):
         """The name of the labels that `labels` counts."""
         named = {"mentions.": "mentions by type", "words.": "labelled words by type"}
         return named.get(self.card.labels, "labels")
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What is doubtful in the data, a line each."""
+        return cautions(self.card)
 
     @property
     def lengths(self) -> dict[str, dict[str, float]]:

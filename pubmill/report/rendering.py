@@ -298,12 +298,13 @@ def renderers(
     formats: Sequence[str],
     values: Callable[[Model], Mapping[str, object]],
     frame: Callable[[Model], DataFrame] | None = None,
+    folder: Path = TEMPLATES,
 ) -> dict[str, Callable[[Model], str]]:
     """Return a function for each format that renders a data model.
 
     JSON contains the whole model, CSV the lines of its `frame`; other formats are the templates
     `TEMPLATE.FORMAT.j2` with the variables that `values` returns. A page in HTML is self-contained; its only
-    script, if any, sorts its tables.
+    script, if any, sorts its tables. `folder`: where the templates are.
     """
 
     def of_format(name: str) -> Callable[[Model], str]:
@@ -312,6 +313,6 @@ def renderers(
         if name == "csv" and frame:
             return lambda model: csv_text(frame(model))
         file = f"{template}.{name}.j2"
-        return lambda model: environment(ESCAPES[name]).get_template(file).render(values(model))
+        return lambda model: environment(ESCAPES[name], folder).get_template(file).render(values(model))
 
     return {name: of_format(name) for name in formats}

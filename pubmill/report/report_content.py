@@ -27,6 +27,7 @@ from pubmill.report.figures import (
 )
 from pubmill.report.rendering import count, quantity
 from pubmill.report.run_trainings import Trainings
+from pubmill.report.sections import ShownSection
 from pubmill.report.table_views import (
     CompositeScore,
     ModelLine,
@@ -44,7 +45,6 @@ from pubmill.specs.fidelity import FidelityRow, rows_of
 from pubmill.specs.spec_types import Standing
 from pubmill.specs.study import DEMO
 from pubmill.storage.result_paths import BELOW
-from pubmill.tables.audit import Audit
 from pubmill.tables.cells import NO_RECORD, Table
 from pubmill.tables.comparisons import Comparisons
 from pubmill.tables.dataset_cards import Card
@@ -136,7 +136,7 @@ class Report:
     vocabs: Mapping[str, Mapping[str, object]]
     datasets: dict[str, Page]
     contradictions: Contradictions
-    audit: Audit
+    sections: list[ShownSection]
     sources: list[SourceFolderSummary]
     statements: dict[str, Statements]
 
@@ -279,11 +279,6 @@ class Report:
     def own_contradictions(self) -> Contradictions:
         """The contradictions that involve a value of the study's tables."""
         return self.contradictions.of_tables(self.recipe.tables)
-
-    @property
-    def own_audit(self) -> Audit:
-        """The verdicts on the published values of the study's tables."""
-        return self.audit.of_tables(self.recipe.tables)
 
     @property
     def runs_of_tables(self) -> list[TableRuns]:

@@ -26,12 +26,12 @@ from pubmill.report.report_content import (
     statements_by_paper,
 )
 from pubmill.report.run_trainings import read_trainings
+from pubmill.report.sections import shown_sections
 from pubmill.report.table_rendering import fact_marks, latex_table
 from pubmill.report.table_views import runs_by_folder, table_runs
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, below_sources, source_of_record
 from pubmill.tables.aggregation import machine
-from pubmill.tables.audit import Audit, with_unreachable
 from pubmill.tables.cells import Table, read_as, read_table
 from pubmill.tables.comparisons import Comparisons
 from pubmill.tables.fact_table_models import FactTable
@@ -56,11 +56,7 @@ SOURCE = ("url", "bytes", "sha256", "origin", "retrieved")
 
 def read_report(recipe: ReportRecipe, results: Path) -> Report:
     """Read the content of a report; a `PubmillError` names the first file that is missing or wrong."""
-    audit = Audit(findings=())
-    if recipe.tables and recipe.comparable:
-        audit = read_as(Audit, results / BELOW.audit("json"))
-    unmarked = {name: read_table(results / BELOW.table(name, "json")) for name in recipe.tables}
-    tables = {name: with_unreachable(table, audit) for name, table in unmarked.items()}
+    tables = {name: read_table(results / BELOW.table(name, "json")) for name in recipe.tables}
     runs = sum(len(cell.seeds) for table in tables.values() for *_, cell in table.read())
     contradictions = Contradictions(found=())
     if recipe.tables:
@@ -87,7 +83,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         vocabs={name: _read_object(results / BELOW.vocab(name, DIAGNOSIS), PIECES) for name in recipe.vocabs},
         datasets={name: read_as(Page, results / BELOW.page(name, "json")) for name in recipe.datasets},
         contradictions=contradictions,
-        audit=audit,
+        sections=shown_sections(recipe, results),
         sources=read_sources(results, recipe.sources),
         statements=statements_by_paper(map(Path, recipe.statements)),
     )

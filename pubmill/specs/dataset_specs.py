@@ -158,8 +158,8 @@ class DatasetSpec(Spec):
     - `domain`: where its texts come from.
     - `sources`: its files, by role; the converter defines the roles.
     - `splits`: the splits that it has.
-    - `access`: who may have the files.
-    - `apply`: the page to apply at, if access is not public.
+    - `access`: who may have the files; `local`: they are the user's own and not public.
+    - `apply`: the page to apply at, if access is `registration` or `credentialed`.
     - `licence`: the licence as its publishers state it.
     - `converter`: the function that reads the files; `MODULE:FUNCTION` is one of your own, in the file
       `MODULE.py` that is the source `converter`.
@@ -274,9 +274,9 @@ class DatasetSpec(Spec):
 
     @model_validator(mode="after")
     def says_where_to_apply(self) -> Self:
-        if (self.access == "public") != (self.apply is None):
+        if (self.access in ("public", "local")) != (self.apply is None):
             raise ValueError(
-                "`apply` (the page where users request access) is required unless access is public; "
-                "public datasets must not have it"
+                "`apply` (the page where users request access) is required if access is registration or "
+                "credentialed; public and local datasets must not have it"
             )
         return self

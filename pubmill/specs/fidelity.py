@@ -35,7 +35,10 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True)
 class FidelityRow:
-    """A statement of a spec (`protocols/blurb`), what it is about, what is done here, and the spec's keys."""
+    """A statement of a spec (`protocols/blurb`), what it is about, what is done here, and the spec's keys.
+
+    `heirs`: the specs that include that spec and have neither these keys nor a statement of their own.
+    """
 
     paper: str
     spec: str
@@ -43,6 +46,7 @@ class FidelityRow:
     here: str
     statement: Statement
     keys: tuple[Key, ...] = ()
+    heirs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,19 @@ class _File:
             return {key: value for recipe in recipes for key, value in recipe_defaults(recipe).items()}
         return {key: value for key, value in self.document.value.items() if key not in DESCRIPTIVE}
 
+    @property
+    def included(self) -> str | None:
+        """The spec that this one includes (`protocols/blurb`)."""
+        base = self.document.value.get("include")
+        return f"{self.spec.rpartition('/')[0]}/{base}" if base else None
+
+    def inherits(self, about: str) -> bool:
+        """Return whether what a statement of the included spec says holds here too."""
+        own = {key for keys in self.stated for key in _parse_keys(keys)}
+        keys = _parse_keys(about)
+        clears = self.document.value.get("method") == {}
+        return not clears and not any(key in own or _has_key(self.values, key) for key in keys)
+
 
 def recipe_defaults(recipe: type[Any]) -> dict[str, Any]:
     """Return the defaults of a recipe's fields, and of the recipes in it, by their keys."""
@@ -94,7 +111,11 @@ def rows(folder: Path) -> list[FidelityRow]:
 
 def rows_of(paths: Iterable[Path]) -> list[FidelityRow]:
     """Return the statements of some specs (`specs/KIND/NAME.yaml`), by paper and in the order given."""
-    statements = [row for path in paths for row in _statement_rows(_spec_file(path))]
+    files = [_spec_file(path) for path in paths]
+    including: dict[str | None, list[_File]] = {}
+    for file in files:
+        including.setdefault(file.included, []).append(file)
+    statements = [row for file in files for row in _statement_rows(file, including.get(file.spec, ()))]
     return sorted(statements, key=lambda row: row.paper)
 
 
@@ -120,7 +141,7 @@ def _spec_file(path: Path) -> _File:
     return _File(below.name, path.relative_to(below.parent).with_suffix("").as_posix(), document)
 
 
-def _statement_rows(file: _File) -> Iterator[FidelityRow]:
+def _statement_rows(file: _File, including: Iterable[_File]) -> Iterator[FidelityRow]:
     for about, given in file.stated.items():
         statement = Statement.model_validate(given)
         keys = [key for key in _parse_keys(about) if _has_key(file.values, key)]
@@ -128,7 +149,9 @@ def _statement_rows(file: _File) -> Iterator[FidelityRow]:
         if statement.does:
             here = f"{here}: {statement.does}" if 0 < len(here) <= LONGEST_VALUE else statement.does
         title = _key_title(_parse_keys(about))
-        yield FidelityRow(file.paper or "", file.spec, title, here, statement, tuple(keys))
+        # What a table states in words alone is about its own cells.
+        heirs = [one.spec for one in including if (keys or file.kind != "tables") and one.inherits(about)]
+        yield FidelityRow(file.paper or "", file.spec, title, here, statement, tuple(keys), tuple(heirs))
 
 
 def _key_title(keys: list[Key]) -> str:

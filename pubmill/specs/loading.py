@@ -39,6 +39,7 @@ class ScaleSpec(Strict):
 
     - `name`: the file's name.
     - `title`: words added to the titles of tables.
+    - `own_title`: the title of what is made of the user's own datasets only, where the scale's are made up.
     - `comparable`: whether its numbers may be compared with published ones.
     - `prefer`: released weights or those made here, for models that have both.
     - `pretraining`: keys of recipes that differ at this scale; recipes that include them inherit them.
@@ -47,6 +48,7 @@ class ScaleSpec(Strict):
 
     name: Name
     title: str
+    own_title: str = ""
     made_up: bool = False
     comparable: bool
     prefer: Literal["released", "own"]

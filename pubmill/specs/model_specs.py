@@ -121,11 +121,11 @@ class StatedWeights(UntrainedWeights):
     """A system that is not fine-tuned here, and the mapping of its labels.
 
     - `system`: the statement about it, by its author or by the user who prompts it.
-    - `mapping`: dataset -> answer, label or type of the system -> label of the dataset.
+    - `mapping`: dataset -> answer, label or type of the system -> label of the dataset; null leaves it out.
     """
 
     system: System
-    mapping: dict[Name, dict[str, str]] = {}
+    mapping: dict[Name, dict[str, str | None]] = {}
 
 
 class PredictionsWeights(StatedWeights):

@@ -76,7 +76,8 @@ class Override(DatasetScope):
     """Values for the runs that meet all conditions given; a condition that is absent always holds.
 
     `models` may name `future_models`. `grid`: searched in these runs, in addition to the common grid.
-    `seeds`: the numbers of the seeds of these final runs, instead of 1 to `final.seeds`. `why`: the source of
+    `seeds`: the numbers of the seeds of these final runs, instead of 1 to `final.seeds`. `metric`: the dev
+    score by which these runs choose weights and grid points; null: the dataset's metric. `why`: the source of
     the values.
 
     - `datasets`, `models`, `settings`: only these; null: any.
@@ -89,6 +90,7 @@ class Override(DatasetScope):
     values: Values = {}
     grid: Grid | None = None
     seeds: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)] | None = None
+    metric: str | None = None
     why: str | None = None
 
     def holds(self, data: DatasetSpec, model: str, setting: str) -> bool:
@@ -295,7 +297,7 @@ class ProtocolSpec(Spec):
             values["dummies"] = asdict(data.dummies)
         values |= self.hyperparameters
         for override in self.applied(data, model, setting).values():
-            values |= override.values
+            values |= override.values | ({"metric": override.metric} if override.metric else {})
         values |= self.settings[setting].values
         if trial:
             return {**values, "train_on": "train"}  # never train on dev where it chooses

@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from pubmill.metrics import dev_scores
 from pubmill.recipes import FinetuningRecipe
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.protocol_specs import ProtocolSpec
@@ -19,6 +20,7 @@ Run = tuple[DatasetSpec, str, str]
 def faults_of_recipes(protocol: ProtocolSpec, datasets: Mapping[str, DatasetSpec]) -> Faults:
     """Yield the location and message of each fault in the recipes of a protocol; each location once. As every
     start of Snakemake loads the specs, runs to which the same parts apply are checked once."""
+    yield from _metric_faults(protocol, datasets)
     seen, blamed = set(), set()
     for run in _possible_runs(protocol, datasets):
         data, model, setting = run
@@ -32,6 +34,17 @@ def faults_of_recipes(protocol: ProtocolSpec, datasets: Mapping[str, DatasetSpec
             if place not in blamed:
                 blamed.add(place)
                 yield place, f"on {data.kind} (such as {data.name}), setting {setting}: {fault}"
+
+
+def _metric_faults(protocol: ProtocolSpec, datasets: Mapping[str, DatasetSpec]) -> Faults:
+    """Yield each override whose metric is no dev score of a dataset that it applies to."""
+    for name, one in protocol.overrides.items():
+        for data in datasets.values() if one.metric else ():
+            known = dev_scores(data.kind, data.task)
+            if one.fits(data) and data.name in (one.datasets or datasets) and one.metric not in known:
+                fault = f"{data.name} has no dev score {one.metric}; it has {', '.join(known)}"
+                yield ("overrides", name, "metric"), fault
+                break
 
 
 def _possible_runs(protocol: ProtocolSpec, datasets: Mapping[str, DatasetSpec]) -> Iterator[Run]:

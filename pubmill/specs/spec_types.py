@@ -48,10 +48,12 @@ class Effect(Strict):
 
     - `points`: the largest change of a score, in points (0 to 100).
     - `source`: who measured it, on what, and where it is printed.
+    - `datasets`: the only datasets that it is known for, named as those of a statement; null: all.
     """
 
     points: Annotated[float, Field(ge=0)]
     source: Text
+    datasets: tuple[Name, ...] | None = None
 
 
 class Statement(Strict):
@@ -63,8 +65,11 @@ class Statement(Strict):
     - `ours`: why the spec has this value, where neither the paper nor a public program decides it.
     - `differs`: why the spec does not do what the paper or the program does.
     - `does`: what happens here, if the value alone does not show it.
-    - `datasets`: the only datasets that it is about, without variants (`ddi`); null: all.
-    - `kinds`: the only kinds of examples that it is about; null: all.
+    - `datasets`, `models`: the only ones that it is about, each with its variants (`ddi`) or as one of them
+      (`ddi@blue`); null: all.
+    - `kinds`, `settings`: the only kinds of examples, and settings of protocols; null: all.
+    - `columns`: the only columns of a table, by key; none: cells that have no runs here; null: all.
+    - `uses`: keys of the fine-tuning recipe (`dummies`); only runs that have a value there and use it.
     - `effect`: how far it moves scores, where that was measured or printed.
     """
 
@@ -76,6 +81,10 @@ class Statement(Strict):
     does: Text | None = None
     datasets: tuple[Name, ...] | None = None
     kinds: tuple[Kind, ...] | None = None
+    models: tuple[Name, ...] | None = None
+    settings: tuple[str, ...] | None = None
+    columns: tuple[Name, ...] | None = None
+    uses: tuple[str, ...] = ()
     effect: Effect | None = None
 
     @property
@@ -100,6 +109,11 @@ class Statement(Strict):
         if self.says and not self.section:
             raise ValueError("`says` needs `section`")
         return self
+
+
+def names_one(name: str, among: tuple[str, ...] | None) -> bool:
+    """Return whether a name, or what it is a variant of, is among some names; True if these are None."""
+    return among is None or name in among or name.partition("@")[0] in among
 
 
 class Spec(Strict):

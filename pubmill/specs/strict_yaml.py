@@ -93,9 +93,23 @@ def _parse(text: str, shown: str) -> tuple[YamlDocument, tuple[str, ...]]:
     except _FaultError as fault:
         errors.append(f"{shown}:{fault.line}: {fault}")
     except yaml.MarkedYAMLError as error:
-        assert error.problem_mark, "the parser marks all its errors"
-        errors.append(f"{shown}:{error.problem_mark.line + 1}: not valid YAML: {error.problem}")
+        errors.append(_syntax_fault(error, shown))
     return YamlDocument({}, {(): f"{shown}:1"}), tuple(errors)
+
+
+OPENINGS = {"flow sequence": "bracket [", "flow mapping": "brace {", "quoted scalar": "quotation mark"}
+"""What the parser reads -> the character that opens it."""
+
+
+def _syntax_fault(error: yaml.MarkedYAMLError, shown: str) -> str:
+    """Return a fault of syntax with its line; of what is not closed, the line where it opens."""
+    assert error.problem_mark, "the parser marks all its errors"
+    line, opened = error.problem_mark.line + 1, error.context_mark
+    for kind, character in OPENINGS.items():
+        if opened and kind in (error.context or ""):
+            fault = f"the {character} in column {opened.column + 1} is not closed before line {line}"
+            return f"{shown}:{opened.line + 1}: not valid YAML: {fault}: {error.problem}"
+    return f"{shown}:{line}: not valid YAML: {error.problem}"
 
 
 def _read_bounded(path: Path) -> str:

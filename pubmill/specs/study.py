@@ -6,16 +6,16 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from pubmill.errors import PubmillError
 from pubmill.messages.installation import root
 from pubmill.messages.progress import report_progress
-from pubmill.messages.wording import unknown
+from pubmill.messages.wording import counted, unknown
 from pubmill.specs import RecipeWeights, Specs, load, strict_yaml
 from pubmill.specs.own_settings import HyperparameterChoice, with_own_settings
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
-from pubmill.specs.spec_types import Name, SpecFaultsError, Strict, dotted_key, problem_text
+from pubmill.specs.spec_types import Name, SpecFaultsError, Strict, dotted_key, nearest_keys, problem_text
 from pubmill.storage import name_patterns as names
 
 DEMO = "demo"
@@ -43,13 +43,6 @@ class ServerLicence(Strict):
 
     server: Annotated[str, Field(pattern=r"^https://[^\s@]+$")]
     statement: Annotated[str, Field(min_length=1)]
-
-
-def _not_reserved(name: str) -> str:
-    """Refuse the name of the page that lies beside the reports."""
-    if name == "audit":
-        raise ValueError("reports/audit is the page of the audit; give the study another name")
-    return name
 
 
 class Study(Strict):
@@ -80,7 +73,7 @@ class Study(Strict):
       docker://HOST/NAME@sha256:DIGEST; null: none.
     """
 
-    study: Annotated[str, Field(pattern=f"^{names.STUDY}$"), AfterValidator(_not_reserved)]
+    study: Annotated[str, Field(pattern=f"^{names.STUDY}$")]
     title: str
     scale: Name
     tables: tuple[str, ...]
@@ -129,10 +122,12 @@ OF_THE_DEMO = frozenset({"title", "scale", "tables", "models", "datasets", "mirr
 """Keys of config.yaml that describe its own study, the demo."""
 
 
-def without_demo(merged: dict[str, Any], base: Mapping[str, Any], given: Set[str]) -> dict[str, Any]:
+def without_demo(
+    merged: dict[str, Any], base: Mapping[str, Any], given: Set[str], files: Iterable[str | Path] = ()
+) -> dict[str, Any]:
     """Return a merged configuration without the values of config.yaml's own study, the demo.
 
-    `base`: config.yaml; `given`: the keys that files or settings over it set. A demo key that another study
+    `base`: config.yaml; `given`: the keys that `files` or settings over it set. A demo key that another study
     does not set gets the default of `Study`; a `PubmillError` names those without a default. A study at the
     demo's scale keeps the demo's mirror, which holds the files of that scale.
     """
@@ -142,11 +137,14 @@ def without_demo(merged: dict[str, Any], base: Mapping[str, Any], given: Set[str
     fields = Study.model_fields
     left_out = [key for key in fields if key in own and key not in given]
     if lacking := [f"`{key}:`" for key in left_out if fields[key].is_required()]:
-        strange = f"; unknown: {', '.join(given - fields.keys())}" if given - fields.keys() else ""
-        raise PubmillError(
-            f"configuration: study {merged.get('study')} lacks {', '.join(lacking)}; write it into its file "
-            f"(config.yaml has the demo's alone){strange}"
-        )
+        strange = [
+            f"{_place_of((key,), merged, files)}: {key}: unknown key; the nearest: "
+            f"{', '.join(nearest_keys(Study, (key,)))}"
+            for key in sorted(given - fields.keys())
+        ]
+        place = _place_of(("study",), merged, files)
+        lacks = f"{place}: study {merged.get('study')} lacks {', '.join(lacking)}; write it into its file"
+        raise PubmillError("\n".join(strange or [f"{lacks} (config.yaml has the demo's alone)"]))
     return merged | {key: fields[key].default for key in left_out}
 
 
@@ -163,6 +161,10 @@ def check_study(
             for e in error.errors()
         ]
         raise PubmillError("\n".join(lines)) from None
+    file, _, line = _place_of(("study",), config, files).rpartition(":")
+    if file and Path(file).stem not in (study.study, "config"):
+        expected = f"study must be {Path(file).stem!r}, as the file is called (found {study.study!r})"
+        raise PubmillError(f"{file}:{line}: {expected}")
     used = {kind: getattr(study, kind) or () for kind in ("tables", "models", "datasets")}
     used["models"] += study.pretrain
     specs = load_used(folder, study.scale, used)
@@ -187,7 +189,7 @@ def check_study(
 
 def _place_of(key: tuple[int | str, ...], config: Mapping[str, object], files: Iterable[str | Path]) -> str:
     """Return the file and line of a key of the configuration, if a file has it with this value."""
-    for path in map(Path, files):
+    for path in map(Path, files if key else ()):
         shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
         document = strict_yaml.read(path, str(shown), [])
         if key[0] in document.value and document.value[str(key[0])] == config.get(str(key[0])):
@@ -246,14 +248,24 @@ def load_used(folder: Path, scale: str, used: Mapping[str, tuple[str, ...]]) -> 
         try:
             specs = load(folder, scale, without)
         except SpecFaultsError as error:
-            mistakes += error.lines
+            mistakes += [line for line in error.lines if not _follows(folder, line, without)]
             matches = [_FILE.match(line) for line in error.lines]
             if not all(one and not _is_used(folder, one, used) for one in matches):
                 raise SpecFaultsError(folder, mistakes) from None
             without |= {one["path"] for one in matches if one}
         else:
-            _report(tuple(mistakes))
+            _report(tuple(mistakes), len(without))
             return specs
+
+
+def _follows(folder: Path, line: str, without: Collection[str]) -> bool:
+    """Return whether a mistake follows from specs that were left out: its file, or one that this includes,
+    names one of them."""
+    names = (match["name"] for path in without if (match := _FILE.match(f"{path}:")))
+    whole = [re.compile(rf"(?<![\w.+@-]){re.escape(name)}(?![\w+@-])") for name in names]
+    paths = (folder.parent / path for path in re.findall(r"[^\s':]+\.yaml", line.partition(": ")[0]))
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in paths if path.is_file()]
+    return any(name.search(text) for name in whole for text in texts)
 
 
 def _is_used(folder: Path, match: re.Match[str], used: Mapping[str, tuple[str, ...]]) -> bool:
@@ -266,11 +278,14 @@ def _is_used(folder: Path, match: re.Match[str], used: Mapping[str, tuple[str, .
 
 
 @cache
-def _report(lines: tuple[str, ...]) -> None:
-    """Report files with mistakes that a study doesn't use, by their first mistake, once in a process."""
+def _report(lines: tuple[str, ...], left_out: int) -> None:
+    """Report files with mistakes that a study doesn't use, by their first mistake, once in a process, and how
+    many specs are left out because they name them."""
     by_file: dict[str, list[str]] = {}
     for line in lines:
         by_file.setdefault(line.partition(".yaml")[0], []).append(line)
     for mistakes in by_file.values():
         more = f" and {len(mistakes) - 1} more" if len(mistakes) > 1 else ""
         report_progress(f"left out, and not used by the study: {mistakes[0]}{more}")
+    if others := left_out - len(by_file):
+        report_progress(f"left out because they name these: {counted(others, 'other spec')}")

@@ -1,6 +1,6 @@
 """The page of contradictions between the papers, which is the same in every study."""
 
-from pubmill.recipes.audits import ContradictionsRecipe, PublishedTable
+from pubmill.recipes.contradictions import ContradictionsRecipe, PublishedTable
 from pubmill.recipes.tables import PublishedColumn, PublishedRow, project
 from pubmill.stages.stage import TEMPLATES, Stage
 
@@ -9,7 +9,7 @@ class ContradictionsStage(Stage):
     """Recipe of the page of contradictions."""
 
     name, group, label = "contradictions", "report", "Writing the page of contradictions"
-    version = 4
+    version = 5
     read_by_name = (TEMPLATES,)
 
     def recipe(self) -> ContradictionsRecipe:

@@ -1,7 +1,7 @@
 """Datasets: their raw files, their conversion and pages, and retractions and revisions of their documents."""
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, ClassVar
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import DocumentsRecipe
@@ -61,6 +61,16 @@ class Datasets(GraphPart):
         """Return whether the scale gives the dataset other files than the published ones."""
         return dataset in self._specs.scale.datasets
 
+    def scale_title(self, datasets: Iterable[str]) -> str:
+        """Return the title of the scale for what is made of some datasets: whether they are made up."""
+        scale = self._specs.scale
+        known, obstacle = self._specs.datasets, self.graph.access.obstacle
+        run = [name for name in dict.fromkeys(datasets) if name in known and obstacle(name) is None]
+        own = [name for name in run if scale.made_up and not self.is_made_up(name)]
+        if not own:
+            return scale.title
+        return scale.own_title if own == run else f"{scale.title} (data of your own: {', '.join(own)})"
+
     def variants(self, dataset: str) -> list[str]:
         """Return all forms of a dataset, itself included: `chemprot@blurb`, `chemprot@blue` ..."""
         base = dataset.partition("@")[0]
@@ -72,8 +82,14 @@ class Convert(Stage):
 
     name, group, label = "convert", "convert", "Converting {wildcards.dataset}"
     version = 2
+    amended: ClassVar[Mapping[str, int]] = {"spans of texts": 2}
     needs = Needs(2_000, HOUR)
     read_by_name = ("pubmill/convert/*.py",)  # by specs
+
+    def parts_of(self, wildcards: Any) -> Collection[str]:
+        """Return `spans of texts` for JSON of annotation tools, whose documents may have no ids."""
+        form = self._specs.datasets[wildcards.dataset].options.get("form")
+        return ("spans of texts",) if form == "doccano" else ()
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         return {"raw": self.graph.datasets.conversion_inputs(wildcards.dataset)}
@@ -158,7 +174,7 @@ class DatasetPageStage(Stage):
     """The page of a dataset."""
 
     name, group, label = "dataset_page", "report", "Writing the page of {wildcards.dataset}"
-    version = 6
+    version = 7
     read_by_name = (TEMPLATES,)
 
 

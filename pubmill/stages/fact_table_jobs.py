@@ -38,7 +38,7 @@ class FactTables(GraphPart):
             spec,
             table=spec.name,
             scale=self._study.scale,
-            scale_title=self._specs.scale.title,
+            scale_title=self.graph.datasets.scale_title(spec.datasets),
             comparable=not any(source.scaled for of_row in sources.values() for source in of_row.values()),
             columns=tuple(
                 project(

@@ -92,7 +92,7 @@ class Pack(Stage):
 
     name, group = "pack", "pack"
     label = "Packing tokens of {wildcards.corpus} with {wildcards.vocab}"
-    version = 2
+    version = 3
     needs = Needs(4_000, DAY)
     seconds = Seconds(600, "assumed")
 

@@ -21,7 +21,7 @@ class ReportStage(Stage):
     """Recipe and inputs of the report."""
 
     name, group, label = "report", "report", "Writing the report {output}"
-    version = 17
+    version = 18
     needs = Needs(4_000, HOUR)
     read_by_name = (TEMPLATES,)
 
@@ -32,7 +32,7 @@ class ReportStage(Stage):
             study=self._study.study,
             title=self._study.title,
             scale=self._study.scale,
-            scale_title=self._specs.scale.title,
+            scale_title=self.graph.datasets.scale_title(self.graph.scope.datasets()),
             comparable=self._specs.scale.comparable,
             tables=tuple(self.graph.requests.result_tables()),
             pretraining={
@@ -53,12 +53,18 @@ class ReportStage(Stage):
             fits=self.fits(),
             datasets=tuple(self.graph.scope.datasets()),
             sources=tuple(self.source_records()),
+            sections=tuple(self._reported()),
             references=self.references(),
             rules=rules_by_group(),
             example=self.example(),
             statements=tuple(statements),
             statements_sha256=digest(rows_of(map(Path, statements))) if statements else "",
         )
+
+    def _reported(self) -> dict[str, list[str]]:
+        """Return stage of an extra -> the files that its section of the report shows, if there are any."""
+        files = {name: getattr(self.graph, name).reported() for name in stages()}
+        return {name: shown for name, shown in files.items() if shown}
 
     def example(self) -> str:
         """Return the relative address of the example report; empty at a comparable scale or without one."""
@@ -142,7 +148,8 @@ class ReportStage(Stage):
             *sorted({path for of_model in self.fits().values() for path in of_model.values()}),
             *self.source_records(),
         ]
-        return [*self.measured(), *map(self._paths.at, below), *self.graph.requests.verdicts()]
+        sections = [path for files in self._reported().values() for path in files]
+        return [*self.measured(), *map(self._paths.at, below), *sections]
 
 
 class Publication(GraphPart):
@@ -155,7 +162,6 @@ class Publication(GraphPart):
             *self._files_of_tables(),
             *self._page_files(),
             *self._paths.contradiction_files(),
-            *(self._paths.audit_files() if self.graph.requests.has_audit() else []),
             *(self.graph.contamination.reports() if self.graph.scope.datasets() else []),
             *(path for name in stages() for path in getattr(self.graph, name).targets()),
         ]

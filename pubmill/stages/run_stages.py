@@ -36,7 +36,7 @@ class FineTuning(TrainingStage):
     """Training of a model on a dataset."""
 
     group, program = "fine-tune", "scripts/finetune.py"
-    version = 2
+    version = 3
     use = "finetuning"
 
     def __init__(self, graph: "Graph") -> None:

@@ -192,6 +192,10 @@ class Stage(GraphPart):
         """Return the files of an extra's stage that a study makes unless others are requested."""
         return []
 
+    def reported(self) -> list[str]:
+        """Return the files of an extra's stage that its section of the report shows (`report.sections`)."""
+        return []
+
     def bytes_of(self, wildcards: Any) -> Bytes:
         """Return the bytes that a job downloads and leaves on disk."""
         return Bytes()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeGuard, TypeVar
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages.all_stages import stages
-from pubmill.stages.audited_tables import AuditedTables
 from pubmill.stages.contamination_jobs import ContaminationStage
 from pubmill.stages.contradiction_jobs import ContradictionsStage
 from pubmill.stages.corpus_jobs import Corpora
@@ -44,18 +43,9 @@ class Requests(GraphPart):
         """Return the study's tables of facts; the others are of results."""
         return [table for table in self._study.tables if table in self._specs.fact_tables]
 
-    def has_audit(self) -> bool:
-        """Return whether the study audits published values: with tables of results, at a scale with the test
-        splits and runs of the papers, and if the extra is there."""
-        return "audit" in stages() and self._specs.scale.comparable and bool(self.result_tables())
-
-    def verdicts(self) -> list[str]:
-        """Return the file with the verdicts on published values, if the study audits them."""
-        return [self._paths.audit("json")] if self.has_audit() else []
-
     def has_floors(self) -> bool:
         """Return whether tables show scores that need no learning."""
-        return self._study.floors and "floors" in stages()
+        return self._study.floors
 
     def has_model(self, model: str | None) -> TypeGuard[str]:
         """Return whether the model has a spec, and the study's `models:` is null or includes it."""
@@ -154,7 +144,6 @@ class Graph:
     contamination = part(ContaminationStage)
     pages = part(DatasetPages)
     contradictions = part(ContradictionsStage)
-    audited_tables = part(AuditedTables)
     report = part(ReportStage)
     publication = part(Publication)
 

@@ -176,6 +176,8 @@ class Tables(GraphPart):
         """Return the recipe of a table without references to others."""
         spec, columns = self._specs.tables[table], self.graph.table_models.columns(table)
         cells = [(column, row) for column in columns if column.model for row in spec.rows]
+        scored = [one for one in spec.datasets() if self.graph.table_datasets.is_scored(spec, one)]
+        parts = [part for one in scored for part in self.graph.runs.parts(spec.protocol, one)]
 
         def folder(path: str) -> str:
             """Return the folder of a record: a table reads folds in the order of their names."""
@@ -187,7 +189,7 @@ class Tables(GraphPart):
             table=spec.name,
             notes=self._notes(table),
             scale=self._study.scale,
-            scale_title=self._specs.scale.title,
+            scale_title=self.graph.datasets.scale_title(parts),
             comparable=self._specs.scale.comparable,
             aggregate=self._specs.protocols[spec.protocol].final.aggregate,
             equivalence=self._equivalence(spec),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
+from pubmill.messages.installation import DRY_RUN
 from pubmill.specs.study import Study
 from pubmill.storage.files import sha256
 
@@ -66,7 +67,7 @@ clock's resolution could leave size and times unchanged."""
 class Digests:
     """Digests of files, stored as lines of JSON (path, size, time of content, time of inode, SHA-256). Only
     its owner may read the store: it names files of the user's own. Lines are only appended; the last one
-    of a path counts. If the store can't be read or written, files are only read again."""
+    of a path counts. If the store can't be read or written, or in a dry run, files are only read again."""
 
     def __init__(self, store: Path) -> None:
         self.store = store
@@ -102,6 +103,8 @@ class Digests:
         return self._known
 
     def _append_line(self, line: list[str | int]) -> None:
+        if DRY_RUN in os.environ:
+            return
         with suppress(OSError):  # a results folder that is read only
             self.store.parent.mkdir(parents=True, exist_ok=True)
             to = os.open(self.store, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

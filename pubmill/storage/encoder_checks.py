@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pubmill.errors import PubmillError, StopRequestedError
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedConfig, PreTrainedTokenizerBase
+    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 UNREGISTERED = ("LongT5", "SwitchTransformers")
 """Architectures with an encoder-only class that transformers lacks in its mapping for text encoding."""
@@ -76,11 +76,24 @@ def _has_class(config: "PreTrainedConfig", *tasks: str) -> bool:
 
 
 def load_config(folder: Path, name: str) -> Any:
-    """Return a folder's configuration; a `PubmillError` reports one that transformers can't load."""
+    """Return a folder's configuration, for the encoder alone if `encoder_class` reads that; a `PubmillError`
+    reports one that transformers can't load."""
     from transformers import AutoConfig
 
     with reported(f"{name}: transformers can't load this model folder"):
-        return AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        if has_encoder_alone(config):
+            config.is_encoder_decoder = False  # T5Gemma's class refuses it, the others set it themselves
+        return config
+
+
+def empty_encoder(config: "PreTrainedConfig", name: str) -> "PreTrainedModel":
+    """Return the encoder that a configuration describes, built without memory for its weights."""
+    import torch
+
+    with reported(f"{name}: transformers can't load this model folder"), torch.device("meta"):
+        encoder: PreTrainedModel = encoder_class(config).from_config(config, trust_remote_code=False)
+    return encoder
 
 
 def _load_tokenizer(folder: Path, name: str, **options: Any) -> Any:
@@ -101,8 +114,8 @@ def load_settings(
     check_encoder(config, name)
     tokenizer = _load_tokenizer(folder, name)
     check_tokenizer(tokenizer, name)
-    with reported(f"{name}: transformers can't load this model folder"):
-        pieces, rows = len(tokenizer), config.vocab_size
+    encoder: Any = empty_encoder(config, name)
+    pieces, rows = len(tokenizer), len(encoder.get_input_embeddings().weight)
     if pieces <= len(tokenizer.all_special_ids):
         raise PubmillError(
             f"{name}: the tokenizer has {pieces} pieces, all of them special: transformers found no file of "
@@ -113,7 +126,22 @@ def load_settings(
             f"{name}: the tokenizer has {pieces} pieces, the model {rows} embeddings; was it trained with "
             f"another vocabulary?"
         )
+    check_ids(tokenizer, rows, name)
     return config, tokenizer
+
+
+def check_ids(tokenizer: "PreTrainedTokenizerBase", rows: int, name: str) -> None:
+    """Raise a `PubmillError` if a token, or one that the tokenizer puts around texts, has an id beyond the
+    model's `rows` of embeddings."""
+    around = tokenizer("a", "b")["input_ids"]
+    pieces = {number: piece for piece, number in tokenizer.get_vocab().items()}
+    largest = max([*pieces, *around])
+    if largest >= rows:
+        raise PubmillError(
+            f"{name}: the tokenizer gives {pieces.get(largest, 'a token around texts')!r:.80} the id "
+            f"{largest}, but the model has {rows} embeddings, of ids 0 to {rows - 1}; take the tokenizer "
+            f"that the model was trained with, or leave that token out of the tokenizer's files"
+        )
 
 
 def check_encoder(config: "PreTrainedConfig", name: str) -> None:
@@ -172,7 +200,7 @@ def check_tokenizer(tokenizer: "PreTrainedTokenizerBase", name: str) -> None:
         raise PubmillError(
             f"{name}: fine-tuning needs a fast tokenizer, which knows the places of its pieces in a text; "
             f"this is {type(tokenizer).__name__}; add a tokenizer.json or vocab.txt to the folder, if the "
-            f"architecture has one (CANINE and ESM have none)"
+            f"architecture has one (CANINE, ByT5, Perceiver and ESM have none)"
         )
     if missing:
         raise PubmillError(

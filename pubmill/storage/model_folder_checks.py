@@ -18,7 +18,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 
 from pubmill.errors import PubmillError
-from pubmill.storage.encoder_checks import encoder_class, load_config, reported
+from pubmill.storage.encoder_checks import empty_encoder, encoder_class, load_config, reported
 from pubmill.storage.model_folders import CONFIG, WEIGHTS
 
 INDEX = f"{WEIGHTS}.index.json"
@@ -38,6 +38,8 @@ _REFUSED = {
 _TAKEN_OUT = re.compile(r"_?(attn|experts)_implementation\w*|transformers_weights|trust_remote_code|\w+_file")
 """Settings that choose the attention implementation (possibly a downloaded program) or another file."""
 _LAYERS = re.compile(r"layers?$|^n_layer|groups?$|group_num")
+_CONSTANTS = ("position_ids", "token_type_ids", "masked_bias", "inv_freq")
+"""Last parts of the names of tensors that older files hold and that nobody learnt."""
 _ADAPTER = "adapter_config.json"
 
 Shapes = dict[str, tuple[int, ...]]
@@ -192,48 +194,74 @@ def pickled_shapes(path: Path, name: str) -> Shapes:
 
 
 def check_shapes(folder: Path, shapes: Mapping[str, tuple[int, ...]], name: str) -> None:
-    """Compare tensors with the encoder that config.json describes, built without memory. The pooler may be
-    missing, since some models are trained without one. Where names differ, transformers may rename or split
-    tensors when it loads them (NomicBERT, Jina v3); then its report of the loading decides."""
+    """Compare tensors with the encoder that config.json describes, built without memory: each of its tensors
+    is there once, and no other one of its parts. The pooler may be missing, since some models are trained
+    without one. Where names differ, transformers may rename or split tensors when it loads them (NomicBERT,
+    Jina v3), or know that it needs none (positions of older files); then its report of loading decides."""
     config = load_config(folder, name)
-    with reported(f"{name}: transformers can't load this model folder"):
-        auto = encoder_class(config)
-        with torch.device("meta"):
-            encoder = auto.from_config(config, trust_remote_code=False)
+    encoder = empty_encoder(config, name)
     prefix = f"{encoder.base_model_prefix}."
-    by_name = {_current_tensor_name(key).removeprefix(prefix): shape for key, shape in shapes.items()}
-    missing = []
-    for key, parameter in encoder.named_parameters():
-        shape = by_name.get(key.removeprefix(prefix))
-        if shape is None:
-            missing += [key] if "pooler" not in key else []
-        elif shape != tuple(parameter.shape):
+    by_name: dict[str, tuple[int, ...]] = {}
+    for key, shape in shapes.items():
+        if (short := _current_tensor_name(key).removeprefix(prefix)) in by_name and _is_part(short, encoder):
             raise PubmillError(
-                f"{name}: {key} has the shape {_shape_text(shape)} in the weights, and by config.json "
+                f"{name}: the weights hold {prefix}{short} and {short}, which are one tensor of the encoder; "
+                f"keep one of the two"
+            )
+        by_name[short] = shape
+    known = {key.removeprefix(prefix) for key in encoder.state_dict()}
+    unused = sorted(key for key in by_name if key not in known and _is_part(key, encoder))
+    missing: list[str] = []
+    for key, parameter in encoder.named_parameters():
+        found = by_name.get(key.removeprefix(prefix))
+        if found is None:
+            missing += [key] if "pooler" not in key else []
+        elif found != tuple(parameter.shape):
+            raise PubmillError(
+                f"{name}: {key} has the shape {_shape_text(found)} in the weights, and by config.json "
                 f"{_shape_text(tuple(parameter.shape))}; the two don't belong together"
             )
     # Load the encoder only if it has no more numbers than its files.
     numbers = sum(weight.numel() for key, weight in encoder.named_parameters() if "pooler" not in key)
-    if missing and weight_files(folder, name) and numbers <= sum(map(math.prod, shapes.values())):
-        missing = _missing_when_loaded(folder, name, auto)
+    if (missing or unused) and weight_files(folder, name) and numbers <= sum(map(math.prod, shapes.values())):
+        missing, unused = _differences_when_loaded(folder, config, name)
     if missing:
         raise PubmillError(
             f"{name}: the weights lack {len(missing):,} tensors that config.json describes, such as "
             f"{missing[0]}; the two don't belong together"
         )
+    if unused:
+        raise PubmillError(
+            f"{name}: the weights hold {len(unused):,} tensors of the encoder that config.json does not "
+            f"describe, such as {unused[0]}, so that a part of the model would not be used; the two don't "
+            f"belong together (is the number of layers right?)"
+        )
 
 
-def _missing_when_loaded(folder: Path, name: str, auto: Any) -> list[str]:
-    """Return the names of parameters, except the pooler's, for which class `auto` finds no weights."""
+def _is_part(key: str, encoder: Any) -> bool:
+    """Return whether a tensor is a weight of a part of the encoder other than the pooler, not of a head."""
+    parts = dict(encoder.named_children()).keys() - {"pooler"}
+    return key.partition(".")[0] in parts and key.rpartition(".")[2] not in _CONSTANTS
+
+
+def _differences_when_loaded(folder: Path, config: Any, name: str) -> tuple[list[str], list[str]]:
+    """Return the names of parameters, except the pooler's, for which transformers finds no weights, and those
+    of the encoder's weights that it does not use."""
     with reported(f"{name}: transformers can't load this model folder"):
-        _, report = auto.from_pretrained(
+        encoder, report = encoder_class(config).from_pretrained(
             folder,
+            config=config,
             local_files_only=True,
             trust_remote_code=False,
             use_safetensors=True,
             output_loading_info=True,
         )
-    return sorted(key for key in report["missing_keys"] if "pooler" not in key)
+    prefix = f"{encoder.base_model_prefix}."
+    unused = (key.removeprefix(prefix) for key in report["unexpected_keys"])
+    return (
+        sorted(key for key in report["missing_keys"] if "pooler" not in key),
+        sorted(key for key in unused if _is_part(key, encoder)),
+    )
 
 
 def _current_tensor_name(key: str) -> str:

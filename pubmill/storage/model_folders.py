@@ -1,6 +1,7 @@
 """Names of the files of models and tokenizers; the check of a model folder made elsewhere."""
 
 import fnmatch
+import json
 from pathlib import Path
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
@@ -17,6 +18,9 @@ PICKLED = "pytorch_model.bin"
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
 """A tokenizer has at least one of these files; without any, transformers would make an empty tokenizer."""
 
+WITHOUT_PIECES = {"CanineTokenizer": "characters", "ByT5Tokenizer": "bytes", "PerceiverTokenizer": "bytes"}
+"""Tokenizers without a file of pieces, and what they read."""
+
 
 def folder_fault(folder: Path) -> str | None:
     """Return why a folder is not a model with its tokenizer, and which files it holds; None if it is one."""
@@ -26,6 +30,11 @@ def folder_fault(folder: Path) -> str | None:
         files = sorted(path.name for path in folder.iterdir() if path.is_file())
     except OSError as error:
         return f"can't be read ({error.strerror})"
+    if units := WITHOUT_PIECES.get(kind := _tokenizer_class(folder)):
+        return (
+            f"reads texts by their {units} ({kind}); transformers has no fast tokenizer for them, and "
+            "fine-tuning needs one, for the places of words in a text; no file is missing"
+        )
     parts = {
         CONFIG: {CONFIG},
         f"weights (*.safetensors or {PICKLED})": {PICKLED, *fnmatch.filter(files, "*.safetensors")},
@@ -34,3 +43,12 @@ def folder_fault(folder: Path) -> str | None:
     if missing := [part for part, names in parts.items() if names.isdisjoint(files)]:
         return f"has no {', no '.join(missing)}; its files: {', '.join(files) or 'none'}"
     return None
+
+
+def _tokenizer_class(folder: Path) -> str:
+    """Return the class that tokenizer_config.json names; nothing if there is none or it can't be read."""
+    try:
+        settings = json.loads((folder / TOKENIZER_FILES[1]).read_bytes())
+        return str(settings.get("tokenizer_class", "")).removesuffix("Fast")
+    except (OSError, ValueError, RecursionError, AttributeError):
+        return ""

@@ -12,13 +12,16 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Final
 
 from pubmill.errors import PubmillError
 from pubmill.storage.result_paths import CARD, PREDICTIONS, TRAINING
 
-PUBLIC, CREDENTIALED = "public", "credentialed"
-CLASSES = (PUBLIC, "registration", CREDENTIALED)
-"""Access classes, from the most open to the strictest."""
+PUBLIC: Final = "public"
+LOCAL: Final = "local"
+CREDENTIALED: Final = "credentialed"
+CLASSES = (PUBLIC, "registration", LOCAL, CREDENTIALED)
+"""Access classes, from the most open to the strictest; `local` data are the user's own."""
 LABEL = "access.json"
 _KEY = "access"
 _LABELLED = (LABEL, CARD, "training.json")

@@ -273,12 +273,6 @@ class Paths:
     def contradiction_files(self) -> list[str]:
         return [self.contradictions(form) for form in PAGE_FORMATS]
 
-    def audit(self, form: str = "") -> str:
-        return _with_suffix(self.at("reports/audit"), form)
-
-    def audit_files(self) -> list[str]:
-        return [self.audit(form) for form in PAGE_FORMATS]
-
     def report(self, study: str, form: str = "") -> str:
         return _with_suffix(self.at(f"reports/{study}"), form)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pandas import DataFrame, Series
 from pydantic import Field, TypeAdapter, ValidationError
@@ -76,14 +76,12 @@ class SeedScore(Shape):
 
 class PublishedValue(Shape):
     """A value from a paper. `printed`: the text as printed. `recomputed`: for a composite or difference, its
-    value computed from the printed parts, if it differs beyond rounding. `unreachable`: why no runs as the
-    paper states them give the value; set from the audit, and not written to JSON or CSV."""
+    value computed from the printed parts, if it differs beyond rounding."""
 
     value: float
     printed: str
     note: str
     recomputed: float | None = None
-    unreachable: Annotated[str, Field(exclude=True)] = ""
 
 
 class OtherCell(Shape):
@@ -241,15 +239,6 @@ class Table(ResultHeading):
             best, printed = max(ours, default=None), max(published, default=None)
             headrooms.append(Headroom(row, self.floors[row.key], best, printed))
         return headrooms
-
-    @property
-    def unreachable(self) -> tuple[str, ...]:
-        """The published values that are unreachable under the stated protocol, with the arithmetic."""
-        return tuple(
-            f"{column.label}, {row.label}, {cell.published.printed}: {cell.published.unreachable}"
-            for row, column, cell in self.read()
-            if cell.published and cell.published.unreachable
-        )
 
     def _seeds_note(self) -> tuple[str, ...]:
         """The note on `seeds_needed`, or nothing."""

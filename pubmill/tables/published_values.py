@@ -10,9 +10,10 @@ They are DataFrames with these columns:
 """
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from pubmill.errors import PubmillError
 from pubmill.messages.wording import nearest
 from pubmill.metrics import METRICS
 from pubmill.recipes.tables import Composite, PublishedColumn, PublishedRow, TableRecipe
+from pubmill.specs import DatasetSpec, Specs
 from pubmill.tables.cells import PublishedValue
 
 NAMES = ["column", "row", "metric"]
@@ -38,6 +40,14 @@ HIGHEST = 100.0
 
 PrintedAt = tuple[str, str, str]
 """Column, row and metric of a published value."""
+
+
+class PublishedScore(NamedTuple):
+    """A published value in per cent, with its table and the name of its model there."""
+
+    value: float
+    table: str
+    model: str
 
 
 def published(paper: str, table: str, specs: Path = Path("specs")) -> DataFrame:
@@ -117,6 +127,23 @@ def published_lines(path: Path) -> DataFrame:
 def places(column: PublishedColumn, row: PublishedRow) -> list[PrintedAt]:
     """Names under which the published value of a cell may be."""
     return [(name, row.published, column.printed_metric(row)) for name in column.published]
+
+
+def published_scores(data: DatasetSpec, specs: Specs, folder: Path) -> Iterator[PublishedScore]:
+    """Yield the published values of a dataset by its main metric, without those that a table marks as not
+    comparable with the dataset."""
+    for name, table in specs.tables.items():
+        rows = [row for row in table.rows if row.dataset == data.name and not row.not_comparable]
+        names = {
+            (row.published or row.dataset.partition("@")[0], row.printed or data.metric)
+            for row in rows
+            if table.metric_of(row, data) == data.metric
+        }
+        if names:
+            values = read_published(folder / f"tables/{name}.published.csv", table.left_out)
+            for one in values.dropna(subset="value").itertuples():
+                if (one.row, one.metric) in names:
+                    yield PublishedScore(float(one.value), name, str(one.column))
 
 
 def published_of_cells(
@@ -223,3 +250,8 @@ def marked_unless_following(printed: PublishedValue, value: float, slack: float)
 def half_unit(printed: str) -> float:
     """Return half a unit of the last printed digit."""
     return 0.5 * 10.0 ** -len(printed.partition(".")[2])
+
+
+def table_numbers(paper: str, numbers: Collection[int]) -> str:
+    """Return tables of a paper as a text names them: `gu2020 Tables 6, 7`."""
+    return f"{paper} Table{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"

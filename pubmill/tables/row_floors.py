@@ -28,9 +28,10 @@ class CeilingScore(Shape):
 
 
 class DatasetFloors(Shape):
-    """The floors of a dataset, by name, and its ceilings, by metric."""
+    """Floors of a dataset by name, and ceilings by metric. `data_sha256`: of the scored examples."""
 
     dataset: str
+    data_sha256: str = ""
     floors: dict[str, FloorScores]
     ceilings: dict[str, CeilingScore]
 

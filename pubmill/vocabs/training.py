@@ -52,7 +52,9 @@ def learn(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
     if fault := recipe.fault():
         raise PubmillError(fault)
     learners = {"wordpiece": _learn_wordpiece, "byte-level-bpe": _learn_byte_level}
-    return learners.get(recipe.kind, _learn_sentencepiece)(recipe, words)
+    learnt = learners.get(recipe.kind, _learn_sentencepiece)(recipe, words)
+    learnt.tokenizer.encode_special_tokens = True  # "<mask>" in a text is text
+    return learnt
 
 
 def _learn_wordpiece(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:

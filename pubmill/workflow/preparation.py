@@ -54,7 +54,8 @@ def _study_settings(workflow: Any, config: dict[str, Any], root: Path) -> dict[s
     if workflow.modifier.skip_configfile:
         return config
     demo, *own = (load_configfile(path) for path in (root / "config.yaml", *own_settings(root)))
-    return without_demo(config, demo, {*chain(*own), *workflow.config_settings.overwrite_config})
+    given = {*chain(*own), *workflow.config_settings.overwrite_config}
+    return without_demo(config, demo, given, workflow.configfiles)
 
 
 @plainly

@@ -5,9 +5,9 @@ rule audit:
     input:
         [published_values(table, ROOT / "specs") for table in [*SPECS.tables, *SPECS.fact_tables]],
     output:
-        graph.paths.audit_files(),
+        graph.audit.files(),
     log:
-        graph.paths.log(graph.paths.audit()),
+        graph.paths.log(graph.paths.at("pages/audit")),
     conda:
         "../../envs/data.yaml"
     resources:
@@ -15,7 +15,7 @@ rule audit:
     params:
         **PLACES,
         **graph.audit.params,
-        stem=not_compared(lambda w: graph.paths.audit()),
+        stem=not_compared(lambda w: graph.paths.at("pages/audit")),
     message:
         graph.audit.label
     shell:

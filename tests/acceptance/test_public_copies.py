@@ -24,7 +24,7 @@ def found(shared: Path, pattern: str) -> Path:
 
 def sentences(path: Path) -> list[list[list[str]]]:
     """Return the lines of each sentence of an IOB file, as word and label."""
-    blocks = re.split(r"\n\s*\n", path.read_text())
+    blocks = re.split(r"\n\s*\n", path.read_text(encoding="utf-8"))
     return [
         [re.split(r"\s+", line.strip()) for line in block.split("\n") if line.strip()]
         for block in blocks
@@ -38,7 +38,7 @@ def mentions(path: Path) -> int:
 
 def annotated(path: Path, kind: str = "") -> int:
     """Return the number of mentions in a PubTator file."""
-    return len(re.findall(rf"(?m)^\d+\t\d+\t\d+\t[^\t]*\t{kind}", path.read_text()))
+    return len(re.findall(rf"(?m)^\d+\t\d+\t\d+\t[^\t]*\t{kind}", path.read_text(encoding="utf-8")))
 
 
 def test_the_last_questions_are_not_the_test_questions(shared: Path, page: str) -> None:

@@ -44,7 +44,7 @@ def found(folder: Path) -> tuple[str, str]:
 def _version(path: Path) -> str:
     if not path.exists():
         return "absent"
-    lines = path.read_text().splitlines()
+    lines = path.read_text(encoding="utf-8").splitlines()
     return lines[0] if lines and len(set(lines)) == 1 else f"{path.name} has {len(lines)} lines"
 
 

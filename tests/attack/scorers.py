@@ -54,6 +54,7 @@ def _words(dice: Dice) -> Made:
     assert abs(conlleval - scorers.seqeval_default(gold, predicted)) < 1e-12, "conlleval and seqeval differ"
     expected = {
         "entity_f1": conlleval,
+        "seqeval_0_0_12_f1": scorers.seqeval_0_0_12(gold, predicted),
         "entity_f1_untyped": scorers.conlleval(*bare),
         "entity_f1_strict_iob2": scorers.seqeval_strict(gold, predicted),
         "entity_f1_macro": scorers.seqeval_default(gold, predicted, "macro"),
@@ -260,8 +261,8 @@ ATTACKS = (
     Attack(
         name="scorers",
         fault="made-up files of predictions of every kind, with labels that are not well formed",
-        survived="equal to conlleval, seqeval, scikit-learn and the rules of BLUE, bio-lm, LinkBERT, BioASQ "
-        "and SQuAD",
+        survived="equal to conlleval, seqeval, seqeval 0.0.12, scikit-learn and the rules of BLUE, bio-lm, "
+        "LinkBERT, BioASQ and SQuAD",
         case=_equal,
         cases=10_000,
         quick=60,

@@ -163,7 +163,7 @@ def _new_dataset(path: Path) -> Any:
         train = path.with_name(f"train{path.suffix}")
         train.write_text({".tsv": TABLE, ".txt": WORDS, ".jsonl": LABELLED, ".json": SQUAD}[path.suffix])
         files = {"train": train, "test": path}
-    data = NewDataset("mine", files, folder=path.parent)
+    data = NewDataset("mine", files, "public", folder=path.parent)
     found = describe(data)
     write_dataset(data, found, Path(mkdtemp(dir=path.parent)))
     return found.card["counts"]

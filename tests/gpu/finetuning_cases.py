@@ -61,24 +61,33 @@ def words(draw: random.Random, number: int) -> list[str]:
 
 
 def sentence(draw: random.Random, name: str) -> Example:
-    return TokensExample(id=name, document=None, words=words(draw, 5), labels=["O", "B", "I", "O", "O"])
+    further = draw.randint(0, 2)
+    labels = ["O", "B", "I", *["O"] * further]
+    return TokensExample(id=name, document=None, words=words(draw, len(labels)), labels=labels)
 
 
 def related(draw: random.Random, name: str) -> Example:
-    text = " ".join(["ine", *words(draw, 3), "long", *words(draw, 2)])
+    text = " ".join(["ine", *words(draw, draw.randint(1, 4)), "long", *words(draw, 2)])
     arguments = [entity(text, "ine"), entity(text, "long", "long")]
     return relation(name, text, arguments, label=draw.choice(["no", "yes"]))
 
 
 def labelled(draw: random.Random, name: str) -> Example:
     labels = sorted({"a", draw.choice("bc")})
-    return MultilabelExample(id=name, document=None, text=" ".join(words(draw, 6)), labels=labels)
+    return MultilabelExample(
+        id=name, document=None, text=" ".join(words(draw, draw.randint(3, 9))), labels=labels
+    )
 
 
 def similar(draw: random.Random, name: str) -> Example:
-    first, second = (" ".join(words(draw, 4)) for _ in range(2))
+    first, second = (" ".join(words(draw, draw.randint(2, 6))) for _ in range(2))
     score = draw.random()
     return RegressionExample(id=name, document=None, text=first, text_pair=second, score=score)
+
+
+def with_relations(draw: random.Random, name: str) -> Example:
+    made = toy_tasks.related(draw, toy_tasks.Common(id=name, document=None))
+    return replace(made, text=" ".join([made.text, *words(draw, draw.randint(0, 5))]))
 
 
 MAKERS: dict[str, Callable[[random.Random, str], Example]] = {
@@ -87,7 +96,7 @@ MAKERS: dict[str, Callable[[random.Random, str], Example]] = {
     "multilabel": labelled,
     "regression": similar,
     "span": toy_spans.learnable,
-    "relations": lambda draw, name: toy_tasks.example("relations", int(name), draw),
+    "relations": with_relations,
     "mentions": lambda draw, name: toy_tasks.example("mentions", int(name), draw),
 }
 IN_FLOAT32 = {"fnet"}

@@ -24,7 +24,6 @@ from benchmarks.finetuning_texts import mentions, write_model
 from pubmill.examples.kinds import TokensExample
 from pubmill.finetuning import encoders, run
 from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.trainer import Trainer
 from tests.gpu.kernel_traces import KernelTrace, choose_attention_kernels
 from tests.gpu.pretended_cuda import pretend
 from tests.gpu.pretended_graphs import pretend_to_record
@@ -61,7 +60,7 @@ CASES = {
 
 
 def traced(case: Case, folder: Path) -> dict[str, Any]:
-    """Trace two steps, of which the second is recorded if its batch is computed at once."""
+    """Trace two steps of at most two parts, of which the second step is recorded."""
     recipe = replace(mentions(None).recipe, batch_size=case.batch_size, max_length=case.length)
     words = [f"w{number}" for number in range(case.length - 2)]
     labels = ["B", *["O"] * (len(words) - 1)]
@@ -75,19 +74,12 @@ def traced(case: Case, folder: Path) -> dict[str, Any]:
         trainer.at_once = trainer.at_once if case.divided else None
         split = trainer.task.encode_split(examples, learn=True)
         trainer.working.train()
-        parts = trainer._parts(split, range(case.batch_size))
+        parts = trainer._parts(split.lengths, range(case.batch_size))
         for step in range(2):
             trainer.optimiser.schedule(step, 9)
-            learn(trainer, split, parts)
+            trainer._learn(split, parts[:2])
     assert trainer.recorded
     return {"parts": len(parts), "peak": trace.peak, "refused": trainer.recorded.refused}
-
-
-def learn(trainer: Trainer, split: Any, parts: Any) -> None:
-    if len(parts) > 1:
-        trainer._learn_parts(split, parts[:2])
-    else:
-        trainer._learn(split, parts[0])
 
 
 def main() -> None:

@@ -87,7 +87,7 @@ def assembled(text: str) -> str:
     assert target
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "kernel.ptx")
-        source.write_text(text)
+        source.write_text(text, encoding="utf-8")
         command = [ASSEMBLER, "-v", "--gpu-name", target[1], source, "-o", Path(folder, "kernel.cubin")]
         return subprocess.run(command, check=True, capture_output=True, text=True).stderr
 

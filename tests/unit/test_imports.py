@@ -26,13 +26,14 @@ ROOMS: dict[str, str] = {
     "prediction": "examples finetuning formats hardware messages recipes storage",
     "statistics": "metrics recipes",
     "tables": "examples messages metrics recipes specs statistics storage",
+    "baselines": "examples metrics recipes storage tables",
     "report": "examples hardware messages metrics recipes specs statistics storage tables",
     "stages": "examples messages metrics optimisers pretraining recipes specs storage",
     "planning": "messages optimisers pretraining recipes specs stages storage",
     "workflow": "hardware messages optimisers planning specs stages storage tables",
     "inspection": "convert examples hardware messages metrics planning recipes report specs stages statistics"
     " storage tables",
-    "new_specs": "convert examples formats inspection messages recipes specs storage",
+    "new_specs": "convert examples formats inspection messages recipes specs storage tables",
     "library": "corpus examples finetuning formats messages metrics prediction recipes statistics storage"
     " tables",
     "cli": "convert corpus examples finetuning formats hardware inspection library messages new_specs"

@@ -23,7 +23,7 @@ CARD = "results/demo/datasets/bc5-chem/card.json"
 
 def program(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True)
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     path.chmod(0o755)
 
 

@@ -40,7 +40,11 @@ def answer(words: list[str]) -> str:
 
 
 def rows_of(page: Path) -> list[list[str]]:
-    lines = [line.strip("|").split("|") for line in page.read_text().splitlines() if line.startswith("| ")]
+    lines = [
+        line.strip("|").split("|")
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if line.startswith("| ")
+    ]
     return [[cell.strip() for cell in line] for line in lines]
 
 
@@ -51,7 +55,7 @@ def check_figures(text: str, jobs: str, fetched: str, h100: str, v100: str) -> N
 
 
 def test_the_command_prints_what_the_page_shows(printed: Path) -> None:
-    text = printed.read_text()
+    text = printed.read_text(encoding="utf-8")
     command, _ = re.findall(r"^\.venv/bin/pubmill (table .*) -n$", text, re.MULTILINE)
     [shown] = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
     assert shown in answer(shlex.split(command))

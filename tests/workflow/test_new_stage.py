@@ -66,7 +66,7 @@ def test_a_stage_is_a_class_a_rule_and_a_program(project: Project) -> None:
         rules.write(RULE)
     run = project.run("--show-failed-logs", MADE)
     assert "Counting pubmed-abstracts pubmed-abstracts" in run.stdout + run.stderr
-    recipe, count = Path(folder / MADE).read_text().split("} ")
+    recipe, count = Path(folder / MADE).read_text(encoding="utf-8").split("} ")
     assert recipe == '{"corpus": "pubmed-abstracts"' and int(count) > 0
     assert project.planned(MADE) == {}
     project.edit("pubmill/stages/document_counts.py", "version = 7", "version = 8")

@@ -10,7 +10,7 @@ from math import ceil, floor
 from operator import attrgetter
 from typing import NamedTuple
 
-from pubmill.recipes.audits import ScoreCounts
+from pubmill.extras.audit.audit_recipes import ScoreCounts
 
 RANKS = 60
 """The common denominator of the reciprocal ranks 1, 1/2, 1/3, 1/4 and 1/5."""

@@ -1,79 +1,80 @@
 """`pubmill audit`."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import specs_folder
+from pubmill.cli.studies import FULL, Results, specs_folder
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
-from pubmill.storage.result_paths import BELOW
-
-APP = typer.Typer(
-    help="Test which published numbers are possible. Without a further word, tests all and writes a page."
-)
-PAGE = Path(BELOW.audit())
-"""Path of the page, without extension."""
 
 
-@APP.callback(invoke_without_command=True)
-def audit(context: typer.Context) -> None:
+def audit(
+    table: Annotated[str | None, typer.Argument(help="only this table, for example gu2020/table06")] = None,
+    value: Annotated[
+        str | None, typer.Option(help="test one printed number, in per cent, such as 87.56")
+    ] = None,
+    metric: Annotated[str, typer.Option(help="with --value: accuracy, f1, recall or mrr")] = "accuracy",
+    n: Annotated[
+        int | None, typer.Option(help="with --value: items (accuracy), gold items (f1, recall) or questions")
+    ] = None,
+    runs: Annotated[int, typer.Option(help="with --value: number of runs")] = 1,
+    aggregate: Annotated[
+        Literal["mean", "median", "max"], typer.Option(help="with --value: how runs are combined")
+    ] = "mean",
+    results: Results = FULL,
+) -> None:
     """Test which published numbers are possible.
 
-    Without a further word, all published numbers are tested and a page is written.
+    Every printed value of the papers' tables is tested against the size of the test split, the runs and the
+    digits that its paper states, and equal or different values of a model are compared with the runs that
+    make them here. The findings are printed, and all verdicts are written to pages/audit below the results.
     """
-    checkout()
-    if context.invoked_subcommand is None:
-        page()
-
-
-@APP.command()
-def page(output: Annotated[Path, typer.Option(help="path of the page, without extension")] = PAGE) -> None:
-    """Test every published value by the specs at full scale; write a page in every form."""
+    root = checkout()
+    if value is not None:
+        _test_value(value, metric, n, runs, aggregate)
+        return
     from pubmill.extras.audit import value_audit
-    from pubmill.extras.audit.audit_stages import audit_recipe
+    from pubmill.extras.audit.audit_stages import PAGE, audit_recipe
+    from pubmill.extras.audit.printed_values_of_runs import as_text, check_reasons, findings_on_runs
+    from pubmill.planning.terminal_tables import print_text
+    from pubmill.stages.study_graph import graph_of_all_tables
     from pubmill.storage.checksums import write_formats
 
-    output.parent.mkdir(parents=True, exist_ok=True)
-    audited = value_audit.audit(audit_recipe(specs_folder()), specs_folder())
-    for path in write_formats(output, audited, value_audit.AUDIT_RENDERERS):
+    folder = specs_folder()
+    recipe = audit_recipe(folder)
+    known = [one.name for one in recipe.tables]
+    if table is not None and table not in known:
+        raise PubmillError(unknown("table of results of a paper", table, known))
+    made = value_audit.audit(recipe, folder)
+    shown = made if table is None else made.of_tables((table,))
+    print_text(value_audit.findings_in_text(shown))
+    graph = graph_of_all_tables(folder)
+    of_runs = findings_on_runs(graph, folder)
+    findings = [one for one in of_runs if table in (None, *(value.table for value in one.values))]
+    print_text(as_text(findings))
+    page = root / results / PAGE
+    page.parent.mkdir(parents=True, exist_ok=True)
+    for path in write_formats(page, made, value_audit.AUDIT_RENDERERS):
         print(path)
+    if table is None:
+        check_reasons(findings, graph.specs)
 
 
-@APP.command()
-def value(
-    printed: Annotated[str, typer.Argument(help="the number as printed, in per cent, such as 87.56")],
-    metric: Annotated[str, typer.Option(help="accuracy, f1, recall or mrr")],
-    n: Annotated[int, typer.Option(help="items (accuracy), gold items (f1, recall) or questions (mrr)")],
-    runs: Annotated[int, typer.Option(help="number of runs")] = 1,
-    aggregate: Annotated[Literal["mean", "median", "max"], typer.Option(help="over runs")] = "mean",
+def _test_value(
+    printed: str, metric: str, n: int | None, runs: int, aggregate: Literal["mean", "median", "max"]
 ) -> None:
-    """Test one printed number: value 87.56 --metric accuracy --n 140 --runs 10."""
     from pubmill.extras.audit.score_arithmetic import METRICS, report
 
+    if n is None:
+        raise PubmillError(
+            "--value needs --n, the number of items, gold items or questions of the test split"
+        )
     if metric not in METRICS:
         raise PubmillError(unknown("metric", metric, list(METRICS)))
     print(report(printed, metric, n, runs, aggregate))
 
 
-@APP.command()
-def runs() -> None:
-    """Compare printed values with the runs that make them.
-
-    Lists printed values that are equal although different runs make them here, and printed values that differ
-    although the same runs do, with the reasons; the status is 1 if one has none.
-    """
-    from pubmill.extras.audit.printed_values_of_runs import as_text, check_reasons, findings_on_runs
-    from pubmill.planning.terminal_tables import print_text
-    from pubmill.stages.study_graph import graph_of_all_tables
-
-    graph = graph_of_all_tables(specs_folder())
-    findings = findings_on_runs(graph, specs_folder())
-    print_text(as_text(findings))
-    check_reasons(findings, graph.specs)
-
-
-VERB = Verb("Papers", APP)
+VERB = Verb("Papers", audit)

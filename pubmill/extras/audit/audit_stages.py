@@ -3,23 +3,40 @@
 from pathlib import Path
 from typing import Any
 
-from pubmill.recipes.audits import AuditRecipe, StatedRuns
+from pubmill.extras.audit.audit_recipes import AuditRecipe, StatedRuns
+from pubmill.extras.audit.audited_tables import AuditedTables
 from pubmill.specs import ProtocolSpec
-from pubmill.stages.stage import TEMPLATES, Stage
+from pubmill.stages.stage import Stage
 from pubmill.stages.study_graph import graph_of_all_tables
+from pubmill.storage.result_paths import PAGE_FORMATS
+
+PAGE = "pages/audit"
+"""The page of the audit below the results, without extension."""
 
 
 class AuditStage(Stage):
     """Recipe of the audit of the published values."""
 
     name, group, label = "audit", "report", "Auditing the published values"
-    version = 5
-    read_by_name = (TEMPLATES,)
+    version = 6
+    read_by_name = ("pubmill/extras/audit/templates/*",)
+
+    def files(self) -> list[str]:
+        """Return the page in all formats."""
+        return [self._paths.at(f"{PAGE}.{form}") for form in PAGE_FORMATS]
+
+    def targets(self) -> list[str]:
+        """Return the page, for a study of results at a scale with the test splits and runs of the papers."""
+        made = self._specs.scale.comparable and self.graph.requests.result_tables()
+        return self.files() if made else []
+
+    def reported(self) -> list[str]:
+        return self.targets()[:1]
 
     def recipe_of(self, wildcards: Any) -> AuditRecipe:
         """Return the audit's recipe; its counts and runs are the papers' only at a comparable scale."""
         return AuditRecipe(
-            tables=self.graph.audited_tables.all(),
+            tables=AuditedTables(self.graph).all(),
             protocols={name: self._stated(spec) for name, spec in self._specs.protocols.items()},
             facts=tuple(name for name in self._specs.fact_tables if "/table" in name),  # not those of a text
             versions={"audit": self.version},

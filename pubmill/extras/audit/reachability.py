@@ -18,7 +18,7 @@ from statistics import mean
 from pubmill.errors import PubmillError
 from pubmill.extras.audit import attainable_scores as attainable
 from pubmill.extras.audit.attainable_scores import Interval, Neighbours, Quotient, within
-from pubmill.recipes.audits import Over, ScoreCounts
+from pubmill.extras.audit.audit_recipes import Over, ScoreCounts
 
 SUMMED = ("share", "reciprocal_rank")
 """Kinds whose mean over n runs is a score of one run on n times the items."""

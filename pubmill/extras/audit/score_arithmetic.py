@@ -6,7 +6,7 @@ from typing import NamedTuple
 from pubmill.errors import PubmillError
 from pubmill.extras.audit import reachability as reach
 from pubmill.extras.audit.attainable_scores import Interval
-from pubmill.recipes.audits import Over, ScoreCounts, ScoreKind
+from pubmill.extras.audit.audit_recipes import Over, ScoreCounts, ScoreKind
 
 ONE_RUN = {
     "share": "k/{}",

@@ -4,22 +4,23 @@ import itertools
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pubmill.extras.audit import reachability as reach
 from pubmill.extras.audit.attainable_scores import Interval
+from pubmill.extras.audit.audit_recipes import AuditedColumn, AuditedRow, AuditedTable, AuditRecipe
+from pubmill.extras.audit.findings import Audit, Finding, Verdict
 from pubmill.extras.audit.score_arithmetic import Reading, arithmetic, changes, printed_range
 from pubmill.messages import commands
-from pubmill.recipes.audits import AuditedColumn, AuditedRow, AuditedTable, AuditRecipe
+from pubmill.messages.wording import aligned
 from pubmill.recipes.tables import Composite, PublishedRow
 from pubmill.report.rendering import renderers
 from pubmill.storage.result_paths import PAGE_FORMATS
-from pubmill.tables.audit import Audit, Finding, Verdict
 from pubmill.tables.cells import PublishedValue
 from pubmill.tables.published_values import places, published_lines, published_of_cells, read_published
 
+TEMPLATES = Path(__file__).with_name("templates")
 FACT = "a fact, not a score"
-BLANK = "the paper prints no number"
 DIFFERENCE = "a difference to a value of another table, which is not printed"
 UNSTATED_RUNS = "the paper states no number of runs, and one run does not give it"
 UNSTATED_FOLDS = "how runs and folds are combined is not stated, and one run on one fold does not give it"
@@ -38,17 +39,18 @@ def _facts(table: str, specs: Path) -> Iterator[Finding]:
     """Yield the values of a table without scores."""
     paper, _, name = table.partition("/")
     for model, dataset, metric, value, _ in published_lines(specs / f"tables/{table}.published.csv").values:
-        yield Finding(
-            table=table,
-            paper=paper,
-            number=int(name.removeprefix("table")),
-            model=model,
-            dataset=dataset,
-            metric=metric,
-            printed=value,
-            verdict="untestable",
-            why=FACT if value else BLANK,
-        )
+        if value:
+            yield Finding(
+                table=table,
+                paper=paper,
+                number=int(name.removeprefix("table")),
+                model=model,
+                dataset=dataset,
+                metric=metric,
+                printed=value,
+                verdict="untestable",
+                why=FACT,
+            )
 
 
 Judged = tuple[Verdict, str, str, str]
@@ -87,7 +89,7 @@ class _TableAudit:
 
     def findings(self) -> Iterator[Finding]:
         """Yield the verdict on every published value of the table."""
-        for line in published_lines(self._file).itertuples():
+        for line in filter(lambda one: one.value, published_lines(self._file).itertuples()):
             column, row = self._cells.get((line.column, line.row, line.metric), (None, None))
             verdict, test, why, change = self._judged(line, column, row)
             yield Finding(
@@ -97,7 +99,6 @@ class _TableAudit:
                 model=column.label if column else line.column,
                 dataset=row.label if row else line.row,
                 metric=line.metric,
-                cell=f"{column.key}/{row.key}" if column and row else "",
                 printed=line.value,
                 verdict=verdict,
                 test=test,
@@ -109,8 +110,6 @@ class _TableAudit:
     def _judged(self, line: Any, column: AuditedColumn | None, row: PublishedRow | None) -> Judged:
         """Judge one published value."""
         printed = line.value
-        if not printed:
-            return _untestable(BLANK)
         if column is None or row is None:
             left_out = self._table.left_out
             why = left_out.get(line.row) or left_out.get(f"{line.row}/{line.metric}")
@@ -210,12 +209,26 @@ def _follows(printed: str, possible: Interval, test: str) -> Judged:
     return "unreachable", test, f"they give {low} to {high}", f"reachable if printed as {nearest}"
 
 
+def findings_in_text(shown: Audit) -> str:
+    """Return the numbers of values by verdict, and each unreachable value with its arithmetic."""
+    counts = {paper: [of[verdict] for verdict in get_args(Verdict)] for paper, of in shown.counts.items()}
+    lines = aligned(
+        [("paper", *get_args(Verdict)), *((paper, *map(str, of)) for paper, of in counts.items())]
+    )
+    for one in shown.unreachable:
+        found = one.first
+        lines.append(
+            f"{found.printed} ({one.places}; {one.models}; {found.dataset}): {found.test}: {found.why}"
+        )
+    return "\n".join(lines)
+
+
 def _shown_values(shown: Audit) -> dict[str, object]:
     """Return the variables of the page's templates, with the commands that it advises."""
     return {
         "shown": shown,
-        "command": commands.pubmill(*"audit value 87.56 --metric accuracy --n 140 --runs 10".split()),
+        "command": commands.pubmill(*"audit --value 87.56 --metric accuracy --n 140 --runs 10".split()),
     }
 
 
-AUDIT_RENDERERS = renderers("audit", PAGE_FORMATS, _shown_values)
+AUDIT_RENDERERS = renderers("audit", PAGE_FORMATS, _shown_values, folder=TEMPLATES)

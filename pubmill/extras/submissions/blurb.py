@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from pubmill.errors import PubmillError
+from pubmill.examples.tagging import UNPLACED
 from pubmill.extras.submissions.json_forms import is_text_list
 from pubmill.extras.submissions.rows import PredictionRow
 from pubmill.messages.quotations import show
@@ -147,7 +148,10 @@ def document(
 
 
 def fault(lines: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return why BLURB would refuse predictions: scores outside of its range."""
+    """Return why BLURB's form has no place for predictions: mentions that fit no words, or scores outside of
+    its range."""
+    if unplaced := sum(len(line.get(UNPLACED, ())) for line in lines):
+        return f"{unplaced} mentions fit no words"
     low, high = SCORES
     outside = [line["id"] for line in lines if "score" in line and not low <= line["score"] <= high]
     if not outside:

@@ -1,14 +1,16 @@
 """Predictions in BioC and PubTator files: mentions of documents, or the relation of their arguments."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.examples.tagging import to_labels
-from pubmill.extras.submissions.alignment import FURTHEST, Lost, align, place_words
+from pubmill.examples.tagging import UNPLACED, to_labels, to_mentions
+from pubmill.extras.submissions.alignment import FURTHEST, Lost, place_words
+from pubmill.extras.submissions.matching import refuse_ids
 from pubmill.extras.submissions.predictions import Normaliser
 from pubmill.extras.submissions.rows import PredictedSpan, PredictionRow
 from pubmill.formats.document_files import FORMATS
@@ -89,22 +91,7 @@ def _rows_of_corpus_documents(
     of_document: dict[str, list[Any]] = defaultdict(list)
     for example in examples:
         of_document[example.document].append(example)
-    ids = Counter(one.id for one in documents)
-    faults = {
-        "repeated": [name for name, number in ids.items() if number > 1],
-        "unknown": [name for name in ids if name not in of_document],
-        "missing": [name for name in of_document if name not in ids],
-    }
-    if any(faults.values()):
-        said = "; ".join(
-            f"{len(names)} {what} ({', '.join(map(show, names[:5]))})"
-            for what, names in faults.items()
-            if names
-        )
-        raise PubmillError(
-            f"expected each of the {len(of_document)} documents of the dataset once: {said}. Nothing was "
-            "scored"
-        )
+    refuse_ids([one.id for one in documents], list(of_document), "documents", normaliser.recipe.partial)
     for document in documents:
         yield from _rows_of_document(document, of_document[document.id], normaliser)
 
@@ -112,29 +99,32 @@ def _rows_of_corpus_documents(
 def _rows_of_document(
     document: PredictedDocument, examples: Sequence[Any], normaliser: Normaliser
 ) -> Iterator[PredictionRow]:
-    """Yield a row of labels for each sentence; a mention across sentences is lost."""
-    words = [word for example in examples for word in example.words]
-    places = place_words(document.text, words)
-    if None in places:
-        raise PubmillError(
-            f"{document.where}: the text lacks words of the dataset: another variant of it, or other "
-            "sentences. Nothing was scored"
+    """Yield a row of labels for each sentence. Mentions that have no place, or cross sentences, count as
+    those of the longest sentence."""
+    starts = [0, *accumulate(len(one.words) for one in examples)]
+    places = place_words(document.text, (word for one in examples for word in one.words))
+    gold = [
+        (a + start, b + start, kind)
+        for start, one in zip(starts, examples, strict=False)
+        for a, b, kind in to_mentions(one.labels)
+    ]
+    mentions, lost = normaliser.aligned(document.mentions, places, document.where, gold)
+    inside = {
+        one: [mention for mention in mentions if starts[one] <= mention[0] and mention[1] <= starts[one + 1]]
+        for one in range(len(examples))
+    }
+    for a, b, kind in sorted(set(mentions).difference(*inside.values())):
+        span = PredictedSpan(places[a][0], places[b - 1][1], kind)  # type: ignore[index]
+        lost.append(Lost(document.where, span, "crosses sentences of the dataset", b - a))
+        normaliser.reading.lost.append(lost[-1])
+    longest = max(examples, key=lambda one: len(one.words))
+    unplaced = [[one.span.type, min(one.words, len(longest.words))] for one in lost]
+    for number, example in enumerate(examples):
+        own = [(a - starts[number], b - starts[number], kind) for a, b, kind in inside[number]]
+        yield PredictionRow(
+            where=document.where,
+            id=example.id,
+            key="labels",
+            value=to_labels(own, len(example.words), "bio"),
+            beside={UNPLACED: unplaced} if unplaced and example is longest else {},
         )
-    spans = [one._replace(type=normaliser.known(one.type, document.where)) for one in document.mentions]
-    mentions, lost = align(spans, places, document.where)
-    normaliser.reading.spans += len(spans)
-    normaliser.reading.lost += lost
-    start = 0
-    for example in examples:
-        end = start + len(example.words)
-        inside = [(a - start, b - start, kind) for a, b, kind in mentions if start <= a and b <= end]
-        labels = to_labels(inside, len(example.words), "bio")
-        yield PredictionRow(where=document.where, id=example.id, key="labels", value=labels)
-        crossing = [one for one in mentions if start <= one[0] < end < one[1]]
-        normaliser.reading.lost += [
-            Lost(document.where, span, "crosses sentences of the dataset")
-            for span in spans
-            for a, b, kind in crossing
-            if (places[a][0], places[b - 1][1], kind) == span  # type: ignore[index]
-        ]
-        start = end

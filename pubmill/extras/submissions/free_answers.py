@@ -21,7 +21,7 @@ RULES = {
 """Rule -> predicate about the answers to which it applies, as in "3 of 10 answers are JSON"."""
 NAMES = ("text", "mention", "entity", "name", "span", "answer", "label", "prediction", "output", "score")
 """Keys of a JSON object that hold an answer; the first that it has."""
-TYPES = ("type", "label", "category", "entity_type")
+TYPES = ("type", "label", "category", "entity_type", "entity_group")
 """Keys of a JSON object that hold the type of a mention."""
 LISTS = ("mentions", "entities", "labels", "answers", "predictions")
 """Keys of a JSON object that hold several answers, if it has no other key."""

@@ -10,8 +10,15 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import RELATIONS_FAULT, are_relations
 from pubmill.examples.prompts import NOTHING
-from pubmill.examples.tagging import SUBWORDS
-from pubmill.extras.submissions.rows import Key, NamedMention, PredictedSpan, PredictionRow
+from pubmill.examples.tagging import SUBWORDS, UNPLACED
+from pubmill.extras.submissions.rows import (
+    Key,
+    LabelledPiece,
+    NamedMention,
+    PredictedSpan,
+    PredictionRow,
+    SomeMention,
+)
 from pubmill.extras.submissions.tsv_form import GOLD
 from pubmill.formats.json_text import parse_json, parse_row
 from pubmill.messages.quotations import show
@@ -29,8 +36,18 @@ INPUTS = (
     "dataset", "text", "text_pair", "question", "context", "words", "document", "group", "arguments", "pairs",
 )  # fmt: skip
 """Keys that repeat the input."""
+TYPES = (
+    "type", "label", "label_", "entity_group", "entity", "entity_type", "category", "tag", "ner", "class",
+    "value", "labels",
+)  # fmt: skip
+"""Keys of a mention's type: `type` of Stanza, `label` of GLiNER and spaCy, `label_` of spaCy's spans,
+`entity_group` and, without aggregation, `entity` of transformers' pipeline, `value` and `labels` of Flair."""
+PLACES = (("start_char", "end_char"), ("start_pos", "end_pos"), ("start", "end"), ("begin", "end"))
+"""Keys of a mention's first character and the one behind it: of spaCy and Stanza, of Flair, and of others."""
 CUT = ("length", "max_tokens", "MAX_TOKENS", "max_output_tokens")
 """Finish reasons of answers that were cut off, as batches state them."""
+BESIDE = (SUBWORDS, UNPLACED)
+"""Further keys of pubmill's own predictions."""
 _RELATION = re.compile(r"[-*\s]*([^:|]+):([^|]+)\|([^|]+)")
 
 
@@ -121,13 +138,15 @@ def row_of(row: Any, where: str) -> PredictionRow:
     if gold := sorted(row.keys() & set(GOLD)):
         raise PubmillError(f"{where}: the key {gold[0]} holds gold labels; give predictions only")
     keys = sorted(row.keys() & KEYS.keys())
-    unknown = sorted(row.keys() - KEYS.keys() - {"id", SUBWORDS, *INPUTS})
+    unknown = sorted(row.keys() - KEYS.keys() - {"id", *BESIDE, *INPUTS})
     if unknown or len(keys) != 1:
         said = f"unknown key {show(unknown[0])}; " if unknown else ""
         raise PubmillError(
             f"{where}: {said}expected an id, exactly one prediction ({', '.join(KEYS)}; found "
             f"{', '.join(keys) or 'none'}), and possibly the input ({', '.join(INPUTS)})"
         )
+    if not isinstance(row.get(UNPLACED, []), list):
+        raise PubmillError(f"{where}: `{UNPLACED}` must be a list")
     name, text = row.get("id"), row.get("text")
     if (name is not None and not isinstance(name, str | int)) or isinstance(name, bool):
         raise PubmillError(f"{where}: the id must be a string")
@@ -140,7 +159,7 @@ def row_of(row: Any, where: str) -> PredictionRow:
         words=_words(row, where),
         texts=tuple(row[key] for key in ("text_pair", "question", "context") if _is_text(row, key, where)),
         text=text if _is_text(row, "text", where) else None,
-        beside={SUBWORDS: row[SUBWORDS]} if SUBWORDS in row else {},
+        beside={name: row[name] for name in BESIDE if name in row},
     )
 
 
@@ -188,9 +207,9 @@ def is_text_list(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def spans_of(value: Any, where: str) -> list[PredictedSpan | NamedMention]:
+def spans_of(value: Any, where: str) -> list[SomeMention]:
     """Return the mentions of a list: `{start, end, type}` are characters, `{text, type}` and strings are
-    texts; other keys are not read."""
+    texts, with other names of these keys (`TYPES`, `PLACES`); further keys are not read."""
     mentions = list(map(_mention, value)) if isinstance(value, list) else [None]
     if None in mentions:
         raise PubmillError(
@@ -200,19 +219,33 @@ def spans_of(value: Any, where: str) -> list[PredictedSpan | NamedMention]:
     return [one for one in mentions if one is not None]
 
 
-def _mention(one: Any) -> PredictedSpan | NamedMention | None:
+def _mention(one: Any) -> SomeMention | None:
     """Return a mention; None for a value of another form."""
     if isinstance(one, str):
         return NamedMention(one, "")
     if not isinstance(one, dict):
         return None
-    kind = one["type"] if "type" in one else one.get("label", "")
-    start, end, text = one.get("start"), one.get("end"), one.get("text")
-    if not isinstance(kind, str):
+    kind = next((_type(one[key]) for key in TYPES if key in one), "")
+    places = [(one[first], one[behind]) for first, behind in PLACES if {first, behind} <= one.keys()]
+    if kind is None:
         return None
-    if type(start) is type(end) is int:
-        return PredictedSpan(start, end, kind) if 0 <= start < end else None
-    return NamedMention(text, kind) if isinstance(text, str) and not {"start", "end"} & one.keys() else None
+    if not places:
+        text, some = one.get("text"), {key for both in PLACES for key in both} & one.keys()
+        return NamedMention(text, kind) if isinstance(text, str) and not some else None
+    start, end = places[0]
+    if type(start) is not int or type(end) is not int or not 0 <= start < end:
+        return None
+    span, index = PredictedSpan(start, end, kind), one.get("index")
+    return LabelledPiece(span, index) if "entity" in one and type(index) is int else span
+
+
+def _type(value: Any) -> str | None:
+    """Return the type of a mention; of Flair's list, the value of its only label. None for another form."""
+    if isinstance(value, list) and len(value) == 1:
+        [value] = value
+    if isinstance(value, dict):
+        value = value.get("value")
+    return value if isinstance(value, str) else None
 
 
 def answers_of(value: Any, where: str) -> list[tuple[str, float]]:

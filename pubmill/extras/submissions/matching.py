@@ -1,7 +1,7 @@
 """The example of each predicted row: by its id, or by its text where the form has no ids."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from pubmill.convert.source_files import one_line
@@ -21,45 +21,75 @@ FindVariant = Callable[[set[str]], str | None]
 
 def match(
     rows: Sequence[PredictionRow], examples: Sequence[Example], recipe: SubmissionRecipe, variant: FindVariant
-) -> list[PredictionRow]:
-    """Return the row of each example, in the examples' order. Raises a `PubmillError` for missing, repeated
-    and unknown ids, for rows without ids whose texts are not those of the examples in their order, and for a
-    repeated input that differs from the example's."""
+) -> Sequence[PredictionRow | None]:
+    """Return the row of each example, in the examples' order; None where a `partial` submission has none.
+    Raises a `PubmillError` for missing, repeated and unknown ids, for rows without ids whose texts are not
+    those of the examples in their order, and for a repeated input that differs from the example's."""
     named = [row for row in rows if row.id is not None]
     if named and len(named) < len(rows):
         place = next(row.where for row in rows if row.id is None)
         raise PubmillError(f"{place}: no id, although other predictions have one; give an id to all or none")
+    matched: Sequence[PredictionRow | None]
     if named:
-        matched = _by_id(rows, examples, variant)
+        matched = _by_id(rows, examples, recipe, variant)
     elif recipe.kind == "tokens" and all(row.words and row.key == "labels" for row in rows):
         matched = _by_words(rows, examples)
     else:
         matched = _by_text(rows, examples, recipe)
     for row, example in zip(matched, examples, strict=True):
-        _check_input(row, example, recipe)
+        if row:
+            _check_input(row, example, recipe)
     return matched
 
 
 def _by_id(
-    rows: Sequence[PredictionRow], examples: Sequence[Example], variant: FindVariant
-) -> list[PredictionRow]:
+    rows: Sequence[PredictionRow], examples: Sequence[Example], recipe: SubmissionRecipe, variant: FindVariant
+) -> list[PredictionRow | None]:
     known = {example.id: example for example in examples}
-    given = Counter(str(row.id) for row in rows)
-    twice = [name for name, number in given.items() if number > 1]
-    unknown = [name for name in given if name not in known]
-    missing = [name for name in known if name not in given]
-    if twice or unknown or missing:
-        faults = {"repeated": twice, "unknown": unknown, "missing": missing}
-        said = "; ".join(f"{len(names)} {what} ({_listed(names)})" for what, names in faults.items() if names)
-        why = _why_unknown(unknown, known)
-        if not why and (other := variant(set(given))):
-            why = f"These are the ids of {other}, another variant of the corpus. "
+
+    def why(given: Collection[str]) -> str:
+        if why := _why_unknown([name for name in given if name not in known], known):
+            return why
+        other = variant(set(given))
+        return f"These are the ids of {other}, another variant of the corpus. " if other else ""
+
+    refuse_ids([str(row.id) for row in rows], list(known), "ids", recipe.partial, why)
+    if len(rows) < len(examples) and recipe.kind == "regression":
         raise PubmillError(
-            f"expected each of the {len(known)} ids of the dataset once, found {len(rows)} predictions: "
-            f"{said}. {why}Nothing was scored"
+            f"{len(examples) - len(rows)} of {len(examples)} examples have no prediction, and a correlation "
+            "cannot count them as wrong, so --partial does not apply; predict all. Nothing was scored"
         )
     of = {row.id: row for row in rows}
-    return [of[example.id] for example in examples]
+    return [of.get(example.id) for example in examples]
+
+
+def refuse_ids(
+    given: Sequence[str],
+    known: Sequence[str],
+    what: str,
+    partial: bool,
+    why: Callable[[Collection[str]], str] = lambda _: "",
+) -> None:
+    """Raise a `PubmillError` for ids that are repeated, unknown or, unless `partial`, missing. `what`: what
+    has these ids; `why`: function from the given ids to a further reason."""
+    count, of_dataset = Counter(given), set(known)
+    faults = {
+        "repeated": [name for name, number in count.items() if number > 1],
+        "unknown": [name for name in count if name not in of_dataset],
+        "missing": [name for name in known if name not in count and not partial],
+    }
+    faults = {fault: names for fault, names in faults.items() if names}
+    if not faults:
+        return
+    said = "; ".join(f"{len(names)} {fault} ({_listed(names)})" for fault, names in faults.items())
+    of_ids = f", found {len(given)} predictions" if what == "ids" else ""
+    advice = ""
+    if faults.keys() == {"missing"}:
+        advice = ". With `pubmill score --partial`, the missing ones count as wrong"
+    raise PubmillError(
+        f"expected each of the {len(known)} {what} of the dataset once{of_ids}: {said}. {why(count)}Nothing "
+        f"was scored{advice}"
+    )
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -120,23 +150,22 @@ def _why_words_differ(
     rows: Sequence[PredictionRow],
     examples: Sequence[TokensExample],
 ) -> str:
-    if Counter(tuple(row.words or ()) for row in rows) == Counter(tuple(one.words) for one in examples):
-        return (
-            "the sentences are those of the dataset in another order, and the file has no ids; give the "
-            "dataset's order, or an id with each (CoNLL: a line `# id = ID` before it). Nothing was scored"
-        )
     if Counter(word for word, _ in words) == Counter(expected):
+        sentences = Counter(tuple(one.words) for one in examples)
+        cut = (
+            "" if Counter(tuple(row.words or ()) for row in rows) == sentences else ", and in other sentences"
+        )
         return (
-            "the words are those of the dataset in another order, and in other sentences, and the file has "
-            "no ids; give the dataset's sentences in its order, or an id with each (CoNLL: a line `# id = "
-            "ID` before it). Nothing was scored"
+            f"the words are those of the dataset in another order{cut}, and the file has no ids; give the "
+            "dataset's sentences in its order, or an id with each (CoNLL: a line `# id = ID` before it). "
+            "Nothing was scored"
         )
     pairs = zip(words, expected, strict=False)
     place = next((f"from {row.where} on" for (word, row), other in pairs if word != other), "at the end")
     return (
         f"the words differ from the dataset's {place} ({len(words)} words, expected "
-        f"{len(expected)}): another variant of the dataset, other tokens, or an incomplete file. Nothing "
-        "was scored"
+        f"{len(expected)}): another variant of the dataset, other tokens, or an incomplete file "
+        "(--partial needs ids). Nothing was scored"
     )
 
 
@@ -151,8 +180,8 @@ def _by_text(
         )
     if len(rows) != len(examples):
         raise PubmillError(
-            f"{len(rows)} predictions without ids, expected {len(examples)}: an incomplete file, or another "
-            "variant of the dataset. Nothing was scored"
+            f"{len(rows)} predictions without ids, expected {len(examples)}: an incomplete file (--partial "
+            "needs ids), or another variant of the dataset. Nothing was scored"
         )
     wrong = [row for row, one in zip(rows, examples, strict=True) if _differs(row, one, recipe)]
     if wrong:
@@ -167,21 +196,16 @@ def _by_text(
 
 
 def _check_input(row: PredictionRow, example: Example, recipe: SubmissionRecipe) -> None:
+    name, fault = show(example.id), ""
     if row.dataset not in (None, recipe.dataset):
-        raise PubmillError(
-            f"{row.where}: predictions for {show(row.dataset or '')}, not for {recipe.dataset}. Nothing was "
-            "scored"
-        )
-    if row.words is not None and isinstance(example, TokensExample) and row.words != example.words:
-        raise PubmillError(
-            f"{row.where}: the words of {show(example.id)} are not the dataset's: another variant of it, or "
-            "other tokens. Nothing was scored"
-        )
-    if not isinstance(example, TokensExample) and _differs(row, example, recipe):
-        raise PubmillError(
-            f"{row.where}: the text of {show(example.id)} is not the dataset's: another variant of it? "
-            "Nothing was scored"
-        )
+        fault = f"predictions for {show(row.dataset or '')}, not for {recipe.dataset}"
+    elif not isinstance(example, TokensExample):
+        differs = _differs(row, example, recipe)
+        fault = f"the text of {name} is not the dataset's: another variant of it" if differs else ""
+    elif row.words not in (None, example.words):
+        fault = f"the words of {name} are not the dataset's: another variant of it, or other tokens"
+    if fault:
+        raise PubmillError(f"{row.where}: {fault}. Nothing was scored")
 
 
 def _differs(row: PredictionRow, example: Example, recipe: SubmissionRecipe) -> bool:

@@ -49,15 +49,6 @@ def read(text: str, examples: Sequence[Example], recipe: SubmissionRecipe, where
     ]
 
 
-def could_be(text: str, examples: Sequence[Example], recipe: SubmissionRecipe) -> bool:
-    """Return whether a file has a prediction for each example and neither ids nor inputs beside them."""
-    try:
-        values = [row.value for row in read(text, examples, recipe, "")]
-    except PubmillError:
-        return False
-    return not any("\t" in one if isinstance(one, str) else isinstance(one, dict) for one in values)
-
-
 def _line_values(lines: Sequence[str], recipe: SubmissionRecipe, where: str) -> tuple[list[Any], int]:
     """Return the predictions, and the number of the line with the first."""
     if lines[0].split("\t") == ["index", "prediction"]:

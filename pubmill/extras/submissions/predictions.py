@@ -1,82 +1,60 @@
 """Predictions of pubmill's own form (`pubmill.metrics.records`) from matched rows."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import is_label_list, sorted_lists
 from pubmill.examples.prompts import NOTHING
-from pubmill.examples.tagging import SUBWORDS, Mention, to_labels, to_mentions
+from pubmill.examples.tagging import SUBWORDS, UNPLACED, Mention, to_labels, to_mentions
 from pubmill.extras.submissions import json_forms
-from pubmill.extras.submissions.alignment import Lost, Place, align, place_words
+from pubmill.extras.submissions.alignment import (
+    Lost,
+    Place,
+    align,
+    joined_pieces,
+    place_words,
+)
 from pubmill.extras.submissions.conll_form import LABEL, as_bio
 from pubmill.extras.submissions.free_answers import FreeAnswer, FreeItem, plain_answer, read_answer
 from pubmill.extras.submissions.json_forms import answers_of, is_text_list, relations_of, spans_of
-from pubmill.extras.submissions.rows import NamedMention, PredictedSpan, PredictionRow
+from pubmill.extras.submissions.mapped_labels import ONE_ANSWER, UNMAPPED, MappedLabels
+from pubmill.extras.submissions.rows import NamedMention, PredictedSpan, PredictionRow, SomeMention
 from pubmill.extras.submissions.tsv_form import SEPARATOR
 from pubmill.messages.quotations import show
-from pubmill.messages.wording import counted, nearest
-from pubmill.metrics.records import is_finite_number
+from pubmill.metrics.records import PREDICTION_FORMS, is_finite_number
+from pubmill.metrics.registry import NO_PREDICTION
 from pubmill.recipes.submissions import SubmissionRecipe
-from pubmill.recipes.writing import as_json
 
-UNMAPPED = "(unmapped answer)"
-"""Label of an answer without a mapping: no gold has it, so it counts as wrong."""
-ONE_ANSWER = ("sequence", "regression", "span")
-"""Kinds whose examples always have an answer."""
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
 _BETWEEN = re.compile(r"[,;|\n]")
 _MARKED = re.compile(r"\s*(```|[-*•]\s|\d+[.)]\s|[\[{])")
 """Beginning of a code fence, a bullet, a numbered item, or JSON."""
 
 
-@dataclass
-class LeftAside:
-    """What reading a submission has left aside: spans that no labels of words express, and free strings
-    without a mapping (place and string). `spans`, `answers`: how many there were of each.
-    `by_rule`: the number of answers to which each rule of `free_answers` applied."""
-
-    lost: list[Lost] = field(default_factory=list)
-    spans: int = 0
-    answers: int = 0
-    unmapped: list[tuple[str, str]] = field(default_factory=list)
-    unknown: dict[str, str] = field(default_factory=dict)
-    by_rule: Counter[str] = field(default_factory=Counter)
-
-
-def answers_to_labels(recipe: SubmissionRecipe) -> dict[str, str]:
+def answers_to_labels(recipe: SubmissionRecipe) -> dict[str, str | None]:
     """Return answer -> label for this project's prompts: each label for itself and, for kinds whose
     predictions may be empty, the word `NOTHING` for an empty label."""
-    labels = {label: label for label in recipe.labels if label}
+    labels: dict[str, str | None] = {label: label for label in recipe.labels if label}
     return labels | ({NOTHING: ""} if recipe.kind not in ONE_ANSWER else {})
 
 
-class Normaliser:
+class Normaliser(MappedLabels):
     """Turns the value of a row into a prediction of pubmill's own form."""
 
     def __init__(self, recipe: SubmissionRecipe) -> None:
-        self.recipe = recipe
-        self.reading = LeftAside()
-        self._labels = set(recipe.labels)
-        self._answers = {plain_answer(answer): label for answer, label in recipe.mapping.items()}
-        allowed = self._labels | (set() if recipe.kind in ONE_ANSWER else {""})
-        wrong = sorted(set(recipe.mapping.values()) - allowed)
-        if wrong and recipe.kind not in ("regression", "span"):
-            raise PubmillError(
-                f"the mapping names labels that the dataset lacks: {', '.join(map(show, wrong))}; "
-                f"its labels are {', '.join(sorted(self._labels)) or 'without type'}"
-            )
-        if len(self._answers) < len(recipe.mapping):
-            raise PubmillError("the mapping has two answers that differ only by case or marks around them")
+        super().__init__(recipe)
+        self._unplaced: list[list[str | int]] = []
 
-    def rows(self, matched: Sequence[PredictionRow], examples: Sequence[Any]) -> list[dict[str, Any]]:
-        """Return the lines of predictions, one per example; a `PubmillError` for labels that the dataset
-        lacks, and if most spans fit no words, most free strings have no mapping, or most answers to questions
-        are marked up, unless they are answers to this project's prompts (`asked`)."""
-        self._check_declared(matched)
+    def rows(self, matched: Sequence[PredictionRow | None], examples: Sequence[Any]) -> list[dict[str, Any]]:
+        """Return the lines of predictions, one per example, without a row an empty one; a `PubmillError` for
+        labels that the dataset lacks, and if most spans fit no words, most free strings have no mapping, or
+        most answers to questions are marked up, unless they are answers to this project's prompts (`asked`).
+        """
+        given = [row for row in matched if row]
+        self.reading.missing = len(matched) - len(given)
+        self._check_declared(given)
         of_kind: dict[str, Callable[[PredictionRow, Any], Mapping[str, object]]] = {
             "tokens": self._tokens,
             "sequence": self._sequence,
@@ -87,17 +65,32 @@ class Normaliser:
             "mentions": self._mentions,
         }
         build = of_kind[self.recipe.kind]
-        pairs = zip(matched, examples, strict=True)
-        self.reading.answers += sum(row.key != "output" for row in matched)
-        self.reading.by_rule.update(row.rule for row in matched if row.rule)
-        made = [{"id": one.id, **build(row, one), **row.beside} for row, one in pairs]
+        self.reading.answers += sum(row.key != "output" for row in given)
+        self.reading.by_rule.update(row.rule for row in given if row.rule)
+        made = [
+            {"id": one.id, **(self._built(build, row, one) if row else empty_prediction(one))}
+            for row, one in zip(matched, examples, strict=True)
+        ]
         if not self.recipe.asked:
-            self._refuse_unknown_labels()
+            self.refuse_unknown_labels()
             self.check_alignment()
-            self._check_answers()
+            self.check_answers()
             if self.recipe.kind == "span":
                 _refuse_marked_answers(matched, made, examples)
         return made
+
+    def _built(
+        self, build: Callable[[PredictionRow, Any], Mapping[str, object]], row: PredictionRow, example: Any
+    ) -> dict[str, Any]:
+        """Return the prediction of a row, with the mentions that have no place in the example's words."""
+        self._unplaced = []
+        built = {**build(row, example), **row.beside}
+        unplaced = [*row.beside.get(UNPLACED, ()), *self._unplaced]
+        return {**built, UNPLACED: unplaced} if unplaced else built
+
+    def _unplace(self, kind: str, words: int, example: Any) -> None:
+        """Note a mention without a place; it has at most as many words as its sentence."""
+        self._unplaced.append([kind, min(words, len(example.words))])
 
     def _check_declared(self, rows: Iterable[PredictionRow]) -> None:
         free = next((row for row in rows if row.key == "output"), None)
@@ -105,58 +98,17 @@ class Normaliser:
             raise PubmillError(
                 f"{free.where}: free strings of a language model need a declared mapping from answers to "
                 f"labels (--mapping FILE, or `mapping` in the model's spec); labels are "
-                f"{', '.join(sorted(self._labels))}"
+                f"{', '.join(sorted(self.labels))}"
             )
-
-    def check_alignment(self) -> None:
-        """Check that most spans fit the words: if not, they count something else than characters."""
-        lost = [one for one in self.reading.lost if one.why.startswith("begins")]
-        if 2 * len(lost) > self.reading.spans:
-            raise PubmillError(
-                f"{lost[0].where}: {len(lost)} of {self.reading.spans} spans begin or end inside of words; "
-                "do they count characters of the text given in `pubmill inputs`, from 0? Nothing was scored"
-            )
-
-    def _check_answers(self) -> None:
-        """Check that most free strings could be read: if not, a score would say nothing of the system."""
-        unmapped, answers = self.reading.unmapped, self.reading.answers
-        if 2 * len(unmapped) > answers:
-            (place, first), *_ = unmapped
-            known = ", ".join(map(show, self.recipe.mapping)) or "none"
-            raise PubmillError(
-                f"{place}: {len(unmapped)} of {answers} answers have no mapping, the first of them "
-                f"{show(' '.join(first.split()))}; declared answers: {known}. Declare those that the system "
-                "gave. Nothing was scored"
-            )
-
-    def _refuse_unknown_labels(self) -> None:
-        if not self.reading.unknown:
-            return
-        label, place = next(iter(self.reading.unknown.items()))
-        named = ", ".join(show(" ".join(one.split())) for one in list(self.reading.unknown)[:5])
-        labels = [one or "mentions without a type" for one in nearest(label, self._labels)[:12]]
-        example = as_json({label: next(iter(nearest(label, self._labels)), "")})
-        raise PubmillError(
-            f"{place}: {counted(len(self.reading.unknown), 'label')} that the dataset lacks: {named}; it has "
-            f"{', '.join(labels) or 'none'}. Correct them, or say what they stand for in a file of JSON for "
-            f"`--mapping`, such as {show(example)}. Nothing was scored"
-        )
-
-    def known(self, label: str, where: str) -> str:
-        """Return a label or type of the dataset; note one that it lacks."""
-        mapped = self.recipe.mapping.get(label, label)
-        if mapped not in self._labels:
-            self.reading.unknown.setdefault(label, where)
-        return mapped
 
     def _mapped(self, answer: str, where: str) -> str:
         """Return the label of a free string; note one without a mapping."""
         self.reading.answers += 1
-        label = self._answers.get(plain_answer(answer))
-        if label is None:
+        label = self.answers.get(plain_answer(answer))
+        if label is None and plain_answer(answer) not in self.answers:
             self.reading.unmapped.append((where, answer))
             return UNMAPPED
-        return label
+        return label or ""
 
     def _free(self, row: PredictionRow, example: Any) -> FreeAnswer:
         """Return the answers in a free string; the rules that were applied are counted."""
@@ -190,69 +142,91 @@ class Normaliser:
             return label
         prefix, _, of = label.partition("-")
         kind = self.known(of, where)
-        return f"{prefix}-{kind}" if kind else prefix
+        return "O" if kind is None else f"{prefix}-{kind}" if kind else prefix
 
     def _labels_of_spans(self, spans: Sequence[PredictedSpan], row: PredictionRow, example: Any) -> list[str]:
         places = place_words(_text_of(row, example), example.words)
-        if None in places:
-            raise PubmillError(
-                f"{row.where}: the text of {show(example.id)} lacks words of the dataset: another variant of "
-                "it? Nothing was scored"
-            )
-        return to_labels(self._aligned(spans, places, row.where), len(example.words), "bio")
+        mentions, lost = self.aligned(spans, places, row.where, to_mentions(example.labels))
+        self._unplace_all(lost, example)
+        return to_labels(mentions, len(example.words), "bio")
 
-    def _aligned(self, spans: Sequence[PredictedSpan], places: Sequence[Place], where: str) -> list[Mention]:
-        """Return predicted spans as mentions of words; those that labels cannot express are noted."""
-        typed = [span._replace(type=self.known(span.type, where)) for span in spans]
-        mentions, lost = align(typed, places, where)
-        self.reading.spans += len(spans)
+    def _unplace_all(self, lost: Iterable[Lost], example: Any) -> None:
+        for one in lost:
+            self._unplace(one.span.type, one.words, example)
+
+    def aligned(
+        self, spans: Iterable[PredictedSpan], places: Sequence[Place], where: str, gold: Sequence[Mention]
+    ) -> tuple[list[Mention], list[Lost]]:
+        """Return predicted spans as mentions of words, and those that labels cannot express, which are noted;
+        without those of types that are mapped to nothing."""
+        kinds = [(span, self.known(span.type, where)) for span in spans]
+        typed = [span._replace(type=kind) for span, kind in kinds if kind is not None]
+        mentions, lost = align(typed, places, where, set(gold))
+        self.reading.spans += len(typed)
         self.reading.lost += lost
-        return mentions
+        return mentions, lost
 
     def _spans_of_mentions(
-        self, mentions: Sequence[PredictedSpan | NamedMention], row: PredictionRow, example: Any
+        self, mentions: Sequence[SomeMention], row: PredictionRow, example: Any
     ) -> list[PredictedSpan]:
-        """Return mentions as spans; one that is named by its text is every occurrence of it."""
+        """Return mentions as spans, pieces of words joined; one that is named by its text is every occurrence
+        of it."""
         text = _text_of(row, example)
-        spans, several = list[PredictedSpan](), False
-        for one in mentions:
-            if isinstance(one, PredictedSpan):
-                spans.append(one)
-                continue
-            self.reading.answers += 1
-            occurrences = _occurrences(one.text, one.type or self._only_type() or "", text)
-            several |= len(occurrences) > 1
-            if not occurrences:
-                self.reading.unmapped.append((row.where, one.text))
-            spans += occurrences
-        self.reading.by_rule["places"] += several
-        self.reading.by_rule["text"] += any(isinstance(one, NamedMention) for one in mentions)
-        return spans
+        joined = joined_pieces(mentions, text, self.labels, self.recipe.mapping)
+        spans = [one for one in joined if isinstance(one, PredictedSpan)]
+        named = [one for one in joined if isinstance(one, NamedMention)]
+        self.reading.answers += len(named)
+        self.reading.by_rule["text"] += bool(named)
+        typed = {one._replace(type=one.type or self._only_type() or ""): one.text for one in named}
+        return [*spans, *self._occurrences(typed, text, row, example)]
 
     def _spans_in_output(self, row: PredictionRow, example: Any) -> list[PredictedSpan]:
         """Return the mentions in a free string: JSON, or a line for each, `TYPE: text` or, in a dataset with
         one type, only the text. Every occurrence of a text counts."""
-        text = " ".join(example.words)
-        spans, several = list[PredictedSpan](), False
+        named = dict[NamedMention, str]()
         for item in self._free(row, example).items:
             self.reading.answers += 1
-            name, kind = self._named_in_output(item)
-            occurrences = _occurrences(name, kind, text) if kind is not None else []
-            several |= len(occurrences) > 1
-            declared = plain_answer(item.text) in self._answers  # such as "none", which names no mention
-            if not occurrences and not declared:
+            name, stated = self._named_in_output(item)
+            if plain_answer(name) in ("", NOTHING) or plain_answer(item.text) in self.answers:
+                continue  # such as "none", which names no mention
+            kind = self._only_type() if stated is None else self.answers.get(stated, UNMAPPED)
+            if stated in self.answers and self.is_nothing(kind):
+                self.reading.dropped[stated] += 1
+            elif kind is None:
                 self.reading.unmapped.append((row.where, item.text))
-            spans += occurrences
-        self.reading.by_rule["places"] += several
+            else:
+                named[NamedMention(name, kind)] = item.text
+        return self._occurrences(named, " ".join(example.words), row, example)
+
+    def _occurrences(
+        self, named: Mapping[NamedMention, str], text: str, row: PredictionRow, example: Any
+    ) -> list[PredictedSpan]:
+        """Return every occurrence of mentions named by their texts (and how the answer has each). If a
+        text has occurrences that are whole words and in no longer mention, the others do not count. One
+        without an occurrence is a false positive."""
+        places = place_words(text, example.words)
+        starts, ends = ({place[side] for place in places if place} for side in (0, 1))
+        found = {one: _spans_of_text(*one, text) if one.type != UNMAPPED else [] for one in named}
+        self.reading.by_rule["places"] += any(len(some) > 1 for some in found.values())
+        for one, some in found.items():
+            found[one] = [span for span in some if span.start in starts and span.end in ends] or some[:1]
+        every = {span[:2] for some in found.values() for span in some}
+        spans = list[PredictedSpan]()
+        for one, some in found.items():
+            spans += [span for span in some if not _is_inside(span, every)] or some
+            if not some and (kind := self.known(one.type, row.where)) is not None:
+                self.reading.unmapped.append((row.where, named[one]))
+                self._unplace(kind, len(one.text.split()) or 1, example)
         return spans
 
     def _named_in_output(self, item: FreeItem) -> tuple[str, str | None]:
-        """Return the text and type of a mention in a free string; None: it has no type of the dataset."""
+        """Return the text of a mention in a free string, and its type as mappings compare it, if any."""
         of, colon, named = item.text.partition(":")
         if item.type is not None:
-            return item.text, self._answers.get(plain_answer(item.type))
-        kind = self._answers.get(plain_answer(of)) if colon else None
-        return (named.strip(), kind) if kind is not None else (item.text, self._only_type())
+            return item.text, plain_answer(item.type)
+        if colon and plain_answer(of) in self.answers:
+            return named.strip(), plain_answer(of)
+        return item.text, None
 
     def _only_type(self) -> str | None:
         return self.recipe.labels[0] if len(self.recipe.labels) == 1 else None
@@ -263,22 +237,23 @@ class Normaliser:
         value = str(row.value) if row.key == "prediction" and type(row.value) is int else row.value
         if row.key not in ("label", "prediction") or not isinstance(value, str):
             raise PubmillError(f"{row.where}: expected one label, a string or number")
-        return {"label": self.known(value, row.where)}
+        return {"label": str(self.known(value, row.where))}
 
     def _multilabel(self, row: PredictionRow, example: Any) -> dict[str, list[str]]:
         if row.key == "output":
             texts = self._free(row, example).text()
             parts = [part for part in _BETWEEN.split(texts) if part.strip()]
-            labels = [self._mapped(part, row.where) for part in parts]
+            labels: list[str | None] = [self._mapped(part, row.where) for part in parts]
         elif is_text_list(row.value):
             labels = [self.known(label, row.where) for label in row.value]
         elif row.key == "prediction" and isinstance(row.value, str):
             labels = [self.known(label, row.where) for label in row.value.split(SEPARATOR) if label]
         else:
             raise PubmillError(f"{row.where}: expected a list of labels")
-        if len(set(labels)) < len(labels) and row.key != "output":
+        named = list(filter(None, labels))
+        if len(set(named)) < len(named) and row.key != "output":
             raise PubmillError(f"{row.where}: a label occurs twice")
-        return {"labels": sorted(set(labels) - {""})}
+        return {"labels": sorted(set(named))}
 
     def _regression(self, row: PredictionRow, example: Any) -> dict[str, float]:
         value = row.value
@@ -298,15 +273,21 @@ class Normaliser:
             value = row.value if row.key == "mentions" else spans_of(row.value, row.where)
             spans = self._spans_of_mentions(value, row, example)
         places = place_words(_text_of(row, example), example.words)
-        # one by one, as they may overlap
-        aligned = {one for span in spans for one in self._aligned([span], places, row.where)}
-        return {"mentions": [list(one) for one in sorted(aligned)]}
+        found: set[Mention] = set()
+        for span in spans:  # one by one, as they may overlap
+            mentions, lost = self.aligned([span], places, row.where, ())
+            found.update(mentions)
+            self._unplace_all(lost, example)
+        return {"mentions": [list(one) for one in sorted(found)]}
 
     def _relations(self, row: PredictionRow, example: Any) -> dict[str, list[list[str]]]:
         read, unread = relations_of(row)
         self.reading.answers += len(read) + len(unread) if row.key == "output" else 0
         self.reading.unmapped += [(row.where, line) for line in unread]
-        relations = [[a, b, self.known(label, row.where), *more] for a, b, label, *more in read]
+        named = [(a, b, self.known(label, row.where), *more) for a, b, label, *more in read]
+        relations = [list(map(str, one)) for one in named if one[2] is not None]
+        half_read = [line for line in unread if "|" in line]  # two concepts without a label
+        relations += [[UNMAPPED, str(number), UNMAPPED] for number in range(len(half_read))]
         return {"relations": sorted_lists(relations)}
 
     def _span(self, row: PredictionRow, example: Any) -> dict[str, list[dict[str, str | float]]]:
@@ -326,6 +307,18 @@ class Normaliser:
         return {"answers": [{"text": text, "probability": probability} for text, probability in answers]}
 
 
+def empty_prediction(example: Any) -> dict[str, Any]:
+    """Return the prediction of an example without one: no mention, label set or relation; for other kinds,
+    one that is wrong."""
+    key = PREDICTION_FORMS[type(example)].key
+    if hasattr(example, "words") and key == "labels":
+        return {key: ["O"] * len(example.words)}
+    if key == "answers":
+        # in a question with several contexts, the answers from the others come first
+        return {key: [{"text": NO_PREDICTION, "probability": float(example.group is None)}]}
+    return {key: NO_PREDICTION if key == "label" else []}
+
+
 def _text_of(row: PredictionRow, example: Any) -> str:
     """Return the text in which the spans of a row count characters."""
     return row.text if row.text is not None else " ".join(example.words)
@@ -339,18 +332,23 @@ def _source(example: Any) -> str:
     return "\n".join(filter(None, texts))
 
 
-def _occurrences(name: str, kind: str, text: str) -> list[PredictedSpan]:
+def _spans_of_text(name: str, kind: str, text: str) -> list[PredictedSpan]:
     starts = [match.start() for match in re.finditer(re.escape(name), text)] if name.strip() else []
     return [PredictedSpan(start, start + len(name), kind) for start in starts]
 
 
+def _is_inside(span: PredictedSpan, others: Iterable[tuple[int, int]]) -> bool:
+    return any(start <= span.start and span.end <= end and (start, end) != span[:2] for start, end in others)
+
+
 def _refuse_marked_answers(
-    matched: Sequence[PredictionRow], made: Sequence[Mapping[str, Any]], examples: Sequence[Any]
+    matched: Sequence[PredictionRow | None], made: Sequence[Mapping[str, Any]], examples: Sequence[Any]
 ) -> None:
     """Refuse answers to questions if most begin with marks, such as bullets, and are not in the context."""
     answers = [
         (row.where, answer["text"], one.context)
         for row, line, one in zip(matched, made, examples, strict=True)
+        if row
         for answer in line["answers"]
     ]
     marked = [

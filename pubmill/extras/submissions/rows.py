@@ -24,6 +24,17 @@ class PredictedSpan(NamedTuple):
     type: str
 
 
+class LabelledPiece(NamedTuple):
+    """A piece of a word with its label and the number of its token, as transformers' pipeline has them
+    without aggregation."""
+
+    span: PredictedSpan
+    token: int
+
+
+SomeMention = PredictedSpan | LabelledPiece | NamedMention
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictionRow:
     """A prediction. `where`: file and line; `id`: None where the form has none.

@@ -1,7 +1,10 @@
 """`pubmill score`."""
 
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,7 +21,7 @@ from pubmill.storage.submission_files import submitted_files
 if TYPE_CHECKING:
     from pubmill.extras.submissions.blurb import BlurbDocument
     from pubmill.extras.submissions.scores import ScoredSubmission
-    from pubmill.recipes.submissions import System
+    from pubmill.tables.published_values import PublishedScore
 
 
 def score(
@@ -41,10 +44,14 @@ def score(
     all_scorers: Annotated[
         bool, typer.Option("--all-scorers", help="score by every published scorer, too")
     ] = False,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="examples without a prediction count as empty or wrong")
+    ] = False,
 ) -> None:
     """Score predictions of any system for a converted dataset.
 
-    docs/submissions.md has the forms that are read. With --output, also writes the predictions in pubmill's
+    docs/submissions.md has the forms that are read. All gold of the split counts, and predictions that cannot
+    be placed are false positives. With --output, also writes the predictions in pubmill's
     form, the scores as scores.json, the records of Every Eval Ever, and BLURB's submission, a zip archive.
     """
     root = checkout()
@@ -58,42 +65,40 @@ def score(
     of_system = read(System, system, option="--system") if system else None
     if order not in (None, "export"):
         raise PubmillError(f"--order {order}: expected export, the order in which datasets are exported")
-    way = Way(results, form, "export" if order else None, read_mapping(mapping), of_system, all_scorers)
-    limited(lambda: score_files(root, predictions, dataset, way, output))()
+    recipe: dict[str, Any] = {"form": form, "order": order, "mapping": read_mapping(mapping)}
+    recipe |= {"system": of_system, "partial": partial}
+    limited(lambda: score_files(root, predictions, dataset, results, recipe, output, all_scorers))()
     if output:
         report_progress(f"predictions and scores written to {output}")
 
 
-class Way(NamedTuple):
-    """How predictions are read and scored: options of the verb."""
-
-    results: Path
-    form: str | None
-    order: Literal["export"] | None
-    mapping: dict[str, str]
-    system: "System | None"
-    all_scorers: bool
-
-
-def score_files(root: Path, predictions: Path, dataset: str | None, way: Way, output: Path | None) -> None:
-    """Score each file, print its scores, and write them below `output`, if any."""
+def score_files(
+    root: Path, predictions: Path, dataset: str | None, results: Path, recipe: dict[str, Any],
+    output: Path | None, all_scorers: bool,
+) -> None:  # fmt: skip
+    """Score each file, print its scores, and write them below `output`, if any. `recipe`: the options that
+    decide how predictions are read."""
     from pubmill.extras.submissions import written_scores
     from pubmill.extras.submissions.scores import score_submission
     from pubmill.extras.submissions.submission import recipe_of
     from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
+    from pubmill.inspection.dataset_exports import Converted
     from pubmill.inspection.scorer_printing import print_scores
+    from pubmill.tables.published_values import published_scores
 
-    specs = specs_of_results(root, way.results)
+    specs = specs_of_results(root, results)
     if dataset is not None:
         check_name(specs, dataset)
     documents: dict[int, dict[str, BlurbDocument]] = {}
     for name, seed, path in submitted_files(predictions, dataset, specs.datasets):
-        folder, spec = converted_folder(root, way.results, name), specs.datasets[name]
+        folder, spec = converted_folder(root, results, name), specs.datasets[name]
         keep_private([folder])
-        recipe = recipe_of(folder, way.system, way.form, way.mapping, spec.dummies, way.order)
-        scored = score_submission(path, recipe, way.results)
-        print_scored(scored, seed)
-        if way.all_scorers:
+        made_up = Converted(name, specs, folder).is_made_up
+        reading = recipe_of(folder, dummies=spec.dummies, **recipe)
+        scored = replace(score_submission(path, reading, results), made_up=made_up)
+        published = () if made_up else tuple(published_scores(spec, specs, root / "specs"))
+        print_scored(scored, seed, results, published)
+        if all_scorers:
             print_scores(scored.by_every_scorer(spec.task))
         if output:
             written_scores.write_scores(output, scored, seed)
@@ -102,16 +107,27 @@ def score_files(root: Path, predictions: Path, dataset: str | None, way: Way, ou
         written_scores.write_for_blurb(output, documents)
 
 
-def print_scored(scored: "ScoredSubmission", seed: int) -> None:
-    """Print the scores, the metric of the dataset first, and what was left aside."""
+def print_scored(
+    scored: "ScoredSubmission", seed: int, results: Path, published: "Iterable[PublishedScore]"
+) -> None:
+    """Print the scores, the dataset's metric beside its floor and published values, and what was left
+    aside."""
     from pubmill.planning.terminal_tables import print_text
 
-    shown = [f"{name} {100 * scored.metrics[name]:.2f}" for name in scored.main_first()]
-    recipe = scored.recipe
+    main, *others = [f"{name} {100 * scored.metrics[name]:.2f}" for name in scored.main_first()]
+    recipe, whole, missing = scored.recipe, len(scored.examples), scored.submission.reading.missing
+    count = f"{whole - missing} of {whole}" if missing else str(whole)
     print_text(
-        f"{recipe.dataset} {recipe.split}, seed {seed}, {len(scored.examples)} examples, "
-        f"{scored.submission.form}: {', '.join(shown)}"
+        f"{recipe.dataset} {recipe.split}, seed {seed}, {count} examples, {scored.submission.form}: "
+        f"{', '.join([main, *others])}"
     )
+    floor = scored.floor(results) or "its floor is not measured here (docs/floors.md)"
+    print_text(f"  {main} is by the metric of the tables; {floor}")
+    by_table = groupby(published, lambda one: one.table)
+    values = {table: sorted(one.value for one in some) for table, some in by_table}
+    if values:
+        ranges = (f"{some[0]:.2f} to {some[-1]:.2f} in {table}" for table, some in values.items())
+        print_text(f"  published: {'; '.join(ranges)}")
     for line in scored.shown_left_aside():
         print_text(f"  {line}")
 

@@ -13,8 +13,9 @@ from pubmill.examples.prompts import labels_of
 from pubmill.examples.tagging import SUBWORDS
 from pubmill.extras.submissions import blurb, conll_form, document_forms, json_forms, ordered_form, tsv_form
 from pubmill.extras.submissions.forms import check_end, form_of, read_text
+from pubmill.extras.submissions.mapped_labels import LeftAside
 from pubmill.extras.submissions.matching import match
-from pubmill.extras.submissions.predictions import LeftAside, Normaliser, is_constant
+from pubmill.extras.submissions.predictions import Normaliser, is_constant
 from pubmill.extras.submissions.rows import PredictionRow
 from pubmill.formats.json_text import parse_json
 from pubmill.messages.quotations import withholding
@@ -48,9 +49,10 @@ def recipe_of(
     folder: Path,
     system: System | None = None,
     form: str | None = None,
-    mapping: dict[str, str] | None = None,
+    mapping: dict[str, str | None] | None = None,
     dummies: Dummies | None = None,
     order: Literal["export"] | None = None,
+    partial: bool = False,
 ) -> SubmissionRecipe:
     """Return the recipe for a converted dataset, from its card; a `PubmillError` if it is no card."""
     card = read_json(folder / CARD)
@@ -63,8 +65,9 @@ def recipe_of(
             "dataset again"
         ) from None
     return SubmissionRecipe(
-        **values, dummies=dummies, form=form, mapping=mapping or {}, system=system, order=order
-    )
+        **values, dummies=dummies, form=form, mapping=mapping or {}, system=system, order=order,
+        partial=partial,
+    )  # fmt: skip
 
 
 def split_of(splits: Iterable[str]) -> str:
@@ -126,10 +129,21 @@ def _order_hint(path: Path, examples: Sequence[Example], recipe: SubmissionRecip
     if recipe.order or not path.is_file():
         return ""
     try:
-        fits = ordered_form.could_be(read_text(path), examples, recipe)
+        text = read_text(path)
+        rows = ordered_form.read(text, examples, recipe, "")
+        if not text.lstrip().startswith(
+            ("[", "{")
+        ):  # lines of any kind are as many as the examples by chance
+            Normaliser(recipe).rows(rows, examples)
     except PubmillError:
         return ""
-    return ". If its predictions stand in the order of `pubmill export`, add `--order export`" if fits else ""
+    if tsv_form.is_csv(text.partition("\n")[0]) or any(_may_have_ids(row.value) for row in rows):
+        return ""
+    return ". If its predictions stand in the order of `pubmill export`, add `--order export`"
+
+
+def _may_have_ids(value: Any) -> bool:
+    return "\t" in value if isinstance(value, str) else isinstance(value, dict)
 
 
 def _rows(
@@ -207,9 +221,13 @@ def runs_on(results: Path, dataset: str) -> list[Path]:
     return sorted(results.glob(BELOW.final(RunKey("*", "*", dataset, "*"), "*", PREDICTIONS)))
 
 
-def read_mapping(path: Path | None) -> dict[str, str]:
-    """Read a mapping of answers, labels or types to labels of the dataset; no file is an empty mapping."""
+def read_mapping(path: Path | None) -> dict[str, str | None]:
+    """Read a mapping of answers, labels or types to labels of the dataset, or null; no file is an empty
+    mapping."""
     mapping = read_json(path) if path else {}
-    if not isinstance(mapping, dict) or not all(isinstance(label, str) for label in mapping.values()):
-        raise PubmillError(f"{path}: expected a JSON object: answer, label or type -> label of the dataset")
+    if not isinstance(mapping, dict) or not all(isinstance(one, str | None) for one in mapping.values()):
+        raise PubmillError(
+            f"{path}: expected a JSON object: answer, label or type -> label of the dataset, or null, which "
+            "leaves a type out"
+        )
     return mapping

@@ -68,7 +68,7 @@ class TakePredictions(Stage):
 
     name, group = "take_predictions", "annotate"
     label = "Reading the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"
-    version = 3
+    version = 4
     amended: ClassVar[Mapping[str, int]] = {"asked": 2}
 
     def parts_of(self, wildcards: Any) -> Collection[str]:

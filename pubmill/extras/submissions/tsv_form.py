@@ -5,7 +5,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from pubmill.convert.hoc import HALLMARKS
 from pubmill.errors import PubmillError
@@ -16,12 +16,17 @@ from pubmill.messages.wording import SHOWN
 IDS = ("id", "index", "pair_id")
 OUTPUTS = ("output", "response", "completion", "generated_text")
 """Headings of free strings of a language model."""
-PREDICTED = ("prediction", "predicted", "label", "labels", "score", "answer", *OUTPUTS)
+PREDICTED = (
+    "prediction", "predictions", "predicted", "pred", "preds", "predicted_label", "pred_label", "y_pred",
+    "label", "labels", "score", "answer", *OUTPUTS,
+)  # fmt: skip
 TEXTS = (
     "document", "text", "text_pair", "dummies", "sentence", "sent1", "sent2", "question", "context",
 )  # fmt: skip
 """Headings of ids, predictions and inputs."""
-GOLD = ("gold", "gold_label", "gold_labels", "target", "expected", "reference")
+GOLD = (
+    "gold", "gold_label", "gold_labels", "target", "expected", "reference", "y_true", "true_label",
+)  # fmt: skip
 KNOWN = {*IDS, *PREDICTED, *TEXTS, *GOLD}
 MISSING = "?"
 """Stands in `pubmill inputs` where the prediction belongs."""
@@ -48,9 +53,14 @@ def is_tsv(lines: Sequence[str]) -> bool:
 
 
 def is_csv(first: str) -> bool:
-    """Return whether a file's first line has headings that are known, with commas between them."""
-    header = [cell.strip().casefold() for cell in first.split(",")]
-    return len(header) > 1 and set(header) <= KNOWN
+    """Return whether a file's first line has headings with commas between them."""
+    return "\t" not in first and _are_headings(first.split(","), (*IDS, *PREDICTED))
+
+
+def _are_headings(cells: Sequence[str], marks: Sequence[str] = ()) -> bool:
+    """Return whether cells are headings: all known, or one of them of `marks`."""
+    header = {cell.strip().strip('"').casefold() for cell in cells}
+    return len(cells) > 1 and (header <= KNOWN or not header.isdisjoint(marks))
 
 
 def read_csv(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
@@ -60,14 +70,8 @@ def read_csv(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
         cells = [(f"{where}:{reader.line_num}", record) for record in reader if record]
     except csv.Error as error:
         raise PubmillError(f"{where}:{reader.line_num}: not valid CSV: {error}") from None
-    first = cells[0][1] if cells else []
-    if not is_csv(",".join(first)):
-        strange = [show(one.strip()) for one in first if one.strip().casefold() not in KNOWN]
-        what = f"unknown headings {', '.join(strange[:SHOWN])}" if len(first) > 1 else "no headings"
-        raise PubmillError(
-            f"{where}:1: {what} in the first line of CSV; expected some of {', '.join(sorted(KNOWN))}, such "
-            "as id,prediction"
-        )
+    if cells and not _are_headings(cells[0][1]):
+        _refuse_headings(cells[0][1], where)
     yield from _read(cells, where)
 
 
@@ -85,7 +89,9 @@ def _read(cells: Sequence[tuple[str, list[str]]], where: str) -> Iterator[Predic
         if len(row) != width or width < 2:
             raise PubmillError(f"{place}: expected {max(width, 2)} columns, found {len(row)}")
     header = [cell.strip().casefold() for cell in cells[0][1]]
-    if set(header) <= KNOWN:
+    if _are_headings(header, IDS):
+        if not _are_headings(header):
+            _refuse_headings(header, where)
         named, rows = _layout(header, cells[0][0]), cells[1:]
         key: Key = "output" if header[named[1]] in OUTPUTS else "prediction"
     else:
@@ -94,6 +100,15 @@ def _read(cells: Sequence[tuple[str, list[str]]], where: str) -> Iterator[Predic
         yield from _sentence_flags(rows, *named)
     else:
         yield from _rows(rows, *named, key)
+
+
+def _refuse_headings(cells: Sequence[str], where: str) -> NoReturn:
+    strange = [show(one.strip()) for one in cells if one.strip().casefold() not in KNOWN]
+    what = f"unknown headings {', '.join(strange[:SHOWN])}" if len(cells) > 1 else "no headings"
+    raise PubmillError(
+        f"{where}:1: {what} in the first line; expected an id ({', '.join(IDS)}), a prediction "
+        f"({', '.join(PREDICTED)}) and possibly the input ({', '.join(TEXTS)}), such as id,prediction"
+    )
 
 
 def _layout(header: list[str], place: str) -> tuple[int | None, int]:

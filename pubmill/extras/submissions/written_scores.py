@@ -18,7 +18,7 @@ import pubmill
 from pubmill.extras.submissions import blurb
 from pubmill.extras.submissions.inputs_without_gold import row_of
 from pubmill.extras.submissions.scores import ScoredSubmission
-from pubmill.metrics import METRICS, gold_of, is_right
+from pubmill.metrics import METRICS, gold_of, is_right, plain_prediction
 from pubmill.recipes.submissions import System
 from pubmill.storage.files import write_json, write_jsonl_gz, writing
 from pubmill.storage.privacy import PUBLIC, write_label_beside
@@ -29,11 +29,14 @@ UNKNOWN = "unknown"
 
 
 def document_for_blurb(scored: ScoredSubmission) -> dict[str, blurb.BlurbDocument]:
-    """Return dataset -> document for BLURB; empty for other datasets, and for scores that BLURB refuses."""
+    """Return dataset -> document for BLURB; empty for other datasets, for made-up data, and for predictions
+    that BLURB's form cannot express."""
     dataset, lines = scored.recipe.dataset, scored.submission.lines
     if dataset not in blurb.NAMES:
         return {}
-    if why := blurb.fault(lines):
+    missing = scored.submission.reading.missing
+    why = f"{missing} examples have no prediction" if missing else blurb.fault(lines)
+    if why := "the data are made up" if scored.made_up else why:
         print(f"  not in the archive for BLURB: {why}")
         return {}
     model = scored.recipe.system.name if scored.recipe.system else "unnamed"
@@ -41,12 +44,13 @@ def document_for_blurb(scored: ScoredSubmission) -> dict[str, blurb.BlurbDocumen
 
 
 def write_scores(folder: Path, scored: ScoredSubmission, seed: int) -> None:
-    """Write predictions, scores and records of Every Eval Ever."""
+    """Write predictions, scores and, unless the data are made up, records of Every Eval Ever."""
     name = Path(scored.recipe.dataset, f"seed-{seed}")
     write_label_beside(folder / f"{name}.scores.json")
     write_jsonl_gz(folder / f"{name}{PREDICTIONS}", scored.submission.lines)
     write_json(folder / f"{name}.scores.json", scored.summary())
-    write_evaluation(folder / "every-eval-ever", scored, int(time.time()), pubmill.__version__)
+    if not scored.made_up:
+        write_evaluation(folder / "every-eval-ever", scored, int(time.time()), pubmill.__version__)
 
 
 def write_for_blurb(folder: Path, documents: Mapping[int, Mapping[str, blurb.BlurbDocument]]) -> None:
@@ -170,11 +174,12 @@ def _samples(
     scored: ScoredSubmission, metric: str, model: str, evaluation_id: str
 ) -> Iterator[dict[str, object]]:
     """Yield a record per example; its score is 1 if the prediction is right in every part, else 0."""
-    for example, line in zip(scored.examples, scored.submission.lines, strict=True):
+    lines = zip(scored.examples, scored.submission.lines, scored.predicted, strict=True)
+    for example, line, read in lines:
         inputs = {name: value for name, value in row_of(example, scored.recipe).items() if name != "dataset"}
         raw = json.dumps(inputs, ensure_ascii=False, sort_keys=True)
         asked, predicted = {"raw": raw, "reference": _gold(example)}, blurb.prediction_of(line)
-        content, right = json.dumps(asked, separators=(",", ":")), is_right(example, predicted)
+        content, right = json.dumps(asked, separators=(",", ":")), is_right(example, plain_prediction(read))
         yield {
             "schema_version": SCHEMA,
             "evaluation_id": evaluation_id,

@@ -53,6 +53,8 @@ class Mention:
 def transformed(example: SequenceExample, recipe: FinetuningRecipe) -> tuple[str, list[Argument]]:
     """Return the text with its mentions in the recipe's form, and the mentions' positions in it."""
     _check_mentions(example, recipe)
+    if recipe.entities == "markers":
+        _check_no_marks(example)
     if not example.entities:
         return example.text, []
     if recipe.entities == "markers":
@@ -93,6 +95,25 @@ def _check_mentions(example: SequenceExample, recipe: FinetuningRecipe) -> None:
             f"example {example.id} has entities, but the recipe has no `dummies` to put in their place; give "
             "these (types and overlap), or set `entities` to markers or original"
         )
+
+
+def _check_no_marks(example: SequenceExample) -> None:
+    """Refuse a text with a mark's name, which would be read as the mark."""
+    for mark in (mark for pair in MARKS for mark in pair):
+        if mark in example.text or mark in (example.text_pair or ""):
+            raise PubmillError(
+                f"example {example.id}: its text contains {mark}, which marks mentions here; set `entities` "
+                "to dummies or original"
+            )
+
+
+def written_tokens(recipe: FinetuningRecipe) -> list[str]:
+    """Return what the recipe writes into texts that may be one token of a tokenizer: marks, or dummies."""
+    if recipe.entities == "markers":
+        return [mark for pair in MARKS for mark in pair]
+    if recipe.entities == "dummies" and recipe.dummies:
+        return [*recipe.dummies.types.values(), recipe.dummies.overlap]
+    return []
 
 
 def located(subwords: Subwords, arguments: Sequence[Argument]) -> tuple[list[Mention], int]:

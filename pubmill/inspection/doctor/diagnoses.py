@@ -69,7 +69,7 @@ def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) 
         raise PubmillError(f"configuration: {error}") from None
     merged = deepcopy(demo)
     update_config(merged, given)
-    return without_demo(dict(merged), demo, given.keys())
+    return without_demo(dict(merged), demo, given.keys(), overlays)
 
 
 def linked(graph: Graph) -> list[str]:

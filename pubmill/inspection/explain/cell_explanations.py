@@ -1,24 +1,28 @@
 """Explain a table cell: its runs, their recipes, data and weights, and the sources of those."""
 
-import shlex
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.inspection.explain import narrow_tables, origins
 from pubmill.inspection.explain.origins import Account
+from pubmill.inspection.explain.table_statements import WeighedStatement, cell_statements, fact_statements
 from pubmill.messages import commands
 from pubmill.messages.wording import unknown
 from pubmill.metrics.records import Record, read_record
-from pubmill.recipes.fact_tables import FactSource
+from pubmill.recipes import FinetuningRecipe
+from pubmill.recipes.fact_tables import FactSource, FactTableRow
+from pubmill.recipes.finetuning import keys_in_use
 from pubmill.recipes.tables import Column, Row, TableRecipe
+from pubmill.specs.fidelity import recipe_defaults
 from pubmill.stages import Graph, published_values
 from pubmill.stages.pipelines import OFF_THE_SHELF
 from pubmill.storage.checksums import is_as_written, report_of
 from pubmill.storage.files import read_json, sha256
 from pubmill.storage.names_in_paths import run_of
+from pubmill.storage.result_paths import RunKey
 from pubmill.tables.aggregation import machine
 from pubmill.tables.cells import Cell, Table
 from pubmill.tables.fact_cells import build as build_facts
@@ -26,6 +30,13 @@ from pubmill.tables.fact_cells import read_facts
 from pubmill.tables.fact_sources import read_artefacts
 from pubmill.tables.rows_and_columns import find_unique, label_and_key, matching_items
 
+MOST_FILES = 10
+"""Files that a command names one by one; the runs of a cell are at most so many."""
+SWITCHES = (
+    "negative head_sizes crf oversample evaluate_every stop_after frozen_layers layerwise_decay "
+    "reinitialised_layers removed_layers train_on"
+).split()
+"""Keys of a recipe that are shown only where they differ from their default, which switches them off."""
 MAKE_AGAIN = f"`{commands.pubmill('fsck')}` prints the command that makes them again"
 
 
@@ -46,9 +57,11 @@ class Explanation:
     """A cell and everything that it depends on.
 
     `value`: our value, with spread, published value, difference and the cell's other fields; `refused`: why
-    the table shows no value although runs exist; `compared`: the comparison with the best model of the row;
-    `parts`: the cells that it is computed from, if it has no runs of its own; `lacking`: missing files below
-    the results folder; `to_do`: commands that make them, or other steps that are needed.
+    the table shows no value although runs exist; `reasons`: why it is made as it is, or is not comparable;
+    `statements`: those that it depends on; `recipe`: the keys that its runs use; `search`: the grid, who
+    searched it, and what was chosen; `compared`: the comparison with the best model of the row; `parts`:
+    the cells that it is computed from, if it has no runs of its own; `lacking`: missing files below the
+    results folder; `to_do`: commands that make them, or other steps that are needed.
     """
 
     table: str
@@ -57,11 +70,13 @@ class Explanation:
     scale: str
     value: Account
     refused: str | None = None
+    reasons: tuple[str, ...] = ()
+    statements: tuple[WeighedStatement, ...] = ()
     setting: Account | None = None
     runs: tuple[CellRun, ...] = ()
     compared: Account | None = None
     recipe: Account | None = None
-    choice: Account | None = None
+    search: Account | None = None
     data: tuple[Account, ...] = ()
     weights: Account | None = None
     parts: tuple["Explanation", ...] = ()
@@ -86,9 +101,11 @@ class Explainer:
         """The file of a table's published values."""
         return Path(published_values(table, self.specs))
 
-    def command(self, files: Iterable[str], settings: Sequence[str] = ()) -> str:
-        """The command that makes files of the results folder, perhaps with other `settings`."""
-        paths = [self.graph.paths.at(file) for file in files]
+    def command(self, table: str, files: Sequence[str], settings: Sequence[str] = ()) -> str:
+        """The command that makes files of the results folder, or the whole table if they are many; perhaps
+        with other `settings`."""
+        many = not 0 < len(files) <= MOST_FILES
+        paths = [self.graph.paths.table(table, "html")] if many else [*map(self.graph.paths.at, files)]
         configuration = commands.configuration_options(self.configfiles, (*self.settings, *settings))
         return commands.run_files(*paths, configuration=configuration)
 
@@ -108,8 +125,6 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
 
     if not fit(row, column) and fit(column, row):
         row, column = column, row  # papers print tables in both orientations
-    elif not fit(row, column):
-        _check_models(explainer, [row, column], [*rows, *recipe.columns])
     found = find_unique("row", row, rows, _own_key), find_unique("column", column, recipe.columns, _own_key)
     try:
         made = narrow_tables.table_of_cell(recipe, *found, explainer.published(table), explainer.results)
@@ -118,22 +133,32 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
     return _explain_cell(explainer, table, recipe, made, *found)
 
 
-def _check_models(explainer: Explainer, names: Sequence[str], among: Sequence[Row | Column]) -> None:
-    """Raise a `PubmillError` if a name is a model that the study would add as a column if it listed it."""
-    graph = explainer.graph
-    for name in names:
-        if name in graph.specs.models and not any(name in (one.key, one.label) for one in among):
-            setting = f"models={_yaml_list([*(graph.study.models or ()), name])}"
-            options = shlex.join(commands.configuration_options((), [*explainer.settings, setting]))
-            raise PubmillError(f"the study {graph.study.study} does not list the model {name}: add {options}")
+def missing_name(graph: Graph, table: str, name: str) -> str:
+    """Return what to name beside a row, the columns, or beside a column, the rows; a `PubmillError` if a
+    table has neither of this name."""
+    is_facts = table in graph.specs.fact_tables
+    recipe: Any = graph.fact_tables.recipe(table) if is_facts else graph.tables.recipe(table)
+    rows = recipe.rows if is_facts else recipe.all_rows
+    is_column = bool(matching_items(name, recipe.columns, _own_key))
+    if not is_column:
+        find_unique("row", name, rows, _own_key)
+    what, others = ("ROW", rows) if is_column else ("COLUMN", recipe.columns)
+    names = "\n".join(f"  {label_and_key(_own_key(one), one.label)}" for one in others)
+    return f"{what} is missing: a cell has a row and a column. {table} has these {what.lower()}s:\n{names}"
 
 
 def _own_key(one: Any) -> str:
-    return str(one.key)
+    return str(one.subject if isinstance(one, FactTableRow) else one.key)
 
 
 def _explain_cell(
-    explainer: Explainer, table: str, recipe: TableRecipe, made: Table | None, row: Row, column: Column
+    explainer: Explainer,
+    table: str,
+    recipe: TableRecipe,
+    made: Table | None,
+    row: Row,
+    column: Column,
+    is_part: bool = False,
 ) -> Explanation:
     cell = made.cells[column.key][row.key] if made else None
     rows = {one.key: one for one in recipe.rows}
@@ -141,19 +166,26 @@ def _explain_cell(
     behind = [(rows[name], column) for name in narrow_tables.rows_behind(recipe, row)]
     behind = behind or [(row, columns[name]) for name in column.sources]
     titles = label_and_key(row.key, row.label), label_and_key(column.key, column.label)
-    shown = Explanation(table, *titles, recipe.scale, _cell_fields(row, cell))
+    places = {f"{column.key}/{row.key}", f"{column.key}/", f"/{row.key}"}
+    reasons = [reason.text for reason in recipe.reasons if not places.isdisjoint(reason.cells)]
+    shown = Explanation(table, *titles, recipe.scale, _cell_fields(row, cell), reasons=tuple(reasons))
+    if not is_part:
+        cells = {(table, of.key, one.key) for one, of in behind or [(row, column)]}
+        columns_ = explainer.graph.table_models.columns(table)
+        statements = cell_statements(explainer.specs, explainer.graph.specs, table, columns_, cells)
+        shown = replace(shown, statements=statements)
     if origin := recipe.copied.get(f"{column.key}/{row.key}"):
         return replace(shown, parts=(explain(explainer, origin.table, origin.row, origin.column),))
     difference = narrow_tables.difference_of(recipe, row)
     if behind or difference:
-        parts = tuple(_explain_cell(explainer, table, recipe, made, *part) for part in behind)
+        parts = tuple(_explain_cell(explainer, table, recipe, made, *part, is_part=True) for part in behind)
         if difference:
             of, minus = narrow_tables.row_of(recipe, difference.of), difference.minus.get(column.key)
             parts = (_explain_cell(explainer, table, recipe, made, of, column),)
             parts += (explain(explainer, minus.table, minus.row, minus.column),) if minus else ()
         lacking = tuple(dict.fromkeys(file for part in parts for file in part.lacking))
         steps = dict.fromkeys(step for part in parts if not part.lacking for step in part.to_do)
-        made_by = (explainer.command(lacking),) if lacking else ()
+        made_by = (explainer.command(table, lacking),) if lacking else ()
         return replace(shown, parts=parts, lacking=lacking, to_do=(*made_by, *steps))
     paths = recipe.records.get(column.key, {}).get(row.key, ())
     return replace(shown, **_cell_origins(explainer, table, recipe, row, column, paths))
@@ -263,20 +295,48 @@ def _run_settings(graph: Graph, paths: Sequence[str], model: str | None, runs: S
     if not paths:
         return {}
     run = run_of(paths[0]).run
-    place = {"setting": {"protocol": run.protocol, "setting": run.setting}}
+    folder = str(Path(graph.results, paths[0]).parent)
+    place = {"setting": {"protocol": run.protocol, "setting": run.setting, "folder": folder}}
     resolved = next((run.facts["recipe"] for run in runs if run.facts), None)
     if run.protocol == OFF_THE_SHELF or model is None:
         return place | {"recipe": resolved}
-    recipe = resolved or dict(graph.runs.recipe(run).values)
-    selected = graph.runs.selected(run)
-    return place | {"recipe": recipe, "choice": _choice_account(selected[0]) if selected else None}
+    return place | {"recipe": _used_recipe(graph, run, resolved), "search": _search_account(graph, run)}
 
 
-def _choice_account(path: str) -> Account:
-    if not Path(path).is_file():
-        return {"file": path, "chosen": "not yet"}
-    choice = read_json(Path(path))
-    return {"file": path, **{key: choice.get(key) for key in ("chosen", "mean_dev", "failed")}}
+def _used_recipe(graph: Graph, run: RunKey, resolved: Account | None) -> Account:
+    """Return the keys of a recipe that change what its runs do: those of a record, or as they are planned."""
+    defaults = recipe_defaults(FinetuningRecipe)
+    values = defaults | dict(graph.runs.recipe(run).values) | (resolved or {})
+    used = keys_in_use(values, graph.specs.datasets[run.dataset].task)
+    return {
+        one.name: values[one.name]
+        for one in fields(FinetuningRecipe)
+        if one.name in used & values.keys()
+        and not (one.name in SWITCHES and values[one.name] == defaults.get(one.name))
+    }
+
+
+def _search_account(graph: Graph, run: RunKey) -> Account | None:
+    """Return the grid that is searched for a run, by which models, and what was chosen; None if its
+    protocol gives all values."""
+    choice = graph.runs.choice(run)
+    if choice is None:
+        return None
+    path, protocol = Path(graph.paths.choice(choice)), graph.runs.protocol(run.protocol)
+    models = graph.runs.searchers(choice)
+    assert protocol.search
+    account: Account = {
+        "grid": protocol.grid(graph.specs.datasets[choice.dataset], models[0], choice.setting),
+        "models": models,
+        "seeds": protocol.search.seeds,
+        "dataset": choice.dataset,
+        "setting": choice.setting,
+        "file": str(path),
+    }
+    if not path.is_file():
+        return account | {"chosen": "not yet"}
+    chosen = read_json(path)
+    return account | {key: chosen.get(key) for key in ("chosen", "mean_dev", "failed")}
 
 
 def _missing_file_commands(
@@ -284,7 +344,7 @@ def _missing_file_commands(
 ) -> tuple[str, ...]:
     """Return the commands that make the missing files of a cell."""
     if lacking:
-        return (explainer.command(lacking),)
+        return (explainer.command(table, lacking),)
     if expected:
         return ()
     graph, study = explainer.graph, explainer.graph.study
@@ -296,7 +356,7 @@ def _missing_file_commands(
     if study.datasets is not None and row.dataset and row.dataset not in study.datasets:
         wider.append(f"datasets={_yaml_list([*study.datasets, row.dataset])}")
     if wider:
-        return (explainer.command([graph.paths.below(graph.paths.table(table, "html"))], wider),)
+        return (explainer.command(table, (), wider),)
     return (commands.pubmill("doctor", *commands.verb_options(explainer.configfiles, explainer.settings)),)
 
 
@@ -308,7 +368,7 @@ def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Ex
     """Explain a cell of a fact table; its value comes from a spec or from artefacts."""
     graph = explainer.graph
     recipe = graph.fact_tables.recipe(table)
-    found_row = find_unique("row", row, recipe.rows, lambda one: one.subject)
+    found_row = find_unique("row", row, recipe.rows, _own_key)
     found_column = find_unique("column", column, recipe.columns, _own_key)
     source = found_row.sources[found_column.key]
     if lacking := [file for file in source.paths if not (explainer.results / file).is_file()]:
@@ -324,4 +384,7 @@ def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Ex
     value = made.cells[alone.subject][found_column.key].model_dump()
     shown = Explanation(table, *titles, recipe.scale, value, lacking=tuple(lacking))
     data = (origins.dataset_account(graph, alone.subject),) if known else ()
-    return replace(shown, data=data, to_do=(explainer.command(lacking),) if lacking else ())
+    to_do = (explainer.command(table, lacking),) if lacking else ()
+    spec = graph.specs.fact_tables[table]
+    statements = fact_statements(explainer.specs, graph.specs, spec, {alone.subject})
+    return replace(shown, data=data, to_do=to_do, statements=statements)

@@ -1,9 +1,10 @@
-"""Output of pubmill explain."""
+"""Output of pubmill explain: one screen that answers first, or everything."""
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from textwrap import shorten
 from typing import Any
 
 from pydantic_core import to_jsonable_python
@@ -20,6 +21,10 @@ from pubmill.report.rendering import count, duration, number, signed
 
 SHOWN_ONCE = ("commit", "python", "machine", "packages", "data_sha256", "model_sha256", "predictions")
 """Facts that most runs of a cell share; each value is printed once for all runs that have it."""
+FIRST = {"a cell": 7, "a table": 14}
+"""Statements on the first screen."""
+LONGEST_REASON = 120
+"""Characters of why there is no value, which may name every seed of every fold."""
 
 
 def to_json(explanation: Explanation | TableStatements) -> str:
@@ -27,59 +32,69 @@ def to_json(explanation: Explanation | TableStatements) -> str:
     return json.dumps(asdict(explanation), indent=2, ensure_ascii=False, default=to_jsonable_python)
 
 
-def print_explanation(to: Console, explanation: Explanation) -> None:
-    """Print the cell, its runs, then the inputs of those runs."""
+def print_explanation(to: Console, explanation: Explanation, whole: bool = False) -> None:
+    """Print the cell and why it is as it is, then its inputs: a line each, or (`whole`) all that is known."""
     to.print(Text(f"{explanation.table}, {explanation.row}, {explanation.column}", style="bold"))
-    if explanation.value.get("value") is not None:
-        to.print(Text(_verdict_line(explanation.value), style="bold"))
-    elif missing := explanation.value.get("missing"):
-        to.print(Text(missing, style="bold"))
-    for line in _value_lines(explanation.value):
-        to.print(line)
+    to.print(Text(_first_line(explanation.value), style="bold"))
+    for line in _why(explanation.value):
+        to.print(Text(line))
+    for reason in explanation.reasons:
+        to.print(Text(reason))
     if explanation.refused:
         to.print(Text(f"refused: {explanation.refused}", style=BAD))
     to.print(Text(f"scale: {explanation.scale}", style=DIM))
     if explanation.parts:
         _print_parts(to, explanation)
-    if explanation.runs:
-        _print_runs(to, explanation.runs)
-    accounts: dict[str, Mapping[str, Any] | None] = {
-        "Compared with the best of its row": explanation.compared,
-        "Protocol": explanation.setting,
-        "Resolved recipe": explanation.recipe,
-        "Choice of hyper-parameters": explanation.choice,
-        **{f"Data {one['dataset']}": one for one in explanation.data},
-        "Weights": explanation.weights,
-    }
-    for heading, account in accounts.items():
-        if account:
-            to.print(Text(f"\n{heading}", style="bold"))
-            _print_account(to, account)
+    if whole:
+        _print_inputs(to, explanation)
+    else:
+        for name, text in _summary(explanation):
+            to.print(Padding(Text(f"{name}: {text}", overflow="fold"), (0, 0, 0, 2), expand=False))
+    _print_statements(to, explanation.statements, "a cell", whole)
     if explanation.to_do:
         to.print(Text("\nHow to make what is missing", style="bold"))
         for command in explanation.to_do:
             to.print(f"  {command}", soft_wrap=True)
 
 
-def print_statements(to: Console, shown: TableStatements) -> None:
-    """Print what differs from the paper, what is ours and as the program; count what is as printed."""
+def print_statements(to: Console, shown: TableStatements, whole: bool = False) -> None:
+    """Print the statements on a table's cells, those that matter most first."""
     to.print(Text(f"{shown.table}: {shown.title}", style="bold"))
-    counts = Counter(one.row.statement.standing for one in shown.statements)
-    to.print(", ".join(f"{counts[standing]} {standing}" for standing in ORDER))
-    for standing in ORDER[:-1]:
-        for one in shown.statements:
-            if one.row.statement.standing == standing:
-                _print_statement(to, one)
+    _print_statements(to, shown.statements, "a table", whole)
     notes = {"How its cells are made": shown.reasons, "What is known about its datasets": shown.conflicts}
     for heading, texts in notes.items():
-        to.print(Text(f"\n{heading}", style="bold"), *(Padding(Text(text), (0, 0, 0, 2)) for text in texts))
+        if texts and whole:
+            to.print(Text(f"\n{heading}", style="bold"), *(Padding(Text(one), (0, 0, 0, 2)) for one in texts))
+        elif texts:
+            to.print(Text(f"{heading}: {counted(len(texts), 'note')} with --all", style=DIM))
 
 
-def _print_statement(to: Console, one: WeighedStatement) -> None:
+def _print_statements(to: Console, statements: Sequence[WeighedStatement], on: str, whole: bool) -> None:
+    """Print statements, except those of what is as printed: all of them, or the first ones in a line each."""
+    if not statements:
+        return
+    counts = Counter(one.row.statement.standing for one in statements)
+    numbers = ", ".join(f"{counts[standing]} {standing}" for standing in ORDER)
+    to.print(Text(f"\nWhat {on} depends on: {numbers}", style="bold"))
+    told = [one for one in statements if one.row.statement.standing != ORDER[-1]]
+    for one in told if whole else told[: FIRST[on]]:
+        _print_statement(to, one, on, whole)
+    if not whole and len(statements) > FIRST[on]:
+        to.print(Text(f"  and {len(statements) - min(len(told), FIRST[on])} more with --all", style=DIM))
+
+
+def _print_statement(to: Console, one: WeighedStatement, on: str, whole: bool) -> None:
     row, statement = one.row, one.row.statement
-    cells = f", {counted(one.cells, 'cell')}, effect {one.effect}" if one.cells else ""
+    effect = one.effect if whole or one.moved else ""
+    cells = counted(one.cells, "cell") if one.cells and on == "a table" else ""
+    about = ", ".join(filter(None, (row.spec, cells, effect and f"effect {effect}")))
     style = BAD if statement.standing == "differs" else ""
-    to.print(Text(f"\n{statement.standing}: {row.about} ({row.spec}{cells})", style=style))
+    if not whole:
+        why = one.why or row.here
+        line = f"{statement.standing}: {row.about} ({about}){f': {why}' if why else ''}"
+        to.print(Padding(Text(line, style=style), (0, 0, 0, 2)))
+        return
+    to.print(Text(f"\n{statement.standing}: {row.about} ({about})", style=style))
     lines = {
         f"the paper, {statement.section}": statement.says,
         "the program": statement.program,
@@ -91,63 +106,120 @@ def _print_statement(to: Console, one: WeighedStatement) -> None:
             to.print(Padding(Text(f"{name}: {text}"), (0, 0, 0, 2)))
 
 
-def _verdict_line(value: Mapping[str, Any]) -> str:
-    """Return the verdict of a cell, our value, the published one, their difference, and the runs."""
-    published, verdict = value.get("published"), value.get("verdict")
-    word = verdict["verdict"] if isinstance(verdict, Mapping) else "no verdict"
-    parts = [f"{word}: {number(value['value'])} here"]
-    parts += [f"{number(published['value'])} published"] if isinstance(published, Mapping) else []
+def _first_line(value: Mapping[str, Any]) -> str:
+    """Return the verdict of a cell, our value, the published one, their difference, and the runs; without a
+    value of ours, what is missing."""
+    published, verdict, ours = value.get("published"), value.get("verdict"), value.get("value")
+    if "equal" in value:
+        return _fact_line(value)
+    shown = [f"{published['printed']} published"] if published else []
+    if ours is None:
+        missing = shorten(value.get("missing") or "nothing here", LONGEST_REASON, placeholder=" ...)")
+        return ", ".join([missing, *shown])
+    word = verdict["verdict"] if verdict else "no verdict"
+    parts = [f"{word}: {number(ours)} here", *shown]
     parts += [f"difference {signed(value['difference'])}"] if value.get("difference") is not None else []
     parts += [f"{value['n']} of {value['expected']} runs"] if value.get("expected") else []
     return ", ".join(parts)
 
 
-def _value_lines(value: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the cell's numbers and reasons, line by line; a mean score has two decimals, a count has none."""
-    for name, part in value.items():
-        if part is None or part in ("", ()) or name == "missing":  # which stands first
-            continue
-        if name == "published" and isinstance(part, Mapping):
-            note = f" ({part['note']})" if part.get("note") else ""
-            yield f"published: {number(part['value'])}{note}"
-        elif name == "verdict" and isinstance(part, Mapping):
-            yield f"verdict: {_verdict_text(part)}"
-        elif isinstance(part, float):
-            yield f"{name}: {signed(part) if name == 'difference' else number(part)}"
-        elif isinstance(part, Mapping):
-            yield f"{name}: {json.dumps(_rounded(part), ensure_ascii=False)}"
-        else:
-            yield f"{name}: {part}"
+def _fact_line(value: Mapping[str, Any]) -> str:
+    """Return a fact here, and whether it is as printed: `yes, as printed`."""
+    ours, printed = value["value"], value["published"]
+    if value["kind"] == "boolean" and printed is not None:
+        printed = {"1": "yes", "0": "no"}.get(printed, printed)
+    there = f"{printed} published" if printed is not None else "nothing published"
+    if ours is None:
+        return f"{value['reason'] or 'nothing here'}, {there}"
+    here = _value_text(ours)
+    return f"{here}, as printed" if value["equal"] else f"{here} here, {there}"
 
 
-def _rounded(value: Any) -> Any:
-    """Return a value with all floats in it rounded to four significant digits."""
-    if isinstance(value, Mapping):
-        return {name: _rounded(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_rounded(one) for one in value]
-    return float(f"{value:.4g}") if isinstance(value, float) else value
+def _why(value: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the reason of a verdict, and the notes of the published value."""
+    verdict, published = value.get("verdict"), value.get("published")
+    if isinstance(verdict, Mapping) and verdict.get("why"):
+        yield verdict["why"]
+    if isinstance(published, Mapping) and published.get("note"):
+        yield f"the published value: {published['note']}"
+    if value.get("reason") and value["value"] is not None:
+        yield value["reason"]
 
 
-def _verdict_text(verdict: Mapping[str, Any]) -> str:
-    """Return a verdict with its reason, and the numbers that it is computed from."""
-    measures = ("margin", "p", "detectable")
-    numbers = [f"{name} {verdict[name]:.4g}" for name in measures if verdict.get(name) is not None]
-    why = [verdict["why"]] if verdict.get("why") else []
-    return "; ".join([verdict["verdict"], *why, *([", ".join(numbers)] if numbers else [])])
+def _summary(explanation: Explanation) -> Iterator[tuple[str, str]]:
+    """Yield the inputs of a cell, each in a line: runs, recipe, search, data, weights, and the comparison."""
+    if runs := explanation.runs:
+        scores = (f"{one.failed or number(one.score or 0)}" for one in runs)
+        yield f"{counted(len(runs), 'run')}, {explanation.value['metric']}", ", ".join(dict.fromkeys(scores))
+    if setting := explanation.setting:
+        yield "protocol", f"{setting['protocol']}, setting {setting['setting']}, in {setting['folder']}"
+    if explanation.recipe:
+        recipe = (f"{key.replace('_', ' ')} {_value_text(one)}" for key, one in explanation.recipe.items())
+        yield "recipe", ", ".join(recipe)
+    if search := explanation.search:
+        yield "search", _search_text(search)
+    states: dict[str, list[str]] = {}
+    for data in explanation.data:
+        same = data.get("same as scored")
+        scored = "" if same is None else ", as scored" if same is True else f"; {same}"
+        states.setdefault(f", {data['access']}{scored}", []).append(data["dataset"])
+    for state, datasets in states.items():
+        yield "data", ", ".join(datasets) + state
+    if weights := explanation.weights:
+        yield "weights", _weights_text(weights)
+    if (compared := explanation.compared) and "best" in compared:
+        others = ", ".join(
+            f"{name} {signed(one['difference'])}" for name, one in compared["best minus"].items()
+        )
+        yield "best of its row", f"{compared['best']}; minus {others}"
+
+
+def _search_text(search: Mapping[str, Any]) -> str:
+    """Return the grid of a search, by which models it was searched, and what they chose."""
+    grid = "; ".join(f"{key.replace('_', ' ')} {_value_text(tried)}" for key, tried in search["grid"].items())
+    seeds, models = counted(search["seeds"], "seed"), " and ".join(search["models"])
+    who = f"by {models}, {seeds} each, on dev of {search['dataset']}"
+    return f"{grid or 'number of steps'}; {who}; chosen: {_value_text(search['chosen'])}"
+
+
+def _weights_text(weights: Mapping[str, Any]) -> str:
+    """Return where the weights of a model are from."""
+    keys = ("folder", "id", "url", "revision", "sha256", "recipe", "step")
+    found = (f"{key} {_value_text(weights[key])}" for key in keys if weights.get(key) is not None)
+    return f"{weights['model']}: {', '.join(found)}"
+
+
+def _print_inputs(to: Console, explanation: Explanation) -> None:
+    """Print the runs of a cell, then everything known about what they were made from."""
+    if explanation.runs:
+        _print_runs(to, explanation.runs)
+    accounts: dict[str, Mapping[str, Any] | None] = {
+        "Value": {name: one for name, one in explanation.value.items() if one not in (None, "", ())},
+        "Compared with the best of its row": explanation.compared,
+        "Protocol": explanation.setting,
+        "Resolved recipe": explanation.recipe,
+        "Search for hyper-parameters": explanation.search,
+        **{f"Data {one['dataset']}": one for one in explanation.data},
+        "Weights": explanation.weights,
+    }
+    for heading, account in accounts.items():
+        if account:
+            to.print(Text(f"\n{heading}", style="bold"))
+            _print_account(to, account)
 
 
 def _print_parts(to: Console, explanation: Explanation) -> None:
     """Print one line for each part; each part can be explained by itself."""
-    made = table("Part", "Ours", "Runs", "Missing")
+    made = table("Part", "Ours", "Published", "Runs", "Missing")
     for part in explanation.parts:
-        value = part.value.get("value")
+        value, published = part.value.get("value"), part.value.get("published")
         name = part.row if part.row != explanation.row else part.column
         if part.table != explanation.table:
             name = f"{part.table}: {part.row}, {part.column}"
         ours = "" if value is None else number(value)
         runs = f"{part.value.get('n', 0)} of {part.value.get('expected', 0)}"
-        made.add_row(name, ours, runs, part.value.get("missing") or "")
+        missing = part.value.get("missing") or ""
+        made.add_row(name, ours, published["printed"] if published else "", runs, missing)
     to.print(made)
 
 
@@ -185,9 +257,10 @@ def _print_account(to: Console, account: Mapping[str, Any], depth: int = 1) -> N
 
 
 def _value_text(value: Any) -> str:
-    """Return a value as one line of text."""
+    """Return a value as one line of text; in a mapping, what is none is left out."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_value_text(one)}" for name, one in value.items()) or "none"
+        known = (f"{name} {_value_text(one)}" for name, one in value.items() if one is not None)
+        return ", ".join(known) or "none"
     if isinstance(value, list | tuple):
         return ", ".join(map(_value_text, value)) or "none"
     if isinstance(value, bool) or value is None:

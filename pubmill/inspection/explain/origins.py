@@ -1,12 +1,11 @@
 """Origin of data and weights, down to source files, as far as the results folder records it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.models import PretrainedWeights, RandomWeights
+from pubmill.recipes.models import LocalWeights, PretrainedWeights, RandomWeights
 from pubmill.recipes.writing import as_values
 from pubmill.report.study_report import read_pretraining, read_sources
 from pubmill.stages import Graph
@@ -98,11 +97,13 @@ def weights_account(graph: Graph, model: str) -> Account:
     """Describe a model's weights: the release, or the recipe, corpus and vocabulary behind them."""
     weights = graph.models.weights(model)
     account = {"model": model, **as_values(weights), **graph.models.pin(model)}
+    if isinstance(weights, LocalWeights):
+        account["folder"] = graph.folders.find(weights.local) or NOT_THERE
     if isinstance(weights, PretrainedWeights):
         account |= _recipe_account(graph, weights.recipe, weights.step)
     elif isinstance(weights, RandomWeights):
         spec = graph.specs.pretraining[weights.recipe]
-        account |= {"architecture": asdict(spec.recipe.architecture)}
+        account |= {"architecture": as_values(spec.recipe.architecture)}
         account |= {"vocabulary": _vocabulary_account(graph, spec.vocab)}
     return account
 
@@ -129,7 +130,7 @@ def _recipe_account(graph: Graph, recipe: str, step: int) -> Account:
 def _checkpoint_recipe(graph: Graph, recipe: str, step: int) -> Any:
     """Return the recipe stored in a checkpoint; if the checkpoint is missing, the current recipe."""
     state = Path(graph.paths.checkpoint(recipe, step, STATE))
-    return read_json(state).get("recipe") if state.is_file() else asdict(graph.pretrainings.recipe(recipe))
+    return read_json(state).get("recipe") if state.is_file() else as_values(graph.pretrainings.recipe(recipe))
 
 
 def _training_account(graph: Graph, recipe: str, step: int) -> Any:

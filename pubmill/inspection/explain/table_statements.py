@@ -1,16 +1,18 @@
 """Statements on the methods behind a table's cells, sorted by weight: differences from the paper first."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
 from pubmill.specs import FactTableSpec, Specs, load
-from pubmill.specs.cell_sources import AffectedCells
+from pubmill.specs.cell_sources import AffectedCells, CellName
 from pubmill.specs.fidelity import FidelityRow, rows
 from pubmill.specs.model_specs import RecipeWeights
 from pubmill.specs.spec_types import Standing
+from pubmill.specs.table_specs import ColumnSpec
 from pubmill.stages.table_cells import cell_reasons
 
 ORDER: tuple[Standing, ...] = ("differs", "ours", "as the program", "as printed")
@@ -19,16 +21,29 @@ ORDER: tuple[Standing, ...] = ("differs", "ours", "as the program", "as printed"
 
 @dataclass(frozen=True)
 class WeighedStatement:
-    """A statement and the number of cells that it is about; 0 in a table of facts."""
+    """A statement, the number of cells that it is about (0 in a table of facts), and of those that its effect
+    is known for."""
 
     row: FidelityRow
     cells: int
+    moved: int = 0
 
     @property
     def effect(self) -> str:
         """How far it moves scores, in words."""
         effect = self.row.statement.effect
         return f"{effect.points:g} points ({effect.source})" if effect else "not measured"
+
+    @property
+    def why(self) -> str:
+        """The first sentences of the reason for what is done, as many as fit into 160 characters."""
+        said = self.row.statement
+        first, *others = re.split(r"(?<=[.;]) (?=[A-Z\"`])", said.differs or said.ours or "")
+        for one in others:
+            if len(first) + len(one) > 160:
+                break
+            first += f" {one}"
+        return first
 
 
 @dataclass(frozen=True)
@@ -43,14 +58,14 @@ class TableStatements:
 
 
 def by_weight(statements: Iterable[WeighedStatement]) -> list[WeighedStatement]:
-    """Sort statements by standing. Of the same standing, those with the largest known effect on all cells
-    together are first, then those without a known effect by cells; those known to have none are last."""
+    """Sort statements: first those with the largest known effect on all cells together, then, by standing and
+    number of cells, those without a known effect; last those known to have none."""
 
-    def weight(one: WeighedStatement) -> tuple[int, bool, float, int, str]:
+    def weight(one: WeighedStatement) -> tuple[bool, float, int, int, str]:
         effect = one.row.statement.effect
         points = effect.points if effect else 0.0
         none = effect is not None and not points
-        return ORDER.index(one.row.statement.standing), none, -one.cells * points, -one.cells, one.row.spec
+        return none, -one.moved * points, ORDER.index(one.row.statement.standing), -one.cells, one.row.spec
 
     return sorted(statements, key=weight)
 
@@ -60,24 +75,41 @@ def table_statements(folder: Path, table: str) -> TableStatements:
     specs = load(folder, "full")
     if table in specs.fact_tables:
         facts = specs.fact_tables[table]
-        names = _fact_specs(facts, specs) | {f"tables/{table}"}
-        weighed = [WeighedStatement(row, 0) for row in rows(folder) if row.spec in names]
-        return TableStatements(table, facts.title, tuple(by_weight(weighed)), (), ())
+        found = fact_statements(folder, specs, facts, {row.subject for row in facts.rows})
+        return TableStatements(table, facts.title, found, (), ())
     if table not in specs.tables:
         raise PubmillError(unknown("table", table, [*specs.tables, *specs.fact_tables]))
-    affected, spec = AffectedCells(specs), specs.tables[table]
-    counted = [(row, sum(name[0] == table for name in affected.of(row))) for row in rows(folder)]
-    cells = (cell for name, cell in affected.cells.items() if name[0] == table)
-    datasets = {cell.data.name: cell.data for cell in cells if cell.data}
-    weighed = by_weight(WeighedStatement(row, cells) for row, cells in counted if cells)
+    spec = specs.tables[table]
+    affected = AffectedCells(specs, {table: spec.columns})
+    data = {cell.data.name: cell.data for cell in affected.cells.values() if cell.data}
+    conflicts = [f"{one.label or one.name}: {fault}" for one in data.values() for fault in one.conflicts]
     reasons = tuple(reason.text for reason in cell_reasons(spec, spec.columns, specs))
-    conflicts = [f"{one.label or one.name}: {fault}" for one in datasets.values() for fault in one.conflicts]
-    return TableStatements(table, spec.title, tuple(weighed), reasons, tuple(conflicts))
+    found = _weighed(folder, affected, affected.cells.keys())
+    return TableStatements(table, spec.title, found, reasons, tuple(conflicts))
 
 
-def _fact_specs(table: FactTableSpec, specs: Specs) -> set[str]:
-    """Return the specs of the subjects of a table of facts, and the recipes of its models."""
-    subjects = {row.subject for row in table.rows}
+def cell_statements(
+    folder: Path, specs: Specs, table: str, columns: Sequence[ColumnSpec], cells: Set[CellName]
+) -> tuple[WeighedStatement, ...]:
+    """Return the statements that are about some cells of a table with these columns."""
+    return _weighed(folder, AffectedCells(specs, {table: columns}), cells)
+
+
+def _weighed(folder: Path, affected: AffectedCells, cells: Set[CellName]) -> tuple[WeighedStatement, ...]:
+    found = []
+    for row in rows(folder):
+        if about := len(affected.of(row) & cells):
+            found.append(WeighedStatement(row, about, len(affected.moved(row) & cells)))
+    return tuple(by_weight(found))
+
+
+def fact_statements(
+    folder: Path, specs: Specs, table: FactTableSpec, subjects: Collection[str]
+) -> tuple[WeighedStatement, ...]:
+    """Return the statements on subjects of a table of facts, on the recipes of its models, and on itself."""
     weights = [specs.models[name].weights for name in subjects if name in specs.models]
     recipes = {one.recipe for one in weights if isinstance(one, RecipeWeights)}
-    return {f"{table.subjects}/{one}" for one in subjects} | {f"pretraining/{one}" for one in recipes}
+    names = {f"{table.subjects}/{one}" for one in subjects} | {f"pretraining/{one}" for one in recipes}
+    names.add(f"tables/{table.paper}/{table.name}")
+    about = (row for row in rows(folder) if not names.isdisjoint({row.spec, *row.heirs}))
+    return tuple(by_weight(WeighedStatement(row, 0) for row in about))

@@ -19,9 +19,8 @@ __all__ = ["PUBLISHED_SCORERS", "PublishedScorer", "ScorerResult", "matching", "
 
 USED: Mapping[str, Mapping[str, str]] = {
     "tokens": {
-        "entity_f1": "conlleval (BioBERT, BlueBERT, shin2020 Table 1), seqeval's default (lewis2020's "
-        "`run_sequence_labelling.py`, LinkBERT), AllenNLP's SpanBasedF1Measure (SciBERT), BLUE's "
-        "`eval_ner.py`; gu2020 4.1",
+        "entity_f1": "conlleval (BioBERT, BlueBERT, shin2020 Table 1), seqeval's default from 0.0.16 on "
+        "(LinkBERT), AllenNLP's SpanBasedF1Measure (SciBERT), BLUE's `eval_ner.py`; gu2020 4.1",
         "entity_precision": "as `entity_f1`; shin2020 Table 1",
         "entity_recall": "as `entity_f1`; shin2020 Table 1",
         "relaxed_f1": "tinn2021 3.7, Table 11",

@@ -10,6 +10,7 @@ from statistics import fmean
 from pubmill.examples.kinds import MultilabelExample, RegressionExample, SequenceExample, SpanExample
 from pubmill.metrics.answers import Ranked, score_answers
 from pubmill.metrics.classes import score_correlation, score_label_sets
+from pubmill.metrics.registry import NO_PREDICTION
 from pubmill.metrics.scorers.published_scorer import (
     Average,
     PublishedScorer,
@@ -50,7 +51,7 @@ def detection_f1(examples: Labelled, predicted: Sequence[str], negative: str | N
     if negative is None:
         return None
     sides = (
-        (str(one.label != negative), str(label != negative))
+        (str(one.label != negative), str(label not in (negative, NO_PREDICTION)))
         for one, label in zip(examples, predicted, strict=True)
     )
     return micro(without(str(False), tallies_of(sides)))
@@ -76,7 +77,8 @@ def bioasq_f1(*labels: str) -> Score:
 
 
 def _tallies(examples: Labelled, predicted: Sequence[str]) -> Tallies:
-    return tallies_of(zip((one.label for one in examples), predicted, strict=True))
+    pairs = zip(examples, predicted, strict=True)
+    return tallies_of_sets(({one.label}, {label} - {NO_PREDICTION}) for one, label in pairs)
 
 
 LABELS = (

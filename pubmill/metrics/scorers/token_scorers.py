@@ -10,6 +10,7 @@ from pubmill.examples.tagging import (
     OUTSIDE,
     Mention,
     PredictedLabels,
+    gold_beside,
     gold_subwords,
     to_mentions,
 )
@@ -63,7 +64,8 @@ def ends(labels: Labels) -> list[Mention]:
 
 def pairs_of(examples: Examples, predictions: Sequence[Labels]) -> list[Pair]:
     """Return the gold and the predicted labels of each sentence."""
-    return [(one.labels, labels) for one, labels in zip(examples, predictions, strict=True)]
+    pairs = zip(examples, predictions, strict=True)
+    return [(gold_beside(one.labels, labels), labels) for one, labels in pairs]
 
 
 def exact_f1(reading: Reading) -> Score:
@@ -110,8 +112,9 @@ def over_documents(examples: Examples, predictions: Sequence[Labels], negative: 
 
 def relaxed_untyped(examples: Examples, predictions: Sequence[Labels], negative: str | None) -> float | None:
     """F1 over mentions that overlap a mention of the other side, whatever their types."""
-    gold = [untyped(one.labels) for one in examples]
-    return score_relaxed(gold, list(map(untyped, predictions))).metrics.get("relaxed_f1")
+    pairs = pairs_of(examples, predictions)
+    gold, predicted = ([untyped(pair[side]) for pair in pairs] for side in (0, 1))
+    return score_relaxed(gold, predicted).metrics.get("relaxed_f1")
 
 
 ENTITIES = (
@@ -271,7 +274,7 @@ def _length_scorers(length: int) -> tuple[PublishedScorer, PublishedScorer]:
             name=f"entity_f1_cut_at_{length}",
             score=limited_f1(lambda gold, predicted, words: (gold[:words], predicted[:words]), length),
             definition=f"as `entity_f1`, without the words {limit}, gold and predicted",
-            used="lewis2020's `run_sequence_labelling.py`; transformers' `run_ner.py`",
+            used="transformers' `run_ner.py`",
         ),
         PublishedScorer(
             name=f"entity_f1_missed_after_{length}",

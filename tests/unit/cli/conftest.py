@@ -39,6 +39,7 @@ def started(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> Said:
         raise SystemExit(0)
 
     monkeypatch.setattr(os, "execv", become)
+    monkeypatch.setattr(os, "spawnv", lambda _, *command: become(*command))
 
     def said(*words: str) -> str:
         run.clear()

@@ -1,10 +1,11 @@
 """The study that explain, compare and diff use if none is named."""
 
+import json
 from pathlib import Path
 
 import pytest
 
-from pubmill.cli.default_study import study_of_words
+from pubmill.cli.default_study import study_of_words, with_added_model
 from pubmill.cli.studies import table_of_study
 from pubmill.errors import PubmillError
 
@@ -60,3 +61,42 @@ def test_a_table_of_another_study_is_not_called_unknown() -> None:
         table_of_study("tinn2021/table08", config)
     with pytest.raises(PubmillError, match="there is no table 'table66'; the nearest: gu2020/table06"):
         table_of_study("table66", config)
+
+
+ADDED = ("bc2gm", "pubmedelectra-base")
+
+
+def test_a_model_that_a_table_lacks_is_added_to_the_study(checkout: Path) -> None:
+    def added(*names: str, study: str | None = None, settings: tuple[str, ...] = ()) -> object:
+        return with_added_model(study, "gu2020/table06", names, settings)
+
+    assert added("bc2gm", "pubmedbert-base") == (None, [])
+    assert with_added_model(None, "gu2020/table05", ("pubmedbert-base", "corpus"), None) == (None, [])
+    assert added("bc2gm", "no-such-model", settings=("a=1",)) == (None, ["a=1"])
+    assert added(*ADDED) == (None, ['models=["pubmedelectra-base"]'])
+    assert added(*ADDED, settings=("models=[x]",)) == (None, ["models=[x]"])
+
+
+@pytest.mark.parametrize(
+    ("folder", "more"),
+    [
+        ("pubmedelectra-base", []),
+        ("roberta-large+pubmedelectra-base+own-search", ["search=own"]),
+        ("pubmedelectra-base+lr=3e-05+batch=32", ["choice="]),
+    ],
+)
+def test_the_table_that_was_made_with_a_model_gives_its_study_and_settings(
+    checkout: Path, capsys: pytest.CaptureFixture[str], folder: str, more: list[str]
+) -> None:
+    make(checkout, "small", f"with/{folder}/gu2020/table06")
+    study, settings = with_added_model(None, "gu2020/table06", ADDED, None)
+    assert "scale: small" in Path(str(study)).read_text(encoding="utf-8")
+    models = [part for part in folder.split("+")[:2] if part.startswith(("roberta", "pubmedelectra"))]
+    assert settings[:3] == [
+        f"models={json.dumps(models)}", 'tables=["gu2020/table06"]', f"own_tables={folder}",
+    ]  # fmt: skip
+    assert len(settings[3:]) == len(more) and all(map(str.startswith, settings[3:], more))
+    assert (
+        f"pubmedelectra-base is a column of the tables in results/small/tables/with/{folder}\n"
+        in capsys.readouterr().err
+    )

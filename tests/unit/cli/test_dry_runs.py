@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
-from pubmill.cli.dry_runs import is_plain, print_cost, print_dry_run
+from pubmill.cli.dry_runs import is_plain, print_cost, print_dry_run, stand_in
 from pubmill.errors import PubmillError
 from pubmill.planning.plan import Job
+from pubmill.stages.user_folders import Digests
 from pubmill.storage.result_paths import Paths
 from pubmill.workflow.causes import NOT_MADE
 
@@ -90,8 +90,34 @@ def test_a_run_is_only_listed_without_other_options(options: list[str], why: boo
 
 
 @pytest.mark.parametrize(
-    ("options", "got"), [([], "neither -n nor --dry-run"), (["-n", "-j1"], "-n -j1"), (["-j1"], "-j1")]
+    ("options", "message"),
+    [
+        ([], "without running them: add -n"),
+        (["-j1"], "without running them: add -n"),
+        (["--cores", "2", "-n"], "its options --cores 2 have no effect: leave them out"),
+    ],
 )
-def test_causes_are_asked_for_with_a_dry_run_alone(options: list[str], got: Any) -> None:
-    with pytest.raises(PubmillError, match=rf"--why goes with -n alone; got {got}\Z"):
+def test_causes_are_asked_for_with_a_dry_run_alone(options: list[str], message: str) -> None:
+    with pytest.raises(PubmillError, match=message):
         is_plain(options, why=True)
+
+
+def test_a_dry_run_writes_into_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what verbs write before a run, of Snakemake's records and of the digests of files."""
+    here, beside = tmp_path / "here", tmp_path / "beside"
+    own = ["specs/models/a.yaml", "workspace.yaml", "tests/world/mirror/a", "tests/other", ".snakemake/log/a"]
+    for path in [beside / "a", *(here / name for name in [*own, ".snakemake/metadata/a", "results/full/a"])]:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(path.name, encoding="utf-8")
+    monkeypatch.chdir(here)
+    before = sorted(tmp_path.rglob("*"))
+    with stand_in():
+        assert Path("../beside/a").is_file() and Path(".snakemake/metadata/a").is_file()
+        assert Path("tests/other").is_file() and not Path(".snakemake/log").exists()
+        for name in [*own[:3], "specs/models/b.yaml", "tests/world/mirror/b", ".snakemake/log/b", "new"]:
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            Path(name).write_text("other", encoding="utf-8")
+        digests = Digests(Path("results/full/.digests.jsonl"))
+        assert digests.of(Path("results/full/a")) == digests.of(beside / "a")
+    assert Path.cwd() == here and sorted(tmp_path.rglob("*")) == before
+    assert all((here / name).read_text(encoding="utf-8") == Path(name).name for name in own)

@@ -16,8 +16,15 @@ def test_a_dataset_and_a_table_of_it_are_two_commands(started: Said, checkout: P
         (own / f"{split}.tsv").write_text("Mice\tB-Species\nran\tO\n\nThey\tO\nslept\tO\n\n")
     said = started("new", "dataset", str(own))
     assert said.startswith("specs/datasets/mouse-ner.yaml\ntests/datasets/mouse-ner\n")
-    assert "train: sentences 2, tokens 4, mentions 1" in said and '"Mice", "ran"' in said
-    assert f"In workspace.yaml: local_files: {{mouse-ner: {own}}}" in said and "the same bytes" in said
+    assert "train: sentences 2, tokens 4, mentions 1" in said and '"Xxxx", "xxx"' in said
+    assert (
+        f"In workspace.yaml: local_files: {{mouse-ner: {own}}}" in said
+        and "writes the bytes of these files" in said
+    )
+    assert "access: local (yours, not public" in said and "warning: dev and train are of files with" in said
+    assert said.splitlines()[-1].endswith(
+        "pubmill new table mine/table01 --dataset mouse-ner --model pubmedbert-base"
+    )
     assert configuration([], None)["local_files"] == {"mouse-ner": str(own)}
     spec = yaml.safe_load((checkout / "specs/datasets/mouse-ner.yaml").read_text())
     assert spec["sources"]["dev"]["file"] == "devel.tsv"

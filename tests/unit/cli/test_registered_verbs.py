@@ -52,7 +52,6 @@ def test_a_module_adds_a_verb(package: Path, place: str) -> None:
         path.unlink()
 
 
-def test_verbs_of_two_words_need_no_module_of_the_first(package: Path) -> None:
-    assert not {"score", "tex", "track"} & verbs(package)
-    shown = said(package, "audit", "--help")
-    assert "ranks" in shown and "page" not in shown
+def test_without_extras_their_verbs_are_not_there(package: Path) -> None:
+    assert not {"score", "audit"} & verbs(package) and "data" in verbs(package)
+    assert "check" in said(package, "data", "--help")

@@ -69,13 +69,78 @@ def test_a_table_of_facts_takes_no_model(started: Said, checkout: Path) -> None:
     assert "run shin2020 shin2020/table08" in said
 
 
+def test_another_folder_of_the_name_is_refused_and_takes_another_name(
+    started: Said, checkout: Path, own: Path, tmp_path: Path
+) -> None:
+    other = tiny_bert(tmp_path / "other" / own.name, ["gene", "protein"])
+    verb = ("table", "gu2020/table06", "--model", str(own))
+    both = started(*verb, "--model", str(other))
+    started(*verb)
+    before = snapshot(checkout)
+    for said in (
+        both,
+        started("table", "gu2020/table06", "--model", str(other)),
+        started("table", "gu2020/table06", "--model", str(other), "-n"),
+        started("new", "model", str(other)),
+    ):
+        assert said.startswith(f"error: my-bert is the name of {own} (local_files in workspace.yaml)")
+        assert f"give {other} another one with --name" in said
+    assert snapshot(checkout) == before
+    assert "--name is for one model" in started(*verb, "--model", str(other), "--name", "theirs")
+    said = started("table", "gu2020/table06", "--model", str(other), "--name", "theirs")
+    assert (
+        f"{json.dumps({'my-bert': str(own), 'theirs': str(other)})}" in said and "own_tables=theirs" in said
+    )
+    assert (checkout / "specs/models/theirs.yaml").is_file()
+    assert "--name is for a model that is given" in started(
+        "table", "gu2020/table06", "--model", "my-bert", "--name", "theirs"
+    )
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder with its content, and every folder."""
+    return {
+        str(path): path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+@pytest.mark.parametrize("option", ["-n", "--dry-run"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("table", "gu2020/table06", "--model", "FOLDER"),
+        ("table", "gu2020/table06", "--model", "FOLDER", "-j1"),
+        ("table", "gu2020/table06", "--model", "./My_BERT"),
+        ("run", "gu2020", "-j1"),
+        ("demo", "-j1"),
+    ],
+)
+def test_a_dry_run_writes_nothing(
+    started: Said,
+    checkout: Path,
+    own: Path,
+    words: tuple[str, ...],
+    option: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    listed: list[list[str]] = []
+    monkeypatch.setattr(
+        "pubmill.cli.table_command.print_dry_run",
+        lambda root, config, files, targets, why: listed.append([*config["models"], *config["local_files"]]),
+    )
+    before = snapshot(checkout)
+    said = started(*(str(own) if word == "FOLDER" else word for word in words), option)
+    assert snapshot(checkout) == before
+    assert listed == [["my-bert", "my-bert"]] or said.endswith(f"-j1 {option}")
+
+
 def test_another_model_of_the_name_is_refused(started: Said, checkout: Path, own: Path) -> None:
     spec = checkout / "specs/models/my-bert.yaml"
     spec.write_text("name: my-bert\nlabel: x\nlowercase: true\nreleased: {id: a/b, revision: null}\n")
     said = started("table", "gu2020/table06", "--model", str(own))
     assert said == (
-        "error: specs/models/my-bert.yaml describes another model; rename the new one's folder, or describe "
-        "it under another name with `pubmill new model` and --name"
+        "error: specs/models/my-bert.yaml describes another model; give the new one another name with --name"
     )
 
 
@@ -113,6 +178,8 @@ def test_hyper_parameters_of_ones_own_replace_the_search(
     searched = started(*verb, "--search", "own")
     assert "search=own" in searched and "own_tables=pubmedbert-base+own-search" in searched
     assert "choice=" not in searched and "search=" not in started(*verb)
+    both = started(*verb, "--search", "own", "--choice", "epochs=3")
+    assert both.endswith("--choice gives the hyper-parameters that --search own would search: leave one out")
 
 
 def test_a_held_lock_is_reported_before_the_cost(started: Said) -> None:

@@ -71,7 +71,7 @@ def test_a_verb_starts_snakemake_and_prints_it(
             "results/full/tables/gu2020/table06.json does not exist yet. Make it: .venv/bin/pubmill run ",
         ),
         ("export bc2gm there --form biocs", "there is no form 'biocs'; the nearest: bioc"),
-        ("explain gu2020/table06 BC2GM", "COLUMN is missing: name ROW and COLUMN for a cell"),
+        ("explain gu2020/table06 BC2GM", "COLUMN is missing: a cell has a row and a column. gu2020/table06"),
         ("plan", "which study? Name one of studies/, as in: .venv/bin/pubmill plan gu2020"),
         ("open", "results/demo/reports/demo.html does not exist yet. Make it: .venv/bin/pubmill run demo "),
     ],
@@ -157,11 +157,6 @@ def test_a_dry_run_alone_is_listed_without_snakemake(
     table = "results/full/tables/gu2020/table06.html"
     assert listed == [(["studies/gu2020.yaml"], [table], why)]
     assert f"$ .venv/bin/snakemake {table} {LOCAL} {GU} {options.split()[0]}\n" in said
-
-
-@pytest.mark.parametrize("options", ["--why", "--why -n -j4"])
-def test_why_goes_with_a_dry_run_alone(started: Said, options: str) -> None:
-    assert "--why goes with -n alone" in started("run", "gu2020", *options.split())
 
 
 def test_a_profile_whose_package_is_missing_says_how_to_install_it(

@@ -243,16 +243,15 @@ def mention(start: int, end: int, role: str = "", spans: tuple[tuple[int, int], 
     return TextMention(start=start, end=end, type="D", text="", role=role, spans=spans)
 
 
-def with_mentions(*found: TextMention, misplaced: int = 0) -> InputDocument:
+def with_mentions(*found: TextMention) -> InputDocument:
     passages = [Passage(text="", offset=0, mentions=list(found))]
-    return InputDocument(id="7", where="", passages=passages, misplaced=misplaced)
+    return InputDocument(id="7", where="", passages=passages)
 
 
 @pytest.mark.parametrize(
     ("given", "needed"),
     [
         (with_mentions(mention(0, 2), mention(2, 4), mention(0, 2)), {}),
-        (with_mentions(misplaced=1), {"misplaced": "leave_out"}),
         (with_mentions(mention(0, 9, "whole"), mention(0, 2, "part")), {"composite": "whole"}),
         (with_mentions(mention(0, 9, spans=((0, 2), (7, 9)))), {"discontinuous": "covers"}),
         (with_mentions(mention(2, 5), mention(0, 3)), {"overlaps": "longest"}),

@@ -336,7 +336,8 @@ def in_squad_form(path: Path, answered: bool, *asked: tuple[str, str]) -> Path:
             qa["answers"] = [{"text": context[:3], "answer_start": 0}]
         paragraphs.append({"context": context, "qas": [qa]})
     path.write_text(
-        json.dumps({"version": "BioASQ6b", "data": [{"title": "BioASQ6b", "paragraphs": paragraphs}]})
+        json.dumps({"version": "BioASQ6b", "data": [{"title": "BioASQ6b", "paragraphs": paragraphs}]}),
+        encoding="utf-8",
     )
     return path
 

@@ -177,7 +177,7 @@ SCIBERT = [
 
 
 def scibert_examples(path: Path, lines: list[str]) -> list[SequenceExample]:
-    path.write_text("".join(lines))
+    path.write_text("".join(lines), encoding="utf-8")
     options = {"labels": ["INHIBITOR", "SUBSTRATE"]}
     return list(scibert.read(ConverterInput("dev", {"dev": path}, options, Counter())))
 

@@ -178,7 +178,7 @@ def test_malformed_lines_are_reported_with_file_and_line(
         ({"labels": "second"}, "first_character"),
         ({**FIRST, "lower": "yes"}, "no options"),
         ({**FIRST, "separator": ","}, "`separator`.*blank"),
-        ({**FIRST, "scheme": "bmes"}, "`scheme`.*iobes"),
+        ({**FIRST, "scheme": "bmeso"}, "`scheme`.*iobes"),
         ({**FIRST, "documents": "pmid"}, "`documents`.*medline"),
         ({**FIRST, "columns": ["word", "tag"]}, "`columns`"),
         ({**FIRST, "columns": ["word", "label", "label"]}, "`columns`"),

@@ -216,7 +216,7 @@ def test_a_split_without_any_example_is_reported(
         convert(RECIPE, inputs, tmp_path / "toy")
 
 
-@pytest.mark.parametrize("access", ["registration", "credentialed"])
+@pytest.mark.parametrize("access", ["registration", "local", "credentialed"])
 def test_an_unforeseen_error_on_licensed_text_reports_its_place_and_type_only(
     tmp_path: Path, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, access: Access
 ) -> None:

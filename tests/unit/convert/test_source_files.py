@@ -16,7 +16,7 @@ from pubmill.convert.source_files import (
     one_line,
 )
 from pubmill.errors import PubmillError
-from pubmill.messages.quotations import withholding
+from pubmill.messages.quotations import show, withholding
 from tests.clinical import given
 
 
@@ -75,6 +75,8 @@ def test_options_of_a_split_override_the_others() -> None:
 
 def test_ids_of_licensed_datasets_must_be_identifiers() -> None:
     assert check_id("Jane Doe", "in:1") == "Jane Doe"
+    with withholding(True, own=True):  # own data are named in any way, and not shown
+        assert check_id("note of May", "in:1") == "note of May" and "May" not in show("note of May")
     with withholding(True):
         assert check_id("a-1", "in:1") == "a-1" and check_id("1" * 40, "in:1") == "1" * 40
         for text in ("Jane Doe", "Jane", "1" * 41, ""):

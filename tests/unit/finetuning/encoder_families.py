@@ -75,6 +75,8 @@ from transformers import (
     RobertaTokenizer,
     T5Config,
     T5EncoderModel,
+    T5GemmaConfig,
+    T5GemmaModel,
     T5Tokenizer,
     XLMRobertaConfig,
     XLMRobertaModel,
@@ -277,7 +279,17 @@ LONG_T5: dict[str, Any] = {
     "local_radius": 5,
     "global_block_size": 4,
 }
+
+
+def t5_gemma_config(**shape: Any) -> T5GemmaConfig:
+    """A configuration whose sizes are those of its parts."""
+    special = {key: shape.pop(key) for key in list(shape) if key.endswith("_token_id")}
+    part = {**shape, "num_key_value_heads": 1, "head_dim": 16}
+    return T5GemmaConfig(encoder=part, decoder=part, vocab_size=shape["vocab_size"], **special)
+
+
 FURTHER |= {
+    "t5gemma": (t5_gemma_config, T5GemmaModel, gemma_metaspace_pairs, {}),
     "llama-sentencepiece": (LlamaConfig, LlamaModel, llama_metaspace_pairs, {"num_key_value_heads": 1}),
     "gemma": (GemmaConfig, GemmaModel, gemma_metaspace_pairs, {"num_key_value_heads": 1, "head_dim": 16}),
     "xlnet": (XLNetConfig, XLNetModel, xlnet_unigrams, {"d_inner": 64, "d_head": 16}),

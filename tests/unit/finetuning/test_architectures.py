@@ -33,7 +33,7 @@ from tests.unit.finetuning.encoder_families import (
 from tests.unit.toy_tasks import OURS, SPAN, TOKENS, write_dataset
 
 CPU = torch.device("cpu")
-AT_END = {"t5", "long-t5", "xlnet"}
+AT_END = {"t5", "long-t5", "t5gemma", "xlnet"}
 """Encoders whose texts begin with no token."""
 RECIPES = {
     "tokens": TOKENS,

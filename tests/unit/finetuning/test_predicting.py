@@ -75,7 +75,8 @@ def test_a_copy_is_made_where_the_device_computes_in_bfloat16(
 ) -> None:
     monkeypatch.setattr(predicting, "choose_execution", lambda device, precision: Execution(weights=weights))
     model = TaskModel(load_encoder(bert, 0.0, CPU), torch.nn.Identity())
-    made = Predictor(TOKENS, SimpleNamespace(), model)  # type: ignore[arg-type]
+    task = SimpleNamespace(reader=SimpleNamespace(max_length=20))
+    made = Predictor(TOKENS, task, model)  # type: ignore[arg-type]
     assert (made.working is model) == (weights == "float32")
     assert made.working.encoder.dtype == getattr(torch, weights)
     assert made.model is model and made.model.encoder.dtype == torch.float32
@@ -152,8 +153,8 @@ def test_without_batches_there_is_nothing_to_read() -> None:
     assert predicting._read([], torch.ones((), dtype=torch.bool)).shape == (0,)
 
 
-@pytest.mark.parametrize(("device", "attention"), [("cpu", "eager"), ("cuda", "sdpa")])
-def test_attention_is_plain_on_a_processor_alone(bert: Path, device: str, attention: str) -> None:
+@pytest.mark.parametrize(("device", "attention"), [("cpu", "blocks"), ("cuda", "sdpa")])
+def test_attention_is_in_blocks_on_a_processor_alone(bert: Path, device: str, attention: str) -> None:
     """An encoder for a GPU is still on the processor after it has been read."""
     encoder, pooler = load_encoder_and_pooler(bert, 0.1, torch.device(device))
     assert encoder.config._attn_implementation == attention and encoder.device == CPU

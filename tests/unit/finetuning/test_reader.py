@@ -1,12 +1,16 @@
 """How much text an input holds, and what is refused."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import load_encoder_tokenizer
 from pubmill.finetuning.reader import Reader, _trim_span
+from tests.unit.finetuning.encoder_families import ARCHITECTURES
 from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
 from tests.unit.toy_tasks import SYLLABLES
 
@@ -60,3 +64,45 @@ def test_words_that_are_read_alone_are_never_misread(models: dict[str, Path]) ->
     assert alone.misread_words(sentences) == spaced.misread_words(sentences) == []
     assert [[len(word) for word in words] for words in alone.subwords_of_words(sentences)] == [[2, 1], []]
     assert [[len(word) for word in words] for words in spaced.subwords_of_words(sentences)] == [[3, 2], []]
+
+
+KINDS = {made.__name__: made for _, _, made, _ in ARCHITECTURES.values()}
+NAMES = [
+    "[MASK]",
+    "[SEP]",
+    "[CLS]",
+    "[PAD]",
+    "<mask>",
+    "<s>",
+    "</s>",
+    "<pad>",
+    "<eos>",
+    "<sep>",
+    "<|endoftext|>",
+]
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def tokenizer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A tokenizer of each kind as it is loaded, whose folder may name a token that its tokenizer.json holds
+    as an ordinary one."""
+    folder = tmp_path_factory.mktemp(request.param)
+    KINDS[request.param](folder).save_pretrained(folder)
+    (folder / "config.json").write_text("{}", encoding="utf-8")
+    (folder / "model.safetensors").touch()
+    return load_encoder_tokenizer(folder)
+
+
+@given(st.lists(st.sampled_from([*NAMES, "“", "”", "’s", "–", " ", "  ", "baco", "dilong", "x"]), max_size=9))
+def test_text_is_never_a_special_token(tokenizer: Any, parts: list[str]) -> None:
+    """The ids are those of transformers with special tokens split, unless its models join them again."""
+    special = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
+    text, reader = "".join(parts), Reader(tokenizer, 64, "none")
+    [subwords] = reader.subwords([text])
+    [words] = reader.subwords_of_words([text.split()])
+    assert not special.intersection(subwords.ids, *words)
+    split = tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+    assert subwords.ids == split or special.intersection(split)
+    ids, _ = reader.framed(subwords.ids, subwords.ids)
+    around = [*reader.two.before, *reader.two.between, *reader.two.after]
+    assert [number for number in ids if number in special] == around

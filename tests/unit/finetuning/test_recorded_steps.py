@@ -70,6 +70,7 @@ def begin(recipe: FinetuningRecipe, model: Path) -> tuple[Trainer, EncodedSplit]
     examples = [sentence(draw) for _ in range(26)]
     trainer, _ = run._make_trainer(FinetuningJob(recipe, model, model, 1, "test"), examples, CPU)
     trainer.execution = WIDE
+    trainer.model.encoder.set_attn_implementation("eager")  # whole batches, as without blocks
     split = trainer.task.encode_split(examples, learn=True)
     trainer.task.prepare(examples, split.encoded.instances)
     return trainer, split
@@ -115,6 +116,23 @@ def test_updates_on_tensors_are_the_optimisers_own(name: str, bert: Path) -> Non
     for key in [key for key in weights if key.endswith("key.bias")]:
         del weights[key], same[key]  # They have no effect, so Adam makes steps of rounding errors.
     torch.testing.assert_close(weights, same, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_recorded_parts_are_the_same_bit_for_bit(name: str, bert: Path) -> None:
+    """And learn like whole batches; a batch may have one part or several."""
+    recorder = FakeRecorder()
+    trainers = [begin(RECIPES[name], bert)[0] for _ in range(2)]
+    whole, split = begin(replace(RECIPES[name], dropout=0.0, head_dropout=0.0), bert)
+    for trainer, its in zip(trainers, (refuse, recorder), strict=True):
+        recording(trainer, its).execution = replace(WIDE, part_cost=16, part_sizes=2)
+    (expected, same), (losses, weights) = (trained(trainer, split) for trainer in trainers)
+    assert losses == expected and all(weights[key].equal(same[key]) for key in same)
+    assert trainers[1].describe_execution()["parts"] == 2 and recorder.replays >= 10
+    recording(whole, refuse).execution = replace(WIDE, part_cost=10**9)
+    parts = recording(begin(whole.recipe, bert)[0], FakeRecorder())
+    parts.execution = trainers[0].execution
+    assert trained(parts, split)[0] == pytest.approx(trained(whole, split)[0], rel=1e-4)
 
 
 @pytest.mark.parametrize("graphs", [1, 2])

@@ -84,7 +84,7 @@ def test_five_seeds_in_forks_give_what_each_gives_alone(
     alone = run(root, model, data, tmp_path / "alone", SEEDS[2], **threads, **{VARIABLE: ""})
     assert alone == shared[2] and alone["report"]["hardware"]["threads"] == 2
     assert len({one["predictions"] for one in shared}) > 1
-    lines = [line.split() for line in log.read_text().splitlines()]
+    lines = [line.split() for line in log.read_text(encoding="utf-8").splitlines()]
     assert {number for number, _ in lines} == {str(server.process.pid)}, "a fork loaded something again"
     loaded = Counter(name for _, name in lines)
     # Examples are read, and their file is hashed.
@@ -108,7 +108,7 @@ def test_what_was_loaded_is_taken_once_and_only_if_its_files_are_unchanged(tmp_p
 
     def read(path: Path, ending: str = "") -> str:
         calls.append(ending)
-        return path.read_text() + ending
+        return path.read_text(encoding="utf-8") + ending
 
     path.write_text("first")
     preload([(read, path, ("!",)), (read, path, ("?",))])

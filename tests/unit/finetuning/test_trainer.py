@@ -190,12 +190,18 @@ def test_a_folder_without_safe_weights_is_refused(tmp_path: Path) -> None:
         load_encoder(tmp_path, 0.1, torch.device("cpu"))
 
 
-def test_missing_weights_are_refused(model: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("layers", "fault"),
+    [(3, r"the weights lack \d+ tensors"), (1, r"hold \d+ tensors of the encoder that config.json does not")],
+)
+def test_weights_of_more_or_fewer_layers_are_refused(
+    model: Path, tmp_path: Path, layers: int, fault: str
+) -> None:
     for file in model.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     config = json.loads((tmp_path / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
-    with pytest.raises(PubmillError, match=r"weights of \d+ parameters are missing"):
+    (tmp_path / "config.json").write_text(json.dumps({**config, "num_hidden_layers": layers}))
+    with pytest.raises(PubmillError, match=fault):
         load_encoder(tmp_path, 0.1, torch.device("cpu"))
 
 

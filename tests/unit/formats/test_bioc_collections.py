@@ -9,6 +9,7 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.formats.bioc_collections import BioCJson, BioCXml, documents_of
 from pubmill.formats.documents import Annotated, InputDocument, TextMention
+from pubmill.formats.offsets import Offsets
 
 TEXT = "a drug binds a gene"
 
@@ -208,12 +209,12 @@ def test_misplaced_mentions_are_counted_where_they_may_be() -> None:
     content = collection(wrong, right, mention((29, 4)))
     with pytest.raises(PubmillError, match=r"in: document 1 \(7\), passage 2, annotation : its text differs"):
         list(documents_of(content, "in"))
-    [found] = documents_of(content, "in", misplaced=True)
-    assert found.misplaced == 2 and [one.text for one in found.passages[1].mentions] == ["drug"]
-    [found] = documents_of(collection(right), "in", misplaced=True)
-    assert found.misplaced == 0
+    [found] = documents_of(content, "in", Offsets(leave_out=True))
+    assert len(found.misplaced) == 2 and [one.text for one in found.passages[1].mentions] == ["drug"]
+    [found] = documents_of(collection(right), "in", Offsets(leave_out=True))
+    assert found.misplaced == ()
     with pytest.raises(PubmillError, match="needs locations"):  # no matter of offsets
-        list(documents_of(collection(mention()), "in", misplaced=True))
+        list(documents_of(collection(mention()), "in", Offsets(leave_out=True)))
 
 
 def test_predicted_mentions_replace_those_of_their_types_in_a_file(tmp_path: Path) -> None:

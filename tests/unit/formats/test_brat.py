@@ -9,12 +9,13 @@ from pubmill.errors import PubmillError
 from pubmill.formats.brat import read_documents
 from pubmill.formats.document_files import annotated_documents
 from pubmill.formats.documents import FileRelation, InputDocument, TextMention
+from pubmill.formats.offsets import USUAL, Offsets
 
 TEXT = "Fever and chest pain.\n"
 
 
-def read(annotations: str, text: str = TEXT, misplaced: bool = False) -> InputDocument:
-    [found] = read_documents({"sub/a.txt": text, "sub/a.ann": annotations}, "in.zip", misplaced)
+def read(annotations: str, text: str = TEXT, offsets: Offsets = USUAL) -> InputDocument:
+    [found] = read_documents({"sub/a.txt": text, "sub/a.ann": annotations}, "in.zip", offsets)
     return found
 
 
@@ -35,7 +36,7 @@ def test_annotations_of_all_files_of_a_text_are_read() -> None:
     assert found.relations == [
         FileRelation(type="At", arguments=("T1", "T2"), source="At Arg1:T1 Arg2:T2", id="R1")
     ]
-    assert (found.events, found.misplaced) == (("Onset", "End"), 0)
+    assert (found.events, found.misplaced) == (("Onset", "End"), ())
 
 
 def test_a_mention_of_several_pieces_covers_them_in_any_order() -> None:
@@ -60,8 +61,10 @@ def test_a_mention_that_differs_from_its_text_is_an_error_or_counted(line: str) 
         "in.zip:sub/a.ann:2: the text of T1 differs from that at its offsets, which must count characters of "
         "the .txt file, not bytes"
     )
-    found = read(f"{line}\n{line.replace('T1', 'T2')}\nT3\tSign 0 5\tFever\n", misplaced=True)
-    assert found.misplaced == 2 and [one.id for one in found.passages[0].mentions] == ["T3"]
+    found = read(
+        f"{line}\n{line.replace('T1', 'T2')}\nT3\tSign 0 5\tFever\n", offsets=Offsets(leave_out=True)
+    )
+    assert len(found.misplaced) == 2 and [one.id for one in found.passages[0].mentions] == ["T3"]
 
 
 def test_a_mention_may_end_with_the_text() -> None:
@@ -122,3 +125,10 @@ def test_a_single_file_of_brat_is_refused(tmp_path: Path) -> None:
     assert str(caught.value) == (
         f"{tmp_path}/a.ann: brat's form needs an archive (zip, tar) of .txt and .ann files"
     )
+
+
+def test_arguments_of_events_may_be_anything_and_relations_of_events_count_as_events() -> None:
+    found = read(
+        "T1\tSign 0 5\tFever\nE1\tOnset:T1 Cause:E2 Site2:R1\nE2\tEnd:T1  At:T1\nR1\tAfter Arg1:E1 Arg2:T1\n"
+    )
+    assert found.events == ("Onset", "End", "After (a relation of events)") and not found.relations

@@ -15,6 +15,7 @@ from pubmill.formats.document_files import (
     format_of,
     suffix_of,
 )
+from pubmill.formats.offsets import Offsets
 
 PUBTATOR = "7|t|Old drug.\n7\t4\t8\tdrug\tChemical\n"
 XML = (
@@ -93,8 +94,8 @@ def test_mentions_that_differ_from_the_text_are_left_out_if_they_may(tmp_path: P
     path.write_text(FORMS[form].replace("Old drug", "Odd drag"))
     with pytest.raises(PubmillError, match="differs from the text at its offset"):
         list(annotated_documents(path, form))
-    [found] = annotated_documents(path, form, misplaced=True)
-    assert found.misplaced == 1 and not found.passages[0].mentions
+    [found] = annotated_documents(path, form, offsets=Offsets(leave_out=True))
+    assert len(found.misplaced) == 1 and not found.passages[0].mentions
 
 
 def test_members_below_a_folder_are_read_by_name_without_hidden_ones(tmp_path: Path) -> None:

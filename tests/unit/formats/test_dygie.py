@@ -8,6 +8,7 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.formats.document_files import ANNOTATED
 from pubmill.formats.documents import FileRelation, InputDocument
+from pubmill.formats.offsets import USUAL
 
 ROW: dict[str, Any] = {
     "doc_key": "d1",
@@ -20,7 +21,7 @@ ROW: dict[str, Any] = {
 
 def read(*rows: dict[str, Any], name: str = "") -> list[InputDocument]:
     text = "".join(json.dumps(row) + "\n" for row in rows)
-    return list(ANNOTATED["dygie"]({name: text}, "in", False))
+    return list(ANNOTATED["dygie"]({name: text}, "in", USUAL))
 
 
 def test_words_count_from_the_start_of_the_document() -> None:
@@ -95,3 +96,27 @@ def test_relations_are_of_spans(numbers: list[int], words: str) -> None:
     with pytest.raises(PubmillError) as caught:
         read(ROW | {"relations": [[[*numbers, "X"]], [], []]})
     assert str(caught.value) == f"in:1: a relation has the words {words}, which no span of `ner` has"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"tokenized_text": ["Mice", "ate", "rat", "poison"], "ner": [[0, 0, "Species"], [2, 3, "Drug"]]}],
+        [{"id": 0, "paragraphs": [{"raw": "", "sentences": [{"tokens": [
+            {"orth": "Mice", "ner": "U-Species"}, {"orth": "ate", "ner": "O"}, {"orth": " ", "ner": "O"},
+            {"orth": "rat", "ner": "B-Drug"}, {"orth": "poison", "ner": "L-Drug"}]}]}]}],
+    ],
+)  # fmt: skip
+def test_training_data_of_gliner_and_spacy_are_labelled_words(content: Any) -> None:
+    for text in (json.dumps(content), json.dumps(content, indent=1), "\n".join(map(json.dumps, content * 2))):
+        found = list(ANNOTATED["dygie"]({"": text}, "in", USUAL))
+        for one in found:
+            assert one.passages[0].text == "Mice ate rat poison"
+            mentions = [(mention.text, mention.type) for mention in one.passages[0].mentions]
+            assert mentions == [("Mice", "Species"), ("rat poison", "Drug")]
+
+
+def test_other_labels_of_spacys_words_are_refused() -> None:
+    row = {"id": 0, "paragraphs": [{"sentences": [{"tokens": [{"orth": "Mice", "ner": "Species"}]}]}]}
+    with pytest.raises(PubmillError, match="expected BILUO labels as `ner` of the tokens, found 'Species'"):
+        list(ANNOTATED["dygie"]({"": json.dumps([row])}, "in", USUAL))

@@ -60,7 +60,9 @@ def start(program: Path, *arguments: str, **settings: str) -> subprocess.Popen[s
 
 
 def is_alive(process: int) -> bool:
-    return Path(f"/proc/{process}").exists() and " Z " not in Path(f"/proc/{process}/stat").read_text()
+    return Path(f"/proc/{process}").exists() and " Z " not in Path(f"/proc/{process}/stat").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_a_fork_has_the_callers_arguments_streams_folder_environment_and_status(
@@ -91,7 +93,7 @@ def test_a_killed_program_ends_its_fork_alone(program: Path, server: ForkServer,
 
 
 def written(path: Path) -> bool:
-    return path.exists() and path.read_text().count(" ") == 2
+    return path.exists() and path.read_text(encoding="utf-8").count(" ") == 2
 
 
 def test_no_fork_outlives_its_process(program: Path, server: ForkServer, tmp_path: Path) -> None:

@@ -81,9 +81,11 @@ def test_a_job_is_what_the_controller_says_of_its_number(scontrol: Path) -> None
 
 
 def test_an_answer_that_cannot_be_read_and_none_at_all_are_reported(scontrol: Path) -> None:
-    scontrol.write_text("#!/bin/sh\necho JobId=7\n")
+    scontrol.write_text("#!/bin/sh\necho JobId=7\n", encoding="utf-8")
     with pytest.raises(PubmillError, match="scontrol names no NodeList in: JobId=7"):
         slurm_job({"SLURM_JOB_ID": "7"})
-    scontrol.write_text("#!/bin/sh\necho 'Unable to contact slurm controller' >&2\nexit 1\n")
+    scontrol.write_text(
+        "#!/bin/sh\necho 'Unable to contact slurm controller' >&2\nexit 1\n", encoding="utf-8"
+    )
     with pytest.raises(PubmillError, match="scontrol show job --oneliner 7 failed: Unable to contact"):
         slurm_job({"SLURM_JOB_ID": "7"})

@@ -66,8 +66,8 @@ def test_of_a_dataset_that_is_not_public_only_a_recipe_is_written(
     ("words", "message"),
     [
         (["bc2gm", "--to", "out", "--as", "parkett"], "there is no form 'parkett'; the nearest: parquet"),
-        (["bc2gm", "--as", "parquet"], "name one folder to write: pubmill export bc2gm --to FOLDER"),
-        (["bc2gm", "here", "--to", "there"], "name one folder to write"),
+        (["bc2gm", "--as", "parquet"], "no folder to write is named: pubmill export bc2gm --to FOLDER"),
+        (["bc2gm", "here", "--to", "there"], "are named, here and --to there: leave one out"),
         (["linnaeus", "--to", "out", "--as", "blurb"], "linnaeus is not in BLURB; export it in another form"),
         (["pubmedqa", "--to", "out", "--as", "parquet"], "is not there yet. Make it: "),
         (["bc2gn", "--to", "out", "--as", "parquet"], "no dataset 'bc2gn'; the nearest: bc2gm"),

@@ -10,23 +10,27 @@ import pytest
 from rich.console import Console
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.explain.cell_explanations import explain
+from pubmill.inspection.explain.cell_explanations import explain, missing_name
 from pubmill.inspection.explain.explanation_printing import print_explanation, to_json
 from pubmill.storage.files import write_json
 from tests.unit import toy_tables as made_up
 from tests.unit.inspection.toy_explanations import MODEL, TABLE, TEST, explainer, printed, put_records
 from tests.unit.report import toy_cards as made_up_cards
 
+FULL: dict[str, Any] = {"scale": "full", "models": None}
+
 
 def test_a_cell_has_its_runs_and_what_they_were_run_with(tmp_path: Path) -> None:
-    put_records(tmp_path / "demo", 0.8, 0.9, recipe={"learning_rate": 2e-3})
+    put_records(tmp_path / "demo", 0.8, 0.9, recipe={"learning_rate": 2e-3, "segments": "single"})
     found = explain(explainer(tmp_path), TABLE, "BC2GM", MODEL)
     assert found.value["value"] == pytest.approx(85) and found.value["n"] == 2 and not found.to_do
     assert found.value["published"]["value"] == 84.52
     assert {run.seed: run.score for run in found.runs} == pytest.approx({1: 80, 2: 90})
     assert found.runs[0].file == f"runs/blurb/{MODEL}/bc2gm/standard/final/seed-1.json"
-    assert found.recipe == {"learning_rate": 2e-3}
-    assert found.setting == {"protocol": "blurb", "setting": "standard"}
+    assert found.recipe and found.recipe["learning_rate"] == 2e-3 and found.recipe["tagging"] == "bio"
+    assert not {"segments", "pooling", "stride", "crf", "frozen_layers"} & found.recipe.keys()
+    folder = f"{tmp_path}/demo/runs/blurb/{MODEL}/bc2gm/standard/final"
+    assert found.setting == {"protocol": "blurb", "setting": "standard", "folder": folder}
     text = printed(found)
     for fact in ("85.00", "84.52", "+0.48", "c" * 40, "a processor, 2 cores", "torch 2.13.0", TEST, "0.002"):
         assert fact in text, fact
@@ -52,7 +56,7 @@ def test_a_run_without_record_is_named_with_the_command_that_makes_it(tmp_path: 
 def test_a_cell_without_results_is_explained_without_the_floors_of_its_row(tmp_path: Path) -> None:
     found = explain(explainer(tmp_path, floors=True), TABLE, "bc2gm", MODEL)
     assert found.refused is None and len(found.lacking) == 2
-    assert printed(found).splitlines()[1] == "no mean: 0 of 2 seeds (no record: seed 1, 2)"
+    assert printed(found).splitlines()[1] == "no mean: 0 of 2 seeds (no record: seed 1, 2), 84.52 published"
 
 
 def test_a_failed_run_says_how(tmp_path: Path) -> None:
@@ -81,7 +85,8 @@ def test_a_composite_is_explained_by_its_parts(tmp_path: Path) -> None:
     assert len(parts["BC2GM (bc2gm)"].runs) == 2
     assert found.value["value"] is None and found.value["expected"] == 13 and not found.runs
     commands = [command for command in found.to_do if command.startswith(".venv/bin/pubmill run ")]
-    assert len(commands) == 1 and "biosses" in commands[0] and "bc2gm" not in commands[0]
+    page = f"{tmp_path}/demo/tables/gu2020/table06.html"
+    assert commands == [f".venv/bin/pubmill run x {page} --config results=here"]
     assert "85.00" in printed(found)
 
 
@@ -118,12 +123,6 @@ def test_a_model_that_is_not_run_has_the_command_that_would(
     assert reported in to_do
     if "models=" in reported:
         assert to_do.count("--config ") == 1, "of several, Snakemake heeds the last alone"
-
-
-def test_a_model_that_the_study_does_not_list_is_named_with_the_setting_that_adds_it(tmp_path: Path) -> None:
-    made = explainer(tmp_path, models=["bert-base-cased"])
-    with pytest.raises(PubmillError, match=r"list the model pubmedelectra-base: add --config .*, pubmede"):
-        explain(made, TABLE, "bc2gm", "pubmedelectra-base")
 
 
 def test_a_fact_of_a_dataset_is_explained(tmp_path: Path) -> None:
@@ -177,9 +176,6 @@ def test_a_command_is_printed_in_one_line_however_narrow_the_terminal(tmp_path: 
     assert found.to_do[0] in text.getvalue()
 
 
-FULL: dict[str, Any] = {"scale": "full", "models": None}
-
-
 def test_a_copied_cell_is_explained_by_the_cell_that_it_is_from(tmp_path: Path) -> None:
     for seed in range(1, 6):
         made_up.write(tmp_path / "full", made_up.record(MODEL, "bc5-chem", seed, 0.93, scale="full"))
@@ -202,7 +198,7 @@ def test_a_difference_is_explained_by_both_of_its_cells(tmp_path: Path) -> None:
     files = {file for part in found.parts for file in part.lacking}
     assert set(found.lacking) == files and any("layer-reinit" in file for file in files)
     [command] = found.to_do[:1]
-    assert all(f"full/{file}" in command for file in found.lacking)
+    assert command.endswith(f"{tmp_path}/full/tables/tinn2021/table06.html --config results=here")
     text = printed(found)
     assert "tinn2021/table08: BLURB score (blurb), PubMedBERT, stabilised" in text
 
@@ -222,12 +218,75 @@ def test_other_cells_of_a_table_that_refers_to_another_need_none_of_its_records(
 
 def test_the_choice_behind_a_run_is_shown_once_it_is_made(tmp_path: Path) -> None:
     made = explainer(tmp_path)
-    found = explain(made, TABLE, "bc2gm", MODEL).choice
+    found = explain(made, TABLE, "bc2gm", MODEL).search
     assert found is not None and found["chosen"] == "not yet"
-    write_json(Path(found["file"]), {"chosen": "a=1", "mean_dev": {"a=1": 0.5}, "more": 1})
-    assert explain(made, TABLE, "bc2gm", MODEL).choice == {
-        "file": found["file"], "chosen": "a=1", "mean_dev": {"a=1": 0.5}, "failed": None,
-    }  # fmt: skip
+    assert (found["models"], found["seeds"], found["grid"]["learning_rate"]) == ([MODEL], 1, (0.002,))
+    write_json(Path(found["file"]), {"chosen": {"learning_rate": 3e-5}, "mean_dev": 0.5, "more": 1})
+    again = explain(made, TABLE, "bc2gm", MODEL)
+    assert again.search == found | {"chosen": {"learning_rate": 3e-5}, "mean_dev": 0.5, "failed": None}
+    line = f"by {MODEL}, 1 seed each, on dev of bc2gm; chosen: learning_rate 3e-05"
+    assert line in printed(again, whole=False)
+
+
+@pytest.mark.parametrize(
+    ("row", "used", "unused"),
+    [
+        ("bc2gm", {"tagging", "labelled_subwords", "loss"}, {"entities", "pooling", "segments", "stride"}),
+        ("biosses", {"segments", "pooling"}, {"loss", "tagging", "entities", "unit"}),
+        ("chemprot@blurb", {"entities", "dummies", "pooling", "loss"}, {"tagging", "segments", "words"}),
+        ("hoc@blurb", {"unit", "pooling", "loss"}, {"tagging", "entities", "oversample", "evaluate_every"}),
+    ],
+)
+def test_a_recipe_has_only_what_its_runs_use(
+    tmp_path: Path, row: str, used: set[str], unused: set[str]
+) -> None:
+    recipe = explain(explainer(tmp_path, **FULL), TABLE, row, MODEL).recipe
+    assert recipe is not None and used <= recipe.keys() and not unused & recipe.keys()
+    assert len(recipe) < 22 and {"warmup", "dropout", "max_length", "head_dropout"} <= recipe.keys()
+
+
+def test_an_empty_cell_says_what_it_depends_on_and_why_it_is_not_comparable(tmp_path: Path) -> None:
+    table = "lewis2020/table02"
+    found = explain(explainer(tmp_path, **FULL, tables=[table]), table, "hoc@blue", "roberta-base")
+    assert found.value["value"] is None
+    assert any(
+        reason.startswith("not comparable: the program of the paper opens") for reason in found.reasons
+    )
+    about = [one.row.about for one in found.statements]
+    assert "HOC - score" in about and not {"end of RoBERTa's inputs", "ChemProt - score", "folds"} & set(
+        about
+    )
+    text = printed(found, whole=False)
+    assert "86.0 published" in text and "differs: HOC - score" in text, "86.0 has one decimal in the paper"
+    biosses = explain(explainer(tmp_path, **FULL), TABLE, "biosses", MODEL)
+    first = biosses.statements[0]
+    assert first.row.about == "hyperparameters.bias_correction" and "1.7 points" in printed(
+        biosses, whole=False
+    )
+
+
+def test_the_first_screen_of_a_cell_is_one(tmp_path: Path) -> None:
+    put_records(tmp_path / "demo", 0.8, 0.9)
+    found = explain(explainer(tmp_path), TABLE, "bc2gm", MODEL)
+    assert 20 < len(printed(found, whole=False, width=120).splitlines()) <= 40
+    assert len(printed(found, width=120).splitlines()) > 150
+    assert "2 runs, entity_f1: 80.00, 90.00" in printed(found, whole=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "listed"),
+    [
+        ("bc2gm", "COLUMN is missing: a cell has a row and a column. gu2020/table06 has these columns:",
+         "  PubMedBERT uncased (pubmedbert-base)"),
+        ("pubmedbert-base", "ROW is missing: a cell has a row and a column. gu2020/table06 has these rows:",
+         "  BLURB score (blurb)"),
+    ],
+)  # fmt: skip
+def test_a_name_alone_lists_what_goes_with_it(tmp_path: Path, name: str, first: str, listed: str) -> None:
+    lines = missing_name(explainer(tmp_path).graph, TABLE, name).splitlines()
+    assert lines[0] == first and listed in lines[1:]
+    with pytest.raises(PubmillError, match="there is no row 'foo'"):
+        missing_name(explainer(tmp_path).graph, TABLE, "foo")
 
 
 def test_a_dataset_that_is_not_run_has_the_command_that_would(tmp_path: Path) -> None:
@@ -246,8 +305,9 @@ def test_the_one_run_of_a_pipeline_has_no_choice(tmp_path: Path) -> None:
     table, model = "tinn2021/table10", "scispacy-bc5cdr"
     made = explainer(tmp_path, tables=[table], models=[model], local_files={model: str(tmp_path)})
     found = explain(made, table, "bc2gm", model)
-    assert found.setting == {"protocol": "off-the-shelf", "setting": "as-it-is"}
-    assert (found.recipe, found.choice, len(found.runs)) == (None, None, 1)
+    assert found.setting and found.setting["protocol"] == "off-the-shelf"
+    assert (found.recipe, found.search, len(found.runs)) == (None, None, 1)
+    assert not any(one.row.spec.startswith(("protocols/", "choices/")) for one in found.statements)
     assert found.runs[0].failed == "no record" and len(found.lacking) == 1
 
 

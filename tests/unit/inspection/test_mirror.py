@@ -130,7 +130,7 @@ def test_a_mirror_is_filled_with_what_it_lacks(tmp_path: Path, monkeypatch: pyte
         asked.append((url, checks))
         if "gone" in url:
             raise PubmillError(f"{url}: gone")
-        output.write_text("x")
+        output.write_text("x", encoding="utf-8")
 
     monkeypatch.setattr(mirroring, "download", download)
     wanted = RequiredFiles(

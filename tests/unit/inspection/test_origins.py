@@ -103,7 +103,7 @@ def test_released_weights_are_reported_by_id_and_revision(tmp_path: Path) -> Non
     assert found.weights and isinstance(released, HubWeights)
     assert (found.weights["id"], found.weights["revision"]) == (released.id, released.revision)
     assert found.recipe and found.recipe["keep"] == "last", "the recipe as it would be run"
-    assert found.choice and found.choice["chosen"] == "not yet"
+    assert found.search and found.search["chosen"] == "not yet"
 
 
 def test_the_commit_of_unpinned_weights_is_shown_once_it_is_found(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_pretraining_names_what_it_began_with_and_its_teacher(tmp_path: Path) 
 
 def test_random_weights_have_an_architecture_and_a_vocabulary(tmp_path: Path) -> None:
     account = weights_account(full(tmp_path), OTHER)
-    assert account["architecture"]["layers"] == 12
+    assert account["architecture"]["layers"] == 12 and "rotary" not in account["architecture"]
     assert account["vocabulary"]["vocabulary"] == "pubmed-uncased" and "checkpoint" not in account
 
 

@@ -39,7 +39,7 @@ def put_records(results: Path, *scores: float, **changes: Any) -> None:
         made_up.write(results, made_up.record(MODEL, "bc2gm", seed, score, scale="demo", **changes))
 
 
-def printed(explanation: Explanation) -> str:
+def printed(explanation: Explanation, whole: bool = True, width: int = 400) -> str:
     text = StringIO()
-    print_explanation(Console(file=text, width=400), explanation)
+    print_explanation(Console(file=text, width=width), explanation, whole)
     return text.getvalue()

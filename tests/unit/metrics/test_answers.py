@@ -216,9 +216,9 @@ def official_lists(items: Sequence[Sequence[str]], submitted: Sequence[str]) -> 
 
     if not response:
         return 0.0, 0.0, 0.0
-    right = sum([contains(golden, names) for names in list(response)])
+    right = sum(contains(golden, names) for names in list(response))
     wrong = len(response) - right
-    missed = sum([not contains(response, names) for names in list(golden)])
+    missed = sum(not contains(response, names) for names in list(golden))
     precision = right / (right + wrong)
     recall = right / (right + missed) if right + missed else 0.0
     both = precision + recall

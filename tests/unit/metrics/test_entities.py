@@ -11,7 +11,15 @@ from sklearn import metrics as sklearn_metrics
 from pubmill.errors import PubmillError
 from pubmill.examples.tagging import PredictedLabels, gold_subwords, to_labels, to_mentions, word_label
 from pubmill.metrics.contributions import Scored
-from pubmill.metrics.entities import score_entities, score_layers, score_relaxed, score_subtokens, score_words
+from pubmill.metrics.entities import (
+    score_as_seqeval_0_0_12,
+    score_entities,
+    score_layers,
+    score_relaxed,
+    score_subtokens,
+    score_words,
+)
+from tests import scorers
 
 Sentences = list[list[str]]
 LABEL = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y", "I-y"])
@@ -111,9 +119,45 @@ def test_nothing_to_find_and_nothing_found_is_zero() -> None:
 
 def test_other_lengths_are_refused() -> None:
     for predicted in ([["O"]], [["O", "O"], ["O"]]):
-        for score in (score_entities, score_relaxed):
+        for score in (score_entities, score_relaxed, score_as_seqeval_0_0_12):
             with pytest.raises(PubmillError, match="number of sentences or words"):
                 score([["O"], ["O"]], predicted)
+
+
+@given(gold_and_predicted())
+def test_equals_seqeval_0_0_12(pair: tuple[Sentences, Sentences]) -> None:
+    metrics, *_ = score_as_seqeval_0_0_12(*pair)
+    assert metrics == pytest.approx({"seqeval_0_0_12_f1": scorers.seqeval_0_0_12(*pair)})
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "counts"),
+    [
+        ("B I I O", "B I I O", (2, 2, 2)),  # (B, 0, 0) and (I, 1, 2): a mention of several words counts twice
+        ("B O B O", "B O B O", (2, 2, 2)),
+        ("B I I O", "B I O O", (2, 2, 1)),  # a wrong end leaves the first word right
+        ("O B I I", "B I I I", (2, 2, 0)),
+        ("O B I I", "O O I I", (2, 1, 1)),  # a wrong beginning may leave the rest right
+        ("B I B I", "B I I I", (4, 2, 1)),
+        ("O B I", "O I I", (2, 1, 0)),
+        ("B-x I-x I-x", "B-x I-x I-x", (1, 1, 1)),  # types in the labels: one entity
+        ("B-x I-x", "I-x I-x", (1, 1, 1)),
+        ("B-x I-y", "B-x I-x", (2, 1, 0)),
+        ("B-P-OTHER I-OTHER", "B-OTHER I-OTHER", (1, 1, 1)),  # only what is behind the last hyphen is read
+    ],
+)
+def test_seqeval_0_0_12_by_hand(gold: str, predicted: str, counts: tuple[int, int, int]) -> None:
+    totals = score_as_seqeval_0_0_12([gold.split()], [predicted.split()]).contributions.totals()
+    assert tuple(int(totals[f"seqeval_{name}"]) for name in ("gold", "predicted", "correct")) == counts
+
+
+@given(gold_and_predicted())
+def test_documents_add_up_to_seqeval_0_0_12(pair: tuple[Sentences, Sentences]) -> None:
+    """No entity crosses from a sentence into the next, so sentences can be counted by document."""
+    units = [number // 2 for number in range(len(pair[0]))]
+    of_documents, whole = score_as_seqeval_0_0_12(*pair, units), score_as_seqeval_0_0_12(*pair)
+    assert of_documents.metrics == whole.metrics and len(of_documents.contributions.values) == units[-1] + 1
+    assert of_documents.contributions.totals() == whole.contributions.totals()
 
 
 @given(gold_and_predicted())

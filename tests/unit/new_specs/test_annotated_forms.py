@@ -6,6 +6,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.new_specs.annotated_forms import documents_form, form_of_documents
+from pubmill.new_specs.file_forms import NOTHING, Given
 
 TEXT = "1|t|Aspirin harms.\n1|a|It causes renal failure.\n"
 MENTIONS = "1\t0\t7\tAspirin\tChemical\tD1\n1\t25\t38\trenal failure\tDisease\tD2\n"
@@ -30,14 +31,14 @@ def test_documents_without_mentions_are_refused(
     path = written(tmp_path, name, text)
     assert form_of_documents(path) == form
     with pytest.raises(PubmillError, match=f"{name}: {fault}"):
-        documents_form({"train": path}, form, None)
+        documents_form({"train": path}, form, NOTHING)
 
 
 def test_types_that_are_related_in_both_directions_are_one_pair_in_the_more_frequent_order(
     tmp_path: Path,
 ) -> None:
     text = TEXT + MENTIONS + "1\tCID\tD2\tD1\n1\tCID\tD1\tD2\n1\tOTHER\tD1\tD2\n\n"
-    form = documents_form({"train": written(tmp_path, "a.txt", text)}, "pubtator", None)
+    form = documents_form({"train": written(tmp_path, "a.txt", text)}, "pubtator", NOTHING)
     assert form.options == {
         "form": "pubtator", "sentences": "stops", "arguments": "concepts",
         "pairs": [["Chemical", "Disease"]], "labels": ["CID", "OTHER"],
@@ -47,7 +48,7 @@ def test_types_that_are_related_in_both_directions_are_one_pair_in_the_more_freq
         "pairs": "3 relations between concepts, a pair at a time, with one label",
         "mentions": "all of 2 mentions, one label a word",
     }
-    pairs = documents_form({"train": tmp_path / "a.txt"}, "pubtator", "pairs")
+    pairs = documents_form({"train": tmp_path / "a.txt"}, "pubtator", Given("pairs"))
     assert (pairs.kind, pairs.metric, pairs.negative) == ("sequence", "micro_f1", "none")
     assert pairs.options == {**form.options, "negative": "none", "several": "each"}
 

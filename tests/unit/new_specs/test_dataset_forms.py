@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.new_specs.dataset_forms import guess, is_conll, is_marked, marked_form
+from pubmill.new_specs.conll_forms import is_conll
+from pubmill.new_specs.dataset_forms import guess, is_marked, marked_form
 from pubmill.new_specs.file_forms import label_of, named_columns
 
 

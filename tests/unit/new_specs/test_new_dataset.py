@@ -34,7 +34,7 @@ def described(folder: Path, text: str, suffix: str, root: Path) -> tuple[Dataset
     folder.mkdir()
     for split in ("train", "test"):
         (folder / f"{split}{suffix}").write_text(text)
-    made = new_dataset([str(folder)], None, None, folder)
+    made = new_dataset([str(folder)], None, None, folder, access="public")
     write_dataset(made, describe(made), root)
     return read_spec(root, made.name), made.files
 
@@ -116,13 +116,15 @@ def test_a_datasets_files_of_the_hub_are_named_with_their_commit(tmp_path: Path)
         path = tmp_path / f"mirror/huggingface.co/datasets/group/Data.Set/resolve/{commit}/{name}"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(LINES)
-    made = new_dataset(["hub:group/Data.Set"], None, str(tmp_path / "mirror"), tmp_path)
+    made = new_dataset(["hub:group/Data.Set"], None, str(tmp_path / "mirror"), tmp_path, access="public")
     write_dataset(made, describe(made), tmp_path)
     spec = read_spec(tmp_path, "data.set")
     assert spec.splits == ("train", "dev")
     assert f"/resolve/{commit}/data/validation.jsonl" in str(spec.sources["dev"])
     with pytest.raises(PubmillError, match=f"revision/{commit}"):
-        new_dataset([f"hub:group/Data.Set@{commit}"], None, str(tmp_path / "mirror"), tmp_path)
+        new_dataset(
+            [f"hub:group/Data.Set@{commit}"], None, str(tmp_path / "mirror"), tmp_path, access="public"
+        )
 
 
 @pytest.mark.parametrize(
@@ -144,7 +146,7 @@ def test_a_datasets_files_of_the_hub_are_named_with_their_commit(tmp_path: Path)
 def test_a_file_of_no_known_form_is_reported_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "train.tsv").write_text(text)
     with pytest.raises(PubmillError) as error:
-        describe(new_dataset([str(tmp_path / "train.tsv")], "mine", None, tmp_path))
+        describe(new_dataset([str(tmp_path / "train.tsv")], "mine", None, tmp_path, access="public"))
     assert message in str(error.value)
 
 
@@ -153,17 +155,20 @@ def test_files_of_the_network_are_named_after_their_folder(tmp_path: Path) -> No
     path.parent.mkdir(parents=True)
     path.write_text(LINES)
     url = "https://example.org/group/My_Data/train.jsonl"
-    made = new_dataset([url], None, str(tmp_path / "mirror"), tmp_path / "copies")
+    made = new_dataset([url], None, str(tmp_path / "mirror"), tmp_path / "copies", access="public")
     assert (made.name, made.urls, made.folder) == ("my-data", {"train": url}, None)
     assert made.sources["train"] == {"url": url, "sha256": sha256(path)}
-    assert new_dataset([url], "other", str(tmp_path / "mirror"), tmp_path / "copies").name == "other"
+    assert (
+        new_dataset([url], "other", str(tmp_path / "mirror"), tmp_path / "copies", access="public").name
+        == "other"
+    )
 
 
 def test_a_spec_is_written_to_be_read(tmp_path: Path) -> None:
     """Its keys are in order and its letters are not escaped."""
     (tmp_path / "mine/test-notes").mkdir(parents=True)
     (tmp_path / "mine/train.jsonl").write_text(LINES.replace('"class": "a"', '"class": "β-actin"'))
-    data = new_dataset([str(tmp_path / "mine")], "named", None, tmp_path)
+    data = new_dataset([str(tmp_path / "mine")], "named", None, tmp_path, access="public")
     spec, fixture = write_dataset(data, describe(data), tmp_path)
     text, expected = spec.read_text(), (fixture / "expected.yaml").read_text()
     keys = [line.partition(":")[0] for line in text.splitlines() if line[0].isalpha()]
@@ -175,7 +180,7 @@ def test_a_spec_is_written_to_be_read(tmp_path: Path) -> None:
 def test_labels_are_those_of_all_splits(tmp_path: Path) -> None:
     for split, label in (("train", "a"), ("dev", "c")):
         (tmp_path / f"{split}.jsonl").write_text(LINES.replace('"class": "a"', f'"class": "{label}"'))
-    made = describe(new_dataset([str(tmp_path)], "mine", None, tmp_path))
+    made = describe(new_dataset([str(tmp_path)], "mine", None, tmp_path, access="public"))
     assert made.values["options"]["labels"] == ["a", "b", "c"]
 
 
@@ -195,7 +200,7 @@ def test_files_that_are_no_splits_are_reported(tmp_path: Path, names: list[str],
         if name != "absent.tsv":
             (tmp_path / name).write_text(CONLL)
     with pytest.raises(PubmillError) as error:
-        new_dataset([str(tmp_path / name) for name in names], None, None, tmp_path)
+        new_dataset([str(tmp_path / name) for name in names], None, None, tmp_path, access="public")
     assert message in str(error.value)
 
 
@@ -204,7 +209,9 @@ def test_files_of_several_folders_are_refused(tmp_path: Path) -> None:
         (tmp_path / split).mkdir()
         (tmp_path / split / f"{split}.tsv").write_text(CONLL)
     with pytest.raises(PubmillError, match="the files are in 2 folders; put them into one"):
-        new_dataset([str(tmp_path / "train"), str(tmp_path / "dev/dev.tsv")], None, None, tmp_path)
+        new_dataset(
+            [str(tmp_path / "train"), str(tmp_path / "dev/dev.tsv")], None, None, tmp_path, access="public"
+        )
 
 
 @pytest.mark.parametrize(
@@ -221,7 +228,7 @@ def test_a_split_is_a_word_of_the_name_or_else_within_one(name: str, split: str 
 
 def test_an_existing_spec_is_not_replaced(tmp_path: Path) -> None:
     described(tmp_path / "mine", CONLL, ".tsv", tmp_path)
-    made = new_dataset([str(tmp_path / "mine")], None, None, tmp_path)
+    made = new_dataset([str(tmp_path / "mine")], None, None, tmp_path, access="public")
     with pytest.raises(PubmillError, match="mine.yaml exists; give the new dataset another name"):
         write_dataset(made, describe(made), tmp_path)
 
@@ -242,7 +249,7 @@ def test_a_line_of_another_split_is_reported_too(tmp_path: Path, line: str) -> N
     (tmp_path / "train.jsonl").write_text(LINES)
     (tmp_path / "test.jsonl").write_text(f"{LINES}{line}\n")
     with pytest.raises(PubmillError, match=r"test\.jsonl:7: "):
-        describe(new_dataset([str(tmp_path)], "mine", None, tmp_path))
+        describe(new_dataset([str(tmp_path)], "mine", None, tmp_path, access="public"))
 
 
 def test_squads_form_of_another_version_has_no_published_form(tmp_path: Path) -> None:
@@ -256,7 +263,7 @@ def test_other_answers_of_the_hub_are_refused(tmp_path: Path, answer: str) -> No
     page.parent.mkdir(parents=True)
     page.write_text(answer)
     with pytest.raises(PubmillError, match="the hub's answer is not a list of a dataset's files"):
-        new_dataset(["hub:group/mine"], None, str(tmp_path / "mirror"), tmp_path)
+        new_dataset(["hub:group/mine"], None, str(tmp_path / "mirror"), tmp_path, access="public")
 
 
 @pytest.mark.parametrize("names", [[], ["README.md", "notes.jsonl", "train.txt.md"]])
@@ -265,7 +272,7 @@ def test_a_repository_of_the_hub_without_a_split_is_refused(tmp_path: Path, name
     page.parent.mkdir(parents=True)
     page.write_text(json.dumps({"sha": "a" * 40, "siblings": [{"rfilename": name} for name in names]}))
     with pytest.raises(PubmillError) as error:
-        new_dataset(["hub:group/mine"], None, str(tmp_path / "mirror"), tmp_path)
+        new_dataset(["hub:group/mine"], None, str(tmp_path / "mirror"), tmp_path, access="public")
     assert str(error.value) == (
         f"hub:group/mine has no train, dev or test file of a form that is read: {names}"
     )
@@ -275,5 +282,5 @@ def test_a_folder_whose_name_gives_none_needs_one(tmp_path: Path) -> None:
     (tmp_path / "__").mkdir()
     (tmp_path / "__/train.tsv").write_text(TABLE)
     with pytest.raises(PubmillError, match="'__' gives no name for the dataset; give one with --name"):
-        new_dataset([str(tmp_path / "__")], None, None, tmp_path)
-    assert new_dataset([str(tmp_path / "__")], "mine", None, tmp_path).name == "mine"
+        new_dataset([str(tmp_path / "__")], None, None, tmp_path, access="public")
+    assert new_dataset([str(tmp_path / "__")], "mine", None, tmp_path, access="public").name == "mine"

@@ -122,7 +122,9 @@ def test_a_spec_of_the_same_weights_stays_and_of_others_is_refused(folder: Path,
         kept + "name: twice\n",
     ):
         path.write_text(other)
-        with pytest.raises(PubmillError, match="describes another model; rename the new one's folder"):
+        with pytest.raises(
+            PubmillError, match="describes another model; give the new one another name with --name"
+        ):
             write_spec(made, specs)
         assert path.read_text() == other
 

@@ -12,7 +12,7 @@ import yaml
 
 from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
-from pubmill.new_specs.file_forms import label_of
+from pubmill.new_specs.file_forms import Given, label_of
 from pubmill.new_specs.new_dataset import describe, new_dataset, write_dataset
 from pubmill.specs import DatasetSpec
 from pubmill.stages.dataset_recipes import conversion_recipe
@@ -69,8 +69,8 @@ FILES: dict[str, tuple[str, str]] = {
 
 def described(folder: Path, root: Path, reading: str | None = None) -> tuple[DatasetSpec, dict[str, Any]]:
     """Describe a folder's files; return the spec as read again, and the first examples."""
-    made = new_dataset([str(folder)], "mine", None, root, root / "data")
-    found = describe(made, reading)
+    made = new_dataset([str(folder)], "mine", None, root, root / "data", access="public")
+    found = describe(made, Given(reading))
     write_dataset(made, found, root)
     spec = DatasetSpec.model_validate(yaml.safe_load((root / "specs/datasets/mine.yaml").read_text()))
     convert(conversion_recipe(spec.name, spec), made.files, root / "converted")
@@ -141,7 +141,12 @@ def test_forms_are_found_and_read(
 @pytest.mark.parametrize(
     ("reading", "kind", "options", "expected"),
     [
-        ("mentions", "tokens", {"overlaps": "longest"}, {"sentences": 3, "tokens": 13, "mentions": 2}),
+        (
+            "mentions",
+            "tokens",
+            {"overlaps": "longest"},
+            {"sentences": 3, "tokens": 13, "mentions": 2, "left_out.overlapping_mentions": 1},
+        ),
         ("nested", "mentions", {}, {"sentences": 3, "tokens": 13, "mentions": 3, "nested": 1}),
     ],
 )
@@ -156,7 +161,7 @@ def test_documents_are_read_as_one_says(
 
 def test_overlapping_mentions_are_proposed_as_such_and_other_readings_named(tmp_path: Path) -> None:
     folder = written(tmp_path, "pubtator", ("1\tCID\tD1\tD2\n", ""))
-    form = describe(new_dataset([str(folder)], "mine", None, tmp_path)).form
+    form = describe(new_dataset([str(folder)], "mine", None, tmp_path, access="public")).form
     assert (form.kind, form.converter) == ("mentions", "pubmill.convert.annotated_texts:nested_mentions")
     assert form.others == {"mentions": "the longest of 6 mentions, one label a word"}
 
@@ -287,7 +292,7 @@ def test_a_folder_of_many_files_is_packed_and_its_events_are_counted(tmp_path: P
     with zipfile.ZipFile(tmp_path / "data/mine/train.zip") as archive:
         assert {one.date_time for one in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
     (tmp_path / "again").mkdir()
-    new_dataset([str(tmp_path / "given")], "mine", None, tmp_path, tmp_path / "again")
+    new_dataset([str(tmp_path / "given")], "mine", None, tmp_path, tmp_path / "again", access="public")
     assert (tmp_path / "again/mine/train.zip").read_bytes() == first
 
 
@@ -341,24 +346,18 @@ def test_wrong_files_are_errors_with_their_place(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("0 5\tFever\n", "1 6\tFever\n"), None),
+        (("0 5\tFever\n", "1 6\tFever\n"), r"1 of 3 mentions differ .*train.zip:a.ann:1: it says 'Fever'"),
         (("Sign 0 5\tFever", "Sign 0-5\tFever"), r"train.zip:a.ann:1: expected `Type start end"),
         (("Arg1:T1", "T1"), r"train.zip:a.ann:4: expected `Type Arg1:T1 Arg2:T2`"),
         (("T3\tSite", "Site"), r"train.zip:a.ann:3: expected `T1<tab>...`"),
         (("T3\tSite", "T1\tSite"), r"train.zip:a.ann:3: a second T1"),
     ],
 )
-def test_wrong_annotations_of_brat_are_errors(
-    tmp_path: Path, change: tuple[str, str], message: str | None
-) -> None:
+def test_wrong_annotations_of_brat_are_errors(tmp_path: Path, change: tuple[str, str], message: str) -> None:
     for name, text in BRAT.items():
         path = tmp_path / "given/train" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text.replace(*change))
-    if message is None:  # a misplaced mention is counted
-        spec, _ = described(tmp_path / "given", tmp_path)
-        assert spec.options["misplaced"] == "leave_out"
-        return
     with pytest.raises(PubmillError, match=message):
         described(tmp_path / "given", tmp_path)
     (tmp_path / "given/train/a.ann").unlink()

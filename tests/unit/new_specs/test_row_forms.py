@@ -58,7 +58,7 @@ def test_scores_several_labels_quoted_fields_and_words_are_found(
 def test_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
     rows = [f"{n}\t{'ab'[n % 2]}\tThe text {n}.\tA further text.\tMany words here {n}." for n in range(4)]
     (tmp_path / "train.tsv").write_text("\n".join(["n\tkind\tone\ttwo\tthree", *rows]) + "\n")
-    form = describe(new_dataset([str(tmp_path / "train.tsv")], "mine", None, tmp_path)).form
+    form = describe(new_dataset([str(tmp_path / "train.tsv")], "mine", None, tmp_path, access="public")).form
     assert form.options["columns"] == ["id", "label", "skip", "skip", "text"]
     assert form.unread == ("one", "two")
 
@@ -75,13 +75,13 @@ def test_archives_of_other_files_are_refused(tmp_path: Path, name: str, text: st
     with zipfile.ZipFile(tmp_path / "train.zip", "w") as archive:
         archive.writestr(name, text)
     with pytest.raises(PubmillError, match=message):
-        describe(new_dataset([str(tmp_path / "train.zip")], "mine", None, tmp_path))
+        describe(new_dataset([str(tmp_path / "train.zip")], "mine", None, tmp_path, access="public"))
 
 
 def test_a_table_without_a_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "train.tsv").write_text("".join(f"T{n}\t{'xy'[n % 2]}\tAGONIST\n" for n in range(6)))
     with pytest.raises(PubmillError, match="no column or key looks like a text"):
-        describe(new_dataset([str(tmp_path / "train.tsv")], "mine", None, tmp_path))
+        describe(new_dataset([str(tmp_path / "train.tsv")], "mine", None, tmp_path, access="public"))
 
 
 def test_a_split_of_another_form_is_reported_with_what_to_do(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_split_of_another_form_is_reported_with_what_to_do(tmp_path: Path) -> 
     (tmp_path / "test.tsv").write_text("index\ttext\tlabel\n0\tThe text.\t1\n")
     given = [str(tmp_path / name) for name in ("train.tsv", "test.tsv")]
     with pytest.raises(PubmillError, match=r"test.tsv:1: expected 2 columns(?s:.)*guessed from .*train.tsv"):
-        describe(new_dataset(given, "mine", None, tmp_path))
+        describe(new_dataset(given, "mine", None, tmp_path, access="public"))
 
 
 @pytest.mark.parametrize(
@@ -104,14 +104,17 @@ def test_a_split_of_another_form_is_reported_with_what_to_do(tmp_path: Path) -> 
 def test_variants_of_conll_are_told_apart(tmp_path: Path, text: str, options: dict[str, str]) -> None:
     (tmp_path / "train.tsv").write_text(text)
     assert (
-        describe(new_dataset([str(tmp_path / "train.tsv")], "mine", None, tmp_path)).form.options == options
+        describe(
+            new_dataset([str(tmp_path / "train.tsv")], "mine", None, tmp_path, access="public")
+        ).form.options
+        == options
     )
 
 
 def test_an_i_after_o_beside_a_b_is_refused(tmp_path: Path) -> None:
     (tmp_path / "train.tsv").write_text("Mice\tB-S\nran\tO\nout\tI-S\n\n")
     with pytest.raises(PubmillError, match=r"train.tsv:3: I continues no mention"):
-        describe(new_dataset([str(tmp_path / "train.tsv")], "mine", None, tmp_path))
+        describe(new_dataset([str(tmp_path / "train.tsv")], "mine", None, tmp_path, access="public"))
 
 
 def test_files_of_a_hub_folder_are_found_below_it(tmp_path: Path) -> None:
@@ -138,7 +141,7 @@ def test_files_that_are_not_read_say_what_to_do(tmp_path: Path, name: str, messa
     (tmp_path / "given").mkdir()
     (tmp_path / "given" / name).write_text("text,label\n")
     with pytest.raises(PubmillError, match=message):
-        describe(new_dataset([str(tmp_path / "given")], "mine", None, tmp_path))
+        describe(new_dataset([str(tmp_path / "given")], "mine", None, tmp_path, access="public"))
 
 
 def rows_in(folder: Path, rows: list[dict[str, Any]]) -> dict[str, Path]:

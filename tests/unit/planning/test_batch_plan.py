@@ -64,7 +64,7 @@ def test_weights_that_are_here_say_their_sizes(full: Graph, tmp_path: Path) -> N
     path = Path(graph.paths.model("modernbert-base", "config.json"))
     path.parent.mkdir(parents=True)
     sizes: dict[str, Any] = {"num_hidden_layers": 22, "hidden_size": 768, "max_position_embeddings": 8_192}
-    path.write_text(json.dumps(sizes))
+    path.write_text(json.dumps(sizes), encoding="utf-8")
     found = longest_batch(graph, RunKey("sounack2025", "modernbert-base", "hoc@blurb", "standard"))
     assert (found.layers, found.hidden, found.length) == (22, 768, 8_192)
 

@@ -116,7 +116,7 @@ def test_the_plan_has_the_seconds_of_finished_jobs(tmp_path: Path, root: Path) -
     for rule, seconds in (("parse_medline", 7.5), ("pretrain", 3600)):
         path = Path(graph.paths.benchmark(rule, "a/b"))
         path.parent.mkdir(parents=True)
-        path.write_text(f"s\th:m:s\n{seconds}\t-\n")
+        path.write_text(f"s\th:m:s\n{seconds}\t-\n", encoding="utf-8")
     jobs = [
         Job("parse_medline", {"source": "pubmed", "shard": "pubmed26n0001"}, True),
         Job("pretrain", {"recipe": "pubmedbert-base", "step": "12500"}, True),

@@ -14,7 +14,7 @@ HEADER = "s\th:m:s\tmax_rss\n"
 def put(folder: Path, name: str, text: str) -> None:
     path = Path(Paths(str(folder)).benchmark("parse_medline", str(folder / f"parse/pubmed/{name}")))
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
 
 
 def test_the_mean_of_a_rules_finished_jobs_is_its_seconds(tmp_path: Path) -> None:

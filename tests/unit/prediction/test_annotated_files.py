@@ -181,7 +181,7 @@ def test_streams_are_files_for_a_while(
 ) -> None:
     content = b"12|t|Ann\n\n"
     given_in = io.BytesIO(gzip.compress(content) if packed else content)
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(given_in))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(given_in, encoding="utf-8"))
     with without_streams([Path("-")], Path("-")) as ([source], target):
         assert source.name == "stdin" and read_text(source) == content.decode()
         annotate_file(tagger(), source, target, "pubtator")

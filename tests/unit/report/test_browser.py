@@ -75,9 +75,9 @@ def test_a_click_sorts_and_the_third_puts_back(
     page: Path, clicks: int, expected: list[str], said: str | None
 ) -> None:
     """What has no value stands last, whichever way."""
-    text = re.sub(r"<meta http-equiv=.*?>", "", page.read_text())
+    text = re.sub(r"<meta http-equiv=.*?>", "", page.read_text(encoding="utf-8"))
     click = "document.querySelector('button.sort').click();" * clicks
-    page.write_text(text.replace("</body>", f"<script>{click}</script></body>"))
+    page.write_text(text.replace("</body>", f"<script>{click}</script></body>"), encoding="utf-8")
     found = shown(page)
     assert order(found) == expected
     [head] = parsed(found).xpath("//th[button][1]")
@@ -86,7 +86,7 @@ def test_a_click_sorts_and_the_third_puts_back(
 
 @needs_browser
 def test_a_cell_opens_the_runs_behind_it(page: Path) -> None:
-    text = re.sub(r"<meta http-equiv=.*?>", "", page.read_text())
+    text = re.sub(r"<meta http-equiv=.*?>", "", page.read_text(encoding="utf-8"))
     click = "document.querySelector('.ours a').click();"
-    page.write_text(text.replace("</body>", f"<script>{click}</script></body>"))
+    page.write_text(text.replace("</body>", f"<script>{click}</script></body>"), encoding="utf-8")
     assert parsed(shown(page)).xpath("//details[@open]//tr[contains(., 'seed-1.json')]")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.recipes.audits import ContradictionsRecipe
+from pubmill.recipes.contradictions import ContradictionsRecipe
 from pubmill.recipes.reading import read
 from pubmill.recipes.writing import as_json
 from pubmill.report.contradictions import (
@@ -53,6 +53,8 @@ def test_forms_metrics_aggregates_and_copies(found: dict[tuple[str, str], Contra
     assert "forms of the dataset: chemprot@blurb, chemprot@blue" in reasons
     assert "metrics in print: micro F1, macro F1" in reasons and "over seeds: mean, median" in reasons
     assert "alrowili2021 Table 2: copied from Gu et al. 2021" in reasons
+    metrics = "metrics of the tables here: entity F1, entity F1 of seqeval 0.0.12"
+    assert metrics in found["jnlpba", "BioBERT"].reasons
 
 
 def test_a_paper_against_itself(found: dict[tuple[str, str], Contradiction]) -> None:

@@ -88,7 +88,7 @@ def test_a_page_holds_every_part(tmp_path: Path, form: str) -> None:
     for part in (
         "Drugs (drugs@blurb)", "10 ✓", "CPR:3", "20.0 %", "95th percentile", "12.25", "contradictory texts",
         "test, train", "what the chemical does", "upregulates", "guidelines of the drugs",
-        "no sentence", "Table 3 prints 99.", "a note", "drugs@blue",
+        "no sentence", "3 inputs of test are also in train", "Table 3 prints 99.", "a note", "drugs@blue",
         "the licence of the drugs",
         "https://example.org/apply", "only for people who were granted access", "corpus.zip, in the folder",
         "5" * 64, "came by local, 2026-01-02", "export drugs@blurb FOLDER", "c" * 64,

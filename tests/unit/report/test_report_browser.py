@@ -171,7 +171,7 @@ def test_what_is_chosen_is_in_the_address(browser: Any, address: str) -> None:
 
 def test_a_mostly_empty_table_begins_with_what_was_run(browser: Any, address: str, tmp_path: Path) -> None:
     """Two of six cells have a value."""
-    text = Path(address.removeprefix("file://")).read_text()
+    text = Path(address.removeprefix("file://")).read_text(encoding="utf-8")
     bare = text.replace('data-value="81.15"', "").replace('data-value="71.15"', "")
     (tmp_path / "page.html").write_text(bare)
     page = opened(browser, (tmp_path / "page.html").as_uri())
@@ -326,7 +326,7 @@ def test_figures_are_saved_as_svg_and_printed_alone(browser: Any, address: str, 
     figure = page.locator("figure:has(svg.forest)").first
     with page.expect_download() as download:
         figure.get_by_role("button", name="as SVG").click()
-    text = Path(download.value.path()).read_text()
+    text = Path(download.value.path()).read_text(encoding="utf-8")
     assert download.value.suggested_filename.endswith(".svg")
     drawn: Any = etree.fromstring(text.encode())
     assert (

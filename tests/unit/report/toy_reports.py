@@ -45,7 +45,7 @@ def recipe(**changes: Any) -> ReportRecipe:
 
 def put(path: Path, value: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(value if isinstance(value, str) else json.dumps(value))
+    path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
 
 
 def put_table(results: Path, table: Table) -> None:

@@ -88,10 +88,16 @@ def test_a_negative_label_may_be_null_for_micro_f1_and_is_a_text_for_positive_f1
 PAGE = "https://example.org/apply"
 
 
-@pytest.mark.parametrize("changes", [{"access": "public", "apply": PAGE}, {"access": "registration"}])
+@pytest.mark.parametrize(
+    "changes",
+    [{"access": "public", "apply": PAGE}, {"access": "local", "apply": PAGE}, {"access": "registration"}],
+)
 def test_where_to_apply_stands_just_with_files_that_are_not_public(changes: dict[str, str]) -> None:
     assert dataset(access="credentialed", apply=PAGE).apply == PAGE
-    with pytest.raises(ValidationError, match="`apply` .* is required unless access is public"):
+    assert dataset(access="local").apply is None
+    with pytest.raises(
+        ValidationError, match="`apply` .* is required if access is registration or credentialed"
+    ):
         dataset(**changes)
 
 

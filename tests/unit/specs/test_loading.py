@@ -232,7 +232,7 @@ def test_a_protocol_that_makes_no_recipe_is_reported(folder: Path, old: str, new
             "metric: entity_f1",
             "metric: relaxed_f1",
             "metric",
-            "is one of entity_f1; relaxed_f1 has no dev score to choose weights by; use it as",
+            "seqeval_0_0_12_f1; relaxed_f1 has no dev score to choose weights by; use it as",
         ),
         (
             "bc2gm",

@@ -164,9 +164,28 @@ def test_a_study_takes_nothing_from_config_yaml_that_describes_the_demo() -> Non
     assert merged(mine | {"scale": "demo"})["mirror"] == "here", "which has the files of the scale"
     for overlay in ({"tables": ["c/d"]}, {"study": "demo", "mirror": "/m"}):
         assert merged(overlay) == DEMO_STUDY | {"results": "there"} | overlay
-    lacking = "study mine lacks `title:`, `tables:`; write it into its file .*; unknown: tabels"
-    with pytest.raises(PubmillError, match=lacking):
-        merged({"study": "mine", "scale": "full", "tabels": []})
+    with pytest.raises(PubmillError, match="study mine lacks `title:`, `tables:`; write it into its file"):
+        merged({"study": "mine", "scale": "full"})
+
+
+def test_a_misspelt_key_that_a_study_needs_has_its_place_and_nothing_else_is_said(tmp_path: Path) -> None:
+    given = {"study": "mine", "title": "M", "scale": "full", "tabels": []}
+    file = tmp_path / "mine.yaml"
+    file.write_text(yaml.safe_dump(given, sort_keys=False))
+    with pytest.raises(PubmillError) as error:
+        without_demo({**DEMO_STUDY, **given}, DEMO_STUDY, given.keys(), [file])
+    assert str(error.value).startswith(f"{file}:4: tabels: unknown key; the nearest: tables")
+    assert len(str(error.value).splitlines()) == 1
+
+
+def test_a_study_has_the_name_of_its_file(root: Path, tmp_path: Path) -> None:
+    given = OF_A_PAPER | {"study": "lab2"}
+    for name in ("lab", "lab2", "config"):
+        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(given, sort_keys=False))
+    with pytest.raises(PubmillError, match=r"lab\.yaml:1: study must be 'lab', as the file is called"):
+        check_study(given, root / "specs", [tmp_path / "lab.yaml"])
+    for name in ("lab2", "config"):
+        assert check_study(given, root / "specs", [tmp_path / f"{name}.yaml"])[0].study == "lab2"
 
 
 OF_A_PAPER = {"study": "x", "title": "x", "scale": "full", "tables": ["gu2020/table06"]}
@@ -182,22 +201,42 @@ def write(specs: Path, name: str, text: str) -> None:
 def test_mistakes_that_a_study_does_not_use_are_reported(
     specs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Not even those of specs that depend on them."""
+    """Each once, and not for each spec that depends on it."""
     whole = check_study(OF_A_PAPER, specs)[1]
     write(specs, "models/mine", BROKEN)
     write(specs, "datasets/broken", "name: broken\n  x: [\n")
     write(specs, "prompts/My prompts", "name: x\n")
     (specs / "tables/mine").mkdir()
     table = (specs / "tables/beyond/table01.yaml").read_text()
-    write(specs, "tables/mine/table01", table.replace("dataset: pubmedqa", "dataset: broken"))
+    write(specs, "tables/mine/table01", table.replace("pubmedqa", "broken"))
     found = check_study(OF_A_PAPER, specs)[1]
     assert found.models == whole.models and found.tables.keys() == whole.tables.keys()
     said = capsys.readouterr().err
     assert "left out, and not used by the study: specs/models/mine.yaml:3: lowercase: " in said
     assert "specs/datasets/broken.yaml:2: not valid YAML" in said and "required and missing" not in said
-    assert "My prompts.yaml" in said and "specs/tables/mine/table01.yaml:" in said
+    assert "My prompts.yaml" in said and "specs/tables/mine/table01.yaml:" not in said
+    assert "left out because they name these: 1 other spec\n" in said
     with pytest.raises(PubmillError, match=r"mistake\(s\) in "):
         load(specs, "full")
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("datasets/bc2gm", "metric: entity_f1", "metric: entity_f2"),
+        ("models/bert-base-uncased", "lowercase: true", "lowercase: small"),
+        ("protocols/blurb", "keep: last", "keep: lost"),
+    ],
+)
+def test_a_mistake_is_told_once_however_many_specs_name_its_file(
+    specs: Path, name: str, old: str, new: str
+) -> None:
+    file = specs / f"{name}.yaml"
+    text = file.read_text()
+    assert text.count(old) == 1
+    write(specs, name, text.replace(old, new))
+    with pytest.raises(PubmillError, match=rf"\A1 mistake\(s\) in [^\n]*:\nspecs/{name}\.yaml:\d+: [^\n]*\Z"):
+        check_study(OF_A_PAPER, specs)
 
 
 @pytest.mark.parametrize(

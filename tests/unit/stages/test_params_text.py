@@ -78,4 +78,4 @@ def test_a_long_recipe_is_a_file_in_commands_and_its_text_elsewhere(tmp_path: Pa
     assert not Path(made.path).exists()
     made.write()
     made.write()
-    assert json.loads(Path(made.path).read_text()) == values
+    assert json.loads(Path(made.path).read_text(encoding="utf-8")) == values

@@ -43,7 +43,7 @@ def graph(demo_specs: Specs, graph_of: Callable[..., Graph]) -> Graph:
 def write(path: Path, text: str, seconds: int = 0) -> None:
     """Write a file, that many seconds after the others."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     os.utime(path, (1_000_000 + seconds,) * 2)
 
 
@@ -74,9 +74,9 @@ def test_files_that_were_written_again_with_the_same_content_do_not_count(graph:
 
 def test_a_record_that_is_no_record_cannot_be_read(graph: Graph) -> None:
     path = Path(graph.paths.at(RECORD))
-    path.write_text("{")
+    path.write_text("{", encoding="utf-8")
     assert graph.records.stale(RECORD) == UNREADABLE
-    path.write_text("[]")
+    path.write_text("[]", encoding="utf-8")
     assert graph.records.stale(RECORD) == OTHER_RECIPES
 
 
@@ -84,7 +84,7 @@ def test_a_record_of_other_recipes_or_of_a_run_that_is_no_longer_possible(graph:
     write_record(graph, made_by="another")
     assert graph.records.stale(RECORD) == OTHER_RECIPES
     gone = RECORD.replace("blurb", "nothing")
-    write(Path(graph.paths.at(gone)), Path(graph.paths.at(RECORD)).read_text())
+    write(Path(graph.paths.at(gone)), Path(graph.paths.at(RECORD)).read_text(encoding="utf-8"))
     assert graph.records.stale(gone) == OTHER_RECIPES
 
 

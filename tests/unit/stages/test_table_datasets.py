@@ -275,6 +275,15 @@ def test_a_dataset_of_ones_own_runs_beside_made_up_data(specs: Path, folder: Pat
     made = targets(specs, tables=["mine/table01"], datasets=None, local_files={"mine": str(folder)})
     assert made.scope.datasets() == ["mine"] and not made.datasets.is_made_up("mine")
     assert made.tables.recipe("mine/table01").missing.get("mine") is None
+    titles = [made.tables.recipe("mine/table01").scale_title, made.report.recipe().scale_title]
+    assert titles == ["demo scale, data of your own under tiny recipes: a trial"] * 2
+    both = targets(
+        specs, tables=["mine/table01", TABLE], datasets=["mine", "bc2gm"], local_files={"mine": str(folder)}
+    )
+    made_up = "demo scale, made-up data; its numbers mean nothing"
+    assert both.tables.recipe("mine/table01").scale_title == titles[0]
+    assert both.tables.recipe(TABLE).scale_title == made_up
+    assert both.report.recipe().scale_title == f"{made_up} (data of your own: mine)"
     unnamed = targets(specs, tables=["mine/table01"], datasets=None)
     assert any(
         line.startswith("left out of the tables: mine (needs files of your own")

@@ -117,6 +117,13 @@ def test_rows_have_the_papers_runs_and_the_margin_of_their_dataset(full: Graph) 
 def test_rows_have_their_folds_names_in_print_and_whether_they_are_shown(full: Graph) -> None:
     rows = {row.key: row for row in full.tables.recipe("lewis2020/table03").rows}
     assert len(rows["gad"].folds) == 9 and rows["bc2gm"].folds == ()
+    entities = {row.key: row.metric for row in rows.values() if row.metric.endswith(("entity_f1", "12_f1"))}
+    assert sorted(key for key, metric in entities.items() if metric == "entity_f1") == [
+        "i2b2-2010",
+        "i2b2-2012",
+        "i2b2-2014",
+    ]
+    assert len(entities) == 11 and entities["jnlpba@biobert"] == "seqeval_0_0_12_f1"
     assert not any(row.shown for row in rows.values())
     assert (rows["hoc@blue"].published, rows["hoc@blue"].printed) == ("hoc", "macro_f1")
     rows = {row.key: row for row in full.tables.recipe("gu2020/table06").rows}

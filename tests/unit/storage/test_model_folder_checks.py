@@ -40,7 +40,7 @@ def theirs(sound: Path, tmp_path: Path) -> Path:
 
 
 def set_in(path: Path, **values: Any) -> None:
-    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | values), encoding="utf-8")
 
 
 def exported(theirs: Path) -> Path:
@@ -70,6 +70,48 @@ def test_every_family_has_the_shapes_of_its_configuration(tmp_path: Path, family
     change(folder, lambda tensors: tensors.pop(first))
     with pytest.raises(PubmillError, match=f"lack 1 tensors that config.json describes, such as {first}"):
         check_shapes(folder, read_shapes(weight_files(folder, "m"), "m"), "m")
+
+
+LAYER = "encoder.layer.2.output.dense.bias"
+
+
+@pytest.mark.parametrize(
+    ("further", "fault"),
+    [
+        (
+            {"encoder.layer.3.output.dense.bias": 32},
+            "hold 1 tensors of the encoder that config.json does not",
+        ),
+        ({"bert.embeddings.more.weight": 3}, "hold 1 tensors of the encoder that config.json does not"),
+        ({f"bert.{LAYER}": 32}, f"the weights hold bert.{LAYER} and {LAYER}, which are one tensor"),
+        ({"cls.predictions.bias": 5, "bert.embeddings.position_ids": 3, "classifier.weight": 2}, None),
+        ({"embeddings.token_type_ids": 3, "encoder.masked_bias": 1}, None),
+        ({"bert.pooler.dense.bias": 32, "pooler.other": 4}, None),
+    ],
+)
+def test_each_weight_of_the_encoder_is_used_once(
+    theirs: Path, further: dict[str, int], fault: str | None
+) -> None:
+    change(theirs, lambda tensors: tensors.update({key: torch.zeros(size) for key, size in further.items()}))
+    if fault is None:
+        exported(theirs)
+    else:
+        assert fault in refused(theirs)
+
+
+@pytest.mark.parametrize("place", ["piece", "around texts"])
+def test_a_token_beyond_the_embeddings_is_refused_when_the_folder_is_read(theirs: Path, place: str) -> None:
+    set_in(theirs / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast")
+    path = theirs / "tokenizer.json"
+    tokenizer = json.loads(path.read_text(encoding="utf-8"))
+    if place == "piece":
+        tokenizer["model"]["vocab"]["##long"] = 500
+    else:
+        tokenizer["post_processor"]["special_tokens"]["[SEP]"]["ids"] = [500]
+    path.write_text(json.dumps(tokenizer), encoding="utf-8")
+    assert "the id 500, but the model has 25 embeddings, of ids 0 to 24; take the tokenizer" in refused(
+        theirs
+    )
 
 
 def test_names_of_tensorflows_time_are_known(theirs: Path) -> None:

@@ -74,6 +74,19 @@ def test_what_a_model_lacks_is_reported_with_what_is_there(tmp_path: Path, names
     assert found == f"{fault}; its files: {', '.join(names.split())}"
 
 
+@pytest.mark.parametrize(
+    ("kind", "units"),
+    [("ByT5Tokenizer", "bytes"), ("CanineTokenizer", "characters"), ("ByT5TokenizerFast", "bytes")],
+)
+def test_a_model_without_pieces_lacks_no_file(tmp_path: Path, kind: str, units: str) -> None:
+    folder = model(tmp_path / "model", "config.json", "model.safetensors")
+    (folder / "tokenizer_config.json").write_text(f'{{"tokenizer_class": "{kind}"}}', encoding="utf-8")
+    fault = folder_fault(folder)
+    assert (
+        fault and fault.startswith(f"reads texts by their {units} (") and fault.endswith("no file is missing")
+    )
+
+
 def test_an_empty_folder_a_file_and_nothing(tmp_path: Path) -> None:
     fault = folder_fault(model(tmp_path / "empty"))
     assert (

@@ -22,26 +22,26 @@ def squeue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_run_begins_once_no_job_of_the_one_before_is_left(tmp_path: Path, squeue: Path) -> None:
     results = tmp_path / "results"
     begin_run(results, "first")
-    squeue.write_text("41\n42\n")
+    squeue.write_text("41\n42\n", encoding="utf-8")
     with pytest.raises(PubmillError, match=r"2 jobs .* \(41, 42\).*`scancel --name first`"):
         begin_run(results, "second")
     with pytest.raises(PubmillError, match="`scancel --name first`"):  # still known, whoever asks
         begin_run(results, "third")
-    squeue.write_text("")
+    squeue.write_text("", encoding="utf-8")
     begin_run(results, "second")
     begin_run(results, "third")
 
 
 def test_of_many_jobs_some_are_named(tmp_path: Path, squeue: Path) -> None:
     begin_run(tmp_path / "results", "first")
-    squeue.write_text("\n".join(map(str, range(100, 150))))
+    squeue.write_text("\n".join(map(str, range(100, 150))), encoding="utf-8")
     with pytest.raises(PubmillError, match=r"50 jobs .* 109, \.\.\.\)"):
         begin_run(tmp_path / "results", "second")
 
 
 def test_ten_jobs_are_all_named(tmp_path: Path, squeue: Path) -> None:
     begin_run(tmp_path / "results", "first")
-    squeue.write_text("\n".join(map(str, range(100, 110))))
+    squeue.write_text("\n".join(map(str, range(100, 110))), encoding="utf-8")
     with pytest.raises(PubmillError, match=r"10 jobs .* 108, 109\)"):
         begin_run(tmp_path / "results", "second")
 

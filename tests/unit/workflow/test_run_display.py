@@ -47,7 +47,7 @@ def emit(handler: LogHandler, *records: logging.LogRecord) -> LogHandler:
 
 def failing_run(log: Path) -> list[logging.LogRecord]:
     """A run with a job that succeeds, one that fails, and one that is not reached."""
-    log.write_text("pubmill: error: jnlpba:\x1b[2J no tab\n  expected 2 columns\n")
+    log.write_text("pubmill: error: jnlpba:\x1b[2J no tab\n  expected 2 columns\n", encoding="utf-8")
     last = "WorkflowError:\nAt least one job did not complete successfully."
     command = 'RuleException:\nCalledProcessError in file "rules/datasets.smk", line 22:\nCommand ...'
     return [

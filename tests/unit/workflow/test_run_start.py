@@ -66,7 +66,7 @@ def test_finished_jobs_need_no_files_and_the_run_holds_the_lock(targets: Graph) 
     assert not Path("results/.recipes").exists()
     assert held.is_locked and (Path(targets.results) / ".lock").is_file()
     assert not (Path(targets.results) / ".slurm-run").exists()
-    assert json.loads(Path(os.environ[VARIABLE]).read_text()) == {"graph": {"a": "0"}}
+    assert json.loads(Path(os.environ[VARIABLE]).read_text(encoding="utf-8")) == {"graph": {"a": "0"}}
     held.release()
 
 

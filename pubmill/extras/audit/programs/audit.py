@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Annotated
 
 from pubmill.errors import run
+from pubmill.extras.audit.audit_recipes import AuditRecipe
 from pubmill.extras.audit.value_audit import AUDIT_RENDERERS, audit
 from pubmill.messages.installation import DATA
-from pubmill.recipes.audits import AuditRecipe
 from pubmill.recipes.programs import program
 from pubmill.storage.checksums import write_formats
 

@@ -172,14 +172,14 @@ class CardSpec(Strict):
     - `label`: its name on the board.
     - `submitted`: the day.
     - `system`: what predicted, as for `pubmill score`.
-    - `mapping`: dataset -> answer, label or type of the system -> label of the dataset.
+    - `mapping`: dataset -> answer, label or type of the system -> label of the dataset; null leaves it out.
     - `cost`: what it costs.
     """
 
     label: Line
     submitted: date
     system: System
-    mapping: dict[Name, dict[str, str]] = Field(default_factory=dict)
+    mapping: dict[Name, dict[str, str | None]] = Field(default_factory=dict)
     cost: StatedCost = StatedCost()
 
 

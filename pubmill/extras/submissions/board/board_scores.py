@@ -10,6 +10,7 @@ from pubmill.errors import PubmillError
 from pubmill.extras.submissions.board.board_files import Entry
 from pubmill.extras.submissions.board.board_graph import COLUMN, TABLE
 from pubmill.extras.submissions.supplied import report, supply
+from pubmill.messages.progress import report_progress
 from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import write_items
 from pubmill.metrics.records import score_run, write_record
@@ -88,6 +89,9 @@ def _score(graph: Graph, model: str, dataset: str, seed: int, path: Path, known:
     reading = graph.pipelines.recipe(model, dataset)
     assert isinstance(reading, SuppliedRecipe)
     submission, recipe = supply(reading, path, folder, [one for one in known if one != output])
+    if lost := submission.reading.lost:
+        count = f"{len(lost)} of {submission.reading.spans}"
+        report_progress(f"{path}: {count} spans fit no words, and count as false positives")
     record.unlink(missing_ok=True)
     output.parent.mkdir(parents=True, exist_ok=True)
     write_predictions(output, submission.lines, report(submission, recipe, folder, model, seed))

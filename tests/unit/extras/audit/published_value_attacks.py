@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean, median
 
 from pubmill.extras.audit import reachability as reach
-from pubmill.recipes.audits import Over, ScoreCounts, ScoreKind
+from pubmill.extras.audit.audit_recipes import Over, ScoreCounts, ScoreKind
 from tests.attack import Attack
 from tests.world.dice import Dice
 

@@ -19,7 +19,7 @@ from pubmill.extras.audit.attainable_scores import (
     shares_beside,
     within,
 )
-from pubmill.recipes.audits import ScoreCounts
+from pubmill.extras.audit.audit_recipes import ScoreCounts
 
 RANKS = [Fraction(0), *(Fraction(1, rank) for rank in range(1, 6))]
 ends = st.fractions(min_value=Fraction(-1, 10), max_value=Fraction(11, 10), max_denominator=400)

@@ -6,14 +6,12 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
+from pubmill.extras.audit.findings import Audit, Finding
 from pubmill.extras.audit.value_audit import AUDIT_RENDERERS
 from pubmill.report.rendering import to_json
 from pubmill.report.study_report import read_report, render
-from pubmill.report.table_rendering import TABLE_RENDERERS
-from pubmill.tables.audit import Audit, Finding, with_unreachable
 from pubmill.tables.cells import read_as
 from tests.unit import toy_tables as made_up
-from tests.unit.extras.audit.audit_page import as_markdown
 from tests.unit.programs import run_verb
 from tests.unit.report.toy_reports import HOSTILE, put, put_table, recipe
 
@@ -35,18 +33,11 @@ FOUND = Audit(
 )
 
 
-@pytest.mark.long
-def test_the_page_in_the_documentation_is_up_to_date(root: Path) -> None:
-    page = (root / "docs/audit.md").read_text(encoding="utf-8")
-    assert page == as_markdown(root / "specs"), "run python -m tests.unit.extras.audit.audit_page --write"
-
-
 @pytest.mark.parametrize("form", ["md", "html"])
 def test_pages_name_verdicts_places_and_reasons_and_escape_them(form: str) -> None:
     page = AUDIT_RENDERERS[form](FOUND)
     assert "gu2020 Tables 6, 7" in page and "The nearest scores." in page and "10.0 %" in page
     assert "<img" not in page and "&lt;img" in page
-    assert "1 of 2" in page and "B 1\N{EN DASH}2; C 3" in page
     assert ("A\\|B" if form == "md" else "A|B") in page
 
 
@@ -71,50 +62,24 @@ def test_the_report_of_a_comparable_study_has_the_verdicts_on_its_tables(tmp_pat
     }
     assert "Are these numbers possible?" not in render(read_report(recipe(**bare), tmp_path))
     with pytest.raises(PubmillError, match=r"audit\.json"):
-        read_report(recipe(**bare, comparable=True), tmp_path)
-    put(tmp_path / "reports/audit.json", to_json(FOUND))
-    page = render(read_report(recipe(**bare, comparable=True), tmp_path))
+        read_report(recipe(**bare, sections=["audit"]), tmp_path)
+    put(tmp_path / "pages/audit.json", to_json(FOUND))
+    page = render(read_report(recipe(**bare, sections=["audit"]), tmp_path))
     assert page.count("Are these numbers possible?") == 2 and "gu2020 Table 6<" in page
-    assert page.count("B 1\N{EN DASH}2; C 3") == 1
     assert "shin2020" not in page and "gu2020 Tables 6, 7" not in page
 
 
-def test_tables_and_report_mark_unreachable_values_which_the_tables_json_does_not(tmp_path: Path) -> None:
-    table = made_up.table(tmp_path)
-    [key, *_] = [f"{c.key}/{r.key}" for r, c, cell in table.read() if cell.published]
-    marked = with_unreachable(table, Audit(findings=(FOUND.findings[0].model_copy(update={"cell": key}),)))
-    assert [bool(cell.published and cell.published.unreachable) for _, _, cell in marked.read()].count(
-        True
-    ) == 1
-    assert to_json(marked) == to_json(table) and "unreachable" not in to_json(table)
-    forms = {form: render_table(marked) for form, render_table in TABLE_RENDERERS.items()}
-    assert "80.90<sup>∄</sup>" in forms["md"] and "80.90: k/10: the nearest scores." in forms["md"]
-    assert forms["html"].count("k/10: the nearest") == 1
-    for form in ("md", "html"):
-        plain = TABLE_RENDERERS[form](table)
-        assert "nreachable under the stated protocol" in forms[form], form
-        assert "∄" not in plain and "dagger" not in plain and "nreachable" not in plain
-    assert forms["csv"] == TABLE_RENDERERS["csv"](table)
-    put_table(tmp_path, table)
-    put(
-        tmp_path / "reports/audit.json",
-        to_json(Audit(findings=(FOUND.findings[0].model_copy(update={"cell": key}),))),
-    )
-    bare: dict[str, Any] = {"pretraining": {}, "corpora": [], "vocabs": [], "datasets": [], "sources": []}
-    page = render(read_report(recipe(**bare, comparable=True), tmp_path))
-    assert page.count("Unreachable under the stated protocol. K/10: the nearest scores.") == 1
-
-
 def test_the_page_by_the_command_names_its_files(tmp_path: Path) -> None:
-    made = run_verb("audit", "page", "--output", tmp_path / "pages/audit")
-    assert [Path(line) for line in made.stdout.splitlines()] == [
-        tmp_path / f"pages/audit.{form}" for form in ("json", "md", "html")
-    ]
-    assert all(Path(line).is_file() for line in made.stdout.splitlines())
+    made = run_verb("audit", "gu2020/table06", "--results", tmp_path)
+    pages = [tmp_path / f"pages/audit.{form}" for form in ("json", "md", "html")]
+    assert made.stdout.splitlines()[-3:] == list(map(str, pages)) and all(map(Path.is_file, pages))
+    head, line, *_ = made.stdout.splitlines()
+    assert head.split() == ["paper", "reachable", "unreachable", "untestable"] and line.startswith("gu2020")
+    assert "no table of results of a paper 'gu2020/table60'" in run_verb("audit", "gu2020/table60").stderr
 
 
 def test_one_number_by_the_command() -> None:
-    made = run_verb("audit", "value", "87.56", "--metric", "accuracy", "--n", "140", "--runs", "10")
+    made = run_verb("audit", "--value", "87.56", "--metric", "accuracy", "--n", "140", "--runs", "10")
     assert made.returncode == 0 and made.stdout.splitlines() == [
         "87.56: unreachable under the stated protocol",
         "read as: mean of 10 runs of k/140, which is k/1400",
@@ -134,10 +99,10 @@ def test_one_number_by_the_command() -> None:
     ],
 )
 def test_a_wrong_argument_is_one_message(arguments: tuple[str, ...], message: str) -> None:
-    made = run_verb("audit", "value", *arguments, "--metric", "accuracy")
+    made = run_verb("audit", "--value", *arguments, "--metric", "accuracy")
     assert made.returncode != 0 and made.stderr.strip() == f"pubmill: error: {message}"
 
 
 def test_a_metric_that_does_not_exist_is_reported_with_the_nearest() -> None:
-    said = run_verb("audit", "value", "9", "--metric", "f2", "--n", "3").stderr
+    said = run_verb("audit", "--value", "9", "--metric", "f2", "--n", "3").stderr
     assert "there is no metric 'f2'; the nearest: f1" in said

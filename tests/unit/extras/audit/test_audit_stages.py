@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from pubmill.extras.audit.audit_recipes import AuditRecipe, ScoreCounts
 from pubmill.extras.audit.audit_stages import AuditStage
-from pubmill.recipes.audits import AuditRecipe, ScoreCounts
+from pubmill.extras.audit.audited_tables import OF_OTHERS, score_counts
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import checked_graph
-from pubmill.stages.audited_tables import OF_OTHERS, score_counts
 
 SPECS = Path(__file__).parents[4] / "specs"
 
@@ -55,14 +55,11 @@ def test_the_audit_belongs_to_comparable_studies_with_tables_of_results(specs: S
     for scale, table, count in (("full", "table06", 3), ("full", "table03", 0), ("demo", "table06", 0)):
         study = Study(study="x", title="", scale=scale, tables=(f"gu2020/{table}",))
         graph = checked_graph(study, specs if scale == "full" else load(SPECS, scale))
-        assert len(set(graph.paths.audit_files()) & set(graph.publication.everything())) == count
-        assert (graph.paths.audit("json") in graph.report.inputs()) is bool(count)
-        assert graph.requests.verdicts() == [graph.paths.audit("json")] * bool(count)
-
-
-def test_no_study_is_called_audit() -> None:
-    with pytest.raises(ValueError, match="give the study another name"):
-        Study(study="audit", title="", scale="full", tables=())
+        page = "results/full/pages/audit" if scale == "full" else "results/demo/pages/audit"
+        made = [path for path in graph.publication.everything() if path.startswith(page)]
+        assert len(made) == count
+        assert (f"{page}.json" in graph.report.inputs()) is bool(count)
+        assert graph.report.recipe().sections == ("audit",) * bool(count)
 
 
 def test_counts_are_positive() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pubmill.errors import PubmillError
 from pubmill.extras.audit import reachability as reach
 from pubmill.extras.audit.attainable_scores import Interval, Quotient
-from pubmill.recipes.audits import Over, ScoreCounts
+from pubmill.extras.audit.audit_recipes import Over, ScoreCounts
 from tests.unit.extras.audit.test_attainable_scores import f1_scores
 
 OVER: dict[Over, Callable[[tuple[Fraction, ...]], Fraction]] = {

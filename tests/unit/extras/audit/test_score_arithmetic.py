@@ -4,8 +4,8 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.extras.audit import reachability as reach
+from pubmill.extras.audit.audit_recipes import Over, ScoreCounts, ScoreKind
 from pubmill.extras.audit.score_arithmetic import Reading, arithmetic, changes, printed_range, report
-from pubmill.recipes.audits import Over, ScoreCounts, ScoreKind
 
 
 def reading(kind: ScoreKind, *sizes: int, runs: int = 1, over: Over = "mean") -> Reading:

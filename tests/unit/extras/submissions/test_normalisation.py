@@ -26,7 +26,7 @@ def normaliser(kind: str, labels: tuple[str, ...] = ("a", "b"), **changes: Any) 
 def made(kind: str, key: str, value: Any, words: str = "", **changes: Any) -> Any:
     """Return the prediction that a row becomes."""
     row = PredictionRow(where="f:1", id="1", key=key, value=value)  # type: ignore[arg-type]
-    example = SimpleNamespace(id="1", words=words.split(), context="", items=[])
+    example = SimpleNamespace(id="1", words=words.split(), labels=[], context="", items=[])
     [line] = normaliser(kind, **changes).rows([row], [example])
     return {name: value for name, value in line.items() if name != "id"}
 

@@ -120,7 +120,15 @@ def test_without_the_order_nothing_is_assumed_and_the_option_is_named(
         read(tmp_path, kind, text, order=None)
 
 
-@pytest.mark.parametrize("text", ["yes\nno\n", "a\tyes\nb\tno\nd\tno\n", '[{"id": "a", "label": "x"}, 1, 2]'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yes\nno\n", "a\tyes\nb\tno\nd\tno\n", '[{"id": "a", "label": "x"}, 1, 2]',
+        "id,prediction\na,yes\nb,no\n",  # with the headings, as many lines as examples
+        '{"id": "a", "label": "yes"}\n{"id": "b", "label": "no"}\n',
+        "document,guess\na,yes\nb,no\n",
+    ],
+)  # fmt: skip
 def test_a_file_of_another_order_has_no_such_advice(tmp_path: Path, text: str) -> None:
     with pytest.raises(PubmillError) as refused:
         read(tmp_path, "sequence", text, order=None)

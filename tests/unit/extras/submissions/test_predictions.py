@@ -10,7 +10,7 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.extras.submissions import submission
 from pubmill.extras.submissions.alignment import align, place_words
-from pubmill.extras.submissions.predictions import UNMAPPED
+from pubmill.extras.submissions.mapped_labels import UNMAPPED
 from pubmill.extras.submissions.rows import PredictedSpan
 from pubmill.extras.submissions.scores import score_submission
 from pubmill.extras.submissions.supplied import supply
@@ -149,7 +149,7 @@ def test_spans_that_fit_no_words_are_counted_and_listed(tmp_path: Path) -> None:
     found = toy.score(tmp_path, "ner", "\n".join([json.dumps(first), *lines[1:]]) + "\n")
     where = f"{tmp_path}/predictions:1"
     assert found.left_aside() == [
-        "2 of 23 spans fit no words, and are left out",
+        "2 of 23 spans fit no words, and count as false positives",
         f"  {where}: 0-4 overlaps another mention",
         f"  {where}: 9-17 begins or ends inside of a word",
     ]
@@ -170,7 +170,7 @@ def test_a_mention_across_sentences_is_lost(tmp_path: Path) -> None:
     added = f"500\t{len(first) - 1}\t{end}\t. Case\tDisease\n"
     found = toy.score(tmp_path, "ner", toy.pubtator().replace("\n\n", f"\n{added}\n", 1))
     assert [one.why for one in found.submission.reading.lost] == ["crosses sentences of the dataset"]
-    assert found.metrics["entity_f1"] == 1.0
+    assert found.counts["predicted"] == found.counts["gold"] + 1 == found.counts["correct"] + 1
     shorter = f"500\t{len(first) - 1}\t{len(first)}\t.\tDisease\n"
     found = toy.score(tmp_path, "ner", toy.pubtator().replace("\n\n", f"\n{added}{shorter}\n", 1))
     lost = [(one.span.end, one.why) for one in found.submission.reading.lost]
@@ -269,7 +269,7 @@ def test_mentions_are_given_by_their_texts(tmp_path: Path) -> None:
     ]
     lines[0]["mentions"].append({"text": "measles", "type": "Disease"})
     found = toy.score(tmp_path, "ner", "".join(json.dumps(line) + "\n" for line in lines))
-    assert found.metrics["entity_f1"] == 1.0
+    assert found.counts["predicted"] == found.counts["gold"] + 1 == found.counts["correct"] + 1
     assert found.submission.reading.unmapped == [(f"{tmp_path}/predictions:1", "measles")]
     assert "12 of 12 answers name mentions by their text" in found.left_aside()[0]
     lines[0]["mentions"].append({"text": "flu", "type": "Illness"})

@@ -14,9 +14,11 @@ from typer.testing import CliRunner
 import pubmill
 from pubmill.cli.app import APP
 from pubmill.errors import PubmillError
+from pubmill.extras.submissions.score_command import print_scored
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.recipes.writing import as_json, as_values
-from pubmill.storage.files import read_json, read_jsonl_gz
+from pubmill.storage.files import read_json, read_jsonl_gz, sha256, write_json
+from pubmill.tables.published_values import PublishedScore
 from tests.chat_stub import ChatStub, serving
 from tests.unit.extras.submissions import toy_datasets as toy
 from tests.unit.programs import Ended, make_checkout, run_program, run_verb
@@ -100,7 +102,11 @@ def test_a_folder_is_scored_and_exported(checkout: Path) -> None:
     assert ignored.startswith(f"pubmill: {mine / 'seed-1/relation.tsv'} is not scored: it is named after no")
     assert ignored.endswith("the nearest: rel@later, rel")
     assert written == f"pubmill: predictions and scores written to {out}"
-    first, second = printed.stdout.splitlines()
+    first, its_floor, second, _ = printed.stdout.splitlines()
+    assert (
+        its_floor
+        == "  micro_f1 100.00 is by the metric of the tables; its floor is not measured here (docs/floors.md)"
+    )
     assert first.startswith("rel test, seed 1, 12 examples, blurb-tsv: micro_f1 100.00, ")
     assert second.startswith("rel test, seed 2, 12 examples, jsonl: micro_f1 93.33, ")
     scores: Any = json.loads((out / "rel/seed-2.scores.json").read_text())
@@ -123,6 +129,59 @@ def test_datasets_of_blurb_are_exported_in_its_form(checkout: Path) -> None:
         assert archive.namelist() == ["chemprot@blurb.json"]
         content = json.loads(archive.read("chemprot@blurb.json"))
     assert (content["dataset_name"], content["model_name"]) == ("ChemProt", "unnamed")
+
+
+def test_a_score_stands_beside_its_floor_and_the_published_values(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = checkout / "results/demo"
+    scores = {"majority": 0.25, "linear": 0.5}
+    floors = {name: {"definition": "", "metrics": {"micro_f1": score}} for name, score in scores.items()}
+    digest = sha256(results / "datasets/rel/test.jsonl.gz")
+    (results / "floors").mkdir(parents=True)
+    measured = {"dataset": "rel", "data_sha256": digest, "floors": floors, "ceilings": {}}
+    write_json(results / "floors/rel.json", measured)
+    (checkout / "mine.jsonl").write_text(toy.jsonl("rel"))
+    _, line = run(checkout, "score", checkout / "mine.jsonl", "--dataset", "rel").stdout.splitlines()
+    assert line == "  micro_f1 100.00 is by the metric of the tables; its floor is 50.00 (linear)"
+    found = toy.score(results, "rel", toy.jsonl("rel"))
+    capsys.readouterr()
+    values = (("p/table01", 70.0), ("p/table01", 40.5), ("p/table02", 61.0))
+    print_scored(found, 1, results, [PublishedScore(value, table, "m") for table, value in values])
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == "  published: 40.50 to 70.00 in p/table01; 61.00 to 61.00 in p/table02"
+
+
+def test_a_part_of_the_split_is_scored_if_that_is_said(checkout: Path) -> None:
+    lines = toy.jsonl("rel").splitlines(keepends=True)
+    (checkout / "mine.jsonl").write_text("".join(lines[:9]))
+    words = [checkout / "mine.jsonl", "--dataset", "rel", "--output", checkout / "out"]
+    refused = run(checkout, "score", *words)
+    assert refused.returncode == 1 and "With `pubmill score --partial`" in refused.stderr
+    said = run(checkout, "score", *words, "--partial").stdout.splitlines()
+    assert said[0].startswith("rel test, seed 1, 9 of 12 examples, jsonl: micro_f1 85.71, ")
+    assert said[-1] == "  3 of 12 examples have no prediction, and count as wrong"
+    scores: Any = read_json(checkout / "out/rel/seed-1.scores.json")
+    assert (scores["examples"], scores["without_prediction"]) == (12, 3)
+
+
+def test_made_up_data_are_said_to_be_so_and_give_no_archive(checkout: Path) -> None:
+    (checkout / "specs/datasets/chemprot@blurb.yaml").write_text(SPEC.replace("NAME", "chemprot@blurb"))
+    toy.make(checkout / "results/demo", "rel", "chemprot@blurb")
+    file, scale = checkout / "mine.jsonl", checkout / "specs/scales/demo.yaml"
+    file.write_text(toy.jsonl("rel"))
+    words = [file, "--dataset", "chemprot@blurb", "--output"]
+    run(checkout, "score", *words, checkout / "published")
+    source = '{url: "https://example.org/made-up.tsv", unchecked: x}'
+    overlay = f'datasets: {{"chemprot@blurb": {{sources: {{train: {source}}}}}}}'
+    scale.write_text(f"{scale.read_text()}made_up: true\n{overlay}\n")
+    said = run(checkout, "score", *words, checkout / "made-up").stdout
+    assert "made-up data of a demonstration: the scores say nothing of the published dataset" in said
+    assert "not in the archive for BLURB: the data are made up" in said
+    assert (checkout / "published/blurb.seed-1.zip").is_file()
+    assert {path.name for path in (checkout / "made-up").iterdir()} == {"chemprot@blurb"}
+    scores: Any = read_json(checkout / "made-up/chemprot@blurb/seed-1.scores.json")
+    assert scores["made_up"] is True
 
 
 def test_all_scorers_are_shown(checkout: Path) -> None:

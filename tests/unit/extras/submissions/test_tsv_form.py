@@ -7,7 +7,7 @@ import pytest
 
 from pubmill.convert.hoc import HALLMARKS
 from pubmill.errors import PubmillError
-from pubmill.extras.submissions.tsv_form import is_tsv, read
+from pubmill.extras.submissions.tsv_form import GOLD, is_tsv, read
 from tests.unit.extras.submissions import toy_datasets as toy
 
 
@@ -90,3 +90,33 @@ def test_csv_has_headings_and_quoted_cells(tmp_path: Path) -> None:
             toy.score(tmp_path, "rel", wrong)
     with pytest.raises(PubmillError, match=":1: unknown headings 1000.T1, activates in the first line"):
         toy.score(tmp_path, "rel", "1000.T1,activates\n", form="csv")
+
+
+@pytest.mark.parametrize(
+    "heading", ["pred", "preds", "predictions", "predicted_label", "y_pred", "Prediction"]
+)
+@pytest.mark.parametrize("comma", [",", "\t"])
+def test_predictions_have_a_heading_in_many_spellings(heading: str, comma: str, tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    rows = [["id", heading], *([one.id, toy.gold(one)] for one in toy.examples("rel"))]
+    content = "".join(f"{comma.join(row)}\n" for row in rows)
+    assert toy.score(tmp_path, "rel", content).metrics["micro_f1"] == 1.0
+
+
+def test_csv_with_one_known_heading_is_csv(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    with pytest.raises(PubmillError, match=":1: unknown headings docid in the first line"):
+        toy.score(tmp_path, "rel", "docid,pred\n1000.T1,none\n")
+
+
+@pytest.mark.parametrize("comma", [",", "\t"])
+def test_other_headings_are_named_beside_those_that_are_read(comma: str, tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    content = "".join(f"{comma.join(row)}\n" for row in (["id", "guess"], ["1000.T1", "none"]))
+    with pytest.raises(
+        PubmillError, match=r":1: unknown headings guess in the first line; expected an id"
+    ) as no:
+        toy.score(tmp_path, "rel", content)
+    assert not [
+        name for name in {*GOLD} - {"expected"} if name in str(no.value)
+    ] and "such as id,prediction" in str(no.value)

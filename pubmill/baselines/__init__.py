@@ -1,0 +1,1 @@
+"""Baselines: predictions that need no model, or a second of learning."""

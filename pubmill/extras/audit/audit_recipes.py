@@ -1,0 +1,108 @@
+"""The recipe of the audit: the counts, runs and aggregates that papers state for their published values."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pubmill.recipes.recipe_types import OMIT_DEFAULT
+from pubmill.recipes.tables import Aggregate, Composite, PublishedColumn, PublishedRow
+
+ScoreKind = Literal["share", "f1", "mean_f1", "reciprocal_rank", "correlation"]
+Over = Literal["mean", "median", "max"]
+"""How runs are combined into a printed score."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreCounts:
+    """The known counts of a test split that one run's score is computed from.
+
+    - `share`: `sizes` is the number of items; the score is correct / items.
+    - `f1`: `sizes` is the number of gold items; the score is 2 tp / (gold + predicted).
+    - `mean_f1`: `sizes` is the number of gold items of each class; the score is the mean of their F1.
+    - `reciprocal_rank`: `sizes` is the number of questions; each gives 1, 1/2, 1/3, 1/4, 1/5 or 0.
+    - `correlation`: any value from -1 to 1.
+    - `wrong`: the largest possible number of false positives; null if it is not known.
+    """
+
+    kind: ScoreKind
+    sizes: tuple[int, ...] = ()
+    wrong: int | None = field(default=None, metadata=OMIT_DEFAULT)
+
+    def __post_init__(self) -> None:
+        if self.kind != "correlation" and (not self.sizes or min(self.sizes) < 1):
+            raise ValueError(f"a {self.kind} needs counts of at least 1, found {list(self.sizes)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditedRow(PublishedRow):
+    """A dataset scored with a metric. `scores`: the counts, of each fold if the row has folds; empty if the
+    value can't be tested, for the reason in `why`. `part`: precision, recall or F1 of the same predictions as
+    other rows of the dataset, else empty."""
+
+    scores: tuple[ScoreCounts, ...] = ()
+    why: str = field(default="", metadata=OMIT_DEFAULT)
+    part: str = field(default="", metadata=OMIT_DEFAULT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditedColumn(PublishedColumn):
+    """A column. `runs`: 1 for a finished pipeline, else null. `combines`: the columns that it is computed
+    from; `by`: as their best, or as a drop; `why`: why its values can't be tested."""
+
+    runs: int | None = field(default=None, metadata=OMIT_DEFAULT)
+    combines: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)
+    by: Literal["", "best", "drop"] = field(default="", metadata=OMIT_DEFAULT)
+    why: str = field(default="", metadata=OMIT_DEFAULT)
+
+    def printed_metric(self, row: PublishedRow) -> str:
+        """Return the metric of a cell among the published values; that of a drop is `delta`."""
+        return "delta" if self.by == "drop" else row.printed
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatedRuns:
+    """How a protocol combines the runs of a score. `runs`: dataset -> number, with a `default`; `stated`: the
+    section that states them, empty if the paper does not; `unstated`: rows with folds of which the paper does
+    not state how folds and runs are combined."""
+
+    aggregate: Aggregate
+    runs: dict[str, int]
+    stated: str
+    unstated: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)
+
+    def of(self, dataset: str | None) -> int:
+        """The number of runs behind a score on a dataset."""
+        return self.runs.get(dataset or "", self.runs["default"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditedTable:
+    """A table of results. `protocols`: `column/row` -> its protocol where it is not the table's; `copied`:
+    `column/row` -> the table that the paper copied the value from; `differences`: rows of differences to
+    cells of other tables."""
+
+    name: str
+    paper: str
+    number: int
+    protocol: str
+    columns: tuple[AuditedColumn, ...]
+    rows: tuple[AuditedRow, ...]
+    composites: tuple[Composite, ...] = ()
+    differences: tuple[PublishedRow, ...] = ()
+    left_out: dict[str, str] = field(default_factory=dict)
+    protocols: dict[str, str] = field(default_factory=dict)
+    copied: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def file(self) -> str:
+        """The published values, below the folder of the specs."""
+        return f"tables/{self.name}.published.csv"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditRecipe:
+    """The input of the job that audits the published values. `facts`: the tables without scores."""
+
+    tables: tuple[AuditedTable, ...]
+    protocols: dict[str, StatedRuns]
+    facts: tuple[str, ...]
+    versions: dict[str, Any]

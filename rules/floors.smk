@@ -1,0 +1,24 @@
+"""Scores of datasets that need no learning."""
+
+
+rule floors:
+    input:
+        graph.paths.dataset_files("{dataset}"),
+    output:
+        graph.paths.dataset_floors("{dataset}"),
+    log:
+        graph.paths.log(graph.paths.dataset_floors("{dataset}").removesuffix(".json")),
+    conda:
+        "../envs/floors.yaml"
+    resources:
+        **graph.floors.resources,
+    params:
+        **PLACES,
+        **graph.floors.params,
+        folder=lambda w: graph.paths.floors(),
+    message:
+        graph.floors.label
+    shell:
+        "python {params.scripts:q}/floors.py --recipe {params.recipe:q}"
+        " --examples {params.results:q}/datasets/{wildcards.dataset:q}"
+        " --predictions {params.folder:q}/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"
