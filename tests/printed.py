@@ -11,8 +11,6 @@ PROGRAMS = "snakemake|python3?|torchrun|pre-commit"
 COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ )*\.venv/bin/(?:{PROGRAMS}|pubmill) .+|(?:make|docker|apptainer) \S.*")
 LANGUAGES = {"sh", "yaml", "python", "text"}
 """Languages of fenced blocks; only `sh` blocks have commands."""
-WORDERS = {"commands.snakemake", "commands.pubmill", "commands.run_files", "commands.local_files"}
-"""The only functions that may format a command."""
 BARE = re.compile(rf"(?<![\w/.-])(?:{PROGRAMS}) +(?:-|[\w.{{}}-]*/|results)|`scripts/\w+\.py +\S")
 """A command without `.venv/bin/`, which works only in a shell with the environment activated."""
 
@@ -113,15 +111,6 @@ def literals(path: Path) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             yield node.value
-
-
-def advised(path: Path) -> Iterator[str]:
-    """Yield the functions of a module that format a command."""
-    for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(function, ast.FunctionDef):
-            for node in ast.walk(function):
-                if isinstance(node, ast.Call) and ast.unparse(node.func) in WORDERS:
-                    yield f"{path.stem}.{function.name}"
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from pathlib import Path
 DATA = ("numpy", "pandas", "pydantic", "pyarrow.parquet", "requests", "yaml")
 TRAINING = ("torch", "torch._dynamo", "transformers.modeling_utils")
 LIBRARIES = {
-    "snakemake": ("snakemake.api", "snakemake.cli", *DATA),
+    **dict.fromkeys(("planner", "snakemake"), ("snakemake.api", "snakemake.cli", *DATA)),
     **dict.fromkeys(
         ("export_model", "finetune", "gpu_runs", "predict", "pretrain", "short_of_memory"), TRAINING
     ),

@@ -22,8 +22,6 @@ REQUESTS = 40
 IMPATIENT: dict[str, Any] = {
     "PAUSES": (0.0, 0.0, 0.0),
     "TIMEOUT": (2, 0.2),
-    "SPEED_OVER": 0.03,
-    "LEAST_SPEED": 1 << 20,
 }
 PLACES = (
     "http://example.org/f", "https://127.0.0.1/f", "https://10.1.2.3/f", "https://[::1]/f", "https://169.254.1.1/f",

@@ -30,10 +30,6 @@ class Node:
         return Node(self.tag, list(self.attributes), children, self.raw)
 
 
-DAMAGE_TAGS = ("b",)
-"""Elements that damage brings in."""
-
-
 def markup(text: str) -> Node:
     return Node("", [], [], text)
 

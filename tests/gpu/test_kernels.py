@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.gpu.conftest import Trace
 from tests.waiting import patience
 
 PROGRAM = Path(__file__).with_name("triton_kernels.py")
@@ -52,17 +51,3 @@ def test_a_kernel_is_compiled_once_for_all_sizes() -> None:
 
 def test_kernels_give_what_torch_gives() -> None:
     assert output("interpret", TRITON_INTERPRET="1") == "1"
-
-
-def test_torch_compile_fuses_what_the_roofline_assumes(trace: Trace) -> None:
-    """A tensor is one of the size of a layer's output; GELU's are four times as large."""
-    found = trace("inductor_schedule.py", "layer", "embeddings")
-    assert between_products(found["layer"]["forward"]) == [("fused", 4), ("fused", 8), ("fused", 4)]
-    # 21 if tensors were not read again for the gradients of biases and of LayerNorm's weights.
-    assert sum(size for _, size in between_products(found["layer"]["backward"])) == 30
-    assert between_products(found["embeddings"]["forward"]) == [("fused", 5)]
-    assert sum(size for _, size in between_products(found["embeddings"]["backward"])) == 7
-
-
-def between_products(kernels: list[tuple[str, float]]) -> list[tuple[str, int]]:
-    return [(kind, round(size)) for kind, size in kernels if kind != "product"]

@@ -42,14 +42,6 @@ def figures_of_methods(out: Path) -> list[dict[str, Any]]:
     return rows
 
 
-@pytest.mark.long
-@pytest.mark.weekly
-def test_the_environment_is_bare(python: Path) -> None:
-    others = ("pyarrow", "lxml", "pytest", "snakemake")
-    code = f"import torch, transformers, importlib.util as u; print(any(map(u.find_spec, {others})))"
-    assert subprocess.run([python, "-c", code], capture_output=True, text=True).stdout == "False\n"
-
-
 def test_without_a_gpu_only_a_rehearsal_runs(root: Path, python: Path, tmp_path: Path) -> None:
     for arguments, message in (
         (["processes"], "finds no GPU; on another machine: benchmarks/gpu.sh --rehearse PART"),
@@ -59,97 +51,6 @@ def test_without_a_gpu_only_a_rehearsal_runs(root: Path, python: Path, tmp_path:
         done = gpu_sh(root, python, tmp_path / "out", *arguments)
         assert done.returncode and message in done.stderr
     assert not (tmp_path / "out").exists()
-
-
-TABLE = """
-import sys
-from pathlib import Path
-from benchmarks import pretraining as table
-
-class Broken:
-    def __init__(self, *given):
-        raise RuntimeError("no kernel\\nfor this")
-
-class Timed:
-    methods = "plain"
-    def __init__(self, *given): pass
-    def run(self, seconds): return table.Speed(1000.0, 1e9, 1.0)
-
-class Stopped(Timed):
-    def run(self, seconds): raise KeyboardInterrupt
-
-programs = [Broken, Timed, Timed, Broken, Timed, Stopped]
-table.TrainersWay = table.Ours = lambda *given, **named: programs.pop(0)()
-table.isinstance = lambda value, kind: kind is str and isinstance(value, str)
-table.measured_rate = lambda *given: 1e12
-table.make_packed = lambda *given: None
-table.table(table.CASES, Path(), 0.0, Path(sys.argv[1]))
-"""
-"""A benchmark some of whose programs fail, and which is stopped before its end."""
-HANGING = """
-import subprocess, sys
-from benchmarks import gpu_runs
-program = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])"
-print(gpu_runs.finish(gpu_runs.run(["-c", program], {}), 2))
-"""
-"""A program that does not end, nor does its child."""
-
-
-@pytest.mark.long
-@pytest.mark.weekly
-def test_figures_are_written_after_each_row_and_a_failed_one_is_left_out(
-    root: Path, python: Path, tmp_path: Path
-) -> None:
-    command = [str(python), "-c", TABLE, str(tmp_path / "figures.json")]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
-    assert "KeyboardInterrupt" in done.stderr and "RuntimeError: no kernel" in done.stderr
-    rows = json.loads((tmp_path / "figures.json").read_text())["rows"]
-    assert [(row["name"], row["length"], row["methods"]) for row in rows] == [
-        ("BERT-base", 128, "plain"),
-        ("BERT-large", 512, "plain"),
-    ]
-    # Without the Trainer at 128 tokens, no ratio is shown.
-    assert "| BERT-base | 128 | 1,000 | 0.1% | – | 512 | – | plain |" in done.stdout
-
-
-FAKE_PYTHON = """#!/usr/bin/env bash
-case "$*" in
-    "- "*) cat > /dev/null ;;
-    *cuda_checks*) echo "a check: passed"; echo "a message" >&2; exit 1 ;;
-    *pretraining.py*) echo "| a row |"; echo '{"rows": 1}' > "${@: -1}"; sleep 60 ;;
-    *gpu_runs.py*) echo "$PYTHONUNBUFFERED, a line" ;;
-esac
-"""
-
-
-def test_what_a_part_has_shown_outlasts_its_failure(root: Path, tmp_path: Path) -> None:
-    python = tmp_path / "python"
-    python.write_text(FAKE_PYTHON)
-    python.chmod(0o755)
-    for part, status in (("tests", 1), ("resume", 0)):
-        done = gpu_sh(root, python, tmp_path / "out", "--rehearse", part)
-        assert done.returncode == status
-    found = {path.name: path.read_text() for path in (tmp_path / "out").iterdir()}
-    assert found == {
-        "tests.md": "a check: passed\n== tests failed with status 1\n",
-        "tests.log": "a message\n",
-        "resume.md": "1, a line\n",
-        "resume.log": "",
-    }
-    done = gpu_sh(root, python, tmp_path / "out", "--rehearse", "pretraining", limit=2)
-    assert done.returncode == 1
-    stopped = "was stopped after"
-    assert (tmp_path / "out/pretraining.md").read_text().startswith(f"| a row |\n== pretraining {stopped}")
-    assert json.loads((tmp_path / "out/pretraining.json").read_text()) == {"rows": 1}
-
-
-@pytest.mark.long
-@pytest.mark.weekly
-def test_a_program_that_hangs_is_a_failure(root: Path, python: Path) -> None:
-    done = subprocess.run(
-        [python, "-c", HANGING], cwd=root, capture_output=True, text=True, timeout=patience(60)
-    )
-    assert done.stdout.startswith("no end after 2 s")
 
 
 @pytest.mark.long

@@ -97,25 +97,6 @@ def test_the_fast_methods_are_chosen_where_activations_may_be_in_bfloat16(
     assert pretraining[objective]["methods"] == asdict(PLAIN if plain else COMPILED)
 
 
-@pytest.mark.parametrize("planted", ["planted teacher", "planted tensor"])
-def test_what_pretraining_leaves_on_the_processor_is_found(planted: str, pretraining: dict[str, Any]) -> None:
-    assert pretraining[planted]["outcome"].startswith("FakeTensorDeviceMismatchError")
-
-
-def test_where_the_fast_methods_fail_the_plain_one_is_taken(pretraining: dict[str, Any]) -> None:
-    """The planted tensor fails in both of them, and in the padded layers too."""
-    found = pretraining["planted tensor without padding"]
-    assert found["outcome"].startswith("FakeTensorDeviceMismatchError")
-
-
-@pytest.mark.parametrize("objective", ["RoBERTa", "adversarial"])
-def test_planted_waits_and_copies_of_pretraining_are_found(
-    objective: str, pretraining: dict[str, Any]
-) -> None:
-    found = pretraining[f"planted copy, {objective}"]["step"]
-    assert sum(found["waits"].values()) > 1 and sum(found["copies"].values()) >= 1
-
-
 def test_planted_faults_of_finetuning_are_found(finetuning: dict[str, Any]) -> None:
     assert finetuning["planted tensor"]["outcome"].startswith("FakeTensorDeviceMismatchError")
     for planted in ("planted wait", "planted mask"):

@@ -1,27 +1,20 @@
 """Rules, queue and page of the speedrun (benchmarks/speedrun.py), on made-up records and those kept here."""
 
 import math
-import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from scipy import stats
 
 from benchmarks import speedrun_rules
 from benchmarks.speedrun_page import (
     by_model,
     check_page,
     curves_figure,
-    differences_table,
     ladder_figure,
-    page_with,
     repeats_table,
-    search_table,
     tasks_table,
 )
 from benchmarks.speedrun_processes import Processes
@@ -42,7 +35,6 @@ from pubmill.recipes import PretrainingRecipe
 from pubmill.recipes.reading import build
 from pubmill.recipes.writing import as_values
 from pubmill.specs import load
-from tests.waiting import wait_until
 
 Records = dict[tuple[str, str], SpeedRecord]
 
@@ -150,47 +142,8 @@ def test_all_recipes_of_the_queue_are_valid() -> None:
             build(PretrainingRecipe, phase["recipe"] | {"steps": 1, "seed": job.seed}, job.name)
 
 
-def test_the_better_rungs_are_combined_by_their_gain_and_the_lowest_loss_is_taken() -> None:
-    gains = {"muon": 0.3, "full": 0.2, "modernbert": 0.1}
-
-    def loss(job: Job) -> float:
-        recipe = job.phases[-1]["recipe"]
-        values = {
-            recipe["optimisation"].get("optimiser"), recipe["objective"].get("sequences"),
-            recipe["architecture"]["family"],
-        }  # fmt: skip
-        harm = 0.5 if gains.keys() <= values else 0.0  # all three are too many
-        return 4.0 + 0.001 * job.seed + harm - sum(gains[one] for one in gains.keys() & values)
-
-    done = worked_off(loss)
-    tried = [job.name for job in done if job.name.startswith("combined.") and "tuned" not in job.name]
-    assert tried == ["combined.1-muon", "combined.2-no-nsp", "combined.3-modern"]
-    final = next(job for job in done if job.name == "combined" and job.division == "15-minutes")
-    recipe = final.phases[-1]["recipe"]
-    assert recipe["optimisation"]["optimiser"] == "muon" and recipe["objective"]["sequences"] == "full"
-    assert recipe["architecture"]["family"] == "bert"
-    long = next(job for job in done if job.name == "combined" and job.division == "90-minutes")
-    assert long.phases[-1]["recipe"]["batch_size"] == 4 * recipe["batch_size"]
-
-
-def test_of_rungs_that_change_the_same_value_only_the_best_is_combined() -> None:
-    def loss(job: Job) -> float:
-        rate: float = job.phases[-1]["recipe"]["objective"]["masking_rate"]
-        return 4.0 + 0.001 * job.seed - rate
-
-    tried = [
-        job.name for job in worked_off(loss) if job.name.startswith("combined.") and "tuned" not in job.name
-    ]
-    assert tried == ["combined.1-masking-40"]
-
-
 def test_the_page_shows_the_records_that_are_kept_here() -> None:
     check_page(write=False)
-
-
-def test_the_page_refuses_to_lose_a_table() -> None:
-    with pytest.raises(PubmillError, match="lacks the table"):
-        page_with("# Speedrun\n", {"search": search_table({})})
 
 
 def test_repeats_stand_beside_their_records_and_scores_by_model() -> None:
@@ -204,21 +157,6 @@ def test_repeats_stand_beside_their_records_and_scores_by_model() -> None:
     )
     curves = {("15-minutes", name): made_record(name, [4.0]) for name in ("baseline", "start")}
     assert curves_figure(curves).count("<polyline") == 2 and curves_figure({}).startswith("<svg")
-
-
-def test_differences_have_two_sided_adjusted_p_values() -> None:
-    ours = {"hoc@blurb": [70.0, 71.0, 72.0], "chemprot@blurb": [40.0, 41.0, 42.0], "bc2gm": [66.0, 66.5]}
-    before = {"hoc@blurb": [67.0, 66.0, 68.0], "chemprot@blurb": [42.0, 41.5, 41.0], "bc2gm": [63.0, 64.0]}
-    scores = {
-        f"15-minutes/{name}": {**some, "ncbi-disease": [70.0 + i for i in range(3)]}
-        for name, some in (("combined", ours), ("baseline", before))
-    }
-    rows = differences_table(scores, "15-minutes").splitlines()[2:]
-    [hoc, _, bc2gm] = (float(stats.ttest_ind(ours[task], before[task]).pvalue) for task in ours)
-    assert rows[0].endswith(f"| +4.0 | {hoc:.2g} | {min(1, 4 * hoc):.2g} |")
-    assert "| −0.5 |" in rows[1]
-    assert rows[2].endswith(f"| {bc2gm:.2g} | {3 * bc2gm:.2g} |")
-    assert rows[3] == "| NCBI-disease | 71.0 ± 1.0 (3) | 71.0 ± 1.0 (3) | +0.0 | 1 | 1 |"
 
 
 @pytest.mark.parametrize(
@@ -243,36 +181,3 @@ def test_a_failed_process_is_named() -> None:
         several.begin("5-minutes/some/1", fail)
         with pytest.raises(PubmillError, match="5-minutes/some/1 ended with 1"):
             several.next_to_end()
-
-
-STOPPED = """
-import signal, sys, time
-from pathlib import Path
-from benchmarks.speedrun_processes import Processes
-from pubmill.errors import StopRequestedError, run
-folder = Path(sys.argv[1])
-
-def wait(name):
-    (folder / f"{name}.begun").touch()
-    try:
-        time.sleep(600)
-    except StopRequestedError:
-        (folder / f"{name}.saved").touch()
-        raise
-
-def main():
-    with Processes() as several:
-        several.begin("a", lambda: wait("a"))
-        several.begin("b", lambda: wait("b"))
-        several.next_to_end()
-
-run(main)
-"""
-
-
-def test_processes_save_before_the_queue_ends(tmp_path: Path, root: Path) -> None:
-    program = subprocess.Popen([sys.executable, "-c", STOPPED, str(tmp_path)], cwd=root)
-    wait_until(lambda: len(list(tmp_path.glob("*.begun"))) == 2, 60, "both processes to begin")
-    program.terminate()
-    assert program.wait(600) == 128 + signal.SIGTERM
-    assert sorted(path.name for path in tmp_path.glob("*.saved")) == ["a.saved", "b.saved"]

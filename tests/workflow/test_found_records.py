@@ -131,10 +131,8 @@ def test_comparisons_and_report_have_it_too(part: tuple[Project, Any, Any]) -> N
     assert "8 of 8 <small>none failed" in (reports / "part.html").read_text()
 
 
-def test_the_whole_study_then_trains_nothing(part: tuple[Project, Any, Any], root: Path) -> None:
-    planner = Planner(root)
-    jobs = planner.planned(part[0].folder)
-    planner.close()
+def test_the_whole_study_then_trains_nothing(part: tuple[Project, Any, Any], python: str) -> None:
+    jobs = Planner(python).planned(part[0].folder)
     assert jobs and set(jobs) <= {"table", "compare", "report", "contradictions"}
 
 

@@ -52,10 +52,8 @@ def places(own: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def planner(root: Path) -> Iterator[Planner]:
-    made = Planner(root)
-    yield made
-    made.close()
+def planner(python: str) -> Planner:
+    return Planner(python)
 
 
 @pytest.fixture

@@ -1,27 +1,30 @@
 """Every command that pubmill prints works as it stands, in a fresh clone with its `.venv`.
 
-`-n` is added for Snakemake; a program of `scripts/` is run where that takes a second, else it reads its
-arguments.
-What is tried in another way, or not at all, is in the tables here with the reason.
+Verbs parse their arguments. Those that build a graph, and Snakemake itself, run with `-n`; a program shows
+its options. What is tried in another way, or not at all, is in the tables here with the reason.
 """
 
+import ast
 import gzip
-import json
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
+from pubmill.cli.app import APP
 from pubmill.recipes.writing import as_json
 from tests import printed
 from tests.conftest import ROOT
 from tests.printed import Printed
 from tests.unit.pretraining.toy_pretraining import RECIPE
-from tests.workflow.advised_commands import ADVICE
 from tests.workflow.conftest import Project, copy_of
 
 PLACEHOLDERS = {
@@ -58,7 +61,6 @@ NOT_TRIED = {
     r"\.venv/bin/python -m pytest .* -k mine$": "tests a dataset that the reader adds",
     r".* --profile profiles/cluster-generic": "its plugin is not among the locked packages",
     r"\.venv/bin/torchrun .* scripts/pretrain\.py \.\.\.$": "its arguments are left out",
-    r"\.venv/bin/python -m pip install": "installs from the network",
     r"\.venv/bin/pubmill --install-completion": "changes the user's shell",
     r"\.venv/bin/pubmill open": "needs a finished study and a browser; tests/unit/cli runs it",
     r"\.venv/bin/python benchmarks/pmc.py$": "its usage is compared",
@@ -66,10 +68,13 @@ NOT_TRIED = {
 }
 SHELL = r"make |cp |printf |\.venv/bin/pre-commit |\.venv/bin/python -m pytest"
 """Commands for the shell: `make` with -n, pytest with --collect-only."""
-WHOLE = r"pubmill sources pubmed --mirror"
-"""Programs that finish within a second. Others need the network, restricted data, or minutes."""
 LONG = r"pubmill (plan|mirror) \w+$|corpora/shin2020/|full/tables/|run gu2020 (?!results)|--model \S+( -n)?$"
 """Commands that build the graph of a whole study or table, or of a PubMed corpus: run by the long test."""
+
+
+PLANS = ("run", "table", "demo", "explain", "list")
+"""Verbs that are run whole, with `-n` where they would run jobs."""
+TYPED = "import sys\nfrom pubmill.cli import main\nsys.argv[0] = 'pubmill'\nmain()\n"
 
 
 def documented() -> list[Printed]:
@@ -102,43 +107,54 @@ def words_of(text: str) -> str:
     return shlex.join(shlex.split(filled(text), comments=True))
 
 
+@cache
+def verbs() -> Any:
+    return typer.main.get_command(APP)
+
+
+def command_of(words: list[str]) -> tuple[Any, list[str]]:
+    """Return the verb that words name, and the words after it."""
+    found: Any = verbs()
+    while words and words[0] in getattr(found, "commands", {}):
+        found, words = found.commands[words[0]], words[1:]
+    return found, words
+
+
+def parse(words: list[str]) -> None:
+    """Let a verb parse its arguments; a wrong one is an error."""
+    found, rest = command_of(words)
+    assert found is not verbs() or rest == ["--help"], f"there is no verb {rest[0]}"
+    if rest != ["--help"]:
+        found.make_context(" ".join(words), rest)
+
+
+def options_of(text: str) -> set[str]:
+    return set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", text))
+
+
 def is_snakemake(text: str) -> bool:
     return ".venv/bin/snakemake" in text
 
 
-def is_command(text: str) -> bool:
-    return bool(re.match(r"([A-Z_]+=\S+ )*\.venv/bin/pubmill", text))
-
-
-def is_program(text: str) -> bool:
-    return bool(re.search(r"\.venv/bin/python (?:scripts|pubmill/extras/\w+/programs)/", text))
-
-
-def task(text: str, *, long: bool = False) -> dict[str, object]:
-    """Return how to run a command in the clone."""
+def verb_of(text: str) -> list[str] | None:
+    """Return the words after `pubmill`, if a command is one of its."""
     words = shlex.split(filled(text), comments=True)
-    if is_command(text):
-        verb = words[words.index(".venv/bin/pubmill") + 1]
-        runs = verb in ("run", "table", "demo")
-        words += ["-n"] if runs and "-n" not in words else []
-        return {
-            "way": "whole" if long or runs or verb in ("explain", "list", "--help") else "parse",
-            "words": words,
-        }
-    if is_snakemake(text):
-        place = 1 + next(i for i, word in enumerate(words) if word.endswith("/snakemake"))
-        has_target = any("results/" in word for word in words[place : place + 2])
-        one = [] if has_target or long else [f"results/{scale(words)}/datasets/bc2gm/card.json"]
-        return {"way": "whole", "words": [*words[:place], *one, "-n", *words[place:]]}
-    return {"way": "whole" if long or re.search(WHOLE, shlex.join(words)) else "parse", "words": words}
+    place = next((i for i, word in enumerate(words) if not re.match("[A-Z_]+=", word)), 0)
+    return words[place + 1 :] if words[place].endswith("/pubmill") else None
 
 
-def scale(words: list[str]) -> str:
-    """Return the scale of a command's study."""
+def dry_run(text: str, python: str, long: bool = False) -> list[str]:
+    """Return the words that plan what a command would run."""
+    verb, words = verb_of(text), shlex.split(filled(text), comments=True)
+    if verb is not None:
+        more = ["-n"] if verb[0] in ("run", "table", "demo") and "-n" not in verb else []
+        return [python, "typed.py", *verb, *more]
+    words = words[1 + next(i for i, word in enumerate(words) if word.endswith("/snakemake")) :]
     named = [word for word in words if word.startswith("studies/")]
-    found = re.search(r"(?m)^scale: (\w+)", (ROOT / (named or ["config.yaml"])[-1]).read_text())
-    assert found
-    return found[1]
+    scale = re.search(r"(?m)^scale: (\w+)", (ROOT / (named or ["config.yaml"])[-1]).read_text())
+    assert scale
+    one = [] if long or "results/" in "".join(words[:2]) else [f"results/{scale[1]}/datasets/bc2gm/card.json"]
+    return [python, "-m", "snakemake", *one, "-n", *words]
 
 
 @pytest.fixture(scope="module")
@@ -169,34 +185,94 @@ def clone(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "own/abstracts").mkdir()
     with gzip.open(folder / "own/abstracts/a.jsonl.gz", "wt") as lines:
         lines.write('{"title": "A title", "abstract": "An abstract"}\n')
+    (folder / "typed.py").write_text(TYPED)
     return folder
 
 
-def try_all(folder: Path, tasks: dict[str, dict[str, object]]) -> dict[str, str]:
-    """Run the commands; return those that failed, with their output."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.as_typed", str(folder)],
-        cwd=ROOT, input=json.dumps(tasks), capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    answers: dict[str, tuple[int, str]] = json.loads(done.stdout)
-    assert answers.keys() == tasks.keys()
-    return {name: said for name, (status, said) in answers.items() if status or "Traceback" in said}
+def try_all(folder: Path, commands: dict[str, list[str]]) -> dict[str, str]:
+    """Run commands, two at a time; return those that failed, with their output."""
+
+    def ran(words: list[str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+
+    with ThreadPoolExecutor(2) as threads:
+        done = dict(zip(commands, threads.map(ran, commands.values()), strict=True))
+    said = {name: one.stdout + one.stderr for name, one in done.items()}
+    return {name: said[name] for name, one in done.items() if one.returncode or "Traceback" in said[name]}
 
 
 def untried(text: str) -> bool:
     return any(re.match(pattern, text) for pattern in NOT_TRIED)
 
 
+def verbs_of_documents() -> list[str]:
+    return [one.text for one in documented() if verb_of(one.text) is not None and not untried(one.text)]
+
+
+@pytest.mark.parametrize("text", verbs_of_documents())
+def test_every_verb_of_documents_parses_its_arguments(
+    clone: Path, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(clone)
+    parse(verb_of(text) or [])
+
+
+def advised() -> list[tuple[str, list[str]]]:
+    """Return the place and the literal words of each call in the package that formats a command."""
+    found = []
+    for path in sorted((ROOT / "pubmill").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "commands.pubmill":
+                texts = [one for one in ast.walk(node) if isinstance(one, ast.Constant)]
+                texts.sort(key=lambda one: (one.lineno, one.col_offset))
+                words = [word for one in texts if isinstance(one.value, str) for word in one.value.split()]
+                found.append((f"{path.stem}:{node.lineno}", words))
+    return found
+
+
+@pytest.mark.parametrize(("place", "words"), [pytest.param(*one, id=one[0]) for one in advised()])
+def test_commands_in_messages_have_a_verb_and_its_options(place: str, words: list[str]) -> None:
+    found, rest = command_of(words)
+    assert found is not verbs(), words
+    known = {option for one in found.params for option in one.opts}
+    wrong = {word for word in rest if word.startswith("-")} - known
+    assert not wrong or found.context_settings.get("ignore_unknown_options"), wrong
+
+
 @pytest.mark.long
-def test_every_command_of_documents_and_comments_works(clone: Path) -> None:
-    tasks = {
-        one.text: task(one.text)
+def test_every_plan_of_documents_and_comments_works(clone: Path, python: str) -> None:
+    plans = {
+        one.text: dry_run(one.text, python)
         for one in documented()
-        if not untried(one.text) and not re.match(SHELL, one.text)
-        if is_program(one.text) or not re.search(LONG, words_of(one.text))
+        if not untried(one.text) and not re.search(LONG, words_of(one.text))
+        if is_snakemake(one.text) or (verb_of(one.text) or [""])[0] in PLANS
     }
-    assert len(tasks) > 25
-    assert try_all(clone, tasks) == {}
+    assert len(plans) > 15
+    assert try_all(clone, plans) == {}
+
+
+@pytest.mark.long
+def test_programs_have_the_options_that_are_shown(clone: Path, python: str) -> None:
+    """Those of their own usages, which name all that are required, and those of documents."""
+    shown = [(name, text, True) for name, text in usages().items()]
+    programs = [path for path in printed.programs(ROOT) if path.parent.name != "benchmarks"]
+    assert {path.name for path in programs} == {Path(name).name for name, _, _ in shown}
+    for text in (one.text for one in documented() if not untried(one.text)):
+        if not re.match(SHELL, text) and (
+            named := re.search(r"(?:scripts|benchmarks|pubmill)/\S+\.py", text)
+        ):
+            shown.append((named[0], text, False))
+    for name, text, is_usage in shown:
+        words = text.partition(name)[2].split("#")[0].split()
+        verb = words[:1] if name.startswith("benchmarks/") and words and words[0].isalpha() else []
+        done = subprocess.run(
+            [python, name, *verb, "--help"], cwd=clone, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        options = options_of(" ".join(words))
+        assert options <= options_of(done.stdout), name
+        usage = re.sub(r"\[[^][]*\]", "", done.stdout.partition("\n\n")[0])
+        assert not is_usage or options_of(usage) <= options, name
 
 
 @pytest.mark.parametrize(
@@ -221,17 +297,6 @@ def test_what_is_not_tried_is_still_printed() -> None:
     assert [name for name in PLACEHOLDERS if name.strip() not in everywhere] == []
 
 
-@pytest.mark.long
-def test_the_usage_of_every_program_is_right(clone: Path) -> None:
-    shown = usages()
-    programs = [path for path in printed.programs(ROOT) if path.parent.name != "benchmarks"]
-    assert {path.name for path in programs} == {Path(name).name for name in shown}
-    tasks: dict[str, dict[str, object]] = {
-        name: {"way": "usage", "words": shlex.split(text)} for name, text in shown.items()
-    }
-    assert try_all(clone, tasks) == {}
-
-
 def test_no_command_is_printed_in_another_form() -> None:
     for path in [*printed.documents(ROOT), *printed.commented(ROOT), *(ROOT / "scripts").glob("*.py")]:
         assert printed.bare(path) == [], path
@@ -244,23 +309,8 @@ def test_no_command_is_printed_in_another_form() -> None:
 
 
 @pytest.mark.long
-def test_every_command_that_is_advised_works(
-    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    modules = [*(ROOT / "pubmill").rglob("*.py"), *(ROOT / "scripts").glob("*.py")]
-    assert {name for path in modules for name in printed.advised(path)} == ADVICE.keys()
-    monkeypatch.chdir(tmp_path)
-    tasks: dict[str, dict[str, object]] = {}
-    for name, say in ADVICE.items():
-        found = re.findall(r"\.venv/bin/[^`();\n]+", said := say())
-        assert found, said
-        tasks |= {f"{name}: {text}": task(text) for text in found if not untried(text)}
-    assert try_all(clone, tasks) == {}
-
-
-@pytest.mark.long
 @pytest.mark.weekly
-def test_commands_for_whole_studies_work(clone: Path) -> None:
+def test_commands_for_whole_studies_work(clone: Path, python: str) -> None:
     """Build their graphs; of those that differ only in profile, resources or -n, only one."""
     alike = r" --profile \S+| --set-resources \S+| -n\b| --quiet progress"
     whole = {
@@ -269,7 +319,9 @@ def test_commands_for_whole_studies_work(clone: Path) -> None:
         if not untried(one.text) and (is_snakemake(one.text) or re.search(LONG, words_of(one.text)))
     }
     wanted = {
-        name: task(text, long=True) for name, text in whole.items() if "gu2020" in name or "small" in name
+        name: dry_run(text, python, long=True)
+        for name, text in whole.items()
+        if "gu2020" in name or "small" in name
     }
     assert len(wanted) > 4
     assert try_all(clone, wanted) == {}

@@ -120,10 +120,8 @@ class Changing:
 
 
 @pytest.fixture(scope="module")
-def planner(root: Path) -> Iterator[Planner]:
-    made = Planner(root)
-    yield made
-    made.close()
+def planner(python: str) -> Planner:
+    return Planner(python)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -263,54 +262,6 @@ def together(
 @pytest.mark.parametrize("case", TOGETHER)
 def test_together(together: dict[str, Future[None]], case: str) -> None:
     together[case].result()
-
-
-BUNDLE = """\
-import sys
-sys.path.insert(0, {root!r})
-from functools import partial
-from pubmill.workflow.bundles import bundle
-from pubmill.workflow.snakemake_hooks import before_graph
-before_graph(workflow, partial(bundle, workflow))
-rule all:
-    input: expand("{{n}}.after", n=range(4))
-rule part:
-    output: "{{n}}.done"
-    group: lambda w: "bundle-all"
-    resources: mem_mb=100, runtime=2, gpu_slots=1
-    shell: "echo {{wildcards.n}} >> started; "
-           "if [ {{wildcards.n}} = 1 -a ! -e failed ]; then touch failed; exit 1; fi; touch {{output}}"
-rule after:
-    input: "{{n}}.done"
-    output: "{{n}}.after"
-    resources: mem_mb=100, runtime=2
-    shell: "touch {{output}}"
-"""
-
-
-@pytest.mark.weekly
-@pytest.mark.parametrize("retries", [1, 0])
-def test_a_job_of_a_bundle_fails_alone(root: Path, slurm: Path, tmp_path: Path, retries: int) -> None:
-    """The others continue, and only the failed one runs again, by a retry or by the same command."""
-    (tmp_path / "Snakefile").write_text(BUNDLE.format(root=str(root)))
-    words = ["--executor", "slurm", "--slurm-no-account", "--slurm-status-command", "squeue", *PATIENT]
-    words += ["--jobs", "4", "--cores", "4", "--latency-wait", "10", "--keep-going", "--nolock"]
-    words += ["--default-resources", "slurm_partition=cpu", "--retries", str(retries)]
-
-    def run() -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "snakemake", *words]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-
-    first = run()
-    started = (tmp_path / "started").read_text().split()
-    assert (first.returncode == 0) == bool(retries), first.stderr
-    assert sorted(started[:4]) == ["0", "1", "2", "3"] and started[4:] == ["1"] * retries
-    made = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.done")}
-    assert all((tmp_path / f"{name[0]}.after").exists() for name in made) and len(made) == 3 + retries
-    assert len(re.findall(r"submitted with SLURM .*group_bundle-all_part", first.stderr)) == 1 + retries
-    assert run().returncode == 0
-    assert (tmp_path / "started").read_text().split()[4:] == ["1"]
-    assert made.items() <= {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.done")}.items()
 
 
 @pytest.mark.weekly

@@ -2,13 +2,9 @@
 
 from pathlib import Path
 
-import pytest
-
 from pubmill.convert.concepts import concepts_of, read_documents
-from pubmill.errors import PubmillError
-from pubmill.examples.concept_files import ExampleConcepts, all_identifiers, read_concepts, write_concepts
+from pubmill.examples.concept_files import all_identifiers
 from pubmill.examples.kinds import TokensExample
-from pubmill.storage.files import write_jsonl_gz
 
 COPY = """\
 11|t|Results.
@@ -73,40 +69,3 @@ def test_a_document_that_is_there_twice_is_one(tmp_path: Path) -> None:
     documents = [*read_documents(copy(tmp_path)), *read_documents(copy(tmp_path))]
     examples = [sentence("1", "Tumours vanish .")]
     assert concepts_of({"test": examples}, documents)["test"]["1"].document == "12"
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("11\t9\t16\tTumours\n", r"copy.txt:1: a document must begin with `PMID\|t\|TITLE`"),
-        ("11|a|Abstract first\n", r"copy.txt:1: a document must begin"),
-        (
-            "11|t|T\n11|a|A\n11 0 1 T\n",
-            "copy.txt:3: expected tab-separated columns that begin with 11's id",
-        ),
-        ("11|t|T\n12|a|A\n", "copy.txt:2: expected tab-separated columns that begin with 11's id"),
-    ],
-)
-def test_files_of_another_form(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(PubmillError, match=message):
-        list(read_documents(copy(tmp_path, text)))
-
-
-def test_files_that_are_not_utf_8(tmp_path: Path) -> None:
-    (tmp_path / "copy.txt").write_bytes(b"11|t|\xff\n")
-    with pytest.raises(PubmillError, match=r"copy.txt: not UTF-8 after line 0"):
-        list(read_documents(tmp_path / "copy.txt"))
-
-
-def test_the_file_of_concepts_is_read_back(tmp_path: Path) -> None:
-    path = tmp_path / "bc5.jsonl.gz"
-    concepts = {
-        "train": {"1": ExampleConcepts("11", {(0, 2): frozenset({"D2", "D1"})})},
-        "dev": {},
-        "test": {},
-    }
-    write_concepts(path, concepts)
-    assert read_concepts(path) == concepts
-    write_jsonl_gz(path, [{"split": "train", "id": "1", "document": "11", "mentions": [[0, 1]]}])
-    with pytest.raises(PubmillError, match=r"bc5.jsonl.gz:1: expected split, id, document and mentions"):
-        read_concepts(path)

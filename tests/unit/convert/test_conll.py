@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pubmill.convert.conll import read, write
@@ -146,13 +146,6 @@ def test_files_that_are_not_there(genia: dict[str, Path], file: Any, message: st
         split_of(genia, "train", {"train": file})
 
 
-def test_a_broken_line_of_a_member_is_reported_with_archive_member_and_line(tmp_path: Path) -> None:
-    archive = tmp_path / "a.tar.gz"
-    archive.write_bytes(tarball({"x/task2.iob2": b"###MEDLINE:1\n\nA\tB-protein\nbroken\n"}))
-    with pytest.raises(PubmillError, match=r"a\.tar\.gz:x/task2\.iob2:4: expected `word<TAB>label`"):
-        split_of({"training": archive}, "train", {"train": {"source": "training", "member": "task2.iob2"}})
-
-
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
@@ -176,14 +169,6 @@ def test_malformed_lines_are_reported_with_file_and_line(
 ) -> None:
     with pytest.raises(PubmillError, match=rf"a\.tsv:{line}: .*{message}"):
         convert(tmp_path / "a.tsv", text)
-
-
-def test_missing_file_other_encoding_and_unknown_options_are_reported(tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match="does not exist"):
-        list(read(ConverterInput("dev", {"dev": tmp_path / "none.tsv"}, FIRST, Counter())))
-    (tmp_path / "latin.tsv").write_bytes(b"A\tO\ncaf\xe9\tO\n")
-    with pytest.raises(PubmillError, match=r"latin\.tsv:2: not UTF-8"):
-        list(read(ConverterInput("dev", {"dev": tmp_path / "latin.tsv"}, FIRST, Counter())))
 
 
 @pytest.mark.parametrize(
@@ -280,24 +265,3 @@ def test_the_written_form_is_that_of_blurb() -> None:
 def test_what_a_published_form_cannot_say(options: dict[str, str]) -> None:
     with pytest.raises(PubmillError, match="one of.*docstart"):
         list(write([], form(**options)))
-
-
-@settings(max_examples=200)
-@given(st.data())
-def test_damage_is_an_error_or_leaves_every_other_sentence_as_it_was(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
-    """A replaced character causes an error with the line, or changes only that sentence."""
-    path = tmp_path_factory.getbasetemp() / "damage.tsv"
-    text = "".join(f"-DOCSTART- {n}\n\nA\tO\nB\tB-x\nC\tI-x\n\n" for n in range(3))
-    whole = convert(path, text, TYPED)
-    place = data.draw(st.integers(0, len(text) - 1))
-    damaged = text[:place] + data.draw(st.sampled_from("\t \n-XBO\x00")) + text[place + 1 :]
-    try:
-        found = convert(path, damaged, TYPED)
-    except PubmillError as error:
-        assert "damage.tsv:" in str(error)
-    else:
-        words = [(example.document, tuple(example.words), tuple(example.labels)) for example in found]
-        before = [(example.document, tuple(example.words), tuple(example.labels)) for example in whole]
-        assert len(set(before) - set(words)) <= 2

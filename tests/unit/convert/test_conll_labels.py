@@ -16,16 +16,6 @@ from pubmill.messages.quotations import withholding
 from tests.unit.convert.columns import FIRST, TYPED, convert, labels_of
 
 
-def test_types_can_be_kept(tmp_path: Path) -> None:
-    (example,) = convert(tmp_path / "a.tsv", "pain\tB-Disease\nor\tO\n", TYPED)
-    assert example.labels == ["B-Disease", "O"]
-
-
-def test_a_begin_right_after_another_type_stays_a_begin(tmp_path: Path) -> None:
-    (example,) = convert(tmp_path / "a.tsv", "IL-2\tB-protein\ngene\tB-DNA\n")
-    assert example.labels == ["B", "B"]
-
-
 @pytest.mark.parametrize(
     ("scheme", "written", "read_as"),
     [
@@ -94,16 +84,6 @@ def test_an_i_that_continues_nothing_is_reported(
 ) -> None:
     with pytest.raises(PubmillError, match=rf"a\.tsv:{line}: I continues no mention.*`scheme: iob1`"):
         labels_of(tmp_path / "a.tsv", labels, options)
-
-
-def test_a_sentences_first_i_is_reported_with_its_own_line(tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match=r"a\.tsv:4: I continues no mention"):
-        convert(tmp_path / "a.tsv", "a\tB\nb\tI\n\nc\tI\n")
-
-
-def test_a_file_with_such_is_can_be_read_as_iob1(tmp_path: Path) -> None:
-    found = labels_of(tmp_path / "a.tsv", "B-x I-y O I-x", {**TYPED, "scheme": "iob1"})
-    assert found == ["B-x", "B-y", "O", "B-x"]
 
 
 def test_types_of_a_licensed_dataset_must_be_listed_where_they_are_kept(tmp_path: Path) -> None:

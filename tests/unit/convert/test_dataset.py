@@ -1,8 +1,6 @@
 """Converting a dataset: the card, expectations that fail the job, withheld text, and equal bytes."""
 
-import gzip
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -77,11 +75,6 @@ def test_examples_and_card(tmp_path: Path, inputs: dict[str, Path]) -> None:
         "dev": "devel.tsv",
     }
     assert str(tmp_path) not in json.dumps(card)
-
-
-def test_a_split_that_the_dataset_lacks_is_an_empty_file(tmp_path: Path, inputs: dict[str, Path]) -> None:
-    convert(RECIPE, inputs, tmp_path / "toy")
-    assert list(read_examples(tmp_path / "toy/test.jsonl.gz", TokensExample)) == []
 
 
 def test_what_was_left_out_is_counted_and_can_be_expected(tmp_path: Path, inputs: dict[str, Path]) -> None:
@@ -255,27 +248,6 @@ def test_an_id_of_licensed_data_that_may_be_text_is_not_taken(
     convert(replace(RECIPE, expect={}), inputs, tmp_path / "toy")
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        (f"pain\tB-{CANARY}\n", 1),
-        (f"pain\tB-D\npain\tI-{CANARY}\n", 2),
-        (f"pain\t{CANARY}\n", 1),
-        (f"-DOCSTART- {CANARY}\n", 1),
-        (f"-DOCSTART- {CANARY} {CANARY}\n", 1),
-    ],
-)
-def test_a_licensed_word_in_the_place_of_a_type_or_mark_is_in_no_message(
-    tmp_path: Path, inputs: dict[str, Path], text: str, line: int
-) -> None:
-    inputs["dev"].write_text(text)
-    recipe = replace(RECIPE, access="credentialed", options={"labels": "as_written", "types": ["D"]})
-    with pytest.raises(PubmillError, match=rf"toy, dev: \S+/devel\.tsv:{line}: ") as caught:
-        convert(recipe, inputs, tmp_path / "toy")
-    assert CANARY not in str(caught.value)
-    assert not (tmp_path / "toy").exists()
-
-
 def test_no_type_of_a_licensed_file_reaches_the_card_unlisted(
     tmp_path: Path, inputs: dict[str, Path]
 ) -> None:
@@ -285,27 +257,6 @@ def test_no_type_of_a_licensed_file_reaches_the_card_unlisted(
     typed = replace(recipe, options={"labels": "as_written"})
     with pytest.raises(PubmillError, match="toy, train: .*`types` is missing.*specs/datasets/toy.yaml"):
         convert(typed, inputs, tmp_path / "typed")
-
-
-@pytest.mark.parametrize(("access", "mode"), [("public", 0o644), ("credentialed", 0o600)])
-def test_examples_of_licensed_data_are_their_owners_alone_before_anything_is_in_them(
-    tmp_path: Path, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, access: Access, mode: int
-) -> None:
-    seen: set[int] = set()
-
-    class Packed(gzip.GzipFile):
-        def write(self, data: Any) -> int:
-            seen.add(os.fstat(self.fileno()).st_mode & 0o777)
-            return super().write(data)
-
-    monkeypatch.setattr("gzip.GzipFile", Packed)
-    before = os.umask(0o022)
-    try:
-        convert(replace(RECIPE, access=access), inputs, tmp_path / "toy")
-    finally:
-        os.umask(before)
-    assert seen == {mode}
-    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "toy").glob("*.gz")} == {mode}
 
 
 @pytest.mark.parametrize("access", ["public", "credentialed"])

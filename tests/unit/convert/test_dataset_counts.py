@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from pubmill.convert.dataset_counts import MEASURES, count, key, lengths, overlaps, unknown_names
+from pubmill.convert.dataset_counts import count, key, lengths, overlaps, unknown_names
 from pubmill.examples.kinds import (
-    KINDS,
     Answer,
     Entity,
     Example,
@@ -116,10 +115,6 @@ def test_questions_their_contexts_and_answers() -> None:
     assert part_of(counts, "answers", "distinct_answers", "repeated_texts") == (3, 2, 0)
 
 
-def test_every_kind_has_measures() -> None:
-    assert set(MEASURES) == set(KINDS.values())
-
-
 def test_a_split_without_examples() -> None:
     assert count([]) == {"examples": 0, "documents": None, "repeated_documents": 0, "repeated_texts": 0}
     assert lengths([]) == {}
@@ -142,11 +137,6 @@ def test_lengths_are_those_of_the_whole_input(example: Example, words: int) -> N
     assert lengths([example]) == {"mean": words, "median": words, "p95": words, "max": words}
 
 
-def test_lengths_are_spread() -> None:
-    found = lengths([tokens(str(number), "O " * number) for number in range(1, 102)])
-    assert found == {"mean": 51, "median": 51, "p95": 96, "max": 101}
-
-
 def test_overlaps_are_reported_for_each_two_splits() -> None:
     splits: dict[str, Sequence[Example]] = {
         "train": [tokens("a", "O", "same", "1"), tokens("b", "O", "other", "2")],
@@ -158,17 +148,6 @@ def test_overlaps_are_reported_for_each_two_splits() -> None:
         {"split": "test", "with": "train", "texts": 2, "documents": 1},
         {"split": "test", "with": "dev", "texts": 2, "documents": 1},
     ]
-
-
-@pytest.mark.parametrize("kind", MEASURES)
-def test_nothing_has_only_counts_of_zero(kind: type[Example]) -> None:
-    assert set(MEASURES[kind]([]).values()) == {0}
-
-
-def test_examples_without_answers_have_no_repeats() -> None:
-    counts = count([span("a", None, "Nothing"), span("b", None, "Nothing")])
-    names = ("fewest_repeats", "most_repeats", "fewest_repeats_of_pair", "most_repeats_of_pair")
-    assert part_of(counts, *names, "answers", "unanswerable", "contexts") == (0, 0, 0, 0, 0, 2, 1)
 
 
 def test_repeats_are_of_answers_and_of_questions_with_an_answer() -> None:

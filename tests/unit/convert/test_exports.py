@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -34,7 +33,7 @@ from pubmill.examples.kinds import (
     write_examples,
 )
 from pubmill.metrics import dev_scores
-from pubmill.recipes.datasets import Access, PublishedFile, PublishedRecipe
+from pubmill.recipes.datasets import PublishedFile, PublishedRecipe
 from pubmill.recipes.finetuning import Dummies
 from pubmill.specs import DatasetSpec
 from pubmill.specs.dataset_specs import TASKS
@@ -82,18 +81,6 @@ def test_files_are_written_and_their_bytes_compared(tmp_path: Path, examples: Pa
         "test": {"name": "test.tsv", "sha256": hashlib.sha256(test).hexdigest(), "equal": None},
     }
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["test.tsv", "train.tsv"]
-
-
-@pytest.mark.parametrize(("access", "mode"), [("public", 0o644), ("credentialed", 0o600)])
-def test_only_its_owner_may_read_a_licensed_datasets_published_form(
-    tmp_path: Path, examples: Path, access: Access, mode: int
-) -> None:
-    before = os.umask(0o022)
-    try:
-        publish(replace(RECIPE, access=access), examples, tmp_path / "out")
-    finally:
-        os.umask(before)
-    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "out").iterdir()} == {mode}
 
 
 def test_what_a_spec_asks_wrongly_is_reported_with_its_name(tmp_path: Path, examples: Path) -> None:

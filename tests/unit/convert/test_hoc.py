@@ -95,17 +95,6 @@ def test_what_does_not_fit_is_reported(
         convert(tmp_path, listed, **changed)
 
 
-def test_missing_files_are_reported(tmp_path: Path) -> None:
-    convert(tmp_path)
-    (tmp_path / "dev.tsv").unlink()
-    inputs = {"archive": tmp_path / "hoc.tar.gz", "dev": tmp_path / "dev.tsv"}
-    with pytest.raises(PubmillError, match=r"dev\.tsv does not exist"):
-        list(read(ConverterInput("dev", inputs, {}, Counter())))
-    (tmp_path / "dev.tsv").write_bytes(b"caf\xe9")
-    with pytest.raises(PubmillError, match="not UTF-8"):
-        list(read(ConverterInput("dev", inputs, {}, Counter())))
-
-
 def test_a_member_that_stands_in_two_folders_is_refused(tmp_path: Path) -> None:
     members = {"Hoc-1/text/11.txt": "One .\n", "Hoc-2/text/11.txt": "Two .\n"}
     path = pack(tmp_path / "hoc.tar.gz", members)

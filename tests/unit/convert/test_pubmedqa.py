@@ -89,12 +89,3 @@ def test_another_test_set_is_reported_with_the_first_difference(
         PubmillError, match=f"lists {len(listed) - 1} test questions; {len(listed)} are drawn"
     ):
         convert(tmp_path, questions, dict(list(listed.items())[:-1]))
-
-
-def test_missing_files_are_reported(tmp_path: Path) -> None:
-    inputs = {"questions": tmp_path / "questions.json", "ground_truth": tmp_path / "test.json"}
-    with pytest.raises(PubmillError, match=r"questions\.json does not exist"):
-        list(read(ConverterInput("dev", inputs, {}, Counter())))
-    inputs["questions"].write_bytes(b'{"caf\xe9": 1}')
-    with pytest.raises(PubmillError, match="not UTF-8"):
-        list(read(ConverterInput("dev", inputs, {}, Counter())))

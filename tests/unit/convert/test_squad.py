@@ -75,12 +75,6 @@ def test_questions_become_examples_and_texts_stay_as_they_are(tmp_path: Path) ->
     assert left_out == {"plausible_answers": 1}
 
 
-def test_a_gzipped_file_is_the_same(tmp_path: Path) -> None:
-    plain, _ = read(tmp_path / "a.json", document())
-    packed, _ = read(tmp_path / "a.json.gz", gzip.compress(json.dumps(document()).encode()))
-    assert packed == plain
-
-
 def first(found: Any) -> Any:
     return found["data"][0]["paragraphs"][0]["qas"][0]
 
@@ -146,11 +140,6 @@ def test_what_is_no_json_is_reported(tmp_path: Path, content: bytes, message: st
         read(tmp_path / "a.json", content)
 
 
-def test_a_file_that_is_absent_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match=r"none\.json does not exist"):
-        list(squad.read(ConverterInput("dev", {"dev": tmp_path / "none.json"}, {}, Counter())))
-
-
 def test_options_are_unknown(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="no options"):
         list(squad.read(ConverterInput("dev", {"dev": tmp_path}, {"version": "1.1"}, Counter())))
@@ -198,10 +187,6 @@ def test_version_1_1_has_no_mark_for_the_impossible(tmp_path: Path) -> None:
     }
 
 
-def test_nothing_is_written_as_no_articles() -> None:
-    assert written([], "1.1") == {"data": [], "version": "1.1"}
-
-
 @pytest.mark.parametrize("options", [{}, {"version": "3"}, {"version": "1.1", "indent": 2}])
 def test_unknown_versions_and_options_are_reported(options: dict[str, Any]) -> None:
     with pytest.raises(PubmillError, match=r"published\.options"):
@@ -240,21 +225,6 @@ def test_writing_and_reading_is_the_identity(
     folder = tmp_path_factory.mktemp("squad")
     text = "".join(squad.write(made, WriterOptions({"version": "v2.0"}, None)))
     assert read(folder / "a.json", text.encode())[0] == made
-
-
-@given(place=st.integers(0), value=st.binary(min_size=1, max_size=3), length=st.integers(0, 40))
-def test_damage_is_reported_or_leaves_sound_examples(
-    tmp_path_factory: pytest.TempPathFactory, place: int, value: bytes, length: int
-) -> None:
-    content = json.dumps(document(), ensure_ascii=False).encode()
-    place %= len(content)
-    damaged = content[:place] + value + content[place + length :]
-    try:
-        examples, _ = read(tmp_path_factory.mktemp("squad") / "a.json", damaged)
-    except PubmillError as error:
-        assert "a.json" in str(error)
-    else:
-        assert all(example.fault() is None for example in examples)
 
 
 def test_golds_are_kept_in_files_and_left_out_when_there_are_none(tmp_path: Path) -> None:

@@ -32,11 +32,6 @@ def test_an_edge_inside_a_word_cuts_it() -> None:
     assert found[0].labels == ["O", "B-AGE", "O", "O", "O", "B-P", "O"]
 
 
-def test_mentions_that_touch_stay_apart() -> None:
-    found, _ = read("12/13", (0, 3, "D"), (3, 5, "D"))
-    assert found == [Sentence(1, ["12/", "13"], [(0, 1, "D"), (1, 2, "D")])]
-
-
 def test_a_mention_over_a_line_end_joins_the_lines() -> None:
     found, _ = read("left hip\nfracture noted\nand more\n", (5, 17, "P"))
     assert found == [

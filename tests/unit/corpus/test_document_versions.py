@@ -75,34 +75,23 @@ def test_as_the_plain_model(tmp_path_factory: pytest.TempPathFactory, shards: li
     assert accounted == model(shards)
 
 
-def test_a_later_file_wins_whatever_the_order_of_arguments(tmp_path: Path) -> None:
-    assert latest(tmp_path, [(0, 2, [(1, 1, False)]), (0, 1, [(1, 1, False)])]) == [
-        [(0, None)],
-        [(0, "superseded")],
-    ]
+ONE, TWO, GONE = (1, 1, False), (1, 2, False), (1, 1, True)
 
 
-def test_a_deleted_citation_can_come_back(tmp_path: Path) -> None:
-    files: list[Shard] = [(0, 1, [(1, 1, False)]), (0, 2, [(1, 1, True)]), (0, 3, [(1, 1, False)])]
-    assert latest(tmp_path, files[:2]) == [[(0, "deleted")], []]
-    assert latest(tmp_path, files) == [[(0, "superseded")], [], [(0, None)]]
-
-
-def test_a_revision_of_an_old_version_does_not_hide_the_new_one(tmp_path: Path) -> None:
-    files: list[Shard] = [(0, 1, [(1, 1, False), (1, 2, False)]), (0, 2, [(1, 1, False)])]
-    assert latest(tmp_path, files) == [[(0, "superseded"), (1, None)], [(0, "superseded")]]
-
-
-def test_deleting_the_highest_version_shows_the_one_before(tmp_path: Path) -> None:
-    files: list[Shard] = [(0, 1, [(1, 1, False), (1, 2, False)]), (0, 2, [(1, 2, True)])]
-    assert latest(tmp_path, files) == [[(0, None), (1, "deleted")], []]
-
-
-def test_the_first_source_has_authority(tmp_path: Path) -> None:
-    assert latest(tmp_path, [(1, 9, [(1, 3, False)]), (0, 1, [(1, 1, False)])]) == [
-        [(0, "duplicate")],
-        [(0, None)],
-    ]
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ([(0, 2, [ONE]), (0, 1, [ONE])], [[(0, None)], [(0, "superseded")]]),
+        ([(0, 1, [ONE]), (0, 2, [GONE])], [[(0, "deleted")], []]),
+        ([(0, 1, [ONE]), (0, 2, [GONE]), (0, 3, [ONE])], [[(0, "superseded")], [], [(0, None)]]),
+        ([(0, 1, [ONE, TWO]), (0, 2, [ONE])], [[(0, "superseded"), (1, None)], [(0, "superseded")]]),
+        ([(0, 1, [ONE, TWO]), (0, 2, [(1, 2, True)])], [[(0, None), (1, "deleted")], []]),
+        ([(1, 9, [(1, 3, False)]), (0, 1, [ONE])], [[(0, "duplicate")], [(0, None)]]),
+    ],
+)
+def test_by_hand(tmp_path: Path, files: list[Shard], expected: list[list[tuple[int, str | None]]]) -> None:
+    """The later file, the higher version and the first source count; what is deleted can come back."""
+    assert latest(tmp_path, files) == expected
 
 
 def test_same_input_same_bytes(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from pubmill.corpus import medline
 from pubmill.corpus.medline import file_order, read_medline
-from pubmill.corpus.shards import Document, count_words, joined, read_shard, read_source, write_shard
+from pubmill.corpus.shards import Document, joined, read_shard, read_source, write_shard
 from pubmill.errors import PubmillError
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "parse_medline.py"
@@ -55,37 +55,6 @@ def abstract(folder: Path, content: str) -> tuple[tuple[str, str], ...]:
     return document.sections
 
 
-def test_every_field(tmp_path: Path) -> None:
-    article = (
-        "<Journal><JournalIssue><PubDate><MedlineDate>1998 Dec-1999 Jan</MedlineDate></PubDate>"
-        "</JournalIssue></Journal><ArticleTitle>[A <i>title</i>.]</ArticleTitle><Abstract>"
-        "<AbstractText Label='AIM'>One.</AbstractText><AbstractText>Two.</AbstractText>"
-        "<CopyrightInformation>(c) X</CopyrightInformation></Abstract>"
-        "<Language>eng</Language><Language>fre</Language><PublicationTypeList><PublicationType UI='D1'>Review"
-        "</PublicationType></PublicationTypeList><VernacularTitle>V</VernacularTitle>"
-    )
-    other = (
-        "<OtherAbstract Language='fre'><AbstractText>Autre.</AbstractText></OtherAbstract></MedlineCitation>"
-    )
-    text = citation(7, article, ' Version="2"').replace("</MedlineCitation>", other)
-    (document,) = read(tmp_path, articles(text))
-    assert document == Document(
-        id="pmid:7", version=2, pmid="7", date="2026-01-09", published="1998",
-        languages=("eng", "fre"), types=("Review",), licence="(c) X", title="[A title.]",
-        sections=(("AIM", "One."), ("", "Two.")),
-    )  # fmt: skip
-    assert joined(document.sections) == "AIM: One.\nTwo."
-    assert count_words(document.sections) == 2
-
-
-def test_text_is_whole_however_deeply_nested(tmp_path: Path) -> None:
-    content = (
-        "<AbstractText>The <i>TP<sub>53<sup>a</sup></sub></i> <b>gene</b>, x<!-- no --> &lt; 5&#181;M &amp; "
-        "<mml:math><mml:mi>z</mml:mi></mml:math>\n   end<?no no?>.</AbstractText>"
-    )
-    assert abstract(tmp_path, content) == (("", "The TP53a gene, x < 5µM & z end."),)
-
-
 def test_unicode_spaces_of_the_author_stay(tmp_path: Path) -> None:
     assert abstract(tmp_path, "<AbstractText> 10\u2009000\u00a0mg </AbstractText>") == (
         ("", "10\u2009000\u00a0mg"),
@@ -106,13 +75,6 @@ def test_deletions_follow_the_citations(tmp_path: Path) -> None:
     assert [(row.id, row.version, row.deleted) for row in rows] == [
         ("pmid:1", 1, False), ("pmid:3", 1, True), ("pmid:4", 2, True),
     ]  # fmt: skip
-
-
-def test_old_root_without_versions(tmp_path: Path) -> None:
-    rows = read(
-        tmp_path, citation(1, version="") + citation(2, version=""), head="", root="MedlineCitationSet"
-    )
-    assert [(row.id, row.version) for row in rows] == [("pmid:1", 1), ("pmid:2", 1)]
 
 
 def test_a_date_without_a_day_stays_as_given(tmp_path: Path) -> None:
@@ -168,47 +130,10 @@ def test_damaged_and_no_gzip(tmp_path: Path) -> None:
     refused(path, "truncated or damaged gzip (it is empty) after line 0", "download it again")
 
 
-def test_malformed_xml_names_line_and_last_pmid(tmp_path: Path) -> None:
-    bad = citation(12).replace("</ArticleTitle>", "</Title>")
-    refused(
-        write(tmp_path, articles(citation(11), bad, citation(13))),
-        "gz:5:",
-        "malformed XML",
-        "Last PMID read: 12",
-    )
-
-
-@pytest.mark.parametrize(
-    "tail",
-    [
-        "",
-        "</PubmedArticleSet><PubmedArticleSet></PubmedArticleSet>",
-        "</PubmedArticleSet>x",
-        "<!-- </PubmedArticle> --",
-    ],
-)
-def test_malformed_ends(tmp_path: Path, tail: str) -> None:
-    path = tmp_path / "pubmed26n0001.xml.gz"
-    path.write_bytes(gzip.compress(f"{HEAD}<PubmedArticleSet>{articles(citation(1))}{tail}".encode()))
-    refused(path, "malformed XML")
-
-
 @pytest.mark.parametrize("address", ["http://dtd.nlm.nih.gov/a.dtd", "https://dtd.nlm.nih.gov/a.dtd"])
 def test_the_named_dtd_is_not_looked_for(tmp_path: Path, address: str) -> None:
     head = f'<?xml version="1.0"?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD X//EN" "{address}">'
     assert len(read(tmp_path, articles(citation(1)), head=head)) == 1
-
-
-@pytest.mark.parametrize("damaged", ['PUBLIC "-//NLM//DTD X//EN"', 'PUBLIC "a\x01" "b"', 'SYSTEM "b', "X"])
-def test_a_damaged_document_type_is_refused(tmp_path: Path, damaged: str) -> None:
-    head = f"<!DOCTYPE PubmedArticleSet {damaged}>"
-    refused(write(tmp_path, articles(citation(1)), head=head), "malformed XML: the document type")
-
-
-def test_undeclared_entity(tmp_path: Path) -> None:
-    refused(
-        write(tmp_path, articles(citation(1, "<ArticleTitle>&who;</ArticleTitle>"))), "malformed XML", "'who'"
-    )
 
 
 @pytest.mark.parametrize(
@@ -238,80 +163,61 @@ def test_a_block_that_never_becomes_well_formed_is_refused_at_its_fault(
     refused(write(tmp_path, content), "gz:5:", "malformed XML", "Last PMID read: 12")
 
 
-def test_a_message_names_one_line(tmp_path: Path) -> None:
-    bad = citation(12).replace("</ArticleTitle>", "</Title>")
-    with pytest.raises(PubmillError) as raised:
-        read(tmp_path, articles(citation(11), bad))
-    where = tmp_path / "pubmed26n0001.xml.gz"
-    assert str(raised.value) == (
-        f"{where}:5: malformed XML: Opening and ending tag mismatch: ArticleTitle and Title. "
-        f"Last PMID read: 12."
-    )
+DECLARED = "declares entities"
+LEVELS = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 12))
+MALFORMED = articles(citation(11), citation(12).replace("</ArticleTitle>", "</Title>"), citation(13))
+ENTITY = articles(citation(1, "<ArticleTitle>&e;</ArticleTitle>"))
 
 
-def test_entity_bomb_is_refused_unexpanded(tmp_path: Path) -> None:
-    levels = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 12))
-    head = f'<?xml version="1.0"?><!DOCTYPE PubmedArticleSet [<!ENTITY e0 "ha">{levels}]>'
-    content = articles(citation(1, "<ArticleTitle>&e11;</ArticleTitle>"))
-    refused(write(tmp_path, content, head=head), "declares entities")
-
-
-def test_external_entity_is_refused_unread(tmp_path: Path) -> None:
-    secret = tmp_path.parent / f"{tmp_path.name}-secret"
-    secret.write_text("secret")
-    head = f'<!DOCTYPE PubmedArticleSet [<!ENTITY e SYSTEM "file://{secret}">]>'
-    refused(
-        write(tmp_path, articles(citation(1, "<ArticleTitle>&e;</ArticleTitle>")), head=head),
-        "declares entities",
-    )
-    head = f'<!DOCTYPE PubmedArticleSet [<!ENTITY % e SYSTEM "file://{secret}"> %e;]>'
-    refused(write(tmp_path, articles(citation(1)), head=head), "declares entities")
-
-
-def test_entities_declared_in_a_local_dtd_are_not_fetched(tmp_path: Path) -> None:
-    dtd = tmp_path.parent / f"{tmp_path.name}.dtd"
-    dtd.write_text('<!ENTITY e "secret">')
-    head = f'<!DOCTYPE PubmedArticleSet SYSTEM "file://{dtd}">'
-    refused(
-        write(tmp_path, articles(citation(1, "<ArticleTitle>&e;</ArticleTitle>")), head=head),
-        "'e' not defined",
-    )
+def doctype(text: str) -> str:
+    return f"<!DOCTYPE PubmedArticleSet {text}>"
 
 
 @pytest.mark.parametrize(
-    ("content", "word"),
+    ("content", "head", "words"),
     [
-        ("<PubmedBookArticle/>", "<PubmedBookArticle> without <BookDocument>"),
-        ("<Other/>", "<Other> where a citation was expected"),
-        (articles("<Other/>"), "without <MedlineCitation>"),
-        (articles("<MedlineCitation><PMID>x</PMID><Article/></MedlineCitation>"), "not a number"),
-        (articles("<MedlineCitation><PMID>5</PMID></MedlineCitation>"), "without <Article>"),
-        (
-            articles("<MedlineCitation/><MedlineCitation/>"),
-            "<PubmedArticle> with <MedlineCitation> more than once",
-        ),
-        (articles(citation(0).replace(">0<", f">{'7' * 5000}<")), "not a number of at most 18 digits"),
-        (articles(citation(5, version=' Version="9999999999"')), "not a number of at most 9 digits"),
-        (articles(citation(1, version=' Version="a"')), "Version='a'"),
+        *((content, HEAD, (word,)) for content, word in [
+            ("<PubmedBookArticle/>", "<PubmedBookArticle> without <BookDocument>"),
+            ("<Other/>", "<Other> where a citation was expected"),
+            (articles("<Other/>"), "without <MedlineCitation>"),
+            (articles("<MedlineCitation><PMID>x</PMID><Article/></MedlineCitation>"), "not a number"),
+            (articles("<MedlineCitation><PMID>5</PMID></MedlineCitation>"), "without <Article>"),
+            (
+                articles("<MedlineCitation/><MedlineCitation/>"),
+                "<PubmedArticle> with <MedlineCitation> more than once",
+            ),
+            (articles(citation(0).replace(">0<", f">{'7' * 5000}<")), "not a number of at most 18 digits"),
+            (articles(citation(5, version=' Version="9999999999"')), "not a number of at most 9 digits"),
+            (articles(citation(1, version=' Version="a"')), "Version='a'"),
+        ]),
+        (MALFORMED, HEAD, ("gz:5:", "malformed XML: Opening and ending tag mismatch", "Last PMID read: 12.")),
+        *((articles(citation(1)) + tail, HEAD, ("malformed XML",))
+          for tail in ("</PubmedArticleSet>", "</PubmedArticleSet>x", "<!-- </PubmedArticle> --")),
+        (ENTITY, HEAD, ("malformed XML", "'e' not defined")),
+        *((articles(citation(1)), doctype(damaged), ("malformed XML: the document type",))
+          for damaged in ('PUBLIC "-//NLM//DTD X//EN"', 'PUBLIC "a\x01" "b"', 'SYSTEM "b', "X")),
+        (ENTITY.replace("&e;", "&e11;"), doctype(f'[<!ENTITY e0 "ha">{LEVELS}]'), (DECLARED,)),
+        (ENTITY, doctype('[<!ENTITY e SYSTEM "file:///etc/hostname">]'), (DECLARED,)),
+        (articles(citation(1)), doctype('[<!ENTITY % e SYSTEM "file:///etc/hostname"> %e;]'), (DECLARED,)),
+        ("", '<?xml version="1.0" encoding="ISO-8859-1"?>', ("encoded as ISO-8859-1",)),
     ],
-)
-def test_unexpected_content(tmp_path: Path, content: str, word: str) -> None:
-    refused(write(tmp_path, content), word)
+)  # fmt: skip
+def test_unexpected_content(tmp_path: Path, content: str, head: str, words: tuple[str, ...]) -> None:
+    refused(write(tmp_path, content, head), *words)
 
 
-def test_wrong_root_and_encoding(tmp_path: Path) -> None:
-    refused(write(tmp_path, "", head="", root="articles"), "not one of PubMed's citation files")
-    namespace = f"{HEAD}<PubmedArticleSet xmlns='urn:x'>{articles(citation(1))}</PubmedArticleSet>"
-    path = tmp_path / "pubmed26n0001.xml.gz"
-    path.write_bytes(gzip.compress(namespace.encode()))
-    refused(path, "its root is <{urn:x}PubmedArticleSet>")
-    refused(write(tmp_path, "", head='<?xml version="1.0" encoding="ISO-8859-1"?>'), "encoded as ISO-8859-1")
+def test_entities_declared_in_a_local_dtd_are_not_fetched(tmp_path: Path) -> None:
+    dtd = tmp_path.with_suffix(".dtd")
+    dtd.write_text('<!ENTITY e "secret">')
+    refused(write(tmp_path, ENTITY, doctype(f'SYSTEM "file://{dtd}"')), "'e' not defined")
 
 
-def test_endless_citation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(medline, "CITATION_LIMIT", 1 << 20)
-    title = f"<ArticleTitle>{'x' * (3 << 20)}</ArticleTitle>"
-    refused(write(tmp_path, articles(citation(1, title))), "no </PubmedArticle> within 1 MiB")
+@pytest.mark.parametrize("root", ["articles", "PubmedArticleSet xmlns='urn:x'"])
+def test_wrong_root(tmp_path: Path, root: str) -> None:
+    path = write(tmp_path, articles(citation(1)))
+    content = gzip.decompress(path.read_bytes()).decode().replace("<PubmedArticleSet>", f"<{root}>")
+    path.write_bytes(gzip.compress(content.replace("</PubmedArticleSet>", f"</{root.split()[0]}>").encode()))
+    refused(path, "not one of PubMed's citation files")
 
 
 def test_shard_holds_what_was_read(tmp_path: Path) -> None:

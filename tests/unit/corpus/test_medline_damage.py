@@ -1,122 +1,112 @@
-"""Damaged PubMed files: a clear error or exactly the content of the whole tree; never other text."""
+"""PubMed files of unusual form and damaged ones: a clear error or what a plain tree has, never other text."""
 
 import gzip
 import os
-import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lxml import etree
 
 from pubmill.corpus import medline
 from pubmill.corpus.medline import read_medline
+from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
-from tests.unit.corpus.test_medline import HEAD, articles, citation
+from tests.attack.markup import damaged, is_malformed
+from tests.attack.medline import MATHML, plain
+from tests.unit.corpus.test_medline import HEAD
+from tests.world.dice import Dice
 
 DAMAGES = int(os.environ.get("PUBMILL_DAMAGES", "30")) * 20
-SEED = os.environ.get("PUBMILL_DAMAGE_SEED", "1")
+SEED = int(os.environ.get("PUBMILL_DAMAGE_SEED", "1"))
 
-Reading = list[tuple[str, int, bool, str, list[tuple[str, str]]]]
+USUAL = """<PubmedArticle>
+  <MedlineCitation Status="MEDLINE" Owner="NLM">
+    <PMID Version="2">17</PMID>
+    <DateCreated><Year>1999</Year><Month>01</Month><Day>02</Day></DateCreated>
+    <DateCompleted><Year>1999</Year><Month>02</Month><Day>03</Day></DateCompleted>
+    <DateRevised><Year>2020</Year><Month>3</Month><Day>04</Day></DateRevised>
+    <Article PubModel="Print">
+      <Journal><ISSN IssnType="Print">0000-0000</ISSN>
+        <JournalIssue CitedMedium="Print"><Volume>1</Volume><Issue>2</Issue>
+          <PubDate><MedlineDate>1998 Dec-1999 Jan</MedlineDate></PubDate></JournalIssue>
+        <Title>J &amp; K</Title></Journal>
+      <ArticleTitle>Of &lt;<i>E. coli</i>
+        K12 and β-catenin.</ArticleTitle>
+      <Pagination><MedlinePgn>1-2</MedlinePgn></Pagination>
+      <ELocationID EIdType="doi" ValidYN="Y">10.1/x</ELocationID>
+      <ELocationID EIdType="pii" ValidYN="Y">x</ELocationID>
+      <Abstract>
+        <AbstractText Label=" AIM" NlmCategory="OBJECTIVE">To see  x<sub>2<sup>3</sup></sub>.</AbstractText>
+        <AbstractText Label="END">&#945; <mml:math><mml:mi>z</mml:mi></mml:math> rose.</AbstractText>
+        <AbstractText NlmCategory="UNASSIGNED"> </AbstractText>
+        <CopyrightInformation>© Them</CopyrightInformation>
+      </Abstract>
+      <AuthorList CompleteYN="Y"><Author ValidYN="Y"><LastName>A</LastName></Author></AuthorList>
+      <Language>eng</Language><Language>Fre</Language>
+      <DataBankList CompleteYN="Y"><DataBank><DataBankName>G</DataBankName></DataBank></DataBankList>
+      <GrantList CompleteYN="Y"><Grant><Country>X</Country></Grant></GrantList>
+      <PublicationTypeList><PublicationType UI="D016428">Journal Article</PublicationType>
+        <PublicationType>Review</PublicationType></PublicationTypeList>
+      <VernacularTitle>V</VernacularTitle>
+      <ArticleDate DateType="Electronic"><Year>2000</Year></ArticleDate>
+    </Article>
+    <CommentsCorrectionsList><CommentsCorrections RefType="Cites"><RefSource>J</RefSource>
+      <PMID Version="1">5</PMID></CommentsCorrections></CommentsCorrectionsList>
+    <OtherAbstract Type="Publisher" Language="fre"><AbstractText>Autre.</AbstractText></OtherAbstract>
+  </MedlineCitation>
+  <PubmedData><ArticleIdList><ArticleId IdType="pubmed">17</ArticleId></ArticleIdList></PubmedData>
+"""
+READ = Document(
+    id="pmid:17", version=2, pmid="17", date="2020-03-04", published="1998", languages=("eng", "fre"),
+    types=("Journal Article", "Review"), licence="© Them", title="Of <E. coli K12 and β-catenin.",
+    sections=(("AIM", "To see x23."), ("END", "α z rose.")),
+)  # fmt: skip
+DELETED = "<DeleteCitation><PMID Version='1'>9</PMID></DeleteCitation>\n"
+FAKE = "<Abstract><AbstractText>FAKE</AbstractText></Abstract>"
 
 
-def article(number: int) -> str:
-    return (
-        f"<ArticleTitle>Title &lt;{number}&gt; of <i>E. coli</i> <b>K12</b>.</ArticleTitle><Abstract>\n"
-        f'<AbstractText Label="AIM" NlmCategory="OBJECTIVE">To see β-catenin {number}.</AbstractText>\n'
-        f"<AbstractText><i>x<sub>2</sub></i> <sup>3</sup> &#945; rose by {number} %.</AbstractText>"
-        "<CopyrightInformation>© Them</CopyrightInformation></Abstract><Language>eng</Language>"
-    )
+def file_of(*articles: str, more: str = "") -> bytes:
+    ended = "".join(f"{article}</PubmedArticle>\n" for article in articles)
+    return f"{HEAD}<PubmedArticleSet>\n{ended}{more}</PubmedArticleSet>\n".encode()
 
 
-SOUND = (
-    HEAD + "<PubmedArticleSet>\n" + articles(*(citation(n, article(n)) for n in range(1, 6)))
-    + "<DeleteCitation><PMID Version='1'>9</PMID></DeleteCitation>\n</PubmedArticleSet>\n"
-).encode()  # fmt: skip
+def by_a_tree(content: bytes) -> list[Document] | None:
+    """By the standard library's parser, for which prefixes must be declared."""
+    root = f'<PubmedArticleSet{MATHML} xmlns:x="urn:x">'.encode()
+    return plain(content.replace(b"<PubmedArticleSet>", root, 1))
 
 
-def whole_tree(content: bytes) -> Reading:
-    """Read the file in the simplest way: one strict parse and XPath."""
-    parser = etree.XMLParser(
-        resolve_entities=False, load_dtd=False, no_network=True, remove_comments=True, remove_pis=True
-    )
-    root: Any = etree.fromstring(content, parser)
-
-    def text(element: etree._Element) -> str:
-        return " ".join(word for word in str(element.xpath("normalize-space()")).split(" "))
-
-    found: Reading = []
-    for one in root.xpath("PubmedArticle/MedlineCitation | MedlineCitation | DeleteCitation/PMID"):
-        pmid = one if one.tag == "PMID" else one.find("PMID")
-        titles = [text(title) for title in one.findall("Article/ArticleTitle")]
-        parts = one.findall("Article/Abstract/AbstractText")
-        sections = [((part.get("Label") or "").strip(), text(part)) for part in parts if text(part)]
-        version = int(pmid.get("Version", "1"))
-        found.append(
-            (f"pmid:{int(pmid.text)}", version, one.tag == "PMID", "".join(titles), sections)
-        )  # fmt: skip
-    return found
-
-
-def ours(path: Path) -> Reading:
-    return [
-        (row.id, row.version, row.deleted, row.title, list(row.sections)) for row in read_medline(path)
-    ]  # fmt: skip
-
-
-def never_other_text(path: Path, content: bytes) -> bool:
-    """Return whether the file was read, after a check that it was read correctly."""
+def read(folder: Path, content: bytes) -> list[Document] | None:
+    """Read a file; None: an error names it."""
+    path = folder / "pubmed26n0001.xml.gz"
     path.write_bytes(gzip.compress(content, 1, mtime=0))
     try:
-        found = ours(path)
-    except PubmillError as caught:
-        assert path.name in str(caught)
-        return False
-    assert found == whole_tree(content)  # which fails, too, where the XML is not well-formed
-    return True
+        return list(read_medline(path))
+    except PubmillError as error:
+        assert path.name in str(error)
+        return None
 
 
-def damaged(content: bytes, draw: random.Random) -> bytes:
-    """Bytes flipped, a piece removed, doubled, moved or cut off: at random, or at the borders of tags."""
-    borders = [at for at, byte in enumerate(content) if byte in b"<>"]
-    ends = sorted(draw.choice([draw.randrange(len(content)), draw.choice(borders)]) for _ in range(2))
-    begin, end = ends
-    piece = content[begin:end]
-    match draw.randrange(6):
-        case 0:
-            at = draw.randrange(len(content))
-            return content[:at] + bytes([draw.randrange(256)]) + content[at + 1 :]
-        case 1:
-            return content[:begin] + content[end:]
-        case 2:
-            return content[:end] + piece + content[end:]
-        case 3:
-            return content[:end]
-        case 4:
-            rest = content[:begin] + content[end:]
-            at = draw.randrange(len(rest))
-            return rest[:at] + piece + rest[at:]
-        case _:
-            markup = draw.choice([b"<!--", b"-->", b"<![CDATA[", b"]]>", b"&amp;", b"<b>", b"</b>", b"<b/>"])
-            return content[:begin] + markup + content[begin:]
+def test_every_field(tmp_path: Path) -> None:
+    assert read(tmp_path, file_of(USUAL)) == [READ] == by_a_tree(file_of(USUAL))
 
 
-def test_the_sound_file_is_read(tmp_path: Path) -> None:
-    assert never_other_text(tmp_path / "pubmed26n0001.xml.gz", SOUND)
-    assert len(ours(tmp_path / "pubmed26n0001.xml.gz")) == 6
-
-
-@pytest.mark.parametrize("block", [97, 1 << 17])
+@pytest.mark.parametrize("block", [97, 997, 1 << 17])
 def test_random_damage_never_gives_other_text(
     tmp_path: Path, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(medline, "BLOCK", block)
-    draw = random.Random(f"{SEED} {block}")
-    path = tmp_path / "pubmed26n0001.xml.gz"
-    read = [never_other_text(path, damaged(SOUND, draw)) for _ in range(DAMAGES)]
-    assert any(read) and not all(read)
+    dice = Dice(SEED * 1_000_003 + block)
+    sound = file_of(USUAL, USUAL.replace("17<", "18<"), USUAL.replace("17<", "19<"), more=DELETED)
+    outcomes = set()
+    for _ in range(DAMAGES):
+        content = damaged(sound, dice)
+        found = read(tmp_path, content)
+        if found is not None:  # of a reference that damage has made a correction, the tree knows nothing
+            assert [row._replace(corrections=()) for row in found] == by_a_tree(content)
+        outcomes.add(found is None)
+    assert outcomes == {True, False}
 
 
 @settings(max_examples=60)
@@ -124,59 +114,123 @@ def test_random_damage_never_gives_other_text(
 def test_damage_to_the_packed_file_never_gives_other_text(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    packed = bytearray(gzip.compress(SOUND, mtime=0))
+    packed = bytearray(gzip.compress(file_of(USUAL), mtime=0))
     at = data.draw(st.integers(10, len(packed) - 1))  # the header's fields are no content
     packed[at] ^= data.draw(st.integers(1, 255))
     path = tmp_path_factory.mktemp("x") / "pubmed26n0001.xml.gz"
     path.write_bytes(packed)
     try:
-        found = ours(path)
+        found = list(read_medline(path))
     except PubmillError as caught:
         assert path.name in str(caught)
     else:
-        assert found == whole_tree(SOUND)
+        assert found == [READ]
 
 
 @pytest.mark.parametrize("tag", ["ArticleTitle", "Abstract"])
 def test_what_can_stand_only_once_is_not_joined(tmp_path: Path, tag: str) -> None:
-    begin, end = SOUND.index(f"<{tag}>".encode()), SOUND.index(f"</{tag}>".encode()) + len(tag) + 3
+    begin, end = USUAL.index(f"<{tag}>"), USUAL.index(f"</{tag}>") + len(tag) + 3
     path = tmp_path / "pubmed26n0001.xml.gz"
-    path.write_bytes(gzip.compress(SOUND[:end] + SOUND[begin:end] + SOUND[end:]))
-    with pytest.raises(PubmillError, match=f"<Article> with <{tag}> more than once. Last PMID read: 1"):
-        ours(path)
+    path.write_bytes(gzip.compress(file_of(USUAL[:end] + USUAL[begin:end] + USUAL[end:])))
+    with pytest.raises(PubmillError, match=f"<Article> with <{tag}> more than once. Last PMID read: 17"):
+        list(read_medline(path))
 
 
-def test_a_gzip_bomb_of_blanks_is_refused_in_little_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("block", [300, 1 << 17])
+@pytest.mark.parametrize(
+    ("usual", "other"),
+    [
+        ("To see", "To <!-- not --> see"),
+        ("To see", "To <?not x?> see"),
+        ("To see", "<![CDATA[To <AbstractText> </PubmedArticle> see]]>"),
+        ('Label=" AIM" NlmCategory="OBJECTIVE"', 'NlmCategory="OBJECTIVE" Label="AIM"'),
+        ('Label=" AIM"', "Label='AIM'"),
+        ('Label=" AIM"', 'Label="A &amp; B"'),
+        ("<Abstract>", "<Abstract>text"),
+        ("<Abstract>", "<Abstract><Abstract/>"),
+        ("</Abstract>", "</Abstract><Abstract/>"),
+        ("</Abstract>", "text</Abstract>"),
+        ("</Abstract>", "<Other/></Abstract>"),
+        ("<CopyrightInformation>© Them</CopyrightInformation>", ""),
+        ("</Abstract>", "</Abstract><Journal/>"),
+        ("<AuthorList ", "<AuthorList><AuthorList/></AuthorList><AuthorList "),
+        ("</AuthorList>", "<AuthorList></AuthorList><ArticleTitle/></AuthorList>"),
+        ("</Article>", "</Article><Article/>"),
+        ("</Article>", "</Article><PMID>3</PMID>"),
+        ("</Article>", "</Article><DateRevised><Year>2021</Year></DateRevised>"),
+        ("</MedlineCitation>", "</MedlineCitation><MedlineCitation/>"),
+        ("<PubmedArticle>", "<PubmedBookArticle/><PubmedArticle>"),
+        ("<DateRevised><Year>2020</Year><Month>3</Month><Day>04</Day></DateRevised>", ""),
+        ("<DateRevised><Year>2020</Year><Month>3</Month><Day>04</Day></DateRevised>", "<DateRevised/>"),
+        ("1998 Dec-1999 Jan", "Winter"),
+        ("1998 Dec-1999 Jan", "é1998 1999"),
+        ("<DateRevised>", "<DateRevised><Hour>1</Hour>"),
+        ('Version="2"', ""),
+        (">17<", "> 17 <"),
+        (">17<", ">seventeen<"),
+        ("<Language>eng</Language>", ""),
+        ("<Language>eng</Language>", "<Language/>"),
+        ("<PublicationType>Review</PublicationType>", "<PublicationType/>"),
+        ("Journal Article", "Journal &lt; Article"),
+        ("K12", '<math xmlns="http://www.w3.org/1998/Math/MathML"><mi>K</mi></math>'),
+        ("K12", "<x:y/>"),
+        ("<LastName>A</LastName>", "<x:y/>"),
+        ("<LastName>", "<LastName :a='b'>"),
+        ("K12", "&undeclared;"),
+        ("K12", "\x01"),
+        ("<MedlinePgn>1-2</MedlinePgn></Pagination>",
+         f"<!-- </Pagination>{FAKE}<AuthorList> --></Pagination>"),
+        ("<MedlinePgn>1-2</MedlinePgn></Pagination>",
+         f"<?x </Pagination>{FAKE}<AuthorList> ?></Pagination>"),
+        ("<MedlinePgn>1-2</MedlinePgn></Pagination>",
+         f"<![CDATA[ </Pagination>{FAKE}<AuthorList> ]]></Pagination>"),
+        ("<MedlinePgn>1-2</MedlinePgn></Pagination>",
+         f"<Pagination></Pagination>{FAKE}<AuthorList></AuthorList></Pagination>"),
+        ("</Pagination>", f"</Pagination ><x>{FAKE}<Pagination></Pagination></x>"),
+        ('<AbstractText Label="END">', '<AbstractText Label="END"><AbstractText>nested</AbstractText>'),
+        ('<AbstractText Label="END">', '<AbstractText Label="END"><AbstractText/>'),
+        ("</ArticleTitle>", "</ArticleTitle >"),
+        ("<MedlineCitation ", '<MedlineCitation xmlns="urn:x" '),
+        ("<Article ", '<Article xmlns="urn:x" '),
+        ("<JournalIssue ", '<JournalIssue xmlns="urn:x" '),
+        ("<PubmedArticle>", '<PubmedArticle xmlns="urn:x">'),
+        ("</Article>", '</Article><PMID>3</PMID><CommentsCorrections RefType="x"></CommentsCorrections>'),
+        ("<PubmedArticle>", "<DeleteCitation><PMID>99</PMID></DeleteCitation><PubmedArticle>"),
+        ("<PubmedArticle>", "<PubmedArticle><!-- </PubmedArticle> -->"),
+        ("</MedlineCitation>", "</MedlineCitation><Journal/><Journal/>"),
+        (">17<", f">{'1' * 5000}<"),
+        ("<PubmedData>", "<PubmedArticle></PubmedArticle><PubmedData>"),
+        ("<PubmedData>", "<PubmedArticle><MedlineCitation/></PubmedArticle ><PubmedData>"),
+        ("K12", "<PubmedArticle><MedlineCitation/></PubmedArticle>"),
+        ("</MedlineCitation>\n  <PubmedData>", USUAL[USUAL.index("<MedlineCitation") :]),
+    ],
+)  # fmt: skip
+def test_other_forms_are_read_as_by_a_tree(
+    tmp_path: Path, usual: str, other: str, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "pubmed26n0001.xml.gz"
-    path.write_bytes(gzip.compress(f"{HEAD}<PubmedArticleSet>".encode() + b" " * (40 << 20)))
-    with pytest.raises(PubmillError, match="no </PubmedArticle> within 16 MiB"):
-        ours(path)
+    monkeypatch.setattr(medline, "BLOCK", block)
+    monkeypatch.setattr(medline, "HEAD_LIMIT", max(block, len(HEAD) + 40))
+    assert usual in USUAL
+    content = file_of(USUAL, USUAL.replace(usual, other, 1), USUAL)
+    found = read(tmp_path, content)
+    assert found == by_a_tree(content) or (found is None and is_malformed(content))
+    assert "FAKE" not in str(found)
 
 
-def test_a_gzip_bomb_of_citations_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(medline, "SMALL", 1 << 20)
-    path = tmp_path / "pubmed26n0001.xml.gz"
-    bomb = articles(citation(1, "<ArticleTitle>" + "x" * 5000 + "</ArticleTitle>")) * 4000
-    path.write_bytes(gzip.compress(f"{HEAD}<PubmedArticleSet>{bomb}</PubmedArticleSet>".encode(), 9))
-    with pytest.raises(PubmillError, match="unpacks to more than 200 times its size"):
-        ours(path)
+def test_a_date_of_revision_out_of_its_place_is_read(tmp_path: Path) -> None:
+    revised = "<DateRevised><Year>2020</Year><Month>3</Month><Day>04</Day></DateRevised>"
+    moved = USUAL.replace(revised, "").replace("</Article>", f"</Article>{revised}")
+    assert read(tmp_path, file_of(moved)) == [READ]
 
 
-def test_a_small_file_may_be_as_compressible_as_it_likes(tmp_path: Path) -> None:
-    path = tmp_path / "pubmed26n0001.xml.gz"
-    same = articles(citation(1, "<ArticleTitle>" + "x" * 5000 + "</ArticleTitle>")) * 400
-    path.write_bytes(gzip.compress(f"{HEAD}<PubmedArticleSet>{same}</PubmedArticleSet>".encode(), 9))
-    assert len(ours(path)) == 400
-
-
-def test_a_file_below_the_ratio_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(medline, "SMALL", 0)
-    path = tmp_path / "pubmed26n0001.xml.gz"
-    many = "".join(
-        articles(citation(n, f"<ArticleTitle>{f'{n} ' * 60}</ArticleTitle>")) for n in range(1, 9000)
+@settings(max_examples=100)
+@given(
+    text=st.text(
+        st.characters(blacklist_categories=["Cs", "Cc"], blacklist_characters="\ufffe\uffff"), min_size=1
     )
-    path.write_bytes(gzip.compress(f"{HEAD}<PubmedArticleSet>{many}</PubmedArticleSet>".encode(), 9))
-    assert 2 * (medline.RATIO_LIMIT + path.stat().st_size) < len(many) < 190 * path.stat().st_size
-    assert len(list(ours(path))) == 8999
+)
+def test_any_text(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    content = file_of(USUAL.replace("To see", escaped))
+    found = read(tmp_path_factory.mktemp("x"), content)
+    assert found is not None and found == by_a_tree(content)

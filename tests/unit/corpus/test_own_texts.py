@@ -203,13 +203,6 @@ def test_errors_name_file_and_line(tmp_path: Path, line: str, word: str) -> None
     assert word in str(caught.value)
 
 
-def test_not_utf8(tmp_path: Path) -> None:
-    path = tmp_path / "notes.jsonl"
-    path.write_bytes(b'{"abstract": "\xff"}\n')
-    with pytest.raises(PubmillError, match=r"notes.jsonl:1: not valid JSON"):
-        list(read_text(path, "notes"))
-
-
 def test_the_pmid_comes_before_the_id_and_empty_ones_do_not_count(tmp_path: Path) -> None:
     given: list[dict[str, Any]] = [
         {"pmid": 9, "id": "x"}, {"pmid": "", "id": "x"}, {"pmid": None, "id": 0}, {"pmid": "9" * 18},
@@ -243,12 +236,6 @@ def test_either_spelling_of_licence_and_language_is_read(tmp_path: Path) -> None
         {"abstract": "a", "license": "B", "language": "de"},
     )
     assert [(row.licence, row.languages) for row in rows] == [("A", ("fre",)), ("B", ("ger",))]
-
-
-def test_an_empty_gzip_file_is_no_empty_source(tmp_path: Path) -> None:
-    (tmp_path / "notes.jsonl.gz").write_bytes(b"")
-    with pytest.raises(PubmillError, match=r"gz: truncated or damaged gzip after line 0: it is empty"):
-        list(read_text(tmp_path / "notes.jsonl.gz", "notes"))
 
 
 def test_repeated_keys_and_half_pairs_in_ids_are_refused(tmp_path: Path) -> None:

@@ -9,8 +9,6 @@ from pubmill.corpus.article_metadata import ArticleMetadata
 from pubmill.corpus.medline import read_medline
 from pubmill.corpus.pubmed_parser_reading import (
     ArticleReader,
-    _merge_paragraphs,
-    _merged_document,
     read_medline_with_pubmed_parser,
 )
 from pubmill.errors import PubmillError
@@ -104,19 +102,3 @@ def test_an_article_without_metadata_is_unreadable_and_has_the_ids_of_its_source
     facts = ArticleMetadata(pmcid=7, pmid="5")
     found = ArticleReader()(b"<article><body><p>x</p></body></article>", facts, "x")
     assert (found.id, found.pmid, found.body, found.flags) == ("pmc:7", "5", (), ("unreadable",))
-
-
-def test_a_citation_in_the_place_of_another_or_of_none_is_an_error(tmp_path: Path) -> None:
-    (ours,) = read_medline(write(tmp_path, citation(5, "<ArticleTitle>T</ArticleTitle>")))
-    with pytest.raises(PubmillError, match="f: pubmed_parser finds 6 where pmid:5 stands"):
-        _merged_document(ours, {"pmid": "6", "title": "T", "abstract": ""}, Path("f"))
-    with pytest.raises(PubmillError, match="f: pubmed_parser finds nothing where pmid:5 stands"):
-        _merged_document(ours, None, Path("f"))
-    found = _merged_document(ours, {"pmid": "5", "title": " A  title", "abstract": " One. \n\n Two."}, Path())
-    assert (found.title, found.sections) == ("A title", (("", "One.\nTwo."),))
-
-
-def test_neighbouring_paragraphs_of_a_title_are_one_section_and_empty_ones_are_dropped() -> None:
-    rows = [("A", "One."), (" A ", " "), ("A", "Two. "), ("B", " "), ("A", "Three.")]
-    paragraphs = [{"section": section, "text": text} for section, text in rows]
-    assert list(_merge_paragraphs(paragraphs)) == [("A", "One.\nTwo."), ("A", "Three.")]

@@ -1,13 +1,9 @@
 """Programs in forks of one process: as if run alone, killed alone, and by themselves where nothing forks."""
 
-import errno
 import os
-import select
 import signal
-import socket
 import subprocess
 import sys
-import tempfile
 import textwrap
 from collections.abc import Iterator
 from contextlib import closing
@@ -113,18 +109,6 @@ def test_no_fork_outlives_its_process(program: Path, server: ForkServer, tmp_pat
     server.process.wait = lambda *given: 0  # type: ignore[method-assign]  # for the fixture
 
 
-def test_a_request_that_waits_when_the_process_ends_is_an_error_in_a_line(program: Path) -> None:
-    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as waiting:
-        waiting.bind(f"{folder}/socket")
-        waiting.listen()
-        process = start(program, "numbers", "0", **{VARIABLE: f"{folder}/socket"})
-        assert select.select([waiting], [], [], 30)[0]
-        waiting.close()
-        _, error = process.communicate("", 30)
-    said = "the process that forks for this run has ended; run the same command again\n"
-    assert (process.returncode, error) == (1, said)
-
-
 def test_the_process_ends_after_its_last_fork(program: Path, server: ForkServer, tmp_path: Path) -> None:
     process = start(program, "numbers", "wait")
     assert process.stdin
@@ -139,25 +123,6 @@ def test_the_process_ends_after_its_last_fork(program: Path, server: ForkServer,
     assert (tmp_path / "alone").read_text().startswith(str(alone.pid))
     process.kill()
     assert server.process.wait(30) == 0
-
-
-def test_a_caller_that_ends_before_its_request_is_sent_disturbs_no_other(
-    program: Path, server: ForkServer, tmp_path: Path
-) -> None:
-    for sent in (b"", (1000).to_bytes(8, "big")):
-        with socket.socket(socket.AF_UNIX) as caller:
-            caller.connect(os.environ[VARIABLE])
-            socket.send_fds(caller, [sent], [0, 1, 2]) if sent else None
-    assert start(program, "numbers", "0").communicate("")[0] and (tmp_path / "numbers").exists()
-
-
-def test_old_systems_run_programs_by_themselves(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(process: int) -> int:
-        raise OSError(errno.ENOSYS, "Function not implemented")
-
-    monkeypatch.delenv(VARIABLE, raising=False)
-    monkeypatch.setattr(os, "pidfd_open", refuse)
-    assert start_server(program) is None and VARIABLE not in os.environ
 
 
 def test_a_process_is_started_once_for_a_run(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:

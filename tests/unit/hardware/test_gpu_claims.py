@@ -79,13 +79,6 @@ def test_the_gpu_taken_becomes_the_current_one(monkeypatch: pytest.MonkeyPatch, 
     assert (tmp_path / f"pubmill-{os.getuid()}").stat().st_mode & 0o077 == 0
 
 
-def test_a_single_gpu_is_shared_without_claims(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    monkeypatch.setattr(devices, "claim", None)
-    assert take_gpu() == torch.device("cuda", 0)
-
-
 def test_a_folder_that_another_user_laid_there_is_not_used(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -101,19 +94,3 @@ def test_claims_are_files_of_the_gpu_and_the_turn(tmp_path: Path) -> None:
     held = [claim(["3", " 1"], tmp_path)[1] for _ in range(3)]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["gpu-1.1", "gpu-3.1", "gpu-3.2"]
     assert all(one.is_locked for one in held)
-
-
-def test_one_gpu_of_several_is_claimed_and_two_are_the_first_that_need_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """A folder of this user that is there already is used."""
-    folder = tmp_path / f"pubmill-{os.getuid()}"
-    folder.mkdir()
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
-    monkeypatch.setattr(torch.cuda, "set_device", lambda number: None)
-    monkeypatch.setattr(devices, "_HELD", [])
-    for count, files in ((1, []), (2, ["gpu-0.1"])):
-        monkeypatch.setattr(torch.cuda, "device_count", lambda count=count: count)
-        assert take_gpu() == torch.device("cuda", 0)
-        assert [path.name for path in folder.iterdir()] == files

@@ -11,7 +11,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from pubmill.hardware import process_limits as limits
-from pubmill.errors import run
+from pubmill.errors import PubmillError, run
 from pubmill.storage.files import writing
 
 def main():
@@ -53,10 +53,40 @@ def test_a_limit_is_named_in_one_message(
     assert error.startswith("pubmill: error: ") and error.count("\n") == 1
 
 
-def test_within_the_limits_nothing_changes_and_a_lower_one_holds(root: Path) -> None:
-    lower = "import resource; resource.setrlimit(resource.RLIMIT_CPU, (50, 60))"
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("-1, -1", "(86400, 86460)"),
+        ("100, -1", "(100, 160)"),
+        ("50, 60", "(50, 60)"),
+        ("86401, 86409", "(86400, 86409)"),
+    ],
+)
+def test_a_program_may_compute_for_a_day_and_a_lower_limit_holds(root: Path, before: str, after: str) -> None:
+    """Soft and hard limits; -1: none."""
+    set_before = f"import resource; resource.setrlimit(resource.RLIMIT_CPU, ({before}))"
     body = "import resource\nprint(resource.getrlimit(resource.RLIMIT_CPU), file=sys.stderr)"
-    assert said(root, lower, body) == (0, "(50, 60)\n")
+    assert said(root, set_before, body) == (0, f"{after}\n")
+
+
+@pytest.mark.parametrize(
+    ("limit", "body", "expected"),
+    [
+        ("", "raise PubmillError('mine') from KeyError('cause')", "pubmill: error: mine\n"),
+        ("", "open('/dev/full', 'w').write('x' * 10**5)", "No space left on device"),
+        (
+            "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, -1))",
+            "open({path!r}, 'wb').write(bytes(10**4))",
+            "File too large",
+        ),
+    ],
+)
+def test_other_errors_stay_as_they_are(
+    root: Path, tmp_path: Path, limit: str, body: str, expected: str
+) -> None:
+    """A lower limit of a file's size is somebody else's."""
+    status, error = said(root, limit, body.replace("{path!r}", repr(str(tmp_path / "x"))))
+    assert status == 1 and expected in error and "process_limits.py" not in error.splitlines()[-1]
 
 
 def test_a_lower_limit_of_memory_is_named_as_the_users_own(root: Path) -> None:

@@ -124,22 +124,3 @@ def test_cores_are_those_that_the_process_may_use(monkeypatch: pytest.MonkeyPatc
     for known, expected in ((6, 6), (None, 1)):
         monkeypatch.setattr(os, "cpu_count", lambda known=known: known)
         assert cores() == expected
-
-
-def test_provenance_says_with_what_and_a_plain_folder_has_no_commit(tmp_path: Path) -> None:
-    used = provenance.provenance()
-    assert used.keys() == {"commit", "packages", "python", "hardware"}
-    assert used["hardware"].keys() == {"platform", "cpu", "cores", "memory", "gpus"}
-    assert "seqeval" in used["packages"]
-    assert provenance.commit(tmp_path) is None
-
-
-def test_a_changed_checkout_is_marked(tmp_path: Path) -> None:
-    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.org"]
-    (tmp_path / "a.txt").write_text("one")
-    for command in (["init", "-q"], ["add", "a.txt"], ["commit", "-q", "-m", "one"]):
-        subprocess.run([*git, *command], check=True)
-    clean = provenance.commit(tmp_path)
-    assert clean is not None and len(clean) == 40
-    (tmp_path / "a.txt").write_text("two")
-    assert provenance.commit(tmp_path) == f"{clean}-dirty"

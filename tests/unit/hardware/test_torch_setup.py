@@ -178,16 +178,6 @@ def test_another_value_of_the_variable_is_an_error(settings: None, monkeypatch: 
         configure_cuda(deterministic=False)
 
 
-def test_a_pytorch_without_attention_of_cudnn_has_none_to_switch_off(
-    settings: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(STRICT, "0")
-    with monkeypatch.context() as patch:
-        patch.delattr(torch.backends.cuda, "enable_cudnn_sdp")
-        configure_cuda(deterministic=True)
-    assert cuda_settings(torch.device("cuda")) == {"deterministic": "preferred", "tf32": False}
-
-
 @pytest.mark.parametrize(("deterministic", "workspace"), [(True, ":4096:8"), (False, None)])
 def test_products_are_added_exactly_and_in_one_workspace_if_they_are_to_repeat(
     settings: None, monkeypatch: pytest.MonkeyPatch, deterministic: bool, workspace: str | None

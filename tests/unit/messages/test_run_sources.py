@@ -1,6 +1,5 @@
 """Sources that change while a run goes on: its jobs are refused before they write anything."""
 
-import hashlib
 import json
 import os
 import re
@@ -8,14 +7,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.messages.run_sources import READ_AS_FILES, VARIABLE, check_graph_sources, run_sources, watch
+from pubmill.messages.run_sources import READ_AS_FILES, VARIABLE, check_graph_sources, run_sources
 
 PROGRAM = "scripts/select_trial.py"
 IMPORTING = "from pubmill.errors import run; import importlib; run(lambda: importlib.import_module('{}'))"
@@ -114,115 +111,9 @@ def test_a_job_that_reads_the_rules_again_compares_what_the_graph_is_made_from(c
         check_graph_sources()
 
 
-@pytest.fixture
-def finders(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """The finders of imports, of which those that are added are removed again."""
-    found: list[object] = []
-    monkeypatch.setattr(sys, "meta_path", found)
-    return found
-
-
 def known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, programs: dict[str, str]) -> None:
     (tmp_path / "known.json").write_text(json.dumps({"graph": {}, "programs": programs}))
     monkeypatch.setenv(VARIABLE, str(tmp_path / "known.json"))
-
-
-def package(tmp_path: Path, *files: str) -> dict[str, str]:
-    """Write files of a package pubmill; return their digests by path."""
-    for file in files:
-        path = tmp_path / "pubmill" / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(file)
-    paths = (tmp_path / "pubmill" / file for file in files)
-    return {os.path.realpath(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
-
-
-def loaded(monkeypatch: pytest.MonkeyPatch, **modules: Path | None) -> None:
-    """Make these the only modules that a program has imported; `a__b` is a.b."""
-    named = {name.replace("__", "."): path and str(path) for name, path in modules.items()}
-    found = {name: SimpleNamespace(__file__=path) for name, path in named.items()}
-    monkeypatch.setattr(sys, "modules", found | {"builtins": SimpleNamespace()})
-
-
-def changes(monkeypatch: pytest.MonkeyPatch, **modules: Path | None) -> list[str]:
-    """Return the names of the files, without folders, for which a program that imported these is refused."""
-    with monkeypatch.context() as patched:
-        loaded(patched, **modules)
-        try:
-            watch()
-        except PubmillError as error:
-            return [Path(one).name for one in str(error).split(": ")[1].split(". ")[0].split(", ")]
-    return []
-
-
-def test_sources_that_are_loaded_are_compared(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finders: list[object]
-) -> None:
-    """The program and modules of pubmill, but neither messages nor specs, nor packages of others."""
-    digests = package(tmp_path, "convert/bioc.py", "errors.py", "specs/study.py", "messages_of/a.py")
-    here = tmp_path / "pubmill"
-    known(tmp_path, monkeypatch, digests)
-    program = tmp_path / "program.py"
-    program.touch()
-    bioc, study = here / "convert/bioc.py", here / "specs/study.py"
-    assert changes(monkeypatch, pubmill__convert__bioc=bioc, pubmill__convert=None) == []
-    assert len(finders) == 1
-    with monkeypatch.context() as patched:
-        patched.setattr(sys, "modules", {"__main__": SimpleNamespace(__file__=str(program))})
-        with pytest.raises(PubmillError, match=r"program\.py"):
-            watch()
-    for file in (bioc, study, here / "errors.py", here / "messages_of/a.py"):
-        file.write_text("changed")
-    assert changes(monkeypatch, pubmill__specs__study=study, pubmill__errors=here / "errors.py") == []
-    assert changes(monkeypatch, pubmillion__bioc=bioc, numpy=bioc) == []
-    assert changes(monkeypatch, pubmill__convert__bioc=bioc) == ["bioc.py"]
-    assert changes(monkeypatch, pubmill__messages_of__a=here / "messages_of/a.py") == ["a.py"]
-
-
-def test_files_that_a_module_reads_are_compared_with_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finders: list[object]
-) -> None:
-    reader, templates = "report/rendering.py", tmp_path / "pubmill/report/templates"
-    files = ("report/templates/a.j2", "report/templates/b/c.j2")
-    known(tmp_path, monkeypatch, package(tmp_path, reader, *files))
-    modules = {"pubmill__report__rendering": tmp_path / "pubmill" / reader}
-    assert changes(monkeypatch, **modules) == []
-    (templates / "b/c.j2").write_text("changed")
-    assert changes(monkeypatch, **modules) == []
-    (templates / "a.j2").write_text("changed")
-    (templates / "new.j2").touch()
-    assert changes(monkeypatch, **modules) == ["a.j2", "new.j2"]
-
-
-def test_a_module_is_compared_before_it_is_imported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finders: list[object]
-) -> None:
-    known(tmp_path, monkeypatch, package(tmp_path, "convert/bioc.py"))
-    loaded(monkeypatch)
-    watch()
-    [finder] = finders
-    folder = [str(tmp_path / "pubmill/convert")]
-
-    def find(name: str) -> ModuleSpec | None:
-        return finder.find_spec(name, folder)  # type: ignore[attr-defined, no-any-return]
-
-    assert find("pubmill.convert.bioc") is None
-    assert find("pubmill.convert.missing") is None
-    (tmp_path / "pubmill/convert/bioc.py").write_text("changed")
-    assert find("others.convert.bioc") is None
-    with pytest.raises(PubmillError, match=r"since this run began: .*convert/bioc\.py\. The job would not"):
-        find("pubmill.convert.bioc")
-
-
-@pytest.mark.parametrize("started", [False, True])
-def test_without_digests_no_import_is_compared(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finders: list[object], started: bool
-) -> None:
-    known(tmp_path, monkeypatch, {})
-    if not started:
-        monkeypatch.delenv(VARIABLE)
-    watch()
-    assert finders == []
 
 
 @pytest.mark.parametrize(("number", "end"), [(5, "file4"), (6, "file4 and 1 more"), (8, "file4 and 3 more")])

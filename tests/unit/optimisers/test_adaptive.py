@@ -25,17 +25,6 @@ def test_weights_without_gradients_stay_as_they_are(name: str, orthogonal: bool)
     assert set(optimiser.state) == {learnt}
 
 
-@pytest.mark.parametrize("name", OPTIMISERS)
-def test_the_state_is_what_plans_and_checkpoints_expect(name: str) -> None:
-    weight = torch.nn.Parameter(torch.eye(2))
-    optimiser = OPTIMISERS[name].make([{"params": [weight]}], **SETTINGS)
-    for count in (1, 2):
-        weight.grad = torch.ones(2, 2)
-        optimiser.step()
-        assert tuple(sorted(optimiser.state[weight])) == tuple(sorted(OPTIMISERS[name].state))
-        assert float(optimiser.state[weight]["step"]) == count
-
-
 @pytest.fixture
 def alone() -> Iterator[None]:
     """A world of this process."""

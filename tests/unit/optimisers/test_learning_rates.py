@@ -6,45 +6,38 @@ from pubmill.optimisers import OPTIMISERS, Optimiser
 from pubmill.optimisers.learning_rates import stable, triangle
 
 
-def shares(steps: int, rising: float, top: float) -> list[float]:
-    return [part / whole for part, whole in (triangle(step, steps, rising, top) for step in range(steps))]
+@pytest.mark.parametrize(
+    ("steps", "rising", "top", "expected"),
+    [
+        (6, 2, 1, [1 / 2, 1, 4 / 5, 3 / 5, 2 / 5, 1 / 5]),  # pretraining: the peak at one step
+        (6, 2, 2, [1 / 2, 1, 1, 3 / 4, 2 / 4, 1 / 4]),  # fine-tuning: for one more step
+        (6, 2.5, 2.5, [1 / 2.5, 2 / 2.5, 1, 3 / 3.5, 2 / 3.5, 1 / 3.5]),
+        (4, 0, 0, [1, 3 / 4, 2 / 4, 1 / 4]),
+    ],
+)
+def test_a_rate_rises_and_falls(steps: int, rising: float, top: float, expected: list[float]) -> None:
+    found = [part / whole for part, whole in (triangle(step, steps, rising, top) for step in range(steps))]
+    assert found == pytest.approx(expected)
 
 
-def test_pretraining_reaches_its_peak_at_one_step() -> None:
-    assert shares(6, 2, 1) == pytest.approx([1 / 2, 1, 4 / 5, 3 / 5, 2 / 5, 1 / 5])
-
-
-def test_fine_tuning_stays_at_its_peak_for_one_more_step() -> None:
-    assert shares(6, 2, 2) == pytest.approx([1 / 2, 1, 1, 3 / 4, 2 / 4, 1 / 4])
-
-
-def test_a_rise_may_end_between_two_steps() -> None:
-    assert shares(6, 2.5, 2.5) == pytest.approx([1 / 2.5, 2 / 2.5, 1, 3 / 3.5, 2 / 3.5, 1 / 3.5])
-
-
-def test_without_warmup_the_first_step_has_the_peak() -> None:
-    assert shares(4, 0, 0) == pytest.approx([1, 3 / 4, 2 / 4, 1 / 4])
-
-
-def plateau(steps: int, rising: int, falling: int, last: float = 0.0, root: bool = False) -> list[float]:
-    return [stable(step, steps, rising, falling, last, root) for step in range(steps)]
-
-
-def test_a_stable_schedule_rises_stays_and_falls() -> None:
-    assert plateau(8, 2, 4) == pytest.approx([1 / 2, 1, 1, 1, 1, 3 / 4, 2 / 4, 1 / 4])
-
-
-def test_a_stable_schedule_falls_to_the_last_share_after_the_last_step() -> None:
-    assert plateau(6, 1, 4, last=0.2) == pytest.approx([1, 1, 1, 0.8, 0.6, 0.4])
-
-
-def test_a_fall_with_the_root_of_the_steps() -> None:
-    assert plateau(6, 0, 4, root=True) == pytest.approx([1, 1, 1, 0.5, 1 - 0.5**0.5, 1 - 0.75**0.5])
-    assert plateau(6, 0, 4, last=0.5, root=True)[3] == pytest.approx(0.75)
+@pytest.mark.parametrize(
+    ("steps", "rising", "falling", "last", "root", "expected"),
+    [
+        (8, 2, 4, 0.0, False, [1 / 2, 1, 1, 1, 1, 3 / 4, 2 / 4, 1 / 4]),
+        (6, 1, 4, 0.2, False, [1, 1, 1, 0.8, 0.6, 0.4]),
+        (6, 0, 4, 0.0, True, [1, 1, 1, 0.5, 1 - 0.5**0.5, 1 - 0.75**0.5]),
+        (6, 0, 4, 0.5, True, [1, 1, 1, 0.75, 1 - 0.5**1.5, 1 - 0.5 * 0.75**0.5]),
+        (4, 2, 0, 0.0, False, [1 / 2, 1, 1, 1]),
+    ],
+)
+def test_a_stable_rate_rises_stays_and_falls(
+    steps: int, rising: int, falling: int, last: float, root: bool, expected: list[float]
+) -> None:
+    found = [stable(step, steps, rising, falling, last, root) for step in range(steps)]
+    assert found == pytest.approx(expected)
 
 
 def test_without_a_fall_the_rate_stays_at_its_peak() -> None:
-    assert plateau(4, 2, 0) == pytest.approx([1 / 2, 1, 1, 1])
     assert stable(4, 4, 2, 0, 0.0, root=False) == 1
     assert stable(5, 4, 2, 0, 0.25, root=False) == 0.25
 

@@ -12,12 +12,9 @@ from pubmill.planning.batch_plan import LongestBatch
 from pubmill.planning.plan import Plan, Training, hours
 from pubmill.planning.plan_printing import SHOWN_RUNS, print_plan, recipes_as_markdown, shown
 from pubmill.planning.pubmed_plan import PubmedPlan
-from pubmill.planning.terminal_tables import coloured
 from pubmill.recipes import Architecture
-from pubmill.stages import Graph, costs
-from pubmill.stages.all_stages import stages
+from pubmill.stages import Graph
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import ASSUMED
 
 GPUS = Gpus({"A": 1e12, "B": 2e12}, {"pretraining": 0.5, "finetuning": 0.25})
 SMALL, BIG = Training("small", 0.5, 2, 0, 3.6e15), Training("big", 0.25, 1000, 3, 3.6e16)
@@ -138,17 +135,6 @@ def test_the_nearest_case_of_the_benchmark_gives_the_share(
     assert gpus.share_source("pretraining").startswith("measured on A")
 
 
-def test_costs_of_rules_are_those_that_were_measured() -> None:
-    """Seconds of one core, from the rates of benchmarks/README.md."""
-    measured = {rule: one.seconds for rule, one in stages().items() if one.seconds != ASSUMED}
-    assert {rule: round(cost.seconds, 2) for rule, cost in measured.items()} == {
-        "parse_medline": 4.6, "select_documents": 1.9, "fingerprint": 4.11, "find_contamination": 195.92,
-        "count_words": 2.11, "latest_versions": 60, "parse_pmc": 4.62, "pack": 600,
-    }  # fmt: skip
-    assert ASSUMED.seconds == 5 and costs.PUBMED_FILE == 39e6 and round(costs.PACKED) == 11_400_000
-    assert costs.PMC_SHARD == 150e6
-
-
 def made(**changes: Any) -> PubmedPlan:
     values: dict[str, Any] = {"files": 1200, "known_bytes": 0, "unknown": 0, "absent": (), "problems": ()}
     return PubmedPlan("pubmed", **values | changes)
@@ -176,9 +162,3 @@ def test_files_that_the_server_lacks_are_named_up_to_five(number: int, end: str)
     found = list(made(absent=tuple(map(str, range(number))), problems=("no listing",)).lines(1, 1))
     assert found[1] == "  sizes unknown: no listing"
     assert found[2].startswith(f"  not on the server: 0, 1, 2, 3, {end} its files with `")
-
-
-@pytest.mark.parametrize(("good", "style"), [(True, "green"), (False, "bold red"), (None, "dim")])
-def test_colours_stand_for_good_and_bad(good: bool | None, style: str) -> None:
-    made = coloured("text", good)
-    assert (made.plain, made.style) == ("text", style)

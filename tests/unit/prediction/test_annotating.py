@@ -1,6 +1,5 @@
 """New text and rows: words, units, and what is written; with models that follow a rule."""
 
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,10 @@ from pubmill.finetuning.finetuning_job import FinetuningJob, read_split
 from pubmill.finetuning.predicting import DivergenceError
 from pubmill.finetuning.run import Run, finetune
 from pubmill.finetuning.task_models import keep, load_task_model
-from pubmill.formats.document_files import FORMATS, format_of
-from pubmill.formats.documents import Annotated, InputDocument, Passage, TextMention
+from pubmill.formats.document_files import FORMATS
+from pubmill.formats.documents import InputDocument, Passage, TextMention
 from pubmill.prediction.annotated_files import example_of
-from pubmill.prediction.annotating import Annotator, own_types, written_names
+from pubmill.prediction.annotating import Annotator, own_types
 from pubmill.prediction.text_units import load_splitter, units, words
 from tests.unit.prediction.toy_annotators import annotated, fake, relater, tagger
 from tests.unit.programs import run_verb
@@ -169,26 +168,8 @@ def test_scores_that_are_no_numbers_leave_no_file(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"in"}
 
 
-def test_names_tell_formats() -> None:
-    assert format_of(Path("a/b.json")) == "bioc-json" and format_of(Path("x.PubTator".lower())) == "pubtator"
-    with pytest.raises(PubmillError, match="--format"):
-        format_of(Path("x.doc"))
-
-
 def test_an_empty_file_gives_an_empty_file(tmp_path: Path) -> None:
     assert annotated(tagger(), tmp_path, "pubtator", "") == annotated(tagger(), tmp_path, "jsonl", "") == ""
-
-
-def test_written_while_read_is_not_needed_whole() -> None:
-    """PubTator documents are written as they come, not when the last one is read."""
-    output = io.StringIO()
-    file: Any = FORMATS["pubtator"](Path("unused"))
-
-    def source() -> Any:
-        yield InputDocument(id="1", where="", passages=[], source=(["1|t|a"], []))
-        assert output.getvalue() == "1|t|a\n\n"
-
-    file.write((Annotated(document=one) for one in source()), output)
 
 
 def test_the_program_gives_what_the_model_predicts(tmp_path: Path) -> None:
@@ -211,9 +192,6 @@ def test_the_program_gives_what_the_model_predicts(tmp_path: Path) -> None:
         assert len(found["annotations"]) == sum(label.startswith("B") for label in row["labels"])
     out = annotated(annotator, tmp_path, "jsonl", rows)
     assert [json.loads(line) for line in out.splitlines()] == run.predictions
-
-
-OUTSIDE = {"start": 1, "end": 3, "type": "x"}
 
 
 @pytest.mark.parametrize(
@@ -303,14 +281,6 @@ def test_confidences_of_every_form_have_four_decimals(sure: Any, written: Any) -
     assert annotator.counts == {"windows_split": 1}
 
 
-def test_without_examples_the_model_is_not_asked() -> None:
-    def never(example: Any) -> None:
-        raise AssertionError
-
-    annotator = Annotator(fake("tokens", never), [], None)
-    assert annotator.predict([]) == [] and not annotator.counts
-
-
 def test_confidences_are_written_only_if_they_are_asked_for(tmp_path: Path) -> None:
     lines = json.dumps(ROWS["sequence"]) + "\n"
     plain = annotated(Annotator(fake("sequence", lambda example: "x"), [], None), tmp_path, "jsonl", lines)
@@ -321,25 +291,6 @@ def test_confidences_are_written_only_if_they_are_asked_for(tmp_path: Path) -> N
         "predicted": "x",
         "confidence": 0.7,
     }
-
-
-def test_types_are_chosen_and_renamed() -> None:
-    own = {"drug", "gene", "cell"}
-    assert written_names(own, [], []) == {"cell": "cell", "drug": "drug", "gene": "gene"}
-    assert written_names(own, ["gene", "cell"], ["gene=Gene=1"]) == {"cell": "cell", "gene": "Gene=1"}
-    assert written_names(own, ["gene"], ["drug=Drug"]) == {"gene": "gene"}
-
-
-@pytest.mark.parametrize("renamed", ["gene", "gene=", "=Gene", "="])
-def test_a_new_name_that_lacks_a_side_is_refused(renamed: str) -> None:
-    with pytest.raises(PubmillError, match=f"^--map {renamed}: expected OLD=NEW"):
-        written_names({"gene"}, [], ["gene=Gene", renamed])
-
-
-@pytest.mark.parametrize(("types", "renamed"), [(["Gene"], []), ([], ["Gene=x"])])
-def test_a_type_that_the_model_lacks_is_refused(types: list[str], renamed: list[str]) -> None:
-    with pytest.raises(PubmillError, match="type of this model"):
-        written_names({"gene"}, types, renamed)
 
 
 def test_without_an_archive_lines_are_not_split() -> None:

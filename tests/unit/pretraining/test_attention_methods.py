@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 import torch
 
-from pubmill.pretraining import computation, methods, rotary_layers, unpadded
-from pubmill.pretraining.methods import COMPILED, FLASH_3, PLAIN, Methods, fastest, slower
-from pubmill.pretraining.unpadded import draw_seeds
+from pubmill.pretraining import methods, rotary_layers, unpadded
+from pubmill.pretraining.methods import COMPILED, FLASH_3, Methods, fastest, slower
 from tests.unit.pretraining import flash_reference
-from tests.unit.pretraining.test_methods import GPU, failing, work
-from tests.unit.pretraining.toy_pretraining import RECIPE, changed, make_data
+from tests.unit.pretraining.test_methods import GPU, work
+from tests.unit.pretraining.toy_pretraining import RECIPE, make_data
 
 
 @pytest.fixture(scope="module")
@@ -43,25 +42,6 @@ def test_flash_attention_3_is_for_networks_without_dropout(monkeypatch: pytest.M
     assert chosen() == COMPILED
 
 
-@pytest.mark.parametrize("works", [True, False])
-def test_flash_attention_3_is_activated_in_pytorchs_registry(
-    works: bool, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And PyTorch's own kernel is restored where it fails."""
-    registry, ended = pytest.importorskip("torch.nn.attention._registry"), list[bool]()
-    handle = SimpleNamespace(remove=lambda: ended.append(True))
-    monkeypatch.setitem(registry._FLASH_ATTENTION_IMPLS, "FA3", lambda: handle)
-    tried = failing(monkeypatch, lambda tried: tried == FLASH_3 and not works)
-    monkeypatch.setattr(computation, "fastest", lambda *given: FLASH_3)
-    flash_reference.compile_nothing(monkeypatch)
-    made, _ = work(data, RECIPE, steps=0)
-    active = registry.current_flash_attention_impl()
-    assert tried[0] == FLASH_3 and made.computation.methods == (FLASH_3 if works else COMPILED)
-    assert (active, ended) == (("FA3", []) if works else (None, [True]))
-    methods.activate_attention(PLAIN)
-    assert registry.current_flash_attention_impl() is None
-
-
 def test_a_package_that_is_not_there_is_a_fault(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch.nn.attention._registry")
     flash_reference.use(monkeypatch, FLASH_3)
@@ -72,47 +52,6 @@ def test_a_package_that_is_not_there_is_a_fault(data: Path, monkeypatch: pytest.
         made.computation.refused
         and "ModuleNotFoundError: No module named 'flash_attn" in made.computation.refused
     )
-
-
-def test_without_dropout_compiled_functions_draw_no_seeds(
-    data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drawn = list[tuple[int, ...]]()
-
-    def drawing(*shape: int, device: torch.device) -> torch.Tensor:
-        drawn.append(shape)
-        return draw_seeds(*shape, device=device)
-
-    monkeypatch.setattr(unpadded, "draw_seeds", drawing)
-    flash_reference.compile_nothing(monkeypatch)
-    flash_reference.use(monkeypatch, COMPILED)
-    work(data, changed(RECIPE, architecture={"dropout": 0.0}), steps=1)
-    assert not drawn
-    work(data, RECIPE, steps=0)
-    assert drawn == [(), (2, 2)]
-
-
-@pytest.mark.parametrize("tried", [FLASH_3, COMPILED])
-@pytest.mark.parametrize("active", ["FA3", None])
-def test_the_kernel_of_the_methods_is_the_active_one(
-    monkeypatch: pytest.MonkeyPatch, tried: Methods, active: str | None
-) -> None:
-    """PyTorch's own is restored only where another one is active."""
-    done: list[str] = []
-    there = torch.nn.attention
-    monkeypatch.setattr(there, "activate_flash_attention_impl", done.append, raising=False)
-    monkeypatch.setattr(there, "restore_flash_attention_impl", lambda: done.append("restored"), raising=False)
-    monkeypatch.setattr(there, "current_flash_attention_impl", lambda: active, raising=False)
-    methods.activate_attention(tried)
-    assert done == (["FA3"] if tried is FLASH_3 else ["restored"] if active else [])
-
-
-def test_a_pytorch_without_other_kernels_has_none_to_activate(monkeypatch: pytest.MonkeyPatch) -> None:
-    there = torch.nn.attention
-    monkeypatch.delattr(there, "restore_flash_attention_impl", raising=False)
-    monkeypatch.setattr(there, "activate_flash_attention_impl", None, raising=False)
-    methods.activate_attention(FLASH_3)
-    methods.activate_attention(PLAIN)
 
 
 def kernel(monkeypatch: pytest.MonkeyPatch) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:

@@ -5,16 +5,13 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import torch
 
 from pubmill.errors import PubmillError
 from pubmill.pretraining import background_saves
-from pubmill.pretraining.checkpoints import PretrainingProgress, Snapshot, partials, write_partial
-from pubmill.pretraining.distributed import World
+from pubmill.pretraining.checkpoints import Snapshot, partials, write_partial
 from pubmill.pretraining.engine import Pretraining
 from tests.unit.pretraining.toy_pretraining import log, make_data, pretrain, weights
 from tests.waiting import patience
@@ -116,14 +113,3 @@ def test_a_save_that_cannot_be_written_stops_the_run(
         pretrain(data, output, STEPS, save_minutes=0)
     assert partials(output)[0].name == "step-2" and not output.exists()
     assert not any(thread.name.startswith("save") for thread in threading.enumerate())
-
-
-def test_other_processes_have_nothing_to_write(tmp_path: Path) -> None:
-    """They name the same save as the first one."""
-    work: Any = SimpleNamespace(sharded=False, world=World(torch.device("cpu"), 1, 2))
-    origin: Any = {}
-    with background_saves.BackgroundSaves(tmp_path / "step-8") as saves:
-        made = saves.save(work, PretrainingProgress(step=3), origin)
-        saves.check()
-        saves.wait()
-    assert made == tmp_path / ".step-8.partial/step-3" and list(tmp_path.iterdir()) == []

@@ -5,22 +5,17 @@ import os
 import shutil
 import signal
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import torch
 from safetensors.torch import load_file, save_file
 
 from pubmill.errors import PubmillError, StopRequestedError
-from pubmill.optimisers.loss_scaling import LossScaling
 from pubmill.pretraining import checkpoints
-from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
-from pubmill.recipes.writing import as_values
 from pubmill.storage.files import read_json, sealed, sha256, write_json
 from pubmill.storage.result_paths import CHECKPOINT_FILES
-from tests.unit.pretraining.toy_pretraining import RECIPE, losses, make_data, pretrain, weights
+from tests.unit.pretraining.toy_pretraining import losses, make_data, pretrain, weights
 
 
 @pytest.fixture(scope="module")
@@ -211,53 +206,6 @@ def test_a_missing_file_is_named(tmp_path: Path, missing: str) -> None:
     (folder / missing).unlink()
     with pytest.raises(checkpoints.DamagedCheckpointError, match=f"step-1 is damaged: it lacks {missing}"):
         checkpoints.verified(folder)
-
-
-def test_weights_of_another_model_are_refused(tmp_path: Path) -> None:
-    learner = torch.nn.ModuleDict({"model": torch.nn.Linear(2, 3), "more": torch.nn.Linear(1, 1)})
-    mine = {name: torch.ones_like(weight) for name, weight in learner.named_parameters()}
-    model = {name: mine[f"model.{name}"] for name in ("weight", "bias")}
-    save_file(model, tmp_path / "model.safetensors")
-    save_file({"more.weight": mine["more.weight"], "less": torch.ones(1)}, tmp_path / "auxiliary.safetensors")
-    with pytest.raises(PubmillError) as caught:
-        checkpoints._load_weights(tmp_path, learner)
-    path = tmp_path / "model.safetensors"
-    assert str(caught.value) == f"{path} is of another model: only one of them has less, more.bias"
-    save_file({name: mine[name] for name in ("more.weight", "more.bias")}, tmp_path / "auxiliary.safetensors")
-    checkpoints._load_weights(tmp_path, learner)
-    assert all(weight.equal(mine[name]) for name, weight in learner.named_parameters())
-
-
-@pytest.mark.parametrize("sharded", [False, True])
-def test_all_processes_gather_the_state_and_the_first_one_has_it(tmp_path: Path, sharded: bool) -> None:
-    gathered: list[int] = []
-    optimiser = SimpleNamespace(consolidate_state_dict=gathered.append)
-    work: Any = SimpleNamespace(sharded=sharded, world=World(torch.device("cpu"), 1, 2), optimiser=optimiser)
-    origin: Any = {}
-    assert checkpoints.take_snapshot(work, checkpoints.PretrainingProgress(), origin) is None
-    checkpoints.save(tmp_path / "step-1", work, checkpoints.PretrainingProgress(), origin)
-    assert gathered == [0, 0] * sharded and list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(("skipped", "loaded"), [(0, True), (2, True), (3, False)])
-@pytest.mark.parametrize("same", [True, False])
-def test_an_optimiser_has_a_state_after_its_first_update(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, skipped: int, loaded: bool, same: bool
-) -> None:
-    """Of three steps; on other data the loss may be higher, so its average begins anew."""
-    recipe, read = as_values(RECIPE), list[Path]()
-    stood = STANDS | {"recipe": recipe, "step": 3, "average": 1.5, "lowest": 1.0, "tokens": 7}
-    monkeypatch.setattr(
-        checkpoints, "verified", lambda folder: (stood | {"loss_scaling": {"skipped": skipped}}, [])
-    )
-    monkeypatch.setattr(checkpoints, "_load_weights", lambda folder, learner: None)
-    monkeypatch.setattr(checkpoints, "_load_optimiser", lambda path, work: read.append(path))
-    scaling = LossScaling("bfloat16", torch.device("cpu"))
-    work: Any = SimpleNamespace(recipe=RECIPE, learner=None, scaling=scaling)
-    progress = checkpoints.load(tmp_path, work, same_recipe=same)
-    assert read == [tmp_path / "optimizer.safetensors"] * loaded and scaling.skipped == skipped
-    assert (progress.step, progress.tokens) == (3, 7)
-    assert (progress.average, progress.lowest) == ((1.5, 1.0) if same else (None, None))
 
 
 def test_saves_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:

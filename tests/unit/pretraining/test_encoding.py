@@ -68,27 +68,6 @@ def test_the_fastest_encoder_that_gives_the_tokenizers_ids(tokenizer: Tokenizer,
         assert np.frombuffer(encoder.encode(text), encoder.dtype).tolist() == expected
 
 
-@pytest.mark.parametrize("tokenizer", [byte_level(), wordpiece(), unigram()])
-def test_a_word_is_encoded_once_until_the_cache_is_full(
-    tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[str] = []
-    encode = Encoder._encode_text
-
-    def observed(self: Encoder, text: str) -> bytes:
-        asked.append(text.strip())
-        return encode(self, text)
-
-    monkeypatch.setattr(Encoder, "_encode_text", observed)
-    encoder = make_encoder(tokenizer, 3)
-    for text in ("a ab ac", "a ab ac"):
-        encoder.encode(text)
-    repeated = asked.count("ab")
-    encoder.encode("a ad ae af ab")
-    assert repeated == 1 and asked.count("ab") == 2
-    assert len(encoder._known) <= 3 and len(encoder._behind_space) <= 3
-
-
 def test_pieces_added_with_punctuation_are_not_split(monkeypatch: pytest.MonkeyPatch) -> None:
     plain, added = wordpiece(), wordpiece()
     added.add_tokens([AddedToken("t-cell", special=False)])

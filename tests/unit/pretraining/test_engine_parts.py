@@ -184,28 +184,3 @@ def test_a_loss_that_is_not_finite_is_refused_before_the_weights_change(data: Pa
     with pytest.raises(FloatingPointError, match="loss or gradient is not a number"):
         made.update(0)
     assert all(map(torch.equal, others, list(made.learner.parameters())[1:]))
-
-
-@pytest.mark.parametrize(("at_once", "halved"), [(2, 1), (3, 1), (8, 4)])
-@pytest.mark.parametrize("rank", [0, 1])
-@pytest.mark.parametrize("layers", ["eager", "compiled"])
-def test_smaller_micro_batches_are_reported_once_and_compiled_anew(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    at_once: int,
-    halved: int,
-    rank: int,
-    layers: str,
-) -> None:
-    resets: list[bool] = []
-    monkeypatch.setattr(torch.compiler, "reset", lambda: resets.append(True))
-    made: Any = SimpleNamespace(
-        recipe=RECIPE,
-        batches=SimpleNamespace(at_once=at_once),
-        computation=SimpleNamespace(methods=SimpleNamespace(layers=layers)),
-        world=World(CPU, rank, 2),
-    )
-    Pretraining._halve_micro_batch(made)
-    assert made.batches.at_once == halved and len(resets) == (layers == "compiled")
-    said = f"too little memory for {at_once} sequences of 24 tokens at once; continuing with {halved} at once"
-    assert capsys.readouterr().err.count(said) == (rank == 0)

@@ -9,10 +9,8 @@ import pytest
 from torch import Tensor
 
 from pubmill.errors import PubmillError
-from pubmill.optimisers.loss_scaling import LossScaling
 from pubmill.pretraining.engine import Pretraining, learning_rate
-from pubmill.pretraining.learners import AdversarialLearner, Learner
-from pubmill.recipes.objectives import Adversarial
+from pubmill.pretraining.learners import Learner
 from tests.unit.pretraining.toy_pretraining import (
     RECIPE,
     changed,
@@ -137,27 +135,3 @@ def test_another_format_keeps_the_schedule_of_a_float16_training(
     assert "precision was float16, is now float32" in capsys.readouterr().err
     assert state(made)["loss_scaling"] == {"skipped": 1}
     assert log(made)[-1]["learning_rate"] == learning_rate(auto.optimisation, 4, 12)
-
-
-def test_the_slope_of_adversarial_noise_is_scaled(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without a scale, most of it is too small for float16."""
-    shares: list[float] = []
-    noise = AdversarialLearner._noise
-
-    def watched(learner: AdversarialLearner, embedded: Tensor, logits: Tensor, *rest: Any) -> Tensor:
-        found = noise(learner, embedded, logits, *rest)
-        shares.append((found != 0).double().mean().item())
-        return found
-
-    monkeypatch.setattr(AdversarialLearner, "_noise", watched)
-    recipe = changed(
-        HALF, objective={"adversarial": Adversarial(weight=1.0, noise=1e-4)}, architecture={"dropout": 0.0}
-    )
-    pretrain(data, tmp_path / "scaled", 2, recipe=recipe)
-    scaled = shares.copy()
-    monkeypatch.setattr(LossScaling, "scale", property(lambda _: 1.0, lambda *_: None), raising=False)
-    shares.clear()
-    pretrain(data, tmp_path / "unscaled", 2, recipe=recipe)
-    assert min(scaled) > 0.5 > max(shares)

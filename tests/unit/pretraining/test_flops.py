@@ -1,7 +1,6 @@
 """The arithmetic of a step as it is counted for the logs, against torch's own count of what is done."""
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -11,7 +10,6 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from pubmill.pretraining import flops as flops_module
 from pubmill.pretraining.architectures import build_generator, build_model
 from pubmill.pretraining.arithmetic import operations
 from pubmill.pretraining.flops import flops_of_step, measured_rate, shape_of_network
@@ -127,20 +125,3 @@ def test_a_step_with_pairs_is_about_a_hundredth_more() -> None:
 def test_what_the_device_can_do_is_measured() -> None:
     rate = measured_rate(torch.device("cpu"), "float32", rounds=1)
     assert math.isfinite(rate) and rate > 0
-
-
-@pytest.mark.parametrize("device", ["cpu", "cuda"])
-def test_a_gpu_is_waited_for_before_the_time_is_taken(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
-    waited: list[bool] = []
-    monkeypatch.setattr(torch.cuda, "synchronize", lambda device: waited.append(True))
-    flops_module._synchronise(torch.device(device))
-    assert len(waited) == (device == "cuda")
-
-
-def test_the_rate_is_that_of_the_fastest_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of one more than so many, of which the first may be slow; a product needs two operations per number."""
-    times = iter([0.0, 9.0, 10.0, 14.0, 20.0, 22.0, 30.0, 33.0])
-    monkeypatch.setattr(flops_module, "SIZE", {"cpu": 4})
-    monkeypatch.setattr(time, "perf_counter", lambda: next(times))
-    assert measured_rate(torch.device("cpu"), "float32", rounds=3) == 2 * 4**3 / 2.0
-    assert next(times, None) is None

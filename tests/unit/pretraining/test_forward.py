@@ -14,11 +14,8 @@ from pubmill.recipes import (
     Architecture,
     Generator,
     Objective,
-    Optimisation,
-    PretrainingRecipe,
     RotaryAttention,
 )
-from pubmill.recipes.writing import as_values
 from tests.unit.pretraining.toy_pretraining import SPECIAL
 
 VOCABULARY = 30
@@ -193,19 +190,3 @@ def test_scaled_initialisation_divides_the_weights_before_residual_additions() -
         written = name.endswith("output.dense.weight")
         assert torch.equal(weights[1][name], before / 6**0.5 if written else before), name
     assert sum(name.endswith("output.dense.weight") for name in weights[0]) == 6
-
-
-def test_a_recipe_without_scaled_initialisation_is_the_same_text_as_before() -> None:
-    plain, objective = FAMILIES["megatron-bert"]
-    optimisation = Optimisation(learning_rate=1e-3)
-    fixed: dict[str, Any] = {"sequence_length": 8, "batch_size": 2, "steps": 3}
-    made = PretrainingRecipe(architecture=plain, objective=objective, optimisation=optimisation, **fixed)
-    assert "scaled_initialisation" not in as_values(made)["architecture"]
-    scaled = Architecture(family="megatron-bert", scaled_initialisation=True, **SHAPE)
-    made = PretrainingRecipe(architecture=scaled, objective=objective, optimisation=optimisation, **fixed)
-    assert as_values(made)["architecture"]["scaled_initialisation"] is True
-    with pytest.raises(ValueError, match="scaled_initialisation is for megatron-bert"):
-        PretrainingRecipe(
-            architecture=Architecture(family="bert", scaled_initialisation=True, **SHAPE),
-            objective=objective, optimisation=optimisation, **fixed,
-        )  # fmt: skip

@@ -155,14 +155,6 @@ def test_the_seed_alone_decides_and_the_text_stays_as_it_is() -> None:
     assert np.array_equal(ids, before[0]) and np.array_equal(inner, before[1])
 
 
-def test_labels_everywhere() -> None:
-    ids, inner, lengths, _ = text([[1] * 30])
-    masked = mask(ids, inner, lengths, VOCABULARY, WHOLE_WORD, 0.2, draws(lengths))
-    labels = masked.everywhere(-100)
-    assert np.flatnonzero(labels != -100).tolist() == masked.positions.tolist()
-    assert np.array_equal(labels[masked.positions], masked.labels)
-
-
 def test_the_expected_share_of_each_sequence_is_exact() -> None:
     """Also where the budget is less than a word, and where the words are of different sizes."""
     kinds, rounds = [[3], [4, 1, 2], [1, 1, 4, 4, 2, 3, 1], [], [2] * 11], 4000
@@ -309,17 +301,6 @@ def test_held_out_documents_are_masked_at_15_percent_whatever_the_recipe(data: P
             state(pretrain(data, tmp_path / str(rate), 1, recipe=recipe))["held_out"]["subword"]["masked"]
         )
     assert counts[0] == counts[1] > 5
-
-
-def test_causal_needs_an_architecture_that_can_be() -> None:
-    with pytest.raises(ValueError, match="causal needs family modernbert"):
-        changed(
-            MODERN,
-            architecture={"family": "roberta", "rotary": RotaryAttention()},
-            objective={"causal": Causal()},
-        )
-    with pytest.raises(ValueError, match=r"causal.share must be above 0 and at most 1, found 0"):
-        changed(MODERN, objective={"causal": Causal(share=0.0)})
 
 
 def test_a_process_without_sequences_predicts_nothing(data: Path) -> None:

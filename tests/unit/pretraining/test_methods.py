@@ -1,7 +1,6 @@
 """The engine's methods: fast ones equal the plain one, and where they do not work, the plain one is taken."""
 
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,17 +8,14 @@ from typing import Any
 import pytest
 import torch
 
-from pubmill.pretraining import batch_preparation, cross_entropy, learners, methods, segments, unpadded
-from pubmill.pretraining.batch_preparation import denominators
+from pubmill.pretraining import batch_preparation, learners, methods, segments, unpadded
 from pubmill.pretraining.computation import Computation
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.methods import (
     COMPILED,
-    NEVER,
     PLAIN,
-    ROW_MULTIPLE,
     UNPADDED,
     Bfloat16Copies,
     Methods,
@@ -138,75 +134,6 @@ def test_gradients_of_micro_batches_are_added_in_float32(small: int, monkeypatch
         assert weight.grad.equal(torch.full_like(weight, total))
 
 
-def test_gradients_of_shared_layers_are_added_in_float32(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """ALBERT's 12 layers have one set of weights. Sums in bfloat16 are 0.4 % wrong; those in float32 differ
-    from the gradients of float32 weights by the rounding of activations, at most 2.5 %."""
-    recipe = changed(RECIPES["ALBERT"], architecture={"dropout": 0.0, "layers": 12}, precision="float32")
-    compute: Any = unpadded._compute_layer
-    slopes = dict[int, list[torch.Tensor]]()
-
-    def computing(*given: Any) -> torch.Tensor:
-        after = [tensor.view_as(tensor) for tensor in given[4]]
-        for number, tensor in enumerate(after):
-            tensor.register_hook(slopes.setdefault(number, []).append)
-        output: torch.Tensor = compute(*given[:4], after, *given[5:])
-        return output
-
-    monkeypatch.setattr(unpadded, "_compute_layer", computing)
-
-    def found(methods: Methods) -> list[torch.Tensor]:
-        flash_reference.use(monkeypatch, methods)
-        made, _ = work(data, recipe, steps=0)
-        with torch.no_grad():
-            for weight in made.learner.parameters():
-                weight.copy_(weight.bfloat16())
-        if made.computation.copies:
-            made.computation.copies.refresh()
-        slopes.clear()
-        _, batch, hidden, micro = made.batches.prepare(0)
-        made.computation.process(micro.parts[0](), denominators(batch, hidden), learn=True)
-        layer = unpadded.layers_of(made.model.base_model)[0]
-        gradients = [weight.grad for weight in unpadded.weights_of(layer, "albert")[1]]
-        return [gradient.double() for gradient in gradients if gradient is not None]
-
-    exact = found(EXACT)
-    for number, (gradient, expected) in enumerate(zip(found(UNPADDED), exact, strict=True)):
-        assert len(slopes[number]) == 12
-        total = torch.stack(slopes[number]).double().sum(0)
-        assert (gradient - total).norm() < 1e-6 * total.norm()
-        assert (gradient - expected).norm() < 0.1 * expected.norm()
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_the_vocabulary_of_copies_is_extended_to_aligned_rows(
-    name: str, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The further pieces are never predicted, and have no gradient."""
-    widths, slopes = list[int](), list[torch.Tensor]()
-    compute = cross_entropy.cross_entropy
-
-    def watched(logits: torch.Tensor, *given: Any) -> Any:
-        widths.append(logits.shape[-1])
-        logits.register_hook(slopes.append)
-        return compute(logits, *given)
-
-    monkeypatch.setattr(learners, "cross_entropy", watched)
-    flash_reference.use(monkeypatch, UNPADDED)
-    made, _ = work(data, RECIPES[name], steps=1)
-    pieces = made.vocabulary.size
-    assert pieces % ROW_MULTIPLE and set(widths) == {-(-pieces // ROW_MULTIPLE) * ROW_MULTIPLE}
-    assert all(slope[:, pieces:].count_nonzero() == 0 for slope in slopes)
-    predicting = [slope for slope in slopes if len(slope)]  # a part can lack next or masked tokens
-    assert predicting and all(slope[:, :pieces].count_nonzero() for slope in predicting)
-    assert made.computation.copies
-    sizes = {
-        len(copy) - len(weight)
-        for copy, weight in zip(made.computation.copies.copies, made.computation.copies.weights, strict=True)
-    }
-    assert sizes == {0, widths[0] - pieces}
-    assert (learners.sample(torch.tensor([[0.0, NEVER]]).expand(1000, 2)) == 0).all()
-
-
 @pytest.mark.parametrize("methods", [EXACT, UNPADDED])
 def test_segments_without_padding_are_resumed_bit_for_bit(
     methods: Methods, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -243,26 +170,6 @@ def test_out_of_memory_halves_the_tokens(data: Path, monkeypatch: pytest.MonkeyP
     made, found = work(data, recipe)
     assert made.batches.at_once == 1 and sizes[0] > 30 and sizes[-1] == RECIPE.sequence_length + 1
     assert found == pytest.approx(expected, rel=1e-4)
-
-
-@pytest.mark.long
-def test_halved_sizes_are_compiled_again(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However often: PyTorch refuses to compile a function again for many shapes."""
-    monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", 8 * RECIPE.sequence_length)
-    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
-    flash_reference.use_own_cache(monkeypatch)
-    torch.compiler.reset()
-    recipe = changed(RECIPE, **PLAINLY)
-    _, expected = work(data, recipe, steps=4)
-    flash_reference.use(monkeypatch, Methods("unpadded", "float32", "compiled"))
-    with torch._dynamo.config.patch(recompile_limit=2):
-        made, _ = work(data, recipe, steps=0)
-        found = []
-        for step in range(4):
-            found.append(made.update(step)["loss"])
-            if step < 3:
-                made._halve_micro_batch()
-    assert made.batches.at_once == 1 and found == pytest.approx(expected[:4], rel=1e-4)
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, fails: Any) -> list[Methods]:

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pubmill.pretraining import packing
-from pubmill.pretraining.packing import Shards, pack
+from pubmill.pretraining.packing import pack
 from pubmill.recipes.pretraining import PackingRecipe
 from tests.unit.pretraining.test_packing import punkt, same, vocab, write_part
 
@@ -16,19 +15,6 @@ __all__ = ["punkt", "vocab"]
 
 HALF = PackingRecipe(held_out=0.5)
 TEXTS = ["The rats were well. None died.", "", "Aei aei.", "The rat (12 mg) were the rats!", "Mice."]
-
-
-@pytest.fixture
-def encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Names of the parts that were encoded."""
-    names, run = list[str](), packing._Worker.pack
-
-    def note(self: packing._Worker, part: Path, recipe: PackingRecipe) -> Shards:
-        names.append(part.name)
-        return run(self, part, recipe)
-
-    monkeypatch.setattr(packing._Worker, "pack", note)
-    return names
 
 
 def corpus(folder: Path, parts: list[list[str]]) -> list[Path]:
@@ -55,23 +41,20 @@ def test_after_any_changes_the_bytes_are_those_of_packing_all(
         assert same(kept, new)
 
 
-def test_only_changed_parts_are_encoded(tmp_path: Path, vocab: Path, punkt: Path, encoded: list[str]) -> None:
+def test_only_changed_parts_are_encoded(tmp_path: Path, vocab: Path, punkt: Path) -> None:
     output, parts = tmp_path / "tokens", [TEXTS, TEXTS[:2], TEXTS[2:]]
-    pack(HALF, corpus(tmp_path / "corpus", parts), vocab, punkt, output)
-    assert encoded == [f"part-000{number}" for number in range(3)]
-    encoded.clear()
+    assert pack(HALF, corpus(tmp_path / "corpus", parts), vocab, punkt, output)["encoded"] == 3
     parts[1] = TEXTS[3:]
-    pack(HALF, corpus(tmp_path / "corpus", [*parts, TEXTS[1:]]), vocab, punkt, output)
-    assert encoded == ["part-0001", "part-0003"]
+    files = corpus(tmp_path / "corpus", [*parts, TEXTS[1:]])
+    assert pack(HALF, files, vocab, punkt, output)["encoded"] == 2
 
 
 @pytest.mark.parametrize("other", ["recipe", "version", "vocab", "punkt", "damaged ids", "damaged list"])
 def test_what_was_packed_otherwise_or_is_damaged_is_not_used(
-    tmp_path: Path, vocab: Path, punkt: Path, encoded: list[str], other: str
+    tmp_path: Path, vocab: Path, punkt: Path, other: str
 ) -> None:
     files, output, new = corpus(tmp_path / "corpus", [TEXTS, TEXTS[1:]]), tmp_path / "kept", tmp_path / "new"
     pack(HALF, files, vocab, punkt, output, version="1")
-    encoded.clear()
     recipe = PackingRecipe(title=True, held_out=0.5) if other == "recipe" else HALF
     version = "2" if other == "version" else "1"
     if other == "vocab":
@@ -83,19 +66,16 @@ def test_what_was_packed_otherwise_or_is_damaged_is_not_used(
     if other.startswith("damaged"):
         path = output / {"ids": "ids.bin", "list": "parts.json"}[other.split()[1]]
         path.write_bytes(path.read_bytes()[:-2] + b"\0\0")
-    pack(recipe, files, vocab, punkt, output, version=version)
-    assert encoded == ["part-0000", "part-0001"]
+    assert pack(recipe, files, vocab, punkt, output, version=version)["encoded"] == 2
     pack(recipe, files, vocab, punkt, new, version=version)
     assert same(output, new)
 
 
-def test_tokens_without_a_list_of_parts_are_packed_again(
-    tmp_path: Path, vocab: Path, punkt: Path, encoded: list[str]
-) -> None:
+def test_tokens_without_a_list_of_parts_are_packed_again(tmp_path: Path, vocab: Path, punkt: Path) -> None:
     """Such as those of earlier versions."""
     files, output = corpus(tmp_path / "corpus", [TEXTS]), tmp_path / "tokens"
     pack(HALF, files, vocab, punkt, output)
     before = (output / "ids.bin").read_bytes()
     (output / "parts.json").unlink()
-    pack(HALF, files, vocab, punkt, output)
-    assert encoded == ["part-0000"] * 2 and (output / "ids.bin").read_bytes() == before
+    assert pack(HALF, files, vocab, punkt, output)["encoded"] == 1
+    assert (output / "ids.bin").read_bytes() == before

@@ -9,12 +9,11 @@ import pytest
 import torch
 
 from pubmill.errors import PubmillError, StopRequestedError
-from pubmill.pretraining import checkpoints, segments
+from pubmill.pretraining import segments
 from pubmill.pretraining.background_saves import BackgroundSaves
 from pubmill.pretraining.checkpoints import PretrainingProgress
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining, learning_rate
-from pubmill.pretraining.packed_tokens import HELD_OUT
 from pubmill.recipes.objectives import Term
 from tests.unit.pretraining.toy_pretraining import RECIPE, changed, log, make_data, pretrain, state
 
@@ -159,93 +158,3 @@ def test_what_cannot_be_trained_is_refused_before_it_begins(
     else:
         with pytest.raises(PubmillError, match=fault):
             segments.check(RECIPE, packed, vocabulary, segment, world)
-
-
-def test_a_corpus_whose_held_out_documents_give_no_sequence_has_no_losses(data: Path) -> None:
-    asked: list[str] = []
-
-    def evaluate(packed: Any, masking: str) -> None:
-        asked.append(masking)
-
-    work: Any = SimpleNamespace(recipe=RECIPE, evaluate=evaluate)
-    assert segments.held_out_losses(work, data / "tokens" / HELD_OUT) is None and asked == ["whole-word"]
-    assert segments.held_out_losses(work, data / "nothing") is None and asked == ["whole-word"]
-
-
-@pytest.mark.parametrize("masking", ["whole-word", "subword"])
-def test_held_out_losses_are_by_masking_and_of_terms_that_have_one(data: Path, masking: Any) -> None:
-    sums = {"mlm_loss": 6.0, "mlm_correct": 1.0, "masked": 4.0, "nsp_loss": 0.0, "nsp_correct": 0.0}
-    terms = (MLM, Term("nsp", 1.0, "pairs", chooses=True))
-    work: Any = SimpleNamespace(
-        recipe=changed(objective={"masking": masking}), evaluate=lambda packed, how: sums, terms=terms
-    )
-    line = {"mlm_loss": 1.5, "mlm_accuracy": 0.25, "masked": 4}
-    found = segments.held_out_losses(work, data / "tokens" / HELD_OUT)
-    assert found == dict.fromkeys((masking, "subword"), line)
-
-
-def test_a_gpu_need_not_be_deterministic(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its preferred kernels would be slower; a processor always is."""
-    given: list[object] = []
-    monkeypatch.setattr(segments, "configure_cuda", lambda deterministic: given.append(deterministic))
-    monkeypatch.setattr(torch, "use_deterministic_algorithms", lambda on: given.append(f"processor {on}"))
-    segments.configure(torch.device("cuda"))
-    segments.configure(torch.device("cpu"))
-    assert given == [False, "processor True"]
-
-
-@pytest.mark.parametrize("rank", [0, 1])
-@pytest.mark.parametrize("deterministic", ["required", "preferred", None])
-def test_a_segment_that_goes_on_says_so_once(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    rank: int,
-    deterministic: str | None,
-) -> None:
-    """And that last digits differ where the device is not deterministic."""
-    own = tmp_path / "step-3"
-    monkeypatch.setattr(segments, "own_save", lambda output, origin: own)
-    monkeypatch.setattr(checkpoints, "load", lambda *given, **named: PretrainingProgress(step=3))
-    monkeypatch.setattr(segments, "read_json", lambda path: {})
-    monkeypatch.setattr(segments, "warn_of_changes", lambda before, now: None)
-    world = SimpleNamespace(first=rank == 0, decide=lambda decision: decision())
-    hardware = {} if deterministic is None else {"deterministic": deterministic}
-    work, origin = SimpleNamespace(world=world), {"hardware": hardware}
-    segment = segments.Segment(tokens=tmp_path, vocab=tmp_path, output=tmp_path / "s", to=3)
-    assert segments.resume(work, segment, origin).step == 3  # type: ignore[arg-type]
-    said = capsys.readouterr().err
-    assert ("going on from step 3, which was saved when this was ended" in said) == (rank == 0)
-    assert ("an undisturbed run has other last digits" in said) == (
-        rank == 0 and deterministic == "preferred"
-    )
-
-
-@pytest.mark.parametrize(
-    ("source", "step", "fault"),
-    [("own", 4, True), ("own", 3, False), ("previous", 3, True), ("previous", 2, False)],
-)
-def test_a_start_beyond_the_end_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, step: int, fault: bool
-) -> None:
-    """The segment's own save may be at its last step: only the output is missing then."""
-    start = tmp_path / "start"
-    monkeypatch.setattr(segments, "own_save", lambda output, origin: start if source == "own" else None)
-    monkeypatch.setattr(checkpoints, "load", lambda *given, **named: PretrainingProgress(step=step))
-    monkeypatch.setattr(segments, "read_json", lambda path: {})
-    monkeypatch.setattr(segments, "warn_of_changes", lambda before, now: None)
-    work: Any = SimpleNamespace(world=World(torch.device("cpu")))
-    origin: Any = {"hardware": {}}
-    segment = segments.Segment(
-        tokens=tmp_path,
-        vocab=tmp_path,
-        output=tmp_path / "s",
-        to=3,
-        previous=None if source == "own" else start,
-    )
-    if fault:
-        with pytest.raises(PubmillError) as caught:
-            segments.resume(work, segment, origin)
-        assert str(caught.value) == f"{start} is at step {step} already, --to is 3"
-    else:
-        assert segments.resume(work, segment, origin).step == step

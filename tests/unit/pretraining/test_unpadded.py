@@ -6,9 +6,6 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from torch._dynamo.backends.common import aot_autograd
-from torch._functorch._aot_autograd.utils import make_boxed_func
-from torch._functorch.partitioners import min_cut_rematerialization_partition
 
 from pubmill.pretraining import cross_entropy as cross_entropies
 from pubmill.pretraining import rotary_layers, unpadded
@@ -20,11 +17,8 @@ from pubmill.pretraining.unpadded import (
     Projection,
     SeededDropout,
     SequenceBounds,
-    Settings,
-    after_attention,
     draw_seeds,
     keep_mask,
-    mix,
 )
 from tests.unit.pretraining.flash_reference import attention, window_attention
 from tests.unit.pretraining.test_forward import FAMILIES, LENGTHS, PRESENT, ROWS, build, inputs, same
@@ -198,32 +192,6 @@ def test_compiled_dropout_is_repeatable_and_recomputed(name: str, compiler: Comp
     assert compiler.graphs == graphs  # for any number of rows
 
 
-def test_compiled_functions_keep_no_mask_of_dropout() -> None:
-    """The partitioner of torch.compile computes masks again in the backward pass."""
-    kept = list[torch.dtype]()
-
-    def forward(graph: torch.fx.GraphModule, inputs: Any) -> Any:
-        [outputs] = (node.args[0] for node in graph.graph.nodes if node.op == "output")
-        kept.extend(node.meta["val"].dtype for node in outputs if node.meta["val"].ndim == 2)
-        return make_boxed_func(graph.forward)
-
-    def backward(graph: torch.fx.GraphModule, inputs: Any) -> Any:
-        return make_boxed_func(graph.forward)
-
-    backend = aot_autograd(
-        fw_compiler=forward, bw_compiler=backward, partition_fn=min_cut_rematerialization_partition
-    )
-    compiled = torch.compile(after_attention, fullgraph=True, dynamic=False, backend=backend)
-    settings = Settings(2, 0.1, 0.1, 1e-12, "none")
-    sizes = [(8, 8), (8,), (8,), (8,), (16, 8), (16,), (8, 16), (8,), (8,), (8,)]
-    weights = [torch.rand(size).requires_grad_() for size in sizes]
-    context, hidden = (torch.rand(6, 8).requires_grad_() for _ in range(2))
-    seeds = draw_seeds(2, device=context.device)
-    compiled(context, hidden, weights, seeds, settings).sum().backward()
-    assert len(kept) > 4 and torch.bool not in kept
-    torch._dynamo.reset()
-
-
 @pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
 def test_compiled_cross_entropy_is_torchs(kind: torch.dtype, compiler: Compiler) -> None:
     for count in (7, 5):
@@ -250,19 +218,6 @@ def masks(number: int, rate: float = 0.25) -> torch.Tensor:
     values = torch.empty(HIGH, WIDE)
     seeds = draw_seeds(number, device=values.device)
     return torch.stack([keep_mask(values, rate, seed) for seed, _ in seeds]).double()
-
-
-def test_mixing_is_a_permutation_that_matches_its_definition() -> None:
-    def plainly(number: int) -> int:
-        number = (number ^ number >> 16) * 0x7FEB352D % 2**32
-        number = (number ^ number >> 15) * 0x846CA68B % 2**32
-        return number ^ number >> 16
-
-    numbers = [0, 1, 2, 3, 65_536, 2**31 - 1, 2**31, 2**32 - 1]
-    signed = [number - 2**32 * (number >= 2**31) for number in numbers]
-    found = mix(torch.tensor(signed, dtype=torch.int32))
-    assert found.dtype == torch.int32
-    assert [number % 2**32 for number in found.tolist()] == [plainly(number) for number in numbers]
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.25, 0.9])

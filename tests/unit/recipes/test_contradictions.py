@@ -209,6 +209,11 @@ def pretraining(**changes: Any) -> PretrainingRecipe:
         ("causal.share must be above 0 and at most 1, found 0", {**CAUSAL, "causal": Causal(share=0)}),
         ("causal.share must be above 0 and at most 1, found 1.1", {**CAUSAL, "causal": Causal(share=1.1)}),
         ("unknown optimiser 'adam'; expected one of adamw, lamb", {"optimiser": "adam"}),
+        ("decay and final_rate are for stable schedules; schedule linear falls to 0", {"decay": 0.2}),
+        ("warmup 0.1 and decay 0.95 are shares, together at most 1", {
+            "schedule": "stable-sqrt", "decay": 0.95,
+        }),
+        ("causal needs family modernbert", {"family": "roberta", "pairs": "none", "causal": Causal()}),
     ],
 )  # fmt: skip
 def test_pretraining_refuses_each_fault_by_itself(fault: str, changes: dict[str, Any]) -> None:

@@ -101,15 +101,6 @@ def test_encoded_by_words_is_as_the_tokenizer_encodes_text(
     assert again == expected or set(expected) & marks or "<unk>" in text
 
 
-def test_tokens_that_were_added_to_a_vocabulary_stay_whole(folders: dict[str, Path]) -> None:
-    tokenizer = load_tokenizer(folders["uncased"])
-    tokenizer.add_tokens(["il-2"])
-    text = "IL-2, il-2 (il-2)."
-    expected = tokenizer.encode(text, add_special_tokens=False).ids
-    assert tokenizer.token_to_id("il-2") in expected
-    assert memoryview(make_encoder(tokenizer).encode(text)).cast("H").tolist() == expected
-
-
 def _marks(tokenizer: Any) -> set[int]:
     """The ids that no text may give."""
     unknown = {tokenizer.token_to_id(name) for name in ("[UNK]", "<unk>")}

@@ -9,11 +9,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from snakemake.jobs import Reason
 
-from pubmill.planning.plan import Job
 from pubmill.workflow.causes import INTERRUPTED, NOT_MADE
-from pubmill.workflow.jobs import jobs_in, jobs_of
+from pubmill.workflow.jobs import jobs_of
 
 TWO = """
 rule all:
@@ -60,20 +58,6 @@ def make(*files: str) -> None:
 
 def job(rule: str, **wildcards: str) -> Any:
     return SimpleNamespace(rule=SimpleNamespace(name=rule), wildcards_dict=wildcards)
-
-
-def test_all_jobs_but_the_target_rule_are_listed_with_their_wildcards() -> None:
-    jobs = [job("all"), job("score", seed="1"), job("table")]
-    reason = Reason()
-    reason.missing_output.add("a.json")
-    workflow = SimpleNamespace(_localrules={"table"})
-    dag = SimpleNamespace(
-        jobs=jobs, needrun=lambda one: one is jobs[1], reason=lambda one: reason, workflow=workflow
-    )
-    assert list(jobs_in(dag)) == [
-        Job("score", {"seed": "1"}, True, NOT_MADE),
-        Job("table", {}, False, local=True),
-    ]
 
 
 def test_an_interrupted_job_is_to_be_made_again(folder: Path) -> None:

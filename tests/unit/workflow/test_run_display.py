@@ -8,20 +8,14 @@ from types import SimpleNamespace
 from typing import Any, TextIO
 
 import pytest
-from rich.console import Console
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from pubmill.stages.all_stages import stages
 from pubmill.workflow import run_display
-from pubmill.workflow.run_display import LogHandler, display_of
+from pubmill.workflow.run_display import LogHandler
 from pubmill.workflow.run_lines import failure_lines
 from pubmill.workflow.run_progress import StartedJob
 from tests.unit.workflow.run_events import fail, finish, plan, record, start
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture(autouse=True)
@@ -126,56 +120,6 @@ def test_many_failures_are_counted(
     assert "failed: Trial 20" not in lines
 
 
-def test_a_terminal_shows_stages_and_running_jobs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    terminal = Terminal()
-    monkeypatch.setenv("TERM", "xterm")
-    log = tmp_path / "pretrain.log"
-    log.write_text("pubmill: step 20/40 (of 40)  \x1b[2J12,000 tokens/s\n")
-    handler = emit(
-        display(terminal, nocolor=True),
-        plan(convert=4, pretrain=1),
-        start(1, "convert", "Converting bc2gm"),
-        finish(1, 10.0),
-        start(2, "pretrain", "Pretraining pubmedbert-base", str(log), at=10),
-    )
-    assert handler.live
-    screen = handler._screen(Console(width=400, height=30, file=io.StringIO()))
-    assert screen.plain.splitlines() == [
-        "  pretrain    0/1",
-        "  convert     1/4",
-        f"  0:00:20  Pretraining pubmedbert-base  step 20/40 (of 40)  \\x1b[2J12,000 tokens/s  {log}",
-        "1 of 5 jobs (20%), 0:00:30 so far, more than 0:00:30 left",
-    ]
-    assert any(str(span.style) == f"link {log.as_uri()}" for span in screen.spans)
-    emit(handler, start(3, "convert", "Downloading " + "x" * 99 + "/train.tsv", at=11))
-    low = handler._screen(Console(width=400, height=6, file=io.StringIO())).plain.splitlines()
-    assert low[3:] == ["  and 1 more that run", "1 of 5 jobs (20%), 0:00:30 so far, more than 0:00:12 left"]
-    high = handler._screen(Console(width=400, height=30, file=io.StringIO())).plain.splitlines()
-    assert high[3] == f"  0:00:19  Downloading {'x' * 18}...{'x' * 20}/train.tsv"
-    handler.close()
-    assert handler.live is None
-    assert "1 of 5 jobs done in 0:00:30, 4 not run:\n" in terminal.getvalue()
-
-
-def test_jobs_do_not_write_into_the_display_of_a_terminal(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    terminal = Terminal()
-    monkeypatch.setenv("TERM", "xterm")
-    display().mute_jobs()
-    os.write(1, b"without a terminal\n")
-    monkeypatch.setattr(os, "isatty", lambda descriptor: True)
-    handler = display(terminal)
-    handler.mute_jobs()
-    emit(handler, plan(pretrain=1))
-    os.write(1, b"a copy of the log\n")
-    emit(handler, fail(1, "unknown.log"), record("a warning [bold]", level=logging.WARNING))
-    handler.close()
-    os.write(1, b"afterwards\n")
-    assert capfd.readouterr().out == "without a terminal\nafterwards\n"
-    assert "a warning [bold]" in terminal.getvalue()
-
-
 @pytest.mark.parametrize("left_out", [0, 7, 99])
 def test_the_plan_of_a_large_study_is_short(capsys: pytest.CaptureFixture[str], left_out: int) -> None:
     handler = display(dryrun=True, stdout=True)
@@ -233,17 +177,6 @@ def test_a_fault_of_the_display_does_not_end_the_run(
     assert shown.getvalue() == "1 jobs to run: trials 1\n"
 
 
-def test_the_display_is_found_only_where_snakemake_uses_it(
-    shown: io.StringIO,
-) -> None:
-    def workflow(*handlers: logging.Handler) -> SimpleNamespace:
-        return SimpleNamespace(logger_manager=SimpleNamespace(get_log_handlers=lambda: list(handlers)))
-
-    handler = display(shown)
-    assert display_of(workflow(logging.NullHandler(), handler)) is handler
-    assert display_of(workflow()) is None
-
-
 def test_a_cluster_job_that_did_not_start_gives_the_reason_of_the_cluster(tmp_path: Path) -> None:
     ours, cluster = tmp_path / "job.log", tmp_path / "slurm.log"
     ours.write_text("pubmill: error: of last week\n")
@@ -251,13 +184,6 @@ def test_a_cluster_job_that_did_not_start_gives_the_reason_of_the_cluster(tmp_pa
     cluster.write_text("slurmstepd: error: out of memory\n")
     job = StartedJob("trial", "Trial 1", (str(ours), str(cluster)), (), started=1000.0)
     assert failure_lines(job)[:2] == ["failed: Trial 1", "    slurmstepd: error: out of memory"]
-
-
-def test_the_display_replaces_snakemakes_own_output_and_no_file(shown: io.StringIO) -> None:
-    """It chooses the messages itself; Snakemake words them, and draws no graph of rules."""
-    handler = display(shown)
-    assert handler.writes_to_stream and not handler.writes_to_file
-    assert handler.has_filter and not handler.has_formatter and not handler.needs_rulegraph
 
 
 def test_lines_end_at_once_so_that_a_log_is_read_while_it_grows(tmp_path: Path) -> None:

@@ -92,58 +92,26 @@ def test_a_run_that_trains_needs_torch(monkeypatch: pytest.MonkeyPatch, rule: st
             run_start.require_torch(begun)
 
 
-def finetunings(number: int, *, local: bool = True, to_do: bool = True) -> SimpleNamespace:
-    """A workflow with some fine-tunings and a download."""
-    made = workflow(to_do=to_do)
-    job = made.dag.jobs[0]
-    rule = SimpleNamespace(name="finetune")
-    made.dag.jobs += [SimpleNamespace(**{**vars(job), "rule": rule}) for _ in range(number)]
-    made.local_exec = local
-    return made
-
-
 @pytest.mark.parametrize(
-    ("begun", "shared"),
+    ("rule", "local", "gpu", "said"),
     [
-        (finetunings(2), True),
-        (finetunings(1), False),
-        (finetunings(2, local=False), False),
-        (finetunings(2, to_do=False), False),
-    ],
-)
-def test_several_finetunings_on_this_machine_share_a_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begun: SimpleNamespace, shared: bool
-) -> None:
-    of: list[Path] = []
-
-    def start(program: Path) -> str:
-        of.append(program)
-        return "server"
-
-    monkeypatch.setattr(run_start, "start_server", start)
-    assert (run_start.share_finetunings(begun, tmp_path) is not None) is shared
-    assert of == [tmp_path / "scripts/finetune.py"] * shared
-
-
-@pytest.mark.parametrize(
-    ("begun", "gpu", "fault", "said"),
-    [
-        (finetunings(1), "nvidia-smi", "no compiler", "pubmill: no compiler\n"),
-        (finetunings(1), "nvidia-smi", None, ""),
-        (finetunings(1), None, "no compiler", ""),
-        (finetunings(0), "nvidia-smi", "no compiler", ""),
-        (finetunings(1, local=False), "nvidia-smi", "no compiler", ""),
+        ("finetune", True, "nvidia-smi", "pubmill: no compiler\n"),
+        ("finetune", False, "nvidia-smi", ""),
+        ("finetune", True, None, ""),
+        ("download", True, "nvidia-smi", ""),
     ],
 )
 def test_a_compiler_is_missed_where_a_gpu_of_this_machine_trains(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    begun: SimpleNamespace,
+    rule: str,
+    local: bool,
     gpu: str | None,
-    fault: str | None,
     said: str,
 ) -> None:
     monkeypatch.setattr("shutil.which", lambda name: gpu)
-    monkeypatch.setattr(run_start, "compiler_fault", lambda: fault)
+    monkeypatch.setattr(run_start, "compiler_fault", lambda: "no compiler")
+    begun = workflow()
+    begun.local_exec, begun.dag.jobs[0].rule.name = local, rule
     run_start.report_compiler(begun)
     assert capsys.readouterr().err == said

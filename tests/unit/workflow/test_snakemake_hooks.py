@@ -3,15 +3,13 @@
 import inspect
 from types import SimpleNamespace
 
-import pytest
 from snakemake.api import Workflow
 from snakemake.jobs import Job
 from snakemake.persistence import PersistenceBase
 from snakemake.settings.enums import RerunTrigger
 from snakemake.settings.types import DAGSettings
 
-from pubmill.errors import PubmillError
-from pubmill.workflow.snakemake_hooks import before_graph, ignore_command_texts
+from pubmill.workflow.snakemake_hooks import ignore_command_texts
 
 
 def test_snakemake_has_the_methods_that_are_replaced() -> None:
@@ -23,24 +21,6 @@ def test_snakemake_has_the_methods_that_are_replaced() -> None:
     assert "error" in inspect.signature(Job.postprocess).parameters
     assert list(inspect.signature(PersistenceBase.finished).parameters) == ["self", "job"]
     assert "rerun_triggers" in inspect.signature(DAGSettings).parameters
-
-
-def test_steps_come_before_the_graph_and_an_error_ends_the_run_plainly() -> None:
-    called: list[str] = []
-    workflow = SimpleNamespace(_build_dag=lambda: called.append("graph"))
-    before_graph(workflow, lambda: called.append("one"), lambda: called.append("two"))
-    assert called == []
-    workflow._build_dag()
-    assert called == ["one", "two", "graph"]
-
-    def fail() -> None:
-        raise PubmillError("no such file")
-
-    workflow = SimpleNamespace(_build_dag=lambda: called.append("built"))
-    before_graph(workflow, fail)
-    with pytest.raises(SystemExit, match="pubmill: error: no such file"):
-        workflow._build_dag()
-    assert "built" not in called
 
 
 def test_the_text_of_a_command_reruns_nothing_but_other_changes_do() -> None:

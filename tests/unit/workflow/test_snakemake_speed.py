@@ -129,51 +129,6 @@ def test_jobs_and_their_causes_are_those_of_snakemake_itself(tmp_path: Path) -> 
         assert expected in line
 
 
-WAITING = """
-import threading
-
-if config["ours"]:
-    from pubmill.workflow.snakemake_speed import speed_up
-    speed_up()
-
-class Counted(threading.Timer):
-    started = 0
-    def start(self):
-        Counted.started += 1
-        super().start()
-
-threading.Timer = Counted
-onsuccess:
-    left = sum(isinstance(one, Counted) for one in threading.enumerate())
-    print("waits:", Counted.started, "at the end:", left)
-
-rule all:
-    input: expand("{n}.txt", n=range(40))
-
-rule one:
-    output: "{n}.txt"
-    shell: "sleep 0.05; touch {output}"
-"""
-
-
-@pytest.mark.long
-def test_a_run_waits_for_one_look_at_a_time(root: Path, tmp_path: Path) -> None:
-    found = {}
-    for ours in (0, 1):
-        folder = tmp_path / str(ours)
-        folder.mkdir()
-        (folder / "Snakefile").write_text(WAITING)
-        command = [sys.executable, "-m", "snakemake", "--cores", "2", "--config", f"ours={ours}"]
-        done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(root)}
-        )
-        assert done.returncode == 0 and len(list(folder.glob("*.txt"))) == 40, done.stderr
-        words = done.stdout.split()
-        found[ours] = int(words[words.index("waits:") + 1]), int(words[-1])
-    assert found[0][0] > 40 and found[0][1] > 1
-    assert found[1][0] < found[0][0] / 2 and found[1][1] <= 1
-
-
 GROUPED = """
 if config["ours"]:
     from pubmill.workflow.snakemake_speed import speed_up

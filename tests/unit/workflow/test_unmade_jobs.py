@@ -14,7 +14,6 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.planning.plan import Job
 from pubmill.workflow import jobs
-from pubmill.workflow.causes import NOT_MADE
 from pubmill.workflow.jobs import UnmadeJobs, unmade_jobs
 
 PROGRAM = """
@@ -78,8 +77,6 @@ rule new:
 TWICE = (
     SNAKEFILE + 'ruleorder: part > again\nrule again:\n    output: "a{m}.txt"\n    shell: "touch {output}"\n'
 )
-
-
 PARTS = "a0.txt b0.txt a1.txt b1.txt a2.txt b2.txt"
 
 
@@ -128,85 +125,34 @@ def by_name(found: list[Job]) -> list[list[Any]]:
     return sorted(([*vars(job).values()] for job in found), key=str)
 
 
-def test_jobs_are_listed_from_the_targets_to_what_they_are_made_from(listed: Listed) -> None:
-    listed.make("old.txt")
-    walked, found = listed.walked(SNAKEFILE)
-    assert walked
-    parts = [Job("part", {"n": n}, True, NOT_MADE) for n in "012"]
-    assert found == [Job("join", {}, True), *parts, Job("given", {}, True, NOT_MADE)]
-    assert by_name(found) == by_name(listed.of_graph(SNAKEFILE))
-
-
-def test_only_what_is_behind_the_targets_is_listed(listed: Listed) -> None:
-    listed.make("old.txt")
-    walked, found = listed.walked(SNAKEFILE, "b2.txt", "a2.txt", "given.txt")
-    assert walked
-    assert by_name(found) == [
-        ["given", {}, True, NOT_MADE, False],
-        ["part", {"n": "2"}, True, NOT_MADE, False],
-    ]
-
-
+@pytest.mark.parametrize("again", ["", "old.txt"])
 @pytest.mark.parametrize(
-    "made",
+    ("text", "made", "targets", "number"),
     [
-        "a0.txt",
-        "given.txt",
-        "c.txt",
-        f"{PARTS} given.txt",
-        f"{PARTS} given.txt c.txt",
-        f"c.txt {PARTS} given.txt",
+        (SNAKEFILE, "", "", 5),
+        (SNAKEFILE, "a0.txt", "", 5),
+        (SNAKEFILE, "given.txt", "", 5),
+        (SNAKEFILE, "c.txt", "", 5),
+        (SNAKEFILE, f"{PARTS} given.txt", "", 5),
+        (SNAKEFILE, f"{PARTS} given.txt c.txt", "", 5),
+        (SNAKEFILE, f"c.txt {PARTS} given.txt", "", 5),
+        (SNAKEFILE, "", "b2.txt a2.txt given.txt", 2),
+        (f"localrules: given, join\n{SNAKEFILE}", "", "", 5),
+        (BEHIND, "kept.txt part.txt", "", 3),
+        (BEHIND, "kept.txt", "", 0),
+        (TWICE, "", "", 0),
+        (TWICE, f"{PARTS} given.txt c.txt", "", 0),
     ],
 )
-@pytest.mark.parametrize("again", ["", "old.txt"])
-def test_what_is_made_is_compared_and_the_rest_is_added(listed: Listed, made: str, again: str) -> None:
-    """`again`: written after what is made, so that this is to be made again."""
-    listed.make("old.txt", *made.split(), *again.split())
-    walked, found = listed.walked(SNAKEFILE)
-    assert walked
-    assert by_name(found) == by_name(listed.of_graph(SNAKEFILE))
-    assert len(found) == 5
-
-
-@pytest.mark.parametrize(("again", "cause"), [((), NOT_MADE), (("old.txt",), "")])
-def test_a_job_without_output_follows_from_files_that_are_made_again(
-    listed: Listed, again: tuple[str, ...], cause: str
+def test_the_walk_lists_what_the_graph_lists(
+    listed: Listed, text: str, made: str, targets: str, number: int, again: str
 ) -> None:
-    listed.make("old.txt", *PARTS.split(), "given.txt", *again)
-    walked, found = listed.walked(SNAKEFILE)
-    assert walked
-    assert [(job.rule, job.to_do, job.cause) for job in found if job.rule in ("join", "given")] == [
-        ("given", False, ""),
-        ("join", True, cause),
-    ]
-
-
-def test_rules_that_run_where_snakemake_runs_are_marked(listed: Listed) -> None:
-    listed.make("old.txt")
-    for text in (f"localrules: given\n{SNAKEFILE}", f"localrules: given, join\n{SNAKEFILE}"):
-        walked, found = listed.walked(text)
-        assert walked
-        assert by_name(found) == by_name(listed.of_graph(text))
-    assert {job.rule for job in found if job.local} == {"given", "join"}
-
-
-def test_something_made_behind_something_that_is_not_needs_the_whole_graph(listed: Listed) -> None:
-    listed.make("old.txt", "kept.txt")
-    walked, found = listed.walked(BEHIND)
-    assert not walked
-    assert [job[:3] for job in by_name(found)] == [[one, {}, True] for one in ("kept", "new", "part")]
-    listed.make("part.txt")
-    assert listed.walked(BEHIND)[0]
-
-
-def test_several_rules_that_make_a_file_need_the_whole_graph(listed: Listed) -> None:
-    """It does not matter whether the file is needed by what is made or by what is not."""
-    listed.make("old.txt")
-    walked, found = listed.walked(TWICE)
-    assert not walked
-    assert "again" not in {job.rule for job in found} and len(found) == 5
-    listed.make("old.txt", *PARTS.split(), "given.txt", "c.txt")
-    assert not listed.walked(TWICE)[0]
+    """`again`: written after what is made, so that this is to be made again. `number`: 0 where only the whole
+    graph tells the jobs: something is made behind what is not, or several rules make a file."""
+    listed.make("old.txt", *made.split(), *again.split())
+    walked, found = listed.walked(text, *targets.split())
+    assert by_name(found) == by_name(listed.of_graph(text, *targets.split()))
+    assert walked == bool(number) and len(found) == (number or len(found))
 
 
 def test_a_file_that_no_rule_makes_is_reported_in_one_line_of_ours(listed: Listed) -> None:
@@ -242,58 +188,3 @@ def test_a_study_without_results_has_the_jobs_of_snakemakes_graph(
     assert walked
     assert len(found) > 50
     assert found == answer("graph", root, tmp_path, study)[1]
-
-
-@pytest.mark.long
-def test_a_small_workflow_has_the_jobs_and_causes_of_snakemakes_graph(tmp_path: Path) -> None:
-    (tmp_path / "Snakefile").write_text(SNAKEFILE)
-    (tmp_path / "old.txt").touch()
-    walked, found = answer("walk", tmp_path, tmp_path, "")
-    assert walked
-    assert found == answer("graph", tmp_path, tmp_path, "")[1]
-    assert [job[0] for job in found] == ["given", "join", "part", "part", "part"]
-
-
-@pytest.mark.parametrize(
-    "made", ["a0.txt b0.txt a1.txt b1.txt", "given.txt", "a0.txt", "given.txt a2.txt", "c.txt"]
-)
-@pytest.mark.parametrize("again", ["", "old.txt"])
-@pytest.mark.long
-def test_what_is_made_is_compared_by_snakemake(tmp_path: Path, made: str, again: str) -> None:
-    """`again`: written after what is made, so that this is to be made again."""
-    (tmp_path / "Snakefile").write_text(SNAKEFILE)
-    for second, file in enumerate(["old.txt", *made.split(), *again.split()]):
-        (tmp_path / file).touch()
-        os.utime(tmp_path / file, (second, second))
-    walked, found = answer("walk", tmp_path, tmp_path, "")
-    assert walked
-    assert found == answer("graph", tmp_path, tmp_path, "")[1]
-    assert len(found) == 5
-
-
-@pytest.mark.long
-def test_snakemake_decides_where_something_made_is_behind_something_that_is_not(tmp_path: Path) -> None:
-    (tmp_path / "Snakefile").write_text(BEHIND)
-    for second, file in enumerate(["old.txt", "kept.txt"]):
-        (tmp_path / file).touch()
-        os.utime(tmp_path / file, (second, second))
-    walked, found = answer("walk", tmp_path, tmp_path, "")
-    assert not walked
-    assert found == answer("graph", tmp_path, tmp_path, "")[1]
-    assert [job[:3] for job in found] == [["kept", {}, True], ["new", {}, True], ["part", {}, True]]
-
-
-@pytest.mark.long
-def test_snakemake_chooses_where_several_rules_make_a_file(tmp_path: Path) -> None:
-    (tmp_path / "Snakefile").write_text(TWICE)
-    (tmp_path / "old.txt").touch()
-    walked, found = answer("walk", tmp_path, tmp_path, "")
-    assert not walked
-    assert "again" not in [job[0] for job in found]
-
-
-@pytest.mark.long
-def test_snakemake_reports_a_file_that_is_missing(tmp_path: Path) -> None:
-    (tmp_path / "Snakefile").write_text(SNAKEFILE)
-    with pytest.raises(AssertionError, match="Missing input files for rule part"):
-        answer("walk", tmp_path, tmp_path, "")
