@@ -62,7 +62,7 @@ def total(cost: Mapping[str, Any], name: str) -> float:
 
 
 def main() -> None:
-    passes = json.loads((FOLDER / "passes.json").read_text())
+    passes = json.loads((FOLDER / "passes.json").read_text(encoding="utf-8"))
     figures = {
         "passes": chart(
             "Processor seconds of the passes over the whole corpus",

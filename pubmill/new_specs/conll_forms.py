@@ -125,9 +125,17 @@ def _is_outside(others: Sequence[str], labels: Counter[str], typed: bool) -> boo
 
 def columns_form(files: Mapping[str, Path], columns: Columns) -> FileForm:
     """Return the form of columns, with the options that differ from the usual ones."""
-    every = [line for path in files.values() for _, line in lines(path)]
     mark = {"tab": "\t", "blank": " "}.get(columns.separator)
-    rows = [None if divides(line) else line.split(mark)[columns.label] for line in every]
+    every, rows = list[str](), list[str | None]()
+    for path in files.values():
+        for number, line in lines(path):
+            row = line.split(mark)
+            if not divides(line) and len(row) != columns.width:
+                raise PubmillError(
+                    f"{path}:{number}: expected {columns.width} columns, as in the first file, found {len(row)}"
+                )
+            every.append(line)
+            rows.append(None if divides(line) else row[columns.label])
     labels = [label for label in rows if label is not None]
     prefixes = {columns.prefix_of(label) for label in labels} - {""}
     options: Options = {"labels": "as_written"}
