@@ -132,7 +132,7 @@ def columns_form(files: Mapping[str, Path], columns: Columns) -> FileForm:
             row = line.split(mark)
             if not divides(line) and len(row) != columns.width:
                 raise PubmillError(
-                    f"{path}:{number}: expected {columns.width} columns, as in the first file, found {len(row)}"
+                    f"{path}:{number}: expected {columns.width} columns, as in other files, found {len(row)}"
                 )
             every.append(line)
             rows.append(None if divides(line) else row[columns.label])

@@ -121,7 +121,7 @@ def _request_rest(url: str, part: Path, largest: int) -> None:
         inner = error.args[0] if error.args else error
         reason = _CONNECTION.sub("", str(getattr(inner, "reason", None) or inner))
         raise _AgainError(f"connection failed: {reason}") from None
-    except (requests.RequestException, UnicodeError) as error:  # a redirect to a text that is no URL
+    except (requests.RequestException, ValueError) as error:  # a redirect to a text that is no URL
         raise PubmillError(f"{url}: cannot be fetched: {error}") from None
     size = _size_of(part)
     if not size and body.total is None:  # an answer that was cut before its length was sent is empty, too
