@@ -89,7 +89,7 @@ class Convert(Stage):
     def parts_of(self, wildcards: Any) -> Collection[str]:
         """Return `spans of texts` for JSON of annotation tools, whose documents may have no ids."""
         form = self._specs.datasets[wildcards.dataset].options.get("form")
-        return ("spans of texts",) if form == "doccano" else ()
+        return ("spans of texts",) if form == "spans" else ()
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         return {"raw": self.graph.datasets.conversion_inputs(wildcards.dataset)}
