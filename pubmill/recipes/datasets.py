@@ -31,8 +31,8 @@ class ConversionRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConceptsRecipe:
-    """The dataset whose sentences get documents and identifiers, its splits, and who may have them."""
+class SentencesRecipe:
+    """The dataset whose sentences get documents, its splits, and who may have them."""
 
     dataset: str
     splits: tuple[str, ...]

@@ -206,8 +206,8 @@ class Paths:
     def examples(self, dataset: str, split: str) -> str:
         return self.dataset(dataset, f"{split}.jsonl.gz")
 
-    def concepts(self, dataset: str) -> str:
-        return self.at(f"concepts/{dataset}.jsonl.gz")
+    def sentence_documents(self, dataset: str) -> str:
+        return self.at(f"sentence-documents/{dataset}.jsonl.gz")
 
     def run(self, run: RunKey) -> str:
         """Return the folder of all runs of a model on a dataset."""
