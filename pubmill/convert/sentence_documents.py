@@ -68,7 +68,8 @@ class _Corpus:
             at = self._place(texts[number : number + _AHEAD], place)
             owners.append(None if at is None else bisect_right(self._starts, at) - 1)
             place = None if at is None else at + len(text)
-        return _with_gaps_filled(owners)
+        before, after = accumulate(owners, _latest), accumulate(reversed(owners), _latest)
+        return [one if one == other else None for one, other in zip(before, [*after][::-1], strict=True)]
 
     def _place(self, texts: Sequence[str], after: int | None) -> int | None:
         """Return where the first of several sentences is: at `after` if possible, else at its only place."""
@@ -84,12 +85,6 @@ class _Corpus:
             if self._text.find(joined, first + 1) < 0:
                 return first
         return None
-
-
-def _with_gaps_filled(owners: Sequence[int | None]) -> list[int | None]:
-    """Return the documents; an unknown one between sentences of one document becomes that document."""
-    before, after = accumulate(owners, _latest), accumulate(reversed(owners), _latest)
-    return [one if one == other else None for one, other in zip(before, [*after][::-1], strict=True)]
 
 
 def _latest(known: int | None, one: int | None) -> int | None:

@@ -88,7 +88,11 @@ def _add_similar(connection: duckdb.DuckDBPyConnection, similarity: float) -> No
         connection.execute(_CANDIDATES.format(band=band))
     batches = connection.sql(_SIGNATURES).to_arrow_reader(PAIRS_AT_ONCE)
     alike = [_similar_pairs(batch, similarity) for batch in batches]
-    kept = _kept_originals(np.concatenate([np.empty((0, 2), np.int64), *alike]))
+    pairs = np.concatenate([np.empty((0, 2), np.int64), *alike])
+    kept: dict[int, int] = {}
+    for document, earlier in pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].tolist():
+        if document not in kept and earlier not in kept:
+            kept[document] = earlier
     numbers = pa.schema({"document": pa.int64(), "kept": pa.int64()})
     similar = pa.table({"document": list(kept), "kept": list(kept.values())}, numbers)
     connection.register("found", similar)
@@ -104,12 +108,3 @@ def _similar_pairs(batch: Any, similarity: float) -> Pairs:
     first, second = (np.frombuffer(one, "<u4").reshape(-1, HASHES) for one in joined)
     alike: Pairs = pairs[(first == second).mean(axis=1) >= similarity]
     return alike
-
-
-def _kept_originals(pairs: Pairs) -> dict[int, int]:
-    """Return document -> the first earlier document that is kept and similar to it."""
-    kept: dict[int, int] = {}
-    for document, earlier in pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].tolist():
-        if document not in kept and earlier not in kept:
-            kept[document] = earlier
-    return kept
