@@ -68,6 +68,7 @@ class _Corpus:
             at = self._place(texts[number : number + _AHEAD], place)
             owners.append(None if at is None else bisect_right(self._starts, at) - 1)
             place = None if at is None else at + len(text)
+        # an unknown document between sentences of one document is that document
         before, after = accumulate(owners, _latest), accumulate(reversed(owners), _latest)
         return [one if one == other else None for one, other in zip(before, [*after][::-1], strict=True)]
 

@@ -5,8 +5,9 @@ from typing import Any, ClassVar
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import DocumentsRecipe
-from pubmill.recipes.datasets import ConversionRecipe, SentencesRecipe
+from pubmill.recipes.datasets import ConversionRecipe, FloorsRecipe, SentencesRecipe
 from pubmill.recipes.report import PageRecipe, PageSource
+from pubmill.recipes.tables import project
 from pubmill.specs import File, LocalFile
 from pubmill.stages.dataset_recipes import conversion_recipe
 from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Inputs, Needs, Stage
@@ -212,3 +213,13 @@ class DatasetNotices(Stage):
 
     def recipe_of(self, wildcards: Any) -> DocumentsRecipe:
         return self.documents(wildcards.corpus)
+
+
+class Floors(Stage):
+    """Scores of a dataset that need no learning."""
+
+    name, group, label = "floors", "convert", "Measuring the floors of {wildcards.dataset}"
+    version = 3
+
+    def recipe_of(self, wildcards: Any) -> FloorsRecipe:
+        return project(FloorsRecipe, self._specs.datasets[wildcards.dataset])
