@@ -135,6 +135,7 @@ class DatasetSpec(Spec):
     - `suites`: benchmarks that include the dataset.
     - `negative`: the label for "no relation", which micro F1 ignores; null if there is none.
     - `pmids`: each example's `document` is a PMID; null if it is another identifier or absent.
+    - `mentions`: the type of all its mentions, which prompts name; null: several types, or no mentions.
     - `copies`: copies of the corpus in PubTator's form, all splits together, whose documents are named by
       PMIDs; in them the documents of sentences are found.
     - `glosses`: what is annotated and what its labels mean; null: not said.
@@ -172,6 +173,7 @@ class DatasetSpec(Spec):
     options: dict[str, Any] = {}
     dummies: Dummies | None = None
     pmids: Literal[True] | None = None
+    mentions: Annotated[str, Field(pattern=r"^[a-z]+$")] | None = None
     copies: tuple[File, ...] = ()
     expect: Annotated[
         dict[Split, dict[str, int]],
@@ -230,11 +232,11 @@ class DatasetSpec(Spec):
             raise ValueError(f"names {', '.join(strangers)}, but the dataset's splits are {splits}")
         return value
 
-    @field_validator("copies")
+    @field_validator("copies", "mentions")
     @classmethod
     def are_of_sentences(cls, value: Any, info: ValidationInfo) -> Any:
         if value and info.data.get("kind", "tokens") != "tokens":
-            raise ValueError("only datasets of labelled words (kind tokens) have `copies`")
+            raise ValueError(f"only datasets of labelled words (kind tokens) have `{info.field_name}`")
         return value
 
     @field_validator("negative")
