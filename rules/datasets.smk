@@ -23,24 +23,24 @@ rule convert:
         " --output {params.results:q}/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
 
 
-rule concepts:
+rule sentence_documents:
     input:
-        unpack(graph.concepts.inputs_of),
+        unpack(graph.sentence_documents.inputs_of),
     output:
-        graph.paths.concepts("{dataset}"),
+        graph.paths.sentence_documents("{dataset}"),
     log:
-        graph.paths.log(graph.paths.concepts("{dataset}").removesuffix(".jsonl.gz")),
+        graph.paths.log(graph.paths.sentence_documents("{dataset}").removesuffix(".jsonl.gz")),
     conda:
         "../envs/data.yaml"
     resources:
-        **graph.concepts.resources,
+        **graph.sentence_documents.resources,
     params:
         **PLACES,
-        **graph.concepts.params,
+        **graph.sentence_documents.params,
     message:
-        graph.concepts.label
+        graph.sentence_documents.label
     shell:
-        "python {params.scripts:q}/concepts.py --recipe {params.recipe:q} --copies {input.copies:q}"
+        "python {params.scripts:q}/sentence_documents.py --recipe {params.recipe:q} --copies {input.copies:q}"
         " --examples {params.results:q}/datasets/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pubmill.errors import PubmillError, run
-from pubmill.hardware.process_limits import limited
 from pubmill.prediction.spacy_pipelines import annotate
 from pubmill.recipes.programs import program
 from pubmill.recipes.scoring import AnnotationRecipe
@@ -38,4 +37,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run(limited(program(main)))
+    run(program(main))

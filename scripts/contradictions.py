@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Annotated
 
 from pubmill.errors import run
-from pubmill.recipes.contradictions import ContradictionsRecipe
 from pubmill.recipes.programs import program
+from pubmill.recipes.tables import ContradictionsRecipe
 from pubmill.report.contradictions import CONTRADICTION_RENDERERS, find_contradictions
 from pubmill.storage.checksums import write_formats
 

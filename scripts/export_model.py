@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Annotated
 
 from pubmill.errors import run
-from pubmill.hardware.process_limits import limited
 from pubmill.recipes.models import ExportRecipe
 from pubmill.recipes.programs import program
 from pubmill.storage.privacy import keep_private
@@ -41,4 +40,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run(limited(program(main)))
+    run(program(main))

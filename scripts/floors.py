@@ -13,7 +13,7 @@ from typing import Annotated
 from pubmill.baselines.measured_floors import measure_floors
 from pubmill.errors import run
 from pubmill.examples.kinds import SPLITS
-from pubmill.recipes.floors import FloorsRecipe
+from pubmill.recipes.datasets import FloorsRecipe
 from pubmill.recipes.programs import program
 from pubmill.storage.files import sealed, write_json
 

@@ -13,7 +13,6 @@ from typing import Annotated
 from pubmill.corpus.clinical import read_notes
 from pubmill.corpus.shards import write_shard
 from pubmill.errors import run
-from pubmill.hardware.process_limits import limited
 from pubmill.recipes.corpora import ClinicalParsingRecipe
 from pubmill.recipes.programs import program
 from pubmill.storage.files import sha256
@@ -33,4 +32,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run(limited(program(main)))
+    run(program(main))

@@ -14,7 +14,6 @@ from typing import Annotated
 from pubmill.corpus.own_texts import read_plain_text, read_text
 from pubmill.corpus.shards import write_shard
 from pubmill.errors import run
-from pubmill.hardware.process_limits import limited
 from pubmill.recipes.corpora import TextParsingRecipe
 from pubmill.recipes.programs import program
 from pubmill.storage.files import sha256
@@ -36,4 +35,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run(limited(program(main)))
+    run(program(main))

@@ -10,7 +10,7 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, Example, RegressionExample, SpanExample, read_examples
 from pubmill.metrics import SCORERS
 from pubmill.metrics.classes import score_correlation
-from pubmill.recipes.floors import FloorsRecipe
+from pubmill.recipes.datasets import FloorsRecipe
 from pubmill.storage.files import sha256, write_jsonl_gz
 from pubmill.storage.result_paths import PREDICTIONS
 from pubmill.tables.row_floors import CeilingScore, DatasetFloors, FloorScores

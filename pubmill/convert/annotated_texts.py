@@ -4,8 +4,9 @@ A document's text consists of its passages, each at its offset, with line feeds 
 `mentions` and `nested_mentions` control how a file is read; the error for a missing option names it:
 
 - `form`: the format of the source `SPLIT` or `archive`: `pubtator`, `bioc-xml`, `bioc-json`, `brat`,
-  `doccano` or `dygie` (whose words and sentences are kept); or `drugprot`, of the sources `SPLIT_abstracts`,
-  `SPLIT_entities` and `SPLIT_relations`. A source `SPLIT_documents` lists the documents of the split.
+  `spans` or `word-spans` (whose words and sentences are kept); or `drugprot`, of the sources
+  `SPLIT_abstracts`, `SPLIT_entities` and `SPLIT_relations`. A source `SPLIT_documents` lists the documents of
+  the split.
 - `folder`: for an archive, the folder of the split in it.
 - `types`: the types that are kept, as a list, or a mapping to the examples' types; all by default. Others are
   counted as `left_out.mentions_of_other_types`.
@@ -77,8 +78,8 @@ class TextReading:
 
     @property
     def word(self) -> re.Pattern[str]:
-        """What is one word: in DyGIE's form, words are divided already."""
-        return re.compile(r"\S+") if self.form == "dygie" else WORD
+        """What is one word: where spans are of words, these are divided already."""
+        return re.compile(r"\S+") if self.form == "word-spans" else WORD
 
     def name_of(self, kind: str) -> str | None:
         """Return the examples' name of a type; None if it isn't kept."""

@@ -31,7 +31,14 @@ def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) 
     `PubmillError`, and writes no examples, if a file is malformed or a count differs from `recipe.expect`.
     For a dataset that isn't public, no message contains its text and others cannot read its files.
     """
-    _check_recipe(recipe)
+    where = f"dataset {recipe.dataset}"
+    if recipe.kind not in KINDS:
+        raise PubmillError(f"{where}: kind is {recipe.kind!r}; kinds are {', '.join(KINDS)}")
+    if not recipe.splits or not recipe.expect.keys() <= set(recipe.splits) <= set(SPLITS):
+        raise PubmillError(
+            f"{where}: splits {sorted(recipe.splits)}, expected counts for {sorted(recipe.expect)}; "
+            f"splits must be among {list(SPLITS)}, and expected counts only for these"
+        )
     private = recipe.access != "public"
     with withholding(private, own=recipe.access == "local"):
         splits, left_out = _read_splits(recipe, inputs)
@@ -122,17 +129,6 @@ def _own_sources(source: ConverterInput) -> list[Path]:
     others = tuple(f"{split}_" for split in SPLITS if split != source.split)
     own = [path for role, path in source.inputs.items() if not f"{role}_".startswith(others)]
     return list(dict.fromkeys(own or source.inputs.values()))
-
-
-def _check_recipe(recipe: ConversionRecipe) -> None:
-    where = f"dataset {recipe.dataset}"
-    if recipe.kind not in KINDS:
-        raise PubmillError(f"{where}: kind is {recipe.kind!r}; kinds are {', '.join(KINDS)}")
-    if not recipe.splits or not recipe.expect.keys() <= set(recipe.splits) <= set(SPLITS):
-        raise PubmillError(
-            f"{where}: splits {sorted(recipe.splits)}, expected counts for {sorted(recipe.expect)}; "
-            f"splits must be among {list(SPLITS)}, and expected counts only for these"
-        )
 
 
 def find_converter(name: str, inputs: Mapping[str, Path]) -> Converter:

@@ -177,16 +177,13 @@ def write(examples: Sequence[Any], form: WriterOptions) -> Iterator[str]:
     if layout.header is not None:
         yield "\t".join(layout.header) + "\n"
     for number, example in enumerate(examples):
-        yield "\t".join(_row_cells(number, example, layout.columns, form)) + "\n"
-
-
-def _row_cells(number: int, example: Any, columns: list[str], form: WriterOptions) -> list[str]:
-    try:
-        cells = [WRITTEN[name](number, example, form) for name in columns]
-    except AttributeError:
-        raise PubmillError(
-            f"published.options.columns is {columns}, but a {type(example).__name__} lacks some of them"
-        ) from None
-    if any(mark in cell for cell in cells for mark in "\t\n\r"):
-        raise PubmillError(f"example {example.id} has a tab or line feed, which this form cannot contain")
-    return cells
+        columns = layout.columns
+        try:
+            cells = [WRITTEN[name](number, example, form) for name in columns]
+        except AttributeError:
+            raise PubmillError(
+                f"published.options.columns is {columns}, but a {type(example).__name__} lacks some of them"
+            ) from None
+        if any(mark in cell for cell in cells for mark in "\t\n\r"):
+            raise PubmillError(f"example {example.id} has a tab or line feed, which this form cannot contain")
+        yield "\t".join(cells) + "\n"

@@ -1,4 +1,4 @@
-"""Years of datasets' documents, and notices: which were retracted or revised, or are no longer in PubMed."""
+"""Notices on the documents of datasets: which were retracted or revised, or are no longer in PubMed."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from pubmill.storage.parquet import open_parquet
 
 
 def documents_in(files: Iterable[Path]) -> set[str]:
-    """Return the ids (`document`) that occur in the rows of files of examples or of their identifiers."""
+    """Return the ids (`document`) that occur in the rows of files of examples or of sentences' documents."""
     return {str(row["document"]) for file in files for row in read_jsonl_gz(file) if row.get("document")}
 
 
@@ -24,28 +24,6 @@ def shards_of_sources(recipe: DocumentsRecipe, parsed: Path) -> list[list[Path]]
     return [
         [parsed / source.name / f"{shard}.parquet" for shard in source.shards] for source in recipe.sources
     ]
-
-
-def wanted_rows(shard: Path, column: str, wanted: pa.Array, columns: Sequence[str]) -> pa.Table:
-    """Return these columns of the rows of a parsed shard whose `column` has a wanted value."""
-    try:
-        with open_parquet(shard) as file:
-            table = file.read(list(columns))
-    except (pa.ArrowException, OSError, KeyError) as error:
-        raise PubmillError(f"{shard}: no parsed shard: {error}") from None
-    return table.filter(pc.is_in(table[column], value_set=wanted))
-
-
-def years_of(sources: Sequence[Sequence[Path]], pmids: Iterable[str]) -> dict[str, int]:
-    """Return PMID -> year of publication; documents without a year are left out. `sources`: the parsed shards
-    of each source, highest authority first; within a source, a later shard overrides an earlier one."""
-    wanted = pa.array(sorted(set(pmids)), pa.string())
-    years: dict[str, int] = {}
-    for shards in reversed(sources):
-        for shard in shards:
-            rows = wanted_rows(shard, "pmid", wanted, ["pmid", "published"]).to_pylist()
-            years |= {row["pmid"]: int(row["published"]) for row in rows if row["published"]}
-    return dict(sorted(years.items()))
 
 
 _COLUMNS = ["id", "version", "date", "flags", "corrections", "deleted"]
@@ -92,7 +70,12 @@ def _current_notices(shards: Iterable[Path], ids: pa.Array) -> dict[str, Notice]
     """Return the state of documents after all shards of a source are loaded, by PMID."""
     records: dict[str, dict[int, Any]] = {}
     for shard in shards:
-        for row in wanted_rows(shard, "id", ids, _COLUMNS).to_pylist():
+        try:
+            with open_parquet(shard) as file:
+                table = file.read(_COLUMNS)
+        except (pa.ArrowException, OSError, KeyError) as error:
+            raise PubmillError(f"{shard}: no parsed shard: {error}") from None
+        for row in table.filter(pc.is_in(table["id"], value_set=ids)).to_pylist():
             records.setdefault(row["id"].removeprefix("pmid:"), {})[row["version"]] = row
     return {pmid: _notice(pmid, versions) for pmid, versions in records.items()}
 

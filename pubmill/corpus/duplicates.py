@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -78,23 +77,25 @@ def write_duplicates(path: Path, fingerprints: Sequence[Path], similarity: float
         connection.execute(_PRINTS)
         connection.execute(_SAME)
         if similarity is not None:
-            _add_similar(connection, similarity)
+            connection.execute("CREATE TABLE pairs (document BIGINT, earlier BIGINT)")
+            for band in BAND_COLUMNS:
+                connection.execute(_CANDIDATES.format(band=band))
+            batches = connection.sql(_SIGNATURES).to_arrow_reader(PAIRS_AT_ONCE)
+            alike = [_similar_pairs(batch, similarity) for batch in batches]
+            pairs = np.concatenate([np.empty((0, 2), np.int64), *alike])
+            kept: dict[int, int] = {}
+            for document, earlier in pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].tolist():
+                if document not in kept and earlier not in kept:
+                    kept[document] = earlier
+            numbers = pa.schema({"document": pa.int64(), "kept": pa.int64()})
+            similar = pa.table({"document": list(kept), "kept": list(kept.values())}, numbers)
+            connection.register("found", similar)
+            # The document that represents equal texts may itself be similar to another one.
+            connection.execute(
+                "UPDATE copies SET kept = found.kept FROM found WHERE copies.kept = found.document"
+            )
+            connection.execute("INSERT INTO copies SELECT document, kept, 'similar_text' FROM found")
         copy(connection, _RESULT, temporary)
-
-
-def _add_similar(connection: duckdb.DuckDBPyConnection, similarity: float) -> None:
-    connection.execute("CREATE TABLE pairs (document BIGINT, earlier BIGINT)")
-    for band in BAND_COLUMNS:
-        connection.execute(_CANDIDATES.format(band=band))
-    batches = connection.sql(_SIGNATURES).to_arrow_reader(PAIRS_AT_ONCE)
-    alike = [_similar_pairs(batch, similarity) for batch in batches]
-    kept = _kept_originals(np.concatenate([np.empty((0, 2), np.int64), *alike]))
-    numbers = pa.schema({"document": pa.int64(), "kept": pa.int64()})
-    similar = pa.table({"document": list(kept), "kept": list(kept.values())}, numbers)
-    connection.register("found", similar)
-    # The document that represents equal texts may itself be similar to another one.
-    connection.execute("UPDATE copies SET kept = found.kept FROM found WHERE copies.kept = found.document")
-    connection.execute("INSERT INTO copies SELECT document, kept, 'similar_text' FROM found")
 
 
 def _similar_pairs(batch: Any, similarity: float) -> Pairs:
@@ -104,12 +105,3 @@ def _similar_pairs(batch: Any, similarity: float) -> Pairs:
     first, second = (np.frombuffer(one, "<u4").reshape(-1, HASHES) for one in joined)
     alike: Pairs = pairs[(first == second).mean(axis=1) >= similarity]
     return alike
-
-
-def _kept_originals(pairs: Pairs) -> dict[int, int]:
-    """Return document -> the first earlier document that is kept and similar to it."""
-    kept: dict[int, int] = {}
-    for document, earlier in pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].tolist():
-        if document not in kept and earlier not in kept:
-            kept[document] = earlier
-    return kept

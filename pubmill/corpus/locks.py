@@ -135,13 +135,6 @@ def read_files(path: Path) -> list[SourceFile]:
     return [build(SourceFile, file, f"{path}: source file {place}") for place, file in enumerate(listed, 1)]
 
 
-def read_totals(path: Path) -> dict[str, str | int]:
-    """Return the day and the size of a locked corpus; nothing from a lock of pubmill 0.1."""
-    read_files(path)
-    totals: dict[str, str | int] = json.loads((pq.read_metadata(path).metadata or {}).get(b"totals", b"{}"))
-    return totals
-
-
 def write_locked(
     path: Path, shards: Sequence[Path], sources: Sequence[int], lock: Path, report: Path, differences: Path
 ) -> None:

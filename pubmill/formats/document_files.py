@@ -6,7 +6,7 @@ from typing import IO, Any
 
 from pubmill.errors import PubmillError
 from pubmill.formats import bioc_collections as bioc
-from pubmill.formats import brat, doccano, dygie, pubtator
+from pubmill.formats import brat, pubtator, spans
 from pubmill.formats.documents import Annotated, DocumentFile, InputDocument, Passage, TextMention
 from pubmill.formats.json_text import json_line, parse_json, read_rows
 from pubmill.formats.offsets import USUAL, Offsets
@@ -135,8 +135,8 @@ ANNOTATED: dict[str, Reader] = {
         lambda text, place, offsets: bioc.documents_of(bioc.read_xml(text, place), place, offsets)
     ),
     "brat": brat.read_documents,
-    "dygie": _of_each(dygie.read_documents),
-    "doccano": _of_each(doccano.read_documents),
+    "spans": _of_each(spans.read_documents),
+    "word-spans": _of_each(spans.read_words),
 }
 """Form of documents with mentions -> its reader."""
 

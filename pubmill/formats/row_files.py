@@ -33,7 +33,15 @@ def rows(path: Path, record: str = "") -> Rows:
     """Yield the rows of a file, by its suffix before `.gz`, or of all files of an archive, by name. `record`:
     the path of the elements in XML that are rows."""
     if suffix_of(path) == ".parquet":
-        yield from _parquet_rows(path)
+        try:
+            with pyarrow.parquet.ParquetFile(path) as file:
+                batches = (batch.to_pylist() for batch in file.iter_batches())
+                for number, row in enumerate(chain.from_iterable(batches), 1):
+                    yield f"{path}: row {number}", row
+        except (pyarrow.ArrowException, OSError) as error:
+            raise PubmillError(
+                f"{path}: not a whole Parquet file ({type(error).__name__}); fetch it again"
+            ) from None
     for name, text in texts_of(path):
         suffix, where = suffix_of(Path(name)), str(path) if name == path.name else f"{path}:{name}"
         if suffix not in (*READERS, ".xml"):
@@ -84,18 +92,6 @@ def _csv_rows(text: str, where: str, delimiter: str = ",") -> Rows:
                 yield place, dict(zip(header, cells, strict=True))
     except csv.Error as error:
         raise PubmillError(f"{where}:{reader.line_num}: not valid CSV: {error}") from None
-
-
-def _parquet_rows(path: Path) -> Rows:
-    try:
-        with pyarrow.parquet.ParquetFile(path) as file:
-            batches = (batch.to_pylist() for batch in file.iter_batches())
-            for number, row in enumerate(chain.from_iterable(batches), 1):
-                yield f"{path}: row {number}", row
-    except (pyarrow.ArrowException, OSError) as error:
-        raise PubmillError(
-            f"{path}: not a whole Parquet file ({type(error).__name__}); fetch it again"
-        ) from None
 
 
 def label_names(path: Path) -> dict[str, list[str]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from pubmill.convert.annotated_texts import has_overlaps, needed_readings
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import NOVELTY
-from pubmill.formats import doccano, dygie
+from pubmill.formats import spans
 from pubmill.formats.document_files import ARCHIVES, annotated_documents
 from pubmill.formats.documents import InputDocument
 from pubmill.formats.json_text import parse_json
@@ -74,18 +74,18 @@ def _form_of_rows(path: Path) -> str | None:
     """Return the form of rows of JSON: each has labelled words, or a text with a list of spans, and not all
     of these lists are empty."""
     try:
-        rows = [row for _, row in doccano.rows(read_text(path), "")]
+        rows = [row for _, row in spans.rows(read_text(path), "")]
     except PubmillError:
         return None
-    if rows and all(map(dygie.is_dygie, rows)):
-        return "dygie"
-    return "doccano" if all(map(doccano.is_doccano, rows)) and any(map(doccano.spans_of, rows)) else None
+    if rows and all(map(spans.has_word_spans, rows)):
+        return "word-spans"
+    return "spans" if all(map(spans.has_spans, rows)) and any(map(spans.spans_of, rows)) else None
 
 
 def documents_form(files: Mapping[str, Path], form: str, given: Given) -> FileForm:
     """Return the form of document files for the reading that is given (--as), by default for the first of
     `_readings`."""
-    options: Options = {"form": form} if form == "dygie" else {"form": form, "sentences": "stops"}
+    options: Options = {"form": form} if form == "word-spans" else {"form": form, "sentences": "stops"}
     options |= {"offsets": given.offsets} if given.offsets else {}
     options |= {"misplaced": "leave_out"} if given.misplaced else {}
     counted = parse_offsets(given.offsets, leave_out=True)
@@ -132,10 +132,10 @@ def _notes(by_split: Mapping[str, Sequence[InputDocument]]) -> tuple[str, ...]:
 
 def _unread_keys(files: Iterable[Path], form: str) -> tuple[str, ...]:
     """Return the keys of rows with spans that are not read."""
-    if form != "doccano":
+    if form != "spans":
         return ()
-    rows = [row for path in files for _, row in doccano.rows(read_text(path), str(path))]
-    return tuple(dict.fromkeys(key for row in rows for key in row if key not in doccano.keys_read(row)))
+    rows = [row for path in files for _, row in spans.rows(read_text(path), str(path))]
+    return tuple(dict.fromkeys(key for row in rows for key in row if key not in spans.keys_read(row)))
 
 
 def _readings(documents: Sequence[InputDocument]) -> dict[str, str]:

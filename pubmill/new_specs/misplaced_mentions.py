@@ -10,7 +10,7 @@ from pubmill.formats.documents import InputDocument
 from pubmill.formats.offsets import Offsets, explanations, parse_offsets
 
 LEAVE_OUT = "--misplaced leave_out"
-UNSTATED = ("doccano",)
+UNSTATED = ("spans",)
 """Forms that need not state the texts of mentions."""
 TRIED = 20
 """Number of misplaced mentions whose distances from their texts are tried as shifts."""

@@ -31,8 +31,8 @@ class ConversionRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConceptsRecipe:
-    """The dataset whose sentences get documents and identifiers, its splits, and who may have them."""
+class SentencesRecipe:
+    """The dataset whose sentences get documents, its splits, and who may have them."""
 
     dataset: str
     splits: tuple[str, ...]
@@ -88,3 +88,16 @@ class PublishedRecipe:
     options: dict[str, Any]
     dummies: Dummies | None
     files: dict[str, PublishedFile]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FloorsRecipe:
+    """The dataset whose floors are measured; fields as in its spec."""
+
+    name: str
+    kind: Kind
+    task: str
+    splits: tuple[str, ...]
+    access: Access
+    metric: str
+    negative: str | None = None

@@ -13,8 +13,7 @@ from pathlib import Path
 from pandas import DataFrame, concat
 
 from pubmill.metrics import METRICS
-from pubmill.recipes.contradictions import ContradictionsRecipe, PublishedTable
-from pubmill.recipes.tables import Aggregate
+from pubmill.recipes.tables import Aggregate, ContradictionsRecipe, PublishedTable
 from pubmill.report.rendering import renderers
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.result_paths import PAGE_FORMATS

@@ -128,19 +128,6 @@ class Published(Strict):
     files: dict[Split, PublishedFile]
 
 
-class ConceptFiles(Strict):
-    """Copies of a corpus with identifiers of its mentions, from which only these and the documents are read.
-
-    - `vocabulary`: what identifies the concepts, such as MeSH.
-    - `files`: the copies, in PubTator's format, of all splits together.
-    - `pmids`: the documents' names there are PMIDs; null if they are others.
-    """
-
-    vocabulary: Annotated[str, Field(min_length=1)]
-    files: Annotated[tuple[File, ...], Field(min_length=1)]
-    pmids: Literal[True] | None = None
-
-
 class DatasetSpec(Spec):
     """A dataset in one variant.
 
@@ -148,9 +135,9 @@ class DatasetSpec(Spec):
     - `suites`: benchmarks that include the dataset.
     - `negative`: the label for "no relation", which micro F1 ignores; null if there is none.
     - `pmids`: each example's `document` is a PMID; null if it is another identifier or absent.
-    - `mentions`: the type of all its mentions; models of datasets of one type can be scored on each other;
-      null: several types, or no mentions.
-    - `concepts`: copies of the corpus with identifiers of its mentions; null: none is known.
+    - `mentions`: the type of all its mentions, which prompts name; null: several types, or no mentions.
+    - `copies`: copies of the corpus in PubTator's form, all splits together, whose documents are named by
+      PMIDs; in them the documents of sentences are found.
     - `glosses`: what is annotated and what its labels mean; null: not said.
     - `expect`: counts; a null count removes the one of the included spec.
     - `kind`: the form of its examples.
@@ -187,7 +174,7 @@ class DatasetSpec(Spec):
     dummies: Dummies | None = None
     pmids: Literal[True] | None = None
     mentions: Annotated[str, Field(pattern=r"^[a-z]+$")] | None = None
-    concepts: ConceptFiles | None = None
+    copies: tuple[File, ...] = ()
     expect: Annotated[
         dict[Split, dict[str, int]],
         BeforeValidator(_without_nulls, json_schema_input_type=dict[Split, dict[str, int | None] | None]),
@@ -245,10 +232,10 @@ class DatasetSpec(Spec):
             raise ValueError(f"names {', '.join(strangers)}, but the dataset's splits are {splits}")
         return value
 
-    @field_validator("concepts", "mentions")
+    @field_validator("copies", "mentions")
     @classmethod
-    def are_of_mentions(cls, value: Any, info: ValidationInfo) -> Any:
-        if value is not None and info.data.get("kind", "tokens") != "tokens":
+    def are_of_sentences(cls, value: Any, info: ValidationInfo) -> Any:
+        if value and info.data.get("kind", "tokens") != "tokens":
             raise ValueError(f"only datasets of labelled words (kind tokens) have `{info.field_name}`")
         return value
 

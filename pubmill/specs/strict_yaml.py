@@ -1,6 +1,6 @@
 """Strict YAML reader: duplicate keys are errors, and the file and line of every value are recorded.
 
-Size and depth are bounded (`LARGEST_FILE`, `MOST_VALUES`, `DEEPEST`), and every error names its line.
+The size is bounded (`LARGEST_FILE`), and every error names its line.
 """
 
 import math
@@ -19,10 +19,6 @@ Faults = Iterator[tuple[Location, str]]
 
 LARGEST_FILE = 4_000_000
 """Bytes; the largest spec has 31 thousand."""
-MOST_VALUES = 100_000
-"""Most keys, items and values in one file, including those repeated by aliases."""
-DEEPEST = 40
-"""Most nested levels of mappings and lists."""
 
 _TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "map", "seq")}
 
@@ -81,7 +77,6 @@ def _parse(text: str, shown: str) -> tuple[YamlDocument, tuple[str, ...]]:
     lines: dict[Location, str] = {(): f"{shown}:1"}
     errors: list[str] = []
     try:
-        _check_depth(text)
         loader = _Loader(text)
         node = loader.get_single_node()
         if isinstance(node, yaml.MappingNode):
@@ -92,6 +87,8 @@ def _parse(text: str, shown: str) -> tuple[YamlDocument, tuple[str, ...]]:
             raise _FaultError(1, f"expected keys with values, found a {_node_kind(node)}")
     except _FaultError as fault:
         errors.append(f"{shown}:{fault.line}: {fault}")
+    except RecursionError:
+        errors.append(f"{shown}:1: an alias contains itself, or keys and lists nest too deeply")
     except yaml.MarkedYAMLError as error:
         errors.append(_syntax_fault(error, shown))
     return YamlDocument({}, {(): f"{shown}:1"}), tuple(errors)
@@ -133,19 +130,6 @@ def _read_bounded(path: Path) -> str:
     return text
 
 
-def _check_depth(text: str) -> None:
-    """Raise a fault for nesting deeper than `DEEPEST`, before any recursive call reaches that depth."""
-    depth = 0
-    for event in yaml.parse(text, _Loader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > DEEPEST:
-                assert event.start_mark, "the parser marks all its events"
-                raise _FaultError(event.start_mark.line + 1, f"more than {DEEPEST} levels of keys and lists")
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-
-
 @dataclass
 class _NodeReader:
     """Converts the YAML nodes of one file to values."""
@@ -154,29 +138,18 @@ class _NodeReader:
     shown: str
     lines: dict[Location, str]
     errors: list[str]
-    left: int = MOST_VALUES
-    open: set[int] = field(default_factory=set)
 
     def value(self, node: yaml.Node, at: Location) -> Any:
         """Return the value of a node and record the lines of all locations below `at`."""
         line = node.start_mark.line + 1
         self.lines.setdefault(at, f"{self.shown}:{line}")
-        self.left -= 1
-        if self.left < 0:
-            raise _FaultError(line, f"more than {MOST_VALUES:,} values, including those repeated by aliases")
         if node.tag not in _TAGS:
             raise _FaultError(line, f"the tag {_short_repr(node.tag)} is not supported; remove it")
         if isinstance(node, yaml.ScalarNode):
             return self._read_scalar(node, line)
-        if id(node) in self.open or len(at) > DEEPEST:
-            raise _FaultError(line, "an alias contains itself or nests too deeply; write the value out")
-        self.open.add(id(node))
         if isinstance(node, yaml.SequenceNode):
-            made: Any = [self.value(item, (*at, i)) for i, item in enumerate(node.value)]
-        else:
-            made = dict(self._read_pairs(node.value, at))
-        self.open.remove(id(node))
-        return made
+            return [self.value(item, (*at, i)) for i, item in enumerate(node.value)]
+        return dict(self._read_pairs(node.value, at))
 
     def _read_pairs(
         self, nodes: list[tuple[yaml.Node, yaml.Node]], at: Location

@@ -5,8 +5,9 @@ from typing import Any, ClassVar
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import DocumentsRecipe
-from pubmill.recipes.datasets import ConceptsRecipe, ConversionRecipe
+from pubmill.recipes.datasets import ConversionRecipe, FloorsRecipe, SentencesRecipe
 from pubmill.recipes.report import PageRecipe, PageSource
+from pubmill.recipes.tables import project
 from pubmill.specs import File, LocalFile
 from pubmill.stages.dataset_recipes import conversion_recipe
 from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Inputs, Needs, Stage
@@ -40,22 +41,9 @@ class Datasets(GraphPart):
         inputs = self.inputs(dataset).items()
         return [text for role, path in inputs for text in ("--input", f"{role}={path}")]
 
-    def has_concepts(self, dataset: str) -> bool:
-        """Return whether the spec names files with identifiers, and the scale uses the published files."""
-        return self._specs.datasets[dataset].concepts is not None and not self.is_made_up(dataset)
-
-    def concept_inputs(self, dataset: str) -> dict[str, list[str]]:
-        """Return the examples of a dataset, and the copies of its corpus with identifiers."""
-        spec = self._specs.datasets[dataset]
-        if spec.concepts is None or not self.has_concepts(dataset):
-            raise PubmillError(
-                f"{dataset} has no identifiers: its spec names no files with them (`concepts`), or the scale "
-                "has made-up examples"
-            )
-        return {
-            "examples": [self._paths.examples(dataset, split) for split in spec.splits],
-            "copies": [self.copy(file) for file in spec.concepts.files],
-        }
+    def has_copies(self, dataset: str) -> bool:
+        """Return whether the spec names copies of the corpus, and the scale uses the published files."""
+        return bool(self._specs.datasets[dataset].copies) and not self.is_made_up(dataset)
 
     def is_made_up(self, dataset: str) -> bool:
         """Return whether the scale gives the dataset other files than the published ones."""
@@ -89,7 +77,7 @@ class Convert(Stage):
     def parts_of(self, wildcards: Any) -> Collection[str]:
         """Return `spans of texts` for JSON of annotation tools, whose documents may have no ids."""
         form = self._specs.datasets[wildcards.dataset].options.get("form")
-        return ("spans of texts",) if form == "doccano" else ()
+        return ("spans of texts",) if form == "spans" else ()
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         return {"raw": self.graph.datasets.conversion_inputs(wildcards.dataset)}
@@ -103,19 +91,27 @@ class Convert(Stage):
         return [self.recipe_of(wildcards), files]
 
 
-class Concepts(Stage):
-    """Documents and identifiers of a dataset."""
+class SentenceDocuments(Stage):
+    """Documents of a dataset's sentences."""
 
-    name, group = "concepts", "convert"
-    label = "Finding documents and identifiers of {wildcards.dataset}"
+    name, group, label = "sentence_documents", "convert", "Finding documents of {wildcards.dataset}"
     version = 1
 
     def inputs_of(self, wildcards: Any) -> Inputs:
-        return {**self.graph.datasets.concept_inputs(wildcards.dataset)}
+        dataset = wildcards.dataset
+        if not self.graph.datasets.has_copies(dataset):
+            raise PubmillError(
+                f"{dataset}: its spec names no `copies` with its documents, or the scale has made-up examples"
+            )
+        spec = self._specs.datasets[dataset]
+        return {
+            "examples": [self._paths.examples(dataset, split) for split in spec.splits],
+            "copies": [self.graph.datasets.copy(file) for file in spec.copies],
+        }
 
-    def recipe_of(self, wildcards: Any) -> ConceptsRecipe:
+    def recipe_of(self, wildcards: Any) -> SentencesRecipe:
         spec = self._specs.datasets[wildcards.dataset]
-        return ConceptsRecipe(dataset=wildcards.dataset, splits=spec.splits, access=spec.access)
+        return SentencesRecipe(dataset=wildcards.dataset, splits=spec.splits, access=spec.access)
 
 
 SPEC_FIELDS = (
@@ -193,8 +189,8 @@ class DatasetNotices(Stage):
             spec = self._specs.datasets[name]
             if spec.pmids:
                 pmids[name] = tuple(BELOW.examples(name, one) for one in spec.splits if one not in without)
-            elif spec.concepts and spec.concepts.pmids and self.graph.datasets.has_concepts(name):
-                pmids[name] = (BELOW.concepts(name),)
+            elif self.graph.datasets.has_copies(name):
+                pmids[name] = (BELOW.sentence_documents(name),)
         return pmids
 
     def documents(self, corpus: str, without: Collection[str] = ()) -> DocumentsRecipe:
@@ -217,3 +213,13 @@ class DatasetNotices(Stage):
 
     def recipe_of(self, wildcards: Any) -> DocumentsRecipe:
         return self.documents(wildcards.corpus)
+
+
+class Floors(Stage):
+    """Scores of a dataset that need no learning."""
+
+    name, group, label = "floors", "convert", "Measuring the floors of {wildcards.dataset}"
+    version = 3
+
+    def recipe_of(self, wildcards: Any) -> FloorsRecipe:
+        return project(FloorsRecipe, self._specs.datasets[wildcards.dataset])

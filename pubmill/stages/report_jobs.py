@@ -6,6 +6,13 @@ from pathlib import Path
 
 from pubmill.recipes.models import ArchivedWeights, PretrainedWeights
 from pubmill.recipes.report import Reference, ReportRecipe, StudyResults
+from pubmill.recipes.tables import (
+    ContradictionsRecipe,
+    PublishedColumn,
+    PublishedRow,
+    PublishedTable,
+    project,
+)
 from pubmill.specs.fidelity import digest, rows_of
 from pubmill.specs.spec_types import Spec
 from pubmill.stages.all_stages import rules_by_group, stages
@@ -158,16 +165,13 @@ class Publication(GraphPart):
     def everything(self) -> list[str]:
         """Return the files that a study makes by default; of extras, those that `targets` return."""
         return [
-            self._report_file(),
+            self._paths.report(self._study.study, "html"),
             *self._files_of_tables(),
-            *self._page_files(),
+            *[path for dataset in self.graph.scope.datasets() for path in self._paths.page_files(dataset)],
             *self._paths.contradiction_files(),
             *(self.graph.contamination.reports() if self.graph.scope.datasets() else []),
             *(path for name in stages() for path in getattr(self.graph, name).targets()),
         ]
-
-    def _report_file(self) -> str:
-        return self._paths.report(self._study.study, "html")
 
     def _files_of_tables(self) -> list[str]:
         """Return the tables and their comparisons."""
@@ -177,5 +181,41 @@ class Publication(GraphPart):
             *(path for table in requests.result_tables() for path in paths.comparison_files(table)),
         ]
 
-    def _page_files(self) -> list[str]:
-        return [path for dataset in self.graph.scope.datasets() for path in self._paths.page_files(dataset)]
+
+class ContradictionsStage(Stage):
+    """Recipe of the page of contradictions."""
+
+    name, group, label = "contradictions", "report", "Writing the page of contradictions"
+    version = 5
+    read_by_name = (TEMPLATES,)
+
+    def recipe(self) -> ContradictionsRecipe:
+        """Return the recipe of the page."""
+        standard = [name for name, spec in self._specs.tables.items() if spec.setting == "standard"]
+        tables = tuple(self._published_table(name) for name in standard)
+        named = {column.model for table in tables for column in table.columns}
+        models = {name: spec for name, spec in self._specs.models.items() if name in named}
+        return ContradictionsRecipe(
+            tables=tables,
+            models={name: spec.label or name for name, spec in models.items()},
+            versions={"contradictions": self.version},
+        )
+
+    def _published_table(self, name: str) -> PublishedTable:
+        spec = self._specs.tables[name]
+        own = [
+            self.graph.tables.column(one)
+            for one in spec.columns
+            if one.setting in (None, ("standard",)) and not any(cell.setting for cell in one.cells.values())
+        ]
+        rows = [self.graph.tables.row(spec, row) for row in spec.rows]
+        return project(
+            PublishedTable,
+            spec,
+            name=name,
+            number=int(spec.name.removeprefix("table")),
+            file=f"tables/{name}.published.csv",
+            aggregate=self._specs.protocols[spec.protocol].final.aggregate,
+            columns=tuple(project(PublishedColumn, column) for column in own),
+            rows=tuple(project(PublishedRow, row) for row in rows),
+        )

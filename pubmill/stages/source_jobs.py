@@ -103,7 +103,7 @@ class Sources(GraphPart):
             for file in dataset.sources.values():
                 if isinstance(file, File):
                     yield file.url, _check_arguments(file)
-            for copy in dataset.concepts.files if dataset.concepts else ():
+            for copy in dataset.copies:
                 yield copy.url, _check_arguments(copy)
         for prompts in self._specs.prompts.values():
             for prompt in prompts.published():

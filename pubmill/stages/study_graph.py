@@ -8,7 +8,6 @@ from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages.all_stages import stages
 from pubmill.stages.contamination_jobs import ContaminationStage
-from pubmill.stages.contradiction_jobs import ContradictionsStage
 from pubmill.stages.corpus_jobs import Corpora
 from pubmill.stages.dataset_jobs import DatasetPages, Datasets
 from pubmill.stages.fact_table_jobs import DatasetFacts, FactTables
@@ -19,7 +18,7 @@ from pubmill.stages.params_text import recipe_argument
 from pubmill.stages.pipelines import Pipelines
 from pubmill.stages.pretrainings import Pretrainings
 from pubmill.stages.record_status import Cells, RecordDigests, Records
-from pubmill.stages.report_jobs import Publication, ReportStage
+from pubmill.stages.report_jobs import ContradictionsStage, Publication, ReportStage
 from pubmill.stages.runs import Runs
 from pubmill.stages.selection_jobs import SelectionJobs
 from pubmill.stages.source_jobs import Sources

@@ -128,11 +128,6 @@ def _texts(table: TableSpec, cell: CellSource, specs: Specs) -> Iterator[str]:
         yield f"not comparable: {own.not_comparable}"
     if model := specs.models.get(cell.model):
         yield from (f"model: {note}" for note in model.notes)
-    yield from _setting_texts(cell)
-
-
-def _setting_texts(cell: CellSource) -> Iterator[str]:
-    """Yield the values that overrides for the cell's setting decide, with their sources."""
     decided: dict[str, tuple[str | None, str]] = {}
     for override in cell.overrides.values():
         why = override.why if override.settings else None

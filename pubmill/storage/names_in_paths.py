@@ -59,7 +59,7 @@ def names_in(below: str) -> Iterator[tuple[str, str]]:
     match PurePosixPath(below).parts:
         case ("tables", paper, table) | ("tables", "with", _, paper, table):
             yield "tables", f"{paper}/{table.split('.')[0]}"
-        case ("floors" | "concepts", file):
+        case ("floors" | "sentence-documents", file):
             yield "datasets", file.removesuffix(".json").removesuffix(".jsonl.gz")
         case ("pages", "datasets", page):
             yield "datasets", page.rpartition(".")[0]

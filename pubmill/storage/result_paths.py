@@ -16,12 +16,10 @@ FINAL_RECORDS = f"final/seed-*[0-9]{RECORD}"
 """Pattern of the final records in a run's folder."""
 ALL_RECORDS = f"runs/*/*/*/*/{FINAL_RECORDS}"
 """Pattern of the records of all final runs."""
-TRIAL_REPORTS = f"runs/*/*/*/*/trials/*/seed-*{TRAINING}"
-"""Pattern of the training reports of all trials."""
 SOURCE_RECORD = ".source.json"
 """Ending of the file that records where a source file came from."""
 CARD, STATISTICS, DIAGNOSIS = "card.json", "stats.json", "diagnosis.json"
-STATE, LOG, DOCUMENT_YEARS = "state.json", "log.jsonl", "document-years.json"
+STATE, LOG = "state.json", "log.jsonl"
 DATASET_NOTICES = "dataset-notices.json"
 VOCAB_FILES = (*TOKENIZER_FILES, DIAGNOSIS)
 """Files of every vocabulary; each kind adds vocab.txt, vocab.json and merges.txt, or spiece.model."""
@@ -206,8 +204,8 @@ class Paths:
     def examples(self, dataset: str, split: str) -> str:
         return self.dataset(dataset, f"{split}.jsonl.gz")
 
-    def concepts(self, dataset: str) -> str:
-        return self.at(f"concepts/{dataset}.jsonl.gz")
+    def sentence_documents(self, dataset: str) -> str:
+        return self.at(f"sentence-documents/{dataset}.jsonl.gz")
 
     def run(self, run: RunKey) -> str:
         """Return the folder of all runs of a model on a dataset."""

@@ -162,7 +162,11 @@ class PairedText:
         first = self._occurrences(pair, left, right)
         second = self.following[first]
         before, after = self.preceding[first], self.following[second]
-        joined = self._piece_id(left, right)
+        piece = self.pieces[left] + self.pieces[right].removeprefix(self._continuation)
+        number = self.ids.setdefault(piece, len(self.pieces))
+        if number == len(self.pieces):
+            self.pieces.append(piece)
+        joined = number
         self._count_joined(left, right, joined, first)
         self.merges.append((self.pieces[left], self.pieces[right]))
         del self.count[pair]
@@ -215,14 +219,6 @@ class PairedText:
         number = np.arange(len(places))
         kept: Places = places[(number - np.maximum.accumulate(np.where(begins, number, 0))) % 2 == 0]
         return kept
-
-    def _piece_id(self, left: int, right: int) -> int:
-        """Return the id of a joined pair; different pairs may join to one string (##a ##bc, ##ab ##c)."""
-        piece = self.pieces[left] + self.pieces[right].removeprefix(self._continuation)
-        number = self.ids.setdefault(piece, len(self.pieces))
-        if number == len(self.pieces):
-            self.pieces.append(piece)
-        return number
 
     def _subtract_weight(self, pair: int, weight: int) -> None:
         """Subtract from a pair's count; the pair being joined has no count any more."""

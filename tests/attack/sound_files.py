@@ -8,11 +8,10 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from pubmill.convert.concepts import read_documents
+from pubmill.convert.sentence_documents import read_documents
 from pubmill.corpus import clinical, own_texts, packages
 from pubmill.corpus.own_texts import Division, read_plain_text
 from pubmill.corpus.pubmed_parser_reading import read_medline_with_pubmed_parser
-from pubmill.examples.concept_files import read_concepts
 from pubmill.examples.sentences import read_punkt
 from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.new_specs.new_dataset import NewDataset, describe, write_dataset
@@ -115,7 +114,6 @@ TOKENIZER: dict[str, Any] = {
     "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
               "max_input_chars_per_word": 100, "vocab": {"[UNK]": 0, "naïve": 1, "a": 2}},
 }  # fmt: skip
-CONCEPTS = _line(split="train", id="e1", document="7", mentions=[[0, 1, ["D1"]]])
 PUBLISHED = 'column,row,metric,value,note\nBERT,A,F1,81.5,\nNaïve,A,F1,,"not\nreported, there"\nB,C,F1,+3,\n'
 TABLE = "sentence\tid\tgold\n" + "".join(
     f"The gené {number} binds.\ta{number}\t{'yes' if number % 2 else 'no'}\n" for number in range(6)
@@ -222,7 +220,6 @@ READERS = (
         _encoded,
         unseen=_REPEATS,  # tokenizers reads the file
     ),
-    Reader("concepts.jsonl.gz", lambda: CONCEPTS, read_concepts, unseen=_REPEATS),  # pubmill's own
     reader("table01.published.csv", PUBLISHED, lambda path: read_published(path).to_csv()),
     *(
         Reader(f"{name}.{suffix}", partial(str, content), _new_dataset, named=("dataset mine", "example '"))

@@ -59,15 +59,9 @@ def _block(dice: Dice, depth: int) -> str:
 
 
 def _deep(dice: Dice) -> str:
-    depth = dice.pick([39, 40, 41, 500, 100_000])
+    depth = dice.pick([39, 500])
     opening, closing = dice.pick([("[", "]"), ("{a: ", "}"), ("- ", ""), ("? ", "")])
     return "a:\n " + opening * depth + closing * dice.pick([0, depth])
-
-
-def _bomb(dice: Dice) -> str:
-    wide = dice.between(2, 12)
-    rows = [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * wide)}]" for i in range(1, dice.between(2, 40))]
-    return "\n".join(["a0: &a0 [x]", *rows])
 
 
 def _damaged_spec(dice: Dice) -> bytes:
@@ -82,7 +76,7 @@ def _content(dice: Dice) -> bytes:
     kind = dice.below(50)
     if kind < 15:
         return _damaged_spec(dice)
-    text = _bomb(dice) if kind == 15 else _deep(dice) if kind < 20 else _block(dice, 0)
+    text = _deep(dice) if kind < 20 else _block(dice, 0)
     return text.encode(dice.pick(ENCODINGS), "replace")
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from pubmill.specs import Specs
 from pubmill.stages import Graph
-from pubmill.stages.floor_jobs import Floors
+from pubmill.stages.dataset_jobs import Floors
 
 Made = Callable[..., Graph]
 TABLE = "gu2020/table06"

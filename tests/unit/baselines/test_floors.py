@@ -20,7 +20,7 @@ from pubmill.examples.kinds import (
     TokensExample,
     write_examples,
 )
-from pubmill.recipes.floors import FloorsRecipe
+from pubmill.recipes.datasets import FloorsRecipe
 from pubmill.storage.files import read_jsonl_gz
 from pubmill.tables.row_floors import CeilingScore
 from tests.unit.toy_examples import examples

@@ -132,28 +132,28 @@ def test_kept_types_may_have_other_names_and_others_are_counted(tmp_path: Path, 
     assert (labels[:3], left_out) == (["B-A", "O", third], {"mentions_of_other_types": others})
 
 
-def test_misplaced_mentions_and_events_are_counted(tmp_path: Path) -> None:
+def test_misplaced_mentions_are_counted(tmp_path: Path) -> None:
     wrong = {**annotation("D", (0, 5)), "text": "renal"}
     given = source(tmp_path, bioc(wrong, wrong), misplaced="leave_out")
     assert labelled(given) == (["O"] * 5, {"misplaced_mentions": 2})
     with pytest.raises(PubmillError, match="its text differs from the text at its offset"):
         labelled(source(tmp_path, bioc(wrong)))
-    events = [[[[0, "Cause"]], [[1, "Cause"], [0, 0, "Role"]], [[1, "Effect"]]]]
-    row = {"doc_key": "7", "sentences": [["non-small", "cell."]], "events": events}
-    given = source(tmp_path, json.dumps(row), form="dygie")
-    # the form's words stay whole
+
+
+def test_words_that_are_divided_already_stay_whole(tmp_path: Path) -> None:
+    row = {"id": 7, "tokenized_text": ["non-small", "cell."], "ner": []}
+    given = source(tmp_path, json.dumps(row), form="word-spans")
     assert list(mentions(given)) == [
         TokensExample(id="train-000001", document="7", words=["non-small", "cell."], labels=["O", "O"])
     ]
-    assert given.left_out == {"events.Cause": 2, "events.Effect": 1}
 
 
 def test_an_unknown_form_is_refused_with_all_forms(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         list(mentions(source(tmp_path, "", form="bioc")))
     assert str(caught.value) == (
-        "the converter's option `form` is 'bioc'; give one of pubtator, bioc-json, bioc-xml, brat, dygie, "
-        "doccano, drugprot"
+        "the converter's option `form` is 'bioc'; give one of pubtator, bioc-json, bioc-xml, brat, spans, "
+        "word-spans, drugprot"
     )
 
 

@@ -5,27 +5,14 @@ from typing import Any
 
 import pytest
 
-from pubmill.corpus.dataset_documents import documents_in, notices_of, shards_of_sources, years_of
+from pubmill.corpus.dataset_documents import documents_in, notices_of, shards_of_sources
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import DocumentsRecipe, SourceShards
 from pubmill.storage.files import write_jsonl_gz
 
 
-def shard(path: Path, years: dict[str, str]) -> Path:
-    documents = [Document(id=f"pmid:{pmid}", pmid=pmid, published=year) for pmid, year in years.items()]
-    write_shard(path, documents, source="s", file="f", order=0)
-    return path
-
-
-def test_the_first_source_and_its_last_shard_decide(tmp_path: Path) -> None:
-    first = [shard(tmp_path / "1.parquet", {"1": "1990", "2": "", "9": "1980"})]
-    first.append(shard(tmp_path / "2.parquet", {"1": "1991"}))
-    other = [shard(tmp_path / "3.parquet", {"1": "2000", "2": "2001"})]
-    assert years_of([first, other], ["2", "1", "3"]) == {"1": 1991, "2": 2001}
-
-
-def test_documents_are_those_of_examples_and_of_identifiers(tmp_path: Path) -> None:
+def test_documents_are_those_of_rows(tmp_path: Path) -> None:
     path = tmp_path / "test.jsonl.gz"
     write_jsonl_gz(path, [{"id": "a", "document": "7"}, {"id": "b", "document": None}])
     assert documents_in([path]) == {"7"}
@@ -36,6 +23,12 @@ def test_the_shards_of_a_source_are_in_its_folder_and_in_its_order(tmp_path: Pat
     assert shards_of_sources(DocumentsRecipe(sources=sources, documents={}), tmp_path) == [
         [tmp_path / "pmc/b.parquet", tmp_path / "pmc/a.parquet"], [tmp_path / "pubmed/26n0001.parquet"],
     ]  # fmt: skip
+
+
+def test_a_file_that_is_no_shard(tmp_path: Path) -> None:
+    (tmp_path / "1.parquet").write_text("no")
+    with pytest.raises(PubmillError, match=r"1.parquet"):
+        notices_of([[tmp_path / "1.parquet"]], {"one": {"1"}})
 
 
 def of(pmid: int, *flags: str, **more: Any) -> Document:

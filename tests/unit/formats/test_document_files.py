@@ -35,8 +35,8 @@ FORMS = {
     "pubtator": PUBTATOR,
     "bioc-xml": XML,
     "bioc-json": JSON,
-    "doccano": '{"id": 7, "text": "Old drug.", "label": [[4, 8, "Chemical"]]}\n',
-    "dygie": '{"doc_key": "7", "sentences": [["Old", "drug", "."]], "ner": [[[1, 1, "Chemical"]]]}\n',
+    "spans": '{"id": 7, "text": "Old drug.", "label": [[4, 8, "Chemical"]]}\n',
+    "word-spans": '{"id": 7, "tokenized_text": ["Old", "drug", "."], "ner": [[1, 1, "Chemical"]]}\n',
 }
 
 

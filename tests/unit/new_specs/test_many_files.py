@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from tests.unit.new_specs.test_other_forms import BIOC, DYGIE, PUBTATOR, RCT, described
+from tests.unit.new_specs.test_other_forms import BIOC, PUBTATOR, RCT, WORDS, described
 
 PAIR = '<QAPair pid="{0}"><Question qtype="{1}">Of what {0}?</Question><Answer>It is {0}.</Answer></QAPair>'
 LINES = (("It is.,a", "It was.,b"), ("It were.,a", "It has.,b"))
@@ -106,7 +106,7 @@ def test_shards_of_json_lines_are_one_split(tmp_path: Path) -> None:
     [
         (".PubTator", PUBTATOR),
         (".json", json.dumps(BIOC)),
-        (".json", json.dumps(DYGIE) + "\n"),
+        (".json", json.dumps(WORDS) + "\n"),
         (".txt", RCT),
         (".tsv", "Aspirin\tB-Drug\nharms\tO\n\n"),
         (".tsv", "".join(f"Text {n} of words\t{label}\n" for n, label in enumerate("xyxyxy"))),

@@ -39,11 +39,9 @@ BRAT = {
     "a.ann": "T1\tSign 0 5\tFever\nT2\tSign 0 5;16 20\tFever pain\nT3\tSite 10 15\tchest\n"
     "R1\tAt Arg1:T1 Arg2:T3\nE1\tOnset:T1 Of:T3\n#1\tNote T1\tunclear\n",
 }
-DYGIE = {
-    "doc_key": "d1",
-    "sentences": [["Aspirin", "harms", "mice", "."], ["It", "does", "."]],
-    "ner": [[[0, 0, "Drug"], [2, 2, "Species"]], []],
-    "relations": [[[0, 0, 2, 2, "HARMS"]], []],
+WORDS = {
+    "tokenized_text": ["Aspirin", "harms", "mice", "."],
+    "ner": [[0, 0, "Drug"], [2, 2, "Species"]],
 }
 RCT = "###11\nAIM\tWe test.\nRESULT\tIt works.\n\n###12\nAIM\tWe try.\nRESULT\tIt fails.\n\n"
 QUESTIONS = (
@@ -56,7 +54,7 @@ QUESTIONS = (
 FILES: dict[str, tuple[str, str]] = {
     "pubtator": (".PubTator", PUBTATOR),
     "bioc-json": (".json", json.dumps(BIOC)),
-    "dygie": (".json", json.dumps(DYGIE) + "\n"),
+    "words": (".json", json.dumps(WORDS) + "\n"),
     "rct": (".txt", RCT),
     "csv": (".csv", 'note,kind\n"One, two",x\nThree,y\n"Fo""ur five six",x\nFive,y\n'),
     "xml": (".xml", QUESTIONS),
@@ -104,8 +102,8 @@ def written(folder: Path, form: str, change: tuple[str, str] = ("", "")) -> Path
             {"sentences": 1, "tokens": 4, "mentions": 2},
         ),
         (
-            "dygie", "annotated_texts:mentions", {"form": "dygie"},
-            {"sentences": 2, "tokens": 7, "mentions": 2},
+            "words", "annotated_texts:mentions", {"form": "word-spans"},
+            {"sentences": 1, "tokens": 4, "mentions": 2},
         ),
         (
             "rct", "pubmed_rct:read", {"labels": ["AIM", "RESULT"]},
@@ -250,7 +248,6 @@ def test_wrong_questions_are_errors(
     [
         ("pubtator", "concepts", ["CID", "none", "none"], ["Chemical", "Disease"]),
         ("bioc-json", "mentions", ["harms"], ["Chemical", "Species"]),
-        ("dygie", "mentions", ["HARMS"], ["Drug", "Species"]),
     ],
 )
 def test_relations_are_read_if_asked_for(
@@ -318,9 +315,7 @@ def test_shards_of_parquet_are_one_split_and_numbers_get_their_names(tmp_path: P
         ("bioc-json", ('"id": "1", "passages"', '"x": "1", "passages"'), r"1: a document needs an `id`"),
         ("bioc-json", ('"passages"', '"parts"'), r"train.json"),
         ("bioc-json", ('"offset": 0, "text"', '"offset": "0", "text"'), r"passage 1: needs an `offset`"),
-        ("dygie", ('[2, 2, "Sp', '[2, 9, "Sp'), r"json:1: the words 2 to 9 are not among the 7"),
-        ("dygie", ('"doc_key": "d1"', '"doc_key": 1'), r"train.json:1: expected `doc_key`"),
-        ("dygie", ("[0, 0, 2, 2,", "[0, 0, 1, 1,"), r"train.json:1: a relation has the words 1 to 1"),
+        ("words", ('[2, 2, "Sp', '[2, 9, "Sp'), r"json:1: the words 2 to 9 are not among the 4"),
         ("rct", ("AIM\tWe test.", "AIM We test."), r"train.txt:2: expected `###ID`, then"),
         ("rct", ("###12", "###11"), r"train.txt:5: expected `###` and an identifier that occurs once"),
         ("rct", ("AIM\tWe test.\nRESULT\tIt works.\n", ""), r"train.txt:3: no sentence follows the mark"),

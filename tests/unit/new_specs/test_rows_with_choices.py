@@ -166,23 +166,21 @@ def test_one_file_without_a_column_of_splits_is_refused(tmp_path: Path, values: 
 
 
 SPANS = {"id": 3, "text": "Aspirin harms mice.", "label": [[0, 7, "Drug"], [14, 18, "Species"]]}
-RELATED = {
+NAMED = {
     "text": "Aspirin harms mice.",
     "entities": [
         {"id": 1, "start_offset": 0, "end_offset": 7, "label": "Drug"},
         {"id": 2, "start_offset": 14, "end_offset": 18, "label": "Species"},
     ],
-    "relations": [{"from_id": 1, "to_id": 2, "type": "harms"}],
 }
 
 
-@pytest.mark.parametrize("row", [SPANS, RELATED])
+@pytest.mark.parametrize("row", [SPANS, NAMED])
 def test_spans_of_annotation_tools_are_mentions(tmp_path: Path, row: dict[str, Any]) -> None:
     made = found(tmp_path, [row, {"text": "None here.", "label": [], "entities": []}])
-    assert made.form.options == {"form": "doccano", "sentences": "stops"}
+    assert made.form.options == {"form": "spans", "sentences": "stops"}
     assert made.values["expect"]["train"] == {"sentences": 2, "tokens": 7, "mentions": 2}
     assert made.first["train"]["labels"] == ["B-Drug", "O", "B-Species", "O"]
-    assert ("relations" in made.form.others) == (row is RELATED)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +188,6 @@ def test_spans_of_annotation_tools_are_mentions(tmp_path: Path, row: dict[str, A
     [
         ({"label": [[0, 70, "Drug"]]}, r"1 of 1 mentions differ .* the first .*jsonl:1, 0 to 70 of Drug"),
         ({"label": [[7, 7, "Drug"]]}, "1 of 1 mentions differ .* 7 to 7 of Drug"),
-        ({"relations": [{"from_id": 1, "to_id": 9, "type": "x"}]}, "and `to_id`, the ids of spans"),
     ],
 )  # fmt: skip
 def test_spans_outside_of_the_text_are_errors(tmp_path: Path, change: dict[str, Any], message: str) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.recipes.contradictions import ContradictionsRecipe
 from pubmill.recipes.reading import read
+from pubmill.recipes.tables import ContradictionsRecipe
 from pubmill.recipes.writing import as_json
 from pubmill.report.contradictions import (
     CONTRADICTION_RENDERERS,

@@ -54,13 +54,11 @@ def test_a_converter_of_ones_own_without_that_file_is_refused(sources: dict[str,
 
 
 TOKENS = {"kind": "tokens", "task": "ner", "metric": "entity_f1", "negative": ...}
-CONCEPTS = {"vocabulary": "MeSH", "files": [{"url": URL, "sha256": SHA}]}
 
 
-@pytest.mark.parametrize(("key", "value"), [("concepts", CONCEPTS), ("mentions", "gene")])
-def test_only_datasets_of_labelled_words_have_concepts_and_types_of_mentions(key: str, value: Any) -> None:
-    assert getattr(dataset(**TOKENS, **{key: value}), key) is not None
-    assert getattr(dataset(**{key: None}), key) is None
+@pytest.mark.parametrize(("key", "value"), [("copies", [{"url": URL, "sha256": SHA}]), ("mentions", "gene")])
+def test_only_datasets_of_labelled_words_have_copies_and_types_of_mentions(key: str, value: Any) -> None:
+    assert getattr(dataset(**TOKENS, **{key: value}), key) and not getattr(dataset(), key)
     with pytest.raises(ValidationError, match=f"only datasets of labelled words .kind tokens. have `{key}`"):
         dataset(**{key: value})
 

@@ -13,7 +13,10 @@ TABLE = "gu2020/table06"
 def test_all_splits_of_datasets_with_pmids(graph_of: Made, full_specs: Specs) -> None:
     graph = graph_of(full_specs, tables=(TABLE,), datasets=("bc5-chem", "bc2gm", "chemprot@blurb"))
     recipe = graph.stage(DatasetNotices).documents("pubmed-abstracts")
-    assert recipe.documents["bc5-chem"] == ("concepts/bc5-chem.jsonl.gz",) and "bc2gm" not in recipe.documents
+    assert (
+        recipe.documents["bc5-chem"] == ("sentence-documents/bc5-chem.jsonl.gz",)
+        and "bc2gm" not in recipe.documents
+    )
     assert [path.rsplit("/")[-1] for path in recipe.documents["chemprot@blurb"]] == [
         "train.jsonl.gz", "dev.jsonl.gz", "test.jsonl.gz",
     ]  # fmt: skip

@@ -15,7 +15,6 @@ from transformers import AutoModel
 from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.pretraining.export import export
 from pubmill.recipes.models import ExportRecipe, LocalWeights
-from pubmill.storage import model_folder_checks
 from pubmill.storage.encoder_checks import reported
 from pubmill.storage.model_folder_checks import (
     check_folder_in_place,
@@ -195,21 +194,13 @@ def test_missing_misshapen_and_quantised_tensors_are_refused(theirs: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("file", "expected"),
-    [
-        ("../secret.safetensors", "expected a .safetensors file of this folder"),
-        ("/etc/passwd", "expected a .safetensors file of this folder"),
-        ("a/b.safetensors", "expected a .safetensors file of this folder"),
-        ("..safetensors", "expected a .safetensors file of this folder"),
-        ("part\0.safetensors", "expected a .safetensors file of this folder"),
-        ("gone.safetensors", "names gone.safetensors, which is not in the folder"),
-        (7, "has no `weight_map` from tensors to files"),
-    ],
-)
-def test_an_index_stays_in_its_folder(theirs: Path, file: Any, expected: str) -> None:
+    "file", ["../secret.safetensors", "/etc/passwd", "a/b.safetensors", "..safetensors", "part\0.safetensors",
+             "gone.safetensors"],
+)  # fmt: skip
+def test_an_index_stays_in_its_folder(theirs: Path, file: str) -> None:
     (theirs / "model.safetensors").rename(theirs.parent / "secret.safetensors")
     (theirs / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {BIAS: file}}))
-    assert expected in refused(theirs)
+    assert "expected a .safetensors file of this folder" in refused(theirs)
 
 
 def test_weights_in_parts_are_read_by_their_index(theirs: Path) -> None:
@@ -238,6 +229,7 @@ def test_a_tensor_is_in_one_of_the_weight_files_only(tmp_path: Path) -> None:
     ("text", "fault"),
     [
         ('{"weight_map": 1}', "model.safetensors.index.json has no `weight_map` from tensors to files"),
+        ('{"weight_map": {"a": 7}}', "has no `weight_map`"),
         ('{"weight_map": {}}', "has no `weight_map`"), ("[1]", "must hold an object, found list"),
         ("{", "is not valid JSON"), ("[" * 100_000, "is not valid JSON"),
     ],
@@ -246,17 +238,6 @@ def test_an_index_is_an_object_with_the_files_of_tensors(tmp_path: Path, text: s
     assert weight_files(tmp_path, "m") == []
     (tmp_path / "model.safetensors.index.json").write_text(text)
     with pytest.raises(PubmillError, match=fault):
-        weight_files(tmp_path, "m")
-
-
-def test_settings_of_just_the_largest_size_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    index = tmp_path / "model.safetensors.index.json"
-    index.write_text('{"weight_map": {"a": "a.safetensors"}}')
-    (tmp_path / "a.safetensors").touch()
-    monkeypatch.setattr(model_folder_checks, "LARGEST_SETTINGS", index.stat().st_size)
-    assert weight_files(tmp_path, "m") == [tmp_path / "a.safetensors"]
-    index.write_text(index.read_text() + " ")
-    with pytest.raises(PubmillError, match=r"index.json has more than \d+ bytes"):
         weight_files(tmp_path, "m")
 
 
@@ -312,9 +293,6 @@ def test_shapes_of_a_pickle_are_read_without_its_numbers(tmp_path: Path, new: bo
     path = tmp_path / "pytorch_model.bin"
     torch.save({"a": torch.ones(3, 4), "b": torch.ones(5)}, path, _use_new_zipfile_serialization=new)
     assert pickled_shapes(path, "m") == {"a": (3, 4), "b": (5,)}
-    torch.save({"a": torch.zeros(1).expand(10**6, 10**6)}, path, _use_new_zipfile_serialization=new)
-    with pytest.raises(PubmillError, match="describes more numbers than it has bytes"):
-        pickled_shapes(path, "m")
 
 
 @pytest.mark.parametrize("protocol", range(6))

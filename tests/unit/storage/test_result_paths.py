@@ -46,7 +46,7 @@ def test_paths_name_their_specs(one: str, two: str, three: str, four: str, numbe
         BELOW.model(one, "config.json"): [("models", one)],
         BELOW.card(one): [("datasets", one)],
         BELOW.page(one, "html"): [("datasets", one)],
-        BELOW.concepts(one): [("datasets", one)],
+        BELOW.sentence_documents(one): [("datasets", one)],
         BELOW.dataset_floors(one): [("datasets", one)],
         BELOW.table("gu2020/table06", "html"): [("tables", "gu2020/table06")],
         BELOW.comparisons("gu2020/table06", "json"): [("tables", "gu2020/table06")],

@@ -1,4 +1,4 @@
-"""JSON lines of annotation tools: the forms of spans and relations, and what a wrong line says."""
+"""JSON of texts with spans of characters and of words: their forms, and what a wrong row says."""
 
 import json
 from collections.abc import Mapping
@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.formats.doccano import is_doccano
 from pubmill.formats.document_files import ANNOTATED
-from pubmill.formats.documents import FileRelation, InputDocument
+from pubmill.formats.documents import InputDocument
 from pubmill.formats.offsets import USUAL
+from pubmill.formats.spans import has_spans
 
 TEXT = "Aspirin harms mice."
 
 
 def read(*rows: Mapping[str, Any], name: str = "") -> list[InputDocument]:
     text = "".join(json.dumps(row) + "\n" for row in rows)
-    return list(ANNOTATED["doccano"]({name: text}, "in", USUAL))
+    return list(ANNOTATED["spans"]({name: text}, "in", USUAL))
 
 
 def test_texts_and_spans_may_have_several_names() -> None:
@@ -35,26 +35,8 @@ def test_texts_and_spans_may_have_several_names() -> None:
     for one in found:
         [mention] = one.passages[0].mentions
         assert (mention.start, mention.end, mention.type, mention.text) == (0, 7, "Drug", "Aspirin")
-        assert mention.id is None and one.passages[0].text == TEXT
-    assert all(map(is_doccano, rows))
-
-
-def test_relations_name_the_ids_of_spans() -> None:
-    spans = [
-        {"id": number, "start_offset": start, "end_offset": end, "label": "Name"}
-        for number, start, end in ((7, 0, 7), (8, 14, 19))
-    ]
-    given = {"text": TEXT, "entities": spans, "relations": [{"from_id": 8, "to_id": 7, "type": "harms"}]}
-    [found] = read(given)
-    assert found.relations == [FileRelation(type="harms", arguments=("8", "7"), source=None)]
-    assert [one.text for one in found.passages[0].mentions] == ["Aspirin", "mice."]
-    assert found.where == "in:1"
-    for wrong in ({"from_id": 8, "to_id": 9, "type": "harms"}, {"from_id": 8, "to_id": 7, "type": 5}, [8, 7]):
-        with pytest.raises(PubmillError) as caught:
-            read(given | {"relations": [wrong]})
-        assert str(caught.value) == (
-            "in:1: expected a relation with `type`, `from_id` and `to_id`, the ids of spans of its text"
-        )
+        assert one.passages[0].text == TEXT
+    assert all(map(has_spans, rows))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +88,6 @@ OFTEN = [
     {"startOffset": 14, "endOffset": 18, "entity": "mice", "tag": "Species"},
     {"offset": 14, "length": 4, "category": "Species"},
     {"span": [14, 18], "type": "Species"},
-    {"start": 14, "end": 18, "labels": ["Species"]},
     [14, 18, "Species"],
     [14, 18, "Species", "mice"],
 ]
@@ -129,7 +110,7 @@ def test_spans_have_the_keys_of_many_programs(span: Any) -> None:
     ],
 )
 def test_spacys_training_data_are_read(content: Any) -> None:
-    [found] = ANNOTATED["doccano"]({"": json.dumps(content)}, "in", USUAL)
+    [found] = ANNOTATED["spans"]({"": json.dumps(content)}, "in", USUAL)
     assert [(one.text, one.type) for one in found.passages[0].mentions] == [("mice", "Species")]
 
 
@@ -145,4 +126,76 @@ def test_spacys_training_data_are_read(content: Any) -> None:
     ],
 )
 def test_a_text_with_a_list_of_spans_is_recognised(row: Mapping[str, Any], is_one: bool) -> None:
-    assert is_doccano(row) is is_one
+    assert has_spans(row) is is_one
+
+
+LABELLED: dict[str, Any] = {"tokenized_text": ["No", "one", "else"], "ner": [[1, 2, "Name", "more"]]}
+
+
+def labelled(*rows: Mapping[str, Any], name: str = "") -> list[InputDocument]:
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    return list(ANNOTATED["word-spans"]({name: text}, "in", USUAL))
+
+
+def test_spans_of_words_are_at_their_characters() -> None:
+    twice = LABELLED | {"id": 5, "ner": [*LABELLED["ner"], [1, 2, "Other"]]}
+    found = labelled(LABELLED, twice, LABELLED | {"ner": []}, name="a.jsonl")
+    assert [(one.id, one.where) for one in found] == [
+        ("a-1", "in:a.jsonl:1"), ("5", "in:a.jsonl:2"), ("a-3", "in:a.jsonl:3"),
+    ]  # fmt: skip
+    mentions = [[(m.start, m.end, m.type, m.text) for m in one.passages[0].mentions] for one in found]
+    # of two types of one span, the first is kept
+    assert mentions == [[(3, 11, "Name", "one else")], [(3, 11, "Name", "one else")], []]
+
+
+NUMBERS = "in:2: expected in `ner` lists of 2 numbers of words and a type"
+AMONG = (
+    "in:2: the words {} are not among the 3 of the document; they count from its start, from 0, and the last "
+    "is included"
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        *(({"tokenized_text": words}, "in:2: expected `tokenized_text`, a list of words")
+          for words in ("One", ["One two"], [""], [1])),
+        *(({"ner": spans}, NUMBERS)
+          for spans in ("text", ["text"], [[0, 0]], [[0, 0, 5]], [[0, True, "Drug"]], [["0", 0, "Drug"]])),
+        *(({"ner": [[first, last, "Drug"]]}, AMONG.format(f"{first} to {last}"))
+          for first, last in ((-1, 0), (2, 1), (2, 3))),
+    ],
+)  # fmt: skip
+def test_wrong_spans_of_words_are_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(PubmillError) as caught:
+        labelled(LABELLED, LABELLED | change)
+    assert str(caught.value) == message
+
+
+def test_rows_without_labelled_words_are_refused() -> None:
+    with pytest.raises(PubmillError, match="in:2: expected `tokenized_text` and `ner`, or `paragraphs` of"):
+        labelled(LABELLED, {"doc_key": "d1"})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"tokenized_text": ["Mice", "ate", "rat", "poison"], "ner": [[0, 0, "Species"], [2, 3, "Drug"]]}],
+        [{"id": 0, "paragraphs": [{"raw": "", "sentences": [{"tokens": [
+            {"orth": "Mice", "ner": "U-Species"}, {"orth": "ate", "ner": "O"}, {"orth": " ", "ner": "O"},
+            {"orth": "rat", "ner": "B-Drug"}, {"orth": "poison", "ner": "L-Drug"}]}]}]}],
+    ],
+)  # fmt: skip
+def test_training_data_of_gliner_and_spacy_are_labelled_words(content: Any) -> None:
+    for text in (json.dumps(content), json.dumps(content, indent=1), "\n".join(map(json.dumps, content * 2))):
+        found = list(ANNOTATED["word-spans"]({"": text}, "in", USUAL))
+        for one in found:
+            assert one.passages[0].text == "Mice ate rat poison"
+            mentions = [(mention.text, mention.type) for mention in one.passages[0].mentions]
+            assert mentions == [("Mice", "Species"), ("rat poison", "Drug")]
+
+
+def test_other_labels_of_spacys_words_are_refused() -> None:
+    row = {"id": 0, "paragraphs": [{"sentences": [{"tokens": [{"orth": "Mice", "ner": "Species"}]}]}]}
+    with pytest.raises(PubmillError, match="expected BILUO labels as `ner` of the tokens, found 'Species'"):
+        list(ANNOTATED["word-spans"]({"": json.dumps([row])}, "in", USUAL))

@@ -1,0 +1,92 @@
+"""Documents of a dataset's sentences, from PubTator files of the same corpus.
+
+The files that papers share contain labelled words without documents. A sentence belongs to
+the document that contains its text, white space apart: directly after the previous sentence, or else where it
+occurs only once, if necessary together with the next one or two sentences. A sentence that is not found
+belongs to the document of the nearest found sentences before and after it, if both are from one document.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import NamedTuple
+
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample
+from pubmill.formats.pubtator import blocks, title_and_abstract
+from pubmill.formats.text_files import read_lines
+from pubmill.messages.quotations import show
+
+_BREAK = "\0"
+"""Separator of documents, so that no sentence matches across two."""
+_AHEAD = 3
+"""Maximum number of consecutive sentences that are searched together, if fewer occur at several places."""
+
+
+class CorpusDocument(NamedTuple):
+    """A document of a PubTator file; white space is removed from its text."""
+
+    id: str
+    text: str
+
+
+def read_documents(path: Path) -> Iterator[CorpusDocument]:
+    """Yield the documents of a PubTator file. Annotations are not read: some published ones are wrong."""
+    for block in blocks(read_lines(path)):
+        name, texts = title_and_abstract(block, str(path))
+        for number, line in block[len(texts) :]:
+            if not line.startswith(f"{name}\t"):
+                raise PubmillError(
+                    f"{path}:{number}: expected tab-separated columns that begin with {show(name)}'s id"
+                )
+        yield CorpusDocument(name, "".join("".join(texts).split()))
+
+
+def documents_of(examples: Sequence[TokensExample], documents: Sequence[CorpusDocument]) -> list[str | None]:
+    """Return the id of each sentence's document; None where it is not found."""
+    by_text = {one.text.replace(_BREAK, ""): one for one in documents}
+    corpus = _Corpus(list(by_text.values()))
+    owners = corpus.documents_of(["".join(one.words) for one in examples])
+    return [None if owner is None else corpus.documents[owner].id for owner in owners]
+
+
+class _Corpus:
+    """The texts of documents, in which sentences are searched."""
+
+    def __init__(self, documents: Sequence[CorpusDocument]) -> None:
+        self.documents = documents
+        self._text = _BREAK.join(one.text for one in documents)
+        lengths = (len(one.text) + len(_BREAK) for one in documents)
+        self._starts = list(accumulate(lengths, initial=0))
+
+    def documents_of(self, texts: Sequence[str]) -> list[int | None]:
+        """Return the number of each sentence's document."""
+        owners: list[int | None] = []
+        place: int | None = None
+        for number, text in enumerate(texts):
+            at = self._place(texts[number : number + _AHEAD], place)
+            owners.append(None if at is None else bisect_right(self._starts, at) - 1)
+            place = None if at is None else at + len(text)
+        # an unknown document between sentences of one document is that document
+        before, after = accumulate(owners, _latest), accumulate(reversed(owners), _latest)
+        return [one if one == other else None for one, other in zip(before, [*after][::-1], strict=True)]
+
+    def _place(self, texts: Sequence[str], after: int | None) -> int | None:
+        """Return where the first of several sentences is: at `after` if possible, else at its only place."""
+        if after is not None:
+            start = after + self._text.startswith(_BREAK, after)
+            if self._text.startswith(texts[0], start):
+                return start
+        for number in range(len(texts)):
+            joined = "".join(texts[: number + 1])
+            first = self._text.find(joined)
+            if first < 0:
+                return None
+            if self._text.find(joined, first + 1) < 0:
+                return first
+        return None
+
+
+def _latest(known: int | None, one: int | None) -> int | None:
+    return known if one is None else one

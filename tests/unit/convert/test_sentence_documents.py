@@ -1,0 +1,86 @@
+"""Documents of sentences, from PubTator files of the same corpus."""
+
+from pathlib import Path
+
+import pytest
+
+from pubmill.convert.sentence_documents import documents_of, read_documents
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample
+
+COPY = """\
+11|t|Results.
+11|a|Tumours of the Wilms kind. Ataxia (R) again.\r
+11\t9\t16\tTumours\tDisease\tD1|D2
+11\t24\t29\tWilms\tDisease\t D3+OMIM:4
+11\t36\t99\tAtaxia\tDisease\tD5
+11\tCID\tD1\tD5
+
+12|t|Results.
+12|a|Tumours   vanish.
+12\t9\t16\tTumours\tDisease\t-1
+12\t9\t16\tTumours\tDisease
+
+"""
+
+
+def found(path: Path, *sentences: str) -> list[str | None]:
+    examples = [
+        TokensExample(id=str(number), document=None, words=words.split(), labels=["O"] * len(words.split()))
+        for number, words in enumerate(sentences)
+    ]
+    return documents_of(examples, list(read_documents(path)))
+
+
+def copy(folder: Path, text: str = COPY) -> Path:
+    path = folder / "copy.txt"
+    path.write_text(text, newline="")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("sentences", "documents"),
+    [
+        # `Results.` is in both documents, but what follows tells them apart
+        (["Results .", "Tumours of the Wilms kind .", "Ataxia ® again .", "Results .", "Tum ours vanish .",
+          "No ."],
+         ["11", "11", None, "12", "12", None]),
+        (["Results .", "Elsewhere ."], [None, None]),
+    ],
+)  # fmt: skip
+def test_sentences_get_documents(tmp_path: Path, sentences: list[str], documents: list[str | None]) -> None:
+    """Wrong offsets of mentions do not matter."""
+    assert found(copy(tmp_path), *sentences) == documents
+
+
+def test_a_sentence_with_other_characters_belongs_to_the_document_around_it(tmp_path: Path) -> None:
+    path = copy(tmp_path, COPY.replace("again.", "again. Last words."))
+    names = ("Tumours of the Wilms kind .", "Ataxia ® again .", "Last words .", "Results .", "Unknown .")
+    assert found(path, *names) == ["11", "11", "11", "12", None]
+
+
+def test_a_document_that_is_there_twice_is_one(tmp_path: Path) -> None:
+    assert found(copy(tmp_path, COPY + COPY), "Tumours vanish .") == ["12"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("11\t9\t16\tTumours\n", r"copy.txt:1: a document must begin with `PMID\|t\|TITLE`"),
+        ("11|a|Abstract first\n", r"copy.txt:1: a document must begin"),
+        (
+            "11|t|T\n11|a|A\n11 0 1 T\n",
+            "copy.txt:3: expected tab-separated columns that begin with 11's id",
+        ),
+        ("11|t|T\n12|a|A\n", "copy.txt:2: expected tab-separated columns that begin with 11's id"),
+    ],
+)
+def test_files_of_another_form(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(PubmillError, match=message):
+        list(read_documents(copy(tmp_path, text)))
+
+
+def test_files_that_are_not_utf_8(tmp_path: Path) -> None:
+    (tmp_path / "copy.txt").write_bytes(b"11|t|\xff\n")
+    with pytest.raises(PubmillError, match=r"copy.txt: not UTF-8 after line 0"):
+        list(read_documents(tmp_path / "copy.txt"))
