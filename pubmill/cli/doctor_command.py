@@ -23,7 +23,7 @@ class Doctor(TyperGroup):
 
 APP = typer.Typer(
     cls=Doctor,
-    help="Report what a study lacks; check data against specs (doctor data), results for damage (doctor fsck).",
+    help="Report what a study lacks. doctor data compares datasets with their specs; doctor fsck finds damage.",
 )
 
 

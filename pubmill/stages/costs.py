@@ -11,6 +11,7 @@ from pubmill.pretraining.arithmetic import (
     operations_of_step,
     parameters,
     shape_of,
+    shape_of_configuration,
 )
 from pubmill.recipes import Architecture
 from pubmill.recipes.objectives import kind_of
@@ -80,8 +81,11 @@ def architecture_of(graph: "Graph", model: str) -> Architecture:
 
 
 def shape_of_model(graph: "Graph", model: str) -> NetworkShape:
-    """Return the shape of a model's encoder."""
-    return shape_of(architecture_of(graph, model), PIECES)
+    """Return the shape of a model's encoder: from its recipe, else from its config.json in the results or in
+    the user's folder, else from `size:` of its spec."""
+    is_own = isinstance(graph.specs.models[model].weights, RecipeWeights)
+    found = None if is_own else shape_of_configuration(graph.models.configuration(model), PIECES)
+    return found or shape_of(architecture_of(graph, model), PIECES)
 
 
 def parameters_of_model(graph: "Graph", model: str) -> int:
@@ -149,6 +153,6 @@ def share_of_pretraining(graph: "Graph", gpus: Gpus, recipe: str) -> float:
     return slower * gpus.share(trained.architecture, trained.sequence_length)
 
 
-def share_of_finetuning(graph: "Graph", gpus: Gpus, model: str) -> float:
-    """Return the share of a GPU's peak that fine-tuning a model reaches."""
-    return gpus.share(architecture_of(graph, model), FACTS["tokens"].subwords, "finetuning")
+def share_of_finetuning(graph: "Graph", gpus: Gpus, dataset: str) -> float:
+    """Return the share of a GPU's peak that fine-tuning on a dataset reaches."""
+    return gpus.share_of_finetuning(graph.specs.datasets[dataset].kind)
