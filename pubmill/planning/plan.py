@@ -68,9 +68,9 @@ class Training:
 @dataclass
 class Plan:
     """Jobs that a study still has to run, by rule, and what they need. `there`: jobs of each rule whose
-    output exists. `each`: rule -> seconds of one of its jobs; of trainings, only measured ones. `bytes_known` and
-    `bytes_assumed` will be downloaded, and `files_unknown` files of unknown size; `disk` is an assumed number
-    of bytes. `saved`: the pretrainings that released weights replace. `batches`: the largest of each
+    output exists. `each`: rule -> seconds of one of its jobs; of trainings, only measured ones. `bytes_known`
+    and `bytes_assumed` will be downloaded, and `files_unknown` files of unknown size; `disk` is an assumed
+    number of bytes. `saved`: the pretrainings that released weights replace. `batches`: the largest of each
     fine-tuning."""
 
     to_do: Counter[str] = field(default_factory=Counter)

@@ -58,41 +58,6 @@ def shape_of(architecture: Architecture, pieces: int) -> NetworkShape:
     )
 
 
-NAMES = {
-    "layers": ("num_hidden_layers", "n_layers", "n_layer", "num_layers"),
-    "hidden": ("hidden_size", "dim", "n_embd", "d_model"),
-    "intermediate": ("intermediate_size", "hidden_dim", "n_inner", "d_ff"),
-}
-"""Size of an encoder -> its names in the configurations of transformers' classes."""
-
-
-def shape_of_configuration(config: Mapping[str, Any], pieces: int) -> NetworkShape | None:
-    """Return the sizes that a model's config.json states; None if it states no number of layers or width.
-    Feed-forward layers of no stated width are four times as wide as the model, and a vocabulary of no stated
-    size has so many `pieces`."""
-
-    def number(*names: str) -> int:
-        return next((config[one] for one in names if isinstance(config.get(one), int)), 0)
-
-    layers, hidden, intermediate = (number(*names) for names in NAMES.values())
-    if not (layers and hidden):
-        return None
-    kind, width = config.get("model_type"), number("embedding_size") or hidden
-    gated = kind == "modernbert"
-    return NetworkShape(
-        layers=layers,
-        hidden=hidden,
-        intermediate=intermediate or 4 * hidden,
-        embedding=width,
-        projected=width != hidden or kind == "albert",
-        pieces=number("vocab_size") or pieces,
-        shared=kind == "albert",
-        gated=gated,
-        local=layers - -(-layers // (number("global_attn_every_n_layers") or 1)) if gated else 0,
-        window=number("local_attention"),
-    )
-
-
 def operations(
     shape: NetworkShape, tokens: float, squares: float, masked: float, whole: bool = False
 ) -> float:
