@@ -54,7 +54,7 @@ def test_the_status_says_whether_all_that_was_checked_is_right(
     monkeypatch.setattr(checks, "plan", plan)
     monkeypatch.setattr(checks, "check_all", check_all)
     monkeypatch.setattr(data_check_printing, "print_outcomes", lambda _, found, left: print(len(found), left))
-    answer = CliRunner().invoke(APP, ["data", "check", *options])
+    answer = CliRunner().invoke(APP, ["doctor", "data", *options])
     assert answer.exit_code == status
     assert asked == [["a", "b"], processes]
     number = len(faults)
