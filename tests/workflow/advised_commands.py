@@ -19,7 +19,6 @@ from pubmill.inspection.doctor import diagnoses as doctor
 from pubmill.inspection.explain import cell_explanations as explanation
 from pubmill.inspection.explain.cell_explanations import Explainer
 from pubmill.messages import commands
-from pubmill.planning.pubmed_plan import PubmedPlan
 from pubmill.report.dataset_pages import Page
 from pubmill.report.report_content import Report
 from pubmill.specs.study import check_study
@@ -145,7 +144,6 @@ ADVICE: dict[str, Callable[[], str]] = {
     "report_content.explain_command": lambda: f"{report_command('explain_command')} {CELL}",
     "network._where_it_went": lambda: _where_it_went(GONE),
     "plan_command.plan": lambda: said_by("-m", "pubmill.cli", "plan"),
-    "pubmed_plan.lines": lambda: "\n".join(PubmedPlan("pubmed", 1, 0, 0, ("a",), ()).lines(1, 1)),
     "run_start._fetch_advice": lambda: starting._fetch_advice(started_with("studies/gu2020.yaml")),
 }
 """Every function that formats a command -> its text."""

@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
+from pubmill.planning.pubmed_plan import PubmedPlan
 from rich.console import Console
 
 from pubmill.planning import pubmed_plan
 from pubmill.planning.batch_plan import LongestBatch
 from pubmill.planning.plan import Plan, Training, hours
 from pubmill.planning.plan_printing import SHOWN_RUNS, print_plan, recipes_as_markdown, shown
-from pubmill.planning.pubmed_plan import PubmedPlan
 from pubmill.planning.terminal_tables import coloured
 from pubmill.recipes import Architecture
 from pubmill.stages import Graph, costs
