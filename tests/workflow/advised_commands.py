@@ -121,7 +121,7 @@ ADVICE: dict[str, Callable[[], str]] = {
     "new_command.table": lambda: commands.pubmill(
         "table", "gu2020/table06", "--model", "pubmedbert-base", "-n"
     ),
-    "compare_command.compare": lambda: commands.pubmill("run", "demo", "gu2020/table06"),
+    "explain_command.print_comparison": lambda: commands.pubmill("run", "demo", "gu2020/table06"),
     "open_command.advice_for": lambda: advice_for(Path(FULL), ["studies/gu2020.yaml"], []),
     "open_command.finished_pages": lambda: finished_pages("gu2020", ["gu2020/table06"]),
     "requested_targets._lost_target_message": lambda: asked._lost_target_message(
