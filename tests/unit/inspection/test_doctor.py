@@ -179,7 +179,7 @@ def test_models_are_made_here_fetched_or_brought(specs: Path, tmp_path: Path) ->
     own = "name: own\nlabel: Own\nlowercase: true\nweights: {kind: folder, local: my-bert}\n"
     (specs / "models/own.yaml").write_text(own)
     models = ["pubmedbert-base", "no-pretraining", "biobert-base", "own"]
-    study = {"tables": ["gu2020/table06"], "models": models}
+    study: dict[str, Any] = {"tables": ["gu2020/table06"], "models": models}
     said = models_of(specs, tmp_path, **study)
     trained = "pubmedbert-base to be trained pretrained here, recipe pubmedbert-base: "
     assert re.search(re.escape(trained) + r"[\d.<]+ hours of one H100", said)
