@@ -117,7 +117,7 @@ attack: $(READY)
 	$(BIN)/python -m tests.attack $(ATTACKS)
 
 data-check: $(READY)
-	@$(BIN)/pubmill data check $(if $(MIRROR),--mirror "$(MIRROR)") \
+	@$(BIN)/pubmill doctor data $(if $(MIRROR),--mirror "$(MIRROR)") \
 		$(foreach pair,$(LOCAL),--local "$(pair)") $(DATASETS)
 
 docs: .venv/docs/ready

@@ -19,7 +19,8 @@ are measured by the wall clock, and peak memory is shown.
 With --mirror (HOST/PATH of each source) the sentences are the real ones, split by a WordPiece vocabulary of
 8,000 that is learnt from them. Without it, they are made up, with the lengths of the real ones (`LENGTHS`).
 Token counts exclude padding. The Trainer needs accelerate, which `make bench BENCH=finetuning` installs;
-without it, benchmarks/trainers_loop.py stands for it. FILE (--output) gets the last lines as JSON.
+without it, benchmarks/trainers_loop.py stands for it. FILE (--output) gets the last lines as JSON, and
+on a GPU the operations a second of ours, from which `pubmill plan` takes the hours of fine-tuning.
 The next lines are ratios of medians: examples per second of ours over those of the Trainer.
 
 With --mirror or on a GPU, and without --quick, dynamic and ours are then trained on the same part of train
@@ -36,7 +37,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -61,6 +62,7 @@ from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.trainer import Trainer
 from pubmill.metrics import dev_score
+from pubmill.pretraining.arithmetic import BASE, operations, shape_of
 from pubmill.storage.files import write_json
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -69,6 +71,8 @@ ACCELERATE = importlib.util.find_spec("accelerate") is not None
 IGNORED = -100
 FAILED = " failed: "
 SEEDS = (1, 2, 3)
+ROWS: list[dict[str, Any]] = []
+"""Speeds that `pubmill plan` reads, one of each dataset."""
 SCORED_RATE = 5e-5 if ON_GPU else 5e-4
 
 
@@ -256,7 +260,8 @@ def compare(work: Work, model: Path, rounds: int) -> list[str]:
     if not ON_GPU:
         runs["ours, float32"] = Ours(replace(work, recipe=replace(work.recipe, precision="float32")), model)
     reader = Reader(load_encoder_tokenizer(model), work.recipe.max_length or 512, "separate")
-    tokens = sum(min(len(s.ids) + 2, reader.max_length) for s in reader.subwords(joined(work.train.texts)))
+    lengths = [min(len(s.ids) + 2, reader.max_length) for s in reader.subwords(joined(work.train.texts))]
+    tokens = sum(lengths)
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     peaks = dict.fromkeys(runs, 0.0)
     for _ in range(rounds):
@@ -270,6 +275,8 @@ def compare(work: Work, model: Path, rounds: int) -> list[str]:
         memory = f", peak {peaks[name]:,.0f} MiB" if ON_GPU else ""
         speed = f"{len(work.train) / took:,.1f} examples/s, {tokens / took:,.0f} tokens/s"
         print(f"{work.name}, {name}: {speed}{memory}", flush=True)
+    if ON_GPU:
+        ROWS.append(row_of(work, lengths, medians["ours"]))
     fixed = {"padded": f"padded to {work.recipe.max_length}", "dynamic": "dynamic"}
     return [
         f"{work.name}, {name} over {label}: {medians[peer] / medians[name]:.2f}"
@@ -277,6 +284,21 @@ def compare(work: Work, model: Path, rounds: int) -> list[str]:
         if name not in fixed
         for peer, label in fixed.items()
     ]
+
+
+def row_of(work: Work, lengths: Sequence[int], seconds: float) -> dict[str, Any]:
+    """Return the speed of our training on examples of these lengths in tokens, for plans: operations as
+    pubmill/pretraining/arithmetic.py counts those of a fine-tuned BERT-base, without padding."""
+    tokens, squares = sum(lengths), sum(length**2 for length in lengths)
+    needed = operations(shape_of(BASE, 30_522), tokens, squares, tokens, whole=True)
+    return {
+        "name": work.name,
+        "kind": work.recipe.task,
+        "model": "BERT-base",
+        "tokens": round(tokens / len(lengths), 1),
+        "examples_per_second": round(len(lengths) / seconds, 1),
+        "operations_per_second": needed / seconds,
+    }
 
 
 def scored(work: Work) -> Work:
@@ -385,7 +407,7 @@ def write_figures(output: Path, lines: list[str]) -> None:
     """Write the lines so far as JSON."""
     device = torch.cuda.get_device_name() if ON_GPU else "processor"
     figures = dict(line.rsplit(": ", 1) for line in lines if FAILED not in line)
-    write_json(output, {"device": device, "accelerate": ACCELERATE, "figures": figures})
+    write_json(output, {"device": device, "accelerate": ACCELERATE, "figures": figures, "rows": ROWS})
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def _objective(objective: Objective) -> str:
 def costs(specs: Specs) -> str:
     """Return the table of what each recipe costs, at the measured share of a GPU's peak."""
     graph = checked_graph(Study(study="recipes", title="", scale="full", tables=()), specs)
-    gpus = read_gpus(ROOT / "specs", ROOT / "benchmarks/pretraining.json")
+    gpus = read_gpus(ROOT / "specs", ROOT / "benchmarks")
     return "\n".join(recipes_as_markdown(recipes_at_full(graph, gpus), gpus)) + "\n"
 
 

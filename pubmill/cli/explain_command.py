@@ -1,5 +1,6 @@
 """`pubmill explain`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,6 +10,7 @@ from pubmill.cli.checkout import checkout
 from pubmill.cli.default_study import study_of_words, with_added_model
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
+from pubmill.messages import commands
 
 
 def explain(
@@ -20,13 +22,18 @@ def explain(
     config: studies.Settings = None,
     whole: Annotated[bool, typer.Option("--all", help="print everything, not one screen")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON, with everything")] = False,
+    compare: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="COLUMN COLUMN", help="test whether two columns of a finished table differ"),
+    ] = None,
 ) -> None:
-    """Explain where a cell comes from, or what differs in a table.
+    """Explain where a cell comes from, or what differs in a table; or compare two of its models.
 
     Of a cell, prints its value, why it is as it is, its runs, recipe, search, data and weights, and what it
     depends on that differs from the paper or is ours; for an empty cell, also what is missing. Of a table (no
     row and column), prints what differs from the paper and what is ours, with reasons. What matters most
-    comes first; --all prints the rest, down to the source files. The table itself need not exist.
+    comes first; --all prints the rest, down to the source files. The table itself need not exist, but for
+    --compare: it tests two models row by row, on their stored predictions, resampling documents.
     """
     checkout()
     from pubmill.inspection.explain import cell_explanations
@@ -34,6 +41,11 @@ def explain(
     from pubmill.inspection.explain.table_statements import table_statements
     from pubmill.planning.terminal_tables import console
 
+    if compare:
+        if row or whole:
+            raise PubmillError("--compare is about a whole table: name no row, and leave out --all")
+        print_comparison(table, compare, study, configfile, config, as_json)
+        return
     if "/" not in table:
         study = study_of_words(study, table, configfile, config)
         files = [*studies.study_files(study), *(configfile or ())]
@@ -51,6 +63,33 @@ def explain(
     explainer = cell_explanations.Explainer(graph, studies.specs_folder(), tuple(files), tuple(config))
     explanation = cell_explanations.explain(explainer, table, row, column)
     print(to_json(explanation)) if as_json else print_explanation(console(), explanation, whole)
+
+
+def print_comparison(
+    table: str,
+    columns: tuple[str, str],
+    study: str | None,
+    configfile: list[str] | None,
+    config: list[str] | None,
+    as_json: bool,
+) -> None:
+    """Print the tests between two columns of a finished table, row by row."""
+    from pubmill.planning.terminal_tables import print_markdown
+    from pubmill.report.table_rendering import COMPARISON_RENDERERS
+    from pubmill.tables.cells import read_table
+    from pubmill.tables.comparisons import comparisons, with_columns
+
+    study = study_of_words(study, table, configfile, config)
+    merged = studies.configuration([*studies.study_files(study), *(configfile or ())], config)
+    results, name = studies.paths(merged), studies.table_of_study(table, merged)
+    file = Path(results.table(name, "json"))
+    if not file.is_file():
+        raise PubmillError(f"{file} does not exist yet. Make it: {commands.pubmill('run', study, name)}")
+    found = comparisons(with_columns(read_table(file), columns), Path(results.results))
+    if as_json:
+        print(COMPARISON_RENDERERS["json"](found))
+    else:
+        print_markdown(COMPARISON_RENDERERS["md"](found))
 
 
 VERB = Verb("Look", explain)

@@ -37,7 +37,7 @@ def measured_gpus() -> "Gpus":
     """Return the speeds of GPUs that are specified and measured."""
     from pubmill.stages.gpus import read_gpus
 
-    return read_gpus(specs_folder(), root() / "benchmarks/pretraining.json")
+    return read_gpus(specs_folder(), root() / "benchmarks")
 
 
 def studies_folder() -> Path:

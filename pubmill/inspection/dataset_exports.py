@@ -89,7 +89,7 @@ def _recipe(spec: DatasetSpec) -> dict[str, Any]:
     sources = spec.sources.items()
     keys = sorted({file.local for _, file in sources if isinstance(file, LocalFile)})
     folders = [word for key in keys for word in ("--local", f"{key}=FOLDER")]
-    check = commands.pubmill("data", "check", *folders, spec.name)
+    check = commands.pubmill("doctor", "data", *folders, spec.name)
     export = commands.pubmill("export", spec.name, "--to", "FOLDER", "--as", "jsonl")
     files = {role: file.file if isinstance(file, LocalFile) else file.url for role, file in sources}
     terms = {"dataset": spec.name, "access": spec.access, "apply": spec.apply, "licence": spec.licence}

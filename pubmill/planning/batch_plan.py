@@ -1,9 +1,7 @@
 """Fine-tuning in a GPU's memory: in how many parts a GPU computes a batch of the longest inputs."""
 
-import json
 from collections.abc import Iterable
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pubmill.optimisers import OPTIMISERS
 from pubmill.recipes.batch_memory import bytes_of_token, tokens_at_once
@@ -36,33 +34,21 @@ class LongestBatch(NamedTuple):
         return -(-self.inputs // max(1, at_once))
 
 
-def sizes_of_model(graph: Graph, model: str) -> tuple[int, int, int | None]:
-    """Return a model's number of layers, width and number of positions: from its recipe, else from its
-    config.json, else from `size:` of its spec, which gives no positions (None)."""
-    spec, assumed = graph.specs.models[model], costs.architecture_of(graph, model)
-    if isinstance(spec.weights, RecipeWeights):
-        return assumed.layers, assumed.hidden_size, assumed.max_positions
-    path = Path(graph.paths.model(model, "config.json"))
-    config: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    layers = config.get("num_hidden_layers", assumed.layers)
-    hidden = config.get("hidden_size", assumed.hidden_size)
-    return layers, hidden, config.get("max_position_embeddings")
-
-
 def longest_batch(graph: Graph, run: RunKey) -> LongestBatch:
     """Return the largest batch that a run or its search computes, with inputs of `max_length`."""
     protocol, data = graph.specs.protocols[run.protocol], graph.specs.datasets[run.dataset]
-    recipe, (layers, hidden, positions) = graph.runs.recipe(run).values, sizes_of_model(graph, run.model)
+    recipe, shape = graph.runs.recipe(run).values, costs.shape_of_model(graph, run.model)
     choosing = protocol.settings[run.setting].chosen_by or run.setting
     tried = protocol.grid(data, run.model, choosing).get("batch_size", ())
+    if isinstance(graph.specs.models[run.model].weights, RecipeWeights):
+        positions: int | None = costs.architecture_of(graph, run.model).max_positions
+    else:
+        positions = graph.models.configuration(run.model).get("max_position_embeddings")
     limits = [one for one in (recipe.get("max_length", 512), positions) if one is not None]
+    inputs = max([recipe.get("batch_size", 0), *tried])
+    parameters = costs.parameters_of_model(graph, run.model)
     return LongestBatch(
-        run.protocol,
-        min(limits, default=None),
-        max([recipe.get("batch_size", 0), *tried]),
-        layers,
-        hidden,
-        costs.parameters_of_model(graph, run.model),
+        run.protocol, min(limits, default=None), inputs, shape.layers, shape.hidden, parameters
     )
 
 

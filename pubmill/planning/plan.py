@@ -2,7 +2,7 @@
 
 import csv
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from pubmill.stages import Graph, costs
 from pubmill.stages.all_stages import group_of, stages
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.run_stages import TrialStage
-from pubmill.stages.stage import ASSUMED, Bytes, Seconds, TrainingStage, run_of
+from pubmill.stages.stage import ASSUMED, Seconds, TrainingStage, run_of
 from pubmill.storage.result_paths import Paths
 
 ADVICE = (
@@ -48,28 +48,34 @@ class Job:
 
 @dataclass
 class Training:
-    """Training jobs of one kind: their number, their operations, and the share of a GPU's peak they reach.
-    `unknown` counts the jobs whose operations are unknown."""
+    """Training jobs of one kind: their number and operations. `at_peak`: operations that a GPU at its peak
+    would do in the time that they take. `unknown` counts the jobs whose operations are unknown."""
 
     name: str
-    share: float
     jobs: int = 0
     unknown: int = 0
     operations: float = 0.0
+    at_peak: float = 0.0
+
+    def add(self, operations: float | None, share: float, jobs: int = 1) -> None:
+        """Add jobs with so many operations together, that reach this share of a GPU's peak."""
+        self.jobs += jobs
+        self.unknown += jobs if operations is None else 0
+        self.operations += operations or 0.0
+        self.at_peak += (operations or 0.0) / share
 
 
 @dataclass
 class Plan:
-    """Jobs that a study still has to run, and what they need. `there`: jobs of each group whose output
-    exists. `bytes_known` and `bytes_assumed` will be downloaded, and `files_unknown` files of unknown size;
-    `disk` is an assumed number of bytes. `saved`: the pretrainings that released weights replace. `trained`:
-    kind of training -> seconds of finished jobs, as text. `batches`: the largest of each fine-tuning."""
+    """Jobs that a study still has to run, by rule, and what they need. `there`: jobs of each rule whose
+    output exists. `each`: rule -> seconds of one of its jobs; of trainings, only measured ones. `bytes_known`
+    and `bytes_assumed` will be downloaded, and `files_unknown` files of unknown size; `disk` is an assumed
+    number of bytes. `saved`: the pretrainings that released weights replace. `batches`: the largest of each
+    fine-tuning."""
 
     to_do: Counter[str] = field(default_factory=Counter)
     there: Counter[str] = field(default_factory=Counter)
-    seconds: dict[str, float] = field(default_factory=dict)
-    sources: dict[str, set[str]] = field(default_factory=dict)
-    trained: dict[str, set[str]] = field(default_factory=dict)
+    each: dict[str, Seconds] = field(default_factory=dict)
     bytes_known: float = 0.0
     bytes_assumed: float = 0.0
     files_unknown: int = 0
@@ -80,66 +86,65 @@ class Plan:
     runs_there: list[str] = field(default_factory=list)
     batches: set[LongestBatch] = field(default_factory=set)
 
+    @property
+    def trainings(self) -> list[Training]:
+        """All trainings to do, by kind."""
+        return [*self.pretraining.values(), *self.finetuning.values()]
+
+    def seconds(self, rule: str) -> float | None:
+        """Return the seconds of one core that the jobs of a rule need; None if they train a model."""
+        trains = rule in stages() and issubclass(stages()[rule], TrainingStage)
+        return None if trains or rule not in self.each else self.to_do[rule] * self.each[rule].seconds
+
 
 def make_plan(jobs: Iterable[Job], graph: Graph, gpus: Gpus) -> Plan:
     """Add up what the jobs that still have to run need."""
     plan, measured = Plan(saved=pretrainings_saved(graph, gpus)), measured_seconds(graph.paths)
     batch_of = cache(partial(longest_batch, graph))
     for job in jobs:
-        kind = stages().get(job.rule)
-        stage, group = graph.stage(kind) if kind else None, group_of(job.rule)
+        stage = graph.stage(stages()[job.rule]) if job.rule in stages() else None
+        trains = isinstance(stage, TrainingStage)
         if not job.to_do:
-            plan.there[group] += 1
+            plan.there[job.rule] += 1
             if isinstance(stage, TrainingStage) and stage.use == "finetuning":
                 plan.runs_there.append("/".join(job.wildcards.values()))
             continue
-        plan.to_do[group] += 1
+        plan.to_do[job.rule] += 1
+        assumed = None if trains else stage.seconds if stage else ASSUMED
+        if job.rule not in plan.each and (known := measured(job.rule) or assumed):
+            plan.each[job.rule] = known
+        wildcards = job.named_wildcards
         if isinstance(stage, TrainingStage):
-            _add_training(plan, job, stage, gpus)
+            lines = plan.pretraining if stage.use == "pretraining" else plan.finetuning
+            line = lines.setdefault(name := stage.plan_line(wildcards), Training(name))
+            line.add(stage.operations(wildcards), stage.share(wildcards, gpus))
             if stage.use == "finetuning":
-                plan.batches.add(batch_of(run_of(job.named_wildcards)))
-            if seconds := measured(job.rule):
-                source = f"{seconds.seconds:,.0f} s a job ({seconds.source})"
-                plan.trained.setdefault(stage.use, set()).add(source)
-        else:
-            known = measured(job.rule) or (stage.seconds if stage else ASSUMED)
-            plan.seconds[group] = plan.seconds.get(group, 0.0) + known.seconds
-            plan.sources.setdefault(group, set()).add(known.source)
+                plan.batches.add(batch_of(run_of(wildcards)))
         if stage:
-            _add_bytes(plan, stage.bytes_of(job.named_wildcards))
+            needed = stage.bytes_of(wildcards)
+            plan.bytes_known += needed.known
+            plan.bytes_assumed += needed.assumed
+            plan.files_unknown += needed.unknown
+            plan.disk += needed.disk
     return plan
-
-
-def _add_training(plan: Plan, job: Job, stage: TrainingStage, gpus: Gpus) -> None:
-    wildcards = job.named_wildcards
-    lines = plan.pretraining if stage.use == "pretraining" else plan.finetuning
-    name = stage.plan_line(wildcards)
-    training = lines.setdefault(name, Training(name, stage.share(wildcards, gpus)))
-    operations = stage.operations(wildcards)
-    training.jobs += 1
-    training.operations += operations or 0
-    training.unknown += operations is None
-
-
-def _add_bytes(plan: Plan, needed: Bytes) -> None:
-    """Add the bytes that a job downloads, and those that it leaves on disk."""
-    plan.bytes_known += needed.known
-    plan.bytes_assumed += needed.assumed
-    plan.files_unknown += needed.unknown
-    plan.disk += needed.disk
 
 
 def pretrainings_saved(graph: Graph, gpus: Gpus) -> list[Training]:
     """Return the pretrainings that the study would need if its models' weights had not been released."""
-    needed, saved = graph.scope.last_steps(), []
-    for name, last in _steps_behind_released(graph).items():
-        first = max(costs.first_step(graph, name), needed.get(name, 0))
+    return pretrainings(graph, gpus, _steps_behind_released(graph), graph.scope.last_steps())
+
+
+def pretrainings(
+    graph: Graph, gpus: Gpus, steps: Mapping[str, int], done: Mapping[str, int]
+) -> list[Training]:
+    """Return the pretrainings up to these steps, by recipe; `done`: steps that are not counted any more."""
+    trainings = []
+    for name, last in steps.items():
+        first = max(costs.first_step(graph, name), done.get(name, 0))
         if last > first:
             segments = sum(first < step <= last for step in graph.pretrainings.steps(name))
-            operations = costs.operations_of_pretraining(graph, name, first, last)
-            share = costs.share_of_pretraining(graph, gpus, name)
-            saved.append(Training(name, share, segments, 0, operations))
-    return saved
+            trainings.append(_pretraining(graph, gpus, name, first, last, segments))
+    return trainings
 
 
 def _steps_behind_released(graph: Graph) -> dict[str, int]:
@@ -160,19 +165,24 @@ def _steps_behind_released(graph: Graph) -> dict[str, int]:
 
 def recipes_at_full(graph: Graph, gpus: Gpus) -> list[Training]:
     """Return one training for each pretraining recipe, from its first to its last step."""
-    trainings = []
-    for name, spec in graph.specs.pretraining.items():
-        first = costs.first_step(graph, name)
-        share = costs.share_of_pretraining(graph, gpus, name)
-        needed = costs.operations_of_pretraining(graph, name, first, spec.recipe.steps)
-        trainings.append(Training(name, share, len(spec.checkpoints), 0, needed))
-    return trainings
+    return [
+        _pretraining(
+            graph, gpus, name, costs.first_step(graph, name), spec.recipe.steps, len(spec.checkpoints)
+        )
+        for name, spec in graph.specs.pretraining.items()
+    ]
 
 
-def hours(trainings: Sequence[Training], gpus: Gpus) -> dict[str, float]:
+def _pretraining(graph: Graph, gpus: Gpus, name: str, first: int, last: int, segments: int) -> Training:
+    made = Training(name)
+    needed = costs.operations_of_pretraining(graph, name, first, last)
+    made.add(needed, costs.share_of_pretraining(graph, gpus, name), segments)
+    return made
+
+
+def hours(trainings: Iterable[Training], gpus: Gpus) -> dict[str, float]:
     """Return the hours of one GPU of each type for all trainings together."""
-    each = [gpus.hours(training.operations, training.share) for training in trainings]
-    return {name: sum(times[name] for times in each) for name in gpus.peaks}
+    return gpus.hours(sum(one.at_peak for one in trainings), share=1.0)
 
 
 def measured_seconds(paths: Paths) -> Callable[[str], Seconds | None]:

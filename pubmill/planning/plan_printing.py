@@ -1,17 +1,18 @@
-"""Output of pubmill plan: the answer, then stages and trainings; sources of the figures are footnotes."""
+"""Output of pubmill plan: the answer, then jobs and trainings; sources of the figures are footnotes."""
 
 from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
 
-from pubmill.messages.stage_groups import GROUPS, OTHER
 from pubmill.messages.wording import counted
 from pubmill.planning.batch_plan import divided
 from pubmill.planning.plan import Plan, Training, hours
 from pubmill.planning.terminal_tables import table, wrapped
 from pubmill.stages import Graph
+from pubmill.stages.all_stages import stages
 from pubmill.stages.gpus import Gpus
+from pubmill.stages.stage import ASSUMED
 
 SHOWN_RUNS = 20
 ANSWER_INDENT = 12
@@ -35,58 +36,65 @@ def shown(number: float) -> str:
 
 
 def print_plan(to: Console, plan: Plan, graph: Graph, gpus: Gpus) -> None:
-    """Print what the study costs, then stages and trainings, sources, and what is there or left out."""
-    to.print(wrapped("\n".join(answer(plan, gpus)), to.width, ANSWER_INDENT))
-    notes = _print_stages(to, plan)
-    pretraining = f"pretraining: {gpus.share_source('pretraining')}"
-    finetuning = f"fine-tuning: {gpus.share_source('finetuning')}; {EXAMPLES}"
+    """Print what the study costs and leaves out, then its jobs and trainings, the sources of the figures, and
+    what is there."""
+    to.print(wrapped("\n".join([*answer(plan, gpus), *graph.left_out()]), to.width, ANSWER_INDENT))
+    notes = _print_jobs(to, plan)
     _print_trainings(to, "Pretraining", list(plan.pretraining.values()), gpus)
     _print_trainings(to, "Saved by released weights", plan.saved, gpus)
     _print_trainings(to, "Fine-tuning", list(plan.finetuning.values()), gpus)
     notes += _print_batches(to, plan, gpus)
-    notes += [pretraining] if plan.pretraining or plan.saved else []
-    notes += [finetuning] if plan.finetuning else []
-    notes += [f"{use}: {taken}" for use, sources in plan.trained.items() for taken in sorted(sources)]
-    unknown = sum(one.unknown for one in (*plan.pretraining.values(), *plan.finetuning.values()))
-    notes += [f"{counted(unknown, 'training')} of unknown size not in the hours"] if unknown else []
+    if plan.pretraining or plan.saved:
+        notes.append(f"pretraining: {gpus.share_source('pretraining')}")
+    if plan.finetuning:
+        notes.append(f"fine-tuning: {gpus.share_source('finetuning')}; {EXAMPLES}")
     to.print(Text("Where the figures come from", style="bold"))
     to.print(wrapped("\n".join(f"  {note}" for note in notes), to.width, hanging=2))
-    _print_finished(to, plan)
-    for line in graph.left_out():
-        to.print(wrapped(line, to.width))
+    if plan.runs_there:
+        to.print(Text(f"{counted(len(plan.runs_there), 'training')} will not run again", style="bold"))
+        to.print("\n".join(f"  {run}" for run in sorted(plan.runs_there)[:SHOWN_RUNS]))
+        if (more := len(plan.runs_there) - SHOWN_RUNS) > 0:
+            to.print(f"  and {more} more")
 
 
 def answer(plan: Plan, gpus: Gpus) -> list[str]:
-    """Return what the study costs in a few lines: hours of one GPU, bytes, hours of processors, jobs."""
-    trainings = [*plan.pretraining.values(), *plan.finetuning.values()]
-    by_gpu = sorted(hours(trainings, gpus).items(), key=lambda one: one[1])
+    """Return what the study costs in a few lines, each with what it does not count: hours of one GPU, bytes,
+    hours of processors, jobs."""
+    by_gpu = sorted(hours(plan.trainings, gpus).items(), key=lambda one: one[1])
     on_gpus = ", ".join(f"{shown(number)} of one {name}" for name, number in by_gpu)
-    unknown = f" and {counted(plan.files_unknown, 'file')} of unknown size" if plan.files_unknown else ""
+    if lacking := sum(one.unknown for one in plan.trainings):
+        on_gpus += f"; not counted: {counted(lacking, 'training')} of unknown size"
+    files = counted(plan.files_unknown, "file")
+    unknown = f"; not counted: {files} of unknown size" if plan.files_unknown else ""
     fetched = (plan.bytes_known + plan.bytes_assumed) / 1e9
     known = f"{plan.bytes_known / 1e9:,.1f} of known size" if plan.bytes_known else "assumed"
-    processors = shown(sum(plan.seconds.values()) / 3600)
+    processors = shown(sum(plan.seconds(rule) or 0 for rule in plan.to_do) / 3600)
+    assumed = sum(plan.to_do[rule] for rule, one in plan.each.items() if one == ASSUMED)
+    guess = f" ({counted(assumed, 'job')} at {ASSUMED.seconds:g} s, which is assumed)" if assumed else ""
     return [
-        f"GPU-hours:  {on_gpus}" if trainings else "GPU-hours:  none",
-        f"CPU-hours:  {processors}",
+        f"GPU-hours:  {on_gpus}" if plan.trainings else "GPU-hours:  none",
+        f"CPU-hours:  {processors}{guess}",
         f"to fetch:   {fetched:,.1f} GB ({known}){unknown}",
         f"on disk:    {plan.disk / 1e9:,.1f} GB (assumed){unknown}",
         f"jobs:       {plan.to_do.total():,} to do, {plan.there.total():,} done already",
     ]
 
 
-def _print_stages(to: Console, plan: Plan) -> list[str]:
-    """Print the stages; return the sources of their CPU-hours."""
-    made = table("stage", "to do", "done", "CPU-hours", numbers=range(1, 4))
-    for stage in (*GROUPS, OTHER):
-        if plan.to_do[stage] or plan.there[stage]:
-            hours_of_stage = shown(plan.seconds[stage] / 3600) if stage in plan.seconds else ""
-            made.add_row(stage, f"{plan.to_do[stage]:,}", f"{plan.there[stage]:,}", hours_of_stage)
-    to.print(made)
+def _print_jobs(to: Console, plan: Plan) -> list[str]:
+    """Print the jobs of each rule and their seconds; return the sources of these."""
+    made = table("rule", "to do", "done", "s a job", "CPU-hours", numbers=range(1, 5))
     by_source: dict[str, list[str]] = {}
-    for stage, sources in plan.sources.items():
-        for source in sorted(sources):
-            by_source.setdefault(source, []).append(stage)
-    return [f"CPU-hours of {', '.join(stages)}: {source}" for source, stages in by_source.items()]
+    for rule in [*stages(), *sorted(plan.to_do.keys() - stages().keys())]:
+        if not plan.to_do[rule] and not plan.there[rule]:
+            continue
+        each, seconds = plan.each.get(rule), plan.seconds(rule)
+        if each:
+            by_source.setdefault(each.source, []).append(rule)
+        a_job = f"{each.seconds:,.0f}" if each else ""
+        cpu_hours = shown(seconds / 3600) if seconds is not None else ""
+        made.add_row(rule, f"{plan.to_do[rule]:,}", f"{plan.there[rule]:,}", a_job, cpu_hours)
+    to.print(made)
+    return [f"seconds of {', '.join(rules)}: {source}" for source, rules in by_source.items()]
 
 
 def _print_trainings(to: Console, heading: str, trainings: Sequence[Training], gpus: Gpus) -> None:
@@ -116,16 +124,6 @@ def _print_batches(to: Console, plan: Plan, gpus: Gpus) -> list[str]:
         to.print(made)
     unknown = any(one.length is None for one in plan.batches)
     return [*([PARTS] if rows else []), *([UNKNOWN_PARTS] if unknown else [])]
-
-
-def _print_finished(to: Console, plan: Plan) -> None:
-    if not plan.runs_there:
-        return
-    to.print(Text(f"{counted(len(plan.runs_there), 'training')} will not run again", style="bold"))
-    for run in sorted(plan.runs_there)[:SHOWN_RUNS]:
-        to.print(f"  {run}")
-    if (more := len(plan.runs_there) - SHOWN_RUNS) > 0:
-        to.print(f"  and {more} more")
 
 
 def recipes_as_markdown(trainings: Sequence[Training], gpus: Gpus) -> list[str]:

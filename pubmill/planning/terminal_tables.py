@@ -1,13 +1,16 @@
 """Tables for people: wrapped to the width of a terminal, and complete if the output is a file or a pipe."""
 
+import re
 import shutil
 import sys
 import textwrap
 from collections.abc import Container, Iterable
 from itertools import groupby
+from typing import Any
 
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.containers import Lines
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
@@ -16,6 +19,8 @@ from pubmill.messages.wording import escape_controls
 
 PIPED_WIDTH = 160
 
+PARTS = re.compile(r"[^-@/.:,=_+]+|[-@/.:,=_+]")
+"""A part of a name, or a separator."""
 GOOD, BAD, DIM = "green", "bold red", "dim"
 
 
@@ -26,6 +31,33 @@ class _Console(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=escape_controls(segment.text))
+
+
+class _Folded(Text):
+    """Text whose words, if they are longer than a line, continue at a separator, not within a name."""
+
+    def wrap(self, console: Console, width: int, **how: Any) -> Lines:
+        words = re.split("([ \n])", self.plain)
+        text = "".join(_pieces(word, width) for word in words)
+        return Text(text, self.style, justify=self.justify).wrap(console, width, **how)
+
+
+def _pieces(word: str, width: int) -> str:
+    """Return a word in lines of at most `width` characters, as far as its separators allow."""
+    lines = [""]
+    for piece in PARTS.findall(word) if len(word) > width else [word]:
+        if lines[-1] and len(lines[-1] + piece) > width:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(lines)
+
+
+class _Table(Table):
+    """A table whose cells are folded as `_Folded` text."""
+
+    def add_row(self, *cells: Any, **how: Any) -> None:
+        folded = (_Folded(str(cell), getattr(cell, "style", "")) for cell in cells)
+        super().add_row(*folded, **how)
 
 
 def terminal_width() -> int | None:
@@ -70,9 +102,9 @@ def console(piped: int = PIPED_WIDTH) -> Console:
 
 
 def table(*headings: str, numbers: Container[int] = ()) -> Table:
-    """Return an empty table that never truncates text: long text continues on the next line. `numbers`:
-    columns that are aligned to the right."""
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    """Return an empty table that never truncates text: long text continues on the next line, after a word or
+    at a separator in a name. `numbers`: columns that are aligned to the right."""
+    made = _Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, heading in enumerate(headings):
         made.add_column(heading, overflow="fold", justify="right" if place in numbers else "left")
     return made

@@ -1,6 +1,7 @@
 """Costs of jobs: training operations, seconds of one core, and bytes. Each figure names its source."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from pubmill.examples.kind_facts import FACTS
 from pubmill.optimisers import OPTIMISERS
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 
 PIECES = 30_522
 """Assumed size of a vocabulary that is not learnt here: BERT's."""
+NAMES = {
+    "layers": ("num_hidden_layers", "n_layers", "n_layer", "num_layers"),
+    "hidden": ("hidden_size", "dim", "n_embd", "d_model"),
+    "intermediate": ("intermediate_size", "hidden_dim", "n_inner", "d_ff"),
+}
+"""Size of an encoder -> its names in the configurations of transformers' classes."""
 COUNTED = ("examples", "sentences", "questions")
 """Counts that may serve as a dataset's number of examples; the first known one is used."""
 MEASURED_FILES = "measured: benchmarks/README.md, files of 30,000 citations"
@@ -80,8 +87,38 @@ def architecture_of(graph: "Graph", model: str) -> Architecture:
 
 
 def shape_of_model(graph: "Graph", model: str) -> NetworkShape:
-    """Return the shape of a model's encoder."""
-    return shape_of(architecture_of(graph, model), PIECES)
+    """Return the shape of a model's encoder: from its recipe, else from its config.json in the results or in
+    the user's folder, else from `size:` of its spec."""
+    is_own = isinstance(graph.specs.models[model].weights, RecipeWeights)
+    found = None if is_own else shape_of_configuration(graph.models.configuration(model), PIECES)
+    return found or shape_of(architecture_of(graph, model), PIECES)
+
+
+def shape_of_configuration(config: Mapping[str, Any], pieces: int) -> NetworkShape | None:
+    """Return the sizes that a model's config.json states; None if it states no number of layers or width.
+    Feed-forward layers of no stated width are four times as wide as the model, and a vocabulary of no stated
+    size has so many `pieces`."""
+
+    def number(*names: str) -> int:
+        return next((config[one] for one in names if isinstance(config.get(one), int)), 0)
+
+    layers, hidden, intermediate = (number(*names) for names in NAMES.values())
+    if not (layers and hidden):
+        return None
+    kind, width = config.get("model_type"), number("embedding_size") or hidden
+    gated = kind == "modernbert"
+    return NetworkShape(
+        layers=layers,
+        hidden=hidden,
+        intermediate=intermediate or 4 * hidden,
+        embedding=width,
+        projected=width != hidden or kind == "albert",
+        pieces=number("vocab_size") or pieces,
+        shared=kind == "albert",
+        gated=gated,
+        local=layers - -(-layers // (number("global_attn_every_n_layers") or 1)) if gated else 0,
+        window=number("local_attention"),
+    )
 
 
 def parameters_of_model(graph: "Graph", model: str) -> int:
@@ -149,6 +186,6 @@ def share_of_pretraining(graph: "Graph", gpus: Gpus, recipe: str) -> float:
     return slower * gpus.share(trained.architecture, trained.sequence_length)
 
 
-def share_of_finetuning(graph: "Graph", gpus: Gpus, model: str) -> float:
-    """Return the share of a GPU's peak that fine-tuning a model reaches."""
-    return gpus.share(architecture_of(graph, model), FACTS["tokens"].subwords, "finetuning")
+def share_of_finetuning(graph: "Graph", gpus: Gpus, dataset: str) -> float:
+    """Return the share of a GPU's peak that fine-tuning on a dataset reaches."""
+    return gpus.share_of_finetuning(graph.specs.datasets[dataset].kind)

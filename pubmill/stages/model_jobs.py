@@ -1,6 +1,7 @@
 """Models: their weights, and the export to a folder that transformers loads."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -24,9 +25,9 @@ from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights, Spacy
 from pubmill.specs.pretraining_checks import needed_before
 from pubmill.stages import all_stages, costs
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import HOUR, Bytes, GraphPart, Inputs, Needs, Origin, Stage
+from pubmill.stages.stage import HOUR, Bytes, GraphPart, Inputs, Needs, Origin, Stage, remembered
 from pubmill.storage.files import read_json
-from pubmill.storage.model_folders import folder_fault
+from pubmill.storage.model_folders import CONFIG, folder_fault
 from pubmill.storage.result_paths import STATISTICS
 
 
@@ -53,6 +54,18 @@ class Models(GraphPart):
             return RandomWeights(recipe=chosen.recipe)
         step = chosen.step or self.graph.pretrainings.steps(chosen.recipe)[-1]
         return PretrainedWeights(recipe=chosen.recipe, step=step)
+
+    @remembered
+    def configuration(self, model: str) -> Mapping[str, Any]:
+        """Return the config.json of a model in the results, else of weights in the user's own folder; empty
+        if neither is there, or if it cannot be read (the export says why)."""
+        weights = self.weights(model)
+        own = self.graph.folders.find(weights.local) if isinstance(weights, LocalWeights) else None
+        for path in (Path(self._paths.model(model, CONFIG)), *([own / CONFIG] if own else [])):
+            with suppress(PubmillError):
+                if path.is_file() and isinstance(found := read_json(path), dict):
+                    return found
+        return {}
 
     def fine_tuned_weights(self, model: str) -> ModelWeights:
         """Return the source of the weights of a model that can be fine-tuned; a `PubmillError` for a pipeline

@@ -47,7 +47,7 @@ class FineTuning(TrainingStage):
         return costs.operations_of_finetuning(self.graph, run_of(wildcards))
 
     def share(self, wildcards: Any, gpus: Gpus) -> float:
-        return costs.share_of_finetuning(self.graph, gpus, wildcards.model)
+        return costs.share_of_finetuning(self.graph, gpus, wildcards.dataset)
 
     def plan_line(self, wildcards: Any) -> str:
         return f"{wildcards.protocol}, runs"

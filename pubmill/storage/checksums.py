@@ -87,7 +87,8 @@ def check_predictions(predictions: Path, report: Mapping[str, object]) -> None:
         raise PubmillError(
             f"{predictions} has changed since its run wrote it: its SHA-256 is not {PREDICTIONS_SEAL} of the "
             "run's training report. Put the file back, or make it again with the command that "
-            f"`{commands.pubmill('fsck')}` prints. `pubmill score` scores predictions of other systems"
+            f"`{commands.pubmill('doctor', 'fsck')}` prints. `pubmill score` scores predictions of other "
+            "systems"
         )
 
 

@@ -25,7 +25,10 @@ TEMPORARY = re.compile(r"\..+\.\d+\.tmp|.+\.part")
 """Names of unfinished files and folders; the content of such a folder is synced together with the folder."""
 SEAL = "content_sha256"
 """Key of a JSON object that holds the digest of all other keys."""
-REMAKE = f"Delete it and run the same command again; `{commands.pubmill('fsck')}` finds all damaged results."
+REMAKE = (
+    "Delete it and run the same command again; "
+    f"`{commands.pubmill('doctor', 'fsck')}` finds all damaged results."
+)
 """Advice in messages about damaged files."""
 COMPRESSION = 6
 """Level of gzip."""

@@ -71,7 +71,7 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     forget_failed_jobs()
     check_files(workflow.configfiles)
     study, specs = check_study(_study_settings(workflow, config, root), root / "specs", workflow.configfiles)
-    gpus = read_gpus(root / "specs", root / "benchmarks/pretraining.json")
+    gpus = read_gpus(root / "specs", root / "benchmarks")
     graph = Graph(study, specs, gpus=gpus)
     left_out: list[str] = []
 

@@ -170,7 +170,7 @@ ATTACKS = (
     Attack(
         name="edited-artefacts",
         fault="a flipped bit or other rows in a finished file of any stage, which keeps its time",
-        survived="`pubmill fsck` names it, or what is read is unchanged",
+        survived="`pubmill doctor fsck` names it, or what is read is unchanged",
         case=edit_artefact,
         cases=1000,
         quick=10,

@@ -82,7 +82,7 @@ def test_edited_predictions_are_not_scored(copy: Project) -> None:
     assert refused.returncode != 0
     assert f"{path.name} has changed since its run wrote it" in refused.stdout + refused.stderr
     target = path.relative_to(copy.folder).as_posix()
-    copy.run(target, "--force")  # as `pubmill fsck` prints it
+    copy.run(target, "--force")  # as `pubmill doctor fsck` prints it
     assert copy.planned(TABLE) == {"score": 1, "table": 1}
 
 

@@ -6,8 +6,9 @@ from rich.console import Console
 from rich.text import Text
 
 from pubmill.hardware.compilers import compiler_fault
-from pubmill.inspection.doctor.diagnoses import DatasetFinding, ModelFinding
+from pubmill.inspection.doctor.diagnoses import DatasetFinding
 from pubmill.inspection.doctor.links import Links
+from pubmill.inspection.doctor.model_diagnoses import ModelFinding, gpus_here
 from pubmill.messages.wording import counted
 from pubmill.planning.terminal_tables import BAD, DIM, GOOD, table
 
@@ -31,7 +32,7 @@ def print_summary(
     parts = [f"{sum(some)} of {counted(len(some), noun)}" for noun, some in sound.items() if some]
     all_sound = all(map(all, sound.values()))
     of_study = f"{' and '.join(parts)} of the study" if parts else "the study needs no data"
-    to.print(Text(f"Ready or to be fetched: {of_study}", style=GOOD if all_sound else BAD))
+    to.print(Text(f"Ready, to be fetched or to be trained: {of_study}", style=GOOD if all_sound else BAD))
     if links is not None and not links.network:
         to.print("There is no network: no host answers, so links were not checked.")
     if links is None:
@@ -83,14 +84,16 @@ def print_models(to: Console, findings: Sequence[ModelFinding]) -> None:
         return
     made = table("model", "state", "source")
     for finding in findings:
-        word, style = STATES[finding.available]
-        made.add_row(finding.model, Text(word, style), finding.source)
+        made.add_row(finding.model, Text(finding.state, STATES[finding.available][1]), finding.source)
     to.print(made)
     _print_together(to, [(f"to do: {one.to_do}", one.model) for one in findings if one.to_do])
 
 
-def print_compiler(to: Console) -> None:
-    """Print whether this machine has what compiles kernels for a GPU."""
+def print_machine(to: Console) -> None:
+    """Print which GPUs this machine has, and whether it has what compiles kernels for them."""
+    gpus = gpus_here()
+    found = Text(", ".join(gpus), style=GOOD) if gpus else Text("none here", style=DIM)
+    to.print(Text.assemble("GPU: ", found, "" if gpus else ": trainings run on processors, far slower"))
     fault = compiler_fault()
     word, style = STATES[not fault]
     to.print(Text.assemble("C compiler for kernels of GPUs: ", (word, style)))

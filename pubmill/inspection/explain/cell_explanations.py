@@ -19,8 +19,7 @@ from pubmill.recipes.tables import Column, Row, TableRecipe
 from pubmill.specs.fidelity import recipe_defaults
 from pubmill.stages import Graph, published_values
 from pubmill.stages.pipelines import OFF_THE_SHELF
-from pubmill.storage.checksums import is_as_written, report_of
-from pubmill.storage.files import read_json, sha256
+from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import RunKey
 from pubmill.tables.aggregation import machine
@@ -37,7 +36,6 @@ SWITCHES = (
     "reinitialised_layers removed_layers train_on"
 ).split()
 """Keys of a recipe that are shown only where they differ from their default, which switches them off."""
-MAKE_AGAIN = f"`{commands.pubmill('fsck')}` prints the command that makes them again"
 
 
 @dataclass(frozen=True)
@@ -59,9 +57,8 @@ class Explanation:
     `value`: our value, with spread, published value, difference and the cell's other fields; `refused`: why
     the table shows no value although runs exist; `reasons`: why it is made as it is, or is not comparable;
     `statements`: those that it depends on; `recipe`: the keys that its runs use; `search`: the grid, who
-    searched it, and what was chosen; `compared`: the comparison with the best model of the row; `parts`:
-    the cells that it is computed from, if it has no runs of its own; `lacking`: missing files below the
-    results folder; `to_do`: commands that make them, or other steps that are needed.
+    searched it, and what was chosen; `parts`: the cells that it is computed from, if it has no runs of its
+    own; `lacking`: missing files below the results folder; `to_do`: commands that make them, or other steps.
     """
 
     table: str
@@ -74,7 +71,6 @@ class Explanation:
     statements: tuple[WeighedStatement, ...] = ()
     setting: Account | None = None
     runs: tuple[CellRun, ...] = ()
-    compared: Account | None = None
     recipe: Account | None = None
     search: Account | None = None
     data: tuple[Account, ...] = ()
@@ -206,57 +202,18 @@ def _cell_origins(
     runs = tuple(_cell_run(explainer, path, row.metric) for path in paths)
     own = recipe.datasets.get(f"{column.key}/{row.key}")
     data = (own,) if own else row.folds or ((row.dataset,) if row.dataset else ())
-    known = tuple(_scored_dataset(graph, name, runs) for name in data if name in graph.specs.datasets)
+    known = tuple(origins.dataset_account(graph, name) for name in data if name in graph.specs.datasets)
     named = run_of(paths[0]).model if paths else column.model
     model = named if named in graph.specs.models else None
     lacking = [run.file for run in runs if not run.facts]
-    is_made = paths and not lacking
     return {
         "runs": runs,
-        "compared": _stored_comparison(explainer, table, recipe, row, column) if is_made else None,
         "data": known,
         "weights": origins.weights_account(graph, model) if model else None,
         "lacking": tuple(lacking),
         "to_do": _missing_file_commands(explainer, table, row, column, lacking, bool(paths)),
         **_run_settings(graph, paths, model, runs),
     }
-
-
-def _stored_comparison(
-    explainer: Explainer, table: str, recipe: TableRecipe, row: Row, column: Column
-) -> Account | None:
-    """Return the stored comparison, and whether it matches the current records."""
-    try:
-        made = narrow_tables.table_of_row(recipe, row, explainer.published(table), explainer.results)
-    except PubmillError as error:
-        account = origins.comparison_account(explainer.graph, table, row.key, column.key, {})
-        return account and {**account, origins.OF_RECORDS: f"no: {error}"}
-    cells = {key: of_column[row.key] for key, of_column in made.cells.items()}
-    scores = {key: cell.value for key, cell in cells.items() if cell.seeds and cell.value is not None}
-    return origins.comparison_account(explainer.graph, table, row.key, column.key, scores)
-
-
-def _scored_dataset(graph: Graph, dataset: str, runs: Sequence[CellRun]) -> Account:
-    """Describe a dataset, and whether its examples are still those that the runs were scored on."""
-    account = origins.dataset_account(graph, dataset)
-    facts = [run.facts for run in runs if run.facts and run.dataset == dataset]
-    if scored := {(one["split"], one["data_sha256"]) for one in facts}:
-        same = [_comparison_with_scored(graph, dataset, split, digest) for split, digest in sorted(scored)]
-        account["same as scored"] = next((fault for fault in same if fault), True)
-    return account
-
-
-def _comparison_with_scored(graph: Graph, dataset: str, split: str, scored: str) -> str | None:
-    """Return in what way the examples of a split differ from those with the digest `scored`, if they do."""
-    examples, card = Path(graph.paths.examples(dataset, split)), Path(graph.paths.card(dataset))
-    if not examples.is_file():
-        return f"not known: {examples} is not there"
-    if sha256(examples) == scored:
-        return None
-    converted = read_json(card).get("examples_sha256", {}) if card.is_file() else {}
-    if converted.get(split) == scored:
-        return f"no: {examples} has changed since it was converted; {MAKE_AGAIN}"
-    return "no: converted anew since; score the runs again"
 
 
 def _cell_run(explainer: Explainer, path: str, metric: str) -> CellRun:
@@ -266,20 +223,7 @@ def _cell_run(explainer: Explainer, path: str, metric: str) -> CellRun:
         return CellRun(path, named.dataset, named.seed, None, "no record", {})
     record = read_record(file)
     score = 100 * record.metrics[metric] if record.metrics and metric in record.metrics else None
-    predictions = Path(explainer.graph.paths.predictions(*named))
-    facts = {**_record_fields(record), "predictions": _predictions_state(predictions)}
-    return CellRun(path, named.dataset, named.seed, score, record.failed, facts)
-
-
-def _predictions_state(predictions: Path) -> str:
-    """Return whether a run's predictions are still those that it wrote."""
-    if not predictions.is_file():
-        return "not there"
-    return {
-        True: "as the run wrote them",
-        False: f"changed since the run wrote them; {MAKE_AGAIN}",
-        None: "not sealed by the run, which an earlier version made",
-    }[is_as_written(predictions, report_of(predictions))]
+    return CellRun(path, named.dataset, named.seed, score, record.failed, _record_fields(record))
 
 
 def _record_fields(record: Record) -> Account:

@@ -19,7 +19,7 @@ from pubmill.metrics.collapse import CONSTANT
 from pubmill.planning.terminal_tables import BAD, DIM, table
 from pubmill.report.rendering import count, duration, number, signed
 
-SHOWN_ONCE = ("commit", "python", "machine", "packages", "data_sha256", "model_sha256", "predictions")
+SHOWN_ONCE = ("commit", "python", "machine", "packages", "data_sha256", "model_sha256")
 """Facts that most runs of a cell share; each value is printed once for all runs that have it."""
 FIRST = {"a cell": 7, "a table": 14}
 """Statements on the first screen."""
@@ -147,7 +147,7 @@ def _why(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _summary(explanation: Explanation) -> Iterator[tuple[str, str]]:
-    """Yield the inputs of a cell, each in a line: runs, recipe, search, data, weights, and the comparison."""
+    """Yield the inputs of a cell, each in a line: runs, recipe, search, data and weights."""
     if runs := explanation.runs:
         scores = (f"{one.failed or number(one.score or 0)}" for one in runs)
         yield f"{counted(len(runs), 'run')}, {explanation.value['metric']}", ", ".join(dict.fromkeys(scores))
@@ -158,20 +158,13 @@ def _summary(explanation: Explanation) -> Iterator[tuple[str, str]]:
         yield "recipe", ", ".join(recipe)
     if search := explanation.search:
         yield "search", _search_text(search)
-    states: dict[str, list[str]] = {}
+    by_access: dict[str, list[str]] = {}
     for data in explanation.data:
-        same = data.get("same as scored")
-        scored = "" if same is None else ", as scored" if same is True else f"; {same}"
-        states.setdefault(f", {data['access']}{scored}", []).append(data["dataset"])
-    for state, datasets in states.items():
-        yield "data", ", ".join(datasets) + state
+        by_access.setdefault(data["access"], []).append(data["dataset"])
+    for access, datasets in by_access.items():
+        yield "data", f"{', '.join(datasets)}, {access}"
     if weights := explanation.weights:
         yield "weights", _weights_text(weights)
-    if (compared := explanation.compared) and "best" in compared:
-        others = ", ".join(
-            f"{name} {signed(one['difference'])}" for name, one in compared["best minus"].items()
-        )
-        yield "best of its row", f"{compared['best']}; minus {others}"
 
 
 def _search_text(search: Mapping[str, Any]) -> str:
@@ -195,7 +188,6 @@ def _print_inputs(to: Console, explanation: Explanation) -> None:
         _print_runs(to, explanation.runs)
     accounts: dict[str, Mapping[str, Any] | None] = {
         "Value": {name: one for name, one in explanation.value.items() if one not in (None, "", ())},
-        "Compared with the best of its row": explanation.compared,
         "Protocol": explanation.setting,
         "Resolved recipe": explanation.recipe,
         "Search for hyper-parameters": explanation.search,

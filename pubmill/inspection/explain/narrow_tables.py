@@ -43,19 +43,14 @@ def table_of_cell(recipe: TableRecipe, row: Row, column: Column, published: Path
     return finished_table(_narrow(recipe, rows, columns, (column.key, row.key)), published, results)
 
 
-def table_of_row(recipe: TableRecipe, row: Row, published: Path, results: Path) -> Table:
-    """Build the table with only the records of a row."""
-    return finished_table(_narrow(recipe, (row.key,), tuple(recipe.records), None), published, results)
-
-
 def _narrow(
-    recipe: TableRecipe, rows: Sequence[str], columns: Sequence[str], referring: tuple[str, str] | None
+    recipe: TableRecipe, rows: Sequence[str], columns: Sequence[str], referring: tuple[str, str]
 ) -> TableRecipe:
     """Return the recipe with only the records of these rows and columns; `referring`: the column and row of
     the only cell that may refer to another table."""
     known = {name: recipe.records[name] for name in columns if name in recipe.records}
     records = {name: {key: paths for key, paths in of.items() if key in rows} for name, of in known.items()}
-    column, row = referring or ("", "")
+    column, row = referring
     copied = {key: cell for key, cell in recipe.copied.items() if key == f"{column}/{row}"}
     differences = tuple(
         replace(one, minus={key: cell for key, cell in one.minus.items() if (key, one.name) == referring})

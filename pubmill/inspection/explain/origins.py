@@ -12,16 +12,10 @@ from pubmill.stages import Graph
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATE, STATISTICS, Paths
 from pubmill.tables.aggregation import machine
-from pubmill.tables.cells import read_as
-from pubmill.tables.comparisons import Comparisons, ModelPair, RowComparisons
 
 Account = dict[str, Any]
 """Name -> a value, a list, or another account; missing items have a note as their value."""
 NOT_THERE = "not there"
-OF_RECORDS = "matches the records"
-COMPARE_ANEW = "make the comparisons again"
-SAME = 1e-6
-"""Points: differences closer than this are equal except for rounding."""
 SOURCE = ("url", "sha256", "bytes", "origin", "retrieved")
 
 
@@ -46,51 +40,6 @@ def _source_account(record: Path) -> Any:
         return NOT_THERE
     content = read_json(record)
     return {key: content.get(key) for key in SOURCE}
-
-
-def comparison_account(
-    graph: Graph, table: str, row: str, column: str, scores: Mapping[str, float]
-) -> Account | None:
-    """Return the comparison of a cell with the best one of its row, or of the best one with all others; None
-    if the cell is not compared. `scores`: column -> current points of all complete cells of the row."""
-    file = BELOW.comparisons(table, "json")
-    path = Path(graph.paths.at(file))
-    if not path.is_file():
-        return {"file": file, "compared": "not yet"}
-    stored = read_as(Comparisons, path)
-    of = next((one for one in stored.rows if one.row == row), None)
-    pairs = [pair for pair in of.pairs if column in (of.best, pair.other)] if of else []
-    if of is None or not pairs:
-        due = column in scores and len(scores) > 1
-        return {"file": file, "compared": f"not with these runs yet; {COMPARE_ANEW}"} if due else None
-    same = _is_current(of, scores)
-    return {
-        "file": file,
-        OF_RECORDS: same or f"no: the scores of its row have changed; {COMPARE_ANEW}",
-        "best": stored.column_labels[of.best],
-        "best minus": {stored.column_labels[pair.other]: _pair_account(pair) for pair in pairs},
-        "drawn": f"{of.units} {of.unit}s, {stored.resamplings} times",
-        "method": stored.method,
-    }
-
-
-def _is_current(compared: RowComparisons, scores: Mapping[str, float]) -> bool:
-    """Return whether exactly these models were compared, with the differences that they have now."""
-    if {compared.best, *(pair.other for pair in compared.pairs)} != scores.keys():
-        return False
-    best = scores[compared.best]
-    return all(abs(best - scores[pair.other] - pair.difference) < SAME for pair in compared.pairs)
-
-
-def _pair_account(pair: ModelPair) -> Account:
-    return {
-        "difference": pair.difference,
-        "interval": pair.interval or "not defined",
-        "bootstrap p": pair.bootstrap_p,
-        "adjusted bootstrap p": pair.bootstrap_adjusted,
-        "randomisation p": pair.randomisation_p,
-        "adjusted randomisation p": pair.randomisation_adjusted,
-    }
 
 
 def weights_account(graph: Graph, model: str) -> Account:

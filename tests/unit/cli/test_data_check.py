@@ -1,4 +1,4 @@
-"""`pubmill data check`: what is checked, and the status."""
+"""`pubmill doctor data`: what is checked, and the status."""
 
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pubmill.cli.app import APP
-from pubmill.cli.data_check_command import read_local
+from pubmill.cli.doctor_data_command import read_local
 from pubmill.errors import PubmillError
 from pubmill.inspection import converted_datasets
 from pubmill.inspection.data_check import checks, data_check_printing
@@ -54,7 +54,7 @@ def test_the_status_says_whether_all_that_was_checked_is_right(
     monkeypatch.setattr(checks, "plan", plan)
     monkeypatch.setattr(checks, "check_all", check_all)
     monkeypatch.setattr(data_check_printing, "print_outcomes", lambda _, found, left: print(len(found), left))
-    answer = CliRunner().invoke(APP, ["data", "check", *options])
+    answer = CliRunner().invoke(APP, ["doctor", "data", *options])
     assert answer.exit_code == status
     assert asked == [["a", "b"], processes]
     number = len(faults)

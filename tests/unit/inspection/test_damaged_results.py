@@ -137,7 +137,7 @@ def test_the_program_prints_the_command_and_ends_with_a_status(results: Path) ->
     make_checkout(results.parent)
 
     def run() -> Ended:
-        return run_verb("fsck", checkout=results.parent)
+        return run_verb("doctor", "fsck", checkout=results.parent)
 
     assert run().returncode == 0
     flip(results / "tokens" / "ids.bin")

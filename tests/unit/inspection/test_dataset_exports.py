@@ -59,7 +59,7 @@ def test_of_a_dataset_that_is_not_public_only_a_recipe_is_written(
     assert [path.name for path in folder.iterdir()] == ["recipe.yaml"]
     recipe = yaml.safe_load((folder / "recipe.yaml").read_text())
     assert recipe["dataset"] == name and recipe["apply"] and recipe["expect"]["test"]["examples"] > 100
-    assert "data check --local" in recipe["commands"][0] and "'" not in recipe["commands"][0]
+    assert "doctor data --local" in recipe["commands"][0] and "'" not in recipe["commands"][0]
 
 
 @pytest.mark.parametrize(

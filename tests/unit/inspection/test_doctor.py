@@ -1,5 +1,6 @@
 """Doctor: reports on datasets that are available, incomplete, licensed, converted, or behind dead links."""
 
+import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,21 +16,23 @@ from pubmill.errors import PubmillError
 from pubmill.inspection.doctor.diagnoses import (
     DatasetFinding,
     examine,
-    examine_models,
     linked,
     merged_config,
 )
 from pubmill.inspection.doctor.doctor_printing import print_findings, print_models
 from pubmill.inspection.doctor.links import Links, check_links
+from pubmill.inspection.doctor.model_diagnoses import examine_models, hub_links
 from pubmill.messages import commands
 from pubmill.specs import File
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph
+from pubmill.stages.gpus import Gpus
 from pubmill.storage.files import write_json
 from tests.licensed import APPLY, FILES, KEY, NAME
 from tests.unit.programs import run_verb
 
 ALIVE = Links(True, {})
+GPUS = Gpus({"A": 1e12, "H100": 1e13}, {"pretraining": 0.5, "finetuning": 0.25})
 
 
 def looked_at(
@@ -162,62 +165,98 @@ def test_where_nothing_is_expected_no_counts_are_as_expected(
     assert found.counted is counted and found.counts == said and found.sound
 
 
-def models_of(specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **config: object) -> str:
+def models_of(specs: Path, tmp_path: Path, links: Links | None = ALIVE, **config: object) -> str:
     """Return what the doctor prints about the models of a study."""
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     base: dict[str, Any] = {"study": "x", "title": "x", "scale": "demo", "results": str(tmp_path / "results")}
     targets = Graph(*check_study(base | config, specs))
     with StringIO() as text:
-        print_models(Console(file=text, width=200), examine_models(targets))
+        found = examine_models(targets, links, GPUS, "pubmill mirror x")
+        print_models(Console(file=text, width=200), found)
         return " ".join(text.getvalue().split())
 
 
-def test_models_are_made_here_fetched_or_brought(
-    specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_models_are_made_here_fetched_or_brought(specs: Path, tmp_path: Path) -> None:
     own = "name: own\nlabel: Own\nlowercase: true\nweights: {kind: folder, local: my-bert}\n"
     (specs / "models/own.yaml").write_text(own)
     models = ["pubmedbert-base", "no-pretraining", "biobert-base", "own"]
-    study = {"tables": ["gu2020/table06"], "models": models}
-    said = models_of(specs, tmp_path, monkeypatch, **study)
-    assert "pubmedbert-base ready pretrained here, recipe pubmedbert-base" in said
+    study: dict[str, Any] = {"tables": ["gu2020/table06"], "models": models}
+    said = models_of(specs, tmp_path, **study)
+    trained = "pubmedbert-base to be trained pretrained here, recipe pubmedbert-base: "
+    assert re.search(re.escape(trained) + r"[\d.<]+ hours of one H100", said)
     assert "no-pretraining ready random weights, recipe pubmedbert-base" in said
     assert "biobert-base to be fetched the hub's dmis-lab/biobert-v1.1 at 551ca18efd7f" in said
     assert "own NOT AVAILABLE a folder of your own" in said and "set local_files: {my-bert:" in said
     (tmp_path / "bert").mkdir()
-    said = models_of(specs, tmp_path, monkeypatch, **study, local_files={"my-bert": str(tmp_path / "bert")})
+    write_json(tmp_path / "results/demo/models/pubmedbert-base/config.json", {})
+    said = models_of(specs, tmp_path, **study, local_files={"my-bert": str(tmp_path / "bert")})
     assert f"own ready a folder of your own, {tmp_path}/bert" in said
+    assert "pubmedbert-base ready pretrained here, recipe pubmedbert-base no-pretraining" in said
 
 
-def test_released_weights_that_are_not_pinned_are_reported(
-    specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_hours_are_those_of_all_recipes_that_are_not_made_yet(specs: Path, tmp_path: Path) -> None:
+    """A checkpoint that is there is not trained again; a recipe may begin with the end of another."""
+    study: dict[str, Any] = {"tables": ["alrowili2021/table02"], "models": ["biom-albert-xxlarge@pmc"]}
+    study |= {"scale": "full", "pretrain": ["biom-albert-xxlarge@pmc", "biom-albert-xxlarge"]}
+
+    def found() -> tuple[bool, float]:
+        said = models_of(specs, tmp_path, **study)
+        hours = re.search(r"([\d,]+) hours of one H100", said)
+        assert hours, said
+        return "and 1 before it" in said, float(hours[1].replace(",", ""))
+
+    two, all_hours = found()
+    checkpoint = tmp_path / "results/full/pretraining/biom-albert-xxlarge/step-264000"
+    write_json(checkpoint / "state.json", {})
+    one, rest = found()
+    assert two and not one and 0 < rest < all_hours
+
+
+HUB = "the hub's dmis-lab/biobert-v1.1 at 551ca18efd7f"
+
+
+@pytest.mark.parametrize("links", [None, Links(False, {})])
+def test_weights_that_cannot_be_had_here_have_the_command_for_another_machine(
+    specs: Path, tmp_path: Path, links: Links | None
 ) -> None:
+    study: dict[str, Any] = {"tables": ["gu2020/table06"], "models": ["biobert-base"]}
+    said = models_of(specs, tmp_path, links, **study)
+    assert f"biobert-base NOT HERE {HUB}" in said
+    assert "biobert-base: to do: fetch on a machine with a network: pubmill mirror x" in said
+
+
+def test_a_model_that_the_hub_lacks_is_not_available(specs: Path, tmp_path: Path) -> None:
+    study: dict[str, Any] = {"tables": ["gu2020/table06"], "models": ["biobert-base"]}
+    base = {"study": "x", "title": "x", "scale": "demo", "results": str(tmp_path / "results")}
+    [url] = hub_links(Graph(*check_study(base | study, specs)))
+    said = models_of(specs, tmp_path, Links(True, {url: "404 Not Found"}), **study)
+    assert f"biobert-base NOT AVAILABLE {HUB}" in said and f"{url}: 404 Not Found. Put its files" in said
+
+
+def test_released_weights_that_are_not_pinned_are_reported(specs: Path, tmp_path: Path) -> None:
     url = "https://example.org/bert.tar.gz"
     for name, released in (
         ("newest", "{id: lab/bert, revision: null}"),
         ("packed", f"{{url: '{url}', sha256: null}}"),
     ):
         (specs / f"models/{name}.yaml").write_text(f"name: {name}\nlowercase: true\nreleased: {released}\n")
-    study = {"tables": ["gu2020/table06"], "models": ["newest", "packed"]}
-    said = models_of(specs, tmp_path, monkeypatch, **study)
+    study: dict[str, Any] = {"tables": ["gu2020/table06"], "models": ["newest", "packed"]}
+    said = models_of(specs, tmp_path, **study)
     assert "newest to be fetched the hub's lab/bert, not pinned: the first download will be kept" in said
     assert f"packed to be fetched the archive {url}, not pinned: the first download will be kept" in said
     pin = {"revision": "ab" * 20, "found": "2026-01-02"}
     write_json(tmp_path / "results/demo/sources/released/newest.json", pin)
     mirror = tmp_path / "mirror"
     mirror.mkdir()
-    said = models_of(specs, tmp_path, monkeypatch, **study, mirror=str(mirror))
+    said = models_of(specs, tmp_path, **study, mirror=str(mirror))
     assert "lab/bert at abababababab, not pinned: the first download, 2026-01-02, is kept" in said
     assert "packed NOT AVAILABLE" in said and f"put it into the mirror as {mirror}/example.org" in said
     (mirror / "example.org").mkdir()
     (mirror / "example.org/bert.tar.gz").touch()
-    assert "packed ready" in models_of(specs, tmp_path, monkeypatch, **study, mirror=str(mirror))
+    assert "packed ready" in models_of(specs, tmp_path, **study, mirror=str(mirror))
 
 
-def test_a_pipeline_that_is_not_there_is_reported(
-    specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    said = models_of(specs, tmp_path, monkeypatch, tables=["tinn2021/table10"], models=["scispacy-bc5cdr"])
+def test_a_pipeline_that_is_not_there_is_reported(specs: Path, tmp_path: Path) -> None:
+    said = models_of(specs, tmp_path, tables=["tinn2021/table10"], models=["scispacy-bc5cdr"])
     assert "scispacy-bc5cdr NOT AVAILABLE a spaCy pipeline of your own" in said
     assert "set local_files: {scispacy-bc5cdr:" in said
 
@@ -303,7 +342,9 @@ def test_the_program_says_it_all_and_reports_by_its_status(tmp_path: Path, mirro
         assert "public; licence: corpus under the NCBI public domain notice" in done.stdout
         assert "\x1b" not in done.stdout
     assert "bc5-chem: to do: fetch https://" in done.stdout
-    assert done.stdout.startswith("Ready or to be fetched: 1 of 2 datasets and 1 of 1 model of the study")
+    assert done.stdout.startswith(
+        "Ready, to be fetched or to be trained: 1 of 2 datasets and 1 of 1 model of the study"
+    )
 
 
 def test_a_licensed_dataset_is_reported_by_the_program_with_its_page(specs: Path, tmp_path: Path) -> None:
@@ -326,19 +367,20 @@ def test_a_spec_is_enough_for_the_doctor(specs: Path, tmp_path: Path) -> None:
 def test_released_weights_in_the_cache_of_the_hub_are_at_hand(
     specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of the commit that the spec pins; without a commit nobody knows."""
+    """Of the commit that the spec pins, with configuration and weights; without a commit nobody knows."""
     (specs / "models/newest.yaml").write_text(
         "name: newest\nlowercase: true\nreleased: {id: lab/bert, revision: null}\n"
     )
-    asked: list[tuple[str, str, str]] = []
+    cached = {"config.json", "pytorch_model.bin"}
 
-    def look(model: str, file: str, revision: str) -> str:
-        asked.append((model, file, revision))
-        return "/cache/config.json"
+    def look(model: str, file: str, cache_dir: Any, revision: str) -> str | None:
+        known = model == "dmis-lab/biobert-v1.1" and revision.startswith("551ca18efd7f")
+        return f"/cache/{file}" if known and file in cached else None
 
     monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", look)
-    study = {"tables": ["gu2020/table06"], "models": ["biobert-base", "newest"]}
-    said = models_of(specs, tmp_path, monkeypatch, **study)
-    assert "biobert-base ready the hub's dmis-lab/biobert-v1.1 at 551ca18efd7f, in the cache" in said
-    assert "newest to be fetched" in said and [model for model, *_ in asked] == ["dmis-lab/biobert-v1.1"]
-    assert asked[0][1] == "config.json" and asked[0][2].startswith("551ca18efd7f")
+    study: dict[str, Any] = {"tables": ["gu2020/table06"], "models": ["biobert-base", "newest"]}
+    for links in (ALIVE, None):
+        assert f"biobert-base ready {HUB}, in the cache" in models_of(specs, tmp_path, links, **study)
+    assert "newest to be fetched" in models_of(specs, tmp_path, **study)
+    cached.remove("pytorch_model.bin")
+    assert "biobert-base to be fetched" in models_of(specs, tmp_path, **study)

@@ -9,14 +9,15 @@ import pytest
 from rich.console import Console
 
 from pubmill.inspection.doctor import doctor_printing
-from pubmill.inspection.doctor.diagnoses import DatasetFinding, ModelFinding
+from pubmill.inspection.doctor.diagnoses import DatasetFinding
 from pubmill.inspection.doctor.doctor_printing import (
-    print_compiler,
     print_findings,
+    print_machine,
     print_models,
     print_summary,
 )
 from pubmill.inspection.doctor.links import Links
+from pubmill.inspection.doctor.model_diagnoses import ModelFinding
 from pubmill.specs import Specs, load
 
 
@@ -84,7 +85,25 @@ def test_a_missing_compiler_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(doctor_printing, "compiler_fault", lambda: fault)
     state = "NOT AVAILABLE" if fault else "ready"
     expected = [f"C compiler for kernels of GPUs: {state}", *([f"    {fault}"] if fault else [])]
-    assert lines(print_compiler) == expected
+    assert lines(print_machine)[1:] == expected
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("echo NVIDIA H100 80GB HBM3; echo NVIDIA A100", "GPU: NVIDIA H100 80GB HBM3, NVIDIA A100"),
+        ("exit 9", "GPU: none here: trainings run on processors, far slower"),
+        (None, "GPU: none here: trainings run on processors, far slower"),
+    ],
+)
+def test_the_gpus_are_those_that_the_driver_names(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, program: str | None, said: str
+) -> None:
+    if program:
+        (tmp_path / "nvidia-smi").write_text(f"#!/bin/sh\n{program}\n")
+        (tmp_path / "nvidia-smi").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert lines(print_machine)[0] == said
 
 
 @pytest.mark.parametrize(
@@ -98,19 +117,25 @@ def test_a_missing_compiler_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPa
 def test_the_answer_comes_first_and_unchecked_links_are_said_to_be(
     specs: Specs, links: Links | None, text: list[str]
 ) -> None:
-    models = [ModelFinding("a", "made here"), ModelFinding("c", "a folder", False, "bring it")]
+    models = [
+        ModelFinding("a", "made here"),
+        ModelFinding("c", "a folder", "NOT AVAILABLE", False, "bring it"),
+    ]
     made = lines(print_summary, findings(specs), models, links)
-    assert made == ["Ready or to be fetched: 1 of 2 datasets and 1 of 2 models of the study", *text]
+    assert made == [
+        "Ready, to be fetched or to be trained: 1 of 2 datasets and 1 of 2 models of the study",
+        *text,
+    ]
     assert lines(print_summary, [], models, Links(True, {}))[0].startswith(
-        "Ready or to be fetched: 1 of 2 models of"
+        "Ready, to be fetched or to be trained: 1 of 2 models of"
     )
 
 
 def test_models_have_their_source_and_what_to_do() -> None:
     assert lines(print_models, []) == []
     found = [
-        ModelFinding("a", "made here"), ModelFinding("b", "the hub", None),
-        ModelFinding("c", "a folder", False, "bring it"),
+        ModelFinding("a", "made here"), ModelFinding("b", "the hub", "to be fetched", None),
+        ModelFinding("c", "a folder", "NOT AVAILABLE", False, "bring it"),
     ]  # fmt: skip
     assert words(lines(print_models, found)) == [
         "model state source", "a ready made here", "b to be fetched the hub",

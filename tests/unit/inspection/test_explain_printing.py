@@ -104,7 +104,6 @@ def test_runs_have_scores_or_failures_and_what_they_share_is_printed_once() -> N
         "  packages: none",
         "  data sha256: none",
         "  model sha256: none",
-        "  predictions: none",
     ]
 
 

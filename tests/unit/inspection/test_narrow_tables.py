@@ -11,7 +11,6 @@ from pubmill.inspection.explain.narrow_tables import (
     row_of,
     rows_behind,
     table_of_cell,
-    table_of_row,
 )
 from tests.unit.toy_tables import column, paths, recipe
 
@@ -79,5 +78,3 @@ def test_only_the_records_and_tables_behind_a_cell_are_read(monkeypatch: pytest.
     gain = narrow("gain", "ours")
     assert read(gain) == {"ours": ["bc2gm", "gad"]}
     assert [list(one.minus) for one in gain.differences] == [["ours"], []]
-    whole = table_of_row(made, row_of(made, "gad"), Path("p"), Path("r"))
-    assert read(whole) == {"bert": ["gad"], "ours": ["gad"]}

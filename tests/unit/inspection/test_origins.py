@@ -8,19 +8,14 @@ from pubmill.inspection.explain.origins import source_folders, weights_account
 from pubmill.specs import HubWeights
 from pubmill.specs.study import with_own_weights
 from pubmill.stages import Graph
-from pubmill.storage.checksums import write_predictions
-from pubmill.storage.files import sha256, write_json, write_jsonl_gz
-from pubmill.storage.result_paths import RunKey
+from pubmill.storage.files import write_json
 from tests.unit.inspection.toy_explanations import MODEL, OTHER, TABLE, explainer, put_records, specs
 
 
 def test_data_are_reported_down_to_the_source_files(tmp_path: Path) -> None:
-    examples = tmp_path / "demo/datasets/bc2gm/test.jsonl.gz"
-    write_jsonl_gz(examples, [{"id": "1"}])
-    test = sha256(examples)
-    put_records(tmp_path / "demo", 0.8, 0.9, data_sha256=test)
+    put_records(tmp_path / "demo", 0.8, 0.9)
     made = explainer(tmp_path)
-    card = {"counts": {"test": {"sentences": 3}}, "examples_sha256": {"test": test}}
+    card = {"counts": {"test": {"sentences": 3}}, "examples_sha256": {"test": "d" * 64}}
     write_json(tmp_path / "demo/datasets/bc2gm/card.json", card)
     [(role, file), *_] = made.graph.datasets.inputs("bc2gm").items()
     source = {
@@ -32,51 +27,8 @@ def test_data_are_reported_down_to_the_source_files(tmp_path: Path) -> None:
     }
     write_json(Path(f"{file}.source.json"), source)
     [data] = explain(made, TABLE, "bc2gm", MODEL).data
-    assert data["sources"][role] == source and data["same as scored"] is True
+    assert data["sources"][role] == source and data["examples sha256"] == {"test": "d" * 64}
     assert list(data["sources"].values()).count("not there") == 2
-
-
-def test_examples_are_read_to_see_whether_they_are_those_that_were_scored(tmp_path: Path) -> None:
-    examples, card = (tmp_path / f"demo/datasets/bc2gm/{name}" for name in ("test.jsonl.gz", "card.json"))
-    made = explainer(tmp_path)
-
-    def compared() -> object:
-        [data] = explain(made, TABLE, "bc2gm", MODEL).data
-        return data["same as scored"]
-
-    write_jsonl_gz(examples, [{"id": "1"}])
-    test = sha256(examples)
-    put_records(tmp_path / "demo", 0.8, data_sha256=test)
-    write_json(card, {"examples_sha256": {"test": test}})
-    assert compared() is True
-    write_jsonl_gz(examples, [{"id": "2"}])
-    assert str(compared()).startswith(f"no: {examples} has changed since it was converted; `.venv")
-    write_json(card, {"examples_sha256": {"test": sha256(examples)}})
-    assert compared() == "no: converted anew since; score the runs again"
-    examples.unlink()
-    assert compared() == f"not known: {examples} is not there"
-
-
-def test_predictions_are_compared_with_what_their_runs_wrote(tmp_path: Path) -> None:
-    put_records(tmp_path / "demo", 0.8, 0.9)
-    made = explainer(tmp_path)
-    paths = [
-        Path(made.graph.paths.predictions(RunKey("blurb", MODEL, "bc2gm", "standard"), seed))
-        for seed in (1, 2)
-    ]
-    for path in paths:
-        write_predictions(path, [{"id": "1", "labels": ["O"]}], {})
-    write_jsonl_gz(paths[1], [{"id": "1", "labels": ["B"]}])
-
-    def states() -> list[str]:
-        return [run.facts["predictions"] for run in explain(made, TABLE, "bc2gm", MODEL).runs if run.facts]
-
-    first, second = states()
-    assert first == "as the run wrote them" and second.startswith("changed since the run wrote them")
-    write_json(paths[0].with_name("seed-1.training.json"), {"seed": 1})
-    paths[1].unlink()
-    first, second = states()
-    assert first.startswith("not sealed") and second == "not there"
 
 
 def test_weights_made_here_are_reported_down_to_the_corpus(tmp_path: Path) -> None:

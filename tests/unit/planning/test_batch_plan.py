@@ -70,6 +70,6 @@ def test_weights_that_are_here_say_their_sizes(full: Graph, tmp_path: Path) -> N
 
 
 def test_the_gpus_of_the_project_have_a_memory(root: Path, tmp_path: Path) -> None:
-    gpus = read_gpus(root / "specs", tmp_path / "none.json")
+    gpus = read_gpus(root / "specs", tmp_path / "none")
     assert gpus.memory["V100"] == 16e9 and gpus.weights["V100"] == "float32"
     assert gpus.memory.keys() == gpus.peaks.keys() and gpus.weights["H100"] == "bfloat16"

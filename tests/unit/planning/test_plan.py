@@ -2,8 +2,10 @@
 
 import io
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -11,9 +13,16 @@ from rich.console import Console
 from pubmill.errors import PubmillError
 from pubmill.planning.plan import Job, make_plan, recipes_at_full
 from pubmill.planning.plan_printing import print_plan
-from pubmill.pretraining.arithmetic import BASE, LARGE, operations_of_step, parameters, shape_of
-from pubmill.recipes import Objective, Optimisation, PretrainingRecipe
-from pubmill.specs import ArchiveWeights, Specs, load
+from pubmill.pretraining.arithmetic import (
+    BASE,
+    LARGE,
+    operations,
+    operations_of_step,
+    parameters,
+    shape_of,
+)
+from pubmill.recipes import Adversarial, Generator, Objective, Optimisation, PretrainingRecipe
+from pubmill.specs import ArchiveWeights, FolderWeights, Specs, load
 from pubmill.specs.study import Study, configuration_files
 from pubmill.stages import Graph, checked_graph, costs
 from pubmill.stages.costs import (
@@ -49,9 +58,36 @@ def targets(root: Path) -> Graph:
     return checked_graph(Study(study="x", title="x", scale="full", tables=()), load(root / "specs", "full"))
 
 
+def with_objective(**changes: Any) -> PretrainingRecipe:
+    return replace(RECIPE, objective=replace(RECIPE.objective, **changes))
+
+
 def test_operations_of_a_step() -> None:
     assert operations_of_step(RECIPE, 30_522) == pytest.approx(STEP)
     assert operations_of_step(replace(RECIPE, batch_size=6), 30_522) == pytest.approx(3 * STEP)
+
+
+def test_what_makes_a_step_longer() -> None:
+    recomputed = replace(RECIPE, recompute_activations=True)
+    assert operations_of_step(recomputed, 30_522) == pytest.approx(4 / 3 * STEP)
+    adversarial = with_objective(adversarial=Adversarial())
+    assert operations_of_step(adversarial, 30_522) == pytest.approx(8 / 3 * STEP)
+    assert operations_of_step(RECIPE, 30_522, teacher=BASE) == pytest.approx(4 / 3 * STEP)
+    electra = replace(
+        RECIPE,
+        architecture=replace(BASE, family="electra"),
+        objective=replace(
+            RECIPE.objective, generator=Generator(hidden_size=256, attention_heads=4, intermediate_size=1024)
+        ),
+    )
+    assert 1.1 * STEP < operations_of_step(electra, 30_522) < 1.6 * STEP
+
+
+def test_parameters_are_those_of_bert() -> None:
+    """110 million (Devlin et al. 2019) with biases and positions; ALBERT's layers count once."""
+    layer = 4 * 768**2 + 2 * 768 * 3072
+    assert parameters(shape_of(BASE, 30_522)) == 30_522 * 768 + 12 * layer
+    assert parameters(replace(shape_of(BASE, 30_522), shared=True)) == 30_522 * 768 + layer
 
 
 def test_a_fine_tuning_is_examples_times_epochs(targets: Graph) -> None:
@@ -76,6 +112,52 @@ def test_sizes_are_declared_and_no_name_decides(root: Path) -> None:
     assert parameters(xxlarge) == 30_000 * 128 + 128 * 4096 + 4 * 4096**2 + 2 * 4096 * 16_384
 
 
+@pytest.mark.parametrize(
+    ("config", "layers", "width", "inner"),
+    [
+        ({"num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 128, "vocab_size": 99}, 2, 64, 128),
+        ({"n_layers": 6, "dim": 768, "hidden_dim": 3072, "model_type": "distilbert"}, 6, 768, 3072),
+        ({"n_layer": 4, "n_embd": 96, "n_inner": None, "model_type": "gpt2"}, 4, 96, 384),
+        ({"num_hidden_layers": "two", "hidden_size": 64}, 24, 1024, 4096),
+        ([], 24, 1024, 4096),
+        (None, 24, 1024, 4096),
+    ],
+)
+def test_a_folder_has_the_size_that_its_own_configuration_states(
+    root: Path, tmp_path: Path, config: object, layers: int, width: int, inner: int
+) -> None:
+    """Without a configuration that says it, a folder counts as large."""
+    folder = tmp_path / "bert"
+    folder.mkdir()
+    if config is not None:
+        (folder / "config.json").write_text(json.dumps(config))
+    specs = load(root / "specs", "full")
+    specs = with_model(
+        specs, "bert-base-uncased", "own", released=None, size=None,
+        weights=FolderWeights(kind="folder", local="own"),
+    )  # fmt: skip
+    study = Study(study="x", title="x", scale="full", tables=(), local_files={"own": str(folder)})
+    shape = costs.shape_of_model(Graph(study, specs), "own")
+    assert (shape.layers, shape.hidden, shape.intermediate) == (layers, width, inner)
+    assert shape.pieces == (99 if inner == 128 else 30_522)
+
+
+def test_fine_tuning_has_the_share_that_was_measured(root: Path, targets: Graph) -> None:
+    """3,396 examples a second on ChemProt and 2,484 on NCBI-disease, by BERT-base on an H100."""
+    gpus = read_gpus(root / "specs", root / "benchmarks")
+    rows = {row["kind"]: row for row in json.loads((root / "benchmarks/finetuning.json").read_text())["rows"]}
+    assert [rows[kind]["examples_per_second"] for kind in ("sequence", "tokens")] == [3396, 2484]
+    base = shape_of(BASE, 30_522)
+    for kind, row in rows.items():
+        work = row["examples_per_second"] * operations(base, row["tokens"], 0, row["tokens"], whole=True)
+        assert gpus.share_of_finetuning(kind) == pytest.approx(work / 989e12, rel=0.02)
+    kinds = ("sequence", "span", "mentions", "tokens")
+    assert [round(gpus.share_of_finetuning(kind), 3) for kind in kinds] == [0.099, 0.099, 0.039, 0.039]
+    assert costs.share_of_finetuning(targets, gpus, "chemprot@blurb") == gpus.share_of_finetuning("sequence")
+    said = gpus.share_source("finetuning")
+    assert said.startswith("9.9% (sequence) and 3.9% (tokens) of the peak, measured on NVIDIA H100")
+
+
 def with_model(specs: Specs, like: str, name: str, **changes: object) -> Specs:
     """The specs with one model more."""
     return specs.model_copy(
@@ -96,15 +178,16 @@ def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Graph) -> No
         Job("download", {"path": "example.org/other.zip"}, True),
     ]
     plan = make_plan(jobs, targets, GPUS)
-    assert plan.to_do == {"fine-tune": 1, "trials": 1, "score": 1, "pretrain": 2, "download": 2}
-    assert plan.there == {"fine-tune": 1}
+    assert plan.to_do == {"finetune": 1, "trial": 1, "score": 1, "pretrain": 2, "download": 2}
+    assert plan.there == {"finetune": 1}
     assert plan.runs_there == ["blurb/bert-base-uncased/bc2gm/standard/2"]
-    assert plan.seconds == {"score": ASSUMED.seconds, "download": 2 * ASSUMED.seconds}
+    assert (plan.seconds("score"), plan.seconds("download")) == (ASSUMED.seconds, 2 * ASSUMED.seconds)
+    assert plan.seconds("pretrain") is None, "its hours are those of GPUs"
     assert (plan.files_unknown, plan.bytes_known, plan.bytes_assumed) == (1, 0, 39e6)
     recipe = targets.specs.pretraining["pubmedbert-base"].recipe
     pretraining = plan.pretraining["pubmedbert-base"]
     assert pretraining.operations == pytest.approx(25_000 * operations_of_step(recipe, 30_522), rel=0.1)
-    assert pretraining.share == 0.5
+    assert pretraining.at_peak == pretraining.operations / 0.5
     assert plan.finetuning["blurb, runs"].jobs == 1
     runs, trials = (plan.finetuning[f"blurb, {name}"].operations for name in ("runs", "trials"))
     assert trials == pytest.approx(runs / 3)  # 20 of 60 epochs
@@ -122,11 +205,12 @@ def test_the_plan_has_the_seconds_of_finished_jobs(tmp_path: Path, root: Path) -
         Job("pretrain", {"recipe": "pubmedbert-base", "step": "12500"}, True),
     ]
     plan, said = make_plan(jobs, graph, GPUS), io.StringIO()
-    assert plan.seconds == {"parse": 7.5}
+    assert plan.seconds("parse_medline") == 7.5
     print_plan(Console(file=said, width=400), plan, graph, GPUS)
     measured = f"measured: mean of 1 jobs in {tmp_path}/full/benchmarks/"
     assert f"{measured}parse_medline" in said.getvalue()
-    assert f"3,600 s a job ({measured}pretrain)" in said.getvalue()
+    assert f"seconds of pretrain: {measured}pretrain" in said.getvalue()
+    assert re.search(r"pretrain +1 +0 +3,600", said.getvalue())
 
 
 def test_the_plan_says_what_is_assumed(targets: Graph) -> None:
@@ -162,25 +246,26 @@ def test_an_archive_has_an_assumed_size(targets: Graph) -> None:
 
 
 def test_what_the_benchmark_measured_takes_the_place_of_what_is_assumed(root: Path, tmp_path: Path) -> None:
-    assumed = read_gpus(root / "specs", tmp_path / "none.json")
+    assumed = read_gpus(root / "specs", tmp_path / "none")
+    assert assumed.share_of_finetuning("tokens") == assumed.shares["finetuning"]
     assert assumed.share(BASE, 512) == assumed.shares["pretraining"]
     rows = [{"name": "BERT-base", "length": 512, "operations_per_second": 0.6 * 989e12}]
-    (tmp_path / "found.json").write_text(json.dumps({"device": "NVIDIA H200", "rows": rows}))
-    measured = read_gpus(root / "specs", tmp_path / "found.json")
+    (tmp_path / "pretraining.json").write_text(json.dumps({"device": "NVIDIA H200", "rows": rows}))
+    measured = read_gpus(root / "specs", tmp_path)
     assert measured.share(BASE, 512) == pytest.approx(0.6)
     assert measured.share(BASE, 128) == assumed.shares["pretraining"]
     assert "measured on NVIDIA H200" in measured.share_source("pretraining")
 
 
 def test_a_recipe_has_the_measured_share_of_the_most_similar_model(root: Path) -> None:
-    measured = read_gpus(root / "specs", root / "benchmarks/pretraining.json")
+    measured = read_gpus(root / "specs", root / "benchmarks")
     modern = replace(BASE, family="modernbert")
     shares = [measured.share(one, 300) for one in (BASE, LARGE, replace(BASE, family="electra"), modern)]
     assert len({*shares, measured.share(BASE, 128)}) == 5
 
 
 def test_an_objective_without_the_fastest_methods_is_slower(targets: Graph, root: Path) -> None:
-    measured = read_gpus(root / "specs", root / "benchmarks/pretraining.json")
+    measured = read_gpus(root / "specs", root / "benchmarks")
     fast, slow = (
         costs.share_of_pretraining(targets, measured, name) for name in ("bio-lm-base", "bio-lm-base@distill")
     )
@@ -244,8 +329,8 @@ def test_a_file_of_the_mirror_has_its_own_size(root: Path, targets: Graph, tmp_p
 
 def test_finished_jobs_cost_nothing_and_only_trainings_among_them_are_listed(targets: Graph) -> None:
     plan = make_plan([Job("score", {"seed": "1"}, False), Job("strange", {}, True)], targets, GPUS)
-    assert (plan.there, plan.to_do, plan.runs_there, plan.disk) == ({"score": 1}, {"other": 1}, [], 0)
-    assert plan.seconds == {"other": ASSUMED.seconds} and plan.sources == {"other": {ASSUMED.source}}
+    assert (plan.there, plan.to_do, plan.runs_there, plan.disk) == ({"score": 1}, {"strange": 1}, [], 0)
+    assert plan.each == {"strange": ASSUMED}
 
 
 def test_a_dataset_without_a_number_of_examples_makes_jobs_of_unknown_size(targets: Graph) -> None:
@@ -255,7 +340,7 @@ def test_a_dataset_without_a_number_of_examples_makes_jobs_of_unknown_size(targe
     run = {"protocol": "blurb", "model": "bert-base-uncased", "dataset": "bc2gm", "setting": "standard"}
     assert operations_of_finetuning(graph, RunKey(**run)) is None
     training = make_plan([Job("finetune", run, True)] * 2, graph, GPUS).finetuning["blurb, runs"]
-    assert (training.jobs, training.unknown, training.operations, training.share) == (2, 2, 0, 0.25)
+    assert (training.jobs, training.unknown, training.operations, training.at_peak) == (2, 2, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +365,7 @@ def test_a_continued_pretraining_costs_its_own_steps_only(targets: Graph) -> Non
     assert costs.operations_of_segment(targets, name, first) == pytest.approx((first - 264_000) * step)
     [found] = [one for one in recipes_at_full(targets, GPUS) if one.name == name]
     assert found.operations == pytest.approx((spec.recipe.steps - 264_000) * step)
-    assert (found.jobs, found.unknown, found.share) == (len(spec.checkpoints), 0, 0.5)
+    assert (found.jobs, found.unknown) == (len(spec.checkpoints), 0) and found.at_peak == 2 * found.operations
 
 
 def test_a_distillation_runs_its_teacher_too(targets: Graph) -> None:
@@ -292,8 +377,8 @@ def test_a_distillation_runs_its_teacher_too(targets: Graph) -> None:
 
 def test_a_benchmark_of_an_unknown_gpu_measures_nothing(root: Path, tmp_path: Path) -> None:
     rows = [{"name": "BERT-base", "length": 512, "operations_per_second": 1e14}]
-    (tmp_path / "found.json").write_text(json.dumps({"device": "RTX 3090", "rows": rows}))
-    found = read_gpus(root / "specs", tmp_path / "found.json")
+    (tmp_path / "pretraining.json").write_text(json.dumps({"device": "RTX 3090", "rows": rows}))
+    found = read_gpus(root / "specs", tmp_path)
     assert not found.measured and found.share(BASE, 512) == 0.4
     assert found.share_source("pretraining") == "assumed: 40% of the peak"
     assert found.peaks["V100"] == 125e12
@@ -302,7 +387,7 @@ def test_a_benchmark_of_an_unknown_gpu_measures_nothing(root: Path, tmp_path: Pa
 def test_a_broken_list_of_gpus_is_refused(tmp_path: Path) -> None:
     (tmp_path / "gpus.yaml").write_text("gpus: {}\ngpus: {}\n")
     with pytest.raises(PubmillError, match=r"specs/gpus\.yaml:2"):
-        read_gpus(tmp_path, tmp_path / "none.json")
+        read_gpus(tmp_path, tmp_path / "none")
 
 
 def test_a_setting_that_takes_the_choice_of_another_has_its_epochs(targets: Graph) -> None:

@@ -7,17 +7,19 @@ from typing import Any, cast
 import pytest
 from rich.console import Console
 
-from pubmill.planning import pubmed_plan
 from pubmill.planning.batch_plan import LongestBatch
 from pubmill.planning.plan import Plan, Training, hours
 from pubmill.planning.plan_printing import SHOWN_RUNS, print_plan, recipes_as_markdown, shown
-from pubmill.planning.pubmed_plan import PubmedPlan
+from pubmill.planning.terminal_tables import coloured
 from pubmill.recipes import Architecture
-from pubmill.stages import Graph
+from pubmill.stages import Graph, costs
+from pubmill.stages.all_stages import stages
 from pubmill.stages.gpus import Gpus
+from pubmill.stages.stage import ASSUMED, Seconds
 
 GPUS = Gpus({"A": 1e12, "B": 2e12}, {"pretraining": 0.5, "finetuning": 0.25})
-SMALL, BIG = Training("small", 0.5, 2, 0, 3.6e15), Training("big", 0.25, 1000, 3, 3.6e16)
+SMALL, BIG = Training("small", 2, 0, 3.6e15, 7.2e15), Training("big", 1000, 3, 3.6e16, 1.44e17)
+HOURS = {"table": Seconds(6, "a"), "other": Seconds(36_000, "b")}
 
 
 class Study:
@@ -44,48 +46,60 @@ def test_hours_of_trainings_are_added_up() -> None:
 
 
 def test_a_plan_begins_with_its_answer() -> None:
-    plan = Plan(seconds={"tables": 7200.0}, pretraining={"small": SMALL}, finetuning={"big": BIG})
+    plan = Plan(each=HOURS, pretraining={"small": SMALL}, finetuning={"big": BIG})
     plan.bytes_known, plan.bytes_assumed, plan.files_unknown, plan.disk = 1.25e9, 5.67e9, 1000, 8.9e9
-    plan.to_do.update(tables=1200)
+    plan.to_do.update(table=1200)
     assert lines(plan)[:5] == [
-        "GPU-hours: 21 of one B, 42 of one A",
+        "GPU-hours: 21 of one B, 42 of one A; not counted: 3 trainings of unknown size",
         "CPU-hours: 2.0",
-        "to fetch: 6.9 GB (1.2 of known size) and 1,000 files of unknown size",
-        "on disk: 8.9 GB (assumed) and 1,000 files of unknown size",
+        "to fetch: 6.9 GB (1.2 of known size); not counted: 1,000 files of unknown size",
+        "on disk: 8.9 GB (assumed); not counted: 1,000 files of unknown size",
         "jobs: 1,200 to do, 0 done already",
     ]
     assert lines(Plan())[0] == "GPU-hours: none"
 
 
-def test_stages_have_jobs_and_hours_and_their_sources_follow() -> None:
-    plan = Plan(seconds={"tables": 7200.0, "other": 36000.0}, sources={"tables": {"b", "a"}, "other": {"a"}})
-    plan.to_do.update(tables=1200, other=1)
-    plan.there.update(tables=1, convert=5)
+def test_what_is_assumed_or_left_out_stands_in_the_answer() -> None:
+    plan = Plan(each={"table": ASSUMED, "score": Seconds(9, "measured")})
+    plan.to_do.update(table=720, score=1)
     found = lines(plan)
-    assert found[5:9] == ["stage to do done CPU-hours", "convert 0 5", "tables 1,200 1 2.0", "other 1 0 10"]
-    sources = ["CPU-hours of tables, other: a", "CPU-hours of tables: b", "left out: x"]
-    assert found[9:] == ["Where the figures come from", *sources]
+    assert found[1] == "CPU-hours: 1.0 (720 jobs at 5 s, which is assumed)"
+    assert found[4:6] == ["jobs: 721 to do, 0 done already", "left out: x"]
 
 
-def test_trainings_have_hours_and_their_sources_and_unknown_sizes_follow() -> None:
+def test_rules_have_jobs_and_hours_and_their_sources_follow() -> None:
+    plan = Plan(each=HOURS | {"pretrain": Seconds(7200, "a")}, pretraining={"small": SMALL})
+    plan.to_do.update(table=1200, other=1, pretrain=2)
+    plan.there.update(table=1, convert=5)
+    found = lines(plan)
+    assert found[6:11] == [
+        "rule to do done s a job CPU-hours", "pretrain 2 0 7,200", "convert 0 5", "table 1,200 1 6 2.0",
+        "other 1 0 36,000 10",
+    ]  # fmt: skip
+    sources = ["seconds of pretrain, table: a", "seconds of other: b"]
+    assert found[found.index("Where the figures come from") + 1 :][:2] == sources
+
+
+def test_trainings_have_hours_and_their_sources_follow() -> None:
     found = lines(Plan(pretraining={"small": SMALL}, finetuning={"small": SMALL, "big": BIG}))
-    assert found[6:9] == ["Pretraining: GPU-hours jobs A B", "small 2 2.0 1.0", "all 2 2.0 1.0"]
-    assert found[9:13] == [
+    first = found.index("Pretraining: GPU-hours jobs A B")
+    assert found[first + 1 :][:2] == ["small 2 2.0 1.0", "all 2 2.0 1.0"]
+    assert found[first + 3 :][:4] == [
         "Fine-tuning: GPU-hours jobs A B",
         "small 2 2.0 1.0",
         "big 1,000 40 20",
         "all 1,002 42 21",
     ]
-    assert found[14] == "pretraining: assumed: 50% of the peak"
-    assert found[15].startswith("fine-tuning: assumed: 25% of the peak; number of examples: from the specs")
-    assert found[16] == "3 trainings of unknown size not in the hours"
+    assert found[first + 8] == "pretraining: assumed: 50% of the peak"
+    assert found[first + 9].startswith("fine-tuning: assumed: 25% of the peak; number of examples: from")
 
 
 def test_batches_that_a_gpu_divides_are_shown_and_unknown_lengths_are_named() -> None:
     gpus = replace(GPUS, memory={"A": 16e9, "B": 40e9}, weights={"A": "float32", "B": "bfloat16"})
     long, wide = LongestBatch("p", 8_192, 16, 12, 768, 10**8), LongestBatch("q", 8_192, 2, 12, 4096, 10**8)
     found = lines(Plan(batches={long, wide, long._replace(length=None)}), gpus)
-    assert found[6:9] == [
+    first = found.index("Fine-tuning: parts of a batch of the longest inputs layers x width A B")
+    assert found[first:][:3] == [
         "Fine-tuning: parts of a batch of the longest inputs layers x width A B",
         "p: 16 of 8,192 tokens 12 x 768 16 4",
         "q: 2 of 8,192 tokens 12 x 4096 too large 2",
@@ -97,8 +111,8 @@ def test_batches_that_a_gpu_divides_are_shown_and_unknown_lengths_are_named() ->
 @pytest.mark.parametrize(("number", "more"), [(SHOWN_RUNS, []), (SHOWN_RUNS + 2, ["and 2 more"])])
 def test_finished_trainings_are_listed_up_to_a_limit(number: int, more: list[str]) -> None:
     found = lines(Plan(runs_there=[f"run {i:02d}" for i in reversed(range(number))]))
-    assert found[7] == f"{number} trainings will not run again"
-    assert found[8:] == [*(f"run {i:02d}" for i in range(20)), *more, "left out: x"]
+    first = found.index(f"{number} trainings will not run again")
+    assert found[first + 1 :] == [*(f"run {i:02d}" for i in range(20)), *more]
 
 
 def test_recipes_are_a_table_of_markdown() -> None:
@@ -130,35 +144,23 @@ def test_the_nearest_case_of_the_benchmark_gives_the_share(
         family=family, layers=1, hidden_size=hidden, attention_heads=1, intermediate_size=4
     )
     assert gpus.share(architecture, length) == share
-    assert gpus.share(architecture, length, "finetuning") == 0.25
+    assert gpus.share_of_finetuning("tokens") == 0.25
     assert gpus.share_source("finetuning") == "assumed: 25% of the peak"
     assert gpus.share_source("pretraining").startswith("measured on A")
 
 
-def made(**changes: Any) -> PubmedPlan:
-    values: dict[str, Any] = {"files": 1200, "known_bytes": 0, "unknown": 0, "absent": (), "problems": ()}
-    return PubmedPlan("pubmed", **values | changes)
+def test_costs_of_rules_are_those_that_were_measured() -> None:
+    """Seconds of one core, from the rates of benchmarks/README.md."""
+    measured = {rule: one.seconds for rule, one in stages().items() if one.seconds != ASSUMED}
+    assert {rule: round(cost.seconds, 2) for rule, cost in measured.items()} == {
+        "parse_medline": 4.6, "select_documents": 1.9, "fingerprint": 4.11, "find_contamination": 195.92,
+        "count_words": 2.11, "latest_versions": 60, "parse_pmc": 4.62, "pack": 600,
+    }  # fmt: skip
+    assert ASSUMED.seconds == 5 and costs.PUBMED_FILE == 39e6 and round(costs.PACKED) == 11_400_000
+    assert costs.PMC_SHARD == 150e6
 
 
-def test_reading_is_spread_over_cores_and_merging_is_one_job() -> None:
-    assert made().hours(2) == pytest.approx({"parse": 1.0, "merge versions": 1 / 30, "select": 2.5 / 6})
-    assert list(made().lines(2, 100))[1:] == [
-        "  parse: 1.0 h on 2 of 2 cores", "  merge versions: 0.0 h on 1 of 2 cores",
-        "  select: 0.4 h on 2 of 2 cores",
-    ]  # fmt: skip
-    assert set(pubmed_plan.SECONDS) == set(made().hours(1))
-
-
-def test_a_download_has_its_bytes_hours_and_what_is_unknown() -> None:
-    found = list(made(known_bytes=45_000_000_000, unknown=1).lines(1, 100))
-    assert found[0] == "pubmed: 1,200 files to download: 45.00 GB, and 1 file of unknown size"
-    assert found[1] == "  download: 1.0 h for the known bytes, at 100 Mbit/s"
-    assert next(made(unknown=2000).lines(1, 1)).endswith("0.00 GB, and 2,000 files of unknown size")
-    assert next(made().lines(1, 1)).endswith("0.00 GB")
-
-
-@pytest.mark.parametrize(("number", "end"), [(5, "4; list"), (7, "4 and 2 more; list")])
-def test_files_that_the_server_lacks_are_named_up_to_five(number: int, end: str) -> None:
-    found = list(made(absent=tuple(map(str, range(number))), problems=("no listing",)).lines(1, 1))
-    assert found[1] == "  sizes unknown: no listing"
-    assert found[2].startswith(f"  not on the server: 0, 1, 2, 3, {end} its files with `")
+@pytest.mark.parametrize(("good", "style"), [(True, "green"), (False, "bold red"), (None, "dim")])
+def test_colours_stand_for_good_and_bad(good: bool | None, style: str) -> None:
+    made = coloured("text", good)
+    assert (made.plain, made.style) == ("text", style)

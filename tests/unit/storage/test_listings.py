@@ -1,4 +1,4 @@
-"""Listings of PubMed's folders over HTTPS and in a mirror, and the cost of a corpus."""
+"""Listings of PubMed's folders over HTTPS and in a mirror."""
 
 from pathlib import Path
 
@@ -7,8 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
-from pubmill.planning.pubmed_plan import plan
-from pubmill.specs import PubmedSource
 from pubmill.storage import listings
 from pubmill.storage.listings import PubmedYear, list_folder, pubmed_years
 from tests.unit.programs import run_verb
@@ -103,46 +101,6 @@ def test_a_mirror_lists_itself(tmp_path: Path) -> None:
     assert found == {"f.gz": len(BODY), "f.gz.md5": 44}
     with pytest.raises(PubmillError, match="has no folder"):
         list_folder("https://ftp.example.org/pubmed/updatefiles/", str(mirror))
-
-
-def source(**files: list[str]) -> PubmedSource:
-    url = "https://ftp.example.org/pubmed"
-    return PubmedSource.model_validate({"name": "pubmed", "kind": "pubmed", "url": url, "files": files})
-
-
-def test_a_plan_counts_bytes_and_says_what_is_unknown_or_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listings, "read", lambda url: PLAIN)
-    made = plan(source(baseline=["26n0001-26n0003"]))
-    assert (made.files, made.known_bytes, made.unknown) == (3, 19 << 20, 1)
-    assert made.absent == ("baseline/pubmed26n0003.xml.gz",)
-    printed = "\n".join(made.lines(cores=2, megabits=100))
-    assert "3 files" in printed and "0.02 GB, and 1 file of unknown size" in printed
-    assert "not on the server: baseline/pubmed26n0003.xml.gz" in printed
-
-
-def test_a_plan_grows_with_files_and_shrinks_with_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listings, "read", lambda url: PLAIN)
-    few, many = plan(source(baseline=["26n0001"])), plan(source(baseline=["26n0001-26n0010"]))
-    assert many.hours(1)["parse"] == pytest.approx(10 * few.hours(1)["parse"])
-    assert many.hours(1)["parse"] == pytest.approx(4 * many.hours(4)["parse"])
-
-
-def test_a_plan_without_a_listing_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unreachable(url: str) -> bytes:
-        raise PubmillError(f"{url}: no way")
-
-    monkeypatch.setattr(listings, "read", unreachable)
-    made = plan(source(baseline=["26n0001"], updatefiles=["26n0002"]))
-    assert (made.files, made.known_bytes, made.unknown, made.absent) == (2, 0, 2, ())
-    assert any("no way" in line for line in made.lines(2, 100))
-
-
-def test_the_verb_plans_a_corpus(tmp_path: Path) -> None:
-    done = run_verb("sources", "cost", "pubmed-abstracts", "--mirror", tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "1,514 files" in done.stdout and "unknown" in done.stdout
-    done = run_verb("sources", "cost", "none")
-    assert done.returncode == 1 and "there is no corpus 'none'" in done.stderr
 
 
 def test_pubmed_files_by_year_with_gaps_and_missing_md5() -> None:

@@ -1,4 +1,4 @@
-"""`pubmill data check`."""
+"""`pubmill doctor data`."""
 
 import time
 from typing import Annotated
@@ -63,4 +63,4 @@ def read_local(arguments: list[str]) -> dict[str, str]:
     return {key: folder for key, _, folder in pairs}
 
 
-VERB = Verb("Data and predictions", check_data)
+VERB = Verb("Look", check_data)

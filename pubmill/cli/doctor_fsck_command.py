@@ -1,4 +1,4 @@
-"""`pubmill fsck`."""
+"""`pubmill doctor fsck`."""
 
 from pathlib import Path
 from typing import Annotated
