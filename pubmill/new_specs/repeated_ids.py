@@ -63,13 +63,13 @@ def _values(form: FileForm, role: str, path: Path, key: str) -> Iterator[tuple[s
         header = options.get("header")
         place = header.index(key) if header else int(key.rpartition(" ")[2]) - 1
         for number, line in lines(path):
-            row = line.split("\t")
-            if (number > 1 or not header) and len(row) <= place:
+            cells = line.split("\t")
+            if (number > 1 or not header) and len(cells) <= place:
                 raise PubmillError(
                     f"{path}:{number}: expected a column {place + 1}, found {len(row)} columns"
                 )
             if number > 1 or not header:
-                yield split, row[place]
+                yield split, cells[place]
         return
     every = (line for _, line in lines(path)) if form.converter == LINES else ()
     yield from ((split, str(parse_row(line, str(path)).get(key))) for line in every)
