@@ -66,7 +66,7 @@ def _values(form: FileForm, role: str, path: Path, key: str) -> Iterator[tuple[s
             cells = line.split("\t")
             if (number > 1 or not header) and len(cells) <= place:
                 raise PubmillError(
-                    f"{path}:{number}: expected a column {place + 1}, found {len(row)} columns"
+                    f"{path}:{number}: expected a column {place + 1}, found {len(cells)} in all"
                 )
             if number > 1 or not header:
                 yield split, cells[place]
