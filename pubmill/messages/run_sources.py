@@ -23,7 +23,7 @@ NO_SOURCES = ("pubmill.errors", "pubmill.messages", "pubmill.specs", "pubmill.st
 """Modules not compared by programs: messages are no output, and a stage reads its recipe, not the specs."""
 READ_AS_FILES = {
     "pubmill.report.rendering": "report/templates",
-    "pubmill.extras.submissions.board.board_pages": "extras/submissions/board/templates",
+    "pubmill.extras.board.board_pages": "extras/board/templates",
 }
 """Module -> the folder below pubmill whose files it reads without importing them."""
 OF_GRAPH = (

@@ -153,7 +153,7 @@ class SubmissionRecipe:
 
     - `split`: the predicted split of the dataset; `metric`: its main metric; `labels`: all its labels, or
       types of mentions ("" if mentions have no type); `dummies`: those of its published form.
-    - `form`: one of `pubmill.extras.submissions.forms.FORMS`; null: recognised from the content.
+    - `form`: one of `pubmill.predictions.forms.FORMS`; null: recognised from the content.
     - `order`: `export`: predictions stand in the order of the examples, and have neither ids nor texts.
     - `mapping`: answer, label or type of the system -> that of the dataset; null, or a label "" that the
       dataset lacks, leaves a type out.

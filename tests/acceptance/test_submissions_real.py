@@ -10,9 +10,9 @@ import pytest
 from pubmill.convert.dataset import convert
 from pubmill.convert.exports import publish
 from pubmill.examples.kinds import KINDS, read_examples
-from pubmill.extras.submissions import blurb
-from pubmill.extras.submissions.scores import scored
-from pubmill.extras.submissions.submission import read_submission, recipe_of
+from pubmill.predictions import blurb
+from pubmill.predictions.scores import scored
+from pubmill.predictions.submission import read_submission, recipe_of
 from tests.acceptance.conftest import Converted
 from tests.acceptance.test_tokens_real import ebm_tree
 from tests.dataset_specs import conversion_of, inputs_of, published_of, spec_of
