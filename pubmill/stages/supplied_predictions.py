@@ -6,7 +6,6 @@ from pathlib import Path
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import SHOWN, nearest
 from pubmill.recipes.submissions import SuppliedRecipe
-from pubmill.recipes.writing import as_json
 from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights, StatedWeights
 from pubmill.stages.all_stages import stages
 from pubmill.stages.stage import GraphPart, Stage, remembered
@@ -63,14 +62,6 @@ class SuppliedPredictions(GraphPart):
         terms, weights = self._study.server_licences.get(dataset), self.weights(model)
         is_its = terms and isinstance(weights, PromptedWeights) and terms.server == weights.server
         return terms.statement if terms and is_its else None
-
-    def asking_options(self, model: str, dataset: str) -> dict[str, str]:
-        """Return the options of the prompting program that do not affect answers, by name: price, budget, and
-        the licence to send the text."""
-        weights, licence = self.asked(model), self.licence(model, dataset)
-        stated = {"price": weights.price, "budget": weights.budget}
-        options = {name: as_json(value) for name, value in stated.items() if value}
-        return options | ({"licence": licence} if licence else {})
 
     def obstacle(self, model: str) -> str | None:
         """Return why a model is unavailable in this run: no folder of its predictions is named, or no extra

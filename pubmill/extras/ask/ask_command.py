@@ -47,6 +47,7 @@ def ask(
     FOLDER/seed-N/DATASET.jsonl is scored by `pubmill score`, and FOLDER is a model for `pubmill new model`.
     """
     root = checkout()
+    from pubmill.extras.ask.ask_recipes import Asking
     from pubmill.extras.ask.ask_stages import asked_of
     from pubmill.extras.ask.asking import Terms, ask_dataset, system_of, with_whole_prompt
     from pubmill.extras.ask.chat_server import ChatServer
@@ -54,7 +55,7 @@ def ask(
     from pubmill.predictions.predictions import answers_to_labels
     from pubmill.predictions.submission import recipe_of
     from pubmill.recipes import read
-    from pubmill.recipes.submissions import Asking, Budget, Price
+    from pubmill.recipes.submissions import Budget, Price
     from pubmill.recipes.writing import as_values
     from pubmill.storage.files import write_json
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from pubmill.recipes.submissions import Asking, AskRecipe, PublishedText
+from pubmill.extras.ask.ask_recipes import Asking, AskRecipe, PublishedText
 from pubmill.recipes.tables import project
+from pubmill.recipes.writing import as_json
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.model_specs import PromptSpec, PublishedPrompt
 from pubmill.stages.dataset_jobs import Convert
@@ -42,7 +43,11 @@ class Ask(Answering):
 
     def options(self, wildcards: Any) -> list[str]:
         """Return arguments that decide no answer: price, budget, licence."""
-        return as_arguments(self.graph.pipelines.supplied.asking_options(wildcards.asked, wildcards.dataset))
+        model, supplied = wildcards.asked, self.graph.pipelines.supplied
+        weights, licence = supplied.asked(model), supplied.licence(model, wildcards.dataset)
+        stated = {"price": weights.price, "budget": weights.budget}
+        options = {name: as_json(value) for name, value in stated.items() if value}
+        return as_arguments(options | ({"licence": licence} if licence else {}))
 
     def _published(self, wildcards: Any) -> str | None:
         prompts = self._specs.prompts[self.graph.pipelines.supplied.asked(wildcards.asked).prompt]

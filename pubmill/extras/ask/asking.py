@@ -12,13 +12,14 @@ from urllib.parse import urlsplit
 
 from pubmill.errors import PubmillError
 from pubmill.examples.prompts import Wording, published_template, wording_of
+from pubmill.extras.ask.ask_recipes import Asking, AskRecipe
 from pubmill.extras.ask.asked_answers import ask_all, read_answers, write_requests
 from pubmill.extras.ask.chat_requests import requests_for, schema_of
 from pubmill.extras.ask.chat_server import ChatServer, Fact
 from pubmill.predictions.answer_counts import counts_of
 from pubmill.predictions.scores import examples_of
 from pubmill.predictions.submission import recipe_of
-from pubmill.recipes.submissions import Asking, AskRecipe, Budget, Price, SubmissionRecipe, System
+from pubmill.recipes.submissions import Budget, Price, SubmissionRecipe, System
 from pubmill.storage.privacy import CREDENTIALED
 
 

@@ -11,7 +11,7 @@ from pubmill.examples import kinds
 from pubmill.examples.kinds import Example
 from pubmill.examples.prompts import Wording, prompt_of, right_answer
 from pubmill.examples.tagging import Mention, to_mentions
-from pubmill.recipes.submissions import Asking
+from pubmill.extras.ask.ask_recipes import Asking
 
 TEXT = {"type": "string"}
 

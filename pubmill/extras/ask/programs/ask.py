@@ -5,7 +5,7 @@
         --dataset datasets/DATASET --output answers/MODEL/seed-1/DATASET.jsonl
 
 Inputs:  the converted dataset, the file of a published prompt, and the recipe
-         (pubmill.recipes.submissions.AskRecipe)
+         (pubmill.extras.ask.ask_recipes.AskRecipe)
 Outputs: a JSON line for each answer, and beside it DATASET.requests.jsonl.gz (the requests by digest) and
          DATASET.asked.json: settings, tokens, what the server says of itself
          (pubmill.extras.ask.asking.AskedRecord)
@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Annotated
 
 from pubmill.errors import PubmillError, run
+from pubmill.extras.ask.ask_recipes import AskRecipe
 from pubmill.extras.ask.asking import Terms, ask_dataset, with_whole_prompt
 from pubmill.extras.ask.chat_server import ChatServer
 from pubmill.recipes import read
 from pubmill.recipes.programs import program
-from pubmill.recipes.submissions import AskRecipe, Budget, Price
+from pubmill.recipes.submissions import Budget, Price
 from pubmill.recipes.writing import as_json, as_values
 from pubmill.storage.files import write_json
 from pubmill.storage.privacy import keep_private, write_label_beside

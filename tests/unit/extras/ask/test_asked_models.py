@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from pubmill.errors import PubmillError
+from pubmill.extras.ask.ask_recipes import PublishedText
 from pubmill.extras.ask.ask_stages import Ask
-from pubmill.recipes.submissions import PublishedText
 from pubmill.specs import ModelSpec, Specs
 from pubmill.specs.model_specs import PublishedPrompt
 from pubmill.specs.study import check_study
@@ -36,17 +37,23 @@ def supplied(*arguments: Any, **weights: Any) -> SuppliedPredictions:
     return asked(*arguments, **weights).pipelines.supplied
 
 
+def options_for(dataset: str, *arguments: Any) -> list[str]:
+    """Return the options of the program for a dataset."""
+    return Ask(asked(*arguments)).options(SimpleNamespace(asked="some-llm", dataset=dataset))
+
+
 def test_credentialed_text_goes_to_a_server_of_others_only_if_the_study_names_its_licence(
     full_specs: Specs, graph_of: Callable[..., Graph]
 ) -> None:
     found = supplied(full_specs, graph_of, {})
     assert found.why_not("some-llm", "mednli") == NOT_LOCAL and found.why_not("some-llm", "bc2gm") is None
-    assert "licence" not in found.asking_options("some-llm", "mednli")
+    assert "--licence" not in options_for("mednli", full_specs, graph_of, {})
     other = {"server_licences": {"mednli": LICENCE | {"server": "https://other.example.org/v1"}}}
     assert supplied(full_specs, graph_of, other).why_not("some-llm", "mednli") == NOT_LOCAL
     allowed = supplied(full_specs, graph_of, {"server_licences": {"mednli": LICENCE}})
     assert allowed.why_not("some-llm", "mednli") is None
-    assert allowed.asking_options("some-llm", "mednli")["licence"] == "agreement 17"
+    licensed = options_for("mednli", full_specs, graph_of, {"server_licences": {"mednli": LICENCE}})
+    assert licensed == ["--licence", "agreement 17"]
     assert allowed.statement("some-llm").endswith("Text of mednli is sent to its server: agreement 17.")
 
 
@@ -65,8 +72,8 @@ def test_price_and_budget_decide_no_answer_and_the_engine_does(
     stated = asked(full_specs, graph_of, {}, engine={**engine, "quantisation": "awq"})
     jobs = [Ask(graph).recipe_of(Job()) for graph in (plain, terms, stated)]
     assert jobs[0] == jobs[1] != jobs[2]
-    options = terms.pipelines.supplied.asking_options("some-llm", "bc2gm")
-    assert options.keys() == {"price", "budget"} and '"tokens":100' in options["budget"].replace(" ", "")
+    options = Ask(terms).options(Job())
+    assert options[::2] == ["--price", "--budget"] and '"tokens":100' in options[3].replace(" ", "")
     with pytest.raises(ValueError, match="unknown key|Unexpected keyword|unexpected"):
         asked(full_specs, graph_of, {}, budget={"token": 1})
 

@@ -15,7 +15,7 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import write_examples
 from pubmill.examples.prompts import right_answer, wording_of
-from pubmill.extras.ask import chat_server
+from pubmill.extras.ask.ask_recipes import Asking, AskRecipe, PublishedText
 from pubmill.extras.ask.asked_answers import ask_all, read_answers, request_digest
 from pubmill.extras.ask.asking import AskedRecord, Terms, ask_dataset, system_of, with_whole_prompt
 from pubmill.extras.ask.chat_requests import requests_for, right_json, schema_of
@@ -25,11 +25,8 @@ from pubmill.predictions.predictions import answers_to_labels
 from pubmill.predictions.scores import score_submission
 from pubmill.predictions.supplied import report, supply
 from pubmill.recipes.submissions import (
-    Asking,
-    AskRecipe,
     Budget,
     Price,
-    PublishedText,
     SuppliedRecipe,
 )
 from pubmill.recipes.writing import as_json, as_values
@@ -285,7 +282,7 @@ def test_a_licence_lets_credentialed_text_go_to_a_hosted_server(
     folder = toy_datasets.make(tmp_path, "ner", access="credentialed")
     with serving(ChatStub(lambda prompt: "none")) as stub:
         terms = Terms(server=server_at(stub)[0], at_once=4, licence="agreement 17")
-        monkeypatch.setattr(chat_server, "is_public", lambda host: True)
+        monkeypatch.setattr(ChatServer, "is_hosted", True)
         record, left = ask_dataset(
             recipe_for("ner"), folder, terms, tmp_path / "a.jsonl", tmp_path / "requests.jsonl.gz"
         )

@@ -10,13 +10,13 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from pubmill.examples.prompts import wording_of
+from pubmill.extras.ask.ask_recipes import Asking, AskRecipe
 from pubmill.extras.ask.asking import Terms, ask_dataset
 from pubmill.extras.ask.chat_requests import requests_for, schema_of
 from pubmill.extras.ask.chat_server import ChatServer
 from pubmill.predictions.predictions import answers_to_labels
 from pubmill.predictions.scores import examples_of, score_submission
 from pubmill.predictions.submission import recipe_of
-from pubmill.recipes.submissions import Asking, AskRecipe
 from tests.real_chat import prompt_tokens, real_server, write_chat_model
 from tests.unit.extras.ask.test_asking import recipe_for
 from tests.unit.predictions import toy_datasets
