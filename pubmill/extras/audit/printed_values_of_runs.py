@@ -34,8 +34,8 @@ COINCIDENCES: Mapping[str, Mapping[str, str]] = {
         "jnlpba": "80.06 is printed for both heads; on the other five datasets their values differ"
     },
     "gu2020/table12": {
-        "chemprot@blurb": "77.22 is printed for mentions with dummies and with markers; on DDI the two differ "
-        "(82.08 and 82.42)"
+        "chemprot@blurb": "77.22 is printed for mentions with dummies and with markers; on DDI the two "
+        "differ (82.08 and 82.42)"
     },
     "tinn2021/table07": dict.fromkeys(("jnlpba", "ebm-pico", "ddi@blurb", "gad@blurb"), _ONE_DECIMAL),
 }

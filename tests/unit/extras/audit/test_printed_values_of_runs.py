@@ -8,6 +8,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.extras.audit import printed_values_of_runs
+from pubmill.extras.audit.audit_stages import graph_of_all_tables
 from pubmill.extras.audit.printed_values_of_runs import (
     DIFFERENT,
     EQUAL,
@@ -17,7 +18,6 @@ from pubmill.extras.audit.printed_values_of_runs import (
     findings_on_runs,
 )
 from pubmill.stages import Graph
-from pubmill.stages.study_graph import graph_of_all_tables
 
 Change = Callable[[str, str, str], list[RunsFinding]]
 
