@@ -23,7 +23,7 @@ def inputs(
 ) -> None:
     """Write test inputs without gold, for other systems to predict.
 
-    They are written with their ids in every form that score reads, as prompts too.
+    They are written with their ids, as JSON lines, columns, BioC, PubTator, and as prompts.
     """
     root = checkout()
     from pubmill.examples.prompts import wording_of

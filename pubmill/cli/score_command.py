@@ -19,7 +19,6 @@ from pubmill.storage.privacy import keep_private
 from pubmill.storage.submission_files import submitted_files
 
 if TYPE_CHECKING:
-    from pubmill.predictions.blurb import BlurbDocument
     from pubmill.predictions.scores import ScoredSubmission
     from pubmill.tables.published_values import PublishedScore
 
@@ -51,8 +50,8 @@ def score(
     """Score predictions of any system for a converted dataset.
 
     docs/submissions.md has the forms that are read. All gold of the split counts, and predictions that cannot
-    be placed are false positives. With --output, also writes the predictions in pubmill's
-    form, the scores as scores.json, the records of Every Eval Ever, and BLURB's submission, a zip archive.
+    be placed are false positives. With --output, also writes the predictions in pubmill's form, the scores as
+    scores.json, and the records of Every Eval Ever.
     """
     root = checkout()
     from pubmill.predictions.forms import FORMS
@@ -89,7 +88,6 @@ def score_files(
     specs = specs_of_results(root, results)
     if dataset is not None:
         check_name(specs, dataset)
-    documents: dict[int, dict[str, BlurbDocument]] = {}
     for name, seed, path in submitted_files(predictions, dataset, specs.datasets):
         folder, spec = converted_folder(root, results, name), specs.datasets[name]
         keep_private([folder])
@@ -102,9 +100,6 @@ def score_files(
             print_scores(scored.by_every_scorer(spec.task))
         if output:
             written_scores.write_scores(output, scored, seed)
-            documents.setdefault(seed, {}).update(written_scores.document_for_blurb(scored))
-    if output:
-        written_scores.write_for_blurb(output, documents)
 
 
 def print_scored(

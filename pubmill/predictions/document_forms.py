@@ -1,4 +1,4 @@
-"""Predictions in BioC and PubTator files: mentions of documents, or the relation of their arguments."""
+"""Predictions in BioC, PubTator and brat files: mentions of documents, or the relation of their arguments."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.examples.tagging import UNPLACED, to_labels, to_mentions
-from pubmill.formats.document_files import FORMATS
+from pubmill.formats.document_files import FORMATS, annotated_documents
 from pubmill.formats.documents import InputDocument
 from pubmill.messages.quotations import show
 from pubmill.predictions.alignment import FURTHEST, Lost, place_words
@@ -30,7 +30,8 @@ class PredictedDocument:
 
 
 def read(path: Path, form: str) -> Iterator[PredictedDocument]:
-    for document in FORMATS[form](path).documents():
+    documents = annotated_documents(path, form) if form == "brat" else FORMATS[form](path).documents()
+    for document in documents:
         mentions = (one for passage in document.passages for one in passage.mentions)
         yield PredictedDocument(
             where=document.where,
@@ -63,8 +64,8 @@ def rows_of(
         return [_relation_row(one, recipe.negative) for one in documents]
     if recipe.kind != "tokens":
         raise PubmillError(
-            f"{documents[0].where if documents else recipe.dataset}: BioC and PubTator hold mentions and "
-            f"relations, but {recipe.dataset} needs predictions of kind {recipe.kind}; give JSON lines"
+            f"{documents[0].where if documents else recipe.dataset}: BioC, PubTator and brat hold mentions "
+            f"and relations, but {recipe.dataset} needs predictions of kind {recipe.kind}; give JSON lines"
         )
     ids, known = {one.id for one in documents}, {example.document for example in examples}
     if None not in known and ids & known and not ids & {example.id for example in examples}:

@@ -1,4 +1,4 @@
-"""The inputs of a dataset's test split without gold, in every form in which predictions are read, and as
+"""The inputs of a dataset's test split without gold, in forms in which predictions are read, and as
 prompts."""
 
 import json

@@ -1,6 +1,5 @@
-"""Predictions as JSON: lines with an object each, one list of such objects, or an object by id; outputs of
-batches of hosted language models, a line for each request, in the forms of OpenAI (chat completions and
-responses; others have the same), Anthropic's message batches, and Gemini's."""
+"""Predictions as JSON: lines with an object each, one list of such objects, or an object by id; answers
+of language models, a line for each request, in the form of OpenAI's batches of chat completions."""
 
 import json
 import re
@@ -44,8 +43,8 @@ TYPES = (
 `entity_group` and, without aggregation, `entity` of transformers' pipeline, `value` and `labels` of Flair."""
 PLACES = (("start_char", "end_char"), ("start_pos", "end_pos"), ("start", "end"), ("begin", "end"))
 """Keys of a mention's first character and the one behind it: of spaCy and Stanza, of Flair, and of others."""
-CUT = ("length", "max_tokens", "MAX_TOKENS", "max_output_tokens")
-"""Finish reasons of answers that were cut off, as batches state them."""
+CUT = "length"
+"""Finish reason of answers that were cut off."""
 BESIDE = (SUBWORDS, UNPLACED)
 """Further keys of pubmill's own predictions."""
 _RELATION = re.compile(r"[-*\s]*([^:|]+):([^|]+)\|([^|]+)")
@@ -79,7 +78,7 @@ def read_document(content: Any, where: str) -> Iterator[PredictionRow]:
 
 def is_batch(line: Any) -> bool:
     """Return whether a JSON value is the answer to a request of a batch."""
-    return isinstance(line, dict) and ("custom_id" in line or {"key", "response"} <= line.keys())
+    return isinstance(line, dict) and "custom_id" in line
 
 
 def read_batch(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
@@ -87,12 +86,12 @@ def read_batch(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
     for number, line in enumerate(lines, 1):
         place = f"{where}:{number}"
         row = parse_row(line, place)
-        name = row.get("custom_id", row.get("key"))
+        name = row.get("custom_id")
         if not is_batch(row) or not isinstance(name, str):
-            raise PubmillError(f"{place}: expected an answer of a batch, with its custom_id or key")
+            raise PubmillError(f"{place}: expected an answer of a batch, with its custom_id")
         text, end = _answer(row, f"{place}: {show(name)}")
         yield PredictionRow(
-            where=place, id=name, key="output", value=text, rule="cut" if end in CUT else None
+            where=place, id=name, key="output", value=text, rule="cut" if end == CUT else None
         )
 
 
@@ -112,22 +111,8 @@ def _answer(row: dict[str, Any], where: str) -> tuple[str, Any]:
 
 def _text_and_end(row: dict[str, Any]) -> tuple[Any, Any]:
     """Read an answer; several to a request are an error, as nothing says which one counts."""
-    if "result" in row:
-        message = row["result"]["message"]
-        texts = [part["text"] for part in message["content"] if part["type"] == "text"]
-        return "".join(texts), message.get("stop_reason")
-    response = row["response"]
-    if "candidates" in response:
-        [candidate] = response["candidates"]
-        texts = [part["text"] for part in candidate["content"]["parts"] if not part.get("thought")]
-        return "".join(texts), candidate.get("finishReason")
-    body = response["body"]
-    if "choices" in body:
-        [choice] = body["choices"]
-        return choice["message"]["content"], choice.get("finish_reason")
-    parts = [part for one in body["output"] if one["type"] == "message" for part in one["content"]]
-    texts = [part["text"] for part in parts if part["type"] == "output_text"]
-    return "".join(texts), (body.get("incomplete_details") or {}).get("reason")
+    [choice] = row["response"]["body"]["choices"]
+    return choice["message"]["content"], choice.get("finish_reason")
 
 
 def row_of(row: Any, where: str) -> PredictionRow:

@@ -2,7 +2,7 @@
 
 import json
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -11,10 +11,10 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, SPLITS, Example, read_examples
 from pubmill.examples.prompts import labels_of
 from pubmill.examples.tagging import SUBWORDS
-from pubmill.formats.json_text import parse_json
+from pubmill.formats.document_files import ARCHIVES
 from pubmill.messages.quotations import withholding
-from pubmill.predictions import blurb, conll_form, document_forms, json_forms, ordered_form, tsv_form
-from pubmill.predictions.forms import check_end, form_of, read_text
+from pubmill.predictions import ordered_form, tsv_form
+from pubmill.predictions.forms import read_rows, read_text
 from pubmill.predictions.mapped_labels import LeftAside
 from pubmill.predictions.matching import match
 from pubmill.predictions.predictions import Normaliser, is_constant
@@ -24,15 +24,6 @@ from pubmill.recipes.submissions import SubmissionRecipe, System
 from pubmill.storage.files import read_json, read_jsonl_gz
 from pubmill.storage.privacy import CREDENTIALED, PUBLIC
 from pubmill.storage.result_paths import BELOW, CARD, PREDICTIONS, RunKey
-
-_LINES: Mapping[str, Callable[[Sequence[str], str], Iterable[PredictionRow]]] = {
-    "conll": conll_form.read,
-    "blurb-tsv": tsv_form.read,
-    "csv": tsv_form.read_csv,
-    "batch": json_forms.read_batch,
-    "jsonl": json_forms.read_lines,
-}
-"""Form of lines -> its reader."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,22 +102,18 @@ def read_submission(
 def _read(
     path: Path, recipe: SubmissionRecipe, examples: Sequence[Example], datasets: Path | None
 ) -> Submission:
-    text = read_text(path)
-    form = "order" if recipe.order else form_of(text, str(path), recipe.form)
-    check_end(text, form, str(path))
     normaliser = Normaliser(recipe)
-    rows = _rows(path, text, form, examples, normaliser)
+    form, rows = read_rows(path, examples, normaliser)
     if not rows:
         raise PubmillError(f"{path}: no predictions in it")
-    if "\\u" in text:
-        _check_characters(rows)
+    _check_characters(rows)
     matched = match(rows, examples, recipe, lambda ids: _variant_of(ids, recipe, datasets))
     return Submission(form=form, lines=normaliser.rows(matched, examples), reading=normaliser.reading)
 
 
 def _order_hint(path: Path, examples: Sequence[Example], recipe: SubmissionRecipe) -> str:
     """Return what to do if a refused file has predictions in the order of the export."""
-    if recipe.order or not path.is_file():
+    if recipe.order or not path.is_file() or path.name.endswith(ARCHIVES):
         return ""
     try:
         text = read_text(path)
@@ -144,29 +131,6 @@ def _order_hint(path: Path, examples: Sequence[Example], recipe: SubmissionRecip
 
 def _may_have_ids(value: Any) -> bool:
     return "\t" in value if isinstance(value, str) else isinstance(value, dict)
-
-
-def _rows(
-    path: Path, text: str, form: str, examples: Sequence[Example], normaliser: Normaliser
-) -> list[PredictionRow]:
-    if normaliser.recipe.order:
-        return ordered_form.read(text, examples, normaliser.recipe, str(path))
-    if form in _LINES:
-        return list(_LINES[form](text.removesuffix("\n").split("\n"), str(path)))
-    if form == "json":
-        content = parse_json(text, str(path), numbers_only=True)
-        if blurb.is_submission(content):
-            return list(blurb.read(content, normaliser.recipe.dataset, examples, str(path)))
-        return list(json_forms.read_document(content, str(path)))
-    try:
-        documents = list(document_forms.read(path, form))
-    except PubmillError:
-        if normaliser.recipe.access == PUBLIC:
-            raise
-        raise PubmillError(
-            f"{path}: not valid {form}; the message is withheld, as it may contain licensed text"
-        ) from None
-    return document_forms.rows_of(documents, examples, normaliser)
 
 
 def _check_characters(rows: Iterable[PredictionRow]) -> None:

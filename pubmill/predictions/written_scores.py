@@ -1,4 +1,4 @@
-"""What is written of scored predictions: pubmill's own form, Every Eval Ever's, and BLURB's submission.
+"""What is written of scored predictions: pubmill's own form, and Every Eval Ever's.
 
 An evaluation in the schema of Every Eval Ever 0.3 (github.com/evaleval/every_eval_ever) is a JSON file with
 all metrics of a submission. Beside it, `..._samples.jsonl` has a record for each example, linked to the
@@ -16,7 +16,7 @@ from typing import Any
 
 import pubmill
 from pubmill.metrics import METRICS, gold_of, is_right, plain_prediction
-from pubmill.predictions import blurb
+from pubmill.metrics.records import PREDICTION_FORMS
 from pubmill.predictions.inputs_without_gold import row_of
 from pubmill.predictions.scores import ScoredSubmission
 from pubmill.recipes.submissions import System
@@ -28,21 +28,6 @@ SCHEMA = "0.3.0"
 UNKNOWN = "unknown"
 
 
-def document_for_blurb(scored: ScoredSubmission) -> dict[str, blurb.BlurbDocument]:
-    """Return dataset -> document for BLURB; empty for other datasets, for made-up data, and for predictions
-    that BLURB's form cannot express."""
-    dataset, lines = scored.recipe.dataset, scored.submission.lines
-    if dataset not in blurb.NAMES:
-        return {}
-    missing = scored.submission.reading.missing
-    why = f"{missing} examples have no prediction" if missing else blurb.fault(lines)
-    if why := "the data are made up" if scored.made_up else why:
-        print(f"  not in the archive for BLURB: {why}")
-        return {}
-    model = scored.recipe.system.name if scored.recipe.system else "unnamed"
-    return {dataset: blurb.document(dataset, model, scored.examples, lines)}
-
-
 def write_scores(folder: Path, scored: ScoredSubmission, seed: int) -> None:
     """Write predictions, scores and, unless the data are made up, records of Every Eval Ever."""
     name = Path(scored.recipe.dataset, f"seed-{seed}")
@@ -51,15 +36,6 @@ def write_scores(folder: Path, scored: ScoredSubmission, seed: int) -> None:
     write_json(folder / f"{name}.scores.json", scored.summary())
     if not scored.made_up:
         write_evaluation(folder / "every-eval-ever", scored, int(time.time()), pubmill.__version__)
-
-
-def write_for_blurb(folder: Path, documents: Mapping[int, Mapping[str, blurb.BlurbDocument]]) -> None:
-    """Write the documents of BLURB's datasets, by seed, as an archive for each seed that has any."""
-    for seed, content in documents.items():
-        if content:
-            archive = folder / f"blurb.seed-{seed}.zip"
-            write_label_beside(archive)
-            blurb.write_archive(archive, content)
 
 
 def write_evaluation(folder: Path, scored: ScoredSubmission, retrieved: int, version: str) -> list[Path]:
@@ -178,7 +154,7 @@ def _samples(
     for example, line, read in lines:
         inputs = {name: value for name, value in row_of(example, scored.recipe).items() if name != "dataset"}
         raw = json.dumps(inputs, ensure_ascii=False, sort_keys=True)
-        asked, predicted = {"raw": raw, "reference": _gold(example)}, blurb.prediction_of(line)
+        asked, predicted = {"raw": raw, "reference": _gold(example)}, _prediction(line)
         content, right = json.dumps(asked, separators=(",", ":")), is_right(example, plain_prediction(read))
         yield {
             "schema_version": SCHEMA,
@@ -203,6 +179,12 @@ def _samples(
             ],
             "evaluation": {"score": float(right), "is_correct": right},
         }
+
+
+def _prediction(line: Mapping[str, Any]) -> Any:
+    """Return the prediction in a line of pubmill's own form; answers as texts, best first."""
+    [key] = line.keys() & {form.key for form in PREDICTION_FORMS.values()}
+    return [answer["text"] for answer in line[key]] if key == "answers" else line[key]
 
 
 def _text(value: Any) -> str:
