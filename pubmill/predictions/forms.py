@@ -20,8 +20,8 @@ from pubmill.storage.privacy import PUBLIC
 
 @dataclass(frozen=True)
 class PredictionFile:
-    """A file of predictions. `text`: its content, empty for an archive; `examples`, `normaliser`: those of the
-    dataset."""
+    """A file of predictions. `text`: its content, empty for an archive; `examples`, `normaliser`: those of
+    the dataset."""
 
     path: Path
     text: str

@@ -8,7 +8,6 @@ from typing import Any
 
 from pubmill.convert.hoc import HALLMARKS
 from pubmill.errors import PubmillError
-from pubmill.predictions import blurb
 from pubmill.predictions.scores import score_submission
 from tests.attack import Attack
 from tests.unit.predictions import toy_datasets as toy
@@ -22,9 +21,6 @@ def _contents(results: Path) -> dict[str, tuple[str, str]]:
     """Return undamaged files: name -> dataset and content."""
     for name in toy.KINDS:
         toy.make(results, name)
-    toy.make(results, "rel", "chemprot@blurb")
-    lines = [json.loads(line) for line in toy.jsonl("rel").splitlines()]
-    submitted = blurb.document("chemprot@blurb", "a/b", toy.examples("rel"), lines)
     return {
         "conll": ("ner", toy.conll()),
         "iobes": ("ner", toy.conll(toy.iobes)),
@@ -37,7 +33,6 @@ def _contents(results: Path) -> dict[str, tuple[str, str]]:
         "numbered-table": ("rel", toy.indexed_tsv()),
         **{f"lines-{name}": (name, toy.jsonl(name)) for name in toy.KINDS},
         "spans": ("ner", toy.span_lines()),
-        "blurb": ("chemprot@blurb", json.dumps(submitted, indent=1)),
     }
 
 

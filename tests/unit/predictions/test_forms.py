@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from pubmill.errors import PubmillError
 from pubmill.formats import text_files
 from pubmill.predictions import forms
 from pubmill.predictions.forms import FORMS
+from pubmill.predictions.scores import score_submission
 from tests.unit.predictions import toy_datasets as toy
 
 Content = Callable[[Path], str | bytes]
@@ -72,6 +74,30 @@ def test_the_gold_in_any_form_has_the_highest_score(case: str, tmp_path: Path) -
     assert [line["id"] for line in found.submission.lines] == [one.id for one in toy.examples(name)]
 
 
+def test_an_archive_of_brat_s_files_has_the_highest_score(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    found = score_submission(toy.brat(tmp_path / "ner.zip"), toy.recipe(tmp_path, "ner"), tmp_path)
+    assert (found.submission.form, found.metrics["entity_f1"]) == ("brat", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"1.ann": "T1\tDisease 0 3\tflu\n"}, r"there are annotations, but no text 1\.txt"),
+        ({"1.txt": "flu", "1.ann": "T1\tDisease 1 3\tflu\n"}, r"1\.ann:1: the text of T1 differs"),
+        ({"x.txt": "flu", "x.ann": "T1\tDisease 0 3\tflu\n"}, r"1 unknown \(x\)"),
+        ({}, "no files below its top"),
+    ],
+)
+def test_a_damaged_archive_is_refused(files: dict[str, str], message: str, tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    with zipfile.ZipFile(tmp_path / "ner.zip", "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    with pytest.raises(PubmillError, match=message):
+        score_submission(tmp_path / "ner.zip", toy.recipe(tmp_path, "ner"), tmp_path)
+
+
 @pytest.mark.parametrize(("offset", "refused"), [(200, False), (201, True), (10**15, True)])
 def test_words_are_searched_for_at_most_200_characters_on(offset: int, refused: bool, tmp_path: Path) -> None:
     toy.make(tmp_path, "ner")
@@ -116,7 +142,7 @@ def test_hallmarks_of_sentences_are_those_of_their_document(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("dataset", "content", "message"),
     [
-        ("rel", "one line of prose without any form\n", r"none of the known forms.*blurb-tsv:.*pubtator:"),
+        ("rel", "one line of prose without any form\n", r"none of the known forms.*pubtator:.*blurb-tsv:"),
         ("rel", "", "empty; expected"),
         ("ner", "# id = a\nAnn\t_\nran\t_\n\n", ":2: no label, only the _ of the inputs"),
         ("rel", "a\0b", "NUL"),

@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -111,23 +110,7 @@ def test_a_folder_is_scored_and_exported(checkout: Path) -> None:
     scores: Any = json.loads((out / "rel/seed-2.scores.json").read_text())
     assert scores["metrics"]["accuracy"] == pytest.approx(11 / 12) and scores["system"]["name"] == "a/b"
     assert {path.suffix for path in (out / "every-eval-ever/data/rel/a/b").iterdir()} == {".json", ".jsonl"}
-    assert not list(out.glob("blurb.*"))  # no dataset of BLURB
     assert (out / "rel/seed-1.predictions.jsonl.gz").is_file()
-
-
-def test_datasets_of_blurb_are_exported_in_its_form(checkout: Path) -> None:
-    for name, of in (("chemprot@blurb", "rel"), ("biosses", "sim")):
-        (checkout / f"specs/datasets/{name}.yaml").write_text(SPEC.replace("NAME", name))
-        toy.make(checkout / "results/demo", of, name)
-        (checkout / "mine").mkdir(exist_ok=True)
-        (checkout / f"mine/{name}.jsonl").write_text(toy.jsonl(of))
-    out = checkout / "out"
-    said = run(checkout, "score", checkout / "mine", "--output", out).stdout
-    assert "not in the archive for BLURB: 2 scores are outside of 0 to 4" in said
-    with zipfile.ZipFile(out / "blurb.seed-1.zip") as archive:
-        assert archive.namelist() == ["chemprot@blurb.json"]
-        content = json.loads(archive.read("chemprot@blurb.json"))
-    assert (content["dataset_name"], content["model_name"]) == ("ChemProt", "unnamed")
 
 
 def test_a_score_stands_beside_its_floor_and_the_published_values(
@@ -164,7 +147,7 @@ def test_a_part_of_the_split_is_scored_if_that_is_said(checkout: Path) -> None:
     assert (scores["examples"], scores["without_prediction"]) == (12, 3)
 
 
-def test_made_up_data_are_said_to_be_so_and_give_no_archive(checkout: Path) -> None:
+def test_made_up_data_are_said_to_be_so_and_give_no_evaluation(checkout: Path) -> None:
     (checkout / "specs/datasets/chemprot@blurb.yaml").write_text(SPEC.replace("NAME", "chemprot@blurb"))
     toy.make(checkout / "results/demo", "rel", "chemprot@blurb")
     file, scale = checkout / "mine.jsonl", checkout / "specs/scales/demo.yaml"
@@ -176,8 +159,7 @@ def test_made_up_data_are_said_to_be_so_and_give_no_archive(checkout: Path) -> N
     scale.write_text(f"{scale.read_text()}made_up: true\n{overlay}\n")
     said = run(checkout, "score", *words, checkout / "made-up").stdout
     assert "made-up data of a demonstration: the scores say nothing of the published dataset" in said
-    assert "not in the archive for BLURB: the data are made up" in said
-    assert (checkout / "published/blurb.seed-1.zip").is_file()
+    assert (checkout / "published/every-eval-ever").is_dir()
     assert {path.name for path in (checkout / "made-up").iterdir()} == {"chemprot@blurb"}
     scores: Any = read_json(checkout / "made-up/chemprot@blurb/seed-1.scores.json")
     assert scores["made_up"] is True

@@ -1,6 +1,7 @@
 """Small made-up datasets of every kind, and their gold as the predictions of a system in every form."""
 
 import json
+import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -193,3 +194,18 @@ def pubtator() -> str:
             offset += len(sentence) + 1
         text += f"{document}|t|{' '.join(body)}\n{lines}\n"
     return text
+
+
+def brat(path: Path) -> Path:
+    """Write the gold of `ner` as an archive of brat's files, a text and its mentions for each sentence."""
+    rows: Any = examples("ner")
+    with zipfile.ZipFile(path, "w") as archive:
+        for one in rows:
+            text = " ".join(one.words)
+            lines = [
+                f"T{number}\t{span['type']} {span['start']} {span['end']}\t{text[span['start'] : span['end']]}\n"
+                for number, span in enumerate(spans(one), 1)
+            ]
+            archive.writestr(f"{one.id}.txt", text)
+            archive.writestr(f"{one.id}.ann", "".join(lines))
+    return path
