@@ -141,7 +141,7 @@ FORMS: dict[str, Form] = {
         "an archive (zip, tar) of brat's ID.txt and ID.ann", lambda text: False, _of_documents("brat")
     ),
     "order": Form(
-        "outputs of transformers' scripts and of LinkBERT, without ids (--order export)",
+        "outputs of transformers' scripts and of LinkBERT, without ids",
         lambda text: False,
         _ordered_rows,
     ),

@@ -203,8 +203,8 @@ def brat(path: Path) -> Path:
         for one in rows:
             text = " ".join(one.words)
             lines = [
-                f"T{number}\t{span['type']} {span['start']} {span['end']}\t{text[span['start'] : span['end']]}\n"
-                for number, span in enumerate(spans(one), 1)
+                f"T{number}\t{of['type']} {of['start']} {of['end']}\t{text[of['start'] : of['end']]}\n"
+                for number, of in enumerate(spans(one), 1)
             ]
             archive.writestr(f"{one.id}.txt", text)
             archive.writestr(f"{one.id}.ann", "".join(lines))
