@@ -82,6 +82,7 @@ include: "rules/floors.smk"
 include: "rules/finetuning.smk"
 include: "rules/scoring.smk"
 include: "rules/off_the_shelf.smk"
+include: "rules/predictions.smk"
 include: "rules/tables.smk"
 include: "rules/report.smk"
 

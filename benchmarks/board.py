@@ -26,7 +26,7 @@ sys.path[0] = str(ROOT)
 from pubmill.baselines.floors import floors_of
 from pubmill.baselines.measured_floors import prediction_row
 from pubmill.examples.kinds import KINDS, Example, read_examples
-from pubmill.extras.submissions.board.board_files import BOARD, CARD, SUBMISSIONS
+from pubmill.extras.board.board_files import BOARD, CARD, SUBMISSIONS
 from pubmill.specs import DatasetSpec, load
 from pubmill.storage.files import write_jsonl_gz
 

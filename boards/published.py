@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from pubmill.errors import PubmillError, run
-from pubmill.extras.submissions.board.board_files import CARD, SUBMISSIONS
+from pubmill.extras.board.board_files import CARD, SUBMISSIONS
 from pubmill.messages.wording import counted
 from pubmill.storage.files import read_jsonl_gz, write_jsonl_gz, writing
 from pubmill.storage.sources import download

@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pubmill.extras.submissions.submission_scores import score_predictions as score_predictions
     from pubmill.library.document_readers import read_jats as read_jats
     from pubmill.library.document_readers import read_medline as read_medline
     from pubmill.library.judged_values import draw_verdicts as draw_verdicts
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from pubmill.library.judged_values import load_table as load_table
     from pubmill.library.loaded_datasets import load_dataset as load_dataset
     from pubmill.library.scores_in_memory import score as score
+    from pubmill.library.submission_scores import score_predictions as score_predictions
     from pubmill.library.tagger import Tagger as Tagger
 
 __version__ = "0.1.0"
@@ -30,7 +30,7 @@ _HOMES = {
     "read_jats": "library.document_readers",
     "read_medline": "library.document_readers",
     "score": "library.scores_in_memory",
-    "score_predictions": "extras.submissions.submission_scores",
+    "score_predictions": "library.submission_scores",
 }
 """Name of the library -> its module."""
 

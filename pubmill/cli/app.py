@@ -70,7 +70,7 @@ def add_verb(app: typer.Typer, name: str, verb: Verb) -> None:
 
 
 def add_verbs(verbs: dict[str, Verb]) -> None:
-    """Add all verbs; `audit ranks` is added as `ranks` to the app `audit`, which is made if there is none."""
+    """Add all verbs; `NAME OTHER` is added as `OTHER` to the app `NAME`, which is made if there is none."""
     apps = {name: verb.call for name, verb in verbs.items() if isinstance(verb.call, typer.Typer)}
     for name, verb in verbs.items():
         first, _, second = name.partition(" ")

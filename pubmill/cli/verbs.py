@@ -28,7 +28,7 @@ class Verb(NamedTuple):
 
 
 def registered_verbs() -> dict[str, Verb]:
-    """Return all verbs by name, ordered by group; `audit_floors_command.py` holds `audit floors`."""
+    """Return all verbs by name, ordered by group; `NAME_OTHER_command.py` holds `NAME OTHER`."""
     own = (path.stem for path in Path(__file__).parent.glob(f"*{ENDING}.py"))
     modules = [*(import_module(f"pubmill.cli.{name}") for name in own), *extras.modules(ENDING)]
     verbs = {

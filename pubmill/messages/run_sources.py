@@ -21,11 +21,8 @@ VARIABLE = "PUBMILL_RUN_SOURCES"
 """Environment variable of jobs: the file with the digests; without it nothing is compared."""
 NO_SOURCES = ("pubmill.errors", "pubmill.messages", "pubmill.specs", "pubmill.stages")
 """Modules not compared by programs: messages are no output, and a stage reads its recipe, not the specs."""
-READ_AS_FILES = {
-    "pubmill.report.rendering": "report/templates",
-    "pubmill.extras.submissions.board.board_pages": "extras/submissions/board/templates",
-}
-"""Module -> the folder below pubmill whose files it reads without importing them."""
+TEMPLATES = "templates"
+"""The folder beside modules whose files they read without importing them."""
 OF_GRAPH = (
     *("Snakefile", "rules/**/*.smk", "specs/**/*.yaml", "pubmill/stages/*.py", "pubmill/specs/*.py"),
     "pubmill/extras/**/*.py",
@@ -97,9 +94,7 @@ def _files(module: str, origin: str | None) -> list[str]:
     counts = module == "__main__" or module.startswith("pubmill.")
     if not origin or not counts or any(f"{module}.".startswith(f"{name}.") for name in NO_SOURCES):
         return []
-    folder = READ_AS_FILES.get(module)
-    package = Path(origin).parents[module.count(".") - 1] if folder else Path()
-    read = (path for path in (package / folder).iterdir() if path.is_file()) if folder else ()
+    read = (path for path in Path(origin).parent.glob(f"{TEMPLATES}/*") if path.is_file())
     return [origin, *map(str, read)]
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pubmill.recipes.datasets import Access, Glosses
+from pubmill.recipes.datasets import Access
 from pubmill.recipes.finetuning import Dummies
 from pubmill.recipes.recipe_types import OMIT_DEFAULT, Kind, StrictRecipe
 
@@ -63,29 +63,6 @@ class Budget(StrictRecipe):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asking:
-    """How a language model is asked.
-
-    - `model`: its name on the server.
-    - `shots`: worked examples of the training split before each prompt, drawn by `seed`, which the server
-      gets too.
-    - `length`: the longest answer in tokens.
-    - `structured`: answers are JSON of a schema that the server enforces.
-    - `logprobs`: the server is asked for the probabilities of the tokens of its answers.
-    - `engine`: what answers, if it is stated.
-    """
-
-    model: str
-    shots: int = 0
-    seed: int = 1
-    temperature: float = 0.0
-    length: int = 512
-    structured: bool = field(default=False, metadata=OMIT_DEFAULT)
-    logprobs: bool = field(default=False, metadata=OMIT_DEFAULT)
-    engine: Engine | None = field(default=None, metadata=OMIT_DEFAULT)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Price(StrictRecipe):
     """What a server charges for a million tokens.
 
@@ -125,35 +102,12 @@ class SuppliedRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishedText:
-    """A prompt in a file of others: the part of it that stands for the input, and the file's SHA-256."""
-
-    place: str
-    sha256: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class AskRecipe:
-    """How a language model is asked for the test examples of a dataset. `prompt`: the template; with
-    `published`, the template of the input that is put into the published file. `task`, `mentions`, `glosses`,
-    `dummies`: those of the dataset's spec."""
-
-    asking: Asking
-    task: str
-    prompt: str
-    mentions: str | None = None
-    glosses: Glosses | None = None
-    dummies: Dummies | None = None
-    published: PublishedText | None = field(default=None, metadata=OMIT_DEFAULT)
-
-
-@dataclass(frozen=True, kw_only=True)
 class SubmissionRecipe:
     """What decides how a file of predictions is read.
 
     - `split`: the predicted split of the dataset; `metric`: its main metric; `labels`: all its labels, or
       types of mentions ("" if mentions have no type); `dummies`: those of its published form.
-    - `form`: one of `pubmill.extras.submissions.forms.FORMS`; null: recognised from the content.
+    - `form`: one of `pubmill.predictions.forms.FORMS`; null: recognised from the content.
     - `order`: `export`: predictions stand in the order of the examples, and have neither ids nor texts.
     - `mapping`: answer, label or type of the system -> that of the dataset; null, or a label "" that the
       dataset lacks, leaves a type out.

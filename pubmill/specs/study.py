@@ -50,8 +50,8 @@ class Study(Strict):
 
     `datasets` may also name the folds of a protocol. `pretrain`: models that are pretrained here although the
     scale prefers their released weights. `keep_models`: keep the fine-tuned model of each run, so
-    that it can predict again. `floors`: show scores that need no learning in each table. `author`: the author
-    in the study's RO-Crate.
+    that it can predict again. `floors`: show scores that need no learning in each table. `author`: the person
+    responsible, for what is published of the results.
 
     - `study`: the study's name, and that of its report.
     - `title`: the title of its report.

@@ -213,7 +213,6 @@ class TableSpec(Spec):
     - `left_out`: `row` or `row/metric` of the published file -> why it is not shown here.
     - `elsewhere`: paper or table -> dataset, or `any` -> why its published values of the same models differ
       from those of this table.
-    - `coincidences`: row -> why the same value is printed for different runs of a model on its dataset.
     - `kind`: `results`.
     - `title`: the title.
     - `caption`: the text below the title.
@@ -239,7 +238,6 @@ class TableSpec(Spec):
     hidden: tuple[Name, ...] = ()
     left_out: dict[str, str] = {}
     elsewhere: dict[str, dict[str, str]] = {}
-    coincidences: dict[Name, Text] = {}
 
     def protocol_of(self, column: ColumnSpec, row: RowSpec) -> str:
         """The protocol of a cell's runs."""
@@ -324,9 +322,8 @@ class TableSpec(Spec):
                 yield f"difference {one.name} names unknown columns: {', '.join(strangers)}"
             if one.minus.column:
                 yield f"difference {one.name} has its other columns under `columns`: remove `minus.column`"
-        for key in ("hidden", "coincidences"):
-            if strangers := sorted(set(getattr(self, key)) - rows):
-                yield f"{key} names unknown rows: {', '.join(strangers)}"
+        if strangers := sorted(set(self.hidden) - rows):
+            yield f"hidden names unknown rows: {', '.join(strangers)}"
         direct = {column.name for column in self.columns if not column.sources}
         for column in self.columns:
             if strangers := [name for name in column.sources if name not in direct]:

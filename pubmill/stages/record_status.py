@@ -18,11 +18,10 @@ from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.recipes.writing import as_json
 from pubmill.specs import TableSpec
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
-from pubmill.stages.all_stages import stages
 from pubmill.stages.pipelines import OFF_THE_SHELF, ScoreAnnotation
+from pubmill.stages.prediction_stages import ScorePredictions
 from pubmill.stages.run_stages import Score
 from pubmill.stages.stage import GraphPart, Origin
-from pubmill.stages.supplied_predictions import SCORE_SUPPLIED
 from pubmill.storage.checksums import folder_sha256, hashed_files
 from pubmill.storage.files import read_json, sha256
 from pubmill.storage.model_folders import WEIGHTS
@@ -152,7 +151,7 @@ class RecordDigests(GraphPart):
             return self.digest(Origin(Score, run._asdict()))
         if run.model in self.graph.pipelines.supplied.names():
             names = {"submission": run.model, "dataset": run.dataset}
-            return self.digest(Origin(stages()[SCORE_SUPPLIED], names))
+            return self.digest(Origin(ScorePredictions, names))
         return self.digest(Origin(ScoreAnnotation, {"pipeline": run.model, "dataset": run.dataset}))
 
     def digest(self, job: Origin) -> str:

@@ -4,7 +4,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
-from pubmill.specs import Specs, load
+from pubmill.specs import Specs
 from pubmill.specs.study import Study
 from pubmill.stages.all_stages import stages
 from pubmill.stages.contamination_jobs import ContaminationStage
@@ -180,12 +180,6 @@ class Graph:
         each file of predictions that belongs to no dataset."""
         unused = self.pipelines.supplied.unused_files(self.table_models.wanted())
         return [*self.table_datasets.left_out(), *self.table_models.left_out(), *unused]
-
-
-def graph_of_all_tables(folder: Path) -> Graph:
-    """Return the graph of the specs in a folder at the scale of the papers, for a study without jobs."""
-    study = Study(study="full", title="", scale="full", tables=())
-    return Graph(study, load(folder, study.scale))
 
 
 def checked_graph(study: Study, specs: Specs) -> Graph:

@@ -6,21 +6,29 @@ from pathlib import Path
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import SHOWN, nearest
 from pubmill.recipes.submissions import SuppliedRecipe
-from pubmill.recipes.writing import as_json
 from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights, StatedWeights
 from pubmill.stages.all_stages import stages
-from pubmill.stages.stage import GraphPart, remembered
+from pubmill.stages.stage import GraphPart, Stage, remembered
 from pubmill.storage.privacy import CREDENTIALED
 from pubmill.storage.submission_files import other_files, submission_files
 
 NOT_FINE_TUNED = "not fine-tuned here"
-SCORE_SUPPLIED = "score_predictions"
-"""The rule of the extra `submissions` that makes the records."""
+NOT_PROMPTED = "needs an extra that prompts language models, and none is here"
 NONE_SUPPLIED = "no predictions for this dataset are supplied"
 NOT_LOCAL = (
     "the dataset is credentialed, and the system is not declared to run locally (`local: true` of its "
     "statement), so its text must not have been sent to it"
 )
+
+
+class Answering(Stage):
+    """Base of the stage by which an extra makes the answers of prompted language models; its jobs have the
+    wildcards `asked` (the model), `dataset` and `seed`."""
+
+
+def answering() -> list[type[Stage]]:
+    """Return the stage that makes the answers; empty if no extra has one."""
+    return [stage for stage in stages().values() if issubclass(stage, Answering)]
 
 
 class SuppliedPredictions(GraphPart):
@@ -55,20 +63,13 @@ class SuppliedPredictions(GraphPart):
         is_its = terms and isinstance(weights, PromptedWeights) and terms.server == weights.server
         return terms.statement if terms and is_its else None
 
-    def asking_options(self, model: str, dataset: str) -> dict[str, str]:
-        """Return the options of the prompting program that do not affect answers, by name: price, budget, and
-        the licence to send the text."""
-        weights, licence = self.asked(model), self.licence(model, dataset)
-        stated = {"price": weights.price, "budget": weights.budget}
-        options = {name: as_json(value) for name, value in stated.items() if value}
-        return options | ({"licence": licence} if licence else {})
-
     def obstacle(self, model: str) -> str | None:
-        """Return why a model is unavailable in this run: no extra reads them, or no folder is named."""
-        if SCORE_SUPPLIED not in stages():
-            return "needs the extra that reads predictions (pubmill/extras/submissions)"
+        """Return why a model is unavailable in this run: no folder of its predictions is named, or no extra
+        prompts it."""
         weights = self.weights(model)
-        if isinstance(weights, PromptedWeights) or self.graph.folders.find(weights.local) is not None:
+        if isinstance(weights, PromptedWeights):
+            return None if answering() else NOT_PROMPTED
+        if self.graph.folders.find(weights.local) is not None:
             return None
         return f"needs predictions that you supply (then set local_files: {weights.local})"
 

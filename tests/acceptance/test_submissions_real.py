@@ -1,18 +1,15 @@
 """BLURB's own files as the predictions of a system: the highest score, and less if the labels are shifted."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from pubmill.convert.dataset import convert
 from pubmill.convert.exports import publish
 from pubmill.examples.kinds import KINDS, read_examples
-from pubmill.extras.submissions import blurb
-from pubmill.extras.submissions.scores import scored
-from pubmill.extras.submissions.submission import read_submission, recipe_of
+from pubmill.predictions.scores import scored
+from pubmill.predictions.submission import read_submission, recipe_of
 from tests.acceptance.conftest import Converted
 from tests.acceptance.test_tokens_real import ebm_tree
 from tests.dataset_specs import conversion_of, inputs_of, published_of, spec_of
@@ -91,17 +88,3 @@ def test_the_published_form_of_every_public_dataset(name: str, datasets: Path, t
     publish(replace(form, files={"test": form.files["test"]}), datasets / name, tmp_path)
     path = tmp_path / form.files["test"].name
     assert_highest_unless_shifted(name, "test", path, datasets, tmp_path)
-
-
-@pytest.mark.parametrize("name", [name for name in PUBLIC if name in blurb.NAMES])
-def test_the_gold_in_blurb_s_submission_form_has_the_highest_score(
-    name: str, datasets: Path, tmp_path: Path
-) -> None:
-    kind = KINDS[recipe_of(datasets / name).kind]
-    examples: list[Any] = list(read_examples(datasets / f"{name}/test.jsonl.gz", kind))
-    key = next(key for key in ("labels", "label", "score") if hasattr(examples[0], key))
-    lines = [{"id": one.id, key: getattr(one, key)} for one in examples]
-    assert blurb.fault(lines) is None
-    path = tmp_path / f"{name}.json"
-    path.write_text(json.dumps(blurb.document(name, "gold", examples, lines)))
-    assert f"{score(name, 'test', path, datasets):.2f}" == "100.00"

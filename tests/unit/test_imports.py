@@ -27,6 +27,7 @@ ROOMS: dict[str, str] = {
     "statistics": "metrics recipes",
     "tables": "examples messages metrics recipes specs statistics storage",
     "baselines": "examples metrics recipes storage tables",
+    "predictions": "convert examples formats hardware messages metrics recipes storage tables",
     "report": "examples hardware messages metrics recipes specs statistics storage tables",
     "stages": "examples messages metrics optimisers pretraining recipes specs storage",
     "planning": "messages optimisers pretraining recipes specs stages storage",
@@ -34,14 +35,14 @@ ROOMS: dict[str, str] = {
     "inspection": "convert examples hardware messages metrics planning recipes report specs stages statistics"
     " storage tables",
     "new_specs": "convert examples formats inspection messages recipes specs storage tables",
-    "library": "corpus examples finetuning formats messages metrics prediction recipes statistics storage"
-    " tables",
+    "library": "corpus examples finetuning formats messages metrics prediction predictions recipes statistics"
+    " storage tables",
     "cli": "convert corpus examples finetuning formats hardware inspection library messages new_specs"
-    " metrics planning prediction recipes report specs stages statistics storage tables"
+    " metrics planning prediction predictions recipes report specs stages statistics storage tables"
     " workflow",
     "extras": "cli convert corpus examples finetuning formats hardware inspection library messages new_specs"
-    " metrics planning pretraining prediction recipes report specs stages statistics storage tables"
-    " vocabs workflow",
+    " metrics planning pretraining prediction predictions recipes report specs stages statistics storage"
+    " tables vocabs workflow",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
 RULES_MAY = set("errors inspection messages planning recipes specs stages storage workflow".split())

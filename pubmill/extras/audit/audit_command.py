@@ -37,10 +37,9 @@ def audit(
         _test_value(value, metric, n, runs, aggregate)
         return
     from pubmill.extras.audit import value_audit
-    from pubmill.extras.audit.audit_stages import PAGE, audit_recipe
+    from pubmill.extras.audit.audit_stages import PAGE, audit_recipe, graph_of_all_tables
     from pubmill.extras.audit.printed_values_of_runs import as_text, check_reasons, findings_on_runs
     from pubmill.planning.terminal_tables import print_text
-    from pubmill.stages.study_graph import graph_of_all_tables
     from pubmill.storage.checksums import write_formats
 
     folder = specs_folder()

@@ -5,9 +5,10 @@ from typing import Any
 
 from pubmill.extras.audit.audit_recipes import AuditRecipe, StatedRuns
 from pubmill.extras.audit.audited_tables import AuditedTables
-from pubmill.specs import ProtocolSpec
+from pubmill.specs import ProtocolSpec, load
+from pubmill.specs.study import Study
+from pubmill.stages import Graph
 from pubmill.stages.stage import Stage
-from pubmill.stages.study_graph import graph_of_all_tables
 from pubmill.storage.result_paths import PAGE_FORMATS
 
 PAGE = "pages/audit"
@@ -53,6 +54,12 @@ class AuditStage(Stage):
             stated=(runs.section or "") if runs and runs.says else "",
             unstated=tuple(folds) if combined and combined.ours else (),
         )
+
+
+def graph_of_all_tables(folder: Path) -> Graph:
+    """Return the graph of the specs in a folder at the scale of the papers, for a study without jobs."""
+    study = Study(study="full", title="", scale="full", tables=())
+    return Graph(study, load(folder, study.scale))
 
 
 def audit_recipe(folder: Path) -> AuditRecipe:

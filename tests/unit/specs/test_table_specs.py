@@ -76,7 +76,6 @@ def test_a_column_of_two_kinds_or_of_none_is_refused(values: dict[str, Any], fau
         ({"composites": [{"name": "x", "label": "X", "groups": {"g": ["gad", "bc2gm"]}}]},
          "composite x names unknown rows: gad"),
         ({"hidden": ["bc2gm", "gad"]}, "hidden names unknown rows: gad"),
-        ({"coincidences": {"bc2gm": "printed so", "gad": "x"}}, "coincidences names unknown rows: gad"),
         ({"columns": [{"key": "m", "label": "M", "best_of": ["m", "none"]}]}, "m names m, none, not columns"),
         ({"metric": "f2"}, "there is no metric f2"),
     ],

@@ -9,7 +9,13 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.specs import ModelSpec, Specs
 from pubmill.stages import Graph, supplied_predictions
-from pubmill.stages.supplied_predictions import NONE_SUPPLIED, NOT_LOCAL, SCORE_SUPPLIED, SuppliedPredictions
+from pubmill.stages.supplied_predictions import (
+    NONE_SUPPLIED,
+    NOT_LOCAL,
+    NOT_PROMPTED,
+    Answering,
+    SuppliedPredictions,
+)
 
 SYSTEM = {"name": "a/m", "version": "1", "prompt": "p"}
 ASKED = {
@@ -50,16 +56,15 @@ def written(folder: Path, **files: str) -> Path:
     return folder
 
 
-def test_predictions_need_a_folder_and_the_extra_that_reads_them(
+def test_predictions_need_a_folder_and_answers_an_extra(
     supplied: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(supplied_predictions, "stages", lambda: {SCORE_SUPPLIED: None})
+    monkeypatch.setattr(supplied_predictions, "stages", lambda: {"any": Answering})
     found = supplied(theirs=written(tmp_path, bc2gm=""))
     assert found.obstacle("ours") == "needs predictions that you supply (then set local_files: ours)"
     assert (found.obstacle("theirs"), found.obstacle("some-llm")) == (None, None)
     monkeypatch.setattr(supplied_predictions, "stages", dict)
-    extra = "needs the extra that reads predictions (pubmill/extras/submissions)"
-    assert {found.obstacle(model) for model in WEIGHTS} == {extra}
+    assert (found.obstacle("theirs"), found.obstacle("some-llm")) == (None, NOT_PROMPTED)
 
 
 def test_files_have_the_seeds_of_their_folders(supplied: Made, tmp_path: Path) -> None:

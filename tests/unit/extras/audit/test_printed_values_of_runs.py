@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
+from pubmill.extras.audit import printed_values_of_runs
+from pubmill.extras.audit.audit_stages import graph_of_all_tables
 from pubmill.extras.audit.printed_values_of_runs import (
     DIFFERENT,
     EQUAL,
@@ -16,7 +18,6 @@ from pubmill.extras.audit.printed_values_of_runs import (
     findings_on_runs,
 )
 from pubmill.stages import Graph
-from pubmill.stages.study_graph import graph_of_all_tables
 
 Change = Callable[[str, str, str], list[RunsFinding]]
 
@@ -91,22 +92,19 @@ def test_different_values_of_one_search_are_found(changed: Change) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("remarks", "message"),
     [
-        ("  jnlpba: 80.06", "  bc5-chem: 80.06", "no reason for pubmedbert-base, jnlpba, entity_f1"),
-        (
-            "  jnlpba: 80.06",
-            "  ddi@blurb: x\n  jnlpba: 80.06",
-            "gu2020/table10.yaml: ddi@blurb: `coincidences`",
-        ),
+        ({"bc5-chem": "x"}, "no reason for pubmedbert-base, jnlpba, entity_f1"),
+        ({"ddi@blurb": "x", "jnlpba": "x"}, "gu2020/table10: ddi@blurb: COINCIDENCES"),
     ],
 )
 def test_a_missing_and_a_needless_reason_are_errors(
-    root: Path, changed: Change, tmp_path: Path, old: str, new: str, message: str
+    root: Path, monkeypatch: pytest.MonkeyPatch, remarks: dict[str, str], message: str
 ) -> None:
-    found = changed("gu2020/table10.yaml", old, new)
+    monkeypatch.setitem(printed_values_of_runs.COINCIDENCES, "gu2020/table10", remarks)
+    graph = graph_of_all_tables(root / "specs")
     with pytest.raises(PubmillError, match=message):
-        check_reasons(found, graph_of_all_tables(tmp_path / "specs").specs)
+        check_reasons(findings_on_runs(graph, root / "specs"), graph.specs)
 
 
 def test_values_that_are_not_judged_are_left_out(known: tuple[Graph, list[RunsFinding]]) -> None:

@@ -1,0 +1,130 @@
+"""`pubmill score`."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pubmill.cli.checkout import checkout
+from pubmill.cli.studies import FULL, Results
+from pubmill.cli.verbs import Verb
+from pubmill.errors import PubmillError
+from pubmill.hardware.process_limits import limited
+from pubmill.messages.progress import report_progress
+from pubmill.messages.wording import unknown
+from pubmill.storage.privacy import keep_private
+from pubmill.storage.submission_files import submitted_files
+
+if TYPE_CHECKING:
+    from pubmill.predictions.scores import ScoredSubmission
+    from pubmill.tables.published_values import PublishedScore
+
+
+def score(
+    predictions: Annotated[Path, typer.Argument(help="file of predictions, or a folder of DATASET.EXT")],
+    dataset: Annotated[
+        str | None, typer.Option(help="name of its spec, for example chemprot@blurb; not for a folder")
+    ] = None,
+    results: Results = FULL,
+    form: Annotated[str | None, typer.Option(help="form of the file (default: from its content)")] = None,
+    order: Annotated[
+        str | None, typer.Option(help="export: predictions have no ids, but the order of the export")
+    ] = None,
+    mapping: Annotated[
+        Path | None, typer.Option(help="JSON: answer, label or type -> label of the dataset")
+    ] = None,
+    system: Annotated[
+        str | None, typer.Option(help="JSON text or file: name, version, url or prompt, local")
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="folder for predictions, scores and exports")] = None,
+    all_scorers: Annotated[
+        bool, typer.Option("--all-scorers", help="score by every published scorer, too")
+    ] = False,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="examples without a prediction count as empty or wrong")
+    ] = False,
+) -> None:
+    """Score predictions of any system for a converted dataset.
+
+    docs/submissions.md has the forms that are read. All gold of the split counts, and predictions that cannot
+    be placed are false positives. With --output, also writes the predictions in pubmill's form, the scores as
+    scores.json, and the records of Every Eval Ever.
+    """
+    root = checkout()
+    from pubmill.predictions.forms import FORMS
+    from pubmill.predictions.submission import read_mapping
+    from pubmill.recipes import read
+    from pubmill.recipes.submissions import System
+
+    if form is not None and form not in FORMS:
+        raise PubmillError(unknown("form", form, list(FORMS)))
+    of_system = read(System, system, option="--system") if system else None
+    if order not in (None, "export"):
+        raise PubmillError(f"--order {order}: expected export, the order in which datasets are exported")
+    recipe: dict[str, Any] = {"form": form, "order": order, "mapping": read_mapping(mapping)}
+    recipe |= {"system": of_system, "partial": partial}
+    limited(lambda: score_files(root, predictions, dataset, results, recipe, output, all_scorers))()
+    if output:
+        report_progress(f"predictions and scores written to {output}")
+
+
+def score_files(
+    root: Path, predictions: Path, dataset: str | None, results: Path, recipe: dict[str, Any],
+    output: Path | None, all_scorers: bool,
+) -> None:  # fmt: skip
+    """Score each file, print its scores, and write them below `output`, if any. `recipe`: the options that
+    decide how predictions are read."""
+    from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
+    from pubmill.inspection.dataset_exports import Converted
+    from pubmill.inspection.scorer_printing import print_scores
+    from pubmill.predictions import written_scores
+    from pubmill.predictions.scores import score_submission
+    from pubmill.predictions.submission import recipe_of
+    from pubmill.tables.published_values import published_scores
+
+    specs = specs_of_results(root, results)
+    if dataset is not None:
+        check_name(specs, dataset)
+    for name, seed, path in submitted_files(predictions, dataset, specs.datasets):
+        folder, spec = converted_folder(root, results, name), specs.datasets[name]
+        keep_private([folder])
+        made_up = Converted(name, specs, folder).is_made_up
+        reading = recipe_of(folder, dummies=spec.dummies, **recipe)
+        scored = replace(score_submission(path, reading, results), made_up=made_up)
+        published = () if made_up else tuple(published_scores(spec, specs, root / "specs"))
+        print_scored(scored, seed, results, published)
+        if all_scorers:
+            print_scores(scored.by_every_scorer(spec.task))
+        if output:
+            written_scores.write_scores(output, scored, seed)
+
+
+def print_scored(
+    scored: "ScoredSubmission", seed: int, results: Path, published: "Iterable[PublishedScore]"
+) -> None:
+    """Print the scores, the dataset's metric beside its floor and published values, and what was left
+    aside."""
+    from pubmill.planning.terminal_tables import print_text
+
+    main, *others = [f"{name} {100 * scored.metrics[name]:.2f}" for name in scored.main_first()]
+    recipe, whole, missing = scored.recipe, len(scored.examples), scored.submission.reading.missing
+    count = f"{whole - missing} of {whole}" if missing else str(whole)
+    print_text(
+        f"{recipe.dataset} {recipe.split}, seed {seed}, {count} examples, {scored.submission.form}: "
+        f"{', '.join([main, *others])}"
+    )
+    floor = scored.floor(results) or "its floor is not measured here (docs/floors.md)"
+    print_text(f"  {main} is by the metric of the tables; {floor}")
+    by_table = groupby(published, lambda one: one.table)
+    values = {table: sorted(one.value for one in some) for table, some in by_table}
+    if values:
+        ranges = (f"{some[0]:.2f} to {some[-1]:.2f} in {table}" for table, some in values.items())
+        print_text(f"  published: {'; '.join(ranges)}")
+    for line in scored.shown_left_aside():
+        print_text(f"  {line}")
+
+
+VERB = Verb("Data and predictions", score)

@@ -1,0 +1,54 @@
+"""Recipes of the prompting of language models."""
+
+from dataclasses import dataclass, field
+
+from pubmill.recipes.datasets import Glosses
+from pubmill.recipes.finetuning import Dummies
+from pubmill.recipes.recipe_types import OMIT_DEFAULT
+from pubmill.recipes.submissions import Engine
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """How a language model is asked.
+
+    - `model`: its name on the server.
+    - `shots`: worked examples of the training split before each prompt, drawn by `seed`, which the server
+      gets too.
+    - `length`: the longest answer in tokens.
+    - `structured`: answers are JSON of a schema that the server enforces.
+    - `logprobs`: the server is asked for the probabilities of the tokens of its answers.
+    - `engine`: what answers, if it is stated.
+    """
+
+    model: str
+    shots: int = 0
+    seed: int = 1
+    temperature: float = 0.0
+    length: int = 512
+    structured: bool = field(default=False, metadata=OMIT_DEFAULT)
+    logprobs: bool = field(default=False, metadata=OMIT_DEFAULT)
+    engine: Engine | None = field(default=None, metadata=OMIT_DEFAULT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedText:
+    """A prompt in a file of others: the part of it that stands for the input, and the file's SHA-256."""
+
+    place: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskRecipe:
+    """How a language model is asked for the test examples of a dataset. `prompt`: the template; with
+    `published`, the template of the input that is put into the published file. `task`, `mentions`, `glosses`,
+    `dummies`: those of the dataset's spec."""
+
+    asking: Asking
+    task: str
+    prompt: str
+    mentions: str | None = None
+    glosses: Glosses | None = None
+    dummies: Dummies | None = None
+    published: PublishedText | None = field(default=None, metadata=OMIT_DEFAULT)

@@ -1,0 +1,66 @@
+"""The prompting of language models as a stage of the graph."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pubmill.extras.ask.ask_recipes import Asking, AskRecipe, PublishedText
+from pubmill.recipes.tables import project
+from pubmill.recipes.writing import as_json
+from pubmill.specs.dataset_specs import DatasetSpec
+from pubmill.specs.model_specs import PromptSpec, PublishedPrompt
+from pubmill.stages.dataset_jobs import Convert
+from pubmill.stages.params_text import as_arguments
+from pubmill.stages.stage import DAY, Inputs, Needs, Origin
+from pubmill.stages.supplied_predictions import Answering
+
+
+def asked_of(spec: DatasetSpec, asking: Asking, prompts: PromptSpec) -> AskRecipe:
+    template, published = prompts.template(spec.name, spec.task), None
+    if isinstance(template, PublishedPrompt):
+        published = PublishedText(place=template.place, sha256=template.sha256)
+        template = template.input
+    return project(AskRecipe, spec, asking=asking, prompt=template, published=published)
+
+
+class Ask(Answering):
+    """Answers of a language model that is asked."""
+
+    name, group = "ask", "annotate"
+    label = "Asking {wildcards.asked} about {wildcards.dataset}, seed {wildcards.seed}"
+    version = 1
+    needs = Needs(2_000, DAY)
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        inputs: Inputs = {"dataset": self._paths.dataset_files(wildcards.dataset)}
+        if published := self._published(wildcards):
+            inputs["prompt"] = published
+        return inputs
+
+    def prompt_option(self, wildcards: Any) -> list[str]:
+        """Return the program's argument that names the file of a published prompt."""
+        published = self._published(wildcards)
+        return ["--prompt", published] if published else []
+
+    def options(self, wildcards: Any) -> list[str]:
+        """Return arguments that decide no answer: price, budget, licence."""
+        model, supplied = wildcards.asked, self.graph.pipelines.supplied
+        weights, licence = supplied.asked(model), supplied.licence(model, wildcards.dataset)
+        stated = {"price": weights.price, "budget": weights.budget}
+        options = {name: as_json(value) for name, value in stated.items() if value}
+        return as_arguments(options | ({"licence": licence} if licence else {}))
+
+    def _published(self, wildcards: Any) -> str | None:
+        prompts = self._specs.prompts[self.graph.pipelines.supplied.asked(wildcards.asked).prompt]
+        spec = self._specs.datasets[wildcards.dataset]
+        template = prompts.template(spec.name, spec.task)
+        return self._paths.source_of_url(template.url) if isinstance(template, PublishedPrompt) else None
+
+    def recipe_of(self, wildcards: Any) -> AskRecipe:
+        """Return the recipe of a seed; without a seed, as in the digest of all seeds, of the first one."""
+        weights = self.graph.pipelines.supplied.asked(wildcards.asked)
+        asking = project(Asking, weights, seed=int(getattr(wildcards, "seed", weights.seeds[0])))
+        prompts = self._specs.prompts[weights.prompt]
+        return asked_of(self._specs.datasets[wildcards.dataset], asking, prompts)
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        yield Origin(Convert, {"dataset": wildcards.dataset})

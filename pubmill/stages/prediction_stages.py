@@ -1,0 +1,71 @@
+"""Predictions that users supply, and answers of language models, as runs of the study."""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, ClassVar
+
+from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
+from pubmill.recipes.submissions import SuppliedRecipe
+from pubmill.stages.dataset_jobs import Convert
+from pubmill.stages.gpus import Gpus
+from pubmill.stages.run_stages import Score
+from pubmill.stages.stage import Inputs, Origin, Stage
+from pubmill.stages.supplied_predictions import answering
+
+
+class TakePredictions(Stage):
+    """Predictions that a user supplies, or a language model's answers."""
+
+    name, group = "take_predictions", "annotate"
+    label = "Reading the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"
+    version = 4
+    amended: ClassVar[Mapping[str, int]] = {"asked": 2}
+
+    def parts_of(self, wildcards: Any) -> Collection[str]:
+        """Return `asked` for the answers of a language model."""
+        return ("asked",) if wildcards.submission in self.graph.pipelines.supplied.asked_names() else ()
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        dataset, model = wildcards.dataset, wildcards.submission
+        inputs: Inputs = {"dataset": self._paths.dataset_files(dataset)}
+        if model in self.graph.pipelines.supplied.asked_names():
+            inputs["answers"] = self._paths.answers(model, dataset, wildcards.seed)
+        return inputs
+
+    def recipe_of(self, wildcards: Any) -> AnnotationRecipe | SuppliedRecipe:
+        return self.graph.pipelines.recipe(wildcards.submission, wildcards.dataset)
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        yield Origin(Convert, {"dataset": wildcards.dataset})
+        if wildcards.submission in self.graph.pipelines.supplied.asked_names():
+            names = {"asked": wildcards.submission, "dataset": wildcards.dataset}
+            yield from (Origin(stage, names) for stage in answering())
+
+
+class ScorePredictions(Score):
+    """The record of predictions that a user supplies."""
+
+    name = "score_predictions"
+    label = "Scoring the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"
+
+    def bundle_of(self, wildcards: Any, gpus: Gpus) -> None:
+        return None
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        model, dataset = wildcards.submission, wildcards.dataset
+        run = self.graph.pipelines.run(model, dataset, wildcards.seed)
+        return {
+            "predictions": self._paths.predictions(*run),
+            "training": self._paths.training(*run),
+            "examples": self._paths.examples(dataset, self.graph.pipelines.split(model, dataset)),
+        }
+
+    def recipe_of(self, wildcards: Any) -> ScoringRecipe:
+        return self.graph.records.pipeline_recipe(
+            wildcards.submission, wildcards.dataset, int(wildcards.seed)
+        )
+
+    def described(self, wildcards: Any) -> ScoringRecipe:
+        return self.graph.pipelines.scoring_recipe(wildcards.submission, wildcards.dataset)
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        yield Origin(TakePredictions, {"submission": wildcards.submission, "dataset": wildcards.dataset})

@@ -1,0 +1,126 @@
+"""Language models that are asked: what a study allows, and what of a spec decides an answer."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.extras.ask.ask_recipes import PublishedText
+from pubmill.extras.ask.ask_stages import Ask
+from pubmill.specs import ModelSpec, Specs
+from pubmill.specs.model_specs import PublishedPrompt
+from pubmill.specs.study import check_study
+from pubmill.stages import Graph
+from pubmill.stages.prediction_stages import TakePredictions
+from pubmill.stages.supplied_predictions import NOT_LOCAL, SuppliedPredictions
+
+SERVER = "https://llm.example.org/v1"
+LICENCE = {"server": SERVER, "statement": "agreement 17"}
+
+
+def asked(full_specs: Specs, graph_of: Callable[..., Graph], study: dict[str, Any], **weights: Any) -> Graph:
+    spec = {
+        "name": "some-llm", "label": "Some LLM", "lowercase": False, "tables": ["gu2020/table06"],
+        "weights": {
+            "kind": "prompted", "server": SERVER, "model": "m", "datasets": ["mednli", "bc2gm"],
+            "system": {"name": "a/m", "version": "1", "prompt": "p"}, **weights,
+        },
+    }  # fmt: skip
+    models = {**full_specs.models, "some-llm": ModelSpec.model_validate(spec)}
+    return graph_of(full_specs.model_copy(update={"models": models}), **study)
+
+
+def supplied(*arguments: Any, **weights: Any) -> SuppliedPredictions:
+    return asked(*arguments, **weights).pipelines.supplied
+
+
+def options_for(dataset: str, *arguments: Any) -> list[str]:
+    """Return the options of the program for a dataset."""
+    return Ask(asked(*arguments)).options(SimpleNamespace(asked="some-llm", dataset=dataset))
+
+
+def test_credentialed_text_goes_to_a_server_of_others_only_if_the_study_names_its_licence(
+    full_specs: Specs, graph_of: Callable[..., Graph]
+) -> None:
+    found = supplied(full_specs, graph_of, {})
+    assert found.why_not("some-llm", "mednli") == NOT_LOCAL and found.why_not("some-llm", "bc2gm") is None
+    assert "--licence" not in options_for("mednli", full_specs, graph_of, {})
+    other = {"server_licences": {"mednli": LICENCE | {"server": "https://other.example.org/v1"}}}
+    assert supplied(full_specs, graph_of, other).why_not("some-llm", "mednli") == NOT_LOCAL
+    allowed = supplied(full_specs, graph_of, {"server_licences": {"mednli": LICENCE}})
+    assert allowed.why_not("some-llm", "mednli") is None
+    licensed = options_for("mednli", full_specs, graph_of, {"server_licences": {"mednli": LICENCE}})
+    assert licensed == ["--licence", "agreement 17"]
+    assert allowed.statement("some-llm").endswith("Text of mednli is sent to its server: agreement 17.")
+
+
+def test_a_licence_for_an_unknown_dataset_is_an_error(root: Path) -> None:
+    study = {"study": "x", "title": "x", "scale": "demo", "tables": []}
+    with pytest.raises(PubmillError, match=r"server_licences: .*mednlo"):
+        check_study({**study, "server_licences": {"mednlo": LICENCE}}, root / "specs")
+
+
+def test_price_and_budget_decide_no_answer_and_the_engine_does(
+    full_specs: Specs, graph_of: Callable[..., Graph]
+) -> None:
+    price, engine = {"prompt": 1, "answer": 2, "currency": "EUR"}, {"name": "vllm", "version": "1"}
+    plain = asked(full_specs, graph_of, {})
+    terms = asked(full_specs, graph_of, {}, price=price, budget={"tokens": 100})
+    stated = asked(full_specs, graph_of, {}, engine={**engine, "quantisation": "awq"})
+    jobs = [Ask(graph).recipe_of(Job()) for graph in (plain, terms, stated)]
+    assert jobs[0] == jobs[1] != jobs[2]
+    options = Ask(terms).options(Job())
+    assert options[::2] == ["--price", "--budget"] and '"tokens":100' in options[3].replace(" ", "")
+    with pytest.raises(ValueError, match="unknown key|Unexpected keyword|unexpected"):
+        asked(full_specs, graph_of, {}, budget={"token": 1})
+
+
+class Job:
+    """Wildcards of a job."""
+
+    asked, dataset, seed = "some-llm", "bc2gm", "1"
+
+    submission = asked
+
+
+def test_a_published_prompt_is_an_input_of_asking_and_not_part_of_its_recipe(
+    full_specs: Specs, graph_of: Callable[..., Graph]
+) -> None:
+    plain, theirs = asked(full_specs, graph_of, {}), asked(full_specs, graph_of, {}, prompt="chen2025")
+    published = full_specs.prompts["chen2025"].templates["hoc@blurb"]
+    assert isinstance(published, PublishedPrompt)
+
+    class Hallmarks(Job):
+        dataset = "hoc@blurb"
+
+    ask = Ask(theirs)
+    file = theirs.paths.source_of_url(published.url)
+    assert ask.inputs_of(Hallmarks())["prompt"] == file
+    assert ask.prompt_option(Hallmarks()) == ["--prompt", file]
+    recipe = ask.recipe_of(Hallmarks())
+    assert recipe.published == PublishedText(place=published.place, sha256=published.sha256)
+    assert recipe.prompt == published.input
+    own = Ask(plain)
+    assert "prompt" not in own.inputs_of(Hallmarks()) and own.prompt_option(Hallmarks()) == []
+    assert own.recipe_of(Hallmarks()).published is None
+
+
+def test_predictions_of_an_asked_model_are_made_of_its_answers(
+    full_specs: Specs, graph_of: Callable[..., Graph]
+) -> None:
+    stage = TakePredictions(asked(full_specs, graph_of, {}))
+    inputs, behind = stage.inputs_of(Job()), list(stage.behind(Job()))
+    assert inputs["answers"] == stage.graph.paths.answers("some-llm", "bc2gm", "1")
+    assert stage.parts_of(Job()) == ("asked",)
+    assert [(one.stage.name, dict(one.names)) for one in behind] == [
+        ("convert", {"dataset": "bc2gm"}), ("ask", {"asked": "some-llm", "dataset": "bc2gm"}),
+    ]  # fmt: skip
+
+    class Other(Job):
+        submission = "no-pretraining"
+
+    assert stage.inputs_of(Other()).keys() == {"dataset"} and stage.parts_of(Other()) == ()
+    assert [one.stage.name for one in stage.behind(Other())] == ["convert"]

@@ -1,0 +1,350 @@
+"""Language models behind a local server that is slow, wrong, truncating, rate-limited or down."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import write_examples
+from pubmill.examples.prompts import right_answer, wording_of
+from pubmill.extras.ask.ask_recipes import Asking, AskRecipe, PublishedText
+from pubmill.extras.ask.asked_answers import ask_all, read_answers, request_digest
+from pubmill.extras.ask.asking import AskedRecord, Terms, ask_dataset, system_of, with_whole_prompt
+from pubmill.extras.ask.chat_requests import requests_for, right_json, schema_of
+from pubmill.extras.ask.chat_server import KEY, PAUSES, ChatServer
+from pubmill.predictions.answer_counts import asked_counts
+from pubmill.predictions.predictions import answers_to_labels
+from pubmill.predictions.scores import score_submission
+from pubmill.predictions.supplied import report, supply
+from pubmill.recipes.submissions import (
+    Budget,
+    Price,
+    SuppliedRecipe,
+)
+from pubmill.recipes.writing import as_json, as_values
+from pubmill.storage.files import read_jsonl_gz
+from tests.chat_stub import ChatStub, Fault, serving
+from tests.unit.predictions import toy_datasets
+from tests.waiting import wait_until
+
+TASKS = {
+    "ner": "ner", "rel": "relation", "doc": "classification", "sim": "similarity", "qa": "factoid",
+}  # fmt: skip
+ASKING = Asking(model="tiny")
+REQUESTS = {f"x{number}": {"model": "m", "messages": [{"content": f"p{number}"}]} for number in range(12)}
+
+
+def recipe_for(name: str, **changes: Any) -> AskRecipe:
+    dummies = toy_datasets.DUMMIES if name == "rel" else None
+    prompt = toy_datasets.TEMPLATES[TASKS[name]]
+    return AskRecipe(asking=replace(ASKING, **changes), task=TASKS[name], prompt=prompt, dummies=dummies)
+
+
+def server_at(stub: ChatStub) -> tuple[ChatServer, list[float]]:
+    """Return a client that does not wait, and what it would have waited."""
+    waited = list[float]()
+    return ChatServer(url=stub.url, pause=waited.append), waited
+
+
+def ask_toy(name: str, results: Path, stub: ChatStub, **changes: Any) -> tuple[AskedRecord, Path]:
+    folder, store = results / "datasets" / name, results / f"{name}.jsonl"
+    terms, sent = Terms(server=server_at(stub)[0], at_once=4), results / "requests.jsonl.gz"
+    record, left = ask_dataset(recipe_for(name, **changes), folder, terms, store, sent)
+    assert left == 0
+    return record, store
+
+
+@pytest.mark.parametrize("structured", [False, True])
+@pytest.mark.parametrize("name", TASKS)
+def test_right_answers_are_read_as_the_gold(name: str, structured: bool, tmp_path: Path) -> None:
+    toy_datasets.make(tmp_path, name)
+    reading = toy_datasets.recipe(tmp_path, name)
+    wording = wording_of(recipe_for(name), reading.labels, recipe_for(name).prompt)
+    examples = toy_datasets.examples(name)
+    schema, right = schema_of(reading.kind, reading.labels), right_json if structured else right_answer
+    prompts = requests_for(examples, [], wording, replace(ASKING, structured=structured), schema)
+    assert all(("response_format" in one) is structured for one in prompts.values())
+    asked = [one["messages"][-1]["content"] for one in prompts.values()]
+    assert all(
+        (f"Answer with JSON of this schema: {json.dumps(schema)}" in one) is structured for one in asked
+    )
+    gold = {
+        prompts[one.id]["messages"][-1]["content"]: right(one, bool(wording.words["types"]))
+        for one in examples
+    }
+    with serving(ChatStub(gold.__getitem__)) as stub:
+        record, store = ask_toy(name, tmp_path, stub, structured=structured)
+    assert set(stub.asked.values()) == {1} and len(stub.asked) == record.answers == 12
+    found = score_submission(store, replace(reading, mapping=answers_to_labels(reading)), tmp_path)
+    assert found.metrics[toy_datasets.METRICS[name]] == pytest.approx(1.0)
+    assert (record.prompt_tokens, record.models, record.cut) == (120, {"tiny": 12}, 0)
+    assert system_of(record).local and system_of(record).version == "tiny, stub-1"
+
+
+def test_a_published_prompt_is_asked_whole_or_not_at_all(tmp_path: Path) -> None:
+    recipe = replace(recipe_for("doc"), published=PublishedText(place="<<>>", sha256="0" * 64))
+    with pytest.raises(PubmillError, match=r"its file is not given \(--prompt\)"):
+        with_whole_prompt(recipe, None)
+    (tmp_path / "theirs.txt").write_text("Say. <<>> Answer:")
+    assert with_whole_prompt(recipe, tmp_path / "theirs.txt").prompt == f"Say. {recipe.prompt} Answer:"
+    assert with_whole_prompt(recipe_for("doc"), None) == recipe_for("doc")
+
+
+def test_worked_examples_are_of_train_and_no_gold_of_test_is_sent(tmp_path: Path) -> None:
+    folder = toy_datasets.make(tmp_path, "rel")
+    train = [replace(one, id=f"train-{one.id}", label="blocks") for one in toy_datasets.examples("rel")]  # type: ignore[call-arg]
+    write_examples(folder / "train.jsonl.gz", train)
+    with serving(ChatStub(lambda prompt: "none")) as stub:
+        ask_toy("rel", tmp_path, stub, shots=3, seed=2)
+    said = {message["content"] for one in stub.messages for message in one if message["role"] == "assistant"}
+    assert said == {"blocks"} and {len(one) for one in stub.messages} == {7}
+    assert len({json.dumps(one[:-1]) for one in stub.messages}) == 1
+    with serving(ChatStub(lambda prompt: "none")) as other:
+        (tmp_path / "rel.jsonl").unlink()
+        ask_toy("rel", tmp_path, other, shots=3, seed=3)
+    assert other.messages[0][:-1] != stub.messages[0][:-1]
+
+
+FAULTS: dict[str, list[Fault]] = {
+    "rate-limited": [429, 429], "busy": [503, 500, 529], "wrong": ["garbage"], "truncating": ["cut"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_what_may_succeed_later_is_asked_again(name: str, tmp_path: Path) -> None:
+    with serving(ChatStub(lambda prompt: "yes", FAULTS[name])) as stub:
+        server, waited = server_at(stub)
+        assert ask_all(REQUESTS, server, tmp_path / "a.jsonl", 1, Budget()) == 0
+    assert sum(stub.asked.values()) == 12 + len(FAULTS[name])
+    assert waited == list(PAUSES[: len(FAULTS[name])])
+    assert list(read_answers(tmp_path / "a.jsonl", REQUESTS)) == list(REQUESTS)
+
+
+def test_a_server_that_stays_down_ends_the_command_with_its_answers_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    with serving(ChatStub(lambda prompt: "yes")) as stub:
+        server, waited = server_at(stub)
+        assert ask_all(REQUESTS, server, path, 2, Budget(requests=5)) == 7
+    with pytest.raises(PubmillError, match=r"no connection, 7 times\. Start the server"):
+        ask_all(REQUESTS, server, path, 1, Budget())
+    assert waited == list(PAUSES) and len(read_answers(path, REQUESTS)) == 5
+
+
+def test_a_refused_request_ends_the_command_and_no_other_begins(tmp_path: Path) -> None:
+    with serving(ChatStub(lambda prompt: "yes", [200, 200, 401])) as stub:
+        with pytest.raises(PubmillError, match=f"status 401; set {KEY}"):
+            ask_all(REQUESTS, server_at(stub)[0], tmp_path / "a.jsonl", 1, Budget())
+        assert sum(stub.asked.values()) <= 4
+
+
+def test_the_key_is_sent_and_never_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY, "secret-1")
+    with serving(ChatStub(lambda prompt: "yes", [403])) as stub:
+        with pytest.raises(PubmillError) as error:
+            ask_all(REQUESTS, server_at(stub)[0], tmp_path / "a.jsonl", 1, Budget())
+        assert stub.headers == ["Bearer secret-1"] and "secret-1" not in str(error.value)
+
+
+def test_so_many_requests_are_under_way_and_no_more(tmp_path: Path) -> None:
+    def slow(prompt: str) -> str:
+        time.sleep(0.05)
+        return "yes"
+
+    with serving(ChatStub(slow)) as stub:
+        ask_all(REQUESTS, server_at(stub)[0], tmp_path / "a.jsonl", 3, Budget())
+    assert stub.most_at_once == 3
+
+
+def test_a_budget_of_tokens_ends_the_command(tmp_path: Path) -> None:
+    with serving(ChatStub(lambda prompt: "yes")) as stub:  # 11 tokens each
+        left = ask_all(REQUESTS, server_at(stub)[0], tmp_path / "a.jsonl", 1, Budget(tokens=30))
+    assert left == 9 and sum(stub.asked.values()) == 3
+
+
+def test_answers_of_earlier_calls_count_in_the_budget(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    with serving(ChatStub(lambda prompt: "yes")) as stub:
+        for budget, left in (
+            (Budget(requests=5), 7), (Budget(requests=5), 7), (Budget(tokens=55), 7),
+            (Budget(requests=6, tokens=1000), 6), (Budget(tokens=100), 2), (Budget(), 0),
+        ):  # fmt: skip
+            assert ask_all(REQUESTS, server_at(stub)[0], path, 1, budget) == left
+    assert set(stub.asked.values()) == {1}
+    assert asked_counts(path) == {"prompt_tokens": 120, "answer_tokens": 12, "cut_answers": 0}
+
+
+def test_a_job_that_has_spent_its_budget_keeps_its_answers_and_goes_on_with_a_larger_one(
+    tmp_path: Path, root: Path
+) -> None:
+    folder = toy_datasets.make(tmp_path, "doc")
+    recipe, output = as_json(as_values(recipe_for("doc"))), tmp_path / "answers/doc.jsonl"
+    with serving(ChatStub(lambda prompt: "none")) as stub:
+        command = [
+            sys.executable, "pubmill/extras/ask/programs/ask.py", "--recipe", recipe,
+            "--at-once", "1", "--server", stub.url, "--dataset", str(folder), "--output", str(output),
+            "--budget",
+        ]  # fmt: skip
+        first = subprocess.run([*command, '{"requests": 5}'], cwd=root, capture_output=True, text=True)
+        assert first.returncode == 1 and not output.exists()
+        assert "the budget is spent: 5 answers, 50 and 5 tokens; 7 examples are not asked" in first.stderr
+        subprocess.run([*command, '{"requests": 12}'], cwd=root, check=True)
+    assert len(output.read_text().splitlines()) == 12 and set(stub.asked.values()) == {1}
+
+
+def test_every_request_is_stored_under_the_digest_that_its_answer_names(tmp_path: Path) -> None:
+    toy_datasets.make(tmp_path, "doc")
+    with serving(ChatStub(lambda prompt: "none")) as stub:
+        _, store = ask_toy("doc", tmp_path, stub)
+    sent = {row["custom_id"]: row for row in read_jsonl_gz(tmp_path / "requests.jsonl.gz")}
+    answers = [json.loads(line) for line in store.read_text().splitlines()]
+    assert [sent[one["custom_id"]]["request"] for one in answers] == [one["request"] for one in answers]
+    assert [request_digest(one["body"]) for one in sent.values()] == [one["request"] for one in answers]
+    assert {one["body"]["messages"][-1]["content"] for one in sent.values()} == set(stub.asked)
+
+
+def test_a_line_that_a_kill_cut_off_is_asked_again_and_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    with serving(ChatStub(lambda prompt: "yes")) as stub:
+        ask_all(REQUESTS, server_at(stub)[0], path, 1, Budget())
+    whole = path.read_bytes()
+    path.write_bytes(whole[: whole.rfind(b"\n", 0, -1) + 20])
+    with serving(ChatStub(lambda prompt: "yes")) as again:
+        ask_all(REQUESTS, server_at(again)[0], path, 4, Budget())
+    assert list(again.asked) == ["p11"] and path.read_bytes() == whole
+
+
+def test_any_text_may_be_an_answer(tmp_path: Path) -> None:
+    path, odd = tmp_path / "a.jsonl", "a\u2028b\x85c\ud83dd"
+    with serving(ChatStub(lambda prompt: odd + "\n")) as stub:
+        assert ask_all(REQUESTS, server_at(stub)[0], path, 2, Budget()) == 0
+    found = read_answers(path, REQUESTS)["x3"]["response"]["body"]["choices"][0]["message"]["content"]
+    assert found.strip() == odd
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_right_json_fits_the_schema_that_the_server_enforces(name: str, tmp_path: Path) -> None:
+    toy_datasets.make(tmp_path, name)
+    reading = toy_datasets.recipe(tmp_path, name)
+    schema = schema_of(reading.kind, reading.labels)
+    for one in toy_datasets.examples(name):
+        jsonschema.validate(json.loads(right_json(one, typed=True)), schema)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({"other": 1}, schema)
+
+
+def test_price_and_probabilities_are_recorded(tmp_path: Path) -> None:
+    toy_datasets.make(tmp_path, "doc")
+    price = Price(prompt=500_000, answer=1_000_000, currency="EUR")
+    with serving(ChatStub(lambda prompt: "none")) as stub:
+        terms = Terms(server=server_at(stub)[0], at_once=4, price=price)
+        record, _ = ask_dataset(
+            recipe_for("doc", logprobs=True), tmp_path / "datasets/doc", terms, tmp_path / "doc.jsonl",
+            tmp_path / "requests.jsonl.gz",
+        )  # fmt: skip
+    assert record.price == f"{record.prompt_tokens / 2 + record.answer_tokens:.2f} EUR"
+    assert record.probability == pytest.approx(0.5)
+
+
+def test_answers_to_other_prompts_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    with serving(ChatStub(lambda prompt: "yes")) as stub:
+        ask_all(REQUESTS, server_at(stub)[0], path, 1, Budget())
+    other = {name: request | {"temperature": 1.0} for name, request in REQUESTS.items()}
+    with pytest.raises(PubmillError, match=r"a\.jsonl:1 is the answer to another request"):
+        read_answers(path, other)
+
+
+def test_credentialed_text_is_sent_to_no_hosted_server(tmp_path: Path) -> None:
+    folder = toy_datasets.make(tmp_path, "ner", access="credentialed")
+    hosted, sent = ChatServer(url="https://api.example.org/v1"), tmp_path / "requests.jsonl.gz"
+    with pytest.raises(PubmillError, match="must not be sent to https://api.example.org"):
+        ask_dataset(recipe_for("ner"), folder, Terms(server=hosted, at_once=1), tmp_path / "a.jsonl", sent)
+    assert not sent.exists()
+    for url, fault in (
+        ("http://api.example.org/v1", "unprotected"),
+        ("localhost:8000", "expected an address"),
+    ):
+        with pytest.raises(PubmillError, match=fault):
+            ChatServer(url=url)
+
+
+def test_a_licence_lets_credentialed_text_go_to_a_hosted_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = toy_datasets.make(tmp_path, "ner", access="credentialed")
+    with serving(ChatStub(lambda prompt: "none")) as stub:
+        terms = Terms(server=server_at(stub)[0], at_once=4, licence="agreement 17")
+        monkeypatch.setattr(ChatServer, "is_hosted", True)
+        record, left = ask_dataset(
+            recipe_for("ner"), folder, terms, tmp_path / "a.jsonl", tmp_path / "requests.jsonl.gz"
+        )
+    assert (left, record.hosted, record.licence, record.served) == (0, True, "agreement 17", {})
+
+
+ASK = """
+import sys
+from pathlib import Path
+from pubmill.extras.ask.asked_answers import ask_all
+from pubmill.recipes.submissions import Budget
+from pubmill.extras.ask.chat_server import ChatServer
+from tests.unit.extras.ask.test_asking import REQUESTS
+ask_all(REQUESTS, ChatServer(url=sys.argv[1]), Path(sys.argv[2]), 1, Budget())
+"""
+
+
+def test_a_killed_command_continues_without_asking_twice(tmp_path: Path, root: Path) -> None:
+    path = tmp_path / "a.jsonl"
+
+    def slow(prompt: str) -> str:
+        time.sleep(0.1)
+        return "yes"
+
+    with serving(ChatStub(slow)) as stub:
+        command = [sys.executable, "-c", ASK, stub.url, str(path)]
+        first = subprocess.Popen(command, cwd=root)
+        wait_until(lambda: path.is_file() and path.read_bytes().count(b"\n") >= 3, 60, "three answers")
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        kept = {row["custom_id"] for row in map(json.loads, path.read_text().splitlines())}
+        subprocess.run(command, cwd=root, check=True)
+    assert len(kept) < 12 and all(stub.asked[f"p{name.removeprefix('x')}"] == 1 for name in kept)
+    assert sum(stub.asked.values()) <= 13  # the request that was under way is asked again
+
+
+@pytest.mark.parametrize("name", ["ner", "rel", "doc", "qa"])
+def test_answers_that_cannot_be_read_count_as_wrong_and_are_counted(name: str, tmp_path: Path) -> None:
+    folder = toy_datasets.make(tmp_path, name)
+    with serving(ChatStub(lambda prompt: "- Protein: nobody can say")) as stub:
+        _, store = ask_toy(name, tmp_path, stub)
+    recipe = SuppliedRecipe(system=toy_datasets.SYSTEM, dummies=recipe_for(name).dummies, asked=True)
+    submission, reading = supply(recipe, store, folder, [])
+    assert len(submission.lines) == 12
+    if name != "qa":
+        assert len(submission.reading.unmapped) == 12
+        assert report(submission, reading, folder, "m", 1)["encoded"]["unmapped_answers"] == 12
+
+
+def test_worked_examples_are_at_most_those_of_train() -> None:
+    examples = toy_datasets.examples("doc")
+    wording = wording_of(recipe_for("doc"), (), recipe_for("doc").prompt)
+    made = requests_for(examples, examples[:2], wording, replace(ASKING, shots=2), None)
+    assert [len(one["messages"]) for one in made.values()] == [5] * 12
+    with pytest.raises(PubmillError, match=r"^--shots 3: the training split has 2 examples$"):
+        requests_for(examples, examples[:2], wording, replace(ASKING, shots=3), None)
+
+
+def test_answers_are_reported_as_they_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("pubmill.extras.ask.asked_answers.REPORTED", -1.0)
+    with serving(ChatStub(lambda prompt: "yes")) as stub:
+        ask_all(REQUESTS, server_at(stub)[0], tmp_path / "a.jsonl", 1, Budget(requests=2))
+    assert capsys.readouterr().err == "pubmill: 1 of 2 answers\npubmill: 2 of 2 answers\n"

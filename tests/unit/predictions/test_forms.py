@@ -1,0 +1,212 @@
+"""Every form of predictions gives the same scores; what is damaged or of no form is refused."""
+
+import gzip
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pubmill.convert.hoc import HALLMARKS
+from pubmill.errors import PubmillError
+from pubmill.formats import text_files
+from pubmill.predictions import forms
+from pubmill.predictions.forms import FORMS
+from pubmill.predictions.scores import score_submission
+from tests.unit.predictions import toy_datasets as toy
+
+Content = Callable[[Path], str | bytes]
+CASES: dict[str, tuple[str, str, Content]] = {
+    "BIO": ("ner", "conll", lambda results: toy.conll()),
+    "IOB1": ("ner", "conll", lambda results: toy.conll(toy.iob1)),
+    "IOE2": ("ner", "conll", lambda results: toy.conll(toy.ioe)),
+    "IOBES with ids": ("ner", "conll", lambda results: toy.conll(toy.iobes, ids=True)),
+    "blanks": ("ner", "conll", lambda results: toy.conll().replace("\t", " NN ")),
+    "other sentence ends": ("ner", "conll", lambda results: toy.conll().replace(",\tO\n", ",\tO\n\n")),
+    "spans": ("ner", "jsonl", lambda results: toy.span_lines()),
+    "bioc json": ("ner", "bioc-json", lambda results: json.dumps(toy.bioc("ner", results))),
+    "bioc xml": ("ner", "bioc-xml", lambda results: toy.bioc_xml(results)),
+    "bioc relations": ("rel", "bioc-json", lambda results: json.dumps(toy.bioc("rel", results))),
+    "pubtator by PMID": ("ner", "pubtator", lambda results: toy.pubtator()),
+    "blurb's table": ("rel", "blurb-tsv", lambda results: toy.blurb_tsv()),
+    "blurb's table of row numbers": ("rel", "blurb-tsv", lambda results: toy.indexed_tsv()),
+    "zipped lines": ("rel", "jsonl", lambda results: gzip.compress(toy.jsonl("rel").encode())),
+    "windows line ends": ("rel", "jsonl", lambda results: toy.jsonl("rel").replace("\n", "\r\n")),
+    "object by id": (
+        "rel",
+        "json",
+        lambda results: json.dumps({one.id: toy.gold(one) for one in toy.examples("rel")}),
+    ),
+    "list": (
+        "doc",
+        "json",
+        lambda results: json.dumps([{"id": one.id, "labels": toy.gold(one)} for one in toy.examples("doc")]),
+    ),
+    "labels in a column": (
+        "doc",
+        "blurb-tsv",
+        lambda results: "".join(f"{one.id}\t{'|'.join(toy.gold(one))}\n" for one in toy.examples("doc")),
+    ),
+    "scores": ("sim", "jsonl", lambda results: toy.jsonl("sim")),
+    "answers": ("qa", "jsonl", lambda results: toy.jsonl("qa")),
+    "n-best answers": (
+        "qa",
+        "json",
+        lambda results: json.dumps(
+            {
+                one.id: [{"text": text, "probability": 0.5, "start_logit": 1} for text in toy.gold(one)]
+                for one in toy.examples("qa")
+            }
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_gold_in_any_form_has_the_highest_score(case: str, tmp_path: Path) -> None:
+    name, form, content = CASES[case]
+    toy.make(tmp_path, name)
+    found = toy.score(tmp_path, name, content(tmp_path))
+    assert found.submission.form == form
+    assert found.metrics[toy.METRICS[name]] == pytest.approx(1.0)
+    assert found.left_aside() == []
+    assert [line["id"] for line in found.submission.lines] == [one.id for one in toy.examples(name)]
+
+
+def test_an_archive_of_brat_s_files_has_the_highest_score(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    found = score_submission(toy.brat(tmp_path / "ner.zip"), toy.recipe(tmp_path, "ner"), tmp_path)
+    assert (found.submission.form, found.metrics["entity_f1"]) == ("brat", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"1.ann": "T1\tDisease 0 3\tflu\n"}, r"there are annotations, but no text 1\.txt"),
+        ({"1.txt": "flu", "1.ann": "T1\tDisease 1 3\tflu\n"}, r"1\.ann:1: the text of T1 differs"),
+        ({"x.txt": "flu", "x.ann": "T1\tDisease 0 3\tflu\n"}, r"1 unknown \(x\)"),
+        ({}, "no files below its top"),
+    ],
+)
+def test_a_damaged_archive_is_refused(files: dict[str, str], message: str, tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    with zipfile.ZipFile(tmp_path / "ner.zip", "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    with pytest.raises(PubmillError, match=message):
+        score_submission(tmp_path / "ner.zip", toy.recipe(tmp_path, "ner"), tmp_path)
+
+
+@pytest.mark.parametrize(("offset", "refused"), [(200, False), (201, True), (10**15, True)])
+def test_words_are_searched_for_at_most_200_characters_on(offset: int, refused: bool, tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    made = toy.bioc("ner", tmp_path)
+    for document in made["documents"]:
+        [passage] = document["passages"]
+        passage["offset"] = offset
+        for annotation in passage["annotations"]:
+            annotation["locations"][0]["offset"] += offset
+    if not refused:
+        assert toy.score(tmp_path, "ner", json.dumps(made)).metrics["entity_f1"] == 1.0
+        return
+    with pytest.raises(PubmillError, match="lacks words of the dataset"):
+        toy.score(tmp_path, "ner", json.dumps(made))
+
+
+def test_a_wrong_prediction_lowers_the_score(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    content = toy.blurb_tsv().replace("\tblocks\n", "\tactivates\n", 1)
+    assert 0.8 < toy.score(tmp_path, "rel", content).metrics["micro_f1"] < 1
+
+
+def test_hallmarks_of_sentences_are_those_of_their_document(tmp_path: Path) -> None:
+    """BLURB's form of HoC: a row of ten flags for each sentence."""
+    toy.make(tmp_path, "doc")
+    text = "labels\tsentence\tindex\n"
+    for one in toy.examples("doc"):
+        flags = [",".join(f"{i}_{int(label in toy.gold(one))}" for i, label in enumerate(HALLMARKS))]
+        flags.append(",".join(f"{i}_0" for i in range(10)))
+        for number, sentence in enumerate((f"Abstract {int(one.id) - 70}.", "More.")):
+            text += f"{flags[number]}\t{sentence}\t{one.id}_s{number}\n"
+    assert toy.score(tmp_path, "doc", text).metrics["micro_f1"] == 1.0
+    with pytest.raises(PubmillError, match="not numbered s0, s1"):
+        toy.score(tmp_path, "doc", text.replace("71_s1", "71_s2"))
+    with pytest.raises(PubmillError, match="predictions:2: the text of 71 is not the dataset's"):
+        toy.score(tmp_path, "doc", text.replace("Abstract 1.", "Abstract 9."))
+    for old, new in ((",9_0", ""), ("71_s1", "71_s" + "1" * 5000)):
+        with pytest.raises(PubmillError, match="a flag for each of 10 hallmarks"):
+            toy.score(tmp_path, "doc", text.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("dataset", "content", "message"),
+    [
+        ("rel", "one line of prose without any form\n", r"none of the known forms.*pubtator:.*blurb-tsv:"),
+        ("rel", "", "empty; expected"),
+        ("ner", "# id = a\nAnn\t_\nran\t_\n\n", ":2: no label, only the _ of the inputs"),
+        ("rel", "a\0b", "NUL"),
+        ("rel", b"\xff\xfe", "not UTF-8"),
+        ("rel", gzip.compress(b"x" * 100, mtime=0)[:-9], "not a whole gzip file"),
+        ("rel", toy.jsonl("rel")[:-20], r":12: not valid JSON"),
+        ("rel", toy.jsonl("rel").replace('"label"', '"relation"'), "unknown key relation"),
+        ("rel", toy.jsonl("rel").replace('"label"', '"label": "none", "label"'), "occurs twice"),
+        ("rel", toy.jsonl("rel").replace('"label"', '"gold": "none", "label"'), "holds gold labels"),
+        ("rel", toy.jsonl("rel").replace('"label"', '"labels": [], "label"'), "found label, labels"),
+        ("rel", "id\tlabel\tgold\n" + "".join(f"{i}\tnone\tnone\n" for i in range(3)), "holds gold labels"),
+        ("rel", "id\tlabel\tprediction\n1\tnone\tnone\n", "one column of predictions"),
+        ("rel", toy.blurb_tsv().rstrip("\n"), "does not end with a line end, so it may be incomplete"),
+        ("ner", toy.pubtator().removesuffix("\n"), "does not end with a blank line"),
+        ("rel", "id\tprediction\n1000.T1\t?\n", r"no prediction, only the \? of the inputs"),
+        ("sim", toy.jsonl("sim").replace("1.25", "NaN", 1), "no finite number"),
+        ("sim", toy.jsonl("sim").replace("1.25", '"high"', 1), "expected a finite number"),
+        ("sim", toy.jsonl("sim").replace("1.25", "9" * 400, 1), "expected a finite number"),
+        ("qa", toy.jsonl("qa").replace('["gene3"]', "[]"), "expected an answer"),
+        (
+            "qa",
+            toy.jsonl("qa").replace('"gene3"', '{"text": "a", "probability": ' + "9" * 400 + "}"),
+            "expected an answer",
+        ),
+        ("qa", toy.jsonl("qa").replace("gene3", r"\ud800"), r":3: .*half of a surrogate pair"),
+        ("rel", toy.jsonl("rel").replace('"none"', "3.5"), "`label` must be a string"),
+        ("rel", toy.jsonl("rel").replace('"none"', "3"), "label that the dataset lacks: 3"),
+        ("ner", toy.span_lines().replace('"start": ', '"start": -'), "count characters from 0"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_the_reason(
+    dataset: str, content: str | bytes, message: str, tmp_path: Path
+) -> None:
+    toy.make(tmp_path, dataset)
+    with pytest.raises(PubmillError, match=f"predictions.*{message}"):
+        toy.score(tmp_path, dataset, content)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_file_that_is_too_large_is_not_called_empty(
+    pack: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_files, "LARGEST", 2_000)
+    (tmp_path / "large").write_bytes(pack(b"x" * 3_000))
+    with pytest.raises(PubmillError, match="large: (unpacks to )?more than 2,000 bytes"):
+        forms.read_text(tmp_path / "large")
+
+
+def test_a_stated_form_says_what_is_wrong_in_it(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    broken = toy.conll().replace("flu\tB-Disease", "flu", 2)
+    with pytest.raises(PubmillError, match="has none of the known forms"):
+        toy.score(tmp_path, "ner", broken)
+    with pytest.raises(PubmillError, match=r"predictions:4: expected a word and its label, found 'flu'"):
+        toy.score(tmp_path, "ner", broken, form="conll")
+    with pytest.raises(PubmillError, match="there is no form 'connl'; the nearest: conll"):
+        toy.score(tmp_path, "ner", toy.conll(), form="connl")
+    assert set(FORMS) >= {"conll", "bioc-xml"}
+
+
+def test_documents_without_any_prediction_are_the_inputs(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    made = toy.bioc("rel", tmp_path)
+    for document in made["documents"]:
+        document["passages"][0]["relations"] = []
+    with pytest.raises(PubmillError, match="are these the inputs"):
+        toy.score(tmp_path, "rel", json.dumps(made))

@@ -1,0 +1,218 @@
+"""Each prediction belongs to one example; files of which that is unclear are refused."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import MentionsExample, RelationsExample
+from pubmill.predictions.matching import _listed, _why_unknown, texts_of
+from tests.unit.predictions import toy_datasets as toy
+
+Change = Callable[[list[str]], list[str]]
+LEAKED = [line.replace('"id": "', '"id": "G_') for line in toy.jsonl("rel").splitlines()]
+
+
+def changed(content: str, change: Change) -> str:
+    return "\n".join(change(content.splitlines())) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda lines: lines[:-1], r"found 11 predictions: 1 missing \(1006.T12\)"),
+        (lambda lines: [*lines, lines[0]], r"found 13 predictions: 1 repeated \(1000.T1\)"),
+        (
+            lambda lines: [lines[0].replace("1000.T1", "1000.T9"), *lines[1:]],
+            r"1 unknown \(1000.T9\); 1 missing",
+        ),
+        (lambda lines: [lines[0].replace('"id": "1000.T1", ', ""), *lines[1:]], "no id, although other"),
+        (lambda lines: ["{" + line.partition(", ")[2] for line in lines], "neither ids nor"),
+    ],
+)
+def test_ids_must_be_those_of_the_dataset_once(change: Change, message: str, tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    with pytest.raises(PubmillError, match=message) as caught:
+        toy.score(tmp_path, "rel", changed(toy.jsonl("rel"), change))
+    assert "othing was scored" in str(caught.value) or "give an id" in str(caught.value)
+
+
+def test_lines_with_ids_may_be_in_any_order(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    content = changed(toy.jsonl("rel"), lambda lines: lines[::-1])
+    assert toy.score(tmp_path, "rel", content).metrics["micro_f1"] == 1.0
+
+
+def test_ids_of_another_variant_are_recognised(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel", "rel@this")
+    toy.make(tmp_path, "rel", "rel@other")
+    content = toy.jsonl("rel").replace('"id": "100', '"id": "150')
+    with pytest.raises(PubmillError, match="These are the ids of rel@other, another variant"):
+        toy.score(tmp_path, "rel@this", content)
+
+
+def test_gold_labels_in_ids_are_recognised(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    rows = [{"id": f"{one.id}_{toy.gold(one)}", "label": toy.gold(one)} for one in toy.examples("rel")]
+    content = "".join(json.dumps(row) + "\n" for row in rows)
+    with pytest.raises(PubmillError, match="The ids hold the gold labels"):
+        toy.score(tmp_path, "rel", content)
+
+
+def test_an_endless_id_is_compared_with_known_ones_only(tmp_path: Path) -> None:
+    """All beginnings and ends of such an id would take hours."""
+    toy.make(tmp_path, "rel")
+    content = toy.jsonl("rel").replace('"id": "', '"id": "' + "a" * 5_000_000, 1)
+    with pytest.raises(PubmillError, match="1 unknown .*; 1 missing"):
+        toy.score(tmp_path, "rel", content)
+
+
+def test_another_order_in_other_sentences_is_named(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    shuffled = "\n".join(reversed(toy.conll().strip().split("\n\n"))) + "\n\n"
+    with pytest.raises(
+        PubmillError, match=r"in another order, and in other sentences, and the file has no ids"
+    ):
+        toy.score(tmp_path, "ner", shuffled)
+
+
+@pytest.mark.parametrize("content", [toy.conll(), toy.indexed_tsv()])
+def test_another_order_without_ids_is_refused(content: str, tmp_path: Path) -> None:
+    name = "ner" if "Disease" in content else "rel"
+    toy.make(tmp_path, name)
+    if name == "ner":
+        shuffled = "\n\n".join(reversed(content.strip().split("\n\n"))) + "\n\n"
+    else:
+        header, *rows = content.splitlines()
+        texts = [row.split("\t", 1)[1] for row in rows]
+        shuffled = "\n".join([header, *(f"{n}\t{text}" for n, text in enumerate(texts[::-1]))]) + "\n"
+    with pytest.raises(PubmillError, match=r"in another order.*no ids"):
+        toy.score(tmp_path, name, shuffled)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("aspirin", "Aspirin", r"differ from the dataset's from .*predictions:1 on"),
+        ("Case\tO\n", "", "words differ"),
+        ("\tO\n", "\tO\nextra\tO\n", "words differ"),
+    ],
+)
+def test_other_words_are_refused(old: str, new: str, message: str, tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    with pytest.raises(PubmillError, match=message):
+        toy.score(tmp_path, "ner", toy.conll().replace(old, new, 1))
+
+
+def test_an_incomplete_conll_file_is_refused(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    with pytest.raises(PubmillError, match=r"at the end \(143 words, expected 156\)"):
+        toy.score(tmp_path, "ner", toy.conll().rpartition("Case")[0])
+
+
+@pytest.mark.parametrize(("number", "text"), [(5, "0, 1, 2, 3, 4"), (6, "0, 1, 2, 3, 4, ...")])
+def test_five_ids_are_listed(number: int, text: str) -> None:
+    assert _listed(list(map(str, range(number)))) == text
+
+
+class CountedIds(dict[str, Any]):
+    """Examples by id that count how often an id is looked for."""
+
+    searched = 0
+
+    def __contains__(self, name: object) -> bool:
+        self.searched += 1
+        return super().__contains__(name)
+
+
+def test_gold_is_searched_for_beside_ids_only_and_not_in_whole_texts() -> None:
+    """A column of texts in place of the ids."""
+    known = CountedIds({one.id: one for one in toy.examples("rel")})
+    assert _why_unknown(["x" * 10_000], known) == "" and known.searched < 50
+    assert _why_unknown(["G_1000.T1_activates"], known) == ""
+    assert "hold the gold labels" in _why_unknown(["blocks_1000.T1", "x" * 10_000], known)
+
+
+def test_a_repeated_input_must_be_the_dataset_s(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    with pytest.raises(PubmillError, match=r"predictions:2: the text of 1001.T2 is not the dataset's"):
+        toy.score(tmp_path, "rel", toy.blurb_tsv().replace("In 2 assays", "In two assays"))
+    with pytest.raises(PubmillError, match=r"predictions for ddi, not for rel"):
+        toy.score(tmp_path, "rel", toy.jsonl("rel").replace('{"id"', '{"dataset": "ddi", "id"'))
+    with pytest.raises(PubmillError, match="12 labels for the 13 words"):
+        toy.make(tmp_path, "ner")
+        toy.score(tmp_path, "ner", toy.jsonl("ner").replace('["O", ', "[", 1))
+
+
+def test_documents_of_the_corpus_must_be_complete(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    one, *others = toy.pubtator().strip().split("\n\n")
+    with pytest.raises(PubmillError, match=r"5 documents of the dataset once: 1 missing \(500\)"):
+        toy.score(tmp_path, "ner", "\n\n".join([*others, ""]))
+    with pytest.raises(PubmillError, match=r"1 repeated \(500\)"):
+        toy.score(tmp_path, "ner", "\n\n".join([one, one, *others, ""]))
+    with pytest.raises(PubmillError, match="lacks words of the dataset"):
+        toy.score(tmp_path, "ner", toy.pubtator().replace("not cured", "not healt"))
+
+
+@pytest.mark.parametrize(
+    ("name", "gold"),
+    [("sim", "1.25"), ("doc", toy.gold(toy.examples("doc")[0])[0]), ("qa", "gene1"),
+     ("doc", ",".join(toy.gold(toy.examples("doc")[0]))), ("ner", "".join(toy.gold(toy.examples("ner")[0])))],
+)  # fmt: skip
+def test_the_gold_of_every_kind_is_recognised_in_ids(name: str, gold: str) -> None:
+    first = toy.examples(name)[0]
+    known = {one.id: one for one in toy.examples(name)}
+    leaked = "The ids hold the gold labels, which a system must not see. "
+    assert _why_unknown([f"{first.id}_{gold}"], known) == leaked
+    assert _why_unknown([f"{gold}_{first.id}"], known) == leaked
+    assert _why_unknown([f"{first.id}_more"], known) == ""
+
+
+def test_ids_with_more_after_them_hold_no_gold_where_an_example_has_no_label() -> None:
+    relations = RelationsExample(id="r1", document=None, text="x", entities=[], pairs=[], relations=[])
+    mentions = MentionsExample(id="m1", document=None, words=["x"], mentions=[])
+    unlabelled = next(one for one in toy.examples("doc") if not toy.gold(one))
+    for one in (relations, mentions, unlabelled):
+        assert _why_unknown([f"{one.id}_more"], {one.id: one}) == ""
+
+
+def test_texts_without_ids_must_be_as_many_as_the_examples(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    with pytest.raises(PubmillError, match=r": 11 predictions without ids, expected 12: an incomplete file"):
+        toy.score(tmp_path, "rel", changed(toy.indexed_tsv(), lambda lines: lines[:-1]))
+
+
+def test_words_beside_an_id_must_be_those_of_its_example(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    content = toy.conll(ids=True)
+    assert toy.score(tmp_path, "ner", content).metrics["entity_f1"] == 1.0
+    with pytest.raises(
+        PubmillError, match=r"the words of test-000001 are not the dataset's: another variant"
+    ):
+        toy.score(tmp_path, "ner", content.replace("aspirin", "Aspirin", 1))
+
+
+def test_spans_without_ids_are_matched_by_the_text_of_their_sentence(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    rows: Any = toy.examples("ner")
+    given = [{"text": " ".join(one.words), "mentions": toy.spans(one)} for one in rows]
+    content = "".join(json.dumps(row) + "\n" for row in given)
+    assert toy.score(tmp_path, "ner", content).metrics["entity_f1"] == 1.0
+    with pytest.raises(PubmillError, match=r"1 of 12 predictions stand beside texts that are not the"):
+        toy.score(tmp_path, "ner", content.replace("aspirin", "Aspirin", 1))
+    with pytest.raises(PubmillError, match=r"12 of 12 predictions stand beside the dataset's texts in"):
+        toy.score(tmp_path, "ner", changed(content, lambda lines: lines[::-1]))
+
+
+def test_an_input_may_be_repeated_in_each_of_its_forms(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    [one, *_] = toy.examples("rel")
+    plain = "In 1 assays drug1 changed gene1 levels."
+    marked = "In 1 assays [E1] drug1 [/E1] changed [E2] gene1 [/E2] levels."
+    dummies = "In 1 assays @CHEM$ changed @GENE$ levels."
+    assert texts_of(one, toy.recipe(tmp_path, "rel")) == {"", "1000", plain, marked, dummies}
+    assert texts_of(one, toy.recipe(tmp_path, "rel", dummies=None)) == {"", "1000", plain, marked}

@@ -1,0 +1,144 @@
+"""Mentions as other libraries write them: their types, their offsets, and pieces of words with B- and I-."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transformers.pipelines.token_classification import TokenClassificationPipeline
+
+from pubmill.errors import PubmillError
+from pubmill.predictions.alignment import joined_pieces
+from pubmill.predictions.json_forms import spans_of
+from tests.unit.predictions import toy_datasets as toy
+
+
+@pytest.mark.parametrize(
+    "mention",
+    [
+        {"entity_group": "A", "score": 0.9, "word": "flu", "start": 4, "end": 7},  # transformers
+        {"start": 4, "end": 7, "label": "A"},  # spaCy, to_json
+        {"start": 1, "end": 2, "start_char": 4, "end_char": 7, "label_": "A"},  # spaCy, attributes of a Span
+        {"text": "flu", "start_pos": 4, "end_pos": 7, "labels": [{"value": "A", "confidence": 0.9}]},  # Flair
+        {"text": "flu", "start_pos": 4, "end_pos": 7, "value": "A"},
+        {"start": 4, "end": 7, "text": "flu", "label": "A", "score": 0.9},  # GLiNER
+        {"text": "flu", "type": "A", "start_char": 4, "end_char": 7},  # Stanza
+    ],
+)
+def test_each_library_s_mentions_are_read(mention: dict[str, Any]) -> None:
+    assert spans_of([mention], "line 1") == [(4, 7, "A")]
+
+
+@pytest.mark.parametrize(
+    "mention",
+    [
+        {"start": 4, "end": 7, "labels": [{"value": "A"}, {"value": "B"}]},
+        {"start": 4, "end": 7, "labels": []},
+        {"start": 4, "end": 7, "type": None},
+        {"start": None, "end": None, "entity_group": "A"},
+        {"start_char": 4, "text": "flu", "type": "A"},
+    ],
+)
+def test_mentions_of_another_form_are_refused(mention: dict[str, Any]) -> None:
+    with pytest.raises(PubmillError, match="line 1: expected a list of mentions"):
+        spans_of([mention], "line 1")
+
+
+PIECES = st.lists(
+    st.tuples(st.sampled_from(["O", "B-A", "I-A", "B-B", "I-B", "A", "C"]), st.booleans()), max_size=12
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(PIECES)
+def test_pieces_are_joined_as_by_transformers(pieces: list[tuple[str, bool]]) -> None:
+    """What its pipeline writes without aggregation becomes what it writes with `simple`."""
+    whole, text = [], ""
+    for number, (label, spaced) in enumerate(pieces, 1):
+        start = len(text) + spaced
+        piece = {
+            "entity": label,
+            "score": 0.5,
+            "index": number,
+            "word": "ab",
+            "start": start,
+            "end": start + 2,
+        }
+        text = f"{text}{' ' * spaced}ab"
+        whole.append(piece)
+    pipeline = TokenClassificationPipeline.__new__(TokenClassificationPipeline)
+    pipeline.tokenizer = SimpleNamespace(convert_tokens_to_string=" ".join)  # type: ignore[assignment]
+    groups = pipeline.group_entities(whole)
+    expected = [(one["start"], one["end"], one["entity_group"]) for one in groups]
+    given_ = [one for one in whole if one["entity"] != "O"]
+    found = joined_pieces(spans_of(given_, "f"), text, {"A", "B", "C"}, {})
+    assert found == [one for one in expected if one[2] != "O"]
+    if all(label[1:2] == "-" or label == "O" for label, _ in pieces):
+        bare = [{name: one[name] for name in ("entity", "start", "end")} for one in given_]
+        joined = joined_pieces(spans_of(bare, "f"), text, {"A", "B"}, {})
+        assert joined == [one for one in expected if one[2] != "O"]  # words between them show an O
+
+
+def output(key: str, kinds: dict[str, str], results: Path, **changes: Any) -> Any:
+    rows: Any = toy.examples("ner")
+    lines = [
+        {
+            "id": one.id,
+            "entities": [
+                {key: kinds[s["type"]], "start": s["start"], "end": s["end"]} for s in toy.spans(one)
+            ],
+        }
+        for one in rows
+    ]
+    return toy.score(results, "ner", "".join(json.dumps(line) + "\n" for line in lines), **changes)
+
+
+@pytest.mark.parametrize("key", ["entity_group", "entity", "label", "label_", "value", "type"])
+def test_types_are_mapped_whatever_their_key(key: str, tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    kinds = {"Disease": "DISEASE", "Chemical": "Drug"}
+    with pytest.raises(PubmillError) as refused:
+        output(key, kinds, tmp_path)
+    for said in (
+        "2 labels that the dataset lacks: DISEASE, Drug; it has Disease, Chemical",
+        "; the file has DISEASE, Drug. ",
+        '`--mapping`, such as {"DISEASE": "Disease", "Drug": null}',
+        "in which null leaves a label out",
+    ):
+        assert said in str(refused.value)
+    found = output(key, kinds, tmp_path, mapping={"DISEASE": "Disease", "Drug": "Chemical"})
+    assert found.metrics["entity_f1"] == 1.0
+
+
+@pytest.mark.parametrize("nothing", [None, ""])
+def test_a_type_that_is_mapped_to_nothing_is_left_out(nothing: str | None, tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    found = output("type", {"Disease": "Disease", "Chemical": "Drug"}, tmp_path, mapping={"Drug": nothing})
+    assert found.metrics["entity_precision"] == 1.0 > found.metrics["entity_recall"]
+    drugs = found.counts["gold"] - found.counts["correct"]
+    assert found.left_aside() == [f"left out, as the mapping says: Drug {drugs}"]
+    labels = toy.conll().replace("-Chemical", "-Drug")
+    assert toy.score(tmp_path, "ner", labels, mapping={"Drug": nothing}).metrics == found.metrics
+
+
+def test_pieces_of_words_are_scored_as_mentions(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    rows: Any = toy.examples("ner")
+    lines = []
+    for one in rows:
+        pieces: list[dict[str, Any]] = []
+        for span in toy.spans(one):
+            half = (span["start"] + span["end"]) // 2
+            for prefix, start, end in (("B", span["start"], half), ("I", half, span["end"])):
+                pieces.append({"entity": f"{prefix}-{span['type'].lower()}", "start": start, "end": end})
+                pieces[-1]["index"] = pieces[-2]["index"] + 1 if prefix == "I" else start
+        lines.append({"id": one.id, "mentions": pieces})
+    content = "".join(json.dumps(line) + "\n" for line in lines)
+    with pytest.raises(PubmillError, match="2 labels that the dataset lacks: disease, chemical"):
+        toy.score(tmp_path, "ner", content)
+    for prefix in ("", "B-"):
+        mapping: dict[str, Any] = {f"{prefix}disease": "Disease", f"{prefix}chemical": "Chemical"}
+        assert toy.score(tmp_path, "ner", content, mapping=mapping).metrics["entity_f1"] == 1.0

@@ -1,0 +1,399 @@
+"""Labels, spans and free strings of systems become predictions, or are refused, counted and listed."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.metrics import SCORERS
+from pubmill.predictions import submission
+from pubmill.predictions.alignment import align, place_words
+from pubmill.predictions.mapped_labels import UNMAPPED
+from pubmill.predictions.rows import PredictedSpan
+from pubmill.predictions.scores import score_submission
+from pubmill.predictions.supplied import supply
+from pubmill.recipes.submissions import SuppliedRecipe, System
+from pubmill.storage.files import write_jsonl_gz
+from tests.unit.predictions import toy_datasets as toy
+
+MAPPING = {"Activation": "activates", "inhibition": "blocks", "no relation": "none"}
+ANSWERS = {"activates": " **activation**. ", "blocks": "Inhibition", "none": '"No relation."'}
+
+
+def outputs(name: str, answers: dict[str, str], change: dict[str, str] | None = None) -> str:
+    """Return free strings of a language model for `rel`."""
+    rows = {one.id: answers[toy.gold(one)] for one in toy.examples(name)} | (change or {})
+    return "".join(json.dumps({"id": name, "output": text}) + "\n" for name, text in rows.items())
+
+
+def test_free_strings_are_mapped_and_unmapped_ones_are_wrong_and_listed(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    assert toy.score(tmp_path, "rel", outputs("rel", ANSWERS), mapping=MAPPING).metrics["accuracy"] == 1.0
+    content = outputs("rel", ANSWERS, {"1000.T1": "Maybe?\nI think it blocks it", "1001.T2": "?"})
+    found = toy.score(tmp_path, "rel", content, mapping=MAPPING)
+    assert found.metrics["accuracy"] == pytest.approx(10 / 12)
+    assert [line["label"] for line in found.submission.lines][:2] == [UNMAPPED, UNMAPPED]
+    assert found.left_aside() == [
+        "2 of 12 answers have no mapping, and count as wrong",
+        f"  {tmp_path}/predictions:1: Maybe? I think it blocks it",
+        f"  {tmp_path}/predictions:2: ?",
+    ]
+    assert found.summary()["unmapped"] == [f"{tmp_path}/predictions:{line}" for line in (1, 2)]
+
+
+def test_an_unmapped_answer_is_wrong_even_where_the_gold_is_negative(tmp_path: Path) -> None:
+    """Micro F1 leaves out the negative label, but no answer is a false positive."""
+    toy.make(tmp_path, "rel")
+    change = {one.id: "?" for one in toy.examples("rel") if toy.gold(one) == "none"}
+    found = toy.score(tmp_path, "rel", outputs("rel", ANSWERS, change), mapping=MAPPING)
+    assert found.metrics["micro_f1"] == pytest.approx(2 * 8 / (8 + 12))
+
+
+def test_free_strings_need_a_sound_mapping(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    content = outputs("rel", ANSWERS)
+    with pytest.raises(PubmillError, match="need a declared mapping from answers to labels"):
+        toy.score(tmp_path, "rel", content)
+    with pytest.raises(PubmillError, match="names labels that the dataset lacks: inhibits; its labels are"):
+        toy.score(tmp_path, "rel", content, mapping={**MAPPING, "x": "inhibits"})
+    with pytest.raises(PubmillError, match="differ only by case"):
+        toy.score(tmp_path, "rel", content, mapping={**MAPPING, "Inhibition.": "none"})
+
+
+def test_free_strings_of_the_other_kinds(tmp_path: Path) -> None:
+    for name in ("doc", "sim", "qa", "ner"):
+        toy.make(tmp_path, name)
+    rows: Any = toy.examples("doc")
+    labels = {label: label for one in rows for label in one.labels} | {"none": ""}
+    lines = [{"id": one.id, "output": "; ".join(one.labels) or "None."} for one in rows]
+    content = "".join(json.dumps(line) + "\n" for line in lines)
+    assert toy.score(tmp_path, "doc", content, mapping=labels).metrics["micro_f1"] == 1.0
+    broken = toy.score(tmp_path, "doc", content.replace("None.", "death?"), mapping=labels)
+    assert broken.metrics["micro_f1"] < 1 and len(broken.submission.reading.unmapped) == 3
+    lines = [{"id": one.id, "output": f" {toy.gold(one)}"} for one in toy.examples("sim")]
+    content = "".join(json.dumps(line) + "\n" for line in lines)
+    assert toy.score(tmp_path, "sim", content).metrics["pearson"] == pytest.approx(1.0)
+    with pytest.raises(PubmillError, match="a correlation cannot count an answer as wrong"):
+        toy.score(tmp_path, "sim", content.replace("2.25", "rather similar", 1))
+    lines = [{"id": one.id, "output": toy.gold(one)[0]} for one in toy.examples("qa")]
+    content = "".join(json.dumps(line) + "\n" for line in lines)
+    assert toy.score(tmp_path, "qa", content).metrics["mrr"] == 1.0
+
+
+def test_mentions_in_free_strings_are_found_in_the_sentence(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    types = {"disease": "Disease", "drug": "Chemical", "none": ""}
+    lines = []
+    for one in toy.examples("ner"):
+        words: Any = one
+        mentions = toy.spans(words)
+        text = " ".join(words.words)
+        named = [(span["type"], text[span["start"] : span["end"]]) for span in mentions]
+        said = "\n".join(f"{'Drug' if kind == 'Chemical' else kind}: {name}" for kind, name in named)
+        lines.append({"id": one.id, "output": said})
+    content = "".join(json.dumps(line) + "\n" for line in lines)
+    assert toy.score(tmp_path, "ner", content, mapping=types).metrics["entity_f1"] == 1.0
+    lines[0]["output"] = "Disease: measles\nNone"
+    content = "".join(json.dumps(line) + "\n" for line in lines)
+    found = toy.score(tmp_path, "ner", content, mapping=types)
+    assert [text for _, text in found.submission.reading.unmapped] == ["Disease: measles"]
+    assert found.metrics["entity_recall"] < 1
+
+
+def test_a_line_without_a_type_is_a_mention_only_of_the_only_type(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    content = "".join(json.dumps({"id": one.id, "output": "flu"}) + "\n" for one in toy.examples("ner"))
+    types = {"disease": "Disease", "drug": "Chemical"}
+    with pytest.raises(PubmillError, match="12 of 12 answers have no mapping"):
+        toy.score(tmp_path, "ner", content, mapping=types)
+    recipe = replace(toy.recipe(tmp_path, "ner", mapping={"disease": "Disease"}), labels=("Disease",))
+    of_one = score_submission(tmp_path / "predictions", recipe, tmp_path)
+    assert of_one.submission.reading.unmapped == []
+    assert {label for row in of_one.submission.lines for label in row["labels"]} == {"O", "B-Disease"}
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        (
+            "rel",
+            '"blocks"',
+            '"inhibits"',
+            "1 label that the dataset lacks: inhibits; .*`--mapping`, such",
+        ),
+        ("ner", "-Disease", "-Illness", r"label that the dataset lacks: Illness"),
+        ("doc", "cellular energetics", "energy", r"lacks: energy"),
+    ],
+)
+def test_unknown_labels_are_refused_unless_mapped(
+    name: str, old: str, new: str, message: str, tmp_path: Path
+) -> None:
+    toy.make(tmp_path, name)
+    content = toy.jsonl(name).replace(old, new)
+    with pytest.raises(PubmillError, match=message):
+        toy.score(tmp_path, name, content)
+    mapping = {new.strip('"-'): old.strip('"-')}
+    assert toy.score(tmp_path, name, content, mapping=mapping).metrics[toy.METRICS[name]] == 1.0
+
+
+def test_spans_that_fit_no_words_are_counted_and_listed(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    lines = toy.span_lines().splitlines()
+    first = json.loads(lines[0])
+    first["mentions"] = [{**first["mentions"][0], "end": first["mentions"][0]["end"] - 1}]
+    first["mentions"].append({"start": 0, "end": 6, "type": "Chemical"})
+    first["mentions"].append({"start": 0, "end": 4, "type": "Chemical"})
+    found = toy.score(tmp_path, "ner", "\n".join([json.dumps(first), *lines[1:]]) + "\n")
+    where = f"{tmp_path}/predictions:1"
+    assert found.left_aside() == [
+        "2 of 23 spans fit no words, and count as false positives",
+        f"  {where}: 0-4 overlaps another mention",
+        f"  {where}: 9-17 begins or ends inside of a word",
+    ]
+    assert found.summary()["unaligned"][1] == [where, 9, 17, "Disease", "begins or ends inside of a word"]
+
+
+@pytest.mark.parametrize("shift", [1, 2, 5])
+def test_shifted_offsets_are_refused(shift: int, tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    with pytest.raises(PubmillError, match=r"spans begin or end inside of words; do they count characters"):
+        toy.score(tmp_path, "ner", toy.span_lines(shift))
+
+
+def test_a_mention_across_sentences_is_lost(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    first = " ".join(toy.examples("ner")[0].words)  # type: ignore[attr-defined]
+    end = len(first) + 1 + len("Case")
+    added = f"500\t{len(first) - 1}\t{end}\t. Case\tDisease\n"
+    found = toy.score(tmp_path, "ner", toy.pubtator().replace("\n\n", f"\n{added}\n", 1))
+    assert [one.why for one in found.submission.reading.lost] == ["crosses sentences of the dataset"]
+    assert found.counts["predicted"] == found.counts["gold"] + 1 == found.counts["correct"] + 1
+    shorter = f"500\t{len(first) - 1}\t{len(first)}\t.\tDisease\n"
+    found = toy.score(tmp_path, "ner", toy.pubtator().replace("\n\n", f"\n{added}{shorter}\n", 1))
+    lost = [(one.span.end, one.why) for one in found.submission.reading.lost]
+    assert lost == [(len(first), "overlaps another mention"), (end, "crosses sentences of the dataset")]
+
+
+def test_words_are_found_whatever_white_space_is_between_them() -> None:
+    assert place_words("a  flu-like\nfever", ["a", "flu", "-", "like", "fever"]) == [
+        (0, 1), (3, 6), (6, 7), (7, 11), (12, 17),
+    ]  # fmt: skip
+    assert place_words("one two", ["one", "three", "two"]) == [(0, 3), None, (4, 7)]
+
+
+def test_overlapping_spans_keep_the_first_and_longest() -> None:
+    places = place_words("a b c", ["a", "b", "c"])
+    spans = [
+        PredictedSpan(2, 5, "Y"),
+        PredictedSpan(0, 3, "X"),
+        PredictedSpan(0, 1, "Z"),
+        PredictedSpan(0, 3, "X"),
+    ]
+    mentions, lost = align(spans, places, "here")
+    assert mentions == [(0, 2, "X")]
+    assert [(one.span.type, one.why) for one in lost] == [
+        ("Z", "overlaps another mention"),
+        ("Y", "overlaps another mention"),
+    ]
+
+
+FENCED = "```json\n{}\n```"
+
+
+def test_answers_that_cannot_be_read_are_refused_instead_of_scored(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    read = {one.id: ANSWERS[toy.gold(one)] for one in toy.examples("rel")[:6]}
+    unread = {label: f"The answer is {answer}" for label, answer in ANSWERS.items()}
+    half = toy.score(tmp_path, "rel", outputs("rel", unread, read), mapping=MAPPING)
+    assert half.metrics["accuracy"] == 0.5 and half.left_aside()[0].startswith("6 of 12 answers")
+    read.popitem()
+    with pytest.raises(PubmillError, match=r"predictions:6: 7 of 12 answers have no mapping, the first of"):
+        toy.score(tmp_path, "rel", outputs("rel", unread, read), mapping=MAPPING)
+
+
+@pytest.mark.parametrize(
+    ("form", "rules"),
+    [
+        (FENCED.replace("{}", '{"label": "{}"}'), {"fence": 12, "json": 12}), ("- {}", {"bullets": 12}),
+        ("<think>blocks or not?</think>\n{}", {"reasoning": 12}), ('["{}"]', {"json": 12}),
+        ("Here it is:\n" + FENCED, {"fence": 12}),
+    ],
+)  # fmt: skip
+def test_marks_around_answers_are_taken_off_and_counted(
+    form: str, rules: dict[str, int], tmp_path: Path
+) -> None:
+    toy.make(tmp_path, "rel")
+    answers = {
+        label: form.replace('"{}"', json.dumps(answer)).replace("{}", answer)
+        for label, answer in ANSWERS.items()
+    }
+    found = toy.score(tmp_path, "rel", outputs("rel", answers), mapping=MAPPING)
+    assert found.metrics["accuracy"] == 1.0
+    assert found.summary()["read_by_rule"] == rules
+    assert all(line.startswith("12 of 12 answers ") for line in found.left_aside())
+
+
+NAMED = {
+    "lines": lambda named: "\n".join(f"- {kind}: {name}" for kind, name in named),
+    "objects": lambda named: json.dumps([{"text": name, "type": kind} for kind, name in named]),
+    "by type": lambda named: json.dumps(
+        {kind: [name for of, name in named if of == kind] for kind in ("Disease", "Chemical")}
+    ),
+    "below a key": lambda named: json.dumps({"entities": [{"mention": n, "label": k} for k, n in named]}),
+}
+
+
+@pytest.mark.parametrize("form", NAMED)
+def test_mentions_are_read_from_bullets_and_json(form: str, tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    lines = [{"id": one.id, "output": NAMED[form](named_mentions(one))} for one in toy.examples("ner")]
+    content = "".join(json.dumps(line) + "\n" for line in lines)
+    types = {"disease": "Disease", "chemical": "Chemical"}
+    found = toy.score(tmp_path, "ner", content, mapping=types)
+    assert found.metrics["entity_f1"] == 1.0 and not found.submission.reading.unmapped
+
+
+def named_mentions(one: Any) -> list[tuple[str, str]]:
+    text = " ".join(one.words)
+    return [(span["type"], text[span["start"] : span["end"]]) for span in toy.spans(one)]
+
+
+def test_mentions_are_given_by_their_texts(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    lines: list[dict[str, Any]] = [
+        {"id": one.id, "mentions": [{"text": name, "type": kind} for kind, name in named_mentions(one)]}
+        for one in toy.examples("ner")
+    ]
+    lines[0]["mentions"].append({"text": "measles", "type": "Disease"})
+    found = toy.score(tmp_path, "ner", "".join(json.dumps(line) + "\n" for line in lines))
+    assert found.counts["predicted"] == found.counts["gold"] + 1 == found.counts["correct"] + 1
+    assert found.submission.reading.unmapped == [(f"{tmp_path}/predictions:1", "measles")]
+    assert "12 of 12 answers name mentions by their text" in found.left_aside()[0]
+    lines[0]["mentions"].append({"text": "flu", "type": "Illness"})
+    with pytest.raises(PubmillError, match="1 label that the dataset lacks: Illness"):
+        toy.score(tmp_path, "ner", "".join(json.dumps(line) + "\n" for line in lines))
+
+
+def test_ranked_answers_are_read_from_bullets_and_json(tmp_path: Path) -> None:
+    toy.make(tmp_path, "qa")
+    for form in ("1. {}\n2. wrong", '["{}", "wrong"]', FENCED.replace("{}", '{"answer": "{}"}'), "{}"):
+        rows: Any = toy.examples("qa")
+        lines = [{"id": one.id, "output": form.replace("{}", one.golds[0])} for one in rows]
+        found = toy.score(tmp_path, "qa", "".join(json.dumps(line) + "\n" for line in lines))
+        assert found.metrics["mrr"] == 1.0, form
+
+
+@pytest.mark.parametrize("key", ["answers", "prediction"])
+@pytest.mark.parametrize("form", ['```json\n{"answer": "{}"}\n```', "- {}", "1. {}", '["{}"]'])
+def test_marked_answers_to_questions_are_refused_instead_of_scored(
+    form: str, key: str, tmp_path: Path
+) -> None:
+    toy.make(tmp_path, "qa")
+    rows: Any = toy.examples("qa")
+    lines = [{"id": one.id, key: form.replace("{}", one.golds[0])} for one in rows]
+    for one, line in zip(rows[:6], lines[:6], strict=True):
+        line[key] = one.golds[0]
+    half = toy.score(tmp_path, "qa", "".join(json.dumps(line) + "\n" for line in lines))
+    assert half.metrics["mrr"] == 0.5
+    lines[0][key] = form.replace("{}", "gene1")
+    with pytest.raises(PubmillError, match=r"predictions:1: 7 of 12 answers begin with marks .*Nothing was"):
+        toy.score(tmp_path, "qa", "".join(json.dumps(line) + "\n" for line in lines))
+
+
+def test_a_file_that_is_a_column_is_scored_and_named(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    lines = [json.loads(line) for line in toy.jsonl("rel").splitlines()]
+    other = tmp_path / "runs/blurb/model/rel/standard/final/seed-1.predictions.jsonl.gz"
+    other.parent.mkdir(parents=True)
+    write_jsonl_gz(other, reversed(lines))
+    for found in (
+        toy.score(tmp_path, "rel", toy.blurb_tsv()),
+        score_submission(other, toy.recipe(tmp_path, "rel"), tmp_path),
+    ):
+        assert found.metrics["micro_f1"] == 1.0
+        assert found.shown_left_aside() == [f"exactly the predictions of {other}"]
+    dataset = tmp_path / "datasets/rel"
+    with pytest.raises(PubmillError, match=f"exactly the predictions of {other}, which another column has"):
+        supply(SuppliedRecipe(system=toy.SYSTEM), other, dataset, [other])
+    lines[0]["label"] = "activates"
+    write_jsonl_gz(other, lines)
+    assert toy.score(tmp_path, "rel", toy.blurb_tsv()).left_aside() == []
+
+
+def test_equal_constant_predictions_are_no_copies(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    rows = [{"id": one.id, "label": "blocks"} for one in toy.examples("rel")]
+    other = tmp_path / "runs/blurb/model/rel/standard/final/seed-1.predictions.jsonl.gz"
+    other.parent.mkdir(parents=True)
+    write_jsonl_gz(other, rows)
+    found = toy.score(tmp_path, "rel", "".join(json.dumps(row) + "\n" for row in rows))
+    assert found.metrics["accuracy"] == pytest.approx(4 / 12)
+
+
+def test_credentialed_datasets_need_a_local_system_and_show_no_text(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel", access="credentialed")
+    hosted = System(name="hosted", version="1", url="https://example.org")
+    for system in (None, hosted):
+        with pytest.raises(PubmillError, match=r"physionet's rule.*`local: true`"):
+            toy.score(tmp_path, "rel", toy.jsonl("rel"), system=system)
+    assert toy.score(tmp_path, "rel", toy.jsonl("rel")).metrics["micro_f1"] == 1.0
+    secret = "The patient Jane was admitted"
+    damages = [
+        toy.jsonl("rel").replace('"blocks"', json.dumps(secret)),
+        toy.jsonl("rel").replace('"id": "1000.T1"', json.dumps({"id": secret})[1:-1]),
+        toy.blurb_tsv().replace("In 2 assays", secret),
+        f"{secret}\n" * 3,
+        toy.jsonl("rel").replace('"label"', json.dumps(secret), 1),
+        f"1|t|{secret}\n1\t0\t3\t{secret}\tx\n",
+        f"<collection><document><id>{secret}</id><x/></document></collection>",
+    ]
+    for content in damages:
+        with pytest.raises(PubmillError) as caught:
+            toy.score(tmp_path, "rel", content)
+        assert "Jane" not in str(caught.value) and "patient" not in str(caught.value)
+    content = outputs("rel", ANSWERS, {"1000.T1": secret})
+    found = toy.score(tmp_path, "rel", content, mapping=MAPPING)
+    assert not any("Jane" in line for line in found.left_aside()) and len(found.left_aside()) == 2
+
+
+def test_an_unforeseen_error_shows_no_text_of_a_licensed_dataset(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise ValueError("The patient Jane")
+
+    monkeypatch.setattr(submission, "match", fail)
+    toy.make(tmp_path, "rel", access="registration")
+    with pytest.raises(
+        PubmillError, match=r"ValueError at test_predictions.py:\d+; its message is withheld"
+    ) as caught:
+        toy.score(tmp_path, "rel", toy.jsonl("rel"))
+    assert "Jane" not in str(caught.value) and caught.value.__suppress_context__
+    toy.make(tmp_path, "rel")
+    with pytest.raises(ValueError, match="Jane"):
+        toy.score(tmp_path, "rel", toy.jsonl("rel"))
+
+
+def test_scores_are_those_of_a_run_s_predictions(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    rows: Any = toy.examples("ner")
+    content = toy.conll(toy.iobes).replace("S-Disease", "O", 2)
+    found = toy.score(tmp_path, "ner", content)
+    predicted = [line["labels"] for line in found.submission.lines]
+    assert (
+        found.metrics == SCORERS["tokens"](rows, predicted, None).metrics and found.metrics["entity_f1"] < 1
+    )
+
+
+@pytest.mark.parametrize("key", ["dataset", "kind", "access", "metric", "negative", "splits", "counts"])
+def test_a_card_that_lacks_something_is_reported(tmp_path: Path, key: str) -> None:
+    card = toy.make(tmp_path, "ner") / "card.json"
+    found = json.loads(card.read_text())
+    del found[key]
+    for content in (found, {**found, "splits": ["other"]}, [found], None):
+        card.write_text(json.dumps(content))
+        with pytest.raises(PubmillError, match=r"card\.json: not the card of a dataset .*convert"):
+            toy.recipe(tmp_path, "ner")
