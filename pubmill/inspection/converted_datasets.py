@@ -1,18 +1,15 @@
 """Converted datasets in the results of a scale; an error for a missing one has the command that makes it."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from pubmill.errors import PubmillError
 from pubmill.examples.prompts import published_template
 from pubmill.messages import commands
-from pubmill.messages.progress import report_progress
 from pubmill.messages.wording import unknown
 from pubmill.specs import Specs, load
 from pubmill.specs.model_specs import PromptSpec, PublishedPrompt
 from pubmill.specs.study import study_of_scale
-from pubmill.storage.files import read_json
-from pubmill.storage.result_paths import BELOW, CARD, Paths
+from pubmill.storage.result_paths import BELOW, CARD
 
 
 def specs_of_results(root: Path, results: Path) -> Specs:
@@ -66,18 +63,3 @@ def _not_made(root: Path, results: Path, missing: Path, file: Path) -> PubmillEr
     study = study_of_scale(results.name, root / "studies", str(missing))
     command = commands.run_files(f"{file}", configuration=commands.configuration_options(study))
     return PubmillError(f"{missing} is not there yet. Make it: {command}")
-
-
-def datasets_with_splits(names: Sequence[str], results: Path, splits: Sequence[str]) -> list[str]:
-    """Return the converted datasets of a results folder with examples in all these splits; report the
-    others. A split without examples has no counts in the card, and its file is empty."""
-    folders = {name: Path(Paths(results).dataset(name)) for name in names}
-    made = [name for name, folder in folders.items() if (folder / CARD).is_file()]
-    if not made:
-        others = sorted({str(card.parents[2]) for card in results.parent.glob(f"*/datasets/*/{CARD}")})
-        advice = f"give --results {' or '.join(others)}" if others else "convert some, or give --results"
-        raise PubmillError(f"{results} has no converted datasets; {advice}")
-    whole = [name for name in made if set(splits) <= {*read_json(folders[name] / CARD)["counts"]}]
-    if left_out := [name for name in made if name not in whole]:
-        report_progress(f"left out, without examples in {' and '.join(splits)}: {', '.join(left_out)}")
-    return whole

@@ -176,7 +176,7 @@ def test_a_model_asks_for_twelve_bytes_a_parameter_and_a_run_of_unknown_size_for
         "protocol": "blurb",
         "model": "pubmedbert-base",
         "setting": "other",
-        "dataset": "gad",
+        "dataset": "gad@blurb",
         "trial": "x",
     }
     assert asked(targets, "trial", 1, **run)[1] == 480
