@@ -37,6 +37,7 @@ from pubmill.report.table_views import (
     composite_scores,
     dataset_notes,
     model_lines,
+    shared_notes,
     table_runs,
     table_views,
     tally,
@@ -189,6 +190,11 @@ class Report:
     def composite_scores(self) -> list[CompositeScore]:
         """Composite scores over tasks, such as the BLURB score."""
         return composite_scores(self.tables)
+
+    @property
+    def shared_notes(self) -> dict[str, list[str]]:
+        """The notes that several tables have, with the names of these tables."""
+        return shared_notes(self.tables)
 
     @property
     def dataset_notes(self) -> dict[str, tuple[str, ...]]:

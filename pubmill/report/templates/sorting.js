@@ -1,11 +1,12 @@
-// Tables of scores and of comparisons can be sorted by a column, within each group (third click: as printed).
-for (const table of document.querySelectorAll("table.scores, table.compared")) {
+// Tables of comparisons, and of scores without tools of their own, can be sorted by a column, within each group (third click: as printed).
+for (const table of document.querySelectorAll("table.scores:not([data-table]), table.compared")) {
   const bodies = [...table.tBodies];
   const printed = bodies.map((body) => [...body.rows]);
   const heads = [...table.tHead.rows[0].cells];
   const value = (row, column) => {
-    const found = row.cells[column].dataset.value;
-    return found === undefined ? null : Number(found);
+    const cell = row.cells[column];
+    const found = parseFloat(cell.dataset.value ?? cell.textContent.replaceAll("\u2212", "-"));
+    return Number.isNaN(found) ? null : found;
   };
   const sort = (column, direction) => {
     bodies.forEach((body, i) => {
