@@ -14,6 +14,7 @@ from pubmill.cli.checkout import (
     checkout,
     make_demo_files,
     remember_folders,
+    run_snakemake,
     show,
     start_snakemake,
 )
@@ -104,8 +105,23 @@ def table(
     if is_plain(words.options, why=False):
         show(commands.run(commands.program("snakemake"), *arguments))
         print_dry_run(root, chosen, files, [page], why=False)
-    else:
-        start_snakemake(*arguments)
+        return
+    if DRY_RUN in os.environ:
+        start_snakemake(*arguments)  # ends this process
+    status = run_snakemake(*arguments)
+    from pubmill.workflow.preparation import FAILED_CELLS  # Imports Snakemake, which takes seconds.
+
+    if status in (0, FAILED_CELLS):
+        print_own_results(Path(page).with_suffix(".json"), len(names))
+    raise SystemExit(status)
+
+
+def print_own_results(file: Path, models: int) -> None:
+    """Print the scores of one's own models in a finished table, and their tests."""
+    from pubmill.tables.cells import read_table
+    from pubmill.tables.own_results import own_lines
+
+    print("\n".join(own_lines(read_table(file), models)))
 
 
 def _hyperparameters(choice: str | None, search: str) -> tuple[list[str], list[str]]:

@@ -315,15 +315,13 @@ def dataset_notes(tables: Iterable[Table]) -> dict[str, tuple[str, ...]]:
 
 
 def shared_notes(tables: Mapping[str, Table]) -> dict[str, list[str]]:
-    """Return the notes that several tables have, with the names of these tables; without those on datasets."""
+    """Return the notes that several tables have, except those on datasets, with the tables' names."""
     on_datasets = _notes_on_datasets(tables.values())
     by_note: dict[str, list[str]] = {}
     for name, table in tables.items():
         for note in table.all_notes:
             by_note.setdefault(note.text, []).append(name)
-    return {
-        note: names for note, names in by_note.items() if len(names) > 1 and note not in on_datasets
-    }
+    return {note: names for note, names in by_note.items() if len(names) > 1 and note not in on_datasets}
 
 
 def _notes_on_datasets(tables: Iterable[Table]) -> set[str]:
