@@ -22,7 +22,6 @@ from pubmill.report.figures import (
     PipelineFigure,
     Strip,
     pipeline_figure,
-    time_strip,
     times,
 )
 from pubmill.report.rendering import count, quantity
@@ -275,11 +274,6 @@ class Report:
     def times(self) -> dict[str, list[ModelTimes]]:
         """Table -> fine-tuning times of its models."""
         return {name: models for name, table in self.tables.items() if (models := times(table))}
-
-    @property
-    def time_strips(self) -> list[Strip]:
-        """The fine-tuning times as figures."""
-        return [strip for name, models in self.times.items() if (strip := time_strip(name, models))]
 
     @property
     def own_contradictions(self) -> Contradictions:

@@ -12,7 +12,7 @@ from markupsafe import Markup
 import pubmill
 from pubmill.errors import PubmillError
 from pubmill.recipes.report import ReportRecipe
-from pubmill.report.charts import Chart, agreement, fragmentation, learning
+from pubmill.report.charts import Chart, fragmentation, learning
 from pubmill.report.contradictions import Contradictions
 from pubmill.report.dataset_pages import Page
 from pubmill.report.figures import curve, strips
@@ -97,10 +97,9 @@ def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) ->
         }
         for model, paths in recipe.fits.items()
     }
-    by_type: dict[str, list[Chart]] = {"Ours against published": [], "Checkpoints": [], "Vocabularies": []}
+    by_type: dict[str, list[Chart]] = {"Checkpoints": [], "Vocabularies": []}
     for name, table in tables.items():
-        chart = agreement(table)
-        charts = ([chart] if chart else [], learning(table, recipe.checkpoints), fragmentation(table, rates))
+        charts = (learning(table, recipe.checkpoints), fragmentation(table, rates))
         for of_all, ones in zip(by_type.values(), charts, strict=True):
             of_all += [replace(one, label=f"{name} {one.label}".strip()) for one in ones]
     return by_type
