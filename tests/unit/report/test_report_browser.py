@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from pubmill.report.study_report import read_report, render
 from tests import full_report
 from tests.browser import launched, needs_chromium, opened, violations
