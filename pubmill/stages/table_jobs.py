@@ -181,7 +181,7 @@ class Tables(GraphPart):
         kept = {row.key for row in rows}
         composites = [one for one in recipe.composites if kept.issuperset(chain(*one.groups.values()))]
         differences = [one for one in recipe.differences if one.of in {*kept, *(c.name for c in composites)}]
-        shown = {*kept, *(one.name for one in (*composites, *differences))}
+        shown = {*kept, *(one.name for one in composites), *(one.name for one in differences)}
         columns, margins = {"", *(column.key for column in own)}, recipe.equivalence.margins
         asked = {f"{column}/{row}" for column in columns for row in {"", *shown} if column or row}
         reasons = [replace(one, cells=tuple(c for c in one.cells if c in asked)) for one in recipe.reasons]

@@ -37,7 +37,8 @@ for (const table of document.querySelectorAll("table.scores:not([data-table]), t
     });
   });
 }
-for (const link of document.querySelectorAll(".ours a")) {
+// The report shows the runs of a cell in a dialog; elsewhere they open below the table.
+for (const link of document.querySelectorAll("body:not(:has(.page-body)) .ours a")) {
   link.addEventListener("click", () => {
     const row = document.getElementById(decodeURIComponent(link.hash.slice(1)));
     row?.closest("details")?.setAttribute("open", "");
