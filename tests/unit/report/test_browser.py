@@ -60,31 +60,8 @@ def order(text: str) -> list[str]:
 
 @needs_browser
 def test_the_policy_lets_the_tables_own_script_run(page: Path) -> None:
-    text = shown(page)
-    assert parsed(text).xpath("//thead//th/button[@class='sort']")
-    assert order(text) == ["First", "Second", "Third"]
-
-
-@needs_browser
-@pytest.mark.parametrize(
-    ("clicks", "expected", "said"),
-    [
-        (1, ["Third", "First", "Second"], "descending"),
-        (2, ["First", "Third", "Second"], "ascending"),
-        (3, ["First", "Second", "Third"], None),
-    ],
-)
-def test_a_click_sorts_and_the_third_puts_back(
-    page: Path, clicks: int, expected: list[str], said: str | None
-) -> None:
-    """What has no value stands last, whichever way."""
-    text = re.sub(r"<meta http-equiv=.*?>", "", page.read_text(encoding="utf-8"))
-    click = "document.querySelector('thead button.sort').click();" * clicks
-    page.write_text(text.replace("</body>", f"<script>{click}</script></body>"), encoding="utf-8")
-    found = shown(page)
-    assert order(found) == expected
-    [head] = parsed(found).xpath("//thead//th[button][1]")
-    assert head.get("aria-sort") == said
+    """A table of which less than half was run begins with what was run."""
+    assert order(shown(page)) == ["First", "Third"]
 
 
 @needs_browser
