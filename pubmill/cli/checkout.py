@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -60,12 +61,26 @@ def start_snakemake(*words: str) -> NoReturn:
 
     The logger plugin `snakemake_logger_plugin_pubmill`, in the same folder as pubmill, displays the run.
     """
-    find_modules(checkout())
-    show(commands.run(commands.program("snakemake"), *words))
-    command = [sys.executable, "-m", "snakemake", "--logger=pubmill", *words]
+    command = _snakemake(*words)
     if DRY_RUN in os.environ:
         raise SystemExit(os.spawnv(os.P_WAIT, sys.executable, command))
     os.execv(sys.executable, command)
+
+
+def run_snakemake(*words: str) -> int:
+    """Print and run a Snakemake command as a process of its own; return its exit status. The terminal sends
+    an interrupt to both processes, of which this one waits; SIGTERM is passed on."""
+    process = subprocess.Popen(_snakemake(*words))
+    signal.signal(signal.SIGINT, lambda *_: None)
+    signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+    return process.wait()
+
+
+def _snakemake(*words: str) -> list[str]:
+    """Print a Snakemake command and return it as a list of arguments."""
+    find_modules(checkout())
+    show(commands.run(commands.program("snakemake"), *words))
+    return [sys.executable, "-m", "snakemake", "--logger=pubmill", *words]
 
 
 def find_modules(root: Path) -> None:

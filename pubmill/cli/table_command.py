@@ -14,6 +14,7 @@ from pubmill.cli.checkout import (
     checkout,
     make_demo_files,
     remember_folders,
+    run_snakemake,
     show,
     start_snakemake,
 )
@@ -66,10 +67,12 @@ def table(
     """Make a table with models of your choice as columns.
 
     They are run on the datasets of the table. The table is made beside the study's own, in tables/with/NAME
-    of the results; runs that both need are made once. A model folder or a model of the hub gets a spec,
-    specs/models/NAME.yaml, after a check that it loads. The command begins with what the table costs,
-    and which jobs search for hyper-parameters; --choice and --search own make fewer, and their cells are not
-    compared with published values. Options of Snakemake follow, for example -n or --profile profiles/gpu.
+    of the results, with the rows of these datasets; runs that both need are made once. At the end, the
+    scores of the models are printed, each beside the highest published value of its row. A model folder or
+    a model of the hub gets a spec, specs/models/NAME.yaml, after a check that it loads. The command begins
+    with what the table costs, and which jobs search for hyper-parameters; --choice and --search own make
+    fewer, and their cells are not compared with published values. Options of Snakemake follow, for example
+    -n or --profile profiles/gpu.
     """
     root = checkout()
     if name not in studies.table_names():
@@ -104,8 +107,23 @@ def table(
     if is_plain(words.options, why=False):
         show(commands.run(commands.program("snakemake"), *arguments))
         print_dry_run(root, chosen, files, [page], why=False)
-    else:
-        start_snakemake(*arguments)
+        return
+    if DRY_RUN in os.environ:
+        start_snakemake(*arguments)  # ends this process
+    status = run_snakemake(*arguments)
+    from pubmill.workflow.preparation import FAILED_CELLS  # Imports Snakemake, which takes seconds.
+
+    if status in (0, FAILED_CELLS):
+        print_own_results(Path(page).with_suffix(".json"), len(names))
+    raise SystemExit(status)
+
+
+def print_own_results(file: Path, models: int) -> None:
+    """Print the scores of one's own models in a finished table, and their tests."""
+    from pubmill.tables.cells import read_table
+    from pubmill.tables.own_results import own_lines
+
+    print("\n".join(own_lines(read_table(file), models)))
 
 
 def _hyperparameters(choice: str | None, search: str) -> tuple[list[str], list[str]]:

@@ -288,6 +288,8 @@ class TableRecipe(ResultHeading):
     - `not_comparable`: `column/row` -> why our value must not be compared with the published one.
     - `copied`: `column/row` -> the cell that the paper copied its value from.
     - `floors`: row -> the files with the floors of its datasets, below the results folder.
+    - `own`: the columns of the models that `pubmill table` is asked for; such a table has the requested rows
+      only.
     - `others`: table -> the part of its recipe for the cells that `copied` and `differences` refer to.
     """
 
@@ -302,6 +304,7 @@ class TableRecipe(ResultHeading):
     not_comparable: dict[str, str] = field(default_factory=dict, metadata=OMIT_DEFAULT)
     copied: dict[str, ReferencedCell] = field(default_factory=dict, metadata=OMIT_DEFAULT)
     floors: dict[str, tuple[str, ...]] = field(default_factory=dict, metadata=OMIT_DEFAULT)
+    own: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)
     others: "dict[str, TableRecipe]" = field(default_factory=dict, metadata=OMIT_DEFAULT)
 
     @property

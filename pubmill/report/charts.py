@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 from pandas import DataFrame
 
-from pubmill.recipes.tables import Column, Row
+from pubmill.recipes.tables import Row
 from pubmill.report.figures import CURVE_HEIGHT, EDGE, WIDTH, Axis, line_path, padded
-from pubmill.report.rendering import metric, number, printed
-from pubmill.tables.cells import Cell, Table
+from pubmill.report.rendering import metric, number
+from pubmill.tables.cells import Table
 from pubmill.tables.table_frames import is_usual
 
 LEFT, BOTTOM = 44, 38
@@ -37,18 +37,15 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart. `diagonal`: path of the line where both numbers are equal; `numbered`: dots have numbers that
-    are explained below the chart."""
+    """A chart. `numbered`: dots have numbers that are explained below the chart."""
 
     label: str
     subtitle: str
     description: str
     x_title: str
-    y_title: str
     x: Axis
     y: Axis
     series: tuple[Series, ...]
-    diagonal: str = ""
     numbered: bool = False
     height: int = CURVE_HEIGHT
 
@@ -72,37 +69,7 @@ def _chart_of(points: Sequence[Point], label: str, subtitle: str, x_title: str, 
     """Return a chart of points; its description lists each of them. `least`: see `_axes`."""
     x, y = _axes([x for x, *_ in points], [y for _, y, _ in points], *least)
     description = " ".join(f"{text}." for *_, text in points)
-    return Chart(label, subtitle, description, x_title, "", x, y, (_series("", points, x, y),))
-
-
-def agreement(table: Table) -> Chart | None:
-    """Return a chart of our values against published ones, without composites; None if no cell has both."""
-    cells = [(row, column, cell) for row, column, cell in table.read() if row.dataset]
-    points = [point for place in cells if (point := _published_point(*place))]
-    if not points:
-        return None
-    values = [value for x, y, _ in points for value in (x, y)]
-    x, y = _axes(values, values, 1, 1)
-    above = sum(ours > published for published, ours, _ in points)
-    _, farthest = max((abs(ours - published), text) for published, ours, text in points)
-    return Chart(
-        label="",
-        subtitle="ours against published, each cell; the line is where they are equal",
-        description=f"Ours is higher in {above} of {len(points)} cells. Farthest apart: {farthest}.",
-        x_title="published",
-        y_title="ours",
-        x=x,
-        y=y,
-        series=(_series("", points, x, y),),
-        diagonal=f"M{x.start} {y.start}L{x.end} {y.end}",
-    )
-
-
-def _published_point(row: Row, column: Column, cell: Cell) -> Point | None:
-    if cell.value is None or cell.published is None:
-        return None
-    text = f"{column.label}, {row.label}: {number(cell.value)}, published {printed(cell.published.printed)}"
-    return cell.published.value, cell.value, text
+    return Chart(label, subtitle, description, x_title, x, y, (_series("", points, x, y),))
 
 
 def learning(table: Table, steps: Mapping[str, tuple[str, int]]) -> list[Chart]:

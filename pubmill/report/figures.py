@@ -12,7 +12,6 @@ page would also import it.
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 from typing import TypeVar
 
 from pubmill.messages.stage_groups import GROUPS
@@ -75,7 +74,7 @@ def line_path(points: Iterable[tuple[float, float]]) -> str:
 @dataclass(frozen=True)
 class Lane:
     """One model in a strip: a point for each seed, their aggregate (`together`) and the published value;
-    beside the label, a `note` on failed runs and an optional remark (`aside`)."""
+    beside the label, a `note` on failed runs."""
 
     label: str
     y: float
@@ -83,12 +82,11 @@ class Lane:
     together: float | None = None
     published: float | None = None
     note: str = ""
-    aside: str = ""
 
 
 @dataclass(frozen=True)
 class Strip:
-    """A figure with a lane of points per model: its scores by seed on one dataset, or its times."""
+    """A figure with a lane of points per model: its scores by seed on one dataset."""
 
     label: str
     metric: str
@@ -127,17 +125,12 @@ def _row_strip(table: Table, row: Row) -> Strip | None:
     axis = padded([*scores, *published], 0.25, EDGE, WIDTH - EDGE)
     lanes = [_model_lane(column, cell, axis, lane_y(i)) for i, (column, cell) in enumerate(shown)]
     description = " ".join(_lane_text(column, cell, table.aggregate) for column, cell in shown)
-    return strip(row.label, metric(row.metric), description, axis, lanes)
+    return Strip(row.label, metric(row.metric), description, lane_y(len(lanes)), axis, tuple(lanes))
 
 
 def lane_y(number: int) -> int:
     """Return the y coordinate of a lane's line in a strip."""
     return TOP + LANE * number + 26
-
-
-def strip(label: str, metric: str, description: str, axis: Axis, lanes: Sequence[Lane]) -> Strip:
-    """Return the strip of some lanes, one below the other."""
-    return Strip(label, metric, description, lane_y(len(lanes)), axis, tuple(lanes))
 
 
 def _run_name(column: Column, seed: SeedScore) -> str:
@@ -196,73 +189,21 @@ def thinned(points: Sequence[Drawn], most: int = MAX_POINTS) -> list[Drawn]:
     return [points[round(i * step)] for i in range(most)]
 
 
-UNITS = {"h": ("hours", 3600), "min": ("minutes", 60), "s": ("seconds", 1)}
-LEAST = 2
-"""A unit is used only if the longest time is at least this many of it."""
-
-
 @dataclass(frozen=True)
 class ModelTimes:
-    """Fine-tuning times of a model in a table, in seconds; `by_dataset`: label -> time of each run."""
+    """Fine-tuning times of a model in a table: the seconds of each run."""
 
     label: str
-    by_dataset: Mapping[str, tuple[float, ...]]
-
-    @property
-    def runs(self) -> list[float]:
-        """The times of all runs."""
-        return [seconds for runs in self.by_dataset.values() for seconds in runs]
-
-    @property
-    def means(self) -> dict[str, float]:
-        """The mean time per dataset."""
-        return {dataset: fmean(runs) for dataset, runs in self.by_dataset.items()}
+    runs: Sequence[float]
 
 
 def times(table: Table) -> list[ModelTimes]:
     """Return the times of a table's fine-tuned models; pipelines are not fine-tuned."""
-    rows = {row.dataset: row for row in table.rows}  # rows with the same dataset share runs
-    labels = {row.key: row.label for row in rows.values()}
+    rows = {row.dataset: row.key for row in table.rows}  # rows with the same dataset share runs
     runs = run_frame(table).dropna(subset="seconds")
-    runs = runs[runs["row"].isin(labels)]
-    seconds = runs.groupby(["column", "row"], sort=False)["seconds"].agg(tuple)
-    by_column = {
-        column: {labels[row]: seconds for (_, row), seconds in of_column.items()}
-        for column, of_column in seconds.groupby(level="column", sort=False)
-    }
+    by_column = runs[runs["row"].isin(rows.values())].groupby("column")["seconds"].agg(list)
     columns = (column for column in table.columns if not column.pipeline and column.key in by_column)
     return [ModelTimes(column.label, by_column[column.key]) for column in columns]
-
-
-def time_strip(label: str, models: Sequence[ModelTimes]) -> Strip | None:
-    """Return a figure with a lane per model, if any: the mean time per dataset and over all runs."""
-    if not models:
-        return None
-    longest = max(seconds for one in models for seconds in one.means.values())
-    unit = next((name for name, (_, size) in UNITS.items() if longest >= LEAST * size), "s")
-    name, size = UNITS[unit]
-    axis = Axis(0, max(1.06 * longest, size), EDGE, WIDTH - EDGE)
-    lanes = [_times_lane(one, axis, unit, lane_y(i)) for i, one in enumerate(models)]
-    description = " ".join(_times_text(one, unit) for one in models)
-    shown = Axis(0, axis.high / size, EDGE, WIDTH - EDGE)
-    return strip(label, f"{name} of one run", description, shown, lanes)
-
-
-def _times_lane(one: ModelTimes, axis: Axis, unit: str, y: float) -> Lane:
-    """Return a model's lane on an `axis` in seconds."""
-    mean = fmean(one.runs)
-    points = tuple((axis.at(of), f"{name}: {_time_text(of, unit)}") for name, of in one.means.items())
-    return Lane(one.label, y, points, together=axis.at(mean), aside=f"{mean / UNITS[unit][1]:.3g}")
-
-
-def _time_text(seconds: float, unit: str) -> str:
-    return f"{seconds / UNITS[unit][1]:.3g} {unit}"
-
-
-def _times_text(one: ModelTimes, unit: str) -> str:
-    """Describe one model's lane in words."""
-    datasets = ", ".join(f"{name} {_time_text(mean, unit)}" for name, mean in one.means.items())
-    return f"{one.label}: {datasets}; mean of {len(one.runs)} runs {_time_text(fmean(one.runs), unit)}."
 
 
 BOX_WIDTH, BOX_HEIGHT = 100, 34

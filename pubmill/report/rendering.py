@@ -238,8 +238,15 @@ FILTERS: tuple[Callable[..., object], ...] = (
 )  # fmt: skip
 """Filters of the templates, under the functions' names."""
 TEMPLATES = Path(__file__).parent / "templates"
-SORTING = (TEMPLATES / "sorting.js").read_text(encoding="utf-8")
-"""The only script of a page, which the page's security policy allows by its digest."""
+
+
+def page_script(*names: str) -> str:
+    """Return the only script of a page, which its security policy allows by its digest, from its parts."""
+    return "\n".join((TEMPLATES / f"{name}.js").read_text(encoding="utf-8") for name in names)
+
+
+SORTING = page_script("grids", "sorting")
+"""Script of pages with tables that are searched and sorted."""
 
 
 def environment(escape: Callable[[str], str] | None = None, *folders: Path) -> Environment:

@@ -22,7 +22,6 @@ from pubmill.report.figures import (
     PipelineFigure,
     Strip,
     pipeline_figure,
-    time_strip,
     times,
 )
 from pubmill.report.rendering import count, quantity
@@ -37,6 +36,7 @@ from pubmill.report.table_views import (
     composite_scores,
     dataset_notes,
     model_lines,
+    shared_notes,
     table_runs,
     table_views,
     tally,
@@ -191,6 +191,11 @@ class Report:
         return composite_scores(self.tables)
 
     @property
+    def shared_notes(self) -> dict[str, list[str]]:
+        """The notes that several tables have, with the names of these tables."""
+        return shared_notes(self.tables)
+
+    @property
     def dataset_notes(self) -> dict[str, tuple[str, ...]]:
         """The notes on datasets, by their labels."""
         return dataset_notes(self.tables.values())
@@ -269,11 +274,6 @@ class Report:
     def times(self) -> dict[str, list[ModelTimes]]:
         """Table -> fine-tuning times of its models."""
         return {name: models for name, table in self.tables.items() if (models := times(table))}
-
-    @property
-    def time_strips(self) -> list[Strip]:
-        """The fine-tuning times as figures."""
-        return [strip for name, models in self.times.items() if (strip := time_strip(name, models))]
 
     @property
     def own_contradictions(self) -> Contradictions:

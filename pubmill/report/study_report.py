@@ -12,11 +12,11 @@ from markupsafe import Markup
 import pubmill
 from pubmill.errors import PubmillError
 from pubmill.recipes.report import ReportRecipe
-from pubmill.report.charts import Chart, agreement, fragmentation, learning
+from pubmill.report.charts import Chart, fragmentation, learning
 from pubmill.report.contradictions import Contradictions
 from pubmill.report.dataset_pages import Page
 from pubmill.report.figures import curve, strips
-from pubmill.report.rendering import TEMPLATES, environment, script_digest
+from pubmill.report.rendering import environment, page_script, script_digest
 from pubmill.report.report_content import (
     HeldOut,
     PretrainingSummary,
@@ -27,8 +27,8 @@ from pubmill.report.report_content import (
 )
 from pubmill.report.run_trainings import read_trainings
 from pubmill.report.sections import shown_sections
-from pubmill.report.table_rendering import fact_marks, latex_table
-from pubmill.report.table_views import runs_by_folder, table_runs
+from pubmill.report.table_rendering import fact_marks
+from pubmill.report.table_views import table_runs
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, below_sources, source_of_record
 from pubmill.tables.aggregation import machine
@@ -46,8 +46,6 @@ LISTED_FILES = 20
 
 MOST_DRAWN_RUNS = 1000
 """Studies with more runs have no figure with a point for each; the cards of cells list them."""
-SCRIPTS = ("grids", "exports", "cards", "compared", "navigation", "figures")
-"""Parts of the page's only script (`templates/report_*.js`), in order."""
 COUNTS = ("parsed", "documents", "words", "bytes", "rejected", "samples", "by_source", "years")
 PIECES = ("size", "documents", "distinct_words", "subwords_per_word", "split_words", "unknown_words")
 STATE = ("step", "tokens", "seconds", "hardware")
@@ -99,10 +97,9 @@ def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) ->
         }
         for model, paths in recipe.fits.items()
     }
-    by_type: dict[str, list[Chart]] = {"Ours against published": [], "Checkpoints": [], "Vocabularies": []}
+    by_type: dict[str, list[Chart]] = {"Checkpoints": [], "Vocabularies": []}
     for name, table in tables.items():
-        chart = agreement(table)
-        charts = ([chart] if chart else [], learning(table, recipe.checkpoints), fragmentation(table, rates))
+        charts = (learning(table, recipe.checkpoints), fragmentation(table, rates))
         for of_all, ones in zip(by_type.values(), charts, strict=True):
             of_all += [replace(one, label=f"{name} {one.label}".strip()) for one in ones]
     return by_type
@@ -199,11 +196,8 @@ def _source_folder(name: str, files: Sequence[Mapping[str, Any]]) -> SourceFolde
 
 def render(report: Report) -> str:
     """Return the report as one self-contained page, which can be read without its script."""
-    parts = (TEMPLATES / f"report_{name}.js" for name in SCRIPTS)
-    script, made = "\n".join(part.read_text(encoding="utf-8") for part in parts), environment()
-    made.filters["latex"] = latex_table
+    script, made = page_script("grids", "sorting", "cards", "navigation"), environment()
     made.globals |= {
-        "runs_by_folder": runs_by_folder,
         "table_runs": table_runs,
         "training_place": report.trainings.place,
         "version": pubmill.__version__,

@@ -1,7 +1,7 @@
 r"""Renderers of result tables, fact tables and comparisons of models; all text in them is escaped.
 
-A table in LaTeX has one form in `tableNN.tex` and in what a report saves. It is a float for `\input`, with
-caption and label, no wider than the text. It needs the packages booktabs and graphicx.
+A table in LaTeX is a float for `\input`, with caption and label, no wider than the text. It needs the
+packages booktabs and graphicx.
 """
 
 import textwrap
@@ -22,8 +22,8 @@ from pubmill.report.rendering import (
     renderers,
     sentence,
 )
+from pubmill.report.table_views import TableView
 from pubmill.storage.result_paths import PAGE_FORMATS, TABLE_FORMATS
-from pubmill.tables.answer_costs import column_costs
 from pubmill.tables.cells import Cell, Table
 from pubmill.tables.fact_table_models import FactTable
 from pubmill.tables.table_frames import cell_frame, fact_frame
@@ -187,13 +187,6 @@ def _tex(text: str) -> str:
     return "".join(rf"\texttt{{{part}}}" if number % 2 else part for number, part in enumerate(parts))
 
 
-def reasons(table: Table) -> dict[str, str]:
-    """Map every distinct reason for a missing value, here or in a cell that is referred to, to its mark."""
-    cells = [cell for *_, cell in table.read()]
-    others = [cell.copied_from.cell for cell in cells if cell.copied_from]
-    return marks(cell.missing for cell in (*cells, *others))
-
-
 def links(table: Table) -> dict[str, str]:
     """Return the pages of other tables that a table's own page links to: table -> relative address."""
     others = (cell.other for *_, cell in table.read() if cell.other)
@@ -206,7 +199,8 @@ def fact_marks(table: FactTable) -> dict[str, str]:
 
 
 def _table_values(table: Table) -> dict[str, object]:
-    return {"table": table, "reasons": reasons(table), "links": links(table), "costs": column_costs(table)}
+    view = TableView(f"{table.paper}/{table.table}", table.table, table)
+    return {"table": table, "reasons": view.marks, "links": links(table), "costs": view.costs, "view": view}
 
 
 TABLE_RENDERERS = renderers("table", TABLE_FORMATS, _table_values, cell_frame) | {"tex": latex_table}

@@ -2,17 +2,16 @@
 and a card for each cell with runs. Also counts of the verdicts of tables, in total and by model."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
 
 from pubmill.recipes.tables import Column, Row
 from pubmill.report.forest_plots import Forest, forests
-from pubmill.report.rendering import VERDICTS
-from pubmill.report.table_rendering import reasons
+from pubmill.report.rendering import VERDICTS, marks
 from pubmill.tables.answer_costs import ColumnCost, column_costs
-from pubmill.tables.cells import NO_RECORD, Cell, SeedScore, Table
+from pubmill.tables.cells import NO_RECORD, Cell, Note, SeedScore, Table
 from pubmill.tables.comparisons import Comparisons
 
 REPRODUCED = "reproduced"
@@ -153,14 +152,31 @@ class Rival:
     p: float
 
 
+SIGNS = {
+    "★": "best of ours in the row",
+    "*": "the paper has a remark on this value, which its card and the notes state",
+    "≠": "what the printed parts of a composite or difference give, where that is another value",
+}
+"""Signs at values -> their meaning."""
+
+
+def reasons(table: Table) -> dict[str, str]:
+    """Map every distinct reason for a missing value, here or in a cell that is referred to, to its mark."""
+    cells = [cell for *_, cell in table.read()]
+    others = [cell.copied_from.cell for cell in cells if cell.copied_from]
+    return marks(cell.missing for cell in (*cells, *others))
+
+
 @dataclass(frozen=True)
 class TableView:
-    """A table of results in the report. `anchor`: its id on the page; `compared`: its models compared."""
+    """A table of results on a page. `anchor`: its id there; `compared`: its models compared, in a report;
+    `said`: notes that the page has in another place."""
 
     name: str
     anchor: str
     table: Table
-    compared: Comparisons
+    compared: Comparisons | None = None
+    said: Container[str] = ()
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -204,8 +220,9 @@ class TableView:
 
     def rival(self, row: Row, column: Column) -> Rival | None:
         """Return a cell against the best of its row, or the best against the second; None if not compared."""
-        of = next((one for one in self.compared.rows if one.row == row.key), None)
-        if of is None or not of.pairs:
+        rows = self.compared.rows if self.compared else ()
+        of = next((one for one in rows if one.row == row.key), None)
+        if self.compared is None or of is None or not of.pairs:
             return None
         is_best = column.key == of.best
         nearest = min(of.pairs, key=lambda pair: pair.difference)
@@ -237,19 +254,29 @@ class TableView:
                     cells.setdefault(row, []).append((column, cell))
         return cells
 
+    @staticmethod
+    def runs_by_folder(cell: Cell) -> dict[str, list[SeedScore]]:
+        """Return the runs of a cell by the folder of their records; each fold has its own."""
+        runs: dict[str, list[SeedScore]] = {}
+        for seed in cell.seeds:
+            runs.setdefault(str(PurePosixPath(seed.record).parent), []).append(seed)
+        return runs
+
     @property
-    def notes(self) -> tuple[str, ...]:
-        """The notes, without those on datasets, which the report has in one place."""
-        on_datasets = {f"{row.label}: {conflict}" for row in self.table.rows for conflict in row.conflicts}
-        return tuple(note for note in self.table.all_notes if note not in on_datasets)
+    def signs(self) -> dict[str, str]:
+        """The signs at values of the table, with their meaning."""
+        published = [cell.published for _, _, cell in _shown_cells(self.table) if cell.published]
+        found = {
+            "★": any(self.best.values()),
+            "*": any(one.remark for one in published),
+            "≠": any(one.recomputed is not None for one in published),
+        }
+        return {sign: SIGNS[sign] for sign, there in found.items() if there}
 
-
-def runs_by_folder(cell: Cell) -> dict[str, list[SeedScore]]:
-    """Return the runs of a cell by the folder of their records; each fold has its own."""
-    runs: dict[str, list[SeedScore]] = {}
-    for seed in cell.seeds:
-        runs.setdefault(str(PurePosixPath(seed.record).parent), []).append(seed)
-    return runs
+    @property
+    def notes(self) -> list[Note]:
+        """The notes that the page has in no other place."""
+        return [note for note in self.table.all_notes if note.text not in self.said]
 
 
 @dataclass(frozen=True)
@@ -287,9 +314,25 @@ def dataset_notes(tables: Iterable[Table]) -> dict[str, tuple[str, ...]]:
     return {label: tuple(notes) for label, notes in sorted(by_label.items(), key=lambda one: one[0].lower())}
 
 
+def shared_notes(tables: Mapping[str, Table]) -> dict[str, list[str]]:
+    """Return the notes that several tables have, except those on datasets, with the tables' names."""
+    on_datasets = _notes_on_datasets(tables.values())
+    by_note: dict[str, list[str]] = {}
+    for name, table in tables.items():
+        for note in table.all_notes:
+            by_note.setdefault(note.text, []).append(name)
+    return {note: names for note, names in by_note.items() if len(names) > 1 and note not in on_datasets}
+
+
+def _notes_on_datasets(tables: Iterable[Table]) -> set[str]:
+    rows = [row for table in tables for row in table.rows]
+    return {f"{row.label}: {conflict}" for row in rows for conflict in row.conflicts}
+
+
 def table_views(tables: Mapping[str, Table], comparisons: Mapping[str, Comparisons]) -> list[TableView]:
     """Return the views of the tables, in their order."""
+    said = {*shared_notes(tables), *_notes_on_datasets(tables.values())}
     return [
-        TableView(name=name, anchor=f"t{number}", table=table, compared=comparisons[name])
+        TableView(name, f"t{number}", table, comparisons[name], said)
         for number, (name, table) in enumerate(tables.items(), 1)
     ]

@@ -28,7 +28,7 @@ class ReportStage(Stage):
     """Recipe and inputs of the report."""
 
     name, group, label = "report", "report", "Writing the report {output}"
-    version = 18
+    version = 19
     needs = Needs(4_000, HOUR)
     read_by_name = (TEMPLATES,)
 

@@ -1,8 +1,9 @@
 """Tables of results."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from pubmill.recipes.tables import NOT_RUN, Column, Equivalence, Row, TableRecipe, project, table_title
@@ -37,6 +38,16 @@ class Shown(NamedTuple):
 def _all_paths(records: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
     """Return the paths of records by column and row, in order."""
     return [path for rows in records.values() for paths in rows.values() for path in paths]
+
+
+def _of_rows(
+    records: Mapping[str, Mapping[str, tuple[str, ...]]], rows: Container[str]
+) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Return the records of these rows only."""
+    return {
+        column: {row: paths for row, paths in of_column.items() if row in rows}
+        for column, of_column in records.items()
+    }
 
 
 class Tables(GraphPart):
@@ -152,12 +163,43 @@ class Tables(GraphPart):
 
     def recipe(self, table: str) -> TableRecipe:
         """Return the recipe of a table."""
-        return replace(
+        made = replace(
             self._recipe(table, self._shown(table)),
             floors=self.floors(table),
             copied=self._references.copied(table),
             differences=self._references.differences(table),
             others=self.others(table),
+        )
+        return self._as_asked(made) if self._study.own_tables else made
+
+    def _as_asked(self, recipe: TableRecipe) -> TableRecipe:
+        """Return the recipe of a table for models of one's own: their columns first, and only the rows and
+        reasons of what is asked for."""
+        requests = self.graph.requests
+        own = [column for column in recipe.columns if requests.has_model(column.model)]
+        rows = [row for row in recipe.rows if row.dataset and requests.has_dataset(row.dataset)]
+        kept = {row.key for row in rows}
+        composites = [one for one in recipe.composites if kept.issuperset(chain(*one.groups.values()))]
+        differences = [one for one in recipe.differences if one.of in {*kept, *(c.name for c in composites)}]
+        shown = {*kept, *(one.name for one in composites), *(one.name for one in differences)}
+        columns, margins = {"", *(column.key for column in own)}, recipe.equivalence.margins
+        asked = {f"{column}/{row}" for column in columns for row in {"", *shown} if column or row}
+        reasons = [replace(one, cells=tuple(c for c in one.cells if c in asked)) for one in recipe.reasons]
+        return replace(
+            recipe,
+            columns=tuple(sorted(recipe.columns, key=lambda column: column not in own)),
+            rows=tuple(rows),
+            composites=tuple(composites),
+            differences=tuple(differences),
+            reasons=tuple(one for one in reasons if one.cells),
+            records=_of_rows(recipe.records, kept),
+            copied={cell: one for cell, one in recipe.copied.items() if cell.partition("/")[2] in kept},
+            found=tuple(cell for cell in recipe.found if cell.partition("/")[2] in kept),
+            floors={row: files for row, files in recipe.floors.items() if row in kept},
+            equivalence=replace(
+                recipe.equivalence, margins={key: one for key, one in margins.items() if key in shown}
+            ),
+            own=tuple(column.key for column in own),
         )
 
     def _shown(self, table: str) -> Shown:
@@ -320,7 +362,7 @@ class TableStage(Stage):
     """A table of results."""
 
     name, group, label = "table", "tables", "Building {wildcards.results_table}"
-    version = 12
+    version = 13
     needs = Needs(2_000, HOUR)
     read_by_name = (TEMPLATES,)
 

@@ -34,6 +34,7 @@ from pubmill.tables.cells import (
     Table,
     make_cell,
 )
+from pubmill.tables.own_results import own_results
 from pubmill.tables.published_values import (
     check_keys,
     half_unit,
@@ -92,8 +93,12 @@ def finished_table(recipe: TableRecipe, published: Path, results: Path) -> Table
     """Return a table from the file of its published values and the records below a results folder. The files
     of the tables that it refers to are found from its own (PAPER/tableNN.published.csv)."""
     others = other_tables(recipe, published, results)
-    made = build(recipe, read_published(published, recipe.left_out), load_runs(recipe, results), others)
-    return replace(made, floors=row_floors(recipe, results))
+    values = read_published(published, recipe.left_out)
+    if recipe.own:
+        values, recipe = with_cells(recipe, values), replace(recipe, left_out={})
+    made = build(recipe, values, load_runs(recipe, results), others)
+    notes = (*own_results(recipe, made), *made.notes)
+    return replace(made, floors=row_floors(recipe, results), notes=notes)
 
 
 def other_tables(recipe: TableRecipe, published: Path, results: Path) -> dict[str, Table]:

@@ -74,6 +74,17 @@ class SeedScore(Shape):
         return f"{self.fold} {self.seed}".strip()
 
 
+TYPOGRAPHY = ("bold", "underlined", "our best")
+"""Notes on published values that only describe typography."""
+
+
+class Note(NamedTuple):
+    """A note on a table. `columns`: keys of those that it is on; none: it is on the table."""
+
+    text: str
+    columns: tuple[str, ...] = ()
+
+
 class PublishedValue(Shape):
     """A value from a paper. `printed`: the text as printed. `recomputed`: for a composite or difference, its
     value computed from the printed parts, if it differs beyond rounding."""
@@ -82,6 +93,11 @@ class PublishedValue(Shape):
     printed: str
     note: str
     recomputed: float | None = None
+
+    @property
+    def remark(self) -> str:
+        """The note without what only describes typography."""
+        return "; ".join(part for part in self.note.split("; ") if part not in TYPOGRAPHY)
 
 
 class OtherCell(Shape):
@@ -206,14 +222,16 @@ class Table(ResultHeading):
         return {key: any(one.seeds or one.value is not None for one in some) for key, some in cells.items()}
 
     @property
-    def all_notes(self) -> tuple[str, ...]:
-        """All notes that belong to the numbers: source, rules, notes, conflicting counts."""
+    def all_notes(self) -> tuple[Note, ...]:
+        """All notes that belong to the numbers, each once: source, rules, notes, conflicting counts."""
         source = (f"Source of the published values: {self.citation}",) if self.citation else ()
-        conflicts = tuple(f"{row.label}: {conflict}" for row in self.rows for conflict in row.conflicts)
+        conflicts = (f"{row.label}: {conflict}" for row in self.rows for conflict in row.conflicts)
         labels = {row.key: row.label for row in (*self.rows, *self.composites)}
         rules = (rule_in_words(self.equivalence, self.aggregate, labels), *self._seeds_note())
         collapsed = (COLLAPSED.format(aggregate=self.aggregate),) if self.collapsed else ()
-        return source + rules + collapsed + self.notes + printed_notes(self) + self.silences + conflicts
+        before = map(Note, (*source, *rules, *collapsed, *self.notes))
+        after = map(Note, (*self.silences, *conflicts))
+        return tuple({note.text: note for note in (*before, *printed_notes(self), *after)}.values())
 
     def marks(self, column: str, row: str) -> str:
         """Return the numbers of the reasons for a cell, a column (`row` is "") or a row (`column` is "")."""
@@ -278,21 +296,18 @@ class Table(ResultHeading):
                 yield row, column, self.cells[column.key][row.key]
 
 
-TYPOGRAPHY = ("bold", "underlined", "our best")
-"""Notes on published values that only describe typography."""
-
-
-def printed_notes(table: Table) -> tuple[str, ...]:
+def printed_notes(table: Table) -> tuple[Note, ...]:
     """The notes on published values, each once, with the cells that it applies to."""
     cells = DataFrame(
-        [(c.label, r.label, cell.published.note) for r, c, cell in table.read() if cell.published],
-        columns=["column", "row", "note"],
+        [(c.key, c.label, r.label, cell.published.note) for r, c, cell in table.read() if cell.published],
+        columns=["key", "column", "row", "note"],
     )
     printed = cells.groupby("column").size()
     notes = cells.assign(note=cells["note"].str.split("; ")).explode("note")
     notes = notes[~notes["note"].isin(["", *TYPOGRAPHY])]
     return tuple(
-        f"{_note_places(of_note, printed)}: {note}" for note, of_note in notes.groupby("note", sort=False)
+        Note(f"{_note_places(of_note, printed)}: {note}", tuple(of_note["key"].unique()))
+        for note, of_note in notes.groupby("note", sort=False)
     )
 
 

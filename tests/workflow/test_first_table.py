@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ def printed(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     for name in names:
         (tmp_path / name).symlink_to(root / name)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("pubmill.cli.table_command.start_snakemake", lambda *words: None)
+    monkeypatch.setattr("pubmill.cli.table_command.run_snakemake", lambda *words: sys.exit(0))
     return root / "docs/first-table.md"
 
 

@@ -1,11 +1,12 @@
-// Tables of scores and of comparisons can be sorted by a column, within each group (third click: as printed).
-for (const table of document.querySelectorAll("table.scores, table.compared")) {
+// Tables of comparisons, and of scores without tools of their own, can be sorted by a column, within each group (third click: as printed).
+for (const table of document.querySelectorAll("table.scores:not([data-table]), table.compared")) {
   const bodies = [...table.tBodies];
   const printed = bodies.map((body) => [...body.rows]);
   const heads = [...table.tHead.rows[0].cells];
   const value = (row, column) => {
-    const found = row.cells[column].dataset.value;
-    return found === undefined ? null : Number(found);
+    const cell = row.cells[column];
+    const found = parseFloat(cell.dataset.value ?? cell.textContent.replaceAll("\u2212", "-"));
+    return Number.isNaN(found) ? null : found;
   };
   const sort = (column, direction) => {
     bodies.forEach((body, i) => {
@@ -36,7 +37,8 @@ for (const table of document.querySelectorAll("table.scores, table.compared")) {
     });
   });
 }
-for (const link of document.querySelectorAll(".ours a")) {
+// The report shows the runs of a cell in a dialog; elsewhere they open below the table.
+for (const link of document.querySelectorAll("body:not(:has(.page-body)) .ours a")) {
   link.addEventListener("click", () => {
     const row = document.getElementById(decodeURIComponent(link.hash.slice(1)));
     row?.closest("details")?.setAttribute("open", "");

@@ -10,7 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from pubmill.cli.app import APP
+from pubmill.cli.checkout import show
 from pubmill.errors import PubmillError
+from pubmill.messages import commands
 
 Said = Callable[..., str]
 
@@ -40,6 +42,13 @@ def started(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> Said:
 
     monkeypatch.setattr(os, "execv", become)
     monkeypatch.setattr(os, "spawnv", lambda _, *command: become(*command))
+
+    def start(*words: str) -> int:
+        show(commands.run(commands.program("snakemake"), *words))
+        run.append(["-m", "snakemake", "--logger=pubmill", *words])
+        return 1
+
+    monkeypatch.setattr("pubmill.cli.table_command.run_snakemake", start)
 
     def said(*words: str) -> str:
         run.clear()

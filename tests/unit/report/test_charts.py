@@ -1,14 +1,10 @@
-"""Charts of the report: ours against published, checkpoints, vocabularies, losses and subwords by date."""
+"""Charts of the report: checkpoints, vocabularies, losses and subwords by date."""
 
 from pathlib import Path
 
 import pytest
 
-from pubmill.report.charts import (
-    agreement,
-    fragmentation,
-    learning,
-)
+from pubmill.report.charts import fragmentation, learning
 from pubmill.tables.cells import Table
 from tests.unit import toy_tables as made_up
 
@@ -18,21 +14,6 @@ def table(tmp_path: Path) -> Table:
     """BERT 81 and ours 91 on bc2gm, where BERT's published value is 80.90."""
     made_up.write_all(tmp_path)
     return made_up.table(tmp_path)
-
-
-def test_agreement_has_a_dot_for_each_cell_with_both_values(table: Table) -> None:
-    chart = agreement(table)
-    assert chart and [dot.text for dot in chart.series[0].dots] == ["BERT, BC2GM: 81.00, published 80.90"]
-    [dot] = chart.series[0].dots
-    assert (dot.x, dot.y) == (chart.x.at(80.90), chart.y.at(81.0))
-    assert chart.x.low == chart.y.low < 80.90 and chart.x.high == chart.y.high > 81.0
-    farthest = "BERT, BC2GM: 81.00, published 80.90"
-    assert chart.description == f"Ours is higher in 1 of 1 cells. Farthest apart: {farthest}."
-
-
-def test_without_published_values_there_is_no_agreement(tmp_path: Path) -> None:
-    made_up.write_all(tmp_path)
-    assert agreement(made_up.table(tmp_path, published=made_up.HEADER)) is None
 
 
 def test_checkpoints_of_one_recipe_are_joined_in_their_order(table: Table) -> None:

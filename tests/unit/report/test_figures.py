@@ -8,18 +8,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pubmill.messages.stage_groups import GROUPS
-from pubmill.report.charts import agreement, fragmentation, learning
+from pubmill.report.charts import fragmentation, learning
 from pubmill.report.figures import (
     MAX_POINTS,
     Axis,
-    ModelTimes,
     curve,
     drawn_sources,
     layers_of,
     pipeline_figure,
     strips,
     thinned,
-    time_strip,
     times,
 )
 from pubmill.tables.cells import Table
@@ -102,44 +100,6 @@ def test_a_long_curve_is_thinned_evenly(number: int, kept: int) -> None:
     assert max(gaps) - min(gaps) <= 1
 
 
-def test_charts_have_margins_and_dots_where_their_values_are(table: Table) -> None:
-    chart = agreement(table)
-    assert chart is not None
-    assert (chart.x.start, chart.x.end, chart.y.start, chart.y.end) == (44, 326, 182, 24)
-    assert (chart.x.low, chart.x.high) == pytest.approx((79.9, 82.0))  # at least a point on either side
-    assert chart.diagonal == "M44 182L326 24" and not chart.numbered and not chart.series[0].path
-    [chart] = fragmentation(table, {"bert": {"bc2gm": 2.5}, "ours": {"bc2gm": 1.5}})
-    assert (chart.x.low, chart.x.high, chart.y.low, chart.y.high) == pytest.approx((1.44, 2.56, 80.4, 91.6))
-    assert chart.numbered and chart.description == "BERT: 2.50 pieces, 81.00. Ours: 1.50 pieces, 91.00."
-    [chart] = learning(table, {"ours": ("r", 100), "bert": ("r", 200)})
-    assert (chart.x.low, chart.x.high) == (94, 206) and chart.label == "BC2GM"
-    assert chart.description == "r: step 100: 91.00, step 200: 81.00."
-
-
-def test_small_differences_have_small_margins(table: Table) -> None:
-    [chart] = fragmentation(table, {"bert": {"bc2gm": 1.5}, "ours": {"bc2gm": 1.6}})
-    assert (chart.x.low, chart.x.high) == pytest.approx((1.45, 1.65))
-    [chart] = learning(table, {"ours": ("r", 1), "bert": ("r", 2)})
-    assert (chart.x.low, chart.x.high) == (0, 3)
-
-
-@pytest.mark.parametrize(
-    ("longest", "unit", "high"),
-    [(7200.0, "hours", 2.12), (7199.0, "minutes", 127.1823), (120.0, "minutes", 2.12),
-     (119.0, "seconds", 126.14), (0.5, "seconds", 1.0)],
-)  # fmt: skip
-def test_times_are_in_the_largest_unit_of_which_there_are_two(longest: float, unit: str, high: float) -> None:
-    strip = time_strip("Table 6", [ModelTimes("BERT", {"BC2GM": (longest, longest), "GAD": (0.0,)})])
-    assert strip is not None and strip.metric == f"{unit} of one run"
-    assert strip.axis.high == pytest.approx(high, abs=0.01) and strip.axis.low == 0
-    assert (strip.height, strip.lanes[0].y) == (74, 34)
-    assert strip.lanes[0].points[1][0] == strip.axis.start == 14 and strip.axis.end == 326
-    assert (
-        f"mean of 3 runs {2 * longest / 3 / {'hours': 3600, 'minutes': 60}.get(unit, 1):.3g}"
-        in strip.description
-    )
-
-
 def test_a_strip_tells_every_seed_in_words(table: Table) -> None:
     (strip,) = strips(table)
     assert [len(lane.points) for lane in strip.lanes] == [2, 2]
@@ -170,12 +130,27 @@ def test_a_curve_needs_two_points() -> None:
     assert curve("base", [(1, 2.0)], []) is None
 
 
+def test_charts_have_margins_and_dots_where_their_values_are(table: Table) -> None:
+    [chart] = fragmentation(table, {"bert": {"bc2gm": 2.5}, "ours": {"bc2gm": 1.5}})
+    assert (chart.x.low, chart.x.high, chart.y.low, chart.y.high) == pytest.approx((1.44, 2.56, 80.4, 91.6))
+    assert chart.numbered and chart.description == "BERT: 2.50 pieces, 81.00. Ours: 1.50 pieces, 91.00."
+    [chart] = learning(table, {"ours": ("r", 100), "bert": ("r", 200)})
+    assert (chart.x.low, chart.x.high) == (94, 206) and chart.label == "BC2GM"
+    assert chart.description == "r: step 100: 91.00, step 200: 81.00."
+
+
+def test_small_differences_have_small_margins(table: Table) -> None:
+    [chart] = fragmentation(table, {"bert": {"bc2gm": 1.5}, "ours": {"bc2gm": 1.6}})
+    assert (chart.x.low, chart.x.high) == pytest.approx((1.45, 1.65))
+    [chart] = learning(table, {"ours": ("r", 1), "bert": ("r", 2)})
+    assert (chart.x.low, chart.x.high) == (0, 3)
+
+
 def test_times_are_of_each_models_runs(tmp_path: Path) -> None:
     made_up.write_all(tmp_path)
     made_up.write(tmp_path, made_up.record("ours", "bc2gm", 2, 0.92, seconds=40.0))
     bert, ours = times(made_up.table(tmp_path))
-    assert (bert.label, bert.by_dataset) == ("BERT", {"BC2GM": (10.0, 10.0)})
-    assert (ours.runs, ours.means) == ([10.0, 40.0], {"BC2GM": 25.0})
+    assert (bert.label, bert.runs, ours.runs) == ("BERT", [10.0, 10.0], [10.0, 40.0])
 
 
 def test_rows_of_one_dataset_share_their_runs(tmp_path: Path) -> None:
@@ -196,42 +171,6 @@ def test_rows_of_one_dataset_share_their_runs(tmp_path: Path) -> None:
 
 def test_pipelines_have_no_time_of_fine_tuning(tmp_path: Path) -> None:
     assert [one.label for one in times(made_up.table_with_pipelines(tmp_path))] == ["Bert", "Ours"]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "metric", "aside"),
-    [
-        (2.5, "seconds of one run", "2.5"),
-        (119.0, "seconds of one run", "119"),
-        (120.0, "minutes of one run", "2"),
-        (5400.0, "minutes of one run", "90"),
-        (9000.0, "hours of one run", "2.5"),
-    ],
-)
-def test_a_strip_is_in_the_unit_of_the_longest_time(seconds: float, metric: str, aside: str) -> None:
-    strip = time_strip("t", [ModelTimes("Ours", {"A": (seconds,)})])
-    assert strip and (strip.metric, strip.lanes[0].aside) == (metric, aside)
-
-
-def test_a_lane_has_a_point_for_each_dataset_and_the_mean_of_all_runs() -> None:
-    """From 0, so that twice as far is twice as long."""
-    found = [ModelTimes("Ours", {"A": (60.0, 180.0), "B": (480.0,)}), ModelTimes("BERT", {"A": (240.0,)})]
-    strip = time_strip("t", found)
-    assert strip and strip.metric == "minutes of one run"
-    ours, bert = strip.lanes
-    assert 0 < ours.y < bert.y < strip.height
-    assert [message for _, message in ours.points] == ["A: 2 min", "B: 8 min"]
-    assert [x for x, _ in ours.points] == [strip.axis.at(2), strip.axis.at(8)] and strip.axis.low == 0
-    assert ours.together == strip.axis.at(4) and bert.points[0][0] == strip.axis.at(4)
-    assert strip.description == (
-        "Ours: A 2 min, B 8 min; mean of 3 runs 4 min. BERT: A 4 min; mean of 1 runs 4 min."
-    )
-
-
-def test_instant_runs_have_an_axis_and_no_runs_no_strip() -> None:
-    strip = time_strip("t", [ModelTimes("Ours", {"A": (0.0,)})])
-    assert strip and strip.axis.high == 1 and strip.axis.ticks(5)
-    assert time_strip("t", []) is None
 
 
 ALL = dict.fromkeys(GROUPS, "1 thing")

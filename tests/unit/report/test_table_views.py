@@ -13,7 +13,6 @@ from pubmill.report.table_views import (
     composite_scores,
     dataset_notes,
     model_lines,
-    runs_by_folder,
     table_runs,
     table_views,
     tally,
@@ -89,7 +88,7 @@ def test_notes_on_datasets_stand_once(table: Table) -> None:
 
 
 def test_runs_are_grouped_by_the_folder_of_their_records(table: Table) -> None:
-    [(folder, seeds)] = runs_by_folder(table.cells["bert"]["bc2gm"]).items()
+    [(folder, seeds)] = TableView.runs_by_folder(table.cells["bert"]["bc2gm"]).items()
     assert folder == "runs/blurb/bert/bc2gm/standard/final" and [seed.seed for seed in seeds] == [1, 2]
 
 

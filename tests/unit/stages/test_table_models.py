@@ -158,3 +158,20 @@ def test_folders_are_those_of_the_configuration_or_of_the_mirror(
         PubmillError, match="corpus c needs files of your own: .*; local_files has only mine$"
     ):
         both.require("other", "corpus c")
+
+
+def test_a_table_for_models_of_ones_own_has_their_columns_first_and_only_what_is_asked(
+    full_specs: Specs, graph_of: Callable[..., Graph]
+) -> None:
+    name, asked = "gu2020/table06", {"models": ["pubmedbert-base"], "datasets": ["bc2gm", "jnlpba"]}
+    usual = graph_of(full_specs, tables=[name], **asked).tables.recipe(name)
+    assert len(usual.rows) == 13 and usual.columns[0].key == "bert-base-uncased" and not usual.own
+    own = graph_of(full_specs, tables=[name], own_tables="mine", **asked).tables.recipe(name)
+    assert own.columns[0].key == "pubmedbert-base" and len(own.columns) == 9
+    assert own.own == ("pubmedbert-base",)
+    assert [row.key for row in own.rows] == ["bc2gm", "jnlpba"] and own.composites == ()
+    assert {place for reason in own.reasons for place in reason.cells} <= {
+        "pubmedbert-base/", "pubmedbert-base/bc2gm", "pubmedbert-base/jnlpba", "/bc2gm", "/jnlpba",
+    }  # fmt: skip
+    whole = {"models": ["pubmedbert-base"], "own_tables": "mine"}
+    assert len(graph_of(full_specs, tables=[name], **whole).tables.recipe(name).composites) == 1

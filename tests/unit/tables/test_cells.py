@@ -159,7 +159,8 @@ def test_a_note_names_its_cells_whole_columns_or_all(tmp_path: Path) -> None:
     def notes(*of_cells: str) -> tuple[str, ...]:
         places = [f"{c},{d},{m}" for c in "ab" for d, m in (("bc2gm", "entity_f1"), ("gad", "micro_f1"))]
         lines = [f"{place},80,{note}" for place, note in zip(places, of_cells, strict=True)]
-        return printed_notes(toy_tables.table(tmp_path, made, toy_tables.HEADER + "\n".join(lines) + "\n"))
+        table = toy_tables.table(tmp_path, made, toy_tables.HEADER + "\n".join(lines) + "\n")
+        return tuple(note.text for note in printed_notes(table))
 
     assert notes("x", "x", "x", "x") == ("All published values: x",)
     assert notes("x", "x", "", "bold") == ("A: x",)

@@ -127,6 +127,23 @@ class Grid {
     this.table.tHead.replaceChildren(top);
     for (const body of [...this.table.tBodies]) body.remove();
     this.table.append(...bodies.values());
+    this.hideUnused();
+  }
+
+  // Reasons and notes of what is not shown hide with it.
+  hideUnused() {
+    const place = this.table.closest("section, main");
+    const marks = new Set([...this.table.querySelectorAll("sup")].flatMap((sup) => sup.lastChild.textContent.split(", ")));
+    for (const legend of place.querySelectorAll(".legend.marks")) {
+      const names = [...legend.querySelectorAll("dt")];
+      for (const name of names) name.hidden = name.nextElementSibling.hidden = !marks.has(name.textContent);
+      const heading = document.getElementById(legend.getAttribute("aria-labelledby"));
+      legend.hidden = heading.hidden = names.every((name) => name.hidden);
+    }
+    const keys = this.shown.columns.map((column) => column.head.dataset.key);
+    for (const note of place.querySelectorAll("li[data-columns]")) {
+      note.hidden = !note.dataset.columns.split(" ").some((key) => keys.includes(key));
+    }
   }
 
   // A head orders the other side by its scores: highest first, lowest first, as printed.
@@ -183,7 +200,31 @@ class Grid {
     if (this.columns.some((column) => !column.run)) {
       tools.append(make("label", {}, only, "Only what was run"));
     }
-    tools.append(make("label", {}, details, "All of each cell"), search, exportMenu(this), status);
+    tools.append(make("label", {}, details, "All of each cell"), search, status);
     this.table.parentElement.before(tools);
   }
 }
+
+// A table gets its tools when it comes near to what is shown, so that a long page opens fast.
+const grids = [...document.querySelectorAll("table.scores[data-table]")].map((table) => new Grid(table));
+const near = new IntersectionObserver((entries) => {
+  for (const { target } of entries.filter((entry) => entry.isIntersecting)) {
+    near.unobserve(target);
+    const grid = grids.find((one) => one.table === target);
+    grid.addSorting();
+    grid.addTools();
+  }
+}, { rootMargin: "1500px" });
+for (const grid of grids) near.observe(grid.table);
+
+// A table that is wider than the page gets narrower cells. If it is still wider, it scrolls sideways; any other keeps
+// its head in view.
+const isWider = (box) => box.firstElementChild.offsetWidth > box.clientWidth;
+const fitting = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    target.classList.remove("tight");
+    target.classList.toggle("tight", isWider(target));
+    target.classList.toggle("fits", !isWider(target));
+  }
+});
+for (const grid of grids) fitting.observe(grid.table.parentElement);

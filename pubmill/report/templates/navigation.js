@@ -85,4 +85,12 @@ document.querySelector("header.top").prepend(theme);
 
 const day = new Date(document.lastModified);
 document.querySelector(".written").textContent = `; written ${day.toLocaleDateString("en-CA")}`;
-for (const code of document.querySelectorAll("#cite ~ pre")) code.after(copyButton(code.textContent));
+
+// Paper gets the summary and the tables, unless all is wanted.
+const all = button("Print all", () => {
+  root.classList.add("all");
+  print();
+});
+all.className = "theme";
+addEventListener("afterprint", () => root.classList.remove("all"));
+document.querySelector("header.top").prepend(all);

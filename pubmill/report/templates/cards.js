@@ -69,7 +69,7 @@ const openCard = (id) => {
   const title = make("h2", { id: "card-title", textContent: `${column.label}, ${row.label}` });
   const command = [explain, grid.table.dataset.table, row.head.dataset.key, column.head.dataset.key].join(" ");
   const more = make("p", { className: "small" }, "Where it comes from, down to the source files: ");
-  more.append(make("code", { textContent: command }), " ", copyButton(command));
+  more.append(make("code", { textContent: command }));
   const steps = [["Previous", -1], ["Next", 1]].map(([text, step]) => button(text, () => openBeside(step)));
   const bar = make("div", { className: "bar-top" }, button("Back to the table", () => dialog.close()), " ", ...steps);
   const where = make("p", { className: "small soft", textContent: grid.table.dataset.title });
