@@ -11,9 +11,7 @@ import pytest
 from pubmill.recipes import FinetuningRecipe
 from pubmill.specs import DatasetSpec, LocalFile, Specs, load
 from pubmill.specs.protocol_specs import ProtocolSpec
-from tests import house_picture, scorers_table
-from tests.metrics_table import TABLE, as_markdown
-from tests.recipe_tables import pages, table_in
+from tests import house_picture
 from tests.unit.test_imports import ROOMS
 
 
@@ -118,16 +116,6 @@ def test_every_setting_is_listed_with_its_default(finetuning: str) -> None:
         assert listed[field.name][0] == ("" if needed else f"`{said}`"), field.name
 
 
-def test_the_table_of_metrics_is_the_registry(finetuning: str) -> None:
-    [found] = TABLE.findall(finetuning)
-    assert found == as_markdown(), "run python -m tests.metrics_table --write"
-
-
-def test_the_table_of_scorers_is_the_registry(root: Path) -> None:
-    [found] = scorers_table.TABLE.findall((root / "docs/scorers.md").read_text())
-    assert found == scorers_table.as_markdown(), "run python -m tests.scorers_table --write"
-
-
 def test_protocols_and_their_keys_are_listed(finetuning: str, all_specs: Specs) -> None:
     assert rows(finetuning, "The protocols").keys() == all_specs.protocols.keys()
     heading = {"name", "label", "citation", "notes"}
@@ -142,17 +130,6 @@ def test_the_new_setting_of_the_page_is_sound(finetuning: str, root: Path, tmp_p
     path.write_text(path.read_text().replace("\n  standard: {}\n", f"\n  standard: {{}}\n{line}\n"))
     made = load(tmp_path / "specs", "full").protocols["blurb"].settings["crf+tagging=bioul"]
     assert made.values == {"crf": True, "tagging": "bioul"} and "bc5-disease/crf+tagging=bioul/" in finetuning
-
-
-def test_links_between_documents_lead_somewhere(root: Path) -> None:
-    for path in [*root.glob("*.md"), *root.glob("docs/*.md")]:
-        for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
-            assert (path.parent / target).exists(), f"{path.name}: {target}"
-
-
-def test_the_tables_of_recipes_are_those_of_the_specs() -> None:
-    for page, table in pages().items():
-        assert table_in(page, table)[0] == table, "run python -m tests.recipe_tables --write"
 
 
 def test_the_picture_of_the_rooms_is_theirs() -> None:
