@@ -16,7 +16,7 @@ LAYERS: tuple[tuple[str, str, str], ...] = (
     (
         "work on text, models and predictions",
         "work",
-        "corpus vocabs convert pretraining prediction finetuning",
+        "corpus vocabs convert pretraining prediction finetuning baselines",
     ),
     ("numbers and forms", "", "metrics formats examples"),
     ("ground", "ground", "hardware recipes optimisers storage messages"),
