@@ -216,7 +216,19 @@ def filters() -> str:
     )
 
 
-MADE: tuple[Callable[[], str], ...] = (metrics, scorers, converters, filters, recipes)
+def list_of_datasets() -> str:
+    """Return the page of all datasets, with what their specs say of other forms and counts."""
+    cell = command_reference.in_cell
+    lines = [
+        f"| `{name}` | {one.task} | {one.access} | {cell(one.licence)} | {cell('; '.join(one.conflicts))} |\n"
+        for name, one in load(ROOT / "specs", "full").datasets.items()
+    ]
+    head = "| dataset | task | access | licence | other forms and counts |\n|---|---|---|---|---|\n"
+    intro = f"# List of datasets\n\n{WRITTEN}[Datasets](../datasets.md) says how to get them.\n\n"
+    return intro + head + "".join(lines)
+
+
+MADE: tuple[Callable[[], str], ...] = (metrics, scorers, converters, filters, recipes, list_of_datasets)
 PAGE_NAMES = (*PAGES, *(one.__name__ for one in MADE), "commands", "speedrun")
 """The pages, without folder and ending."""
 

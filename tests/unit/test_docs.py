@@ -23,57 +23,20 @@ def all_specs(root: Path) -> Specs:
     return load(root / "specs", "full")
 
 
-def reported(page: str) -> dict[str, tuple[str, str]]:
-    """Return dataset -> task and access from the page's table; `a@1` to `a@3` includes those between."""
-    rows = re.findall(
-        r"^\| (`[^|]+`) \| ([a-z-]+) \| [^|]* \| (public|registration|credentialed) \|$", page, re.M
-    )
-    found: dict[str, tuple[str, str]] = {}
-    for names, task, access in rows:
-        ends = re.findall(r"`([^`]+)`", names)
-        found |= dict.fromkeys(between(*ends) if len(ends) == 2 else ends, (task, access))
-    return found
-
-
-def between(first: str, last: str) -> list[str]:
-    start = re.search(r"\d+(?=[a-z-]*$)", first)
-    end = re.search(r"\d+(?=[a-z-]*$)", last)
-    assert start and end
-    numbers = range(int(start[0]), int(end[0]) + 1)
-    return [f"{first[: start.start()]}{number}{first[start.end() :]}" for number in numbers]
-
-
-def test_the_table_of_datasets_is_true(page: str, all_specs: Specs) -> None:
-    listed = reported(page)
-    assert len(listed) > 50
-    for name, facts in listed.items():
-        spec = all_specs.datasets[name]
-        assert (spec.task, spec.access) == facts, name
-
-
-def test_the_datasets_of_all_tables_are_listed(page: str, all_specs: Specs) -> None:
-    named = {row.dataset for table in all_specs.tables.values() for row in table.rows}
-    named |= {name for table in all_specs.fact_tables.values() for name in table.datasets}
-    named &= all_specs.datasets.keys()
-    assert named <= reported(page).keys()
-
-
 def own_files(spec: DatasetSpec) -> list[LocalFile]:
     return [file for file in spec.sources.values() if isinstance(file, LocalFile)]
 
 
 def test_files_to_bring_are_listed_with_where_to_apply(page: str, all_specs: Specs) -> None:
     rows = dict(re.findall(r"^\| `([a-z0-9-]+)` \| (`[^|]+\|[^|]+)\|$", page, re.M))
-    for name in reported(page):
-        spec = all_specs.datasets[name]
+    for name, spec in all_specs.datasets.items():
         for file in own_files(spec):
             assert re.sub("[56]([bB])", r"7\1", file.file) in rows[file.local], name
             assert (spec.apply or "") in rows[file.local]
 
 
 def test_known_formats_are_listed(page: str, all_specs: Specs) -> None:
-    for name in reported(page):
-        spec = all_specs.datasets[name]
+    for name, spec in all_specs.datasets.items():
         (row,) = re.findall(rf"^\| `{spec.converter.removeprefix('pubmill.convert.')}` \|.*$", page, re.M)
         assert f"| {spec.kind} |" in row
         assert all(f"`{option}`" in row or option in spec.splits for option in spec.options), (name, row)

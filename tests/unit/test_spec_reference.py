@@ -39,6 +39,7 @@ def test_the_registries_are_in_their_tables(made: dict[str, str]) -> None:
         "metrics": set(METRICS),
         "scorers": scorers,
         "filters": {one.__name__ for one in FILTERS},
+        "list_of_datasets": set(load(Path("specs"), "full").datasets),
         "recipes": set(load(Path("specs"), "full").pretraining),
     }.items():
         assert names <= set(re.findall(r"(?m)^\| `([^`]+)` \|", made[f"reference/{page}.md"])), page
