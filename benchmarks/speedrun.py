@@ -7,8 +7,8 @@
 
 `queue` makes the next runs of speedrun/queue.yaml and adds them to speedrun/records.jsonl.gz; `repeat`
 makes a run of a record (DIVISION/NAME) again, on another machine perhaps, and adds it there. `tasks`
-fine-tunes the models whose saves are in FOLDER and writes the scores to speedrun/tasks.json. RESULTS are those
-of `pubmill run speedrun`. Whatever stops the program, the same command continues, from the last save.
+fine-tunes the models whose saves are in FOLDER and writes the scores to speedrun/tasks.json. RESULTS are
+those of `pubmill run speedrun`. Whatever stops the program, the same command continues, from the last save.
 A process has one thread unless OMP_NUM_THREADS says otherwise, and a GPU if there is one.
 `check` tests a file of records by the rules. `page` compares the figures and the tables of docs/speedrun.md
 with the records.
