@@ -120,7 +120,8 @@ data-check: $(READY)
 	@$(BIN)/pubmill doctor data $(if $(MIRROR),--mirror "$(MIRROR)") \
 		$(foreach pair,$(LOCAL),--local "$(pair)") $(DATASETS)
 
-docs: .venv/docs/ready
+docs: .venv/docs/ready $(READY)
+	$(BIN)/python -m tests.generated_pages
 	NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --strict
 	@echo "The site: results/site/index.html"
 

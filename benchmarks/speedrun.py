@@ -2,15 +2,16 @@
 
     .venv/bin/python benchmarks/speedrun.py queue --results RESULTS --folder FOLDER [--most 1] [--processes 2]
     .venv/bin/python benchmarks/speedrun.py repeat RECORD --seed 1 --results RESULTS --folder FOLDER
-    .venv/bin/python benchmarks/speedrun.py check [RECORD ...]
+    .venv/bin/python benchmarks/speedrun.py check [FILE]
     .venv/bin/python benchmarks/speedrun.py page [--write]
 
-`queue` makes the next runs of speedrun/queue.yaml and writes them to speedrun/records; `repeat` makes a run
-of a record again, on another machine perhaps, compares the loss and writes it to speedrun/repeats. `tasks`
+`queue` makes the next runs of speedrun/queue.yaml and adds them to speedrun/records.jsonl.gz; `repeat`
+makes a run of a record (DIVISION/NAME) again, on another machine perhaps, and adds it there. `tasks`
 fine-tunes the models whose saves are in FOLDER and writes the scores to speedrun/tasks.json. RESULTS are
 those of `pubmill run speedrun`. Whatever stops the program, the same command continues, from the last save.
 A process has one thread unless OMP_NUM_THREADS says otherwise, and a GPU if there is one.
-`check` tests records by the rules. `page` compares the generated parts of docs/speedrun.md with the records.
+`check` tests a file of records by the rules. `page` compares the figures and the tables of docs/speedrun.md
+with the records.
 """
 
 import argparse
@@ -30,15 +31,7 @@ os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 from benchmarks.speedrun_page import check_page
 from benchmarks.speedrun_processes import Processes
 from benchmarks.speedrun_queue import Job, Records, SpeedQueue, read_queue, ready_jobs, twin
-from benchmarks.speedrun_rules import (
-    REPEATS,
-    SpeedRecord,
-    SpeedRun,
-    add_run,
-    budget,
-    read_record,
-    read_records,
-)
+from benchmarks.speedrun_rules import RECORDS, SpeedRecord, SpeedRun, add_run, budget, read_records
 from pubmill.errors import PubmillError, run
 from pubmill.recipes.reading import build
 from pubmill.recipes.writing import as_values
@@ -147,19 +140,24 @@ def _note(folder: Path, text: str) -> None:
     print(text, flush=True)
 
 
-def repeat(path: Path, seed: int, results: Path, folder: Path) -> None:
-    """Make a run of a record again, add it to speedrun/repeats, and print both losses."""
+def repeat(name: str, seed: int, results: Path, folder: Path) -> None:
+    """Make a run of a record again, add it to the repeats, and print both losses."""
     from benchmarks.speedrun_runs import execute, fixed_text
 
-    record = read_record(path)
+    division, _, short = name.partition("/")
+    record = read_records().get((division, short))
+    if record is None:
+        raise PubmillError(
+            f"{name} is no record of {RECORDS}; expected DIVISION/NAME, as 15-minutes/combined"
+        )
     again = folder / "repeated" / record.division / record.name / str(seed)
     made = execute(record.phases, record.division, seed, fixed_text(results), again, SAVE_MINUTES)
-    known = read_records(REPEATS).get((record.division, record.name)) or replace(record, runs=[])
-    add_run(known, made, REPEATS)
+    known = read_records(repeats=True).get((division, short)) or replace(record, runs=[], repeat=True)
+    add_run(known, made)
     losses = ", ".join(f"seed {one.seed}: {one.loss:.4f}" for one in record.runs)
     print(
-        f"{record.division}/{record.name}, seed {seed}: loss {made.loss:.4f}, {made.processor_seconds:.0f} "
-        f"processor seconds; the record has {losses}"
+        f"{name}, seed {seed}: loss {made.loss:.4f}, {made.processor_seconds:.0f} processor seconds; "
+        f"the record has {losses}"
     )
 
 
@@ -175,10 +173,10 @@ def main() -> None:
     tuned = verbs.add_parser("tasks", parents=[places])
     tuned.add_argument("--processes", type=int, default=1, help="runs at the same time (default: 1)")
     again = verbs.add_parser("repeat", parents=[places])
-    again.add_argument("record", type=Path)
+    again.add_argument("record", help="DIVISION/NAME")
     again.add_argument("--seed", type=int, default=1)
     check = verbs.add_parser("check")
-    check.add_argument("records", type=Path, nargs="*")
+    check.add_argument("records", type=Path, nargs="?", default=RECORDS)
     page = verbs.add_parser("page")
     page.add_argument("--write", action="store_true", help="write what differs")
     given = parser.parse_args()
@@ -189,8 +187,7 @@ def main() -> None:
     elif given.verb == "repeat":
         repeat(given.record, given.seed, given.results, given.folder)
     elif given.verb == "check":
-        checked = [read_record(path) for path in given.records] or list(read_records().values())
-        print(f"{len(checked)} records keep the rules")
+        print(f"{len(read_records(given.records))} records keep the rules")
     else:
         check_page(given.write)
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from benchmarks.speedrun_rules import (
     FOLDER,
-    REPEATS,
     SpeedRecord,
     SpeedRun,
     compared,
@@ -225,16 +224,27 @@ def page_with(text: str, tables: Mapping[str, str]) -> str:
     return text
 
 
+def records_page(written: str) -> str:
+    """Return the page of all records: the ladder, the search and the repeats. `written`: what writes it."""
+    records = read_records()
+    parts = [
+        "# Records of the speedrun",
+        written.strip(),
+        "Means of the seeds; [the speedrun](../speedrun.md) has the rules.",
+        "## The ladder",
+        ladder_table(records),
+        "## The search",
+        search_table(records),
+        "## Runs made again on another machine",
+        repeats_table(records, read_records(repeats=True)),
+    ]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
 def check_page(write: bool) -> None:
     """Compare page and figures with the records, or write them."""
     records, scores = read_records(), by_model(read_json(FOLDER / "tasks.json")["scores"])
-    tables = {
-        "search": search_table(records),
-        "ladder": ladder_table(records),
-        "repeats": repeats_table(records, read_records(REPEATS)),
-        "tasks": tasks_table(scores),
-        "differences": differences_table(scores, CURVES),
-    }
+    tables = {"tasks": tasks_table(scores), "differences": differences_table(scores, CURVES)}
     for path, made in (
         (PAGE, page_with(PAGE.read_text(encoding="utf-8"), tables)),
         (IMAGES / "speedrun.svg", ladder_figure(records)),

@@ -1,11 +1,11 @@
 """Rules of the PubMed speedrun (docs/speedrun.md): budgets, records, and when one is better than another.
 
-Loads no torch. A record is a file, `records/DIVISION/NAME.json`, with one entry for each seed.
+Loads no torch. All records are one file, `speedrun/records.jsonl.gz`, with a record in each line.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -15,10 +15,10 @@ from scipy import stats
 from pubmill.errors import PubmillError
 from pubmill.recipes.reading import build
 from pubmill.recipes.writing import as_values
-from pubmill.storage.files import read_json, write_json
+from pubmill.storage.files import read_jsonl_gz, write_jsonl_gz
 
 FOLDER = Path(__file__).resolve().parent / "speedrun"
-RECORDS, REPEATS = FOLDER / "records", FOLDER / "repeats"
+RECORDS = FOLDER / "records.jsonl.gz"
 DIVISIONS = {
     "1-minute": 1.0, "5-minutes": 5.0, "7.5-minutes": 7.5, "15-minutes": 15.0,
     "60-minutes": 60.0, "90-minutes": 90.0,
@@ -71,12 +71,14 @@ class SpeedRecord:
 
     - `phases`: the share of the budget of each phase, and its recipe without steps and seed.
     - `against`: DIVISION/NAME of the record it is compared with.
+    - `repeat`: its runs are those of the record of this name, made again on another machine.
     """
 
     name: str
     division: str
     phases: list[dict[str, Any]]
     against: str | None = None
+    repeat: bool = False
     runs: list[SpeedRun]
 
     @property
@@ -88,32 +90,39 @@ class SpeedRecord:
         return fmean(getattr(run, what) for run in self.runs)
 
 
-def record_path(division: str, name: str, folder: Path = RECORDS) -> Path:
-    return folder / division / f"{name}.json"
+Records = dict[tuple[str, str], SpeedRecord]
+"""Records by division and name."""
 
 
-def read_record(path: Path) -> SpeedRecord:
-    """Read a record and check it by the rules; a `PubmillError` names the file and every fault."""
-    record = build(SpeedRecord, read_json(path), str(path))
-    if faults := list(faults_of(record)):
-        raise PubmillError("\n".join(f"{path}: {fault}" for fault in faults))
-    return record
+def read_records(path: Path = RECORDS, repeats: bool = False) -> Records:
+    """Return the records of a file, or the repeats of their runs, by division and name, checked by the rules;
+    a `PubmillError` names file, record and every fault."""
+    found, faults = dict[tuple[str, str], SpeedRecord](), list[str]()
+    for number, values in enumerate(read_jsonl_gz(path), 1):
+        record = build(SpeedRecord, values, f"{path}:{number}")
+        faults += [f"{path}: {record.division}/{record.name}: {fault}" for fault in faults_of(record)]
+        if record.repeat == repeats:
+            found[record.division, record.name] = record
+    if faults:
+        raise PubmillError("\n".join(faults))
+    return found
 
 
-def read_records(folder: Path = RECORDS) -> dict[tuple[str, str], SpeedRecord]:
-    """Return all records by division and name."""
-    found = (read_record(path) for path in sorted(folder.glob("*/*.json")))
-    return {(record.division, record.name): record for record in found}
-
-
-def add_run(record: SpeedRecord, run: SpeedRun, folder: Path = RECORDS) -> SpeedRecord:
+def add_run(record: SpeedRecord, run: SpeedRun, path: Path = RECORDS) -> SpeedRecord:
     """Write a record with one more run; return it."""
     runs = sorted([*(old for old in record.runs if old.seed != run.seed), run], key=lambda one: one.seed)
-    values = as_values(record) | {"runs": as_values(runs)}
-    path = record_path(record.division, record.name, folder)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_json(path, values)
-    return read_record(path)
+    place, known = (record.division, record.name), {True: Records(), False: Records()}
+    if path.is_file():
+        known = {repeats: read_records(path, repeats) for repeats in known}
+    known[record.repeat][place] = added = replace(record, runs=runs)
+    write_records(path, [one for some in known.values() for one in some.values()])
+    return added
+
+
+def write_records(path: Path, records: Iterable[SpeedRecord]) -> None:
+    """Write a file of records, in the order of their names."""
+    ordered = sorted(records, key=lambda one: (one.repeat, one.division, one.name))
+    write_jsonl_gz(path, map(as_values, ordered))
 
 
 def budget(division: str) -> float:

@@ -14,3 +14,4 @@ function mend() {
 
 new MutationObserver(mend).observe(document.body, { childList: true, subtree: true });
 mend();
+if (location.protocol === "file:") document.documentElement.classList.add("from-disk");

@@ -1,6 +1,6 @@
 """The reference page of the command: every verb with its usage, arguments and options.
 
-Written by `python -m tests.spec_reference --write`, from the command's own parser.
+Made from the command's own parser; `make docs` writes it.
 """
 
 from collections.abc import Iterator

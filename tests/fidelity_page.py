@@ -1,11 +1,9 @@
 """docs/fidelity.md and docs/fidelity/PAPER.md, made from the statements under `method:` of the specs.
 
-python -m tests.fidelity_page           print the first page
-python -m tests.fidelity_page --write   write all pages
+`make docs` writes them.
 """
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -15,7 +13,7 @@ from pathlib import Path
 from pubmill.inspection.explain.table_statements import ORDER, WeighedStatement, by_weight
 from pubmill.specs import Specs
 from pubmill.specs.cell_sources import AffectedCells, CellName
-from pubmill.specs.fidelity import ALL_PAPERS, FidelityRow, faults, rows
+from pubmill.specs.fidelity import ALL_PAPERS, FidelityRow, rows
 from pubmill.tables.published_values import published_of_cells
 from tests import cell_counts, full_tables
 
@@ -39,14 +37,8 @@ EXPLANATION = """
 Every value of a protocol, corpus, vocabulary and pretraining recipe, every default of a recipe and known
 choices in code have a statement: what the paper says and in which section, what its authors' program does,
 what is done here, and why, if that is not the same. The pages are made from `method:` of the specs and
-from `specs/choices` by
-
-```sh
-.venv/bin/python -m tests.fidelity_page --write
-```
-
-and `tests/unit/specs/test_fidelity.py` fails if a value has no statement, a statement has no value, or a page
-is old.
+from `specs/choices` by `make docs`, and `tests/unit/specs/test_fidelity.py` fails if a value has no statement
+or a statement has no value.
 
 - **as printed**: the spec does what the paper says, or takes what the paper refers to.
 - **as the program**: the paper is silent or vague, and the spec does what the authors' program does, or the
@@ -78,6 +70,11 @@ def pages(folder: Path) -> dict[str, str]:
     first = _first_page(list(weighed.values()), touched)
     papers = _by((weighed[row] for row in found), "paper")
     return {PAGE: first} | {_page_of(paper): _paper_page(paper, some) for paper, some in papers}
+
+
+def page_names(folder: Path) -> set[str]:
+    """Return the paths of the pages below docs/."""
+    return {PAGE, *(_page_of(row.paper) for row in rows(folder))}
 
 
 @cache
@@ -249,17 +246,3 @@ def _known(specs: Specs) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
-
-
-def main() -> None:
-    if found := faults(ROOT / "specs"):
-        sys.exit("\n".join(found))
-    made = pages(ROOT / "specs")
-    for path, text in made.items() if "--write" in sys.argv[1:] else ():
-        (ROOT / "docs" / path).parent.mkdir(exist_ok=True)
-        (ROOT / "docs" / path).write_text(text, encoding="utf-8")
-    print(made[PAGE], end="")
-
-
-if __name__ == "__main__":
-    main()

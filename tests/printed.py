@@ -33,7 +33,7 @@ def documents(root: Path) -> list[Path]:
     return [
         root / "README.md",
         root / "CONTRIBUTING.md",
-        *sorted(root.glob("docs/*.md")),
+        *sorted(path for path in root.glob("docs/*.md") if path.name != "fidelity.md"),  # built
         root / "benchmarks/README.md",
     ]
 

@@ -1,25 +1,18 @@
-"""The tables of pretraining recipes in docs/pretraining.md and docs/planning.md, made from the specs.
+"""Tables of the pretraining recipes, made from the specs, for the page docs/reference/recipes.md."""
 
-python -m tests.recipe_tables           print them
-python -m tests.recipe_tables --write   write them into the pages
-"""
-
-import re
-import sys
 from pathlib import Path
 
 from pubmill.planning.plan import recipes_at_full
 from pubmill.planning.plan_printing import recipes_as_markdown
 from pubmill.recipes import Objective
 from pubmill.recipes.objectives import OBJECTIVES
-from pubmill.specs import Specs, load
+from pubmill.specs import Specs
 from pubmill.specs.corpus_specs import PretrainingSpec
 from pubmill.specs.study import Study
 from pubmill.stages import checked_graph
 from pubmill.stages.gpus import read_gpus
 
 ROOT = Path(__file__).resolve().parents[1]
-DESCRIPTIONS, COSTS = ROOT / "docs/pretraining.md", ROOT / "docs/planning.md"
 HEADING = (
     "| recipe | paper | initial weights | masking, pairs and more | corpus | vocabulary | steps x batch |\n"
     "|---|---|---|---|---|---|---|\n"
@@ -65,24 +58,3 @@ def costs(specs: Specs) -> str:
     graph = checked_graph(Study(study="recipes", title="", scale="full", tables=()), specs)
     gpus = read_gpus(ROOT / "specs", ROOT / "benchmarks")
     return "\n".join(recipes_as_markdown(recipes_at_full(graph, gpus), gpus)) + "\n"
-
-
-def table_in(page: Path, table: str) -> re.Match[str]:
-    """Return the table of a page that has the heading of `table`."""
-    found = re.search(re.escape(table.split("\n", 1)[0]) + r"\n(?:\|.*\n)+", page.read_text(encoding="utf-8"))
-    assert found, f"{page.name} lacks the table whose first line is {table.split(chr(10), 1)[0]}"
-    return found
-
-
-def pages() -> dict[Path, str]:
-    """Return the tables by page."""
-    specs = load(ROOT / "specs", "full")
-    return {DESCRIPTIONS: descriptions(specs), COSTS: costs(specs)}
-
-
-if __name__ == "__main__":
-    for page, table in pages().items():
-        if "--write" in sys.argv[1:]:
-            found = table_in(page, table)
-            page.write_text(found.string[: found.start()] + table + found.string[found.end() :])
-        print(table)

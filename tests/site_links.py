@@ -1,6 +1,7 @@
 """Links of the documentation's site: the hook of mkdocs.yml.
 
 Pages are written for the checkout, where README.md links to docs/reruns.md, and that to ../CONTRIBUTING.md.
+Generated pages are not stored, so pages name them as code, which becomes a link here.
 Run by mkdocs in an environment of its own (`make docs`), so it imports only the standard library and mkdocs.
 """
 
@@ -14,6 +15,11 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 """Pages outside docs/ -> their place in the site."""
 LINK = re.compile(r"\[([^\]]*)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
+
+NAMED = re.compile(r"(?<!\[)`(docs/[\w/-]+\.md)`(?!\])")
+
+BAR_IN_CODE = re.compile(r"`[^`\n]*\\\|[^`\n]*`")
+"""Code of a table with an escaped bar, as GitHub wants it; Python-Markdown shows the backslash."""
 
 
 def place_of(page: str) -> str:
@@ -43,7 +49,12 @@ def rewritten(text: str, page: str) -> str:
         there = posixpath.relpath(in_site(target), posixpath.dirname(page) or ".")
         return f"[{label}]({there}{anchor or ''})"
 
-    return LINK.sub(rewrite, text)
+    def link(found: re.Match[str]) -> str:
+        there = posixpath.relpath(in_site(found[1]), posixpath.dirname(page) or ".")
+        return f"[`{found[1]}`]({there})" if (ROOT / found[1]).is_file() else found[0]
+
+    text = BAR_IN_CODE.sub(lambda code: code[0].replace("\\|", "|"), text)
+    return NAMED.sub(link, LINK.sub(rewrite, text))
 
 
 def in_site(target: str) -> str:

@@ -1,35 +1,33 @@
-"""The reference pages of docs/reference: commands, every key of every spec, metrics, converters and filters.
+"""The pages of docs/reference, from specs and code: commands, keys of specs, metrics, scorers and more.
 
-    .venv/bin/python -m tests.spec_reference --write
-
-Without --write, print the pages that would change. A key's description is in its class's docstring, as
-`- \\`key\\`: text` or, in running text, as `\\`key\\`: text`.
+`make docs` writes them. A key's description is in its class's docstring, as `- \\`key\\`: text` or, in
+running text, as `\\`key\\`: text`.
 """
 
-import argparse
 import dataclasses
 import importlib
 import inspect
 import re
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
+from benchmarks import speedrun_page
 from pubmill.corpus.filters import FILTERS
+from pubmill.metrics import METRICS, SCORERS, Metric
+from pubmill.metrics.scorers import PUBLISHED_SCORERS
 from pubmill.recipes import FinetuningRecipe
 from pubmill.specs import load
 from pubmill.specs.loading import KINDS, ScaleSpec
 from pubmill.specs.study import Study
-from tests import command_reference
-from tests.metrics_table import as_markdown
+from tests import command_reference, recipe_tables
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDER = ROOT / "docs/reference"
-WRITTEN = "<!-- Written by `python -m tests.spec_reference --write`; edit the docstrings instead. -->\n\n"
+WRITTEN = "<!-- Written by `make docs`; edit the docstrings instead. -->\n\n"
 PAGES: dict[str, tuple[str, str, tuple[Any, ...]]] = {
     "study": ("Study", "`config.yaml` and `studies/NAME.yaml`", (Study,)),
     "datasets": ("Dataset", "`specs/datasets/NAME.yaml`", (KINDS["datasets"],)),
@@ -151,9 +149,46 @@ def page(name: str) -> str:
 
 
 def metrics() -> str:
-    """Return the page of metrics, from the registry."""
-    intro = "A dataset's `metric` chooses its weights, so it needs a dev score; a table's rows may name any."
-    return f"# Metrics\n\n{WRITTEN}{intro}\n\n{as_markdown()}"
+    """Return the page of metrics, from the registry, by kind."""
+    kinds = list(SCORERS)
+    ordered = sorted(METRICS.values(), key=lambda one: kinds.index(one.kinds[0]))
+    return (
+        f"# Metrics\n\n{WRITTEN}A dataset's `metric` chooses its weights, so it needs a dev score; a table's "
+        "rows may name any.\n\n| metric | version | kinds | dev score | what it counts | from |\n"
+        "|---|---|---|---|---|---|\n" + "".join(map(_metric_line, ordered))
+    )
+
+
+def _metric_line(metric: Metric) -> str:
+    tasks = f" ({', '.join(metric.tasks)})" if metric.tasks else ""
+    chooses = "yes" if metric.chooses else "no"
+    kinds = ", ".join(metric.kinds) + tasks
+    cells = (f"`{metric.name}`", metric.version, kinds, chooses, metric.definition, metric.source)
+    return f"| {' | '.join(map(str, cells))} |\n"
+
+
+def scorers() -> str:
+    """Return the page of the rules by which papers score, by kind."""
+    lines = [
+        f"| `{one.name}` | {kind} | {', '.join(one.tasks or ('all',))} | {one.definition} | {one.used} |\n"
+        for kind, scorers in PUBLISHED_SCORERS.items()
+        for one in scorers
+    ]
+    return (
+        f"# Scorers\n\n{WRITTEN}Rules by which papers and their programs score the same predictions, often "
+        "under the same name.\n\n| scorer | kind | tasks | what it is | used by |\n|---|---|---|---|---|\n"
+    ) + "".join(lines)
+
+
+def recipes() -> str:
+    """Return the page of the pretraining recipes: what each trains, and what it costs."""
+    specs = load(ROOT / "specs", "full")
+    return (
+        f"# Pretraining recipes\n\n{WRITTEN}[Pretraining](../pretraining.md) explains the words.\n\n"
+        f"{recipe_tables.descriptions(specs)}\n## Costs\n\nAt full scale, as "
+        "`.venv/bin/pubmill plan --recipes` prints it; [planning](../planning.md) says how it is counted.\n\n"
+        f"{recipe_tables.costs(specs)}"
+    )
 
 
 def converters() -> str:
@@ -181,24 +216,25 @@ def filters() -> str:
     )
 
 
-def outdated() -> dict[Path, str]:
-    """Return the pages that differ from what they should be, with the right text."""
-    made = {FOLDER / f"{name}.md": page(name) for name in PAGES}
-    made |= {FOLDER / f"{one.__name__}.md": one() for one in (metrics, converters, filters)}
-    made[FOLDER / "commands.md"] = command_reference.page(WRITTEN)
-    return {path: text for path, text in made.items() if not path.is_file() or path.read_text() != text}
+def list_of_datasets() -> str:
+    """Return the page of all datasets, with what their specs say of other forms and counts."""
+    cell = command_reference.in_cell
+    lines = [
+        f"| `{name}` | {one.task} | {one.access} | {cell(one.licence)} | {cell('; '.join(one.conflicts))} |\n"
+        for name, one in load(ROOT / "specs", "full").datasets.items()
+    ]
+    head = "| dataset | task | access | licence | other forms and counts |\n|---|---|---|---|---|\n"
+    intro = f"# List of datasets\n\n{WRITTEN}[Datasets](../datasets.md) says how to get them.\n\n"
+    return intro + head + "".join(lines)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, prog="python -m tests.spec_reference")
-    parser.add_argument("--write", action="store_true", help="write the pages")
-    write = parser.parse_args().write
-    for path, text in outdated().items():
-        print(path.relative_to(ROOT))
-        if write:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text)
+MADE: tuple[Callable[[], str], ...] = (metrics, scorers, converters, filters, recipes, list_of_datasets)
+PAGE_NAMES = (*PAGES, *(one.__name__ for one in MADE), "commands", "speedrun")
+"""The pages, without folder and ending."""
 
 
-if __name__ == "__main__":
-    main()
+def pages() -> dict[str, str]:
+    """Return the pages below docs/, by path."""
+    made = {name: page(name) for name in PAGES} | {one.__name__: one() for one in MADE}
+    made |= {"commands": command_reference.page(WRITTEN), "speedrun": speedrun_page.records_page(WRITTEN)}
+    return {f"reference/{name}.md": text for name, text in made.items()}

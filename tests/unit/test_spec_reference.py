@@ -1,14 +1,51 @@
-"""The reference pages: current, and with a meaning for every key."""
+"""The reference pages can be made, their links hold, and every key has a meaning."""
+
+import posixpath
+import re
+from pathlib import Path
 
 import pytest
 
+from pubmill.corpus.filters import FILTERS
+from pubmill.metrics import METRICS
+from pubmill.metrics.scorers import PUBLISHED_SCORERS
+from pubmill.specs import load
 from tests import spec_reference
-from tests.spec_reference import PAGES, descriptions, keys, models
+from tests.spec_reference import PAGE_NAMES, PAGES, descriptions, keys, models
 
 
-def test_the_pages_are_current() -> None:
-    outdated = [path.name for path in spec_reference.outdated()]
-    assert outdated == [], "write them: .venv/bin/python -m tests.spec_reference --write"
+@pytest.fixture(scope="module")
+def made() -> dict[str, str]:
+    return spec_reference.pages()
+
+
+def test_the_pages_are_those_that_are_named(made: dict[str, str]) -> None:
+    assert made.keys() == {f"reference/{name}.md" for name in PAGE_NAMES}
+    assert all(text.startswith("# ") and "make docs" in text for text in made.values())
+
+
+def test_links_of_the_pages_lead_to_pages_and_their_sections(made: dict[str, str], root: Path) -> None:
+    for page, text in made.items():
+        for target, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)\)", text):
+            path = posixpath.normpath(f"reference/{target}") if target else page
+            there = made[path] if path in made else (root / "docs" / path).read_text(encoding="utf-8")
+            headings = re.findall("^#+ (.*)$", there, re.M)
+            assert not anchor or anchor in {one.lower().replace(" ", "-") for one in headings}, (page, target)
+
+
+def test_the_registries_are_in_their_tables(made: dict[str, str]) -> None:
+    scorers = {one.name for some in PUBLISHED_SCORERS.values() for one in some}
+    for page, names in {
+        "metrics": set(METRICS),
+        "scorers": scorers,
+        "filters": {one.__name__ for one in FILTERS},
+        "list_of_datasets": set(load(Path("specs"), "full").datasets),
+        "recipes": set(load(Path("specs"), "full").pretraining),
+    }.items():
+        assert names <= set(re.findall(r"(?m)^\| `([^`]+)` \|", made[f"reference/{page}.md"])), page
+    assert (
+        "### explain\n\n`pubmill explain [OPTIONS] {table} [row] [column]`" in made["reference/commands.md"]
+    )
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -14,29 +14,31 @@ from benchmarks.speedrun_page import (
     check_page,
     curves_figure,
     ladder_figure,
+    page_with,
+    records_page,
     repeats_table,
     tasks_table,
 )
 from benchmarks.speedrun_processes import Processes
 from benchmarks.speedrun_queue import BASELINE, Job, read_queue, ready_jobs, twin
 from benchmarks.speedrun_rules import (
+    RECORDS,
     TEXT,
+    Records,
     SpeedRecord,
     SpeedRun,
     add_run,
     budget,
     outcome_of,
     p_value,
-    read_record,
     read_records,
+    write_records,
 )
 from pubmill.errors import PubmillError
 from pubmill.recipes import PretrainingRecipe
 from pubmill.recipes.reading import build
 from pubmill.recipes.writing import as_values
 from pubmill.specs import load
-
-Records = dict[tuple[str, str], SpeedRecord]
 
 
 def made_run(seed: int, loss: float, division: str = "1-minute", **changes: Any) -> SpeedRun:
@@ -85,16 +87,25 @@ def test_what_breaks_the_rules_is_reported(changes: dict[str, Any], fault: str) 
     assert [one for one in speedrun_rules.faults_of(broken) if fault in one]
 
 
-def test_records_are_files_to_which_runs_are_added(tmp_path: Path) -> None:
-    record = made_record("some", [])
+def test_runs_are_added_to_one_file(tmp_path: Path) -> None:
+    path, record = tmp_path / "records.jsonl.gz", made_record("some", [])
     for seed in (2, 1, 2):
-        record = add_run(record, made_run(seed, 4.0 + seed / 10), tmp_path)
+        record = add_run(record, made_run(seed, 4.0 + seed / 10), path)
+    other = add_run(replace(record, runs=[], repeat=True), made_run(1, 4.15), path)
     assert [run.seed for run in record.runs] == [1, 2]
-    assert read_records(tmp_path) == {("1-minute", "some"): record}
-    path = tmp_path / "1-minute/some.json"
-    path.write_text(path.read_text().replace('"loss": 4.1', '"loss": -4.1'))
-    with pytest.raises(PubmillError, match=r"some\.json: seed 1: the loss is -4\.1"):
-        read_record(path)
+    assert read_records(path) == {("1-minute", "some"): record}
+    assert read_records(path, repeats=True) == {("1-minute", "some"): other}
+    broken = replace(record, runs=[replace(record.runs[0], loss=-4.1)])
+    write_records(path, [broken, other])
+    for repeats in (False, True):
+        with pytest.raises(PubmillError, match="z: 1-minute/some: seed 1: the loss is -4.1"):
+            read_records(path, repeats)
+
+
+def test_the_records_kept_here_are_one_file_that_its_program_writes(tmp_path: Path) -> None:
+    known = [one for repeats in (False, True) for one in read_records(repeats=repeats).values()]
+    write_records(tmp_path / "again.jsonl.gz", known)
+    assert len(known) > 90 and (tmp_path / "again.jsonl.gz").read_bytes() == RECORDS.read_bytes()
 
 
 def worked_off(losses: Callable[[Job], float]) -> list[Job]:
@@ -144,6 +155,18 @@ def test_all_recipes_of_the_queue_are_valid() -> None:
 
 def test_the_page_shows_the_records_that_are_kept_here() -> None:
     check_page(write=False)
+
+
+def test_the_page_of_records_has_every_record() -> None:
+    page = records_page("<!-- written -->")
+    for division, name in read_records():
+        assert f"| {name.removeprefix('search.')} | {division} |" in page
+    assert "| baseline, 15-minutes | 1 |" in page
+
+
+def test_the_page_refuses_to_lose_a_table() -> None:
+    with pytest.raises(PubmillError, match="lacks the table"):
+        page_with("# Speedrun\n", {"tasks": tasks_table({})})
 
 
 def test_repeats_stand_beside_their_records_and_scores_by_model() -> None:

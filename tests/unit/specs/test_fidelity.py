@@ -1,5 +1,6 @@
 """Every value of a spec has a statement on its paper, and docs/fidelity.md is made from them."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from pydantic import ValidationError
 
 from pubmill.specs.fidelity import ALL_PAPERS, FidelityRow, faults, rows
 from pubmill.specs.spec_types import Statement
-from tests.fidelity_page import PAGE, STANDINGS, pages
+from tests.fidelity_page import PAGE, STANDINGS, page_names, pages
 
 SPEC = """\
 name: small
@@ -36,12 +37,19 @@ def made(root: Path) -> dict[str, str]:
     return pages(root / "specs")
 
 
-def test_the_pages_are_made_from_the_specs(root: Path, made: dict[str, str]) -> None:
-    docs = root / "docs"
-    stored = {str(path.relative_to(docs)) for path in (docs / "fidelity").glob("*.md")} | {PAGE}
-    assert stored == made.keys()
+def test_every_statement_is_on_the_page_of_its_paper(root: Path, made: dict[str, str]) -> None:
+    assert made.keys() == page_names(root / "specs")
+    for row in rows(root / "specs"):
+        page = made[f"fidelity/{row.paper.replace(' ', '-')}.md"]
+        assert f"### {row.spec}\n" in page and f"\n| {row.about} | " in page.replace("\\|", "|"), row.about
+
+
+def test_links_between_the_pages_lead_to_sections(made: dict[str, str]) -> None:
     for path, text in made.items():
-        assert (docs / path).read_text(encoding="utf-8") == text, "run python -m tests.fidelity_page --write"
+        for target, anchor in re.findall(r"\]\((?:\.\./)?((?:fidelity/)?[\w-]*(?:\.md)?)#([^)]*)\)", text):
+            headings = re.findall("(?m)^#+ (.*)$", made[target or path])
+            slugs = {re.sub(r"[^a-z0-9 _-]", "", one.lower()).replace(" ", "-") for one in headings}
+            assert anchor in slugs, (path, target, anchor)
 
 
 def test_the_first_page_ranks_what_differs_and_counts_all_statements(
