@@ -71,7 +71,7 @@ class _LatexTable:
 
     @cached_property
     def notes(self) -> dict[str, str]:
-        """Note on single cells -> its letter."""
+        """TableNote on single cells -> its letter."""
         rows = (self.table.cells_of(row, self.columns) for row in self.table.shown_rows)
         return marks(_note(cell) for cells in rows for cell in cells)
 

@@ -11,7 +11,7 @@ from pubmill.recipes.tables import Column, Row
 from pubmill.report.forest_plots import Forest, forests
 from pubmill.report.rendering import VERDICTS, marks
 from pubmill.tables.answer_costs import ColumnCost, column_costs
-from pubmill.tables.cells import NO_RECORD, Cell, Note, SeedScore, Table
+from pubmill.tables.cells import NO_RECORD, Cell, SeedScore, Table, TableNote
 from pubmill.tables.comparisons import Comparisons
 
 REPRODUCED = "reproduced"
@@ -274,7 +274,7 @@ class TableView:
         return {sign: SIGNS[sign] for sign, there in found.items() if there}
 
     @property
-    def notes(self) -> list[Note]:
+    def notes(self) -> list[TableNote]:
         """The notes that the page has in no other place."""
         return [note for note in self.table.all_notes if note.text not in self.said]
 

@@ -78,7 +78,7 @@ TYPOGRAPHY = ("bold", "underlined", "our best")
 """Notes on published values that only describe typography."""
 
 
-class Note(NamedTuple):
+class TableNote(NamedTuple):
     """A note on a table. `columns`: keys of those that it is on; none: it is on the table."""
 
     text: str
@@ -222,15 +222,15 @@ class Table(ResultHeading):
         return {key: any(one.seeds or one.value is not None for one in some) for key, some in cells.items()}
 
     @property
-    def all_notes(self) -> tuple[Note, ...]:
+    def all_notes(self) -> tuple[TableNote, ...]:
         """All notes that belong to the numbers, each once: source, rules, notes, conflicting counts."""
         source = (f"Source of the published values: {self.citation}",) if self.citation else ()
         conflicts = (f"{row.label}: {conflict}" for row in self.rows for conflict in row.conflicts)
         labels = {row.key: row.label for row in (*self.rows, *self.composites)}
         rules = (rule_in_words(self.equivalence, self.aggregate, labels), *self._seeds_note())
         collapsed = (COLLAPSED.format(aggregate=self.aggregate),) if self.collapsed else ()
-        before = map(Note, (*source, *rules, *collapsed, *self.notes))
-        after = map(Note, (*self.silences, *conflicts))
+        before = map(TableNote, (*source, *rules, *collapsed, *self.notes))
+        after = map(TableNote, (*self.silences, *conflicts))
         return tuple({note.text: note for note in (*before, *printed_notes(self), *after)}.values())
 
     def marks(self, column: str, row: str) -> str:
@@ -296,7 +296,7 @@ class Table(ResultHeading):
                 yield row, column, self.cells[column.key][row.key]
 
 
-def printed_notes(table: Table) -> tuple[Note, ...]:
+def printed_notes(table: Table) -> tuple[TableNote, ...]:
     """The notes on published values, each once, with the cells that it applies to."""
     cells = DataFrame(
         [(c.key, c.label, r.label, cell.published.note) for r, c, cell in table.read() if cell.published],
@@ -306,7 +306,7 @@ def printed_notes(table: Table) -> tuple[Note, ...]:
     notes = cells.assign(note=cells["note"].str.split("; ")).explode("note")
     notes = notes[~notes["note"].isin(["", *TYPOGRAPHY])]
     return tuple(
-        Note(f"{_note_places(of_note, printed)}: {note}", tuple(of_note["key"].unique()))
+        TableNote(f"{_note_places(of_note, printed)}: {note}", tuple(of_note["key"].unique()))
         for note, of_note in notes.groupby("note", sort=False)
     )
 
