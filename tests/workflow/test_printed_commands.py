@@ -36,7 +36,6 @@ PLACEHOLDERS = {
     "./my-bert": "pubmedbert-base",
     "./my-corpus": "own/my-corpus",
     "~/my-cluster": "profiles/slurm",  # of which it is a copy
-    "TABLE ROW COLUMN": "gu2020/table06 bc2gm pubmedbert-base",
     "STUDY": "gu2020",
     "FOLDER": "folder",
     " ...": "",
