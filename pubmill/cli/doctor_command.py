@@ -23,7 +23,7 @@ class Doctor(TyperGroup):
 
 APP = typer.Typer(
     cls=Doctor,
-    help="Report what a study lacks; compare data with specs (doctor data); find damage (doctor fsck).",
+    help="Report what a study lacks, data unlike their specs, or damaged results.",
 )
 
 

@@ -27,7 +27,7 @@ def explain(
         typer.Option(metavar="COLUMN COLUMN", help="test whether two columns of a finished table differ"),
     ] = None,
 ) -> None:
-    """Explain where a cell comes from, or what differs in a table; or compare two of its models.
+    """Explain a cell or a table, or compare two models of a table.
 
     Of a cell, prints its value, why it is as it is, its runs, recipe, search, data and weights, and what it
     depends on that differs from the paper or is ours; for an empty cell, also what is missing. Of a table (no

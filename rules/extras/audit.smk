@@ -7,7 +7,7 @@ rule audit:
     output:
         graph.audit.files(),
     log:
-        graph.paths.log(graph.paths.at("pages/audit")),
+        graph.paths.log(graph.audit.page),
     conda:
         "../../envs/data.yaml"
     resources:
@@ -15,7 +15,7 @@ rule audit:
     params:
         **PLACES,
         **graph.audit.params,
-        stem=not_compared(lambda w: graph.paths.at("pages/audit")),
+        stem=not_compared(lambda w: graph.audit.page),
     message:
         graph.audit.label
     shell:

@@ -24,7 +24,12 @@ class AuditStage(Stage):
 
     def files(self) -> list[str]:
         """Return the page in all formats."""
-        return [self._paths.at(f"{PAGE}.{form}") for form in PAGE_FORMATS]
+        return [f"{self.page}.{form}" for form in PAGE_FORMATS]
+
+    @property
+    def page(self) -> str:
+        """The path of the page without extension."""
+        return self._paths.at(PAGE)
 
     def targets(self) -> list[str]:
         """Return the page, for a study of results at a scale with the test splits and runs of the papers."""

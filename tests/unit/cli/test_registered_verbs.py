@@ -53,5 +53,5 @@ def test_a_module_adds_a_verb(package: Path, place: str) -> None:
 
 
 def test_without_extras_their_verbs_are_not_there(package: Path) -> None:
-    assert not {"score", "audit"} & verbs(package) and "doctor" in verbs(package)
+    assert not {"ask", "audit"} & verbs(package) and "doctor" in verbs(package)
     assert {"study", "data", "fsck"} <= set(said(package, "doctor", "--help").split())

@@ -80,15 +80,15 @@ CPUINFO = "processor\t: 0\nmodel\t\t: 143\nmodel name\t: A: fast one\nmodel name
 
 
 def test_the_processor_is_named_as_linux_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Path, "read_text", lambda path: CPUINFO)
+    monkeypatch.setattr(Path, "read_text", lambda path, encoding: CPUINFO)
     assert provenance.hardware()["cpu"] == "A: fast one"
     monkeypatch.setattr(platform, "processor", lambda: "")
     monkeypatch.setattr(platform, "machine", lambda: "machine")
 
-    def missing(path: Path) -> str:
+    def missing(path: Path, encoding: str) -> str:
         raise FileNotFoundError
 
-    for reading in (missing, lambda path: "processor: 0"):
+    for reading in (missing, lambda path, encoding: "processor: 0"):
         monkeypatch.setattr(Path, "read_text", reading)
         assert provenance.hardware()["cpu"] == "machine"
     monkeypatch.setattr(platform, "processor", lambda: "other")

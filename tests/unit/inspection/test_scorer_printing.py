@@ -11,7 +11,6 @@ from pubmill.inspection.scorer_printing import percent, rows, scores_by_scorer, 
 from pubmill.metrics.scorers import score_by_all
 from pubmill.specs import DatasetSpec
 from pubmill.storage.files import write_json, write_jsonl_gz
-from tests.unit.programs import Ended, run_verb
 
 SENTENCE = TokensExample(id="s", document=None, words=["a", "b", "c"], labels=["O", "B", "I"])
 SCORES = score_by_all("tokens", "ner", [SENTENCE], [["O", "I", "I"]], None)
@@ -66,32 +65,3 @@ def test_rows_are_json_values_and_undefined_scores_are_none() -> None:
     found = {row["scorer"]: row["score"] for row in json.loads(json.dumps(rows(SCORES)))}
     assert found["entity_f1"] == 1.0 and found["subtoken_f1"] is None
     assert (percent(0.12345), percent(None)) == ("12.35", "-")
-
-
-def scorers(*words: object) -> Ended:
-    return run_verb("audit", "scorers", *words)
-
-
-def test_the_program_prints_a_table_and_names_scorers(results: Path, predictions: Path) -> None:
-    words = (predictions, "--dataset", "ncbi-disease", "--results", results)
-    shown = scorers(*words)
-    assert shown.returncode == 0, shown.stderr
-    lines = [line.split() for line in shown.stdout.splitlines()]
-    printed = {words[0]: words[1] for words in lines if len(words) > 1}
-    assert (printed["entity_f1_strict_iob2"], printed["repeated_subwords_f1"]) == ("0.00", "-")
-    missed = scorers(*words, "--which", "12.3")
-    assert missed.returncode == 1 and missed.stdout.startswith("No scorer gives 12.3.")
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--dataset", "ncbi"), "there is no dataset 'ncbi'; the nearest: "),
-        (("--dataset", "ncbi-disease", "--split", "dev"), "has no split dev; its splits are test"),
-    ],
-)
-def test_the_program_refuses_what_is_not_there(
-    results: Path, predictions: Path, words: tuple[str, ...], message: str
-) -> None:
-    made = scorers(predictions, "--results", results, *words)
-    assert made.returncode == 1 and message in made.stderr

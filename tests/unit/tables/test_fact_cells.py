@@ -249,7 +249,7 @@ def test_html_tells_equal_differing_and_empty_cells_apart(tmp_path: Path) -> Non
     assert "ours 2, as published ✓" in first
     assert "ours 2 , differs from the published ≠ 4 244*, difference (−4 242), reason b" in first
     assert "ours: none, reason c , published 99" in second
-    reasons = page.xpath("//dl[@class='legend']/dd/text()")
+    reasons = page.xpath("//dl[@class='legend marks']/dd/text()")
     assert reasons[1:] == [UNEXPLAINED, "needs files that you apply for at https://example.org"]
     assert not page.xpath("//script | //link | //img | //@src")
     assert "Of 8 published values, 6 are found here, 1 differs and 1 has nothing" in page.text_content()
