@@ -95,7 +95,7 @@ def score_files(
         reading = recipe_of(folder, dummies=spec.dummies, **recipe)
         scored = replace(score_submission(path, reading, results), made_up=made_up)
         published = () if made_up else tuple(published_scores(spec, specs, root / "specs"))
-        print_scored(scored, seed, results, published)
+        print_scored(scored, seed, scored.floor(results, spec.task), published)
         if all_scorers:
             print_scores(scored.by_every_scorer(spec.task))
         if output:
@@ -103,9 +103,9 @@ def score_files(
 
 
 def print_scored(
-    scored: "ScoredSubmission", seed: int, results: Path, published: "Iterable[PublishedScore]"
+    scored: "ScoredSubmission", seed: int, floor: str | None, published: "Iterable[PublishedScore]"
 ) -> None:
-    """Print the scores, the dataset's metric beside its floor and published values, and what was left
+    """Print the scores, the dataset's metric beside its `floor` and published values, and what was left
     aside."""
     from pubmill.planning.terminal_tables import print_text
 
@@ -116,8 +116,7 @@ def print_scored(
         f"{recipe.dataset} {recipe.split}, seed {seed}, {count} examples, {scored.submission.form}: "
         f"{', '.join([main, *others])}"
     )
-    floor = scored.floor(results) or "its floor is not measured here (docs/floors.md)"
-    print_text(f"  {main} is by the metric of the tables; {floor}")
+    print_text(f"  {main} is by the metric of the tables; {floor or 'no floor fits it (docs/floors.md)'}")
     by_table = groupby(published, lambda one: one.table)
     values = {table: sorted(one.value for one in some) for table, some in by_table}
     if values:

@@ -5,8 +5,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pubmill.baselines.measured_floors import measure_floors
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import KINDS, Example, kept_examples
+from pubmill.examples.kinds import KINDS, SPLITS, Example, kept_examples
 from pubmill.messages.quotations import show, withholding
 from pubmill.metrics import SCORERS
 from pubmill.metrics.records import checked_predictions
@@ -15,6 +16,7 @@ from pubmill.predictions.free_answers import RULES
 from pubmill.predictions.mapped_labels import ONE_ANSWER
 from pubmill.predictions.ordered_form import order_of
 from pubmill.predictions.submission import Submission, copied_from, read_submission, runs_on
+from pubmill.recipes.datasets import FloorsRecipe
 from pubmill.recipes.submissions import SubmissionRecipe
 from pubmill.storage.files import sha256
 from pubmill.storage.privacy import PUBLIC
@@ -52,13 +54,15 @@ class ScoredSubmission:
         recipe = self.recipe
         return score_by_all(recipe.kind, task, self.examples, self.predicted, recipe.negative)
 
-    def floor(self, results: Path) -> str | None:
-        """Return the highest floor of these examples by the main metric, as text; None if the results have
-        none."""
+    def floor(self, results: Path, task: str) -> str | None:
+        """Return the highest floor of these examples by the main metric, as text: that of the results, or
+        measured now; None without train, and where no floor fits the task."""
         examples = sha256(results / BELOW.examples(self.recipe.dataset, self.recipe.split))
         path = results / BELOW.dataset_floors(self.recipe.dataset)
         measured = read_as(DatasetFloors, path) if path.is_file() else None
         if measured is None or measured.data_sha256 != examples:
+            measured = self._measured_floors(results, task)
+        if measured is None:
             return None
         metric = self.recipe.metric
         known = {name: of.metrics[metric] for name, of in measured.floors.items() if metric in of.metrics}
@@ -66,6 +70,22 @@ class ScoredSubmission:
             return None
         name = max(known, key=lambda name: known[name])
         return f"its floor is {100 * known[name]:.2f} ({name})"
+
+    def _measured_floors(self, results: Path, task: str) -> DatasetFloors | None:
+        places = {split: results / BELOW.examples(self.recipe.dataset, split) for split in SPLITS}
+        files = {str(split): path for split, path in places.items() if path.is_file()}
+        if self.recipe.split != "test" or "train" not in files:
+            return None
+        recipe = FloorsRecipe(
+            name=self.recipe.dataset,
+            kind=self.recipe.kind,
+            task=task,
+            splits=tuple(files),
+            access=self.recipe.access,
+            metric=self.recipe.metric,
+            negative=self.recipe.negative,
+        )
+        return measure_floors(recipe, files)
 
     def summary(self) -> dict[str, Any]:
         """Return the scores, their dataset, system and form as JSON values, without text of the dataset."""

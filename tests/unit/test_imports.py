@@ -27,7 +27,7 @@ ROOMS: dict[str, str] = {
     "statistics": "metrics recipes",
     "tables": "examples messages metrics recipes specs statistics storage",
     "baselines": "examples metrics recipes storage tables",
-    "predictions": "convert examples formats hardware messages metrics recipes storage tables",
+    "predictions": "baselines convert examples formats hardware messages metrics recipes storage tables",
     "report": "examples hardware messages metrics recipes specs statistics storage tables",
     "stages": "examples messages metrics optimisers pretraining recipes specs storage",
     "planning": "messages optimisers pretraining recipes specs stages storage",

@@ -292,7 +292,5 @@ def test_dev_scores(model: Path) -> None:
     assert task_of(model, gold).dev_score(gold, predicted) == pytest.approx(1 / 2)
     words = task_of(model, gold, metric="word_macro_f1").dev_score(gold, predicted)
     assert words == pytest.approx((2 / 3 + 1) / 2)
-    with pytest.raises(
-        PubmillError, match=r"accuracy is no dev score.*seqeval_0_0_12_f1, word_macro"
-    ):
+    with pytest.raises(PubmillError, match=r"accuracy is no dev score.*seqeval_0_0_12_f1, word_macro"):
         task_of(model, gold, metric="accuracy")

@@ -101,10 +101,7 @@ def test_a_folder_is_scored_and_exported(checkout: Path) -> None:
     assert ignored.endswith("the nearest: rel@later, rel")
     assert written == f"pubmill: predictions and scores written to {out}"
     first, its_floor, second, _ = printed.stdout.splitlines()
-    assert (
-        its_floor
-        == "  micro_f1 100.00 is by the metric of the tables; its floor is not measured here (docs/floors.md)"
-    )
+    assert its_floor == "  micro_f1 100.00 is by the metric of the tables; no floor fits it (docs/floors.md)"
     assert first.startswith("rel test, seed 1, 12 examples, blurb-tsv: micro_f1 100.00, ")
     assert second.startswith("rel test, seed 2, 12 examples, jsonl: micro_f1 93.33, ")
     scores: Any = json.loads((out / "rel/seed-2.scores.json").read_text())
@@ -129,7 +126,7 @@ def test_a_score_stands_beside_its_floor_and_the_published_values(
     found = toy.score(results, "rel", toy.jsonl("rel"))
     capsys.readouterr()
     values = (("p/table01", 70.0), ("p/table01", 40.5), ("p/table02", 61.0))
-    print_scored(found, 1, results, [PublishedScore(value, table, "m") for table, value in values])
+    print_scored(found, 1, None, [PublishedScore(value, table, "m") for table, value in values])
     last = capsys.readouterr().out.splitlines()[-1]
     assert last == "  published: 40.50 to 70.00 in p/table01; 61.00 to 61.00 in p/table02"
 
