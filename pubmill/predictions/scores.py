@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pubmill.baselines.measured_floors import measure_floors
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, SPLITS, Example, kept_examples
 from pubmill.messages.quotations import show, withholding
@@ -72,6 +71,9 @@ class ScoredSubmission:
         return f"its floor is {100 * known[name]:.2f} ({name})"
 
     def _measured_floors(self, results: Path, task: str) -> DatasetFloors | None:
+        # Imported here because scikit-learn takes a second, and only this needs it.
+        from pubmill.baselines.measured_floors import measure_floors
+
         places = {split: results / BELOW.examples(self.recipe.dataset, split) for split in SPLITS}
         files = {str(split): path for split, path in places.items() if path.is_file()}
         if self.recipe.split != "test" or "train" not in files:
