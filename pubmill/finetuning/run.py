@@ -215,10 +215,11 @@ def _make_trainer(
     reader = make_reader(recipe, tokenizer, encoder)
     kind = TASKS[recipe.task]
     task = kind(recipe, reader, kind.labels_of(recipe, learnt))
+    size = encoders.encoding_size(encoder)
     torch.manual_seed(job.seed)
     task.extend(encoder)
     encoders.prepare_encoder(encoder, recipe)
-    head = task.head(encoders.encoding_size(encoder))
+    head = task.head(size)
     if pooler and isinstance(head, PoolerLayers):
         head.start_from(pooler)
     from_start = task_models.continue_head(head, task, model)

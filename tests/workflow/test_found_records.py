@@ -113,7 +113,7 @@ def test_a_study_of_less_keeps_what_is_there(part: tuple[Project, Any, Any]) -> 
 def test_a_copied_value_is_shown_with_ours_in_the_table_it_is_from(part: tuple[Project, Any, Any]) -> None:
     """The paper of the table took it from the other one, whose record is on disk; nothing else is run."""
     made, copies = part[0], "alrowili2021/table02"
-    study = PART | {"tables": [NAME, copies], "models": ["pubmedbert-base"]}
+    study = PART | {"study": "copies", "tables": [NAME, copies], "models": ["pubmedbert-base"]}
     (made.folder / "copies.yaml").write_text(yaml.safe_dump(study))
     path = f"results/demo/tables/{copies}.json"
     assert made.planned("--configfile", "copies.yaml", "--", path) == {"table": 1}

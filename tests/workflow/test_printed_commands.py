@@ -66,7 +66,7 @@ LONG = r"pubmill (plan|mirror) \w+$|corpora/shin2020/|full/tables/|run gu2020 (?
 """Commands that build the graph of a whole study or table, or of a PubMed corpus: run by the long test."""
 
 
-PLANS = ("run", "table", "demo", "explain", "list")
+PLANS = ("run", "table", "demo", "list")
 """Verbs that are run whole, with `-n` where they would run jobs."""
 TYPED = "import sys\nfrom pubmill.cli import main\nsys.argv[0] = 'pubmill'\nmain()\n"
 

@@ -105,7 +105,7 @@ def test_verbs_find_what_the_package_has(command: Path, workspace: Path) -> None
     counted = run(command, "run", "demo", "-n", folder=workspace)
     assert " jobs would run:\n" in counted and "pretrain" in counted
     run(command, "doctor", "demo", "--offline", folder=workspace)
-    assert "PubMedBERT" in run(command, "audit", "compute", folder=workspace)
+    assert "gu2020/table06" in run(command, "audit", "gu2020/table06", folder=workspace)
 
 
 def test_a_table_is_made_and_predictions_are_scored(command: Path, workspace: Path) -> None:

@@ -44,7 +44,7 @@ SEQUENCE = FinetuningRecipe(
     head_dropout=0.0,
     precision="float32",
 )
-MULTILABEL = replace(SEQUENCE, task="multilabel", metric="micro_f1")
+MULTILABEL = replace(SEQUENCE, task="multilabel", metric="micro_f1", epochs=20)
 REGRESSION = replace(SEQUENCE, task="regression", metric="pearson")
 CPU = torch.device("cpu")
 
@@ -126,7 +126,7 @@ def datasets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     "recipe",
     [
         SEQUENCE,
-        replace(SEQUENCE, metric="macro_f1", head="pooler", epochs=12),
+        replace(SEQUENCE, metric="macro_f1", head="pooler", epochs=20),
         replace(SEQUENCE, segments="single", metric="macro_f1", loss="dice", epochs=8),
         replace(SEQUENCE, metric="micro_f1", negative="no", loss="weighted", oversample=True),
         MULTILABEL,
