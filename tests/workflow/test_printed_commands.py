@@ -37,6 +37,7 @@ PLACEHOLDERS = {
     "./my-corpus": "own/my-corpus",
     "~/my-cluster": "profiles/slurm",  # of which it is a copy
     "STUDY": "gu2020",
+    "TABLE": "gu2020/table06",
     "FOLDER": "folder",
     " ...": "",
 }
@@ -44,6 +45,7 @@ PLACEHOLDERS = {
 
 NOT_TRIED = {
     r"docker |podman |apptainer ": "there is no container engine",
+    r".* explain \S+ --compare ": "needs a finished table; tests/unit/cli runs it",
     r".* --sdm conda": "there is no conda",
     r".* --sdm apptainer": "tests/workflow/test_containers.py runs it with a stand-in",
     r".* --allowed-rules table": "needs the records of a finished study; a row of measurements",
@@ -66,7 +68,7 @@ LONG = r"pubmill (plan|mirror) \w+$|corpora/shin2020/|full/tables/|run gu2020 (?
 """Commands that build the graph of a whole study or table, or of a PubMed corpus: run by the long test."""
 
 
-PLANS = ("run", "table", "demo", "list")
+PLANS = ("run", "table", "demo", "explain", "list")
 """Verbs that are run whole, with `-n` where they would run jobs."""
 TYPED = "import sys\nfrom pubmill.cli import main\nsys.argv[0] = 'pubmill'\nmain()\n"
 
