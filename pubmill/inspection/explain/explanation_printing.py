@@ -76,11 +76,11 @@ def _print_statements(to: Console, statements: Sequence[WeighedStatement], on: s
     counts = Counter(one.row.statement.standing for one in statements)
     numbers = ", ".join(f"{counts[standing]} {standing}" for standing in ORDER)
     to.print(Text(f"\nWhat {on} depends on: {numbers}", style="bold"))
-    told = [one for one in statements if one.row.statement.standing != ORDER[-1]]
-    for one in told if whole else told[: FIRST[on]]:
+    shown = [one for one in statements if one.row.statement.standing != ORDER[-1]]
+    for one in shown if whole else shown[: FIRST[on]]:
         _print_statement(to, one, on, whole)
     if not whole and len(statements) > FIRST[on]:
-        to.print(Text(f"  and {len(statements) - min(len(told), FIRST[on])} more with --all", style=DIM))
+        to.print(Text(f"  and {len(statements) - min(len(shown), FIRST[on])} more with --all", style=DIM))
 
 
 def _print_statement(to: Console, one: WeighedStatement, on: str, whole: bool) -> None:
