@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from benchmarks import speedrun_page
+from pubmill.convert.source_files import ConverterInput
 from pubmill.corpus.filters import FILTERS
 from pubmill.metrics import METRICS, SCORERS, Metric
 from pubmill.metrics.scorers import PUBLISHED_SCORERS
@@ -192,17 +193,23 @@ def recipes() -> str:
 
 
 def converters() -> str:
-    """Return the page of converters: those that specs use, with the documentation of their modules."""
-    used: dict[str, set[str]] = {}
-    for spec in load(ROOT / "specs", "full").datasets.values():
-        used.setdefault(spec.converter.partition(":")[0], set()).add(spec.converter)
-    intro = "Their options are in [the list of known formats](../datasets.md#known-formats)."
-    text = f"# Converters\n\n{WRITTEN}{intro}\n"
-    for module, names in sorted(used.items()):
-        said = inspect.cleandoc(importlib.import_module(module).__doc__ or "")
-        shown = ", ".join(f"`{name}`" for name in sorted(names))
-        text += f"\n## {module.rpartition('.')[2]}\n\n`converter:` {shown}\n\n{said}\n"
+    """Return the page of converters and of writers of published forms, with their options."""
+    text = f"# Converters\n\n{WRITTEN}[Datasets](../datasets.md#known-formats) lists them by kind.\n"
+    for path in sorted((ROOT / "pubmill/convert").glob("*.py")):
+        module = importlib.import_module(f"pubmill.convert.{path.stem}")
+        functions = [one for _, one in inspect.getmembers(module, inspect.isfunction) if converts(one, module)]
+        if functions:
+            text += f"\n## {path.stem}\n\n{inspect.cleandoc(module.__doc__ or '')}\n"
+        for one in functions:
+            text += f"\n`pubmill.convert.{path.stem}:{one.__name__}`\n\n{inspect.cleandoc(one.__doc__ or '')}\n"
     return text
+
+
+def converts(function: Any, module: types.ModuleType) -> bool:
+    """Return whether a spec can name a function of a module, as its `converter:` or `writer:`."""
+    parameters = [one.annotation for one in inspect.signature(function).parameters.values()]
+    public = function.__module__ == module.__name__ and not function.__name__.startswith("_")
+    return public and (parameters == [ConverterInput] or function.__name__ == "write")
 
 
 def filters() -> str:

@@ -54,7 +54,10 @@ class Concept:
 
 
 def concepts(source: ConverterInput) -> Iterator[TokensExample]:
-    """Yield one example per line, `DOCUMENT.LINE`, with the types problem, test and treatment."""
+    """Yield one example per line, `DOCUMENT.LINE`, with the types problem, test and treatment.
+
+    The option `dev`, `{share, seed}`, is the share of the training notes held out as dev.
+    """
     source.check_options("dev")
     for document, note, marked in _documents(source, "con"):
         mentions = [words.NoteMention(concept.start, concept.end, concept.type) for concept in marked]
@@ -68,7 +71,8 @@ def relations(source: ConverterInput) -> Iterator[SequenceExample]:
     BLUE makes its candidates this way, and lewis2020 uses its files. The label is the relation between the
     two concepts in either direction, else `false`; a pair with several relations has one example for each, as
     in BLUE. Ids are `DOCUMENT.CONCEPT.CONCEPT` (numbers in the file), with `.2`, `.3`, ... for further
-    relations. `left_out` counts `concepts_across_lines` and `relations_without_pair` (in no common line).
+    relations. `left_out` counts `concepts_across_lines` and `relations_without_pair` (in no common line). The
+    option `dev` is that of `concepts`.
     """
     source.check_options("dev")
     for document, note, marked in _documents(source, "rel"):

@@ -78,7 +78,12 @@ class Layout:
 
 
 def read(source: ConverterInput) -> Iterator[SequenceExample]:
-    """Yield the examples of one split; `Layout` describes the options, which can differ by split.
+    """Yield the examples of one split.
+
+    Options, of which those under a split's name apply to it only: `columns`, the contents of the columns in
+    order (`text`, `text_pair`, `label`, `id`, `document`, `number`, `skip`); `labels`, the allowed labels, or
+    a mapping from the file's labels; `header`, the headings in the first line; `entities`, dummy in the
+    text -> type of its mention; `first_row` and `last_row`, counted from 1 without the header.
 
     Ids are `SPLIT-000001`, ... if no column contains them. Rows that are not selected are counted as left
     out. A `PubmillError` names the file and line of anything in another form, and of a repeated id.
@@ -172,7 +177,8 @@ class Written:
 
 
 def write(examples: Sequence[Any], form: WriterOptions) -> Iterator[str]:
-    """Yield one row per example; `Written` describes the options."""
+    """Yield one row per example. Options: `columns`, of `WRITTEN` (`number`, `id`, `document`, `text`,
+    `text_pair`, `label`, `score`, `dummies`), and `header`, as many headings."""
     layout = recipes.build(Written, dict(form.options), "published.options")
     if layout.header is not None:
         yield "\t".join(layout.header) + "\n"

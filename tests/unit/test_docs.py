@@ -9,7 +9,7 @@ import pytest
 
 from pubmill.recipes import FinetuningRecipe
 from pubmill.specs import DatasetSpec, LocalFile, Specs, load
-from tests import house_picture
+from tests import house_picture, spec_reference
 from tests.unit.test_imports import ROOMS
 
 
@@ -35,11 +35,15 @@ def test_files_to_bring_are_listed_with_where_to_apply(page: str, all_specs: Spe
             assert (spec.apply or "") in rows[file.local]
 
 
-def test_known_formats_are_listed(page: str, all_specs: Specs) -> None:
+def test_known_formats_are_listed_and_their_options_described(page: str, all_specs: Specs) -> None:
+    sections = dict(re.findall(r"(?ms)^## (\w+)\n(.*?)(?=^## |\Z)", spec_reference.converters()))
     for name, spec in all_specs.datasets.items():
-        (row,) = re.findall(rf"^\| `{spec.converter.removeprefix('pubmill.convert.')}` \|.*$", page, re.M)
-        assert f"| {spec.kind} |" in row
-        assert all(f"`{option}`" in row or option in spec.splits for option in spec.options), (name, row)
+        converter = spec.converter.removeprefix("pubmill.convert.")
+        [row] = re.findall(rf"^\| {spec.kind} \|.*$", page, re.M)
+        assert f"`{converter}`" in row, name
+        described = sections[converter.partition(":")[0]]
+        described += "".join(sections[one] for one in re.findall(r"`pubmill\.convert\.(\w+)`", described))
+        assert all(f"`{option}" in described or option in spec.splits for option in spec.options), name
 
 
 def test_every_writer_of_published_forms_is_listed(root: Path, page: str) -> None:
