@@ -22,7 +22,7 @@ UNUSABLE_FILE = (
 
 WITHOUT_TORCH = (
     "this needs torch, which only training and models need and which is not installed; install it: "
-    "pip install 'pubmill[train]'"
+    "pip install 'DIST.whl[train]', where DIST.whl is pubmill's wheel"
 )
 """What an installation without torch says of models."""
 

@@ -34,6 +34,7 @@ def documents(root: Path) -> list[Path]:
         root / "README.md",
         root / "CONTRIBUTING.md",
         *sorted(path for path in root.glob("docs/*.md") if path.name != "fidelity.md"),  # built
+        *sorted(root.glob("docs/adding/*.md")),
         root / "benchmarks/README.md",
     ]
 

@@ -77,8 +77,11 @@ def share_finetunings(workflow: Any, root: Path) -> ForkServer | None:
 def require_torch(workflow: Any) -> None:
     """Raise a `PubmillError` if the run is to train and torch is not installed, which nothing else needs."""
     if _jobs_to_do(workflow, FINETUNING, PRETRAINING) and find_spec("torch") is None:
-        install = commands.run(commands.program("python"), "-m", "pip", "install", "pubmill[train]")
-        raise PubmillError(f"the run trains models by torch, which is not installed; install it: {install}")
+        install = commands.run(commands.program("python"), "-m", "pip", "install", "DIST.whl[train]")
+        raise PubmillError(
+            f"the run trains models by torch, which is not installed; install it: {install}, where DIST.whl is "
+            "pubmill's wheel"
+        )
 
 
 def report_compiler(workflow: Any) -> None:
