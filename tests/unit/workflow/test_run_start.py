@@ -88,7 +88,7 @@ def test_a_run_that_trains_needs_torch(monkeypatch: pytest.MonkeyPatch, rule: st
     if rule == "download" or installed:
         run_start.require_torch(begun)
     else:
-        with pytest.raises(PubmillError, match=r"torch, which is not installed.* 'pubmill\[train\]'"):
+        with pytest.raises(PubmillError, match=r"torch, which is not installed.* 'DIST.whl\[train\]'"):
             run_start.require_torch(begun)
 
 
