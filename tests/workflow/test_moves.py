@@ -1,4 +1,4 @@
-"""Files of the user's own count by their content, and the checkout may move (docs/reruns.md)."""
+"""Files of the user's own count by their content, and the checkout may move (reruns.md)."""
 
 import os
 import shutil

@@ -48,7 +48,6 @@ NOT_TRIED = {
     r".* explain \S+ --compare ": "needs a finished table; tests/unit/cli runs it",
     r".* --sdm conda": "there is no conda",
     r".* --sdm apptainer": "tests/workflow/test_containers.py runs it with a stand-in",
-    r".* --allowed-rules table": "needs the records of a finished study; a row of measurements",
     r"\.venv/bin/python -m tests\.stages": "tests/unit/test_stages.py runs it",
     r"\.venv/bin/python -m tests\.mutations": "tests/unit/test_mutations.py runs its parts; it takes an hour",
     r"\.venv/bin/python -m http\.server": "serves until it is stopped",

@@ -1,4 +1,4 @@
-"""Which change reruns which jobs (docs/reruns.md), counted in plans of a finished study.
+"""Which change reruns which jobs (reruns.md), counted in plans of a finished study.
 
 Each test changes the study's files and restores them.
 """
@@ -132,8 +132,8 @@ def changing(finished: Project, planner: Planner) -> Iterator[Changing]:
 
 
 def jobs_by_change(root: Path) -> dict[str, dict[str, int]]:
-    """Change -> jobs, from the page."""
-    rows = re.findall(r"(?m)^\| ([^|]+) \| (none|[a-z_]+ \d[^|]*) \|$", (root / "docs/reruns.md").read_text())
+    """Change -> jobs, from reruns.md."""
+    rows = re.findall(r"(?m)^\| ([^|]+) \| (none|[a-z_]+ \d[^|]*) \|$", (root / "tests/workflow/reruns.md").read_text())
     return {
         change: {rule: int(n) for rule, n in re.findall(r"([a-z_]+) (\d+)", jobs)} for change, jobs in rows
     }
