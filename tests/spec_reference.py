@@ -197,18 +197,19 @@ def converters() -> str:
     text = f"# Converters\n\n{WRITTEN}[Datasets](../datasets.md#known-formats) lists them by kind.\n"
     for path in sorted((ROOT / "pubmill/convert").glob("*.py")):
         module = importlib.import_module(f"pubmill.convert.{path.stem}")
-        functions = [one for _, one in inspect.getmembers(module, inspect.isfunction) if converts(one, module)]
+        every = inspect.getmembers(module, inspect.isfunction)
+        functions = [(name, one) for name, one in every if converts(one, module.__name__)]
         if functions:
             text += f"\n## {path.stem}\n\n{inspect.cleandoc(module.__doc__ or '')}\n"
-        for one in functions:
-            text += f"\n`pubmill.convert.{path.stem}:{one.__name__}`\n\n{inspect.cleandoc(one.__doc__ or '')}\n"
+        for name, one in functions:
+            text += f"\n`pubmill.convert.{path.stem}:{name}`\n\n{inspect.cleandoc(one.__doc__ or '')}\n"
     return text
 
 
-def converts(function: Any, module: types.ModuleType) -> bool:
+def converts(function: Any, module: str) -> bool:
     """Return whether a spec can name a function of a module, as its `converter:` or `writer:`."""
     parameters = [one.annotation for one in inspect.signature(function).parameters.values()]
-    public = function.__module__ == module.__name__ and not function.__name__.startswith("_")
+    public = function.__module__ == module and not function.__name__.startswith("_")
     return public and (parameters == [ConverterInput] or function.__name__ == "write")
 
 

@@ -79,8 +79,8 @@ def require_torch(workflow: Any) -> None:
     if _jobs_to_do(workflow, FINETUNING, PRETRAINING) and find_spec("torch") is None:
         install = commands.run(commands.program("python"), "-m", "pip", "install", "DIST.whl[train]")
         raise PubmillError(
-            f"the run trains models by torch, which is not installed; install it: {install}, where DIST.whl is "
-            "pubmill's wheel"
+            f"the run trains models by torch, which is not installed; install it: {install}, where DIST.whl "
+            "is pubmill's wheel"
         )
 
 

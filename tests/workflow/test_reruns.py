@@ -133,7 +133,8 @@ def changing(finished: Project, planner: Planner) -> Iterator[Changing]:
 
 def jobs_by_change(root: Path) -> dict[str, dict[str, int]]:
     """Change -> jobs, from reruns.md."""
-    rows = re.findall(r"(?m)^\| ([^|]+) \| (none|[a-z_]+ \d[^|]*) \|$", (root / "tests/workflow/reruns.md").read_text())
+    text = (root / "tests/workflow/reruns.md").read_text()
+    rows = re.findall(r"(?m)^\| ([^|]+) \| (none|[a-z_]+ \d[^|]*) \|$", text)
     return {
         change: {rule: int(n) for rule, n in re.findall(r"([a-z_]+) (\d+)", jobs)} for change, jobs in rows
     }
