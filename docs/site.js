@@ -10,6 +10,9 @@ function mend() {
     document.querySelectorAll(selector).forEach((one, place) => {
       for (const [name, value] of Object.entries(attributes(place + 1))) one.setAttribute(name, value);
     });
+  // Browsers break lines after hyphens, also in names.
+  for (const code of document.querySelectorAll(":is(td, th) code"))
+    if (/^\S{1,48}$/.test(code.textContent)) code.style.whiteSpace = "nowrap";
 }
 
 new MutationObserver(mend).observe(document.body, { childList: true, subtree: true });
