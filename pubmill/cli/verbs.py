@@ -15,7 +15,7 @@ GROUPS = ("Run", "Look", "Data and predictions", "Papers", "New")
 
 
 class Verb(NamedTuple):
-    """What a verb's module registers as `VERB`.
+    """A verb, as its module registers it in `VERB`.
 
     - `group`: the group of the help
     - `call`: what runs, or an app with verbs of its own

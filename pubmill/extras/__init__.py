@@ -1,4 +1,4 @@
-"""What stands beside the pipeline: a folder for each extra, deletable with its rules file and its tests.
+"""Extras, optional features beside the pipeline: each a folder, deletable with its rules file and tests.
 
 The core imports no extra. It finds what extras register by the ends of their modules' names: `_command` (a
 verb of the command), `_stages` (stages of the graph).

@@ -29,7 +29,7 @@ class Hardware(TypedDict):
 
 
 class ProcessProvenance(TypedDict):
-    """What a process computes with. `commit`: see `commit`; `packages`: name -> version."""
+    """Software and hardware of a process. `commit`: see `commit`; `packages`: name -> version."""
 
     commit: str | None
     packages: dict[str, str]

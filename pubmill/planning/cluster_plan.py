@@ -1,4 +1,4 @@
-"""What a study requests from a cluster, by rule: the jobs of a plan under the settings of a profile."""
+"""Requests of a study to a cluster, by rule: the jobs of a plan under the settings of a profile."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is written of scored predictions: pubmill's own form, and Every Eval Ever's.
+"""Files of scored predictions: pubmill's own form, and Every Eval Ever's.
 
 An evaluation in the schema of Every Eval Ever 0.3 (github.com/evaleval/every_eval_ever) is a JSON file with
 all metrics of a submission. Beside it, `..._samples.jsonl` has a record for each example, linked to the

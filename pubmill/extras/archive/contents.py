@@ -1,4 +1,4 @@
-"""What is in an archive: its members, and those that follow from its statement, README and RO-Crate 1.1."""
+"""Content of an archive: its members, and those that follow from its statement, README and RO-Crate 1.1."""
 
 import json
 from collections.abc import Container, Iterable, Mapping

@@ -140,7 +140,7 @@ Some = TypeVar("Some", bound=Strict)
 
 
 class BoardSpec(Strict):
-    """What a board compares.
+    """Definition of a board.
 
     - `title`: the heading of its page.
     - `datasets`: names of specs; each is a column.
@@ -151,7 +151,7 @@ class BoardSpec(Strict):
 
 
 class StatedCost(Strict):
-    """What a system costs, as its author states it.
+    """Costs of a system, as its author states them.
 
     - `parameters`: their number.
     - `prompt_tokens`, `answer_tokens`: of all predictions, as a language model's server counts them.
@@ -273,7 +273,7 @@ def _read(kind: type[Some], path: Path) -> Some:
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """What became of a submission on a day.
+    """An entry in the history of a board: a submission that came, changed or was withdrawn.
 
     - `content`: the SHA-256 of its files, by dataset and seed.
     - `scores`: those of its datasets, in points.
