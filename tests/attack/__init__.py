@@ -6,8 +6,8 @@
 
 Each module of this package defines `ATTACKS`, and so does a module of an extra's tests whose name ends in
 `_attacks`. Adding one there is enough: `python -m tests.attack` runs it, `tests/unit/test_attacks.py` runs a
-few of its cases in the ordinary tests and up to 200 in `make test-all`, and the table in docs/reliability.md
-has a row for it. Attacks are bounded and reach no other machine.
+few of its cases in the ordinary tests and up to 200 in `make test-all`.
+Attacks are bounded and reach no other machine; docs/reliability.md describes them.
 """
 
 import pkgutil

@@ -59,7 +59,7 @@ def _one(attack: Attack, seed: int, case: int) -> str:
 
 
 def rows(tallies: Iterable[Tally]) -> list[str]:
-    """The lines of a Markdown table, as docs/reliability.md has it."""
+    """Return the lines of a Markdown table."""
     lines = ["| attack | fault | survived if | tried | survived |", "|---|---|---|---:|---:|"]
     for tally in tallies:
         attack = tally.attack

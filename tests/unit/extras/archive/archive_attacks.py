@@ -20,7 +20,7 @@ from tests.world.dice import Dice
 Members = dict[str, bytes]
 COMMIT = mock.patch.object(provenance, "commit", lambda *_: "c" * 40)
 STATED_OF_ALL = {"scored_with"}
-"""Keys of records that nothing in an archive can confirm, as docs/archive.md says."""
+"""Keys of records that nothing in an archive can confirm."""
 STATED_OF_CLOSED = {
     "dev_score", "dev_split", "encoded", "max_length", "python", "hardware", "trained_on_sha256", "packages",
     "commit",
