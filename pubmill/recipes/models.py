@@ -10,7 +10,7 @@ from pubmill.recipes.submissions import System
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingStart:
-    """Initial weights of a pretraining: those of a `model`, or the checkpoint of another `recipe` at
+    """What a pretraining starts from: the weights of a `model`, or the checkpoint of another `recipe` at
     `step`."""
 
     model: str | None = field(default=None, metadata=OMIT_DEFAULT)

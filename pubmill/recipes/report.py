@@ -11,7 +11,7 @@ from pubmill.recipes.recipe_types import OMIT_DEFAULT, StrictRecipe
 
 @dataclass(frozen=True, kw_only=True)
 class StudyResults:
-    """Content of the pages on a study: its results at a scale; `pretraining`: recipe -> its checkpoints."""
+    """What pages on a study present: its results at a scale; `pretraining`: recipe -> its checkpoints."""
 
     study: str
     title: str

@@ -64,7 +64,7 @@ class Budget(StrictRecipe):
 
 @dataclass(frozen=True, kw_only=True)
 class Price(StrictRecipe):
-    """Price of a million tokens.
+    """What a server charges for a million tokens.
 
     - `prompt`: for those that it reads.
     - `answer`: for those that it writes.
@@ -103,7 +103,7 @@ class SuppliedRecipe:
 
 @dataclass(frozen=True, kw_only=True)
 class SubmissionRecipe:
-    """Options for reading a file of predictions.
+    """What decides how a file of predictions is read.
 
     - `split`: the predicted split of the dataset; `metric`: its main metric; `labels`: all its labels, or
       types of mentions ("" if mentions have no type); `dummies`: those of its published form.

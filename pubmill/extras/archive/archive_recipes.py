@@ -39,7 +39,7 @@ class ArchiveRecipe:
 
 @dataclass(frozen=True, kw_only=True)
 class ArchiveStatement:
-    """Statement of an archive. `commit`: of pubmill, when it was packed; `finished`: when the last of
+    """What an archive says of itself. `commit`: of pubmill, when it was packed; `finished`: when the last of
     its results was made; `closed`: records on public data, without predictions because these are derived from
     data that are not public -> access class."""
 
