@@ -78,10 +78,7 @@ def require_torch(workflow: Any) -> None:
     """Raise a `PubmillError` if the run is to train and torch is not installed, which nothing else needs."""
     if _jobs_to_do(workflow, FINETUNING, PRETRAINING) and find_spec("torch") is None:
         install = commands.run(commands.program("python"), "-m", "pip", "install", "DIST.whl[train]")
-        raise PubmillError(
-            f"the run trains models by torch, which is not installed; install it: {install}, where DIST.whl "
-            "is pubmill's wheel"
-        )
+        raise PubmillError(f"the run trains models by torch, which is not installed; install it: {install}")
 
 
 def report_compiler(workflow: Any) -> None:
