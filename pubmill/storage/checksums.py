@@ -109,7 +109,9 @@ def check_examples(path: Path) -> None:
     card = path.with_name(CARD)
     if not card.is_file():
         return
-    known = read_json(card)
+    known: Any = read_json(card)
+    if not isinstance(known, dict):
+        raise PubmillError(f"{card}: expected an object with the dataset's facts. {remake(path.parent)}")
     if fault := exchange_fault(path.parent, "datasets", known.get("dataset")):
         raise PubmillError(f"{path.parent} is in a wrong place: {fault}. {remake(path.parent)}")
     digest = known.get("examples_sha256", {}).get(path.name.removesuffix(".jsonl.gz"))
