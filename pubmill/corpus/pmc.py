@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
@@ -71,12 +71,6 @@ class Planned(NamedTuple):
     @property
     def name(self) -> str:
         return f"PMC{self.pmcid}.{self.version}"
-
-    @property
-    def md5(self) -> str:
-        """The MD5 of its JSON, which is S3's ETag of an object that was uploaded in one piece; else empty."""
-        etag = self.etag.strip('"').lower()
-        return etag if re.fullmatch(r"[0-9a-f]{32}", etag) else ""
 
     @property
     def described(self) -> str:
@@ -226,7 +220,9 @@ def _bring_article(article: Planned, part: Path, url: str, mirror: str | None) -
     try:
         if not described.is_file() or not described.stat().st_size:  # a power cut may have emptied it
             bring(where, described, mirror)
-        value = _checked_metadata(article, described, where, mirror)
+        value = read_metadata(described.read_bytes(), where)
+        if (value["pmcid"], int(value["version"])) != (f"PMC{article.pmcid}", article.version):
+            raise PubmillError(f"{where}: describes {value['pmcid']} version {value['version']}")
         if value.get("xml_url") is None:
             return [described]
         key, md5 = _xml_at(str(value["xml_url"]), where)
@@ -237,27 +233,6 @@ def _bring_article(article: Planned, part: Path, url: str, mirror: str | None) -
         report_progress(str(error))
         return []
     return [described, content]
-
-
-def _checked_metadata(article: Planned, described: Path, where: str, mirror: str | None) -> dict[str, Any]:
-    """Return the content of an article's JSON; remove a file that is not the plan's, so that the same command
-    fetches it again. A JSON of the bucket that has changed since the inventory is gone, as it was."""
-    try:
-        content = described.read_bytes()
-        value = read_metadata(content, where)
-        if (value["pmcid"], int(value["version"])) != (f"PMC{article.pmcid}", article.version):
-            raise PubmillError(f"{where}: describes {value['pmcid']} version {value['version']}")
-        if article.md5 and _md5(content) != article.md5:
-            if mirror is None:
-                raise GoneError(f"{where}: has changed since the inventory")
-            raise PubmillError(
-                f"{where}: the mirror's file has the md5 {_md5(content)}, expected the inventory's ETag "
-                f"{article.md5}; fetch it again, or take an inventory that was made later"
-            )
-    except (PubmillError, GoneError):
-        described.unlink()
-        raise
-    return value
 
 
 def _md5(content: bytes) -> str:

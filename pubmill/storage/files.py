@@ -70,6 +70,11 @@ def _explain_write_error(error: Exception, path: Path) -> Exception:
         )
     if not isinstance(error, OSError):
         return error
+    if error.errno is None:  # of a library that reads, such as Arrow and gzip
+        return PubmillError(
+            f"{path} was not written, because an input cannot be read: {error}. "
+            f"`{commands.pubmill('doctor', 'fsck')}` finds all damaged results"
+        )
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         return PubmillError(
             f"cannot write {path}: {error.strerror}. Make its folder writable, or point `results:` (or the "

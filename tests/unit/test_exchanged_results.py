@@ -9,18 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.corpus.contamination import write_index
-from pubmill.corpus.shards import Document, write_shard
+from pubmill.corpus.document_versions import write_latest
+from pubmill.corpus.shards import Document, read_shard, write_shard
+from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample, write_examples
-from pubmill.recipes.corpora import LatestRecipe, SourceShards
 from pubmill.recipes.models import ExportRecipe, PretrainedWeights
-from pubmill.recipes.vocabs import CountingRecipe, FitRecipe
+from pubmill.recipes.vocabs import FitRecipe
 from pubmill.recipes.writing import as_json
 from pubmill.stages.params_text import LongRecipe
 from pubmill.storage.checksums import write_folder_sums, write_formats
 from pubmill.storage.files import sealed, sha256, write_json, writing_folder
+from pubmill.storage.parquet import read_texts
 from pubmill.storage.result_paths import Paths
-from tests.bucket import URL, Bucket
+from pubmill.vocabs.word_counts import write_counts
 from tests.unit.convert import test_dataset as conversion
 from tests.unit.metrics.test_records import RECIPE, Run
 from tests.unit.pretraining.toy_pretraining import RECIPE as PRETRAINING
@@ -270,52 +271,24 @@ def exchange_sources(one: Path, other: Path) -> None:
     exchange(*(path.with_name(f"{path.name}.source.json") for path in (one, other)))
 
 
-@pytest.mark.parametrize("program", ["count_words", "find_contamination", "latest_versions"])
-@pytest.mark.parametrize("damage", [truncate, lambda path: path.write_bytes(b""), flip])
-def test_a_damaged_input_in_parquet_is_named(
-    tmp_path: Path, program: str, damage: Callable[[Path], object]
-) -> None:
-    part, output = tmp_path / "parsed/s/part.parquet", tmp_path / "output"
-    write_shard(part, [Document(id="1", title="A word")], source="s", file="part", order=0)
-    damage(part)
-    latest = as_json(LatestRecipe(sources=(SourceShards(name="s", shards=("part",)),)))
-    options: dict[str, dict[str, object]] = {
-        "count_words": {"recipe": as_json(CountingRecipe(splitting="white-space")), "part": part},
-        "find_contamination": {"parts": part, "index": index(tmp_path)},
-        "latest_versions": {"parsed": tmp_path / "parsed", "recipe": latest},
-    }
-    message = refused(program, output=output, **options[program])
-    assert message.startswith(f"pubmill: error: {part} is damaged: it ") and "Delete it and run" in message
-
-
-def index(folder: Path) -> Path:
-    write_index(folder / "index.parquet", [], folder)
-    return folder / "index.parquet"
-
-
 @pytest.mark.parametrize(
-    "content, fault",
+    "read",
     [
-        (b"<html>Sign in</html>", "not valid JSON"),
-        (b'{"pmcid": "PMC7"', "not valid JSON"),
-        (b'{"pmcid": "PMC8", "version": 1}', "describes PMC8 version 1"),
-        (b'{"pmcid": "PMC7", "version": 1, "license_code": "CC BY"}', "expected the inventory's ETag"),
+        lambda part, output: write_counts(part, "white-space", output),
+        lambda part, output: write_latest(output, [part], [0]),
+        lambda part, output: list(read_texts([part])),
+        lambda part, output: list(read_shard(part)),
     ],
 )
-def test_what_is_not_the_article_of_the_inventory_is_fetched_again(
-    tmp_path: Path, content: bytes, fault: str
+@pytest.mark.parametrize("damage", [truncate, lambda path: path.write_bytes(b""), flip])
+def test_a_damaged_input_in_parquet_is_named(
+    tmp_path: Path, read: Callable[[Path, Path], object], damage: Callable[[Path], object]
 ) -> None:
-    bucket, plan = Bucket(tmp_path), tmp_path / "plan.parquet"
-    bucket.article(7)
-    bucket.plan(plan)
-    described = bucket.root / "metadata/PMC7.1.json"
-    right = described.read_bytes()
-    described.write_bytes(content)
-    options = {"plan": plan, "shard": "PMC0000xxxxx", "url": URL, "mirror": bucket.mirror}
-    message = refused("fetch_pmc", output=tmp_path / "a.tar.gz", **options)
-    assert message.startswith(f"pubmill: error: {URL}/metadata/PMC7.1.json: ") and fault in message
-    described.write_bytes(right)
-    run_program("fetch_pmc", *words_of(output=tmp_path / "a.tar.gz", **options))
+    part = tmp_path / "part.parquet"
+    write_shard(part, [Document(id="1", title="A word")], source="s", file="part", order=0)
+    damage(part)
+    with pytest.raises(PubmillError, match=f"^{part} is damaged: it .*Delete it and run the same command"):
+        read(part, tmp_path / "output")
 
 
 def test_a_folder_that_was_moved_to_another_disk_and_linked_is_made_again_there(tmp_path: Path) -> None:
