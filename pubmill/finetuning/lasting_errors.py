@@ -11,11 +11,7 @@ from pubmill.errors import PubmillError, StopRequestedError
 
 LONGEST = 300
 PASSING = (MemoryError, ImportError, StopRequestedError, torch.OutOfMemoryError)
-MACHINE = (
-    "out of memory", "not enough memory", "can't allocate memory", "cannot allocate memory", "bad_alloc",
-    "could not create a primitive", "can't start new thread", "input/output error", "no space left",
-    "cuda error", "cudnn", "cublas", "nccl",
-)  # fmt: skip
+MACHINE = ("out of memory", "can't allocate memory", "cuda error", "cudnn", "cublas", "nccl", "no space left")
 """Parts of error messages that concern the machine: its memory, disk or GPUs."""
 BAD_INDEX = "device-side assert"
 """Part of CUDA's message on an index out of range, which is no fault of the machine."""
