@@ -18,7 +18,8 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, SPLITS, Example, write_examples
 from pubmill.messages.quotations import show, withholding
 from pubmill.recipes.datasets import ConversionRecipe
-from pubmill.storage.files import sealed, sha256, write_json, writing_folder
+from pubmill.storage.checksums import check_source
+from pubmill.storage.files import kept_sha256, sealed, sha256, write_json, writing_folder
 
 OWN_CONVERTER = "converter"
 """Role of the file with a converter of the user's own."""
@@ -32,6 +33,8 @@ def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) 
     For a dataset that isn't public, no message contains its text and others cannot read its files.
     """
     where = f"dataset {recipe.dataset}"
+    for path in inputs.values():
+        check_source(path)
     if recipe.kind not in KINDS:
         raise PubmillError(f"{where}: kind is {recipe.kind!r}; kinds are {', '.join(KINDS)}")
     if not recipe.splits or not recipe.expect.keys() <= set(recipe.splits) <= set(SPLITS):
@@ -207,7 +210,7 @@ def _make_card(
         "lengths": {name: lengths(examples) for name, examples in splits.items()},
         "overlaps": overlaps(splits),
         "sources": {
-            role: {"file": path.name, "bytes": path.stat().st_size, "sha256": sha256(path)}
+            role: {"file": path.name, "bytes": path.stat().st_size, "sha256": kept_sha256(path)}
             for role, path in inputs.items()
         },
     }

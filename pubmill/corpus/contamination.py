@@ -24,6 +24,7 @@ import pyarrow as pa
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import EvaluatedDataset
+from pubmill.storage.checksums import check_examples
 from pubmill.storage.files import read_jsonl_gz, writing
 from pubmill.storage.parquet import open_parquet, parquet_writer
 from pubmill.storage.privacy import label_of_process
@@ -131,6 +132,7 @@ def write_index(path: Path, datasets: Iterable[EvaluatedDataset], folder: Path) 
 def _ids_by_text(path: Path, pmids: bool) -> dict[tuple[str, str | None], list[str]]:
     """Return (text, PMID) -> ids of the examples that contain it."""
     texts: dict[tuple[str, str | None], list[str]] = {}
+    check_examples(path)
     for example in read_jsonl_gz(path):
         document = str(example["document"]) if pmids and example["document"] is not None else ""
         pmid = str(int(document)) if document.isascii() and document.isdigit() else None

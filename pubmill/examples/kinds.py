@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_h
 
 from pubmill.errors import PubmillError
 from pubmill.recipes import fits
+from pubmill.storage.checksums import check_examples
 from pubmill.storage.files import read_jsonl_gz, write_jsonl_gz
 
 Split = Literal["train", "dev", "test"]
@@ -261,7 +262,9 @@ _OPTIONAL: dict[type[Any], frozenset[str]] = {kind: optional_fields(kind) for ki
 
 
 def read_examples(path: Path, kind: type[Kind]) -> Iterator[Kind]:
-    """Yield the examples of a split in order; a `PubmillError` names the file and line of any fault."""
+    """Yield the examples of a split in order; a `PubmillError` names the file and line of any fault, and a
+    split that isn't the one of which the card.json beside it tells."""
+    check_examples(path)
     seen: set[str] = set()
     for number, row in enumerate(read_jsonl_gz(path), 1):
         try:

@@ -9,6 +9,7 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from pubmill.errors import PubmillError
+from pubmill.storage.checksums import check_folder
 from pubmill.storage.files import read_json
 
 UNKNOWN = "\ua66e"
@@ -23,6 +24,7 @@ def load_tokenizer(folder: Path) -> Tokenizer:
     every other token that tokenizer_config.json names. Raises a `PubmillError` if the folder has no readable
     tokenizer."""
     path = folder / "tokenizer.json"
+    check_folder(folder)
     read_json(path)
     try:
         tokenizer: Tokenizer = Tokenizer.from_file(str(path))

@@ -15,6 +15,7 @@ from pubmill.errors import PubmillError
 from pubmill.finetuning.attention_blocks import Block, positions_in, use_blocks
 from pubmill.finetuning.shared_process import take
 from pubmill.recipes import FinetuningRecipe, Precision
+from pubmill.storage.checksums import check_folder
 from pubmill.storage.encoder_checks import (
     check_encoder,
     check_tokenizer,
@@ -207,12 +208,13 @@ def embeddings(encoder: "PreTrainedModel") -> list[torch.nn.Module]:
 
 
 def check_is_model_folder(folder: Path) -> None:
-    """Refuse a folder without config.json or without weights as safetensors."""
+    """Refuse a folder without config.json or without weights as safetensors, and one that is damaged."""
     if not (folder / "config.json").is_file() or not any(folder.glob("*.safetensors")):
         raise PubmillError(
             f"{folder} is no model folder: it needs config.json and weights as *.safetensors "
             f"(pickled weights are not read; scripts/export_model.py makes such a folder)"
         )
+    check_folder(folder)
 
 
 def forward(

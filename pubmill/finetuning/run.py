@@ -27,7 +27,7 @@ from pubmill.messages.progress import report_progress
 from pubmill.metrics.collapse import failure_of
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.writing import as_values
-from pubmill.storage.checksums import folder_sha256, write_predictions
+from pubmill.storage.checksums import check_folder, folder_sha256, write_predictions
 from pubmill.storage.files import sha256
 from pubmill.storage.privacy import PUBLIC, access_of
 from pubmill.storage.training_reports import MadeWith, RunIdentity, TrainingCourse, TrainingReport
@@ -255,6 +255,7 @@ def _predict(
 
 
 def _run_identity(job: FinetuningJob, data: Data) -> RunIdentity:
+    check_folder(job.model)  # before errors of the training, which are recorded as results
     return {
         "seed": job.seed,
         "split": job.split,

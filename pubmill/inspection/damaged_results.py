@@ -5,7 +5,7 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
@@ -17,11 +17,26 @@ from pubmill.messages import commands
 from pubmill.messages.installation import root
 from pubmill.metrics.contributions import read_items
 from pubmill.specs.study import study_of_scale
-from pubmill.storage.checksums import FOLDER_SUMS, PREDICTIONS_SEAL, SUMS, listed_sums
+from pubmill.storage.checksums import (
+    FOLDER_SUMS,
+    PREDICTIONS_SEAL,
+    SUMS,
+    exchange_fault,
+    listed_sums,
+    stated_name,
+)
 from pubmill.storage.files import SEAL, read_json, sha256
 from pubmill.storage.model_folders import TOKENIZER_FILES
-from pubmill.storage.parquet import is_damaged
-from pubmill.storage.result_paths import CARD, PREDICTIONS, SOURCE_RECORD, TRAINING, source_of_record
+from pubmill.storage.parquet import parquet_fault
+from pubmill.storage.result_paths import (
+    BELOW,
+    CARD,
+    PREDICTIONS,
+    SOURCE_RECORD,
+    STATE,
+    TRAINING,
+    source_of_record,
+)
 
 BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
 """Exceptions that broken gzip and zip files raise."""
@@ -94,7 +109,9 @@ def _check_list(path: Path) -> Iterator[CheckedFile]:
     except PubmillError as error:
         yield CheckedFile(path, str(error).removeprefix(f"{path} "), target)
         return
-    yield CheckedFile(path, None, target)
+    places = ("models", "vocabs") if path.name == FOLDER_SUMS else ()
+    faults = (exchange_fault(path.parent, kind, stated_name(path)) for kind in places)
+    yield CheckedFile(path, next(filter(None, faults), None), target)
     for file, digest in listed.items():
         yield _compared(file, digest, path, file if path.suffix == SUMS else target)
 
@@ -109,8 +126,7 @@ def _compared(file: Path, digest: str, listing: Path, target: Path) -> CheckedFi
 
 def _file_fault(path: Path) -> str | None:
     if path.suffix == ".parquet":
-        damaged = is_damaged(path, path.stat().st_mtime_ns, path.stat().st_size)
-        return "" if damaged is None else "it does not agree with its SHA-256" if damaged else None
+        return parquet_fault(path, path.stat().st_mtime_ns, path.stat().st_size)
     try:
         if path.suffix == ".gz":
             _decompress(path)
@@ -139,10 +155,34 @@ def _check_json(path: Path) -> Iterator[CheckedFile]:
         yield CheckedFile(path, str(error).removeprefix(f"{path} "), path)
         return
     has_seal = isinstance(value, dict) and SEAL in json.loads(path.read_text(encoding="utf-8"))
-    yield CheckedFile(path, None if has_seal else "", path)
+    misplaced = _place_fault(path, value) if isinstance(value, dict) else None
+    yield CheckedFile(path, misplaced or (None if has_seal else ""), path)
     for file, digest in _listed_digests(path, value).items():
         of_one_file = path.name.endswith((SOURCE_RECORD, TRAINING, CARD))
         yield _compared(file, digest, path, file if of_one_file else path)
+
+
+def _place_fault(path: Path, value: Mapping[str, Any]) -> str | None:
+    """Return how the path of a JSON file differs from what it says of itself; None if it does not."""
+    _, below, place = path.as_posix().rpartition(f"/{BELOW.sources()}/")
+    named: dict[str, object] = {}
+    match path.parts:
+        case (*_, "datasets", dataset, name) if name == CARD:
+            named = {"dataset": dataset}
+        case (*_, name) if below and name.endswith(SOURCE_RECORD) and value.get("origin") != "local":
+            named = {"url": f"https://{source_of_record(place)}"} if "shard" not in value else {}
+        case (*_, step, name) if name == STATE:
+            named = {"step": int(step.removeprefix("step-"))} if re.fullmatch(r"step-\d+", step) else {}
+        case (*_, "tables", paper, name) if re.fullmatch(r"[\w-]+\.json", name):
+            named = {"paper": paper, "table": name.removesuffix(".json")}
+        case (*_, "runs", protocol, model, dataset, setting, "final", name) if name.endswith(TRAINING):
+            named = {"model": model}
+        case (*_, "runs", protocol, model, dataset, setting, "final", _):
+            named = {"protocol": protocol, "model": model, "dataset": dataset, "setting": setting}
+    if (seed := re.fullmatch(r"seed-(\d+)(\.training)?\.json", path.name)) and "seed" in value:
+        named["seed"] = int(seed[1])
+    wrong = [f"{key} {value[key]!r}" for key, right in named.items() if value.get(key, right) != right]
+    return f"it says that it is of {', '.join(wrong)}, which its path contradicts" if wrong else None
 
 
 def _listed_digests(path: Path, value: Any) -> dict[Path, str]:

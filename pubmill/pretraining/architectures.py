@@ -12,6 +12,7 @@ from transformers import ElectraForMaskedLM, ModernBertConfig, PreTrainedConfig,
 from pubmill.errors import PubmillError
 from pubmill.recipes import Architecture, Generator, Objective
 from pubmill.recipes.objectives import PAIRS
+from pubmill.storage.checksums import check_folder
 
 CONFIGS: dict[str, Any] = {
     "bert": transformers.BertConfig,
@@ -119,6 +120,7 @@ def load_model(
     if not modern:
         names = ("hidden_dropout_prob", "attention_probs_dropout_prob")
         dropout = dict.fromkeys(names, architecture.dropout)
+    check_folder(folder)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:

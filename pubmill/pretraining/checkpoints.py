@@ -206,7 +206,7 @@ def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Pretrai
     """Load a checkpoint's weights and optimiser state into `work`; return its progress. Raises a
     `PubmillError` if it is damaged or of another recipe (unless `same_recipe`: another architecture)."""
     state, log = verified(folder)
-    differing = _differing_keys(state["recipe"], as_values(work.recipe))
+    differing = differing_keys(state["recipe"], as_values(work.recipe))
     if same_recipe and differing:
         raise PubmillError(
             f"{folder} was made by another recipe (differing: {', '.join(differing)}); "
@@ -248,9 +248,7 @@ def verified(folder: Path) -> tuple[dict[str, Any], Log]:
     _check_complete(folder, state.get("files", ()))
     for name, digest in state.get("files", {}).items():
         if sha256(folder / name) != digest:
-            raise DamagedCheckpointError(
-                f"{folder / name} is damaged: it has another SHA-256 than state.json says"
-            )
+            raise _damage_error(folder / name, "it has another SHA-256 than state.json says")
     return state, _read_log(folder / "log.jsonl", state)
 
 
@@ -333,11 +331,12 @@ def fingerprints(
 
 def other_work(state: Mapping[str, Any], origin: Mapping[str, Any]) -> list[str]:
     """Return the keys of inputs and recipe that differ from those of a save; [] if it can be continued."""
-    recipe = _differing_keys(state["recipe"], origin["recipe"])
-    return _differing_keys(state["inputs"], origin["inputs"]) + [f"recipe.{key}" for key in recipe]
+    recipe = differing_keys(state["recipe"], origin["recipe"])
+    return differing_keys(state["inputs"], origin["inputs"]) + [f"recipe.{key}" for key in recipe]
 
 
-def _differing_keys(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
+def differing_keys(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
+    """Return the keys of two recipes or inputs whose values differ, except those that only concern memory."""
     return sorted(
         key
         for key in (before.keys() | now.keys()) - set(MEMORY_ONLY)

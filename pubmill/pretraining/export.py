@@ -20,6 +20,7 @@ from transformers import AutoConfig, AutoModelForPreTraining, AutoTokenizer
 
 from pubmill.errors import PubmillError
 from pubmill.pretraining.architectures import build_model
+from pubmill.pretraining.checkpoints import differing_keys, verified
 from pubmill.pretraining.model_cards import corpus_of_model, model_card
 from pubmill.recipes.models import (
     ArchivedWeights,
@@ -33,7 +34,7 @@ from pubmill.recipes.models import (
 from pubmill.recipes.writing import as_values
 from pubmill.storage import model_folder_checks as checks
 from pubmill.storage.archives import unpack_model
-from pubmill.storage.checksums import write_folder_sums
+from pubmill.storage.checksums import check_folder, remake, write_folder_sums
 from pubmill.storage.encoder_checks import load_settings, makes_lowercase, reported
 from pubmill.storage.files import read_json, sha256, write_json, writing_folder
 from pubmill.storage.model_folders import (
@@ -69,12 +70,10 @@ def export(
         match weights:
             case PretrainedWeights():
                 source = _required_folder(checkpoint, weights.kind, "--checkpoint")
-                _copy_checkpoint(recipe.model, weights.step, source, temporary)
-                vocab = _required_folder(vocab, weights.kind, "--vocab")
-                _copy_files(vocab, (*TOKENIZER_FILES, *VOCABULARY_FILES), temporary)
+                _copy_checkpoint(recipe, weights.step, source, temporary)
+                vocab = _copy_vocab(vocab, weights.kind, temporary)
             case RandomWeights():
-                vocab = _required_folder(vocab, weights.kind, "--vocab")
-                _copy_files(vocab, (*TOKENIZER_FILES, *VOCABULARY_FILES), temporary)
+                vocab = _copy_vocab(vocab, weights.kind, temporary)
                 _make_random(recipe, vocab, temporary)
             case LocalWeights():
                 _copy_released(_required_folder(folder, weights.kind, "--folder"), temporary, recipe.model)
@@ -106,7 +105,7 @@ def export(
             **label_of_process(),
         )
         readme.write_text(card, encoding="utf-8")
-        write_folder_sums(temporary)
+        write_folder_sums(temporary, output.name)
 
 
 def _with_pin(weights: ModelWeights, pin: Path | None) -> tuple[ModelWeights, Mapping[str, object]]:
@@ -136,6 +135,13 @@ def _required_folder(path: Path | None, kind: str, option: str) -> Path:
     if path is None or not path.is_dir():
         raise PubmillError(f"weights of kind {kind} need {option}, an existing folder; got {path}")
     return path
+
+
+def _copy_vocab(vocab: Path | None, kind: str, target: Path) -> Path:
+    vocab = _required_folder(vocab, kind, "--vocab")
+    check_folder(vocab)
+    _copy_files(vocab, (*TOKENIZER_FILES, *VOCABULARY_FILES), target)
+    return vocab
 
 
 def _copy_files(source: Path, patterns: Iterable[str], target: Path) -> None:
@@ -184,10 +190,15 @@ def _set_lowercase(folder: Path, recipe: ExportRecipe) -> None:
         )
 
 
-def _copy_checkpoint(model: str, expected: int, checkpoint: Path, target: Path) -> None:
-    step = read_json(checkpoint / "state.json")["step"]
-    if step != expected:
-        raise PubmillError(f"{model}: step {expected} expected, {checkpoint} is step {step}")
+def _copy_checkpoint(recipe: ExportRecipe, expected: int, checkpoint: Path, target: Path) -> None:
+    state, _ = verified(checkpoint)
+    if state["step"] != expected:
+        raise PubmillError(f"{recipe.model}: step {expected} expected, {checkpoint} is step {state['step']}")
+    if recipe.pretraining and (others := differing_keys(state["recipe"], as_values(recipe.pretraining))):
+        raise PubmillError(
+            f"{recipe.model}: {checkpoint} was made by another pretraining recipe (differing: "
+            f"{', '.join(others)}). {remake(checkpoint)}"
+        )
     # Not optimizer.safetensors, which would be mistaken for weights.
     _copy_files(checkpoint, (CONFIG, WEIGHTS), target)
 

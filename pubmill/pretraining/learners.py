@@ -24,6 +24,7 @@ from pubmill.pretraining.micro_batches import Part
 from pubmill.pretraining.unpadded import SequenceBounds
 from pubmill.recipes import Objective, PretrainingRecipe
 from pubmill.recipes.objectives import PAIRS, Term, terms_of
+from pubmill.storage.checksums import check_folder
 
 
 class Learner(nn.Module):
@@ -282,6 +283,7 @@ def load_teacher(folder: Path, vocab_size: int) -> Any:
     """Return a masked language model of any size with the student's vocabulary."""
     from transformers import AutoModelForMaskedLM
 
+    check_folder(folder)
     model = AutoModelForMaskedLM.from_pretrained(
         folder, local_files_only=True, trust_remote_code=False, use_safetensors=True, dtype=torch.float32
     )

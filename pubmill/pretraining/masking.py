@@ -20,6 +20,7 @@ from pubmill.errors import PubmillError
 from pubmill.pretraining.instances import Ints, PackedBatch, Stream, generator, ranges
 from pubmill.recipes import Objective
 from pubmill.recipes.objectives import kind_of
+from pubmill.storage.checksums import check_folder
 from pubmill.storage.files import read_json
 
 Flags = NDArray[np.bool_]
@@ -56,6 +57,7 @@ def read_vocabulary(folder: Path, special: dict[str, int]) -> Vocabulary:
     SentencePiece (`▁`) vocabularies put on first pieces. Raises a `PubmillError` if there is no such
     tokenizer, or if it lacks these ids."""
     path = folder / "tokenizer.json"
+    check_folder(folder)
     tokenizer = read_json(path)
     try:
         kind, pieces = tokenizer["model"]["type"], tokenizer["model"]["vocab"]

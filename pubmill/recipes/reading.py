@@ -1,5 +1,6 @@
 """Parse recipes from JSON and report every unknown, missing or wrong key."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -13,6 +14,8 @@ from pubmill.storage.strict_parsing import unique_keys
 
 Recipe = TypeVar("Recipe")
 
+STORED = ".recipes"
+"""The folder of recipes that are too long for a command; their names are digests of their content."""
 WORDS: dict[Any, str] = {
     str: "text", int: "an integer", float: "a number", bool: "true or false", NoneType: "null",
     list: "a list", tuple: "a list", dict: "an object",
@@ -57,7 +60,13 @@ def fits(value: Any, hint: Any) -> bool:
 
 def _read_text(path: Path, option: str) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        content = path.read_bytes()
+        if path.parent.name == STORED and hashlib.sha256(content).hexdigest()[:16] != path.stem:
+            raise PubmillError(
+                f"{option}: {path} has changed since its run wrote it: its name is not the beginning of its "
+                "SHA-256. Delete it and run the same command again, which writes it anew"
+            )
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise PubmillError(f"{option}: {path} cannot be read: {error}") from None
     except (OSError, ValueError):  # ValueError: a null character

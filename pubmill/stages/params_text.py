@@ -28,9 +28,10 @@ class LongRecipe(str):
         return self.path
 
     def write(self) -> None:
-        """Write the file if it is not there."""
-        if not Path(self.path).exists():
-            with writing(Path(self.path)) as temporary:
+        """Write the file if it is not there or has changed."""
+        path = Path(self.path)
+        if not path.is_file() or path.read_bytes() != self.encode():
+            with writing(path) as temporary:
                 temporary.write_text(self, encoding="utf-8")
 
 

@@ -1,4 +1,8 @@
-"""SHA-256 of finished files: lists in the form of `sha256sum`, seals of predictions, identity of models."""
+"""SHA-256 of finished files: lists in the form of `sha256sum`, seals of predictions, identity of models.
+
+Whoever reads a finished folder or file first calls the check of its kind: it compares the content with the
+SHA-256 that were written with it, and the place with the name that it states.
+"""
 
 import hashlib
 import re
@@ -8,9 +12,18 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
-from pubmill.storage.files import read_json, sealed, sha256, write_json, write_jsonl_gz, writing
+from pubmill.storage.files import (
+    REMAKE,
+    kept_sha256,
+    read_json,
+    sealed,
+    sha256,
+    write_json,
+    write_jsonl_gz,
+    writing,
+)
 from pubmill.storage.privacy import label_of_process
-from pubmill.storage.result_paths import PREDICTIONS, TRAINING
+from pubmill.storage.result_paths import BELOW, CARD, PREDICTIONS, TRAINING
 
 FOLDER_SUMS = "SHA256SUMS"
 """The list of a folder's files, which is written last."""
@@ -25,10 +38,12 @@ HASHED = {".safetensors", ".json", ".txt", ".model"}
 _LINE = re.compile(r"(?P<digest>[0-9a-f]{64})  (?P<name>.+)")
 
 
-def write_folder_sums(folder: Path) -> None:
-    """List all files of a folder, which may still have its temporary name, in its `SHA256SUMS`."""
+def write_folder_sums(folder: Path, name: str = "") -> None:
+    """List all files of a folder, which may still have its temporary name, in its `SHA256SUMS`. `name`: of a
+    model or vocabulary, for a comment in the first line, which `sha256sum --check` skips."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != FOLDER_SUMS)
-    (folder / FOLDER_SUMS).write_text(_lines(files, folder), encoding="utf-8")
+    comment = f"# {name}\n" if name else ""
+    (folder / FOLDER_SUMS).write_text(comment + _lines(files, folder), encoding="utf-8")
 
 
 def write_formats(stem: Path, shown: Any, renderers: Mapping[str, Callable[[Any], str]]) -> list[Path]:
@@ -48,14 +63,100 @@ def _lines(files: Iterable[Path], folder: Path) -> str:
 
 
 def listed_sums(path: Path) -> dict[Path, str]:
-    """Return file -> SHA-256 of a list; a `PubmillError` names a malformed one."""
+    """Return file -> SHA-256 of a list; a `PubmillError` names a malformed or empty one."""
     try:
-        lines = [_LINE.fullmatch(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        text = path.read_text(encoding="utf-8").splitlines()
+        lines = [_LINE.fullmatch(line) for line in text if not line.startswith("#")]
     except UnicodeDecodeError:
-        lines = [None]
-    if not all(lines):
-        raise PubmillError(f"{path} is not a list of SHA-256 in the form of sha256sum")
+        lines = []
+    if not lines or not all(lines):
+        raise PubmillError(f"{path} is not a list of SHA-256 in the form of sha256sum. {REMAKE}")
     return {path.parent / line["name"]: line["digest"] for line in lines if line}
+
+
+def exchange_fault(folder: Path, kind: str, stated: object) -> str | None:
+    """Return the fault of a folder below the results (`models/NAME`, of kind `models`) that states another
+    name, as after two folders were exchanged; None if there is none, or if it is a copy elsewhere."""
+    if folder.absolute().parent.name != kind or stated in (None, folder.absolute().name):
+        return None
+    return f"it states that it is {stated!r}, expected {folder.absolute().name!r}"
+
+
+def stated_name(listing: Path) -> str | None:
+    """Return the name of the model or vocabulary in a `SHA256SUMS`; None in those of earlier versions."""
+    first = listing.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
+    return first.removeprefix("# ") if first.startswith("# ") else None
+
+
+def check_folder(folder: Path) -> None:
+    """Raise a `PubmillError` if the weights, configuration or tokenizer of a model or vocabulary differ from
+    its `SHA256SUMS`, or if its folder is that of another one. A folder of the user's own has no such list."""
+    listing = folder / FOLDER_SUMS
+    if not listing.is_file():
+        return
+    stated = stated_name(listing)
+    for kind in ("models", "vocabs"):
+        if fault := exchange_fault(folder, kind, stated):
+            raise PubmillError(f"{folder} is in a wrong place: {fault}. {remake(folder)}")
+    for path, digest in listed_sums(listing).items():
+        if path.suffix in HASHED and path.name != REPORT and path.parent == folder:
+            _check_digest(path, digest, listing, folder)
+
+
+def check_examples(path: Path) -> None:
+    """Raise a `PubmillError` if a split of a dataset differs from the SHA-256 in the card.json beside it, or
+    if its folder is that of another dataset. A file of the user's own has no card."""
+    card = path.with_name(CARD)
+    if not card.is_file():
+        return
+    known: Any = read_json(card)
+    if not isinstance(known, dict):
+        raise PubmillError(f"{card}: expected an object with the dataset's facts. {remake(path.parent)}")
+    if fault := exchange_fault(path.parent, "datasets", known.get("dataset")):
+        raise PubmillError(f"{path.parent} is in a wrong place: {fault}. {remake(path.parent)}")
+    digest = known.get("examples_sha256", {}).get(path.name.removesuffix(".jsonl.gz"))
+    if digest and path.is_file():
+        _check_digest(path, digest, card, path.parent)
+
+
+def check_source(path: Path) -> None:
+    """Raise a `PubmillError` if a source file below the results has changed since its download, or is not the
+    file of its URL. A file without a record is the user's own."""
+    record = Path(BELOW.source_record(str(path)))
+    if not record.is_file():
+        return
+    known = read_json(record)
+    _, below, place = path.as_posix().rpartition(f"/{BELOW.sources()}/")
+    url, fault = known.get("url", ""), ""
+    if below and not url.startswith("file:") and url.partition("://")[2] != place:
+        fault = f"{record.name} is that of {url}"
+    elif (digest := known.get("sha256")) and (found := kept_sha256(path)) != digest:
+        fault = f"its SHA-256 is {found:.12}, expected {digest:.12} as in {record.name}"
+    if fault:
+        raise PubmillError(f"{path} is not the file that was downloaded: {fault}. {remake(path)}")
+
+
+def check_listed(path: Path) -> None:
+    """Raise a `PubmillError` if a file that `write_formats` wrote differs from the list beside it."""
+    listing = path.with_name(path.name.removesuffix(path.suffix) + SUMS)
+    digest = listed_sums(listing).get(path) if listing.is_file() else None
+    if digest:
+        _check_digest(path, digest, listing, path)
+
+
+def _check_digest(path: Path, expected: str, listing: Path, made: Path) -> None:
+    """Compare a file with its SHA-256 in a list. `made`: what is to be deleted to make the file again."""
+    found = kept_sha256(path) if path.is_file() else "no such file"
+    if found != expected:
+        raise PubmillError(
+            f"{path} has changed since it was written, or is another file: its SHA-256 is {found:.12}, "
+            f"expected {expected:.12} as in {listing.name}. {remake(made)}"
+        )
+
+
+def remake(path: Path) -> str:
+    """Return the advice to make a damaged file or folder again."""
+    return REMAKE.replace("Delete it", f"Delete {path}")
 
 
 def write_predictions(path: Path, rows: Iterable[Mapping[str, object]], report: Mapping[str, object]) -> None:
@@ -98,7 +199,7 @@ def hashed_files(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.iterdir()) if path.suffix in HASHED and path.name != REPORT]
 
 
-def folder_sha256(folder: Path, digest: Callable[[Path], str] = sha256) -> str | None:
+def folder_sha256(folder: Path, digest: Callable[[Path], str] = kept_sha256) -> str | None:
     """Return one hash over the names and contents of a model folder's weights, configuration and tokenizer.
     None if the folder has none of these files: a run that diverged keeps only its training report."""
     paths, whole = hashed_files(folder), hashlib.sha256()

@@ -12,6 +12,7 @@ import socket
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def _is_alive(process: int) -> bool:
 
 
 def _remove_path(path: Path) -> None:
-    if path.is_dir():
+    if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
@@ -69,6 +70,11 @@ def _explain_write_error(error: Exception, path: Path) -> Exception:
         )
     if not isinstance(error, OSError):
         return error
+    if error.errno is None:  # of a library that reads, such as Arrow and gzip
+        return PubmillError(
+            f"{path} was not written, because an input cannot be read: {error}. "
+            f"`{commands.pubmill('doctor', 'fsck')}` finds all damaged results"
+        )
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         return PubmillError(
             f"cannot write {path}: {error.strerror}. Make its folder writable, or point `results:` (or the "
@@ -170,7 +176,8 @@ def writing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def writing_folder(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder, as `writing` does for files; an older folder at `path` is replaced.
+    """Yield a temporary folder, as `writing` does for files; an older folder at `path` is replaced. A folder
+    that its user moved to another disk and linked is replaced there, and the link stays.
 
     If the process is killed while it replaces the older folder, `recover` (also the next `writing_folder`)
     restores that one.
@@ -178,6 +185,7 @@ def writing_folder(path: Path) -> Iterator[Path]:
     Weights get the mode of any new file: safetensors makes files that only their owner can read, so
     colleagues could not. A folder made from licensed data gets their label (`pubmill.storage.privacy`).
     """
+    path = path.resolve() if path.is_symlink() else path
     temporary = temporary_name(path)
     with _explained_writing(path, temporary):
         make_folder(path.parent)
@@ -314,3 +322,14 @@ def sha256(path: Path) -> str:
     """Return the SHA-256 of a file's bytes, in hexadecimal."""
     with path.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def kept_sha256(path: Path) -> str:
+    """Return `sha256(path)`; each process reads a file only once for this, unless the file changes."""
+    state = path.stat()
+    return _sha256_of_state(path, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+
+
+@cache
+def _sha256_of_state(path: Path, *state: int) -> str:
+    return sha256(path)

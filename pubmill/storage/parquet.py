@@ -26,6 +26,7 @@ from pubmill.storage.result_paths import part_name
 MARK = b"pubmill sha256 "
 SEALED = len(MARK) + 64
 BLOCK = 1 << 20
+MAGIC = b"PAR1"  # begins and ends every file
 ENDING = 8  # the footer's length and PAR1
 # str.split breaks words at these control characters; BERT's normaliser deletes them: a\x1cb becomes ab
 _DELETED = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
@@ -69,8 +70,8 @@ def verified(path: Path) -> Path:
     process reads a file only once for this, unless the file changes."""
     if path.is_file():
         state = path.stat()
-        if is_damaged(path, state.st_mtime_ns, state.st_size):
-            raise PubmillError(f"{path} is damaged: it does not agree with its SHA-256. {REMAKE}")
+        if fault := parquet_fault(path, state.st_mtime_ns, state.st_size):
+            raise PubmillError(f"{path} is damaged: {fault}. {REMAKE}")
     return path
 
 
@@ -81,21 +82,23 @@ def all_verified(paths: Sequence[Path]) -> list[str]:
 
 
 @cache
-def is_damaged(path: Path, changed: int, size: int) -> bool | None:
-    """Return whether a file differs from its digest; None if it has none."""
+def parquet_fault(path: Path, changed: int, size: int) -> str | None:
+    """Return what is wrong with a file: None if it agrees with its digest, "" if it has no digest."""
     with path.open("rb") as file:
-        start = _find_footer(file) - SEALED
-        if start < 0:
-            return None
-        file.seek(start)
-        stated, footer = file.read(SEALED), file.read()
-        if not stated.startswith(MARK):
-            return None
+        whole = size > 2 * len(MAGIC) + 4 and file.read(len(MAGIC)) == MAGIC
+        footer_at = _find_footer(file)
+        if not whole or footer_at < len(MAGIC) or not (footer := file.read()).endswith(MAGIC):
+            return "it is no whole Parquet file"
+        start = footer_at - SEALED
+        file.seek(max(0, start))
+        stated = file.read(SEALED)
+        if start < 0 or not stated.startswith(MARK):
+            return ""
         digest = hashlib.sha256()
         file.seek(0)
         _hash_bytes(digest, file, start)
         digest.update(footer)
-        return stated != MARK + digest.hexdigest().encode()
+        return None if stated == MARK + digest.hexdigest().encode() else "it does not agree with its SHA-256"
 
 
 def _find_footer(file: BinaryIO) -> int:

@@ -16,6 +16,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pubmill.errors import PubmillError
 from pubmill.recipes.tables import Column, ResultHeading, Row, table_title
 from pubmill.statistics.verdict_models import SeedsNeeded, Shape, Verdict, rule_in_words
+from pubmill.storage.checksums import check_listed
 from pubmill.storage.files import read_json
 from pubmill.tables.row_floors import RowFloors
 
@@ -337,7 +338,9 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 def read_as(kind: type[Parsed], path: Path) -> Parsed:
-    """Read a file of JSON as a data model; a `PubmillError` names every wrong key."""
+    """Read a file of JSON as a data model; a `PubmillError` names every wrong key, and a file that differs
+    from the SHA-256 beside it."""
+    check_listed(path)
     return parse(kind, read_json(path), str(path))
 
 

@@ -88,5 +88,5 @@ def import_vocab(model: Path, output: Path) -> dict[str, object]:
             if (model / name).is_file():
                 shutil.copyfile(model / name, temporary / name)
         write_json(temporary / "diagnosis.json", diagnosis)
-        write_folder_sums(temporary)
+        write_folder_sums(temporary, output.name)
     return diagnosis

@@ -134,5 +134,5 @@ def train(recipe: VocabRecipe, counts: Sequence[Path], output: Path) -> dict[str
     with writing_folder(output) as temporary:
         trained.save(temporary)
         write_json(temporary / "diagnosis.json", diagnosis)
-        write_folder_sums(temporary)
+        write_folder_sums(temporary, output.name)
     return diagnosis

@@ -18,7 +18,7 @@ from pubmill.messages.run_sources import NO_SOURCES, VARIABLE, run_sources
 from pubmill.metrics.contributions import read_items
 from pubmill.storage.checksums import FOLDER_SUMS, SUMS, write_folder_sums, write_formats, write_predictions
 from pubmill.storage.files import read_json, read_jsonl_gz, sealed, sha256, write_json, write_jsonl_gz
-from pubmill.storage.parquet import is_damaged
+from pubmill.storage.parquet import parquet_fault
 from tests.attack import Attack
 from tests.attack.flips import KINDS
 from tests.attack.running import template
@@ -136,7 +136,7 @@ def edit_artefact(dice: Dice, folder: Path) -> str:
         bits[place // 8] ^= 1 << place % 8
         content = bytes(bits)
     with edited(path, content):
-        is_damaged.cache_clear()  # each fsck is a process of its own
+        parquet_fault.cache_clear()  # each fsck is a process of its own
         found = {one.path for one in examine(results()) if one.fault}
         noticed = path in found or _read(path) == value
     return "" if noticed else f"{path.relative_to(results())} was edited without a trace"

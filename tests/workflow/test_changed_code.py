@@ -9,7 +9,7 @@ import pytest
 
 from pubmill.inspection.damaged_results import examine
 from pubmill.storage.files import read_jsonl_gz, write_jsonl_gz
-from pubmill.storage.parquet import is_damaged
+from pubmill.storage.parquet import parquet_fault
 from tests.workflow.conftest import TABLE, Project
 
 pytestmark = pytest.mark.long
@@ -61,7 +61,7 @@ def test_every_result_of_a_finished_study_is_compared_except_these(copy: Project
         before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in edited}
         for path, (content, changed) in before.items():
             write_at(path, content[:-3] + bytes([content[-3] ^ 1]) + content[-2:], changed)
-        is_damaged.cache_clear()
+        parquet_fault.cache_clear()
         noticed = {one.path for one in examine(results) if one.fault}
         for path, (content, changed) in before.items():
             write_at(path, content, changed)

@@ -290,7 +290,16 @@ def read_history(folder: Path) -> list[Event]:
     """Return the history of the board in a folder, the first event first; none of a new board."""
     path = folder / HISTORY
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    return [build(Event, json.loads(line), f"{path}:{number}") for number, line in enumerate(lines, 1)]
+    events = []
+    for number, line in enumerate(lines, 1):
+        try:
+            events.append(build(Event, json.loads(line), f"{path}:{number}"))
+        except json.JSONDecodeError as error:
+            raise PubmillError(
+                f"{path}:{number}: not valid JSON: {error.msg}; expected one event a line. Resolve the "
+                f"conflict of a merge, or restore the file (`git checkout {HISTORY}`)"
+            ) from None
+    return events
 
 
 def oldest_first(entries: Sequence[Entry], known: Sequence[Event]) -> list[Entry]:

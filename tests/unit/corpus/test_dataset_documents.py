@@ -79,5 +79,5 @@ def test_the_source_with_more_authority_wins(tmp_path: Path) -> None:
 
 def test_another_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.parquet").write_bytes(b"no")
-    with pytest.raises(PubmillError, match="no parsed shard"):
+    with pytest.raises(PubmillError, match=r"x\.parquet is damaged"):
         notices_of([[tmp_path / "x.parquet"]], {"a": {"1"}})

@@ -205,7 +205,7 @@ def test_what_is_no_lock_is_reported(tmp_path: Path) -> None:
         with pytest.raises(PubmillError, match=word):
             build(tmp_path / f"new-{path}", 27, FIRST, tmp_path / "old" / path)
     (tmp_path / "broken").write_bytes(b"PAR1 nothing")
-    with pytest.raises(PubmillError, match="is no lock of a corpus"):
+    with pytest.raises(PubmillError, match="broken is damaged: it is no whole Parquet file"):
         read_files(tmp_path / "broken")
 
 

@@ -330,6 +330,7 @@ def test_an_account_that_lacks_something_is_named(
 def test_damaged_folders_are_refused(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:
     folder = tmp_path / "kept"
     kept(folder, TOKENS, model, datasets["tokens"])
+    (folder / "SHA256SUMS").unlink()  # by which all of this would be noticed
     facts = json.loads((folder / "pubmill.json").read_text())
     for wrong, message in (
         ({**facts, "format": 99}, "format is not 1"),

@@ -114,17 +114,21 @@ def test_predictions_and_examples_that_were_edited_are_found(results: Path) -> N
     }
 
 
-def test_a_list_that_is_not_one_is_found(results: Path) -> None:
+@pytest.mark.parametrize("content", ["nothing", ""])
+def test_a_list_that_is_not_one_is_found(results: Path, content: str) -> None:
     for name in ("page.sha256", "models/bert/SHA256SUMS"):
-        (results / name).write_text("nothing")
+        (results / name).write_text(content)
     assert damaged(results) == {
         "page.sha256": "page.html", "models/bert/SHA256SUMS": "models/bert/tokenizer.json"
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["seed-1.predictions.jsonl.gz", "seed-1.json", "seed-1.items.npz"])
-def test_an_empty_file_is_found(results: Path, name: str) -> None:
-    (results / name).write_bytes(b"")
+@pytest.mark.parametrize("content", [b"", b"PAR1 and other bytes"])
+@pytest.mark.parametrize(
+    "name", ["seed-1.predictions.jsonl.gz", "seed-1.json", "seed-1.items.npz", "shard.parquet"]
+)
+def test_an_empty_or_random_file_is_found(results: Path, name: str, content: bytes) -> None:
+    (results / name).write_bytes(content)
     assert damaged(results) == {name: name}
 
 

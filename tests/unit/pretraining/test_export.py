@@ -22,11 +22,13 @@ from transformers import (
 
 from pubmill.errors import PubmillError
 from pubmill.pretraining.architectures import build_model
+from pubmill.pretraining.checkpoints import STOOD
 from pubmill.pretraining.export import export
 from pubmill.pretraining.model_cards import model_card
 from pubmill.recipes import Architecture, Objective
 from pubmill.recipes.models import ExportRecipe
 from pubmill.recipes.reading import build
+from pubmill.recipes.writing import as_values
 from pubmill.storage.files import sha256, write_json
 from pubmill.storage.model_folders import TOKENIZER_FILES, VOCABULARY_FILES
 from pubmill.vocabs.merges import learn_pieces
@@ -70,14 +72,20 @@ def checkpoint(tmp_path: Path, vocab: Path) -> Path:
     build_model(Architecture(**SHAPE), Objective(masking="whole-word"), size(vocab), IDS, 7).save_pretrained(
         folder
     )
-    (folder / "optimizer.safetensors").write_bytes(b"not weights")
+    for name in ("auxiliary.safetensors", "optimizer.safetensors"):
+        (folder / name).write_bytes(b"not weights")
     facts = {
+        **dict.fromkeys(STOOD),
+        "step": 12345,
+        "recipe": as_values(recipe("pretraining").pretraining),
+        "loss_end": 1.25,
         "hardware": {"cpu": "a CPU", "gpus": []},
         "inputs": {"tokens": "0ddba11"},
         "packages": {"torch": "2.0"},
     }
-    write_json(folder / "state.json", {"step": 12345, "recipe": PRETRAINING, **facts})
     (folder / "log.jsonl").write_text('{"step": 1, "loss": 9.5}\n{"step": 12345, "loss": 1.25}\n')
+    digests = {path.name: sha256(path) for path in folder.iterdir()}
+    write_json(folder / "state.json", facts | {"files": digests})
     return folder
 
 

@@ -1,6 +1,7 @@
 """Checksums of Parquet files: any damage is found, and files of others are read without."""
 
 import random
+import re
 from pathlib import Path
 
 import duckdb
@@ -15,14 +16,15 @@ from pubmill.storage.database import copy, database
 from pubmill.storage.parquet import (
     MARK,
     all_verified,
-    is_damaged,
     open_parquet,
+    parquet_fault,
     parquet_writer,
     seal,
     verified,
 )
 
 SCHEMA = pa.schema([("id", pa.string()), ("number", pa.int64())])
+OTHER, CUT = "it does not agree with its SHA-256", "it is no whole Parquet file"
 ROWS = [{"id": f"row {number}", "number": number} for number in range(50)]
 
 
@@ -32,22 +34,22 @@ def write(path: Path, private: bool = False) -> Path:
     return path
 
 
-def damaged(path: Path) -> bool | None:
+def fault(path: Path) -> str | None:
     state = path.stat()
-    return is_damaged(path, state.st_mtime_ns, state.st_size)
+    return parquet_fault(path, state.st_mtime_ns, state.st_size)
 
 
 def flip(path: Path, whole: bytes, place: int, bit: int) -> Path:
     """Write a file with one bit changed."""
     path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << bit]) + whole[place + 1 :])
-    is_damaged.cache_clear()
+    parquet_fault.cache_clear()
     return path
 
 
 def test_what_is_written_is_read_and_has_one_digest(tmp_path: Path) -> None:
     path = write(tmp_path / "a.parquet")
     assert open_parquet(path).read().to_pylist() == ROWS
-    assert path.read_bytes().count(MARK) == 1 and damaged(path) is False
+    assert path.read_bytes().count(MARK) == 1 and fault(path) is None
     assert pq.read_table(path).to_pylist() == ROWS  # by any other reader, too
     assert all_verified([path, path]) == [str(path)] * 2
 
@@ -72,23 +74,25 @@ def test_flipped_bits_of_pages_and_footer_are_found_by_the_digest(
 ) -> None:
     whole = write(tmp_path / "a.parquet").read_bytes()
     for place in (start, len(whole) - end):
-        assert damaged(flip(tmp_path / "b.parquet", whole, place, 0)) is True
+        assert fault(flip(tmp_path / "b.parquet", whole, place, 0)) in (OTHER, CUT)
 
 
-@pytest.mark.parametrize("size", [0, 1, 7, 8, 50])
-def test_a_file_too_short_for_a_digest_has_none(tmp_path: Path, size: int) -> None:
-    path = tmp_path / "short"
-    path.write_bytes(b"\0" * size)
-    assert damaged(path) is None and verified(path) == path
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"\0" * 50, b"PAR1" + b"\xff" * 50 + b"PAR1", None])
+def test_a_truncated_or_other_file_is_damaged(tmp_path: Path, content: bytes | None) -> None:
+    path = write(tmp_path / "a.parquet")
+    path.write_bytes(path.read_bytes()[:-9] if content is None else content)
+    assert fault(path) == CUT
+    with pytest.raises(PubmillError, match=re.escape(f"{path} is damaged: {CUT}. Del")):
+        verified(path)
 
 
 def test_files_of_others_have_no_digest_until_they_are_sealed(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.Table.from_pylist(ROWS, SCHEMA), path)
-    assert damaged(path) is None and open_parquet(path).num_row_groups == 1
+    assert fault(path) == "" and open_parquet(path).num_row_groups == 1
     seal(path)
-    is_damaged.cache_clear()
-    assert damaged(path) is False and open_parquet(path).read().to_pylist() == ROWS
+    parquet_fault.cache_clear()
+    assert fault(path) is None and open_parquet(path).read().to_pylist() == ROWS
 
 
 def test_files_of_several_blocks_are_digested_whole(tmp_path: Path) -> None:
@@ -96,9 +100,9 @@ def test_files_of_several_blocks_are_digested_whole(tmp_path: Path) -> None:
     values = pa.table({"x": [random.Random(i).randbytes(1 << 18) for i in range(12)]})
     with parquet_writer(path, values.schema) as writer:
         writer.write_table(values)
-    assert path.stat().st_size > 2 << 20 and damaged(path) is False
+    assert path.stat().st_size > 2 << 20 and fault(path) is None
     whole = path.read_bytes()
-    assert damaged(flip(path, whole, len(whole) - (1 << 20), 0)) is True
+    assert fault(flip(path, whole, len(whole) - (1 << 20), 0)) == OTHER
 
 
 def test_a_private_file_is_labelled_and_readable_by_its_owner_alone(tmp_path: Path) -> None:
@@ -118,7 +122,7 @@ def test_queries_write_sealed_files_even_in_folders_with_quotes(tmp_path: Path) 
     path = tmp_path / "it's here.parquet"
     with database(tmp_path / "spill", "200MB", "the query failed") as connection:
         copy(connection, "SELECT 1 AS x UNION ALL SELECT 2", path)
-    assert damaged(path) is False and not (tmp_path / "spill").exists()
+    assert fault(path) is None and not (tmp_path / "spill").exists()
     assert sorted(open_parquet(path).read().column("x").to_pylist()) == [1, 2]
 
 

@@ -241,7 +241,8 @@ def test_killed_while_learning_leaves_no_vocabulary(tmp_path: Path) -> None:
     assert left.name.startswith(".toy.") and (left / "tokenizer.json").is_file() and not output.exists()
     subprocess.run(command, check=True)
     assert [path.name for path in output.parent.iterdir()] == ["toy"]
-    train(recipe, [counts], tmp_path / "undisturbed")
-    names = sorted(path.name for path in (tmp_path / "undisturbed").iterdir())
+    undisturbed = tmp_path / "undisturbed" / "toy"
+    train(recipe, [counts], undisturbed)
+    names = sorted(path.name for path in undisturbed.iterdir())
     assert sorted(path.name for path in output.iterdir()) == names
-    assert filecmp.cmpfiles(output, tmp_path / "undisturbed", names, shallow=False)[0] == names
+    assert filecmp.cmpfiles(output, undisturbed, names, shallow=False)[0] == names

@@ -112,7 +112,7 @@ def test_faults_are_named_and_nothing_is_left(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="words split by bert-cased, expected byte-level"):
         merge_counts([output], "byte-level", 10, tmp_path / "vocab")
     output.write_bytes(output.read_bytes()[:-9])
-    with pytest.raises(PubmillError, match=r"part-0000\.parquet: no readable word counts"):
+    with pytest.raises(PubmillError, match=r"part-0000\.parquet is damaged: it is no whole Parquet file"):
         merge_counts([output], "bert-cased", 10, tmp_path / "vocab")
 
 

@@ -127,10 +127,11 @@ def test_the_history_decides_which_submission_came_first(tmp_path: Path) -> None
     assert read_history(tmp_path) == []
     write_history(tmp_path, known)
     assert read_history(tmp_path) == known
-    with (tmp_path / "history.jsonl").open("a") as file:
-        file.write('{"day": "x"}\n')
-    with pytest.raises(PubmillError, match=r"history\.jsonl:4: "):
-        read_history(tmp_path)
+    whole = (tmp_path / "history.jsonl").read_bytes()
+    for line in (b'{"day": "x"}\n', b'{"day": "2026-', b"<<<<<<< HEAD\n"):
+        (tmp_path / "history.jsonl").write_bytes(whole + line)
+        with pytest.raises(PubmillError, match=r"history\.jsonl:4: "):
+            read_history(tmp_path)
 
 
 def test_a_new_board_keeps_the_files_that_are_there(tmp_path: Path) -> None:

@@ -1,0 +1,345 @@
+"""Finished results that were exchanged, changed by one bit with their old time, or truncated: whoever reads
+them ends with one message that names the file, what was expected, and what to do."""
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pubmill.corpus.document_versions import write_latest
+from pubmill.corpus.shards import Document, read_shard, write_shard
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample, write_examples
+from pubmill.recipes.models import ExportRecipe, PretrainedWeights
+from pubmill.recipes.vocabs import FitRecipe
+from pubmill.recipes.writing import as_json
+from pubmill.stages.params_text import LongRecipe
+from pubmill.storage.checksums import write_folder_sums, write_formats
+from pubmill.storage.files import sealed, sha256, write_json, writing_folder
+from pubmill.storage.parquet import read_texts
+from pubmill.storage.result_paths import Paths
+from pubmill.vocabs.word_counts import write_counts
+from tests.unit.convert import test_dataset as conversion
+from tests.unit.metrics.test_records import RECIPE, Run
+from tests.unit.pretraining.toy_pretraining import RECIPE as PRETRAINING
+from tests.unit.pretraining.toy_pretraining import make_data, pretrain
+from tests.unit.programs import make_checkout, run_program, run_verb
+from tests.unit.tiny_encoders import tiny_bert
+from tests.unit.toy_tasks import TOKENS, write_dataset
+
+RUN = "runs/p/own/gad/s/final"
+
+
+def refused(name: str, **options: object) -> str:
+    """Return the message of a program that ends with status 1."""
+    with pytest.raises(SystemExit) as ended:
+        run_program(name, *words_of(**options))
+    assert isinstance(ended.value.code, str)  # which Python prints, with status 1
+    return ended.value.code
+
+
+def words_of(**options: object) -> list[object]:
+    return [word for option, value in options.items() for word in (f"--{option}", value)]
+
+
+def exchange(one: Path, other: Path) -> None:
+    aside = one.with_name("aside")
+    for source, target in ((one, aside), (other, one), (aside, other)):
+        source.rename(target)
+
+
+def flip(path: Path) -> None:
+    """Change one bit of a file, which keeps its time."""
+    state, content = path.stat(), bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-40])
+
+
+def dataset(folder: Path, word: str) -> Path:
+    """A dataset whose splits have one sentence with this word."""
+    digests = {}
+    for split in ("train", "dev", "test"):
+        sentence = TokensExample(id=f"{split}-1", document=None, words=[word, split], labels=["B", "O"])
+        write_examples(folder / f"{split}.jsonl.gz", [sentence])
+        digests[split] = sha256(folder / f"{split}.jsonl.gz")
+    write_json(folder / "card.json", sealed({"dataset": folder.name, "examples_sha256": digests}))
+    return folder
+
+
+def score(examples: Path) -> str:
+    run = Run(examples.parents[3])
+    write_json(run.training_file, run.training)
+    recipe = as_json(replace(RECIPE, dataset=examples.parent.name))
+    files = {"predictions": run.predictions, "training": run.training_file, "examples": examples}
+    return refused("score", recipe=recipe, output=run.training_file.with_name("seed-3.json"), **files)
+
+
+@pytest.mark.parametrize(
+    "one, other, fault",
+    [
+        ("gad/test.jsonl.gz", "hoc/test.jsonl.gz", "gad/test.jsonl.gz has changed since it was written"),
+        ("gad/dev.jsonl.gz", "gad/test.jsonl.gz", "gad/test.jsonl.gz has changed since it was written"),
+        ("gad", "hoc", "gad is in a wrong place: it states that it is 'hoc', expected 'gad'"),
+    ],
+)
+def test_exchanged_datasets_are_not_scored(tmp_path: Path, one: str, other: str, fault: str) -> None:
+    folder = tmp_path / "results/datasets"
+    for name in ("gad", "hoc"):
+        dataset(folder / name, name)
+    exchange(folder / one, folder / other)
+    message = score(folder / "gad/test.jsonl.gz")
+    assert message.startswith(f"pubmill: error: {folder}/{fault}")
+    assert f"Delete {folder}/gad and run the same command again" in message
+
+
+def write_source(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(path.name.encode())
+    record = {"url": f"https://{path.parent.name}/{path.name}", "sha256": sha256(path), "origin": "mirror"}
+    write_json(path.with_name(f"{path.name}.source.json"), sealed(record))
+
+
+def model(folder: Path) -> Path:
+    tiny_bert(folder, [folder.name, "ba", "co"])
+    write_folder_sums(folder, folder.name)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "damage, fault",
+    [
+        (lambda own: flip(own / "model.safetensors"), "/model.safetensors has changed"),
+        (lambda own: flip(own / "tokenizer.json"), "/tokenizer.json has changed"),
+        (lambda own: (own / "config.json").unlink(), "/config.json has changed"),
+        (
+            lambda own: exchange(own, own.with_name("else")),
+            " is in a wrong place: it states that it is 'else'",
+        ),
+        (lambda own: (own / "SHA256SUMS").write_text(""), "/SHA256SUMS is not a list of SHA-256"),
+    ],
+)
+def test_exchanged_and_damaged_models_are_not_fine_tuned(
+    tmp_path: Path, damage: Callable[[Path], object], fault: str
+) -> None:
+    own, data = model(tmp_path / "models/own"), write_dataset(tmp_path / "data", "tokens")
+    model(tmp_path / "models/else")
+    damage(own)
+    output = tmp_path / "final/seed-1.predictions.jsonl.gz"
+    options = {"recipe": as_json(TOKENS), "seed": 1, "split": "test", "output": output}
+    message = refused("finetune", model=own, dataset=data, **options)
+    assert message.startswith(f"pubmill: error: {own}{fault}") and "run the same command again" in message
+    assert not output.exists()
+
+
+def test_a_damaged_task_model_does_not_predict(tmp_path: Path) -> None:
+    data, folder = write_dataset(tmp_path / "data", "tokens"), tmp_path / "models/seed-1"
+    options = {"recipe": as_json(replace(TOKENS, epochs=1)), "seed": 1, "split": "test", "keep": folder}
+    output = tmp_path / "models/seed-1.predictions.jsonl.gz"
+    run_program("finetune", *words_of(model=model(tmp_path / "bert"), dataset=data, output=output, **options))
+    flip(folder / "head.safetensors")
+    (tmp_path / "new.txt").write_text("ba co")
+    done = run_verb("predict", folder, tmp_path / "new.txt", tmp_path / "out")
+    assert done.returncode == 1
+    assert done.stderr.startswith(
+        f"pubmill: error: {folder}/head.safetensors has changed since it was written"
+    )
+
+
+@pytest.fixture(scope="module")
+def pretrained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with vocabularies and checkpoints of two recipes."""
+    folder = tmp_path_factory.mktemp("pretrained")
+    for vocab, recipe, seed in (("vocabs/own", "pretraining/own", 1), ("vocabs/else", "pretraining/else", 2)):
+        make_data(folder / vocab)
+        write_json(folder / vocab / "diagnosis.json", {"size": 30, "documents": 7, "words": 99})
+        write_folder_sums(folder / vocab, vocab.rpartition("/")[2])
+        pretrain(folder / vocab, folder / recipe / "step-1", 1, recipe=replace(PRETRAINING, seed=seed))
+    return folder
+
+
+EXPORT = ExportRecipe(
+    model="m", lowercase=True, weights=PretrainedWeights(recipe="own", step=1), pretraining=PRETRAINING
+)
+
+
+@pytest.mark.parametrize(
+    "damage, fault",
+    [
+        (
+            lambda at: flip(at / "pretraining/own/step-1/model.safetensors"),
+            "model.safetensors is damaged: it has",
+        ),
+        (lambda at: exchange(at / "pretraining/own", at / "pretraining/else"), "another pretraining recipe"),
+        (
+            lambda at: flip(at / "vocabs/own/tokenizer.json"),
+            "tokenizer.json has changed since it was written",
+        ),
+        (lambda at: exchange(at / "vocabs/own", at / "vocabs/else"), "vocabs/own is in a wrong place"),
+    ],
+)
+def test_exchanged_and_damaged_checkpoints_and_vocabularies_are_not_exported(
+    tmp_path: Path, pretrained: Path, damage: Callable[[Path], object], fault: str
+) -> None:
+    at, output = tmp_path / "results", tmp_path / "results/models/m"
+    shutil.copytree(pretrained, at)
+    damage(at)
+    inputs = {"checkpoint": at / "pretraining/own/step-1", "vocab": at / "vocabs/own", "output": output}
+    message = refused("export_model", recipe=as_json(EXPORT), **inputs)
+    assert message.startswith("pubmill: error: ") and fault in message
+    assert "run the same command again" in message and not output.exists()
+
+
+def test_a_damaged_vocabulary_is_not_diagnosed(tmp_path: Path, pretrained: Path) -> None:
+    shutil.copytree(pretrained / "vocabs/own", tmp_path / "own")
+    flip(tmp_path / "own/tokenizer.json")
+    recipe = as_json(FitRecipe(vocab="own", dataset="gad", kind="tokens"))
+    places = {
+        "vocab": tmp_path / "own",
+        "dataset": dataset(tmp_path / "gad", "a"),
+        "output": tmp_path / "x.json",
+    }
+    message = refused("vocab_diagnosis", recipe=recipe, **places)
+    assert message.startswith(f"pubmill: error: {tmp_path}/own/tokenizer.json has changed")
+
+
+def test_a_changed_table_is_not_shown(tmp_path: Path) -> None:
+    table = tmp_path / "tables/gu2020/table06.json"
+    write_formats(table.with_suffix(""), {"value": 60.19}, {"json": as_json, "md": str})
+    table.write_text(table.read_text().replace("60.19", "70.19"))
+    message = refused("compare", table=table, results=tmp_path, output=tmp_path / "compared")
+    assert message.startswith(
+        f"pubmill: error: {table} has changed since it was written, or is another file: its"
+    )
+    assert f"as in table06.sha256. Delete {table} and run the same command again" in message
+
+
+def test_a_changed_recipe_is_not_followed_and_the_next_run_writes_it_anew(tmp_path: Path) -> None:
+    stored = LongRecipe(as_json(RECIPE), Paths(tmp_path))
+    stored.write()
+    path = Path(stored.path)
+    flip(path)
+    run = Run(tmp_path)
+    places = {"predictions": run.predictions, "training": run.training_file, "examples": run.examples}
+    message = refused("score", recipe=path, output=tmp_path / "seed-3.json", **places)
+    assert message.startswith(f"pubmill: error: --recipe: {path} has changed since its run wrote it")
+    stored.write()
+    assert path.read_bytes() == stored.encode()
+
+
+@pytest.mark.parametrize(
+    "damage, fault",
+    [
+        (flip, "its SHA-256 is"),
+        (
+            lambda path: exchange_sources(path, path.with_name("devel.tsv")),
+            "train.tsv.source.json is that of http",
+        ),
+    ],
+)
+def test_exchanged_and_damaged_sources_are_not_converted(
+    tmp_path: Path, damage: Callable[[Path], object], fault: str
+) -> None:
+    mirror, folder = tmp_path / "mirror/host", tmp_path / "results/sources/host"
+    mirror.mkdir(parents=True)
+    for name, text in (("train.tsv", conversion.TRAIN), ("devel.tsv", conversion.DEV)):
+        (mirror / name).write_text(text)
+        url, output = f"https://host/{name}", folder / name
+        run_program("download", *words_of(url=url, output=output, mirror=mirror.parent))
+    damage(folder / "train.tsv")
+    words = [f"train={folder}/train.tsv", "--input", f"dev={folder}/devel.tsv"]
+    with pytest.raises(SystemExit) as ended:
+        run_program(
+            "convert", "--recipe", as_json(conversion.RECIPE), "--output", tmp_path / "toy", "--input", *words
+        )
+    message = str(ended.value.code)
+    assert message.startswith(
+        f"pubmill: error: {folder}/train.tsv is not the file that was downloaded: {fault}"
+    )
+    assert f"Delete {folder}/train.tsv and run the same command again" in message
+
+
+def exchange_sources(one: Path, other: Path) -> None:
+    exchange(one, other)
+    exchange(*(path.with_name(f"{path.name}.source.json") for path in (one, other)))
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda part, output: write_counts(part, "white-space", output),
+        lambda part, output: write_latest(output, [part], [0]),
+        lambda part, output: list(read_texts([part])),
+        lambda part, output: list(read_shard(part)),
+    ],
+)
+@pytest.mark.parametrize("damage", [truncate, lambda path: path.write_bytes(b""), flip])
+def test_a_damaged_input_in_parquet_is_named(
+    tmp_path: Path, read: Callable[[Path, Path], object], damage: Callable[[Path], object]
+) -> None:
+    part = tmp_path / "part.parquet"
+    write_shard(part, [Document(id="1", title="A word")], source="s", file="part", order=0)
+    damage(part)
+    with pytest.raises(PubmillError, match=f"^{part} is damaged: it .*Delete it and run the same command"):
+        read(part, tmp_path / "output")
+
+
+def test_a_folder_that_was_moved_to_another_disk_and_linked_is_made_again_there(tmp_path: Path) -> None:
+    elsewhere, place = tmp_path / "disk/own", tmp_path / "models/own"
+    for text in ("old", "new", "newest"):
+        with writing_folder(place) as folder:
+            (folder / "file").write_text(text)
+        if text == "old":
+            elsewhere.parent.mkdir()
+            place.rename(elsewhere)
+            place.symlink_to(elsewhere)
+        assert place.is_symlink() and (elsewhere / "file").read_text() == text
+    assert [path.name for path in place.parent.iterdir()] == ["own"]
+    assert [path.name for path in elsewhere.parent.iterdir()] == ["own"]
+
+
+@pytest.mark.parametrize(
+    "one, other, named",
+    [
+        ("datasets/gad/dev.jsonl.gz", "datasets/gad/test.jsonl.gz", "datasets/gad/dev.jsonl.gz"),
+        ("datasets/gad", "datasets/hoc", "datasets/gad/card.json"),
+        ("models/own", "models/else", "models/own/SHA256SUMS"),
+        ("sources/h/a.xml", "sources/h/b.xml", "sources/h/a.xml"),
+        ("sources/h/a.xml.source.json", "sources/h/b.xml.source.json", "sources/h/a.xml.source.json"),
+        ("tables/p/table1.json", "tables/p/table2.json", "tables/p/table1.json"),
+        (f"{RUN}/seed-1.json", f"{RUN}/seed-2.json", f"{RUN}/seed-1.json"),
+        (f"{RUN}/seed-1.training.json", f"{RUN}/seed-2.training.json", f"{RUN}/seed-1.training.json"),
+        ("runs/p/own", "runs/p/else", f"{RUN}/seed-1.training.json"),
+        ("pretraining/r/step-1", "pretraining/r/step-2", "pretraining/r/step-1/state.json"),
+    ],
+)
+def test_fsck_names_exchanged_results(tmp_path: Path, one: str, other: str, named: str) -> None:
+    results = tmp_path / "results/demo"
+    for number, name in enumerate(("gad", "hoc"), 1):
+        dataset(results / "datasets" / name, name)
+        record = {"protocol": "p", "model": "own", "dataset": "gad", "setting": "s", "seed": number}
+        write_json(results / RUN / f"seed-{number}.json", sealed(record))
+        write_json(results / f"pretraining/r/step-{number}/state.json", sealed({"step": number}))
+        table = {"paper": "p", "table": f"table{number}"}
+        write_formats(results / f"tables/p/table{number}", table, {"json": as_json})
+    for name in ("own", "else"):
+        for seed in (1, 2):
+            path = results / f"runs/p/{name}/gad/s/final/seed-{seed}.training.json"
+            write_json(path, sealed({"seed": seed, "model": name}))
+        (results / "models" / name).mkdir(parents=True)
+        write_json(results / "models" / name / "config.json", {"model": name})
+        write_folder_sums(results / "models" / name, name)
+    for name in ("a.xml", "b.xml"):
+        write_source(results / "sources/h" / name)
+    make_checkout(tmp_path)
+    assert run_verb("doctor", "fsck", checkout=tmp_path).returncode == 0
+    exchange(results / one, results / other)
+    done = run_verb("doctor", "fsck", checkout=tmp_path)
+    assert done.returncode == 1 and f"damaged: results/demo/{named}: it" in done.stdout
