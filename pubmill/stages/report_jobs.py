@@ -121,12 +121,21 @@ class ReportStage(Stage):
 
     def source_records(self) -> list[str]:
         """Return the records of origin (.source.json) of the study's raw files, below the results folder."""
+        shards = [shard for corpus in self._corpora() for shard in self.graph.corpora.shards(corpus)]
+        of_corpora = {self._paths.source_record(self._paths.below(shard.file)) for shard in shards}
+        return sorted({*self._single_records(), *of_corpora})
+
+    def _corpora(self) -> list[str]:
+        specs = [self._specs.pretraining[recipe] for recipe in self.graph.scope.pretrainings()]
+        return sorted({spec.corpus for spec in specs})
+
+    def _single_records(self) -> list[str]:
+        """Return the records of files that are in no block of a corpus."""
         specs = [self._specs.pretraining[recipe] for recipe in self.graph.scope.pretrainings()]
         weights = map(self.graph.models.weights, self.graph.scope.models())
         of_datasets = map(self.graph.datasets.inputs, self.graph.scope.datasets())
         files = [
             *(path for inputs in of_datasets for path in inputs.values()),
-            *(shard.file for spec in specs for shard in self.graph.corpora.shards(spec.corpus)),
             *(self._paths.source_of_url(spec.sentence_splitter) for spec in specs),
             *(self._paths.source_of_url(one.url) for one in weights if isinstance(one, ArchivedWeights)),
         ]
@@ -153,10 +162,16 @@ class ReportStage(Stage):
             *(BELOW.page(dataset, "json") for dataset in self.graph.scope.datasets()),
             *([BELOW.contradictions("json")] if self.graph.requests.result_tables() else []),
             *sorted({path for of_model in self.fits().values() for path in of_model.values()}),
-            *self.source_records(),
+            *self._single_records(),
         ]
         sections = [path for files in self._reported().values() for path in files]
-        return [*self.measured(), *map(self._paths.at, below), *sections]
+        blocks = {
+            path
+            for corpus in self._corpora()
+            for block in self.graph.corpora.blocks(corpus)
+            for path in self.graph.corpora.fetched(block.source, block.name)
+        }
+        return [*self.measured(), *map(self._paths.at, below), *sections, *sorted(blocks)]
 
 
 class Publication(GraphPart):
