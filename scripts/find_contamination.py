@@ -33,11 +33,13 @@ def main(
     texts = cache(lambda: EvaluationTexts(index))  # loaded for the first part that is searched
     searched = digest_of(index)
 
+    def search(part: Path, found: Path) -> None:
+        find_in_part(part, texts(), found)
+
     def items() -> Iterator[Item]:
         for part in parts:
             found = folder / f"{part.stem}.json"
-            make = partial(find_in_part, part, texts, found)
-            yield Item([found], [version, searched, digest_of(part)], make)
+            yield Item([found], [version, searched, digest_of(part)], partial(search, part, found))
 
     make_block(output, items())
 

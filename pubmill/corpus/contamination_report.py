@@ -1,6 +1,6 @@
 """Reports on dataset texts found in parts of a corpus and in all of it: ids and counts, never text."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
@@ -19,13 +19,13 @@ class PartMatches(TypedDict):
     matches: list[list[Any]]
 
 
-def find_in_part(part: Path, texts: Callable[[], EvaluationTexts], output: Path) -> None:
+def find_in_part(part: Path, texts: EvaluationTexts, output: Path) -> None:
     """Write the matches between a corpus part and the texts of an index. The title is searched too, because
     models may read it before the text."""
     found: PartMatches = {"documents": 0, "matches": []}
     for document, pmid, text in _read_documents(part):
         found["documents"] += 1
-        found["matches"] += [[document, *match] for match in texts().matches(pmid, text)]
+        found["matches"] += [[document, *match] for match in texts.matches(pmid, text)]
     write_json(output, sealed(found))
 
 

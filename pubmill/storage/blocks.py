@@ -44,17 +44,17 @@ def make_block(manifest: Path, items: Iterable[Item]) -> None:
     command goes on with these items only.
     """
     made_from, made, number = dict[str, str](), 0, 0
-    errors: list[str] = []
+    errors: list[PubmillError] = []
     for number, item in enumerate(items, 1):  # noqa: B007
         key = hashlib.sha256(repr(item.made_from).encode()).hexdigest()
         try:
             made += _make(item, key)
         except PubmillError as error:
-            errors.append(str(error))
+            errors.append(error)
         made_from |= {os.path.relpath(file, manifest.parent): key for file in item.files}
     if errors:
         more = [f"and {len(errors) - SHOWN} more"] if len(errors) > SHOWN else []
-        raise PubmillError("\n".join([*errors[:SHOWN], *more]))
+        raise PubmillError("\n".join([*map(str, errors[:SHOWN]), *more])) from errors[0].__cause__
     write_json(manifest, sealed({MADE_FROM: made_from}))
     print(f"{manifest.stem}: {made} of {number} made, the others are there")
 

@@ -46,7 +46,7 @@ def test_versions_are_those_that_were_confirmed() -> None:
 @pytest.mark.parametrize(
     ("stage", "file"),
     [
-        ("parse_medline", "corpus/gzipped.py"),
+        ("parse", "corpus/gzipped.py"),
         ("select_documents", "corpus/statistics.py"),
         ("pack", "pretraining/packed_tokens.py"),
         ("pack", "storage/parquet.py"),
