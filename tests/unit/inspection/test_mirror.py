@@ -188,8 +188,8 @@ def test_a_study_that_needs_nothing_more_has_a_message_and_no_empty_line(
 
 
 def test_a_filled_mirror_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    job = Job("download", {"path": PUBMED}, True)
+    job = Job("fetch_files", {"source": "pubmed", "block": "pubmed26n1335+1"}, True)
     monkeypatch.setattr("pubmill.workflow.listed_jobs.jobs_of_study", lambda checkout, config: [job])
     monkeypatch.setattr(mirroring, "download", lambda url, output, **checks: output.touch())
     said = run_verb("mirror", "demo", "--fetch", tmp_path).stderr.splitlines()
-    assert said[-1] == f"pubmill: {tmp_path} has all that study demo needs: 2 files, 0 models"
+    assert said[-1] == f"pubmill: {tmp_path} has all that study demo needs: 4 files, 0 models"
