@@ -117,8 +117,12 @@ class Corpora(GraphPart):
         }
         if len(found) == 1:
             return found.pop()
-        fault = "corpora differ in" if found else "no corpus has"
-        raise PubmillError(f"source {source}: {fault} the block {block!r}")
+        if not found:
+            raise PubmillError(f"source {source}: no corpus has the block {block!r}")
+        raise PubmillError(
+            f"source {source}: corpora have different files in the block {block!r}; give the source another "
+            f"name in one of them"
+        )
 
     @remembered
     def _source_blocks(self, corpus: str, source: str) -> list[Block]:

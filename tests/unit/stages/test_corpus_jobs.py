@@ -129,6 +129,13 @@ def test_unknown_sources_and_blocks_are_refused(full_specs: Specs, graph_of: Cal
         made.source_block("packaged", "p3")
     with pytest.raises(PubmillError, match="corpus mine has no block 'p3' of packaged"):
         made.block(SimpleNamespace(corpus="mine", source="packaged", block="p3"))
+    specs = with_packages(full_specs)
+    (source,) = specs.corpora["mine"].sources
+    other = source.model_copy(update={"packages": ("a/p1", "b/p3")})
+    corpus = specs.corpora["mine"].model_copy(update={"name": "other", "sources": (other,)})
+    both = specs.model_copy(update={"corpora": {**specs.corpora, "other": corpus}})
+    with pytest.raises(PubmillError, match="different files in the block 'p1\\+1'; give the source another"):
+        graph_of(both).corpora.source_block("packaged", "p1+1")
 
 
 def test_a_corpus_is_rebuilt_from_the_lock_that_its_spec_names(
