@@ -42,12 +42,11 @@ rule fetch_files:
         **PLACES,
         **graph.fetch_files.params,
         sources=SOURCES,
-        checks=graph.fetch_files.checks,
     message:
         graph.fetch_files.label
     shell:
         "python {params.scripts:q}/fetch_files.py --recipe {params.recipe:q} --sources {params.sources:q}"
-        " --output {output:q} {params.checks:q} --version {params.version:q} {params.mirror:q} > {log:q} 2>&1"
+        " --output {output:q} --version {params.version:q} {params.mirror:q} > {log:q} 2>&1"
 
 
 rule take_local:

@@ -1,7 +1,7 @@
 """Download a block of files of a source; complete, checked and recorded.
 
-    .venv/bin/python scripts/fetch_files.py --recipe '{"urls": ["URL", ...]}' \\
-        --sources results/full/sources --output BLOCK.json [--md5-beside] [--mirror DIR]
+    .venv/bin/python scripts/fetch_files.py --recipe '{"urls": ["URL", ...], "md5_beside": true}' \\
+        --sources results/full/sources --output BLOCK.json [--mirror DIR]
 
 Inputs: the files at the URLs; with --mirror, DIR/HOST/PATH instead of the network.
 Outputs: SOURCES/HOST/PATH of each, with its record HOST/PATH.source.json (as scripts/download.py), and the
@@ -26,14 +26,15 @@ def main(
     sources: Annotated[Path, "the folder of source files"],
     output: Annotated[Path, "the block's manifest to write"],
     mirror: Annotated[str | None, "folder that holds HOST/PATH, used instead of the network"] = None,
-    md5_beside: Annotated[bool, "check each file against the md5 published at URL.md5"] = False,
     version: Annotated[str, "version of fetching; files of another one are fetched again"] = "",
 ) -> None:
     items = []
     for url in recipe.urls:
         file = sources / urlsplit(url).netloc / urlsplit(url).path.lstrip("/")
-        fetch = partial(download, url, file, mirror, md5_beside=md5_beside)
-        items.append(Item([file, Path(BELOW.source_record(str(file)))], [version, url, md5_beside], fetch))
+        fetch = partial(download, url, file, mirror, md5_beside=recipe.md5_beside)
+        items.append(
+            Item([file, Path(BELOW.source_record(str(file)))], [version, url, recipe.md5_beside], fetch)
+        )
     make_block(output, items)
 
 

@@ -48,11 +48,9 @@ def required_files(jobs: Iterable[Job], graph: Graph) -> RequiredFiles:
             url = f"https://{job.wildcards['path']}"
             files.urls[url] = graph.sources.checks(url)
         elif job.rule == "fetch_files":
-            checks = graph.stage(FetchFiles).checks(job.named_wildcards)
-            for url in graph.stage(FetchFiles).recipe_of(job.named_wildcards).urls:
-                files.urls[url] = checks
-                if "--md5-beside" in checks:
-                    files.urls[f"{url}.md5"] = []
+            recipe = graph.stage(FetchFiles).recipe_of(job.named_wildcards)
+            files.urls |= dict.fromkeys(recipe.urls, ["--md5-beside"] if recipe.md5_beside else [])
+            files.urls |= {f"{url}.md5": [] for url in recipe.urls if recipe.md5_beside}
         elif job.rule == "fetch_pmc":
             source = job.wildcards["source"]
             files.pmc[source] = files.pmc.get(source, 0) + len(

@@ -22,9 +22,10 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 @dataclass(frozen=True, kw_only=True)
 class FetchRecipe:
-    """The files of a block, by their addresses."""
+    """The files of a block, by their addresses; whether the md5 of each is published beside it."""
 
     urls: tuple[str, ...]
+    md5_beside: bool
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Sources, parsed shards and corpora."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,14 +48,6 @@ class Block(NamedTuple):
     shards: tuple[Shard, ...]
 
 
-def blocks_of(shards: Sequence[Shard], size: int, first: int = 0) -> Iterator[Block]:
-    """Divide the shards of a source into blocks; `first`: the number of the first shard in the corpus."""
-    for place in range(0, len(shards), size):
-        block = tuple(shards[place : place + size])
-        name = f"{block[0].name}+{len(block) - 1}" if len(block) > 1 else block[0].name
-        yield Block(block[0].source, name, first + place, block)
-
-
 class Corpora(GraphPart):
     """Sources, shards and parts of corpora."""
 
@@ -88,9 +80,9 @@ class Corpora(GraphPart):
         """Return the blocks of a corpus, in the order of its shards."""
         blocks, first = list[Block](), 0
         for source in self._specs.corpora[corpus].sources:
-            shards = list(self._shards_of(corpus, source))
-            blocks += blocks_of(shards, self._specs.scale.block_files, first)
-            first += len(shards)
+            for block in self._source_blocks(corpus, source.name):
+                blocks.append(block._replace(first=first))
+                first += len(block.shards)
         return blocks
 
     def block(self, wildcards: Any) -> Block:
@@ -126,8 +118,12 @@ class Corpora(GraphPart):
 
     @remembered
     def _source_blocks(self, corpus: str, source: str) -> list[Block]:
+        """Return the blocks of one source of a corpus, without their place in it."""
         spec = next(one for one in self._specs.corpora[corpus].sources if one.name == source)
-        return list(blocks_of(list(self._shards_of(corpus, spec)), self._specs.scale.block_files))
+        shards, size = tuple(self._shards_of(corpus, spec)), self._specs.scale.block_files
+        blocks = [shards[place : place + size] for place in range(0, len(shards), size)]
+        names = [f"{one[0].name}+{len(one) - 1}" if len(one) > 1 else one[0].name for one in blocks]
+        return [Block(source, name, 0, block) for name, block in zip(names, blocks, strict=True)]
 
     def fetched(self, source: str, block: str) -> list[str]:
         """Return what must be there before a block is parsed: its manifest, or the user's own files."""

@@ -121,16 +121,14 @@ class ReportStage(Stage):
 
     def source_records(self) -> list[str]:
         """Return the records of origin (.source.json) of the study's raw files, below the results folder."""
-        shards = [shard for corpus in self._corpora() for shard in self.graph.corpora.shards(corpus)]
+        specs = [self._specs.pretraining[recipe] for recipe in self.graph.scope.pretrainings()]
+        shards = [shard for spec in specs for shard in self.graph.corpora.shards(spec.corpus)]
         of_corpora = {self._paths.source_record(self._paths.below(shard.file)) for shard in shards}
         return sorted({*self._single_records(), *of_corpora})
 
-    def _corpora(self) -> list[str]:
-        specs = [self._specs.pretraining[recipe] for recipe in self.graph.scope.pretrainings()]
-        return sorted({spec.corpus for spec in specs})
-
     def _single_records(self) -> list[str]:
-        """Return the records of files that are in no block of a corpus."""
+        """Return the records of files that are in no block of a corpus. The statistics of corpora, which the
+        report reads, come after the others."""
         specs = [self._specs.pretraining[recipe] for recipe in self.graph.scope.pretrainings()]
         weights = map(self.graph.models.weights, self.graph.scope.models())
         of_datasets = map(self.graph.datasets.inputs, self.graph.scope.datasets())
@@ -165,13 +163,7 @@ class ReportStage(Stage):
             *self._single_records(),
         ]
         sections = [path for files in self._reported().values() for path in files]
-        blocks = {
-            path
-            for corpus in self._corpora()
-            for block in self.graph.corpora.blocks(corpus)
-            for path in self.graph.corpora.fetched(block.source, block.name)
-        }
-        return [*self.measured(), *map(self._paths.at, below), *sections, *sorted(blocks)]
+        return [*self.measured(), *map(self._paths.at, below), *sections]
 
 
 class Publication(GraphPart):

@@ -162,18 +162,16 @@ class FetchFiles(DownloadStage):
     label = "Downloading {wildcards.block} of {wildcards.source}"
     version = 1
 
-    def checks(self, wildcards: Any) -> list[str]:
-        """Return the download program's arguments that check the content of each file."""
-        is_pubmed = isinstance(self.graph.corpora.source(wildcards.source), PubmedSource)
-        return ["--md5-beside"] if is_pubmed else []
-
     def bytes_of(self, wildcards: Any) -> Bytes:
         each = [self.bytes_of_url(url) for url in self.recipe_of(wildcards).urls]
         return Bytes(*(sum(of_all) for of_all in zip(*each, strict=True)))
 
     def recipe_of(self, wildcards: Any) -> FetchRecipe:
         shards = self.graph.corpora.source_block(wildcards.source, wildcards.block)
-        return FetchRecipe(urls=tuple(url for shard in shards for url in shard.urls))
+        return FetchRecipe(
+            urls=tuple(url for shard in shards for url in shard.urls),
+            md5_beside=isinstance(self.graph.corpora.source(wildcards.source), PubmedSource),
+        )
 
 
 class TakeLocal(Stage):

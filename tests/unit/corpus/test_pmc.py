@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from pubmill.storage import sources
 from pubmill.storage.files import read_json
 from pubmill.storage.network import GoneError
 from tests.bucket import DAY, URL, Bucket, xml
-from tests.servers import Talk, serving
+from tests.servers import Asked, Talk, serving
 from tests.unit.programs import run_verb
 
 
@@ -65,10 +65,12 @@ def test_inventory_must_be_whole(bucket: Bucket, tmp_path: Path) -> None:
         pmc.shard_bounds("PMCxxxx1")
 
 
-def fetch(bucket: Bucket, tmp_path: Path, shard: str = "PMC0000xxxxx") -> Path:
-    plan, archive = tmp_path / "plan.parquet", tmp_path / "out" / f"{shard}.tar.gz"
+def fetch(bucket: Bucket, tmp_path: Path, server: str = "") -> Path:
+    """Fetch a shard from the mirror, or from a server."""
+    plan, archive = tmp_path / "plan.parquet", tmp_path / "out/PMC0000xxxxx.tar.gz"
     bucket.plan(plan)
-    fetch_shard(archive, read_plan(plan, shard), shard, URL, str(bucket.mirror))
+    mirror = None if server else str(bucket.mirror)
+    fetch_shard(archive, read_plan(plan, "PMC0000xxxxx"), "PMC0000xxxxx", server or URL, mirror)
     return archive
 
 
@@ -94,62 +96,37 @@ def test_articles_with_what_the_bucket_says(bucket: Bucket, tmp_path: Path) -> N
     ]
 
 
-class Brought(list[str]):
-    """Keys, and how many may be downloaded."""
-
-    limit = 100
-
-
 @pytest.fixture
-def brought(monkeypatch: pytest.MonkeyPatch) -> Brought:
-    """Record the downloads from now on, in order."""
-    found, bring = Brought(), sources.bring
+def server(bucket: Bucket) -> Iterator[Asked]:
+    """The bucket as it answers now."""
 
-    def bring_and_say(url: str, *rest: Any) -> None:
-        if not url.startswith(f"{URL}/{pmc.INVENTORY}"):
-            if len(found) == found.limit:
-                raise PubmillError("no more")
-            found.append(url.removeprefix(f"{URL}/"))
-        bring(url, *rest)
+    def answer(talk: Talk) -> None:
+        talk.body((bucket.root / talk.path.removeprefix("/")).read_bytes(), '"e"')
 
-    monkeypatch.setattr(pmc, "CONNECTIONS", 1)
-    monkeypatch.setattr(pmc, "bring", bring_and_say)
-    return found
-
-
-def test_an_interrupted_fetch_goes_on(bucket: Bucket, tmp_path: Path, brought: Brought) -> None:
-    brought.limit = 3
-    with pytest.raises(PubmillError, match="no more"):
-        fetch(bucket, tmp_path)
-    brought.limit = 100
-    archive = fetch(bucket, tmp_path)
-    assert len(brought) == len(set(brought)) == 6
-    assert brought[:3] == ["metadata/PMC123.10.json", "PMC123.10/PMC123.10.xml", "metadata/PMC19999.1.json"]
-    undisturbed = fetch(bucket, tmp_path / "again")
-    assert archive.read_bytes() == undisturbed.read_bytes()
+    with serving(answer) as asked:
+        yield asked
 
 
 def test_of_a_new_inventory_only_what_changed_is_brought(
-    bucket: Bucket, tmp_path: Path, brought: Brought
+    bucket: Bucket, tmp_path: Path, server: Asked
 ) -> None:
     bucket.article(5)
     bucket.article(6)
-    archive = fetch(bucket, tmp_path)
-    assert len(brought) == 10
-    brought.clear()
+    archive = fetch(bucket, tmp_path, server=server.url)
+    assert len(server.requests) == 10
+    server.requests.clear()
     bucket.article(6, license_code="CC0")
     bucket.article(123, 11)
     bucket.article(19_999, content=xml(19_999, "Other text."))
     del bucket.rows["metadata/PMC5.1.json"]
-    assert fetch(bucket, tmp_path) == archive
-    assert brought == [
-        "metadata/PMC6.1.json", "metadata/PMC123.11.json", "PMC123.11/PMC123.11.xml",
-        "metadata/PMC19999.1.json", "PMC19999.1/PMC19999.1.xml",
+    assert fetch(bucket, tmp_path, server=server.url) == archive
+    assert sorted(path for path, *_ in server.requests) == [
+        "/PMC123.11/PMC123.11.xml", "/PMC19999.1/PMC19999.1.xml", "/metadata/PMC123.11.json",
+        "/metadata/PMC19999.1.json", "/metadata/PMC6.1.json",
     ]  # fmt: skip
-    brought.clear()
+    server.requests.clear()
     assert archive.read_bytes() == fetch(bucket, tmp_path / "anew").read_bytes()
-    brought.clear()
-    assert fetch(bucket, tmp_path) == archive and brought == []
+    assert fetch(bucket, tmp_path, server=server.url) == archive and server.requests == []
 
 
 def test_a_changed_article_is_refused(bucket: Bucket, tmp_path: Path) -> None:
@@ -181,8 +158,7 @@ def test_what_the_inventory_does_not_know_is_never_kept(
     bucket: Bucket, tmp_path: Path, key: str, fault: str
 ) -> None:
     """The others are fetched, and once the server answers as it should, the same command ends well."""
-    plan, archive, faulty = tmp_path / "plan.parquet", tmp_path / "out/PMC0000xxxxx.tar.gz", {key}
-    bucket.plan(plan)
+    faulty = {key}
 
     def answer(talk: Talk) -> None:
         path = talk.path.removeprefix("/")
@@ -192,14 +168,13 @@ def test_what_the_inventory_does_not_know_is_never_kept(
     with serving(answer) as server:
         for _ in range(2):
             with pytest.raises(PubmillError, match=r"1 article of 3 could not be fetched") as caught:
-                fetch_shard(archive, read_plan(plan, "PMC0000xxxxx"), "PMC0000xxxxx", server.url, None)
+                fetch(bucket, tmp_path, server=server.url)
             assert f"{key}: not the expected file" in str(caught.value)
             assert ("take a later `inventory:`" in str(caught.value)) == key.endswith(".json")
         asked = Counter(path for path, *_ in server.requests)
         assert asked["/metadata/PMC123.10.json"] == asked["/PMC20000.2/PMC20000.2.xml"] == 1
         faulty.clear()
-        record = fetch_shard(archive, read_plan(plan, "PMC0000xxxxx"), "PMC0000xxxxx", server.url, None)
-    assert (record["articles"], record["without_xml"], record["gone"]) == (3, [], [])
+        archive = fetch(bucket, tmp_path, server=server.url)
     assert [one.facts.flags for one in read_fetched(archive)] == [(), (), ()]
 
 
@@ -207,11 +182,9 @@ def test_an_article_without_a_checksum_is_fetched_until_it_describes_itself(
     bucket: Bucket, tmp_path: Path
 ) -> None:
     """S3 has no md5 of objects that were uploaded in pieces."""
-    plan, where = tmp_path / "plan.parquet", bucket.root / "metadata/PMC123.10.json"
-    bucket.rows["metadata/PMC123.10.json"] = re.sub(
-        '"[0-9a-f]{32}"', '"0-2"', bucket.rows["metadata/PMC123.10.json"]
-    )
-    bucket.plan(plan)
+    key = "metadata/PMC123.10.json"
+    bucket.rows[key] = re.sub('"[0-9a-f]{32}"', '"0-2"', bucket.rows[key])
+    where = bucket.root / key
     sound = where.read_bytes()
     where.write_bytes(PAGE)
     with pytest.raises(PubmillError, match=r"PMC123.10.json: not valid JSON"):

@@ -37,8 +37,7 @@ def graph() -> Graph:
     """What the graph knows of some downloads and models."""
     checks = {"https://h/b.gz": ["--sha256", "0"]}
     fetched = SimpleNamespace(
-        checks=lambda block: ["--md5-beside"],
-        recipe_of=lambda block: FetchRecipe(urls=("https://h/a.gz",)),
+        recipe_of=lambda block: FetchRecipe(urls=("https://h/a.gz",), md5_beside=True),
         shards=lambda block: ["PMC00000xxxx", "PMC00001xxxx", "PMC00002xxxx"],
     )
     models = SimpleNamespace(

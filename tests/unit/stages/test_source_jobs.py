@@ -47,7 +47,7 @@ def test_each_download_is_checked_as_its_spec_says(full_specs: Specs, graph_of: 
         assert sources.checks(archive.url) == (["--sha256", archive.sha256] if archive.sha256 else [])
     assert sources.checks(full_specs.pretraining["pubmedbert-base"].sentence_splitter) == []
     pubmed = SimpleNamespace(source="pubmed", block="pubmed26n0001+49")
-    assert graph_of(full_specs).stage(FetchFiles).checks(pubmed) == ["--md5-beside"]
+    assert graph_of(full_specs).stage(FetchFiles).recipe_of(pubmed).md5_beside
 
 
 def test_a_file_of_the_users_own_is_known_by_its_content(

@@ -87,16 +87,6 @@ def test_a_killed_job_goes_on_where_it_was(copies: Copies) -> None:
     assert copies.made == ["b", "c"]
 
 
-def test_an_item_is_not_done_if_its_making_is_killed_after_its_first_file(copies: Copies) -> None:
-    copies.run(a="1")
-    copies.killed_at = "a"
-    with pytest.raises(KeyboardInterrupt):
-        copies.run(a="2")
-    copies.killed_at = ""
-    copies.run(a="1")
-    assert copies.made == ["a"]
-
-
 def test_an_item_that_fails_does_not_stop_the_others(copies: Copies) -> None:
     copies.bad = {"b", "c", "d", "e", "f", "g"}
     with pytest.raises(PubmillError, match=r"(?s)b cannot be copied\n.*f cannot be copied\nand 1 more"):
