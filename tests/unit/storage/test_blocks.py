@@ -85,6 +85,12 @@ def test_a_killed_job_goes_on_where_it_was(copies: Copies) -> None:
     copies.killed_at = ""
     copies.run(a="1", b="2", c="3")
     assert copies.made == ["b", "c"]
+    copies.killed_at = "a"
+    with pytest.raises(KeyboardInterrupt):
+        copies.run(a="changed")
+    copies.killed_at = ""
+    copies.run(a="1")  # of its files, some may have been replaced
+    assert copies.made == ["a"]
 
 
 def test_an_item_that_fails_does_not_stop_the_others(copies: Copies) -> None:
