@@ -100,9 +100,9 @@ def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]
     held: dict[int, dict[str, tuple[bool, bool]]] = {}
     documents = 0
     for path in found_in:
-        one: PartMatches = read_json(path)
-        documents += one["documents"]
-        for document, text, by_pmid, by_words in one["matches"]:
+        matches: PartMatches = read_json(path)
+        documents += matches["documents"]
+        for document, text, by_pmid, by_words in matches["matches"]:
             held.setdefault(text, {})[document] = (by_pmid, by_words)
     splits: dict[tuple[str, str], _Split] = {}
     for text, row in enumerate(_read_texts(index)):

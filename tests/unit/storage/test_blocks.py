@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -95,11 +96,12 @@ def test_a_killed_job_goes_on_where_it_was(copies: Copies) -> None:
 
 def test_an_item_that_fails_does_not_stop_the_others(copies: Copies) -> None:
     copies.bad = {"b", "c", "d", "e", "f", "g"}
+    texts: dict[str, Any] = dict.fromkeys("abcdefgh", "1")
     with pytest.raises(PubmillError, match=r"(?s)b cannot be copied\n.*f cannot be copied\nand 1 more"):
-        copies.run(**dict.fromkeys("abcdefgh", "1"))
+        copies.run(**texts)
     assert copies.made == ["a", "h"] and not list(copies.folder.glob("blocks/*.json"))
     copies.bad = set()
-    copies.run(**dict.fromkeys("abcdefgh", "1"))
+    copies.run(**texts)
     assert copies.made == list("bcdefg")
 
 
