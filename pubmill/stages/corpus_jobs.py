@@ -38,7 +38,7 @@ class Shard(NamedTuple):
     urls: tuple[str, ...] = ()
 
 
-class Block(NamedTuple):
+class FileBlock(NamedTuple):
     """Successive shards of a source of a corpus, on which one job works: `block_files` of the scale at most.
     `name`: of the first, and how many follow; `first`: the number of the first in the corpus."""
 
@@ -76,16 +76,16 @@ class Corpora(GraphPart):
         return [shard for block in self.blocks(corpus) for shard in block.shards]
 
     @remembered
-    def blocks(self, corpus: str) -> list[Block]:
+    def blocks(self, corpus: str) -> list[FileBlock]:
         """Return the blocks of a corpus, in the order of its shards."""
-        blocks, first = list[Block](), 0
+        blocks, first = list[FileBlock](), 0
         for source in self._specs.corpora[corpus].sources:
             for block in self._source_blocks(corpus, source.name):
                 blocks.append(block._replace(first=first))
                 first += len(block.shards)
         return blocks
 
-    def block(self, wildcards: Any) -> Block:
+    def block(self, wildcards: Any) -> FileBlock:
         """Return the block of a corpus that wildcards name."""
         named = (wildcards.source, wildcards.block)
         found = (one for one in self.blocks(wildcards.corpus) if (one.source, one.name) == named)
@@ -117,13 +117,13 @@ class Corpora(GraphPart):
         )
 
     @remembered
-    def _source_blocks(self, corpus: str, source: str) -> list[Block]:
+    def _source_blocks(self, corpus: str, source: str) -> list[FileBlock]:
         """Return the blocks of one source of a corpus, without their place in it."""
         spec = next(one for one in self._specs.corpora[corpus].sources if one.name == source)
         shards, size = tuple(self._shards_of(corpus, spec)), self._specs.scale.block_files
         blocks = [shards[place : place + size] for place in range(0, len(shards), size)]
         names = [f"{one[0].name}+{len(one) - 1}" if len(one) > 1 else one[0].name for one in blocks]
-        return [Block(source, name, 0, block) for name, block in zip(names, blocks, strict=True)]
+        return [FileBlock(source, name, 0, block) for name, block in zip(names, blocks, strict=True)]
 
     def fetched(self, source: str, block: str) -> list[str]:
         """Return what must be there before a block is parsed: its manifest, or the user's own files."""
