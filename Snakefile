@@ -32,6 +32,10 @@ for settings in own_settings(ROOT):
 
 STUDY, SPECS, graph, begin, end = prepare(workflow, config, ROOT)
 PLACES = places(ROOT, graph.results, STUDY.mirror)
+SOURCES, PARSED = graph.paths.sources(), graph.paths.parsed()
+CORPUS = graph.paths.corpus("{corpus}")
+# A job on several files of a source writes a manifest; the files are named by the specs (pubmill/storage/blocks.py).
+BLOCK = "/blocks/{source}/{block}.json"
 
 
 onstart:
@@ -56,6 +60,7 @@ wildcard_constraints:
 localrules:
     download,
     take_local,
+    fetch_files,
     plan_pmc,
     fetch_pmc,
     take_vocab,

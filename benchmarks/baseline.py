@@ -8,7 +8,7 @@ The baseline repeats real citations: those of all pubmed*.xml.gz below DIR (by d
 $PUBMILL_REAL_DATA/mirror), drawn with a seed and given new PMIDs; if there are none, made-up citations are
 used. The last tenth of the files are updates, which revise and delete citations of the others.
 
-The programs are the pipeline's own: parse_medline, latest_versions, select_documents, corpus_statistics;
+The programs are the pipeline's own: parse, latest_versions, select_documents, corpus_statistics;
 each job is a process, and `--jobs` of them run in parallel. Files per hour are measured by the wall clock,
 with as many cores as jobs. The jobs over the whole corpus run twice, over one file and over all: their memory
 must not grow with the number of files, except that of latest_versions up to its limit (`MEMORY` in
@@ -129,9 +129,9 @@ class Corpus:
         folder.mkdir()
 
     def parse(self, raw: Path) -> Used:
-        output = self.parsed / "pubmed" / raw.name.replace(".xml.gz", ".parquet")
-        recipe = '{"source": "pubmed"}'
-        return run("parse_medline.py", "--input", raw, "--output", output, "--recipe", recipe)
+        folder, recipe = self.parsed / "pubmed", '{"source": "pubmed", "kind": "pubmed"}'
+        block = folder / f"{raw.name}.json"
+        return run("parse.py", "--files", raw, "--folder", folder, "--output", block, "--recipe", recipe)
 
     def latest(self) -> Used:
         recipe = json.dumps({"sources": [{"name": "pubmed", "shards": self.names}]})
@@ -139,11 +139,10 @@ class Corpus:
         return run("latest_versions.py", "--parsed", self.parsed, "--output", output, "--recipe", recipe)
 
     def select(self, index: int) -> Used:
-        part = self.folder / f"part-{index:04d}.parquet"
         return run(
-            "select_documents.py", "--shard", self.parsed / "pubmed" / f"{self.names[index]}.parquet",
-            "--index", index, "--latest", self.folder / "latest.parquet", "--output", part,
-            "--statistics", part.with_suffix(".json"), "--recipe", json.dumps({"min_words": MIN_WORDS}),
+            "select_documents.py", "--shards", self.parsed / "pubmed" / f"{self.names[index]}.parquet",
+            "--first", index, "--latest", self.folder / "latest.parquet", "--folder", self.folder,
+            "--output", self.folder / f"block-{index}.json", "--recipe", json.dumps({"min_words": MIN_WORDS}),
         )  # fmt: skip
 
     def statistics(self) -> Used:
@@ -182,7 +181,7 @@ def measure(folder: Path, raw: Sequence[Path], workers: int) -> dict[str, float]
         peaks[name] = [job.peak for job in jobs]
 
     peaks: dict[str, list[float]] = {}
-    stage("parse_medline", [(every.parse, path) for path in raw], workers)
+    stage("parse", [(every.parse, path) for path in raw], workers)
     single = {"latest_versions": one.latest().peak}
     one.select(0)
     single["corpus_statistics"] = one.statistics().peak
@@ -192,7 +191,7 @@ def measure(folder: Path, raw: Sequence[Path], workers: int) -> dict[str, float]
     for name in single:
         print(f"{name}: {single[name]:.0f} MB over one file, {peaks[name][0]:.0f} MB over {len(raw)}")
     growth = {f"memory {name}": peaks[name][0] / single[name] for name in single}
-    growth |= {f"memory {n}": peaks[n][-1] / peaks[n][0] for n in ("parse_medline", "select_documents")}
+    growth |= {f"memory {n}": peaks[n][-1] / peaks[n][0] for n in ("parse", "select_documents")}
     return {"hours of a whole baseline": hours, **growth}
 
 

@@ -29,7 +29,7 @@ from benchmarks.pmc import USUAL, articles
 from pubmill.corpus.contamination import write_index
 from pubmill.recipes.corpora import EvaluatedDataset
 from pubmill.storage.files import write_json, write_jsonl_gz
-from pubmill.storage.result_paths import part_name
+from pubmill.storage.result_paths import part_name, shard_name
 
 TARGETS = {"citations": 40_000_000, "articles": 8_000_000}
 RAW = {"citations": "pubmed26n0001.xml.gz", "articles": "PMC00000xxxx.tar.gz"}
@@ -80,41 +80,42 @@ class Stages:
         return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
 
     def parse(self) -> Used:
-        recipe: dict[str, object] = {"source": self.source}
+        recipe: dict[str, object] = {"source": self.source, "kind": self.source}
         if self.source == "pmc":
-            recipe |= {"parser": "pubmill", "leave_out": USUAL}
-        program = "parse_medline.py" if self.source == "pubmed" else "parse_pmc.py"
-        return run(program, "--input", self.raw, "--output", self._shard(), "--recipe", json.dumps(recipe))
+            recipe |= {"leave_out": USUAL}
+        return self._block("parse.py", self._shard().parent, recipe, "--files", self.raw)
 
     def _shard(self) -> Path:
-        return self.folder / "parsed" / self.source / "shard.parquet"
+        return self.folder / "parsed" / self.source / f"{shard_name(self.raw.name)}.parquet"
+
+    def _block(self, program: str, folder: Path, recipe: object, *more: object) -> Used:
+        """Run a program that makes files in `folder`; its block is this one file."""
+        block = self.folder / "block.json"
+        return run(program, "--folder", folder, "--output", block, "--recipe", json.dumps(recipe), *more)
 
     def latest_versions(self) -> Used:
-        recipe = json.dumps({"sources": [{"name": self.source, "shards": ["shard"]}]})
+        recipe = json.dumps({"sources": [{"name": self.source, "shards": [self._shard().stem]}]})
         parsed = self.folder / "parsed"
         return run("latest_versions.py", "--parsed", parsed, "--output", self.latest, "--recipe", recipe)
 
     def fingerprint(self) -> Used:
-        recipe = json.dumps({"selection": SELECTED[self.source], "similar": True})
-        return run("fingerprint.py", *self._of_shard(), "--output", self.folder / "prints.parquet",
-                   "--recipe", recipe)  # fmt: skip
+        recipe = {"selection": SELECTED[self.source], "similar": True}
+        return self._block("fingerprint.py", self.folder / "prints", recipe, *self._of_shard())
 
     def select(self) -> Used:
-        statistics, recipe = self.part.with_suffix(".json"), json.dumps(SELECTED[self.source])
-        return run("select_documents.py", *self._of_shard(), "--output", self.part, "--statistics",
-                   statistics, "--recipe", recipe)  # fmt: skip
+        recipe = SELECTED[self.source]
+        return self._block("select_documents.py", self.part.parent, recipe, *self._of_shard())
 
     def _of_shard(self) -> Sequence[object]:
-        return ("--shard", self._shard(), "--index", 0, "--latest", self.latest)
+        return ("--shards", self._shard(), "--first", 0, "--latest", self.latest)
 
     def count_words(self) -> Used:
-        return run(
-            "count_words.py", "--part", self.part, "--output", self.words, "--recipe", json.dumps(WORDS)
-        )
+        return self._block("count_words.py", self.words.parent, WORDS, "--parts", self.part)
 
     def contamination(self) -> Used:
-        output = self.folder / "found.json"
-        return run("find_contamination.py", "--parts", self.part, "--index", self.index, "--output", output)
+        found, block = self.folder / "found", self.folder / "block.json"
+        return run("find_contamination.py", "--parts", self.part, "--index", self.index, "--folder", found,
+                   "--output", block)  # fmt: skip
 
     def vocab(self) -> Used:
         return run("train_vocab.py", "--words", self.words.parent, "--parts", 1, "--output",

@@ -98,9 +98,10 @@ class Server:
 
 def fetch(url: str, plan: Path, output: Path, half: int = 0) -> Fetched:
     """Run the program to its end, or kill it as soon as it has fetched `half` articles."""
-    command = [sys.executable, str(ROOT / "scripts/fetch_pmc.py"), "--plan", str(plan), "--shard", SHARD]
+    command = [sys.executable, str(ROOT / "scripts/fetch_pmc.py"), "--plan", str(plan), "--shards", SHARD]
     began = time.monotonic()
-    job = subprocess.Popen([*command, "--url", url, "--output", str(output)], stdout=subprocess.DEVNULL)
+    command += ["--url", url, "--folder", str(output.parent), "--output", str(output.parent / "block.json")]
+    job = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     part = output.with_name(f"{output.name}.part")
     while half and len(list(part.glob("*.xml"))) < half:
         time.sleep(0.1)

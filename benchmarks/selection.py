@@ -29,11 +29,9 @@ from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select
 from pubmill.recipes.corpora import EvaluatedDataset, SelectionRecipe
-from pubmill.stages.contamination_jobs import PARTS_AT_ONCE
 from pubmill.storage.files import read_json, write_jsonl_gz
 
 EVALUATED = 5_000
-MANY_PARTS = f"contamination, {PARTS_AT_ONCE} parts"
 
 
 def documents(texts: list[str], evaluated: list[str]) -> Iterator[Document]:
@@ -69,10 +67,9 @@ def prepare(folder: Path, count: int) -> None:
 def find_copies(folder: Path, similar: bool) -> tuple[Used, Used]:
     """Make the fingerprints, and find copies with them."""
     prints = folder / f"similar-{similar}"
-    prints.mkdir()
     made = run(
-        "fingerprint.py", "--shard", folder / "shard.parquet", "--index", 0, "--latest",
-        folder / "latest.parquet", "--output", prints / "part-0000.parquet", "--recipe",
+        "fingerprint.py", "--shards", folder / "shard.parquet", "--first", 0, "--latest",
+        folder / "latest.parquet", "--folder", prints, "--output", prints / "block.json", "--recipe",
         json.dumps({"selection": {}, "similar": similar}),
     )  # fmt: skip
     found = run(
@@ -82,11 +79,11 @@ def find_copies(folder: Path, similar: bool) -> tuple[Used, Used]:
     return made, found
 
 
-def find_contamination(folder: Path, parts: int) -> Used:
-    """Search the part for texts of datasets, `parts` times."""
+def find_contamination(folder: Path) -> Used:
+    """Search the part for texts of datasets."""
     return run(
-        "find_contamination.py", "--parts", *[folder / "part.parquet"] * parts, "--index",
-        folder / "index.parquet", "--output", folder / "found.json",
+        "find_contamination.py", "--parts", folder / "part.parquet", "--index", folder / "index.parquet",
+        "--folder", folder / "found", "--output", folder / "block.json",
     )  # fmt: skip
 
 
@@ -96,7 +93,7 @@ def check(folder: Path, count: int) -> None:
     similar = Counter(pq.read_table(folder / "copies-True.parquet")["reason"].to_pylist())
     assert exact == {"same_text": count // 20}, exact
     assert similar["same_text"] == count // 20 and similar["similar_text"] >= 0.9 * count // 20, similar
-    assert len(read_json(folder / "found.json")["matches"]) == count // 100
+    assert len(read_json(folder / "found/part.json")["matches"]) == count // 100
 
 
 def main() -> None:
@@ -113,15 +110,13 @@ def main() -> None:
         apart.join()
         used = dict(zip(("fingerprints, equal", "equal texts"), find_copies(folder, False), strict=True))
         used |= zip(("fingerprints, similar", "similar texts"), find_copies(folder, True), strict=True)
-        used["contamination"] = find_contamination(folder, 1)
+        used["contamination"] = find_contamination(folder)
         check(folder, count)
-        if not arguments.quick:  # as many parts as a job has at full scale: each is this one
-            used[MANY_PARTS] = find_contamination(folder, PARTS_AT_ONCE)
     print(f"{count} documents of 200 words; {EVALUATED} texts of a dataset")
     for step, one in used.items():
         print(f"{step}: {one.cpu:.1f} CPU-s, {one.peak:.0f} MB resident")
     for step, one in used.items():
-        print(f"{step}: {count * (PARTS_AT_ONCE if step == MANY_PARTS else 1) / one.cpu:.0f}")
+        print(f"{step}: {count / one.cpu:.0f}")
 
 
 if __name__ == "__main__":

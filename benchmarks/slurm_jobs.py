@@ -1,11 +1,10 @@
 """Jobs that a Slurm runs to parse many small files, and what they cost its scheduler, by its own figures.
 
-    .venv/bin/python benchmarks/slurm_jobs.py [--files 2000] [--alone]
+    .venv/bin/python benchmarks/slurm_jobs.py [--files 2000] [--block-files 50]
 
 Needs root and Debian's packages slurm-wlm and munge: a Slurm of three nodes is started on this machine
 (tests/cluster). The files are texts of one line each, already among the results' sources; the graph, rules
-and profile are pubmill's own, with more frequent status checks. With `--alone`, each file is a job of its
-own, as `groups:` of a profile allows.
+and profile are pubmill's own, with more frequent status checks. A job parses `--block-files` of them.
 """
 
 import argparse
@@ -36,13 +35,16 @@ FIGURES = (
 )  # fmt: skip
 
 
-def write_project(folder: Path, files: int) -> Path:
+def write_project(folder: Path, files: int, block_files: int) -> Path:
     """Write a copy of the checkout's code with such a corpus, and its files; return their folder."""
     for name in CODE:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, folder / name)
     shutil.copytree(ROOT / "snakemake_logger_plugin_pubmill", folder / "snakemake_logger_plugin_pubmill")
     (folder / "specs/corpora/many.yaml").write_text(SPEC, encoding="utf-8")
+    scale = folder / "specs/scales/demo.yaml"
+    text = scale.read_text(encoding="utf-8")
+    scale.write_text(re.sub(r"block_files: \d+", f"block_files: {block_files}", text), encoding="utf-8")
     lines = folder / "lines"
     lines.mkdir()
     for number in range(files):
@@ -52,13 +54,13 @@ def write_project(folder: Path, files: int) -> Path:
     return lines
 
 
-def run(folder: Path, lines: Path, *more: str) -> tuple[float, float]:
+def run(folder: Path, lines: Path) -> tuple[float, float]:
     """Run the graph up to the current versions of the documents; return seconds and processor seconds of
     Snakemake itself."""
     target = "results/demo/corpora/many/latest.parquet"
     command = [
         sys.executable, "-m", "snakemake", "--profile", "profiles/slurm", "--slurm-no-account",
-        "--seconds-between-status-checks", "5", "--slurm-init-seconds-before-status-checks", "5", *more,
+        "--seconds-between-status-checks", "5", "--slurm-init-seconds-before-status-checks", "5",
         "--config", f"local_files={json.dumps({'lines': str(lines)})}", "datasets=[]", "--", target,
     ]  # fmt: skip
     start = time.monotonic()
@@ -81,16 +83,16 @@ def scheduler_figures() -> dict[str, str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--files", type=int, default=2000)
-    parser.add_argument("--alone", action="store_true", help="submit each file as a job of its own")
+    parser.add_argument("--block-files", type=int, default=50, help="files of a job")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder, slurm = Path(temporary, "project"), Path(temporary, "slurm")
         folder.mkdir()
-        lines = write_project(folder, chosen.files)
+        lines = write_project(folder, chosen.files, chosen.block_files)
         os.environ |= {"SLURM_ROOT": str(slurm), "SLURM_CONF": str(slurm / "etc/slurm.conf")}
         try:
             subprocess.run([ROOT / "tests/cluster/slurm_up.sh"], check=True)
-            seconds, cpu = run(folder, lines, *(["--groups", "parse_text=alone"] if chosen.alone else []))
+            seconds, cpu = run(folder, lines)
             figures = scheduler_figures()
         finally:
             subprocess.run([ROOT / "tests/cluster/slurm_down.sh"], check=False)

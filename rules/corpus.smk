@@ -1,92 +1,36 @@
 """Parse documents, find the latest version of each, and select the documents of a corpus."""
 
 
-rule parse_medline:
+rule parse:
     input:
-        unpack(graph.parse_medline.inputs_of),
+        lambda w: graph.corpora.fetched(w.source, w.block),
     output:
-        graph.paths.parsed_shard("{source}", "{shard}"),
+        PARSED + BLOCK,
     log:
-        graph.paths.log("parse/{source}/{shard}"),
+        graph.paths.log("parse/{source}/{block}"),
     benchmark:
-        graph.paths.benchmark("parse_medline", "parse/{source}/{shard}")
-    wildcard_constraints:
-        source=any_of(graph.corpora.source_names("pubmed")),
-    group:
-        graph.parse_medline.bundle
+        graph.paths.benchmark("parse", "parse/{source}/{block}")
     conda:
         "../envs/data.yaml"
     resources:
-        **graph.parse_medline.resources,
+        **graph.parse.resources,
     params:
         **PLACES,
-        **graph.parse_medline.params,
+        **graph.parse.params,
+        files=lambda w: [shard.file for shard in graph.corpora.source_block(w.source, w.block)],
+        folder=PARSED + "/{source}",
     message:
-        graph.parse_medline.label
+        graph.parse.label
     shell:
-        "python {params.scripts:q}/parse_medline.py --input {input.raw:q} --output {output:q}"
-        " --recipe {params.recipe:q} > {log:q} 2>&1"
-
-
-rule parse_text:
-    input:
-        unpack(graph.parse_text.inputs_of),
-    output:
-        graph.paths.parsed_shard("{source}", "{shard}"),
-    log:
-        graph.paths.log("parse/{source}/{shard}"),
-    benchmark:
-        graph.paths.benchmark("parse_text", "parse/{source}/{shard}")
-    wildcard_constraints:
-        source=any_of(graph.corpora.source_names("text")),
-    group:
-        graph.parse_text.bundle
-    conda:
-        "../envs/data.yaml"
-    resources:
-        **graph.parse_text.resources,
-    params:
-        **PLACES,
-        **graph.parse_text.params,
-    message:
-        graph.parse_text.label
-    shell:
-        "python {params.scripts:q}/parse_text.py --input {input.raw:q} --output {output:q}"
-        " --recipe {params.recipe:q} > {log:q} 2>&1"
-
-
-rule parse_clinical:
-    input:
-        unpack(graph.parse_clinical.inputs_of),
-    output:
-        graph.paths.parsed_shard("{source}", "{shard}"),
-    log:
-        graph.paths.log("parse/{source}/{shard}"),
-    benchmark:
-        graph.paths.benchmark("parse_clinical", "parse/{source}/{shard}")
-    wildcard_constraints:
-        source=any_of(graph.corpora.source_names("mimic")),
-    group:
-        graph.parse_clinical.bundle
-    conda:
-        "../envs/data.yaml"
-    resources:
-        **graph.parse_clinical.resources,
-    params:
-        **PLACES,
-        **graph.parse_clinical.params,
-    message:
-        graph.parse_clinical.label
-    shell:
-        "python {params.scripts:q}/parse_clinical.py --input {input.raw:q} --output {output:q}"
-        " --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/parse.py --files {params.files:q} --folder {params.folder:q}"
+        " --output {output:q} --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"
 
 
 rule latest_versions:
     input:
         unpack(graph.latest_versions.inputs_of),
     output:
-        graph.paths.corpus("{corpus}", "latest.parquet"),
+        CORPUS + "/latest.parquet",
     log:
         graph.paths.log(graph.paths.corpus("{corpus}", "latest")),
     wildcard_constraints:
@@ -98,7 +42,7 @@ rule latest_versions:
     params:
         **PLACES,
         **graph.latest_versions.params,
-        parsed=graph.paths.parsed(),
+        parsed=PARSED,
     message:
         graph.latest_versions.label
     shell:
@@ -108,16 +52,15 @@ rule latest_versions:
 
 rule select_documents:
     input:
-        unpack(graph.select_documents.inputs_of),
+        unpack(lambda w: graph.selection.inputs(w.corpus)),
+        parsed=PARSED + BLOCK,
+        latest=CORPUS + "/latest.parquet",
     output:
-        part=graph.paths.part("{corpus}", "{part}"),
-        statistics=graph.paths.part("{corpus}", "{part}", "json"),
+        CORPUS + BLOCK,
     log:
-        graph.paths.log(graph.paths.part("{corpus}", "{part}", "")),
+        graph.paths.log(CORPUS + "/parts/{source}/{block}"),
     wildcard_constraints:
-        part=r"\d{4}",
-    group:
-        graph.select_documents.bundle
+        corpus="(?!parsed/)[^/]+",
     conda:
         "../envs/data.yaml"
     resources:
@@ -125,11 +68,13 @@ rule select_documents:
     params:
         **PLACES,
         **graph.select_documents.params,
-        index=lambda w: int(w.part),
+        shards=graph.corpora.parsed_shards,
+        first=lambda w: graph.corpora.block(w).first,
+        folder=CORPUS,
         more=lambda w: as_arguments(graph.selection.inputs(w.corpus)),
     message:
         graph.select_documents.label
     shell:
-        "python {params.scripts:q}/select_documents.py --shard {input.shard:q} --index {params.index:q}"
-        " --latest {input.latest:q} {params.more:q} --output {output.part:q}"
-        " --statistics {output.statistics:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/select_documents.py --shards {params.shards:q} --first {params.first:q}"
+        " --latest {input.latest:q} {params.more:q} --folder {params.folder:q} --output {output:q}"
+        " --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"

@@ -1,4 +1,4 @@
-"""PMC: plan its bucket, fetch the articles of each shard into one archive, and parse them."""
+"""PMC: plan its bucket, and fetch the articles of each shard into one archive."""
 
 
 rule plan_pmc:
@@ -27,10 +27,11 @@ rule fetch_pmc:
     input:
         graph.paths.pmc_plan("{source}"),
     output:
-        file=graph.paths.pmc_archive("{source}", "{shard}"),
-        source=graph.paths.source_record(graph.paths.pmc_archive("{source}", "{shard}")),
+        SOURCES + BLOCK,
     log:
-        graph.paths.log("download/pmc/{source}/{shard}"),
+        graph.paths.log("download/pmc/{source}/{block}"),
+    wildcard_constraints:
+        source=any_of(graph.corpora.source_names("pmc")),
     conda:
         "../envs/data.yaml"
     resources:
@@ -38,38 +39,13 @@ rule fetch_pmc:
         downloads=1,
     params:
         **PLACES,
-        version=graph.fetch_pmc.version_of,
+        **graph.fetch_pmc.params,
         url=lambda w: graph.corpora.source(w.source).url,
+        shards=graph.fetch_pmc.shards,
+        folder=SOURCES + "/pmc/{source}",
     message:
         graph.fetch_pmc.label
     shell:
-        "python {params.scripts:q}/fetch_pmc.py --plan {input:q} --shard {wildcards.shard:q}"
-        " --url {params.url:q} --output {output.file:q} {params.mirror:q} > {log:q} 2>&1"
-
-
-rule parse_pmc:
-    input:
-        unpack(graph.parse_pmc.inputs_of),
-    output:
-        graph.paths.parsed_shard("{source}", "{shard}"),
-    log:
-        graph.paths.log("parse/{source}/{shard}"),
-    benchmark:
-        graph.paths.benchmark("parse_pmc", "parse/{source}/{shard}")
-    wildcard_constraints:
-        source=any_of(graph.corpora.source_names("pmc") + graph.corpora.source_names("pmc-packages")),
-    group:
-        graph.parse_pmc.bundle
-    conda:
-        "../envs/data.yaml"
-    resources:
-        **graph.parse_pmc.resources,
-    params:
-        **PLACES,
-        **graph.parse_pmc.params,
-        filelist=lambda w: [f"--filelist={path}" for path in graph.corpora.filelists(w.source, w.shard)],
-    message:
-        graph.parse_pmc.label
-    shell:
-        "python {params.scripts:q}/parse_pmc.py --input {input.raw:q} {params.filelist:q}"
-        " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/fetch_pmc.py --plan {input:q} --shards {params.shards:q} --url {params.url:q}"
+        " --folder {params.folder:q} --output {output:q} --version {params.version:q} {params.mirror:q}"
+        " > {log:q} 2>&1"

@@ -3,15 +3,13 @@
 
 rule fingerprint:
     input:
-        unpack(graph.fingerprint.inputs_of),
+        unpack(lambda w: graph.selection.exclusions(w.corpus)),
+        parsed=PARSED + BLOCK,
+        latest=CORPUS + "/latest.parquet",
     output:
-        graph.paths.fingerprint("{corpus}", "{part}"),
+        CORPUS + "/fingerprints" + BLOCK,
     log:
-        graph.paths.log(graph.paths.fingerprint("{corpus}", "{part}", "")),
-    wildcard_constraints:
-        part=r"\d{4}",
-    group:
-        graph.fingerprint.bundle
+        graph.paths.log(CORPUS + "/fingerprints/{source}/{block}"),
     conda:
         "../envs/data.yaml"
     resources:
@@ -19,14 +17,16 @@ rule fingerprint:
     params:
         **PLACES,
         **graph.fingerprint.params,
-        index=lambda w: int(w.part),
+        shards=graph.corpora.parsed_shards,
+        first=lambda w: graph.corpora.block(w).first,
+        folder=CORPUS + "/fingerprints",
         more=lambda w: as_arguments(graph.selection.exclusions(w.corpus)),
     message:
         graph.fingerprint.label
     shell:
-        "python {params.scripts:q}/fingerprint.py --shard {input.shard:q} --index {params.index:q}"
-        " --latest {input.latest:q} {params.more:q} --output {output:q} --recipe {params.recipe:q}"
-        " > {log:q} 2>&1"
+        "python {params.scripts:q}/fingerprint.py --shards {params.shards:q} --first {params.first:q}"
+        " --latest {input.latest:q} {params.more:q} --folder {params.folder:q} --output {output:q}"
+        " --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"
 
 
 rule find_duplicates:
@@ -43,7 +43,7 @@ rule find_duplicates:
     params:
         **PLACES,
         **graph.find_duplicates.params,
-        folder=lambda w: graph.paths.fingerprints(w.corpus),
+        folder=CORPUS + "/fingerprints",
         parts=lambda w: len(graph.corpora.shards(w.corpus)),
     message:
         graph.find_duplicates.label
@@ -78,13 +78,12 @@ rule index_evaluation_texts:
 
 rule find_contamination:
     input:
-        unpack(graph.find_contamination.inputs_of),
+        parts=CORPUS + BLOCK,
+        index=CORPUS + "/contamination.parquet",
     output:
-        update(graph.paths.contamination("{corpus}", "{first}")),
+        CORPUS + "/contamination" + BLOCK,
     log:
-        graph.paths.log(graph.paths.corpus("{corpus}", "contamination/from-{first}")),
-    wildcard_constraints:
-        first=r"\d{4}",
+        graph.paths.log(CORPUS + "/contamination/{source}/{block}"),
     conda:
         "../envs/data.yaml"
     resources:
@@ -92,11 +91,13 @@ rule find_contamination:
     params:
         **PLACES,
         **graph.find_contamination.params,
+        parts=graph.corpora.parts,
+        folder=CORPUS + "/contamination",
     message:
         graph.find_contamination.label
     shell:
-        "python {params.scripts:q}/find_contamination.py --parts {input.parts:q} --index {input.index:q}"
-        " --output {output:q} --version {params.version:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/find_contamination.py --parts {params.parts:q} --index {input.index:q}"
+        " --folder {params.folder:q} --output {output:q} --version {params.version:q} > {log:q} 2>&1"
 
 
 rule contamination:
@@ -113,8 +114,10 @@ rule contamination:
     params:
         **PLACES,
         **graph.contamination.params,
+        folder=CORPUS + "/contamination",
+        parts=lambda w: len(graph.corpora.shards(w.corpus)),
     message:
         graph.contamination.label
     shell:
         "python {params.scripts:q}/contamination.py --corpus {wildcards.corpus:q} --index {input.index:q}"
-        " --found {input.found:q} --output {output:q} > {log:q} 2>&1"
+        " --found {params.folder:q} --parts {params.parts:q} --output {output:q} > {log:q} 2>&1"

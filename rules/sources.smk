@@ -1,4 +1,4 @@
-"""Download source files, or copy the user's own."""
+"""Download source files, one by one or a block of a corpus's, or copy the user's own."""
 
 
 rule download:
@@ -8,7 +8,7 @@ rule download:
     log:
         graph.paths.log("download/{path}"),
     wildcard_constraints:
-        path=r"(?!local/|pmc/|released/).+(?<!\.source\.json)",
+        path=r"(?!blocks/|local/|pmc/|released/).+(?<!\.source\.json)",
     conda:
         "../envs/data.yaml"
     resources:
@@ -24,6 +24,29 @@ rule download:
     shell:
         "python {params.scripts:q}/download.py --url {params.url:q} --output {output.file:q}"
         " {params.checks:q} {params.mirror:q} > {log:q} 2>&1"
+
+
+rule fetch_files:
+    output:
+        SOURCES + BLOCK,
+    log:
+        graph.paths.log("download/{source}/{block}"),
+    wildcard_constraints:
+        source=any_of(graph.corpora.source_names("pubmed") + graph.corpora.source_names("pmc-packages")),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **graph.fetch_files.resources,
+        downloads=1,
+    params:
+        **PLACES,
+        **graph.fetch_files.params,
+        sources=SOURCES,
+    message:
+        graph.fetch_files.label
+    shell:
+        "python {params.scripts:q}/fetch_files.py --recipe {params.recipe:q} --sources {params.sources:q}"
+        " --output {output:q} --version {params.version:q} {params.mirror:q} > {log:q} 2>&1"
 
 
 rule take_local:

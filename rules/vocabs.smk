@@ -1,18 +1,15 @@
-"""Count words by part, learn or copy vocabularies, and measure how they fit datasets."""
+"""Count words, learn or copy vocabularies, and measure how they fit datasets."""
 
 
 rule count_words:
     input:
-        unpack(graph.count_words.inputs_of),
+        CORPUS + BLOCK,
     output:
-        graph.paths.word_counts("{corpus}", "{splitting}", "{part}"),
+        CORPUS + "/words/{splitting}" + BLOCK,
     log:
-        graph.paths.log(graph.paths.word_counts("{corpus}", "{splitting}", "{part}", "")),
+        graph.paths.log(CORPUS + "/words/{splitting}/{source}/{block}"),
     wildcard_constraints:
-        part=r"\d{4}",
         splitting="[^/]+",
-    group:
-        graph.count_words.bundle
     conda:
         "../envs/data.yaml"
     resources:
@@ -20,11 +17,13 @@ rule count_words:
     params:
         **PLACES,
         **graph.count_words.params,
+        parts=graph.corpora.parts,
+        folder=CORPUS + "/words/{splitting}",
     message:
         graph.count_words.label
     shell:
-        "python {params.scripts:q}/count_words.py --part {input.part:q} --output {output:q}"
-        " --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/count_words.py --parts {params.parts:q} --folder {params.folder:q}"
+        " --output {output:q} --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"
 
 
 rule train_vocab:
@@ -46,7 +45,7 @@ rule train_vocab:
     params:
         **PLACES,
         **graph.train_vocab.params,
-        words=lambda w: graph.vocabularies.words_folder(w.vocab),
+        words=lambda w: graph.vocabularies.words(w.vocab),
         parts=lambda w: graph.vocabularies.parts(w.vocab),
     message:
         graph.train_vocab.label

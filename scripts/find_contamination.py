@@ -1,18 +1,23 @@
-"""Find texts of datasets in parts of a corpus.
+"""Find texts of datasets in a block of parts of a corpus.
 
     .venv/bin/python scripts/find_contamination.py --parts part-0000.parquet part-0001.parquet \\
-        --index contamination.parquet --output contamination/from-0000.json
+        --index contamination.parquet --folder corpora/CORPUS/contamination --output BLOCK.json
 
 Inputs: parts of a corpus, and the index of the texts.
-Output: the ids of documents and of the texts that they contain. The output contains no text.
+Outputs: of each part FOLDER/part-NNNN.json: the ids of documents and of the texts that they contain, no text;
+and the block's manifest.
 """
 
+from collections.abc import Iterator
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated
 
-from pubmill.corpus.contamination_report import find_in_parts
+from pubmill.corpus.contamination import EvaluationTexts
+from pubmill.corpus.contamination_report import find_in_part
 from pubmill.errors import run
 from pubmill.recipes.programs import program
+from pubmill.storage.blocks import Item, digest_of, make_block
 from pubmill.storage.parquet import access_of_parts
 from pubmill.storage.privacy import keep_private
 
@@ -20,12 +25,23 @@ from pubmill.storage.privacy import keep_private
 def main(
     parts: Annotated[list[Path], "parts of the corpus"],
     index: Annotated[Path, "the index of the texts"],
-    output: Annotated[Path, "matches to write (JSON); those of parts that have not changed are kept"],
-    version: Annotated[str, "version of the search; matches of another one are not kept"] = "",
+    folder: Annotated[Path, "folder of the matches"],
+    output: Annotated[Path, "the block's manifest to write"],
+    version: Annotated[str, "version of the search; parts are searched again by another one"] = "",
 ) -> None:
     keep_private([], access_of_parts([index]))
-    found = find_in_parts(parts, index, output, version)
-    print(f"{found} documents contain a text of a dataset")
+    texts = cache(lambda: EvaluationTexts(index))  # loaded for the first part that is searched
+    searched = digest_of(index)
+
+    def search(part: Path, found: Path) -> None:
+        find_in_part(part, texts(), found)
+
+    def items() -> Iterator[Item]:
+        for part in parts:
+            found = folder / f"{part.stem}.json"
+            yield Item([found], [version, searched, digest_of(part)], partial(search, part, found))
+
+    make_block(output, items())
 
 
 if __name__ == "__main__":

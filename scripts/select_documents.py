@@ -1,40 +1,53 @@
-"""Select the documents of a corpus from one parsed shard.
+"""Select the documents of a corpus from a block of parsed shards.
 
-    .venv/bin/python scripts/select_documents.py --shard 26n0001.parquet --index 0 \\
-        --latest latest/part-0000.parquet \\
-        --output part-0000.parquet --statistics part-0000.json --recipe '{"min_words": 128}'
+    .venv/bin/python scripts/select_documents.py --shards pubmed26n0001.parquet pubmed26n0002.parquet \\
+        --first 0 --latest latest.parquet --folder corpora/CORPUS --output BLOCK.json \\
+        --recipe '{"min_words": 128}'
 
-Inputs: a parsed shard, its number, and its rows of `latest.parquet`; the excluded texts and the list of
-duplicates, if the corpus has any.
-Outputs: the documents (id, version, date, title, text, words, bytes), and statistics of what was rejected and
-why.
+Inputs: parsed shards, of which the first has the number FIRST in the corpus and in `latest.parquet`; the
+excluded texts and the list of duplicates, if the corpus has any.
+Outputs: of each shard the documents, FOLDER/part-NNNN.parquet (id, version, date, title, text, words, bytes),
+and statistics of what was rejected and why, FOLDER/part-NNNN.json; and the block's manifest.
 """
 
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from pubmill.corpus.contamination import EvaluationTexts
+from pubmill.corpus.part_tables import rows_digest
 from pubmill.corpus.statistics import select
 from pubmill.errors import run
 from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.recipes.programs import program
+from pubmill.recipes.writing import as_json
+from pubmill.storage.blocks import Item, digest_of, make_block
+from pubmill.storage.result_paths import part_name
 
 
 def main(
-    shard: Annotated[Path, "the parsed shard"],
-    index: Annotated[int, "the part's number"],
-    latest: Annotated[Path, "latest/part-NNNN.parquet of the corpus"],
-    output: Annotated[Path, "the part of the corpus to write"],
-    statistics: Annotated[Path, "the part's statistics to write"],
+    shards: Annotated[list[Path], "the parsed shards of the block"],
+    first: Annotated[int, "the number of the first"],
+    latest: Annotated[Path, "latest.parquet of the corpus"],
+    folder: Annotated[Path, "folder of the corpus"],
+    output: Annotated[Path, "the block's manifest to write"],
     recipe: SelectionRecipe,
     exclude: Annotated[Path | None, "index of texts that the corpus must not contain"] = None,
-    duplicates: Annotated[Path | None, "duplicates/part-NNNN.parquet of the corpus"] = None,
+    duplicates: Annotated[Path | None, "duplicates.parquet of the corpus"] = None,
+    version: Annotated[str, "version of the selection; parts of another one are selected again"] = "",
 ) -> None:
-    select(
-        shard, index, latest, recipe,
-        output, statistics,
-        EvaluationTexts(exclude) if exclude else None, duplicates,
-    )  # fmt: skip
+    texts = EvaluationTexts(exclude) if exclude else None
+    excluded = digest_of(exclude) if exclude else ""
+
+    def items() -> Iterator[Item]:
+        for index, shard in enumerate(shards, first):
+            files = [folder / part_name(index), folder / part_name(index, "json")]
+            said = [rows_digest(table, index) for table in (latest, duplicates) if table]
+            make = partial(select, shard, index, latest, recipe, *files, texts, duplicates)
+            yield Item(files, [version, as_json(recipe), digest_of(shard), excluded, *said], make)
+
+    make_block(output, items())
 
 
 if __name__ == "__main__":

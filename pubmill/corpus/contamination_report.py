@@ -2,57 +2,31 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any, TypedDict
 
 from pubmill.corpus.contamination import RUN, SHARE, EvaluationTexts, IndexedText
 from pubmill.errors import PubmillError
-from pubmill.storage.files import read_json, sealed, sha256, write_json
+from pubmill.storage.files import read_json, sealed, write_json
 from pubmill.storage.parquet import open_parquet
 
 
 class PartMatches(TypedDict):
-    """The digest of a part, the number of its documents, and its matches as [document, text (its row in the
-    index), matched by PMID, matched by words]."""
+    """The number of a part's documents, and its matches as [document, text (its row in the index), matched by
+    PMID, matched by words]."""
 
-    sha256: str
     documents: int
     matches: list[list[Any]]
 
 
-def find_in_parts(parts: Iterable[Path], index: Path, output: Path, version: str = "") -> int:
-    """Write the matches between corpus parts and an index of texts; return the number of matching documents.
-
-    The title is searched too, because models may read it before the text. If `output` is there, made with the
-    same index and the same `version` of the search, the matches of parts that have not changed since are
-    taken from it.
-    """
-    made_with = [version, sha256(index)]
-    known = _known_matches(output, made_with)
-    texts = cache(lambda: EvaluationTexts(index))  # loaded for the first part that is searched
-    matches = [
-        known.get(digest) or _search(part, digest, texts()) for part in parts for digest in [sha256(part)]
-    ]
-    write_json(output, sealed({"made_with": made_with, "parts": matches}))
-    return len({match[0] for one in matches for match in one["matches"]})
-
-
-def _known_matches(path: Path, made_with: list[str]) -> dict[str, PartMatches]:
-    """Return an earlier output's matches by SHA-256 of the part; {} if it is missing, damaged or outdated."""
-    try:
-        stored = read_json(path) if path.is_file() else {}
-    except PubmillError:  # damaged, and about to be replaced
-        return {}
-    return {one["sha256"]: one for one in stored["parts"]} if stored.get("made_with") == made_with else {}
-
-
-def _search(part: Path, digest: str, texts: EvaluationTexts) -> PartMatches:
-    documents, matches = 0, list[list[Any]]()
+def find_in_part(part: Path, texts: EvaluationTexts, output: Path) -> None:
+    """Write the matches between a corpus part and the texts of an index. The title is searched too, because
+    models may read it before the text."""
+    found: PartMatches = {"documents": 0, "matches": []}
     for document, pmid, text in _read_documents(part):
-        documents += 1
-        matches += [[document, *match] for match in texts.matches(pmid, text)]
-    return {"sha256": digest, "documents": documents, "matches": matches}
+        found["documents"] += 1
+        found["matches"] += [[document, *match] for match in texts.matches(pmid, text)]
+    write_json(output, sealed(found))
 
 
 def _read_documents(part: Path) -> Iterator[tuple[str, str, str]]:
@@ -126,10 +100,10 @@ def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]
     held: dict[int, dict[str, tuple[bool, bool]]] = {}
     documents = 0
     for path in found_in:
-        for one in read_json(path)["parts"]:
-            documents += one["documents"]
-            for document, text, by_pmid, by_words in one["matches"]:
-                held.setdefault(text, {})[document] = (by_pmid, by_words)
+        matches: PartMatches = read_json(path)
+        documents += matches["documents"]
+        for document, text, by_pmid, by_words in matches["matches"]:
+            held.setdefault(text, {})[document] = (by_pmid, by_words)
     splits: dict[tuple[str, str], _Split] = {}
     for text, row in enumerate(_read_texts(index)):
         splits.setdefault((row["dataset"], row["split"]), _Split()).add(row, held.pop(text, {}))

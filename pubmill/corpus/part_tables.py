@@ -4,6 +4,7 @@ Such a table, `latest.parquet` or `duplicates.parquet`, is sorted by its column 
 part. DuckDB and Arrow's datasets are not imported: programs of single parts must start quickly.
 """
 
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +25,13 @@ def read_duplicates(path: Path, shard: int) -> dict[int, str]:
     """Return position -> reason for the duplicates in one shard."""
     rows = _rows_of_part(path, shard, "find the duplicates first")
     return dict(zip(rows["position"].to_pylist(), rows["reason"].to_pylist(), strict=True))
+
+
+def rows_digest(path: Path, shard: int) -> str:
+    """Return a digest of what such a table says about one shard, but for the shard's number."""
+    rows = _rows_of_part(path, shard, "find the latest versions and the duplicates first")
+    said = repr([rows[name].to_pylist() for name in ("position", "reason")])
+    return hashlib.sha256(said.encode()).hexdigest()
 
 
 def _rows_of_part(path: Path, shard: int, advice: str) -> pa.Table:

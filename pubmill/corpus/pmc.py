@@ -29,19 +29,22 @@ import pyarrow.parquet as pq
 from pubmill.corpus.packages import read_members, read_metadata
 from pubmill.errors import PubmillError
 from pubmill.messages.progress import report_progress
+from pubmill.messages.wording import counted
 from pubmill.storage.database import copy, database
 from pubmill.storage.files import read_json, sealed, write_json, writing
 from pubmill.storage.network import GoneError
 from pubmill.storage.parquet import open_parquet, verified
 from pubmill.storage.result_paths import BELOW
-from pubmill.storage.sources import bring
+from pubmill.storage.sources import WrongContentError, bring
 
 INVENTORY = "inventory-reports/pmc-oa-opendata/metadata"
 CONNECTIONS = 8  # simultaneous; NCBI states no limit, and a bucket allows far more
 GONE_LIMIT = 0.1
+MOST_FAILED = 100  # articles of a shard, each tried several times; then the rest is not tried
 COMPRESSION = 6
 MEMORY = "2GB"
 
+_MD5 = re.compile("[0-9a-f]{32}")
 _SHARD = re.compile(r"PMC(\d{1,9})(x{0,8})")
 _PLAN = r"""
 WITH found AS (
@@ -73,9 +76,10 @@ class Planned(NamedTuple):
         return f"PMC{self.pmcid}.{self.version}"
 
     @property
-    def described(self) -> str:
-        """File name of its JSON while the other files of the shard are downloaded."""
-        return f"{self.name}.{re.sub('[^0-9a-zA-Z-]', '', self.etag)}.json"
+    def md5(self) -> str:
+        """The md5 of its JSON: S3's ETag of an object that was uploaded in one piece; "" for others."""
+        etag = self.etag.strip('"').lower()
+        return etag if _MD5.fullmatch(etag) else ""
 
 
 def write_plan(path: Path, url: str, day: str, mirror: str | None) -> int:
@@ -151,45 +155,62 @@ class ShardRecord(TypedDict):
     retrieved: str
 
 
-def fetch_shard(archive: Path, plan: Path, shard: str, url: str, mirror: str | None) -> ShardRecord:
+def fetch_shard(
+    archive: Path, planned: list[Planned], shard: str, url: str, mirror: str | None
+) -> ShardRecord:
     """Make the archive of a shard and its record ARCHIVE.source.json; return the record.
 
-    Downloaded files stay in ARCHIVE.part, named by ETag or md5, until all are complete; the same command
-    resumes there. Files that an archive of an earlier inventory has unchanged are not downloaded again.
-    Articles that have left the bucket since the inventory are recorded as gone.
+    Every object is compared with its md5 before it is kept: the JSON with its ETag in the inventory, the XML
+    with the md5 in the JSON. Objects stay in ARCHIVE.part, named by these, until all are complete; the same
+    command resumes there. Those that an archive of an earlier inventory has unchanged are not downloaded
+    again. Articles that have left the bucket since the inventory are recorded as gone; one that cannot be
+    fetched does not stop the others.
     """
-    planned = read_plan(plan, shard)
     part = archive.with_name(f"{archive.name}.part")
     part.mkdir(parents=True, exist_ok=True)
-    kept = archive.with_name(f"{archive.name}.kept")
-    if kept.is_file():
-        _copy_unchanged_articles(kept, planned, part)
+    if archive.is_file():
+        with suppress(PubmillError):  # damaged, and about to be replaced
+            _copy_unchanged_articles(archive, planned, part)
+    failed: list[str] = []
+
+    def bring_or_note(article: Planned) -> list[Path]:
+        try:
+            return _bring_article(article, part, url, mirror)
+        except PubmillError as error:
+            failed.append(str(error))
+            if len(failed) >= MOST_FAILED:
+                raise
+            return []
+
     pool = ThreadPoolExecutor(CONNECTIONS)
     try:
-        came = list(pool.map(lambda article: _bring_article(article, part, url, mirror), planned))
+        came = list(pool.map(bring_or_note, planned))
     finally:
         pool.shutdown(cancel_futures=True)
+    if failed:
+        raise PubmillError(
+            f"{shard}: {counted(len(failed), 'article')} of {len(planned):,} could not be fetched; the "
+            f"others are kept, and the same command fetches the rest. The first: {failed[0]}"
+        )
     record = _shard_record(planned, came, shard, url, mirror)
     with writing(archive) as temporary:
         _write_archive(temporary, [pair for pair in zip(planned, came, strict=True) if pair[1]])
         write_json(Path(BELOW.source_record(str(archive))), sealed(record))
     shutil.rmtree(part)
-    # Snakemake removes an output before it is remade, but not this hard link, which takes no space.
-    kept.unlink(missing_ok=True)
-    with suppress(OSError):  # without hard links, all files are downloaded again next time
-        kept.hardlink_to(archive)
+    print(
+        f"{shard}: {record['articles']} articles, {len(record['without_xml'])} of them without XML, "
+        f"{len(record['gone'])} gone"
+    )
     return record
 
 
 def _copy_unchanged_articles(archive: Path, planned: list[Planned], part: Path) -> None:
-    """Copy to `part` the files of an earlier archive that are still in the plan. S3's ETag is the md5 of an
-    object that was uploaded in one piece; others never match and are downloaded."""
+    """Copy to `part` the files of an earlier archive that are still in the plan."""
     names = {article.name: article for article in planned}
     for member, data in read_members(archive):
         name, _, kind = member.name.rpartition(".")
-        named = f"{name}.{_md5(data)}.{kind}"
-        if name in names and (kind == "xml" or named == names[name].described):
-            with writing(part / named) as temporary:
+        if name in names and (kind == "xml" or _md5(data) == names[name].md5):
+            with writing(part / f"{name}.{_md5(data)}.{kind}") as temporary:
                 temporary.write_bytes(data)
 
 
@@ -215,11 +236,17 @@ def _shard_record(
 
 def _bring_article(article: Planned, part: Path, url: str, mirror: str | None) -> list[Path]:
     """Return the files of an article: its JSON, and its XML if it has one; none if it is gone."""
-    described = part / article.described
+    described = part / f"{article.name}.{article.md5}.json"
     where = f"{url}/metadata/{article.name}.json"
     try:
-        if not described.is_file() or not described.stat().st_size:  # a power cut may have emptied it
-            bring(where, described, mirror)
+        if not _is_whole(described, article.md5):
+            try:
+                bring(where, described, mirror, article.md5)
+            except WrongContentError as error:
+                raise PubmillError(
+                    f"{error}\n  the checksum is its ETag in the inventory. If the article has been revised "
+                    f"since, take a later `inventory:`; unchanged articles are not fetched again"
+                ) from None
         value = read_metadata(described.read_bytes(), where)
         if (value["pmcid"], int(value["version"])) != (f"PMC{article.pmcid}", article.version):
             raise PubmillError(f"{where}: describes {value['pmcid']} version {value['version']}")
@@ -227,12 +254,16 @@ def _bring_article(article: Planned, part: Path, url: str, mirror: str | None) -
             return [described]
         key, md5 = _xml_at(str(value["xml_url"]), where)
         content = part / f"{article.name}.{md5}.xml"
-        if not content.is_file() or _md5(content.read_bytes()) != md5:
+        if not _is_whole(content, md5):
             bring(f"{url}/{key}", content, mirror, md5)
     except GoneError as error:
         report_progress(str(error))
         return []
     return [described, content]
+
+
+def _is_whole(file: Path, md5: str) -> bool:
+    return file.is_file() and _md5(file.read_bytes()) == md5
 
 
 def _md5(content: bytes) -> str:
@@ -244,7 +275,7 @@ def _xml_at(address: str, where: str) -> tuple[str, str]:
     parts = urlsplit(address)
     md5 = parse_qs(parts.query).get("md5", [""])[0].lower()
     key = parts.path.removeprefix("/")
-    if parts.scheme != "s3" or not re.fullmatch(r"[0-9a-f]{32}", md5) or ".." in key.split("/"):
+    if parts.scheme != "s3" or not _MD5.fullmatch(md5) or ".." in key.split("/"):
         raise PubmillError(f"{where}: expected `xml_url` as s3://BUCKET/KEY?md5=HEX, found {address!r}")
     return key, md5
 

@@ -2,12 +2,14 @@
 
 import gzip
 import json
+import os
 import re
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from pubmill.messages import commands
 from pubmill.messages.installation import root
 from pubmill.metrics.contributions import read_items
 from pubmill.specs.study import study_of_scale
+from pubmill.storage.blocks import MADE_FROM
 from pubmill.storage.checksums import (
     FOLDER_SUMS,
     PREDICTIONS_SEAL,
@@ -30,6 +33,7 @@ from pubmill.storage.model_folders import TOKENIZER_FILES
 from pubmill.storage.parquet import parquet_fault
 from pubmill.storage.result_paths import (
     BELOW,
+    BLOCKS,
     CARD,
     PREDICTIONS,
     SOURCE_RECORD,
@@ -60,7 +64,23 @@ def examine(results: Path) -> list[CheckedFile]:
         checked = [finding for findings in pool.map(_check_file, files) for finding in findings]
     # Of several findings on a file the last is kept: a fault, else agreement, else a lack of checksums.
     checked.sort(key=lambda finding: (finding.fault != "", bool(finding.fault)))
-    return sorted({finding.path: finding for finding in checked}.values(), key=lambda finding: finding.path)
+    found_once = {finding.path: finding for finding in checked}
+    in_blocks = _targets_of_blocks(files)
+    for path in in_blocks.keys() - found_once.keys():
+        found_once[path] = CheckedFile(path, None if path.is_file() else "it is missing", path)
+    findings = [replace(one, target=in_blocks.get(one.path, one.target)) for one in found_once.values()]
+    return sorted(findings, key=lambda finding: finding.path)
+
+
+def _targets_of_blocks(files: Iterable[Path]) -> dict[Path, Path]:
+    """Return the manifest to request for each file of a block; of several manifests, the newest one."""
+    targets = {}
+    manifests = [path for path in files if path.parent.parent.name == BLOCKS and path.suffix == ".json"]
+    for manifest in sorted(manifests, key=lambda path: path.stat().st_mtime_ns):
+        with suppress(PubmillError):  # damaged, which is a finding of its own
+            named = read_json(manifest).get(MADE_FROM, {})
+            targets |= {Path(os.path.normpath(manifest.parent / name)): manifest for name in named}
+    return targets
 
 
 def report(findings: Sequence[CheckedFile]) -> Iterator[str]:

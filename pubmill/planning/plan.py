@@ -110,7 +110,7 @@ def make_plan(jobs: Iterable[Job], graph: Graph, gpus: Gpus) -> Plan:
                 plan.runs_there.append("/".join(job.wildcards.values()))
             continue
         plan.to_do[job.rule] += 1
-        assumed = None if trains else stage.seconds if stage else ASSUMED
+        assumed = None if trains else stage.seconds_of_job if stage else ASSUMED
         if job.rule not in plan.each and (known := measured(job.rule) or assumed):
             plan.each[job.rule] = known
         wildcards = job.named_wildcards

@@ -14,6 +14,7 @@ from huggingface_hub.constants import HF_HUB_CACHE
 from pubmill.planning.plan import Job
 from pubmill.recipes.models import ReleasedWeights
 from pubmill.stages import Graph
+from pubmill.stages.source_jobs import FetchFiles, FetchPmc
 from pubmill.storage.model_folders import CONFIG, PICKLED, WEIGHTS
 from pubmill.storage.release_pins import HUB, commit_url, newest_commit
 from pubmill.storage.sources import path_in_mirror
@@ -46,11 +47,15 @@ def required_files(jobs: Iterable[Job], graph: Graph) -> RequiredFiles:
         if job.rule == "download":
             url = f"https://{job.wildcards['path']}"
             files.urls[url] = graph.sources.checks(url)
-            if "--md5-beside" in files.urls[url]:
-                files.urls[f"{url}.md5"] = []
+        elif job.rule == "fetch_files":
+            recipe = graph.stage(FetchFiles).recipe_of(job.named_wildcards)
+            files.urls |= dict.fromkeys(recipe.urls, ["--md5-beside"] if recipe.md5_beside else [])
+            files.urls |= {f"{url}.md5": [] for url in recipe.urls if recipe.md5_beside}
         elif job.rule == "fetch_pmc":
             source = job.wildcards["source"]
-            files.pmc[source] = files.pmc.get(source, 0) + 1
+            files.pmc[source] = files.pmc.get(source, 0) + len(
+                graph.stage(FetchPmc).shards(job.named_wildcards)
+            )
         elif job.rule == "export_model":
             weights = graph.models.weights(job.wildcards["model"])
             if isinstance(weights, ReleasedWeights):

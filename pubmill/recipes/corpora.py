@@ -6,6 +6,7 @@ from typing import Literal
 
 from pubmill.recipes.recipe_types import OMIT_DEFAULT, StrictRecipe
 
+SourceKind = Literal["pubmed", "pmc", "pmc-packages", "text", "mimic"]
 Parser = Literal["pubmill", "pubmed_parser"]
 Division = Literal["json", "file", "line", "blank-line"]
 Brackets = Literal["keep", "normalise"]
@@ -20,42 +21,33 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 @dataclass(frozen=True, kw_only=True)
-class MedlineParsingRecipe:
-    """A source of PubMed files, by its name in the corpus spec, and its parser."""
+class FetchRecipe:
+    """The files of a block, by their addresses; whether the md5 of each is published beside it."""
+
+    urls: tuple[str, ...]
+    md5_beside: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParsingRecipe:
+    """A source, by its name in the corpus spec, and how its files are read.
+
+    - `kind`: the kind of its files.
+    - `parser`: of PubMed and PMC.
+    - `leave_out`: of PMC: elements that are not text.
+    - `unreadable`: of PMC: shard -> articles that cannot be read.
+    - `documents`, `language`: of one's own texts: how a file is divided, and the default language.
+    - `brackets`: of clinical notes: how to treat de-identified places.
+    """
 
     source: str
+    kind: SourceKind
     parser: Parser = field(default="pubmill", metadata=OMIT_DEFAULT)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PmcParsingRecipe:
-    """A source of PMC articles: its parser, the elements that are not text, and the articles of the archive
-    that it cannot read."""
-
-    source: str
-    parser: Parser
-    leave_out: tuple[str, ...]
-    unreadable: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)
-
-
-@dataclass(frozen=True, kw_only=True)
-class TextParsingRecipe:
-    """A source of the user's own texts: how a file is divided, and the default language of its texts."""
-
-    source: str
+    leave_out: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)
+    unreadable: dict[str, tuple[str, ...]] = field(default_factory=dict, metadata=OMIT_DEFAULT)
     documents: Division = field(default="json", metadata=OMIT_DEFAULT)
     language: str = field(default="", metadata=OMIT_DEFAULT)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClinicalParsingRecipe:
-    """A source of clinical notes, and how to treat de-identified places."""
-
-    source: str
-    brackets: Brackets
-
-
-ParsingRecipe = MedlineParsingRecipe | PmcParsingRecipe | TextParsingRecipe | ClinicalParsingRecipe
+    brackets: Brackets = field(default="keep", metadata=OMIT_DEFAULT)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,6 +42,7 @@ class ScaleSpec(Strict):
     - `own_title`: the title of what is made of the user's own datasets only, where the scale's are made up.
     - `comparable`: whether its numbers may be compared with published ones.
     - `prefer`: released weights or those made here, for models that have both.
+    - `block_files`: how many files of a source of a corpus one job works on at most.
     - `pretraining`: keys of recipes that differ at this scale; recipes that include them inherit them.
     - `corpora`, `vocabs`, `models`, `datasets`, `protocols`: keys of such specs that differ at this scale.
     """
@@ -52,6 +53,7 @@ class ScaleSpec(Strict):
     made_up: bool = False
     comparable: bool
     prefer: Literal["released", "own"]
+    block_files: Annotated[int, Field(ge=1)] = 50
     corpora: dict[str, Any] = {}
     vocabs: dict[str, Any] = {}
     pretraining: dict[str, Any] = {}

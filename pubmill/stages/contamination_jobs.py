@@ -6,10 +6,7 @@ from typing import Any
 from pubmill.recipes.corpora import EvaluatedDataset, IndexRecipe
 from pubmill.stages.costs import MEASURED_PARTS
 from pubmill.stages.dataset_jobs import Convert
-from pubmill.stages.stage import HOUR, Inputs, Needs, Origin, Seconds, Stage
-
-PARTS_AT_ONCE = 32
-"""Parts that one job searches, in minutes. One job per part would be a quarter of a full graph's jobs."""
+from pubmill.stages.stage import HOUR, BlockStage, Inputs, Needs, Origin, Seconds, Stage
 
 
 class ContaminationStage(Stage):
@@ -45,16 +42,6 @@ class ContaminationStage(Stage):
             )
         )
 
-    def findings(self, corpus: str) -> list[str]:
-        """Return the texts of datasets found in a corpus: one file for each job, named by its first part."""
-        firsts = range(0, len(self.graph.corpora.shards(corpus)), PARTS_AT_ONCE)
-        return [self._paths.contamination(corpus, first) for first in firsts]
-
-    def searched_parts(self, corpus: str, first: int) -> list[str]:
-        """Return the parts that one job searches for datasets' texts."""
-        parts = range(len(self.graph.corpora.shards(corpus)))
-        return [self._paths.part(corpus, part) for part in parts[first : first + PARTS_AT_ONCE]]
-
     def reports(self) -> list[str]:
         """Return the reports on the corpora that the study pretrains on."""
         recipes = self.graph.scope.pretrainings()
@@ -62,8 +49,9 @@ class ContaminationStage(Stage):
         return [self._paths.corpus(corpus, "contamination.json") for corpus in corpora]
 
     def inputs_of(self, wildcards: Any) -> Inputs:
-        index = self._paths.corpus(wildcards.corpus, "contamination.parquet")
-        return {"index": index, "found": self.findings(wildcards.corpus)}
+        folder = self._paths.contamination(wildcards.corpus)
+        found = self.graph.corpora.manifests(wildcards.corpus, folder)
+        return {"index": self._paths.corpus(wildcards.corpus, "contamination.parquet"), "found": found}
 
 
 class IndexEvaluationTexts(Stage):
@@ -85,17 +73,11 @@ class IndexEvaluationTexts(Stage):
             yield Origin(Convert, {"dataset": dataset})
 
 
-class FindContamination(Stage):
-    """Texts of datasets found in some parts of a corpus."""
+class FindContamination(BlockStage):
+    """Texts of datasets found in a block of a corpus."""
 
     name, group = "find_contamination", "select"
-    label = "Searching {wildcards.corpus} for texts of datasets, from part {wildcards.first}"
-    version = 3
+    label = "Searching {wildcards.corpus} for texts of datasets, {wildcards.block} of {wildcards.source}"
+    version = 4
     needs = Needs(1_000, 4 * HOUR)
-    seconds = Seconds(PARTS_AT_ONCE * 30_000 / 4_900, f"{MEASURED_PARTS}, {PARTS_AT_ONCE} parts")
-
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        return {
-            "parts": self.graph.contamination.searched_parts(wildcards.corpus, int(wildcards.first)),
-            "index": self._paths.corpus(wildcards.corpus, "contamination.parquet"),
-        }
+    seconds = Seconds(30_000 / 4_900, MEASURED_PARTS)

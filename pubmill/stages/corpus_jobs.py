@@ -1,7 +1,6 @@
 """Sources, parsed shards and corpora."""
 
 import itertools
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,13 +9,13 @@ from pubmill.errors import PubmillError
 from pubmill.messages.wording import repeated
 from pubmill.recipes import corpora
 from pubmill.specs import corpus_specs
-from pubmill.stages.costs import MEASURED_FILES, PMC_SHARD
+from pubmill.stages.costs import MEASURED_FILES, PMC_SHARD, PUBMED_SHARD
 from pubmill.stages.source_jobs import packages, pmc_shards, pubmed_files
 from pubmill.stages.stage import (
     ASSUMED,
     HOUR,
+    BlockStage,
     Bytes,
-    FileStage,
     GraphPart,
     Inputs,
     Needs,
@@ -26,40 +25,44 @@ from pubmill.stages.stage import (
     remembered,
 )
 from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
-from pubmill.storage.result_paths import STATISTICS
-
-_ENDING = re.compile(r"(\.jsonl|\.txt|\.csv)?(\.gz)?$")
+from pubmill.storage.result_paths import STATISTICS, part_name, shard_name
 
 
 class Shard(NamedTuple):
-    """One file of a source: the source's name, the shard's, and where the raw file lies."""
+    """One file of a source: the source's name, the shard's, where the raw file lies, and the addresses that
+    are downloaded for it: none for a file of the user's own or an archive of PMC's articles."""
 
     source: str
     name: str
     file: str
+    urls: tuple[str, ...] = ()
+
+
+class FileBlock(NamedTuple):
+    """Successive shards of a source of a corpus, on which one job works: `block_files` of the scale at most.
+    `name`: of the first, and how many follow; `first`: the number of the first in the corpus."""
+
+    source: str
+    name: str
+    first: int
+    shards: tuple[Shard, ...]
 
 
 class Corpora(GraphPart):
     """Sources, shards and parts of corpora."""
 
-    def parse_recipe(self, source: str, shard: str) -> corpora.ParsingRecipe:
-        """Return the parsing recipe of a file of a source; corpora that share a source agree on it."""
+    def parse_recipe(self, source: str, block: str) -> corpora.ParsingRecipe:
+        """Return the parsing recipe of a block of a source; corpora that share a source agree on it."""
         spec = self.source(source)
-        match spec:
-            case corpus_specs.PubmedSource():
-                return corpora.MedlineParsingRecipe(source=source, parser=spec.parser)
-            case corpus_specs.TextSource():
-                return corpora.TextParsingRecipe(
-                    source=source, documents=spec.documents, language=spec.language
-                )
-            case corpus_specs.MimicSource():
-                return corpora.ClinicalParsingRecipe(source=source, brackets=spec.brackets)
-        return corpora.PmcParsingRecipe(
-            source=source,
-            parser=spec.parser,
-            leave_out=tuple(sorted(spec.leave_out)),
-            unreadable=tuple(sorted(spec.unreadable.get(shard, ()))),
-        )
+        stated = {name for name in ("parser", "documents", "language", "brackets") if hasattr(spec, name)}
+        values: dict[str, Any] = {name: getattr(spec, name) for name in stated}
+        if isinstance(spec, corpus_specs.Articles):
+            names = {shard.name for shard in self.source_block(source, block)}
+            values["leave_out"] = tuple(sorted(spec.leave_out))
+            values["unreadable"] = {
+                name: tuple(sorted(articles)) for name, articles in spec.unreadable.items() if name in names
+            }
+        return corpora.ParsingRecipe(source=source, kind=spec.kind, **values)
 
     def source(self, name: str) -> corpus_specs.Source:
         """Return the spec of a source, by its name."""
@@ -68,24 +71,79 @@ class Corpora(GraphPart):
             return found
         raise PubmillError(f"no corpus has a source {name!r}")
 
-    @remembered
     def shards(self, corpus: str) -> list[Shard]:
         """Return the shards of a corpus, in order of authority and then in NCBI's order."""
-        sources = self._specs.corpora[corpus].sources
-        return [shard for source in sources for shard in self._shards_of(corpus, source)]
+        return [shard for block in self.blocks(corpus) for shard in block.shards]
+
+    @remembered
+    def blocks(self, corpus: str) -> list[FileBlock]:
+        """Return the blocks of a corpus, in the order of its shards."""
+        blocks, first = list[FileBlock](), 0
+        for source in self._specs.corpora[corpus].sources:
+            for block in self._source_blocks(corpus, source.name):
+                blocks.append(block._replace(first=first))
+                first += len(block.shards)
+        return blocks
+
+    def block(self, wildcards: Any) -> FileBlock:
+        """Return the block of a corpus that wildcards name."""
+        named = (wildcards.source, wildcards.block)
+        found = (one for one in self.blocks(wildcards.corpus) if (one.source, one.name) == named)
+        if block := next(found, None):
+            return block
+        raise PubmillError(
+            f"corpus {wildcards.corpus} has no block {wildcards.block!r} of {wildcards.source}"
+        )
+
+    @remembered
+    def source_block(self, source: str, block: str) -> tuple[Shard, ...]:
+        """Return the shards of a block of a source, of whichever corpora have it. The other sources of these
+        corpora may be unavailable."""
+        found = {
+            one.shards
+            for corpus, spec in self._specs.corpora.items()
+            for of in spec.sources
+            if of.name == source
+            for one in self._source_blocks(corpus, source)
+            if one.name == block
+        }
+        if len(found) == 1:
+            return found.pop()
+        if not found:
+            raise PubmillError(f"source {source}: no corpus has the block {block!r}")
+        raise PubmillError(
+            f"source {source}: corpora have different files in the block {block!r}; give the source another "
+            f"name in one of them"
+        )
+
+    @remembered
+    def _source_blocks(self, corpus: str, source: str) -> list[FileBlock]:
+        """Return the blocks of one source of a corpus, without their place in it."""
+        spec = next(one for one in self._specs.corpora[corpus].sources if one.name == source)
+        shards, size = tuple(self._shards_of(corpus, spec)), self._specs.scale.block_files
+        blocks = [shards[place : place + size] for place in range(0, len(shards), size)]
+        names = [f"{one[0].name}+{len(one) - 1}" if len(one) > 1 else one[0].name for one in blocks]
+        return [FileBlock(source, name, 0, block) for name, block in zip(names, blocks, strict=True)]
+
+    def fetched(self, source: str, block: str) -> list[str]:
+        """Return what must be there before a block is parsed: its manifest, or the user's own files."""
+        if isinstance(self.source(source), corpus_specs.TextSource | corpus_specs.MimicSource):
+            return [shard.file for shard in self.source_block(source, block)]
+        return [self._paths.block(self._paths.sources(), source, block)]
 
     def _shards_of(self, corpus: str, source: corpus_specs.Source) -> Iterator[Shard]:
         """Yield the shards of one source."""
         if isinstance(source, corpus_specs.PubmedSource):
             for path in pubmed_files(source):
-                name = Path(path).name.removesuffix(".xml.gz")
-                yield Shard(source.name, name, self._paths.source_of_url(f"{source.url}/{path}"))
+                url = f"{source.url}/{path}"
+                yield Shard(source.name, shard_name(Path(path).name), self._paths.source_of_url(url), (url,))
         elif isinstance(source, corpus_specs.PmcSource):
             for name in pmc_shards(source):
                 yield Shard(source.name, name, self._paths.pmc_archive(source.name, name))
         elif isinstance(source, corpus_specs.PmcPackagesSource):
             for name, path in packages(source).items():
-                yield Shard(source.name, name, self._paths.source_of_url(f"{source.url}/{path}.tar.gz"))
+                urls = f"{source.url}/{path}.tar.gz", f"{source.url}/{path}.filelist.csv"
+                yield Shard(source.name, name, self._paths.source_of_url(urls[0]), urls)
         else:
             pattern, who = (source.files, corpus) if isinstance(source, corpus_specs.TextSource) else (
                 source.file, f"{corpus} (MIMIC-III, to be applied for at {source.apply})"
@@ -107,7 +165,7 @@ class Corpora(GraphPart):
                 f"corpus {corpus}: {folder} (local_files.{key}): a file is called {strange[0]!a}; expected "
                 f"{FILE_WORDS}. Rename it, or let `files:` of the source match others"
             )
-        names = [_ENDING.sub("", file.name) for file in files]
+        names = [shard_name(file.name) for file in files]
         if alike := repeated(names):
             raise PubmillError(
                 f"corpus {corpus}: several files in {folder} are called {alike[0]}, but for their endings; "
@@ -115,48 +173,29 @@ class Corpora(GraphPart):
             )
         return dict(zip(names, files, strict=True))
 
-    def raw(self, source: str, shard: str) -> str:
-        """Return the raw file behind a parsed shard."""
-        return self.files_with(source, shard)[shard]
-
-    def files_with(self, source: str, shard: str) -> dict[str, str]:
-        """Return raw files by shard, of the first corpus with such a source that has this shard."""
-        for corpus, spec in self._specs.corpora.items():
-            if any(one.name == source for one in spec.sources):
-                files = self._files_of(corpus, source)
-                if shard in files:
-                    return files
-        raise PubmillError(f"no corpus has a source {source!r} with a shard {shard!r}")
-
-    @remembered
-    def _files_of(self, corpus: str, source: str) -> dict[str, str]:
-        """Return raw files of one source by shard; the corpus's other sources may be unavailable."""
-        spec = next(one for one in self._specs.corpora[corpus].sources if one.name == source)
-        return {shard.name: shard.file for shard in self._shards_of(corpus, spec)}
-
-    def filelists(self, source: str, shard: str) -> list[str]:
-        """Return the file list of the package behind a parsed shard; none if the source has no packages."""
-        spec = self.source(source)
-        if not isinstance(spec, corpus_specs.PmcPackagesSource):
-            return []
-        return [self._paths.source_of_url(f"{spec.url}/{packages(spec)[shard]}.filelist.csv")]
-
     def source_names(self, kind: str) -> list[str]:
         """Return the names of all sources of a kind."""
         return sorted({s.name for c in self._specs.corpora.values() for s in c.sources if s.kind == kind})
 
+    def manifests(self, corpus: str, folder: str = "") -> list[str]:
+        """Return the manifests of all blocks of a corpus: of its parts, or of what is made in `folder`."""
+        made = folder or self._paths.corpus(corpus)
+        return [self._paths.block(made, one.source, one.name) for one in self.blocks(corpus)]
+
     def parsed(self, corpus: str) -> list[str]:
-        """Return the parsed shards of a corpus, in the order of `shards`."""
-        return [self.parsed_part(corpus, part) for part in range(len(self.shards(corpus)))]
+        """Return the manifests of the parsed blocks of a corpus."""
+        return self.manifests(corpus, self._paths.parsed())
 
-    def parsed_part(self, corpus: str, part: int) -> str:
-        """Return the parsed shard behind one part, without visiting the other parts."""
-        shard = self.shards(corpus)[part]
-        return self._paths.parsed_shard(shard.source, shard.name)
+    def parsed_shards(self, wildcards: Any) -> list[str]:
+        """Return the parsed shards of a block of a corpus."""
+        folder = self._paths.parsed(wildcards.source)
+        return [f"{folder}/{shard.name}.parquet" for shard in self.block(wildcards).shards]
 
-    def parts(self, corpus: str) -> list[str]:
-        """Return the parts of a corpus, one for each shard."""
-        return [self._paths.part(corpus, i) for i in range(len(self.shards(corpus)))]
+    def parts(self, wildcards: Any) -> list[str]:
+        """Return the parts that a block of a corpus has."""
+        block = self.block(wildcards)
+        numbers = range(block.first, block.first + len(block.shards))
+        return [self._paths.corpus(wildcards.corpus, part_name(number)) for number in numbers]
 
     def latest_recipe(self, corpus: str) -> corpora.LatestRecipe:
         """Return the sources of a corpus in order of authority, each with its shards in NCBI's order."""
@@ -196,74 +235,24 @@ class Corpora(GraphPart):
         return self._paths.local_source(lock.local, lock.file)
 
 
-class ParsingStage(FileStage):
-    """Documents of a file of a source."""
+class Parse(BlockStage):
+    """Documents of a block of files of a source."""
 
-    group, label = "parse", "Parsing {input.raw}"
-    version = 8
+    name, group, label = "parse", "parse", "Parsing {wildcards.block} of {wildcards.source}"
+    version = 9
+    needs = Needs(1_000, 4 * HOUR)
+    seconds = Seconds(4.6, f"{MEASURED_FILES}; of PMC measured an article, 6,000 assumed in a shard")
 
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"raw": self.graph.corpora.raw(wildcards.source, wildcards.shard)}
-
-    def place_of(self, wildcards: Any) -> int:
-        return list(self.graph.corpora.files_with(wildcards.source, wildcards.shard)).index(wildcards.shard)
-
-    def owner_of(self, wildcards: Any) -> str:
-        return str(wildcards.source)
+    def bytes_of(self, wildcards: Any) -> Bytes:
+        shards = self.graph.corpora.source_block(wildcards.source, wildcards.block)
+        articles = isinstance(self.graph.corpora.source(wildcards.source), corpus_specs.Articles)
+        return Bytes(disk=len(shards) * (PMC_SHARD if articles else PUBMED_SHARD))
 
     def recipe_of(self, wildcards: Any) -> corpora.ParsingRecipe:
-        return self.graph.corpora.parse_recipe(wildcards.source, wildcards.shard)
+        return self.graph.corpora.parse_recipe(wildcards.source, wildcards.block)
 
     def described(self, wildcards: Any) -> None:
         """Return None: `SelectDocuments.described` has the corpus spec, which has the source's settings."""
-
-
-class ParseMedline(ParsingStage):
-    """Documents of a PubMed file."""
-
-    name = "parse_medline"
-    seconds = Seconds(4.6, MEASURED_FILES)
-
-    def bytes_of(self, wildcards: Any) -> Bytes:
-        return Bytes(disk=22e6)
-
-
-class ParsePmc(ParsingStage):
-    """Documents of a shard of PMC."""
-
-    name = "parse_pmc"
-    version = 9
-    needs = Needs(1_000, 4 * HOUR)
-    seconds = Seconds(6_000 / 1_300, "measured an article: benchmarks/README.md; assumed: 6,000 in a shard")
-
-    def bytes_of(self, wildcards: Any) -> Bytes:
-        return Bytes(disk=PMC_SHARD)
-
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        filelists = self.graph.corpora.filelists(wildcards.source, wildcards.shard)
-        return {**super().inputs_of(wildcards), "filelists": filelists}
-
-
-class ParseText(ParsingStage):
-    """Documents of a text file of the user's own."""
-
-    name = "parse_text"
-
-
-class ParseClinical(ParsingStage):
-    """Notes of MIMIC-III."""
-
-    name = "parse_clinical"
-
-
-PARSERS: dict[str, type[ParsingStage]] = {
-    "pubmed": ParseMedline,
-    "pmc": ParsePmc,
-    "pmc-packages": ParsePmc,
-    "text": ParseText,
-    "mimic": ParseClinical,
-}
-"""Kind of source -> the stage that parses its files."""
 
 
 class LatestVersions(Stage):
@@ -285,9 +274,7 @@ class LatestVersions(Stage):
         """Return None: the shards of a user's own source are known only on machines with the user's files."""
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
-        kinds = {source.kind for source in self._specs.corpora[wildcards.corpus].sources}
-        for kind in sorted(kinds):
-            yield Origin(PARSERS[kind], {})
+        yield Origin(Parse, {})
 
 
 class LockedVersions(LatestVersions):
@@ -325,8 +312,7 @@ class CorpusStatistics(Stage):
     needs = Needs(2_000, 4 * HOUR)
 
     def inputs_of(self, wildcards: Any) -> Inputs:
-        parts = self.graph.corpora.parts(wildcards.corpus)
-        return {"parts": parts, "statistics": [path.replace(".parquet", ".json") for path in parts]}
+        return {"parts": self.graph.corpora.manifests(wildcards.corpus)}
 
     def recipe_of(self, wildcards: Any) -> corpora.StatisticsRecipe:
         return corpora.StatisticsRecipe(

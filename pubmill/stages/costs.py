@@ -43,6 +43,8 @@ WEIGHTS = 12
 """Bytes for each parameter of a model that is read, converted and written."""
 PUBMED_FILE = 39e6
 """Bytes of a compressed PubMed file, measured on a file of 30,000 citations."""
+PUBMED_SHARD = 22e6
+"""Bytes of the documents of a PubMed file, measured likewise."""
 PMC_SHARD = 150e6
 """Bytes of a shard of PMC's articles, and of its documents (assumed)."""
 PACKED = 2 * 28.5e6 / 5

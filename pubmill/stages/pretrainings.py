@@ -102,7 +102,7 @@ class Pack(Stage):
     def inputs_of(self, wildcards: Any) -> Inputs:
         corpus, vocab = wildcards.corpus, wildcards.vocab
         return {
-            "parts": self.graph.corpora.parts(corpus),
+            "parts": self.graph.corpora.manifests(corpus),
             "vocab": self._paths.vocab_files(vocab),
             "punkt": self._paths.source_of_url(self.graph.pretrainings.sentence_splitter(corpus, vocab)),
         }

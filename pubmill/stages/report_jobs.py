@@ -122,11 +122,18 @@ class ReportStage(Stage):
     def source_records(self) -> list[str]:
         """Return the records of origin (.source.json) of the study's raw files, below the results folder."""
         specs = [self._specs.pretraining[recipe] for recipe in self.graph.scope.pretrainings()]
+        shards = [shard for spec in specs for shard in self.graph.corpora.shards(spec.corpus)]
+        of_corpora = {self._paths.source_record(self._paths.below(shard.file)) for shard in shards}
+        return sorted({*self._single_records(), *of_corpora})
+
+    def _single_records(self) -> list[str]:
+        """Return the records of files that are in no block of a corpus. The statistics of corpora, which the
+        report reads, come after the others."""
+        specs = [self._specs.pretraining[recipe] for recipe in self.graph.scope.pretrainings()]
         weights = map(self.graph.models.weights, self.graph.scope.models())
         of_datasets = map(self.graph.datasets.inputs, self.graph.scope.datasets())
         files = [
             *(path for inputs in of_datasets for path in inputs.values()),
-            *(shard.file for spec in specs for shard in self.graph.corpora.shards(spec.corpus)),
             *(self._paths.source_of_url(spec.sentence_splitter) for spec in specs),
             *(self._paths.source_of_url(one.url) for one in weights if isinstance(one, ArchivedWeights)),
         ]
@@ -153,7 +160,7 @@ class ReportStage(Stage):
             *(BELOW.page(dataset, "json") for dataset in self.graph.scope.datasets()),
             *([BELOW.contradictions("json")] if self.graph.requests.result_tables() else []),
             *sorted({path for of_model in self.fits().values() for path in of_model.values()}),
-            *self.source_records(),
+            *self._single_records(),
         ]
         sections = [path for files in self._reported().values() for path in files]
         return [*self.measured(), *map(self._paths.at, below), *sections]

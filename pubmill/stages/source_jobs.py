@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.recipes.corpora import FetchRecipe
 from pubmill.specs import ArchiveWeights, File, LocalFile, PubmedSource
 from pubmill.specs.corpus_specs import PmcPackagesSource, PmcSource
 from pubmill.stages import costs
@@ -88,15 +89,6 @@ class Sources(GraphPart):
         return dict(self._find_checks())
 
     def _find_checks(self) -> Iterator[tuple[str, list[str]]]:
-        for corpus in self._specs.corpora.values():
-            for source in corpus.sources:
-                if isinstance(source, PubmedSource):
-                    for path in pubmed_files(source):
-                        yield f"{source.url}/{path}", ["--md5-beside"]
-                if isinstance(source, PmcPackagesSource):
-                    for path in source.packages:
-                        yield f"{source.url}/{path}.tar.gz", []
-                        yield f"{source.url}/{path}.filelist.csv", []
         for recipe in self._specs.pretraining.values():
             yield recipe.sentence_splitter, []
         for dataset in self._specs.datasets.values():
@@ -142,18 +134,44 @@ def _check_arguments(file: File) -> list[str]:
     return ["--sha256", file.sha256] if file.sha256 else []
 
 
-class Download(Stage):
+class DownloadStage(Stage):
+    """A rule that downloads files."""
+
+    def bytes_of_url(self, url: str) -> Bytes:
+        """Return the bytes of a file: of one in the mirror known, else assumed, or unknown."""
+        path = path_in_mirror(url, self._study.mirror)
+        size = path.stat().st_size if path and path.is_file() else None
+        assumed = None if size is not None else costs.bytes_of_url(self.graph, url)
+        return Bytes(size or 0, assumed or 0, size or assumed or 0, int(size is None and assumed is None))
+
+
+class Download(DownloadStage):
     """Download of a file from the network or the mirror."""
 
     name, group, label = "download", "download", "Downloading {params.url}"
     version = 1
 
     def bytes_of(self, wildcards: Any) -> Bytes:
-        url = f"https://{wildcards.path}"
-        path = path_in_mirror(url, self._study.mirror)
-        size = path.stat().st_size if path and path.is_file() else None
-        assumed = None if size is not None else costs.bytes_of_url(self.graph, url)
-        return Bytes(size or 0, assumed or 0, size or assumed or 0, int(size is None and assumed is None))
+        return self.bytes_of_url(f"https://{wildcards.path}")
+
+
+class FetchFiles(DownloadStage):
+    """Download of a block of files of PubMed, or of packages of PMC."""
+
+    name, group = "fetch_files", "download"
+    label = "Downloading {wildcards.block} of {wildcards.source}"
+    version = 1
+
+    def bytes_of(self, wildcards: Any) -> Bytes:
+        each = [self.bytes_of_url(url) for url in self.recipe_of(wildcards).urls]
+        return Bytes(*(sum(of_all) for of_all in zip(*each, strict=True)))
+
+    def recipe_of(self, wildcards: Any) -> FetchRecipe:
+        shards = self.graph.corpora.source_block(wildcards.source, wildcards.block)
+        return FetchRecipe(
+            urls=tuple(url for shard in shards for url in shard.urls),
+            md5_beside=isinstance(self.graph.corpora.source(wildcards.source), PubmedSource),
+        )
 
 
 class TakeLocal(Stage):
@@ -171,11 +189,17 @@ class PlanPmc(Stage):
 
 
 class FetchPmc(Stage):
-    """Archive of the articles of one shard."""
+    """Archives of the articles of a block of shards."""
 
     name, group = "fetch_pmc", "download"
-    label = "Fetching articles {wildcards.shard} of {wildcards.source}"
+    label = "Fetching articles {wildcards.block} of {wildcards.source}"
     version = 1
 
+    def shards(self, wildcards: Any) -> list[str]:
+        """Return the names of the shards."""
+        block = self.graph.corpora.source_block(wildcards.source, wildcards.block)
+        return [shard.name for shard in block]
+
     def bytes_of(self, wildcards: Any) -> Bytes:
-        return Bytes(assumed=PMC_SHARD, disk=PMC_SHARD)
+        assumed = len(self.shards(wildcards)) * PMC_SHARD
+        return Bytes(assumed=assumed, disk=assumed)

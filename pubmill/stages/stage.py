@@ -22,8 +22,6 @@ UNKNOWN = 8 * HOUR
 """Minutes of a training job whose operations are unknown."""
 BUNDLE = "bundle-"
 """Prefix of the names of bundles."""
-IN_TURN = "in_turn"
-"""Resource of short jobs, which is limited in bundles only: there they run one after another."""
 TEMPLATES = "pubmill/report/templates/*"
 """Files behind all pages and tables."""
 
@@ -181,6 +179,11 @@ class Stage(GraphPart):
         """Return the memory and time of a job."""
         return self.needs
 
+    @property
+    def seconds_of_job(self) -> Seconds:
+        """Return the seconds of one core for one job, as far as they are known before any has run."""
+        return self.seconds
+
     def bundle_of(self, wildcards: Any, gpus: Gpus) -> str | None:
         """Return the name of the bundle of a job, which a cluster runs as one job, its members one after
         another in about a day; None: the job is submitted alone."""
@@ -220,26 +223,12 @@ class Stage(GraphPart):
         return minutes
 
 
-class FileStage(Stage):
-    """A rule with one job, of seconds, for each of the many files or parts of a corpus. A cluster runs the
-    jobs in bundles that request a day each."""
-
-    def place_of(self, wildcards: Any) -> int:
-        """Return the number of the job's part."""
-        return int(wildcards.part)
-
-    def owner_of(self, wildcards: Any) -> str:
-        """Return a name for the set of parts or files that bundles divide: by default the corpus."""
-        return str(wildcards.corpus)
-
-    def bundle_of(self, wildcards: Any, gpus: Gpus) -> str:
-        number = self.place_of(wildcards) * self.needs_of(wildcards, gpus).minutes // DAY + 1
-        return f"{BUNDLE}{self.name}-{self.owner_of(wildcards)}-{number}"
+class BlockStage(Stage):
+    """A rule with one job for each block of files of a corpus; `seconds` are those of one file."""
 
     @property
-    def resources(self) -> dict[str, Callable[[Any, int], int]]:
-        """Return the rule's resources and `in_turn`; a bundle has one of it, so that its jobs run in turn."""
-        return {**super().resources, IN_TURN: lambda wildcards, attempt: 1}
+    def seconds_of_job(self) -> Seconds:
+        return Seconds(self.seconds.seconds * self._specs.scale.block_files, self.seconds.source)
 
 
 class TrainingStage(Stage):

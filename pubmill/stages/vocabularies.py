@@ -11,7 +11,7 @@ from pubmill.stages.costs import SENTENCEPIECE
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.model_jobs import ExportModel
 from pubmill.stages.selection_jobs import SelectDocuments
-from pubmill.stages.stage import HOUR, FileStage, GraphPart, Inputs, Needs, Origin, Seconds, Stage
+from pubmill.stages.stage import HOUR, BlockStage, GraphPart, Inputs, Needs, Origin, Seconds, Stage
 
 
 class Vocabularies(GraphPart):
@@ -44,15 +44,10 @@ class Vocabularies(GraphPart):
         """Return how many parts the corpus of a vocabulary has."""
         return len(self.graph.corpora.shards(self._learnt_spec(vocab).corpus))
 
-    def words_folder(self, vocab: str) -> str:
+    def words(self, vocab: str) -> str:
         """Return the folder of word counts of a vocabulary's corpus, separated as it needs them."""
         spec = self._learnt_spec(vocab)
         return self._paths.words(spec.corpus, spec.recipe.splitting())
-
-    def word_counts(self, vocab: str) -> list[str]:
-        """Return the word counts that a vocabulary is learnt from, one a part of its corpus."""
-        spec, parts = self._learnt_spec(vocab), range(self.parts(vocab))
-        return [self._paths.word_counts(spec.corpus, spec.recipe.splitting(), part) for part in parts]
 
     def model(self, vocab: str) -> str:
         """Return the model whose released tokenizer a vocabulary is; a `PubmillError` if this scale pretrains
@@ -86,19 +81,13 @@ class Vocabularies(GraphPart):
         return FitRecipe(vocab=vocab, dataset=dataset, kind=self._specs.datasets[dataset].kind)
 
 
-class CountWords(FileStage):
-    """Word counts of one part of a corpus."""
+class CountWords(BlockStage):
+    """Word counts of a block of a corpus."""
 
     name, group = "count_words", "vocabulary"
-    label = "Counting words of {wildcards.corpus}, part {wildcards.part} ({wildcards.splitting})"
+    label = "Counting words of {wildcards.corpus}, {wildcards.block} of {wildcards.source}"
     version = 1
     seconds = Seconds(28.5 * 8.0 / 108, "measured a byte: benchmarks/README.md; assumed: 28.5 MB a part")
-
-    def owner_of(self, wildcards: Any) -> str:
-        return f"{wildcards.corpus}-{wildcards.splitting}"
-
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"part": self._paths.part(wildcards.corpus, wildcards.part)}
 
     def recipe_of(self, wildcards: Any) -> CountingRecipe:
         return CountingRecipe(splitting=wildcards.splitting)
@@ -123,7 +112,10 @@ class TrainVocab(Stage):
         return SENTENCEPIECE if by_sentencepiece else self.needs
 
     def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"words": self.graph.vocabularies.word_counts(wildcards.vocab)}
+        words = self.graph.vocabularies.words(wildcards.vocab)
+        spec = self._specs.vocabs[wildcards.vocab]
+        assert isinstance(spec, LearntVocabSpec)
+        return {"words": self.graph.corpora.manifests(spec.corpus, words)}
 
     def recipe_of(self, wildcards: Any) -> VocabRecipe:
         return self.graph.vocabularies.recipe(wildcards.vocab)

@@ -27,10 +27,9 @@ TEMPORARY = re.compile(r"\..+\.\d+\.tmp|.+\.part")
 SEAL = "content_sha256"
 """Key of a JSON object that holds the digest of all other keys."""
 REMAKE = (
-    "Delete it and run the same command again; "
-    f"`{commands.pubmill('doctor', 'fsck')}` finds all damaged results."
+    f"`{commands.pubmill('doctor', 'fsck')}` finds all such files and prints commands that make them again."
 )
-"""Advice in messages about damaged files."""
+"""Advice in messages about damaged and missing files."""
 COMPRESSION = 6
 """Level of gzip."""
 

@@ -3,6 +3,7 @@
 Every method accepts a wildcard of Snakemake (`"{seed}"`) instead of a name or number.
 """
 
+import re
 from pathlib import PurePath
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -18,6 +19,8 @@ ALL_RECORDS = f"runs/*/*/*/*/{FINAL_RECORDS}"
 """Pattern of the records of all final runs."""
 SOURCE_RECORD = ".source.json"
 """Ending of the file that records where a source file came from."""
+BLOCKS = "blocks"
+"""Name of folders of manifests of blocks."""
 CARD, STATISTICS, DIAGNOSIS = "card.json", "stats.json", "diagnosis.json"
 STATE, LOG = "state.json", "log.jsonl"
 DATASET_NOTICES = "dataset-notices.json"
@@ -31,6 +34,8 @@ MODEL_FILES = (CONFIG, WEIGHTS, *TOKENIZER_FILES, "README.md")
 DATASET_FILES = ("train.jsonl.gz", "dev.jsonl.gz", "test.jsonl.gz", CARD)
 TABLE_FORMATS = ("json", "csv", "md", "tex", "html")
 PAGE_FORMATS = ("json", "md", "html")
+
+_ENDING = re.compile(r"(\.xml|\.tar|\.jsonl|\.txt|\.csv)?(\.gz)?$")
 
 Number = int | str
 """A number, or the wildcard for one."""
@@ -118,35 +123,28 @@ class Paths:
 
     # Corpora
 
-    def parsed(self) -> str:
-        """Return the folder of parsed shards, which corpora share."""
-        return self.corpus("parsed")
+    @staticmethod
+    def block(folder: str, source: str, block: str) -> str:
+        """Return the manifest of a block: of what a job makes in `folder` from some files of a source."""
+        return f"{folder}/{BLOCKS}/{source}/{block}.json"
 
-    def parsed_shard(self, source: str, shard: str) -> str:
-        return f"{self.parsed()}/{source}/{shard}.parquet"
+    def parsed(self, source: str = "") -> str:
+        """Return the folder of parsed shards of a source, which corpora share, or that of all sources."""
+        return self.corpus("parsed", source)
 
     def corpus(self, corpus: str, name: str = "") -> str:
         return _path_in(self.at(f"corpora/{corpus}"), name)
 
-    def part(self, corpus: str, part: Number, form: str = "parquet") -> str:
-        return self.corpus(corpus, part_name(part, form))
-
     def fingerprints(self, corpus: str) -> str:
         return self.corpus(corpus, "fingerprints")
-
-    def fingerprint(self, corpus: str, part: Number, form: str = "parquet") -> str:
-        return f"{self.fingerprints(corpus)}/{part_name(part, form)}"
 
     def words(self, corpus: str, splitting: str) -> str:
         """Return the folder of a corpus's word counts, for one way of separating words."""
         return self.corpus(corpus, f"words/{splitting}")
 
-    def word_counts(self, corpus: str, splitting: str, part: Number, form: str = "parquet") -> str:
-        return f"{self.words(corpus, splitting)}/{part_name(part, form)}"
-
-    def contamination(self, corpus: str, first: Number) -> str:
-        """Return the file with the dataset texts found by the job whose parts begin with `first`."""
-        return self.corpus(corpus, f"contamination/from-{_padded_number(first)}.json")
+    def contamination(self, corpus: str) -> str:
+        """Return the folder of the texts of datasets that were found in the parts of a corpus."""
+        return self.corpus(corpus, "contamination")
 
     # Vocabularies, pretraining, models
 
@@ -294,13 +292,14 @@ def paths_of_scale(scale: str, results: str = "results", own_tables: str = "") -
     return Paths(f"{results}/{scale}", own_tables)
 
 
-def part_name(part: Number, form: str = "parquet") -> str:
+def shard_name(file: str) -> str:
+    """Return the name of the shard that a file of a source is parsed to: the file's, without its ending."""
+    return _ENDING.sub("", file)
+
+
+def part_name(part: int, form: str = "parquet") -> str:
     """Return the name of the file that holds one part of a corpus, or what is made from it."""
-    return _with_suffix(f"part-{_padded_number(part)}", form)
-
-
-def _padded_number(number: Number) -> str:
-    return f"{number:04d}" if isinstance(number, int) else number
+    return f"part-{part:04d}.{form}"
 
 
 def _path_in(folder: str, name: str) -> str:

@@ -23,6 +23,10 @@ SMALL = 64 << 20  # largest size in bytes of a file that is read at once: a chec
 REFETCHES = 2  # how often a file with a wrong checksum is fetched again
 
 
+class WrongContentError(PubmillError):
+    """A file whose content has another checksum than the expected one."""
+
+
 def download(
     url: str,
     output: Path,
@@ -163,7 +167,7 @@ def _fill_part(url: str, source: Path | None, part: Path, expected: Mapping[str,
             report_progress(
                 f"{url}: the checksum is wrong; fetching the whole file anew (at most {left} times)"
             )
-    raise PubmillError(_explain_difference(url, source, size, expected, digests))
+    raise WrongContentError(_explain_difference(url, source, size, expected, digests))
 
 
 def _copy_file(source: Path, part: Path, private: bool) -> None:

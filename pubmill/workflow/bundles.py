@@ -16,7 +16,7 @@ from snakemake.iocontainers import ResourceList
 from snakemake.jobs import GroupJob
 from snakemake.scheduling.job_scheduler import JobScheduler
 
-from pubmill.stages.stage import BUNDLE, IN_TURN
+from pubmill.stages.stage import BUNDLE
 
 _handle_error, _resources = JobScheduler._handle_error, GroupJob.resources
 
@@ -36,7 +36,7 @@ def bundle(workflow: Any) -> None:
     workflow.group_settings.group_components = Components(workflow.group_settings.group_components)
     if not workflow.is_main_process:
         workflow.execution_settings.keep_going = True
-        workflow.global_resources["gpu_slots"] = workflow.global_resources[IN_TURN] = 1  # one after another
+        workflow.global_resources["gpu_slots"] = 1  # one after another
 
 
 def _resources_in_turn(group: Any) -> Any:

@@ -18,7 +18,7 @@ def any_of(names: Iterable[str]) -> str:
 
 def wildcard_patterns(protocols: Iterable[str]) -> dict[str, str]:
     """Return the patterns of the wildcards that mean the same in all rules."""
-    names = "corpus source shard vocab recipe model dataset setting trial paper".split()
+    names = "corpus source block vocab recipe model dataset setting trial paper".split()
     return {
         **dict.fromkeys(names, "[^/]+"),
         "protocol": any_of(protocols),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from pubmill.corpus.contamination import EvaluationTexts, write_index
-from pubmill.corpus.contamination_report import find_in_parts, report
+from pubmill.corpus.contamination_report import find_in_part, report
 from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.duplicates import write_duplicates
 from pubmill.corpus.fingerprints import write_fingerprints
@@ -38,16 +38,18 @@ def test_abstracts_of_chemprot_are_found_and_can_be_excluded(
     part, found = tmp_path / "part.parquet", tmp_path / "found.json"
 
     select(shard, 0, latest, LONG, part, tmp_path / "part.json")
-    assert find_in_parts([part], index, found) == 3
+    find_in_part(part, EvaluationTexts(index), found)
+    assert len({match[0] for match in read_json(found)["matches"]}) == 3
     dev = report("asreview", index, [found])["datasets"][DATASET]["dev"]
     assert dev["documents"] == ["pmid:10839333", "pmid:11772142", "pmid:12901032"]
     assert (dev["texts"], dev["found_by_pmid"], dev["found_by_text"]) == (2208, 9, 7)
-    by_words = {document for document, *_, words in read_json(found)["parts"][0]["matches"] if words}
+    by_words = {document for document, *_, words in read_json(found)["matches"] if words}
     assert by_words == set(dev["documents"]) - {"pmid:11772142"}  # its two sentences are too short
 
     select(shard, 0, latest, LONG, part, tmp_path / "part.json", EvaluationTexts(index))
     assert read_json(tmp_path / "part.json")["rejected"]["contamination"] == 3
-    assert find_in_parts([part], index, found) == 0
+    find_in_part(part, EvaluationTexts(index), found)
+    assert read_json(found)["matches"] == []
 
 
 def test_abstracts_that_two_editions_share_are_similar(shared: Path, tmp_path: Path) -> None:

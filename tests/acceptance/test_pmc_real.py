@@ -11,7 +11,7 @@ from lxml import etree
 
 from pubmill.corpus.jats import LEAVABLE, NEVER, JatsReader
 from pubmill.corpus.packages import Article, read_fetched, read_package
-from pubmill.corpus.pmc import fetch_shard, write_plan
+from pubmill.corpus.pmc import fetch_shard, read_plan, write_plan
 from tests.articles import (
     NOTES,
     USUAL,
@@ -37,7 +37,8 @@ def articles_of(shared: Path, folder: Path) -> Iterator[Article]:
     write_plan(plan, BUCKET, "2026-09-02", str(mirror))
     for digit in range(10):
         archive = folder / f"{digit}.tar.gz"
-        fetch_shard(archive, plan, f"PMC00{digit}xxxxxx", BUCKET, str(mirror))
+        shard = f"PMC00{digit}xxxxxx"
+        fetch_shard(archive, read_plan(plan, shard), shard, BUCKET, str(mirror))
         yield from read_fetched(archive)
     for name in PACKAGES:
         yield from read_package(mirror / f"{name}.tar.gz", mirror / f"{name}.filelist.csv")

@@ -73,7 +73,11 @@ def words(source: Path, folder: Path) -> Path:
     for number in range(2):
         part = f"part-000{number}.parquet"
         program(
-            "count_words.py", recipe='{"splitting": "bert-uncased"}', part=source / part, output=folder / part
+            "count_words.py",
+            recipe='{"splitting": "bert-uncased"}',
+            parts=source / part,
+            folder=folder,
+            output=folder / f"blocks/{part}.json",
         )
     return folder
 

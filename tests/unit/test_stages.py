@@ -33,7 +33,7 @@ def test_every_rule_reads_the_stage_of_its_name(root: Path) -> None:
 
 def test_every_stage_is_in_one_group() -> None:
     grouped = [rule for rules in rules_by_group().values() for rule in rules]
-    assert grouped == list(stages()) and len(grouped) >= 50
+    assert grouped == list(stages()) and len(grouped) > 40
 
 
 def test_versions_are_those_that_were_confirmed() -> None:
@@ -46,7 +46,7 @@ def test_versions_are_those_that_were_confirmed() -> None:
 @pytest.mark.parametrize(
     ("stage", "file"),
     [
-        ("parse_medline", "corpus/gzipped.py"),
+        ("parse", "corpus/gzipped.py"),
         ("select_documents", "corpus/statistics.py"),
         ("pack", "pretraining/packed_tokens.py"),
         ("pack", "storage/parquet.py"),

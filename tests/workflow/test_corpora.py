@@ -80,13 +80,17 @@ def test_every_text_is_a_document_or_has_a_reason(corpus: Project, tmp_path: Pat
     licensed = [folder / "part-0001.parquet", folder.parent / "parsed/notes/NOTEEVENTS.parquet"]
     assert all(path.stat().st_mode & 0o077 == 0 for path in licensed)
 
+    first = folder.parent / "parsed/web/page.parquet"
+    before = first.stat()
+    (tmp_path / "web/second.txt").write_text("One more text, which has a file of its own.\n")
     spec = corpus.folder / "specs/corpora/mixed.yaml"
     spec.write_text(SPEC + "contamination: {datasets: [hoc@blurb]}\n")
     run(corpus, tmp_path, f"{FOLDER}/stats.json", f"{FOLDER}/contamination.json")
+    assert first.stat() == before and first.with_name("second.parquet").exists()
     stats = json.loads((folder / "stats.json").read_text())
     assert stats["rejected"]["contamination"] == 1 and stats["samples"]["contamination"] == ["web:page:4"]
     reported = json.loads((folder / "contamination.json").read_text())
-    assert reported["documents_with_a_text"] == 0 and reported["documents"] == stats["documents"] == 2
+    assert reported["documents_with_a_text"] == 0 and reported["documents"] == stats["documents"] == 3
 
 
 def test_a_damaged_file_of_notes_is_reported_without_their_text(corpus: Project, tmp_path: Path) -> None:

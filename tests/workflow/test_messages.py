@@ -12,7 +12,7 @@ from pubmill.storage.files import lock
 from tests.workflow.conftest import Project
 
 CARD = "results/demo/datasets/bc5-chem/card.json"
-SHARD = "results/demo/corpora/parsed/pubmed/pubmed26n0001.parquet"
+SHARD = "results/demo/corpora/parsed/blocks/pubmed/pubmed26n0001+1.json"
 PUBMED = "ftp.ncbi.nlm.nih.gov/pubmed/baseline"
 
 

@@ -23,7 +23,7 @@ selection: {min_words: 1}
 MODEL = "name: mine\nlowercase: true\nweights: {kind: folder, local: mine-key}\n"
 TARGETS = (
     f"results/demo/datasets/{NAME}/card.json",
-    "results/demo/corpora/parsed/web/page.parquet",
+    "results/demo/corpora/parsed/blocks/web/page.json",
     "results/demo/models/mine/config.json",
 )
 KEYS = {KEY: "secret", "web-key": "web", "mine-key": "mine"}

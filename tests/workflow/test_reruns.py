@@ -29,7 +29,6 @@ HEADS = (
 )
 RUN = "results/demo/runs/blurb/pubmedbert-base/bc5-chem/standard/final/seed-1"
 WEIGHTS = "results/demo/pretraining/pubmedbert-base/step-40/model.safetensors"
-PUBMED = "results/demo/sources/ftp.ncbi.nlm.nih.gov/pubmed"
 
 EDITS = {
     "a published value": (PUBLISHED, "bc5-chem,entity_f1,93.33", "bc5-chem,entity_f1,93.34"),
@@ -47,6 +46,7 @@ EDITS = {
         "options: {labels: first_character}",
         "options: {labels: first_character, other: 1}",
     ),
+    "one more file of PubMed": (DEMO, "[26n1335-26n1336]", "[26n1335-26n1336, 26n1337]"),
     "a filter of the corpus": ("specs/corpora/pubmed-abstracts.yaml", "min_words: 128", "min_words: 100"),
     "the size of the vocabulary": (DEMO, "pubmed-uncased: {size: 2000}", "pubmed-uncased: {size: 1900}"),
     "the learning rate of a pretraining": (DEMO, FIRST, FIRST.replace("3e-3", "2e-3")),
@@ -68,7 +68,6 @@ EDITS = {
     ),
 }
 REWRITTEN = {
-    "one file of PubMed": f"{PUBMED}/updatefiles/pubmed26n1336.xml.gz",
     "the weights of the last segment": WEIGHTS,
     "one dataset's examples": "results/demo/datasets/jnlpba/train.jsonl.gz",
     "one run's predictions": f"{RUN}.predictions.jsonl.gz",

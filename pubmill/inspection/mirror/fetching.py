@@ -26,7 +26,8 @@ def listed(wanted: RequiredFiles) -> Iterator[str]:
     for source, shards in wanted.pmc.items():
         yield (
             f"PMC source {source}: {shards:,} shards, whose articles are listed in its inventory; run "
-            f"fetch_pmc on a connected machine, and copy sources/pmc/{source} into the results"
+            f"fetch_pmc on a connected machine, and copy sources/pmc/{source} and "
+            f"sources/blocks/{source} into the results"
         )
 
 

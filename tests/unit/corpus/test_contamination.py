@@ -23,7 +23,7 @@ from pubmill.corpus.contamination import (
     plain_words,
     write_index,
 )
-from pubmill.corpus.contamination_report import find_in_parts, report
+from pubmill.corpus.contamination_report import find_in_part, report
 from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.medline_bytes import day, year
 from pubmill.corpus.own_texts import paragraphs
@@ -169,12 +169,10 @@ def test_the_report(index: Path, tmp_path: Path) -> None:
         ("x:1", "T", f"Before. {tokenised} after."),
     )
     second = part(tmp_path / "b.parquet", ("x:2", " ".join(words(4)), "Its title."), ("pmc:5 8", "", "No."))
-    found = [find_in_parts([path], index, path.with_suffix(".json")) for path in (first, second)]
-    assert found == [2, 2]
+    for path in (first, second):
+        find_in_part(path, EvaluationTexts(index), path.with_suffix(".json"))
     whole = report("c", index, [path.with_suffix(".json") for path in (first, second)])
     assert (whole["documents"], whole["documents_with_a_text"]) == (4, 4)
-    assert find_in_parts([first, second], index, tmp_path / "both.json") == 4
-    assert report("c", index, [tmp_path / "both.json"]) == whole
     assert whole["datasets"]["relations"] == {
         "dev": {
             "texts": 2, "too_short": 1, "found": 1, "found_by_pmid": 1, "found_by_text": 0, "share": 0.5,
@@ -191,7 +189,7 @@ def test_the_report(index: Path, tmp_path: Path) -> None:
 
 def test_no_word_of_a_dataset_is_written(index: Path, tmp_path: Path) -> None:
     output = tmp_path / "found.json"
-    find_in_parts([part(tmp_path / "a.parquet", ("x:1", "", SENTENCE))], index, output)
+    find_in_part(part(tmp_path / "a.parquet", ("x:1", "", SENTENCE)), EvaluationTexts(index), output)
     table = pq.read_table(index).drop_columns(["runs"])
     written = output.read_text() + str(table.to_pylist()) + str(report("c", index, [output]))
     assert "t1" in written and not any(word in written for word in SENTENCE.split())
@@ -244,26 +242,12 @@ def test_documents_with_excluded_texts_are_left_out_and_counted(index: Path, tmp
     statistics = read_json(tmp_path / "p.json")
     assert statistics["rejected"] == {"contamination": 2, "no_abstract": 1}
     assert statistics["samples"]["contamination"] == ["pmc:5", "pmid:1"]
-    assert find_in_parts([tmp_path / "p.parquet"], index, tmp_path / "found.json") == 0
-
-
-def test_after_changes_the_result_is_that_of_a_new_search(index: Path, tmp_path: Path) -> None:
-    """Whether parts changed or what was found before is damaged."""
-    first, output = part(tmp_path / "a.parquet", ("x:1", "T", SENTENCE)), tmp_path / "found.json"
-    parts = [first, part(tmp_path / "b.parquet", ("x:2", " ".join(words(4)), "Its title."))]
-    find_in_parts(parts, index, output)
-    part(first, ("x:9", "T", "Something else."))
-    find_in_parts(parts, index, tmp_path / "new.json")
-    for _ in range(2):
-        find_in_parts(parts, index, output)
-        assert output.read_bytes() == (tmp_path / "new.json").read_bytes()
-        output.write_text(output.read_text().replace("x:2", "x:8"))
+    find_in_part(tmp_path / "p.parquet", EvaluationTexts(index), tmp_path / "found.json")
+    assert read_json(tmp_path / "found.json") == {"documents": 1, "matches": []}
 
 
 def test_another_index_and_none(index: Path, tmp_path: Path) -> None:
-    (tmp_path / "found.json").write_text(
-        '{"parts": [{"documents": 1, "matches": [["x:1", 99, false, true]]}]}'
-    )
+    (tmp_path / "found.json").write_text('{"documents": 1, "matches": [["x:1", 99, false, true]]}')
     with pytest.raises(PubmillError, match="another index was used"):
         report("c", index, [tmp_path / "found.json"])
     with pytest.raises(PubmillError, match="no index of evaluation texts"):
@@ -282,14 +266,17 @@ def test_ids_of_licensed_data_are_private_in_the_index_and_all_that_is_found_by_
     text = " ".join(words(1))
     write_jsonl_gz(tmp_path / "datasets/a/test.jsonl.gz", [example("secret-1", text)])
     (tmp_path / "datasets/a/card.json").write_text(json.dumps({"access": access}))
-    made = part(tmp_path / "part.parquet", ("1", "", text))
+    made = part(tmp_path / "part-0000.parquet", ("1", "", text))
     recipe = {"datasets": [{"dataset": "a", "splits": ["test"], "pmids": False}]}
-    index, found, output = (tmp_path / name for name in ("index.parquet", "found.json", "output.json"))
+    index, output = tmp_path / "index.parquet", tmp_path / "output.json"
+    found, block = tmp_path / "found/part-0000.json", tmp_path / "found/blocks/s/a.json"
     programs = {
         "index_evaluation_texts": ["--datasets", tmp_path / "datasets", "--output", index,
                                    "--recipe", json.dumps(recipe)],
-        "find_contamination": ["--parts", made, "--index", index, "--output", found],
-        "contamination": ["--corpus", "c", "--index", index, "--found", found, "--output", output],
+        "find_contamination": ["--parts", made, "--index", index, "--folder", found.parent,
+                               "--output", block],
+        "contamination": ["--corpus", "c", "--index", index, "--found", found.parent, "--parts", 1,
+                          "--output", output],
     }  # fmt: skip
     for name, arguments in programs.items():
         subprocess.run(
@@ -297,4 +284,6 @@ def test_ids_of_licensed_data_are_private_in_the_index_and_all_that_is_found_by_
         )
     assert access_of_parts([index]) == access
     private = access != "public"
-    assert {path.stat().st_mode & 0o777 for path in (index, found, output)} == {0o600 if private else 0o644}
+    assert {path.stat().st_mode & 0o777 for path in (index, found, block, output)} == {
+        0o600 if private else 0o644
+    }

@@ -20,7 +20,7 @@ from pubmill.corpus.medline import file_order, read_medline
 from pubmill.corpus.shards import Document, joined, read_shard, read_source, write_shard
 from pubmill.errors import PubmillError
 
-SCRIPT = Path(__file__).parents[3] / "scripts" / "parse_medline.py"
+SCRIPT = Path(__file__).parents[3] / "scripts" / "parse.py"
 HEAD = (
     '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE PubmedArticleSet PUBLIC '
     '"-//NLM//DTD PubMedArticle, 1st January 2025//EN" "https://dtd.nlm.nih.gov/pubmed_250101.dtd">\n'
@@ -235,9 +235,16 @@ def test_shard_holds_what_was_read(tmp_path: Path) -> None:
     assert table["deleted"].to_pylist() == [False, False, True]
 
 
-def command(source: Path, output: Path) -> list[str]:
-    arguments = ["--input", str(source), "--output", str(output), "--recipe", '{"source": "pubmed"}']
-    return [sys.executable, str(SCRIPT), *arguments]
+def command(folder: Path, *sources: Path) -> list[str]:
+    arguments = [
+        "--files",
+        *map(str, sources),
+        "--folder",
+        str(folder),
+        "--output",
+        str(folder / "blocks/b.json"),
+    ]
+    return [sys.executable, str(SCRIPT), *arguments, "--recipe", '{"source": "pubmed", "kind": "pubmed"}']
 
 
 @pytest.fixture(scope="module")
@@ -252,17 +259,24 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(tmp_path_factory.mktemp("large"), content)
 
 
-def test_killed_and_run_again_gives_the_same_bytes(tmp_path: Path, large: Path) -> None:
-    undisturbed, output = tmp_path / "a" / "s.parquet", tmp_path / "b" / "s.parquet"
-    subprocess.run(command(large, undisturbed), check=True)
-    job = subprocess.Popen(command(large, output))
-    while job.poll() is None and not list(output.parent.glob(".s.parquet.*.tmp")):
+def test_a_killed_block_goes_on_where_it_was_and_gives_the_same_bytes(tmp_path: Path, large: Path) -> None:
+    second, third = (large.with_name(f"pubmed26n000{number}.xml.gz") for number in (2, 3))
+    for copy in (second, third):
+        copy.write_bytes(large.read_bytes())
+    names = ["pubmed26n0001.parquet", "pubmed26n0002.parquet"]
+    whole, folder = tmp_path / "whole", tmp_path / "killed"
+    subprocess.run(command(whole, large, second), check=True)
+    job = subprocess.Popen(command(folder, large, second))
+    while job.poll() is None and not list(folder.glob(f".{names[1]}.*.tmp")):
         time.sleep(0.001)
     os.kill(job.pid, signal.SIGKILL)
     assert job.wait() == -signal.SIGKILL
-    assert not output.exists()
-    subprocess.run(command(large, output), check=True)
-    assert output.read_bytes() == undisturbed.read_bytes()
+    assert [path.name for path in folder.glob("[!.]*")] == names[:1]
+    first = (folder / names[0]).stat()
+    subprocess.run(command(folder, large, second), check=True)
+    assert all((folder / name).read_bytes() == (whole / name).read_bytes() for name in names)
+    more = subprocess.run(command(folder, large, second, third), check=True, capture_output=True, text=True)
+    assert "1 of 3 made" in more.stdout and (folder / names[0]).stat() == first
 
 
 def test_a_disk_that_takes_no_more(tmp_path: Path, large: Path) -> None:
@@ -270,11 +284,11 @@ def test_a_disk_that_takes_no_more(tmp_path: Path, large: Path) -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
-    output = tmp_path / "out" / "s.parquet"
-    job = subprocess.run(command(large, output), preexec_fn=limit, stderr=subprocess.PIPE, text=True)
+    folder = tmp_path / "out"
+    job = subprocess.run(command(folder, large), preexec_fn=limit, stderr=subprocess.PIPE, text=True)
     assert job.returncode == 1
-    assert job.stderr.startswith(f"pubmill: error: cannot write {output}")
-    assert list(output.parent.iterdir()) == []
+    assert job.stderr.startswith(f"pubmill: error: cannot write {folder / 'pubmed26n0001.parquet'}")
+    assert list(folder.iterdir()) == []
 
 
 def test_a_full_disk_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,9 @@
 """PMC's bucket: selection, downloads and checks of articles."""
 
 import json
+import re
 from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from pubmill.storage import sources
 from pubmill.storage.files import read_json
 from pubmill.storage.network import GoneError
 from tests.bucket import DAY, URL, Bucket, xml
+from tests.servers import Asked, Talk, serving
 from tests.unit.programs import run_verb
 
 
@@ -62,10 +65,12 @@ def test_inventory_must_be_whole(bucket: Bucket, tmp_path: Path) -> None:
         pmc.shard_bounds("PMCxxxx1")
 
 
-def fetch(bucket: Bucket, tmp_path: Path, shard: str = "PMC0000xxxxx") -> Path:
-    plan, archive = tmp_path / "plan.parquet", tmp_path / "out" / f"{shard}.tar.gz"
+def fetch(bucket: Bucket, tmp_path: Path, server: str = "") -> Path:
+    """Fetch a shard from the mirror, or from a server."""
+    plan, archive = tmp_path / "plan.parquet", tmp_path / "out/PMC0000xxxxx.tar.gz"
     bucket.plan(plan)
-    fetch_shard(archive, plan, shard, URL, str(bucket.mirror))
+    mirror = None if server else str(bucket.mirror)
+    fetch_shard(archive, read_plan(plan, "PMC0000xxxxx"), "PMC0000xxxxx", server or URL, mirror)
     return archive
 
 
@@ -86,66 +91,42 @@ def test_articles_with_what_the_bucket_says(bucket: Bucket, tmp_path: Path) -> N
     record = read_json(archive.with_name(f"{archive.name}.source.json"))
     assert (record["articles"], record["without_xml"], record["gone"]) == (5, ["PMC8.1"], [])
     assert sorted(path.name for path in archive.parent.iterdir()) == [
-        archive.name, f"{archive.name}.kept", f"{archive.name}.source.json",
-    ]  # fmt: skip
-
-
-class Brought(list[str]):
-    """Keys, and how many may be downloaded."""
-
-    limit = 100
+        archive.name,
+        f"{archive.name}.source.json",
+    ]
 
 
 @pytest.fixture
-def brought(monkeypatch: pytest.MonkeyPatch) -> Brought:
-    """Record the downloads from now on, in order."""
-    found, bring = Brought(), sources.bring
+def server(bucket: Bucket) -> Iterator[Asked]:
+    """The bucket as it answers now."""
 
-    def bring_and_say(url: str, *rest: Any) -> None:
-        if not url.startswith(f"{URL}/{pmc.INVENTORY}"):
-            if len(found) == found.limit:
-                raise PubmillError("no more")
-            found.append(url.removeprefix(f"{URL}/"))
-        bring(url, *rest)
+    def answer(talk: Talk) -> None:
+        talk.body((bucket.root / talk.path.removeprefix("/")).read_bytes(), '"e"')
 
-    monkeypatch.setattr(pmc, "CONNECTIONS", 1)
-    monkeypatch.setattr(pmc, "bring", bring_and_say)
-    return found
-
-
-def test_an_interrupted_fetch_goes_on(bucket: Bucket, tmp_path: Path, brought: Brought) -> None:
-    brought.limit = 3
-    with pytest.raises(PubmillError, match="no more"):
-        fetch(bucket, tmp_path)
-    brought.limit = 100
-    archive = fetch(bucket, tmp_path)
-    assert len(brought) == len(set(brought)) == 6
-    undisturbed = fetch(bucket, tmp_path / "again")
-    assert archive.read_bytes() == undisturbed.read_bytes()
+    with serving(answer) as asked:
+        yield asked
 
 
 def test_of_a_new_inventory_only_what_changed_is_brought(
-    bucket: Bucket, tmp_path: Path, brought: Brought
+    bucket: Bucket, tmp_path: Path, server: Asked
 ) -> None:
     bucket.article(5)
     bucket.article(6)
-    archive = fetch(bucket, tmp_path)
-    assert len(brought) == 10
-    archive.unlink()  # as Snakemake does
-    brought.clear()
+    archive = fetch(bucket, tmp_path, server=server.url)
+    assert len(server.requests) == 10
+    server.requests.clear()
     bucket.article(6, license_code="CC0")
     bucket.article(123, 11)
     bucket.article(19_999, content=xml(19_999, "Other text."))
     del bucket.rows["metadata/PMC5.1.json"]
-    assert fetch(bucket, tmp_path) == archive
-    assert brought == [
-        "metadata/PMC6.1.json", "metadata/PMC123.11.json", "PMC123.11/PMC123.11.xml",
-        "metadata/PMC19999.1.json", "PMC19999.1/PMC19999.1.xml",
+    assert fetch(bucket, tmp_path, server=server.url) == archive
+    assert sorted(path for path, *_ in server.requests) == [
+        "/PMC123.11/PMC123.11.xml", "/PMC19999.1/PMC19999.1.xml", "/metadata/PMC123.11.json",
+        "/metadata/PMC19999.1.json", "/metadata/PMC6.1.json",
     ]  # fmt: skip
-    brought.clear()
+    server.requests.clear()
     assert archive.read_bytes() == fetch(bucket, tmp_path / "anew").read_bytes()
-    brought.clear()
-    assert fetch(bucket, tmp_path) == archive and brought == []
+    assert fetch(bucket, tmp_path, server=server.url) == archive and server.requests == []
 
 
 def test_a_changed_article_is_refused(bucket: Bucket, tmp_path: Path) -> None:
@@ -153,6 +134,63 @@ def test_a_changed_article_is_refused(bucket: Bucket, tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match=r"PMC123.10.xml: not the expected file"):
         fetch(bucket, tmp_path)
     assert not (tmp_path / "out" / "PMC0000xxxxx.tar.gz").exists()
+
+
+PAGE = b"<html><body>Please log in</body></html>"
+FAULTS: dict[str, Callable[[bytes], bytes]] = {
+    "a page in its place": lambda sound: PAGE,
+    "cut": lambda sound: sound[:-9],
+    "another article's": lambda sound: sound.replace(b"PMC19999", b"PMC19998"),
+    "retracted since": lambda sound: sound.replace(b'"is_retracted": false', b'"is_retracted": true'),
+    "of another licence": lambda sound: sound.replace(b"CC BY", b"CC BY-NC"),
+    "without XML": lambda sound: re.sub(rb'"xml_url": "[^"]*"', b'"xml_url": null', sound),
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "fault"),
+    [
+        *(("metadata/PMC19999.1.json", fault) for fault in FAULTS),
+        *(("PMC19999.1/PMC19999.1.xml", fault) for fault in ("a page in its place", "cut")),
+    ],
+)
+def test_what_the_inventory_does_not_know_is_never_kept(
+    bucket: Bucket, tmp_path: Path, key: str, fault: str
+) -> None:
+    """The others are fetched, and once the server answers as it should, the same command ends well."""
+    faulty = {key}
+
+    def answer(talk: Talk) -> None:
+        path = talk.path.removeprefix("/")
+        content = (bucket.root / path).read_bytes()
+        talk.body(FAULTS[fault](content) if path in faulty else content, f'"{path}"')
+
+    with serving(answer) as server:
+        for _ in range(2):
+            with pytest.raises(PubmillError, match=r"1 article of 3 could not be fetched") as caught:
+                fetch(bucket, tmp_path, server=server.url)
+            assert f"{key}: not the expected file" in str(caught.value)
+            assert ("take a later `inventory:`" in str(caught.value)) == key.endswith(".json")
+        asked = Counter(path for path, *_ in server.requests)
+        assert asked["/metadata/PMC123.10.json"] == asked["/PMC20000.2/PMC20000.2.xml"] == 1
+        faulty.clear()
+        archive = fetch(bucket, tmp_path, server=server.url)
+    assert [one.facts.flags for one in read_fetched(archive)] == [(), (), ()]
+
+
+def test_an_article_without_a_checksum_is_fetched_until_it_describes_itself(
+    bucket: Bucket, tmp_path: Path
+) -> None:
+    """S3 has no md5 of objects that were uploaded in pieces."""
+    key = "metadata/PMC123.10.json"
+    bucket.rows[key] = re.sub('"[0-9a-f]{32}"', '"0-2"', bucket.rows[key])
+    where = bucket.root / key
+    sound = where.read_bytes()
+    where.write_bytes(PAGE)
+    with pytest.raises(PubmillError, match=r"PMC123.10.json: not valid JSON"):
+        fetch(bucket, tmp_path)
+    where.write_bytes(sound)
+    assert len(list(read_fetched(fetch(bucket, tmp_path)))) == 3
 
 
 def test_articles_that_are_gone_are_recorded(

@@ -96,7 +96,7 @@ def test_a_lower_limit_of_memory_is_named_as_the_users_own(root: Path) -> None:
     assert "needs more than 1,000,000,000 bytes of memory; this is the limit of `ulimit -v`" in error
 
 
-@pytest.mark.parametrize("name", ["convert", "parse_medline", "parse_pmc", "take_vocab"])
+@pytest.mark.parametrize("name", ["convert", "parse", "take_vocab"])
 def test_programs_that_read_untrusted_files_are_limited(root: Path, name: str) -> None:
     assert re.search(
         r"^    run\(limited\(program\(main\)\)\)$", (root / f"scripts/{name}.py").read_text(), re.MULTILINE

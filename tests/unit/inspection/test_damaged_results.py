@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from pubmill.corpus.shards import Document, write_shard
 from pubmill.inspection.damaged_results import CheckedFile, examine, report
 from pubmill.metrics.contributions import Contributions, Items, write_items
 from pubmill.pretraining.packed_tokens import write_packed
+from pubmill.storage.blocks import Item, make_block
 from pubmill.storage.checksums import write_folder_sums, write_formats, write_predictions
 from pubmill.storage.files import sealed, sha256, write_json, write_jsonl_gz
 from tests.unit.programs import Ended, make_checkout, run_verb
@@ -73,6 +75,20 @@ def test_whole_results_are_whole(results: Path) -> None:
     assert list(report(examine(results))) == [
         "24 files: 21 agree with their checksums, 0 are damaged, 3 have no checksum"
     ]
+
+
+def test_files_of_a_block_are_made_again_by_its_job(tmp_path: Path) -> None:
+    """Also those that are gone, although Snakemake does not know them."""
+    folder, block = tmp_path / "corpora/c", "corpora/c/blocks/s/a+2.json"
+    files = [folder / f"{name}.json" for name in "abc"]
+    items = [Item([file], file.stem, partial(write_json, file, sealed({"of": file.stem}))) for file in files]
+    make_block(tmp_path / block, items)
+    assert damaged(tmp_path) == {}
+    files[0].unlink()
+    files[1].write_text(files[1].read_text().replace('"b"', '"x"'))
+    assert damaged(tmp_path) == {"corpora/c/a.json": block, "corpora/c/b.json": block}
+    make_block(tmp_path / block, items)  # as the command that is printed does
+    assert damaged(tmp_path) == {}
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from pubmill.stages import Graph, checked_graph
 from pubmill.storage.release_pins import commit_url
 from tests.unit.programs import run_verb
 
-PUBMED = "ftp.ncbi.nlm.nih.gov/pubmed/baseline/pubmed26n0001.xml.gz"
+PUBMED = "ftp.ncbi.nlm.nih.gov/pubmed/updatefiles/pubmed26n1514.xml.gz"
+BLOCK = "pubmed26n1501+13"
 MODEL = HubModel("bert", "who/bert", "0" * 40)
 
 
@@ -33,20 +34,20 @@ def silent(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_jobs_say_what_is_needed(targets: Graph) -> None:
     jobs = [
-        Job("download", {"path": PUBMED}, True),
+        Job("fetch_files", {"source": "pubmed", "block": BLOCK}, True),
         Job("export_model", {"model": "bert-base-uncased"}, True),
         Job("export_model", {"model": "no-pretraining"}, True),
-        Job("fetch_pmc", {"source": "pmc", "shard": "PMC00000xxxx"}, True),
+        Job("fetch_pmc", {"source": "pmc", "block": "PMC00000xxxx+49"}, True),
         Job("score", {}, True),
     ]
     found = required_files(jobs, targets)
-    assert found.urls == {f"https://{PUBMED}": ["--md5-beside"], f"https://{PUBMED}.md5": []}
+    assert (found.urls[f"https://{PUBMED}"], found.urls[f"https://{PUBMED}.md5"]) == (["--md5-beside"], [])
     assert [(one.model, one.id) for one in found.models] == [
         ("bert-base-uncased", "google-bert/bert-base-uncased")
     ]
-    assert found.pmc == {"pmc": 1}
+    assert found.pmc == {"pmc": 50}
     lines = list(listed(found))
-    assert len(lines) == 4 and "google-bert/bert-base-uncased revision" in lines[2]
+    assert len(lines) == 2 * 14 + 2 and "google-bert/bert-base-uncased revision" in lines[-2]
 
 
 @pytest.mark.usefixtures("silent")
@@ -187,8 +188,8 @@ def test_a_study_that_needs_nothing_more_has_a_message_and_no_empty_line(
 
 
 def test_a_filled_mirror_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    job = Job("download", {"path": PUBMED}, True)
+    job = Job("fetch_files", {"source": "pubmed", "block": "pubmed26n1335+1"}, True)
     monkeypatch.setattr("pubmill.workflow.listed_jobs.jobs_of_study", lambda checkout, config: [job])
     monkeypatch.setattr(mirroring, "download", lambda url, output, **checks: output.touch())
     said = run_verb("mirror", "demo", "--fetch", tmp_path).stderr.splitlines()
-    assert said[-1] == f"pubmill: {tmp_path} has all that study demo needs: 2 files, 0 models"
+    assert said[-1] == f"pubmill: {tmp_path} has all that study demo needs: 4 files, 0 models"

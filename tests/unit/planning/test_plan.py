@@ -196,19 +196,19 @@ def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Graph) -> No
 def test_the_plan_has_the_seconds_of_finished_jobs(tmp_path: Path, root: Path) -> None:
     study = Study(study="x", title="x", scale="full", tables=(), results=str(tmp_path))
     graph = checked_graph(study, load(root / "specs", "full"))
-    for rule, seconds in (("parse_medline", 7.5), ("pretrain", 3600)):
+    for rule, seconds in (("parse", 7.5), ("pretrain", 3600)):
         path = Path(graph.paths.benchmark(rule, "a/b"))
         path.parent.mkdir(parents=True)
         path.write_text(f"s\th:m:s\n{seconds}\t-\n", encoding="utf-8")
     jobs = [
-        Job("parse_medline", {"source": "pubmed", "shard": "pubmed26n0001"}, True),
+        Job("parse", {"source": "pubmed", "block": "pubmed26n0001+49"}, True),
         Job("pretrain", {"recipe": "pubmedbert-base", "step": "12500"}, True),
     ]
     plan, said = make_plan(jobs, graph, GPUS), io.StringIO()
-    assert plan.seconds("parse_medline") == 7.5
+    assert plan.seconds("parse") == 7.5
     print_plan(Console(file=said, width=400), plan, graph, GPUS)
     measured = f"measured: mean of 1 jobs in {tmp_path}/full/benchmarks/"
-    assert f"{measured}parse_medline" in said.getvalue()
+    assert f"{measured}parse" in said.getvalue()
     assert f"seconds of pretrain: {measured}pretrain" in said.getvalue()
     assert re.search(r"pretrain +1 +0 +3,600", said.getvalue())
 
@@ -307,8 +307,13 @@ def test_models_checkpoints_and_runs_that_are_kept_need_space(targets: Graph, de
     assert (plan.bytes_assumed, plan.disk) == (0, size)
     plan = make_plan([Job("pretrain", {"recipe": "pubmedbert-base", "step": "12500"}, True)], targets, GPUS)
     assert plan.disk == 12 * costs.parameters_of_recipe(targets, "pubmedbert-base")
-    plan = make_plan([Job("fetch_pmc", {}, True), Job("parse_pmc", {}, True)], targets, GPUS)
-    assert (plan.bytes_assumed, plan.disk) == (150e6, 300e6)
+    block = {"source": "pmc", "block": "PMC00000xxxx+49"}
+    plan = make_plan([Job(rule, block, True) for rule in ("fetch_pmc", "parse")], targets, GPUS)
+    assert (plan.bytes_assumed, plan.disk) == (50 * 150e6, 50 * 300e6)
+    assert plan.seconds("parse") == 50 * 4.6
+    block = {"source": "pubmed", "block": "pubmed26n0001+49"}
+    plan = make_plan([Job("fetch_files", block, True)], targets, GPUS)
+    assert plan.bytes_assumed == plan.disk == 50 * costs.PUBMED_FILE
     plan = make_plan([Job("download", {"path": "example.org/other.zip"}, True)], targets, GPUS)
     assert (plan.disk, plan.files_unknown) == (0, 1)
 

@@ -18,6 +18,7 @@ from pubmill.planning.required_files import (
     out_of_reach,
     required_files,
 )
+from pubmill.recipes.corpora import FetchRecipe
 from pubmill.recipes.models import PretrainedWeights, ReleasedWeights
 from pubmill.stages import Graph
 from pubmill.storage.model_folders import CONFIG, PICKLED, WEIGHTS
@@ -34,19 +35,25 @@ WEIGHTS_OF = {
 
 def graph() -> Graph:
     """What the graph knows of some downloads and models."""
-    checks = {"https://h/a.gz": ["--md5-beside"], "https://h/b.gz": ["--sha256", "0"]}
+    checks = {"https://h/b.gz": ["--sha256", "0"]}
+    fetched = SimpleNamespace(
+        recipe_of=lambda block: FetchRecipe(urls=("https://h/a.gz",), md5_beside=True),
+        shards=lambda block: ["PMC00000xxxx", "PMC00001xxxx", "PMC00002xxxx"],
+    )
     models = SimpleNamespace(
         weights=WEIGHTS_OF.__getitem__,
         pin=lambda model: {"revision": "2" * 40} if model == "found" else {},
         release=lambda model: {"kind": "hub" if model == "open" else "archive", "id": "group/c"},
     )
-    return cast(Graph, SimpleNamespace(sources=SimpleNamespace(checks=checks.__getitem__), models=models))
+    sources = SimpleNamespace(checks=checks.__getitem__)
+    return cast(Graph, SimpleNamespace(sources=sources, models=models, stage=lambda kind: fetched))
 
 
 def test_jobs_fetch_files_models_and_shards_of_pmc() -> None:
     jobs = [
-        *(Job("download", {"path": path}, True) for path in ("h/b.gz", "h/a.gz")),
-        *(Job("fetch_pmc", {"source": "pmc", "shard": str(number)}, True) for number in range(3)),
+        Job("download", {"path": "h/b.gz"}, True),
+        Job("fetch_files", {"source": "pubmed", "block": "a"}, True),
+        Job("fetch_pmc", {"source": "pmc", "block": "PMC00000xxxx+2"}, True),
         *(Job("export_model", {"model": name}, True) for name in ("pinned", "own", "open", "found")),
         *(Job("pin_weights", {"model": name}, True) for name in ("open", "archived")),
         Job("score", {}, True),

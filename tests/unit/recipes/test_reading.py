@@ -9,7 +9,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.recipes import FinetuningRecipe, PretrainingRecipe, build, fits, read
-from pubmill.recipes.corpora import EvaluatedDataset, IndexRecipe, PmcParsingRecipe
+from pubmill.recipes.corpora import EvaluatedDataset, IndexRecipe, ParsingRecipe
 from pubmill.recipes.models import ExportRecipe, PretrainedWeights, ReleasedWeights, TrainingStart
 from pubmill.recipes.recipe_types import OMIT_DEFAULT, PartialRecipe
 from pubmill.recipes.writing import as_json, as_values
@@ -195,11 +195,11 @@ def test_a_file_without_an_object_is_reported(tmp_path: Path, content: bytes, me
 def test_text_is_sorted_and_complete_but_for_omitted_defaults() -> None:
     recipe = IndexRecipe(datasets=(EvaluatedDataset(dataset="d", splits=("dev", "test"), pmids=False),))
     assert as_json(recipe) == '{"datasets": [{"dataset": "d", "pmids": false, "splits": ["dev", "test"]}]}'
-    parsing = PmcParsingRecipe(source="s", parser="pubmill", leave_out=())
-    assert as_json([parsing]) == '[{"leave_out": [], "parser": "pubmill", "source": "s"}]'
-    assert as_values(parsing) == {"leave_out": [], "parser": "pubmill", "source": "s"}
-    unreadable = PmcParsingRecipe(source="s", parser="pubmill", leave_out=(), unreadable=("PMC1.1",))
-    assert '"unreadable": ["PMC1.1"]' in as_json(unreadable)
+    parsing = ParsingRecipe(source="s", kind="pmc")
+    assert as_json([parsing]) == '[{"kind": "pmc", "source": "s"}]'
+    assert as_values(parsing) == {"kind": "pmc", "source": "s"}
+    unreadable = ParsingRecipe(source="s", kind="pmc", unreadable={"a": ("PMC1.1",)})
+    assert '"unreadable": {"a": ["PMC1.1"]}' in as_json(unreadable)
     assert as_values(build(ExportRecipe, EXPORT, "here"))["weights"] == EXPORT["weights"]
 
 

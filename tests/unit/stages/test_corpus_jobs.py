@@ -2,16 +2,18 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.corpora import PmcParsingRecipe
+from pubmill.recipes.corpora import FetchRecipe
 from pubmill.recipes.writing import as_json
 from pubmill.specs import Specs
 from pubmill.specs.corpus_specs import Lock, PmcPackagesSource
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
+from pubmill.stages.source_jobs import FetchFiles
 
 
 def targets(root: Path, **config: object) -> Graph:
@@ -39,8 +41,8 @@ def test_text_of_the_users_own_is_recorded_as_a_source(root: Path, tmp_path: Pat
     (tmp_path / "a.jsonl.gz").touch()
     made = targets(root, scale="small", local_files={"abstracts": str(tmp_path)})
     shard = made.corpora.shards("pubmed-abstracts")[-1]
-    assert shard == ("abstracts", "a", "results/small/sources/local/abstracts/a.jsonl.gz")
-    assert made.corpora.raw("abstracts", "a") == shard.file
+    assert shard == ("abstracts", "a", "results/small/sources/local/abstracts/a.jsonl.gz", ())
+    assert made.corpora.fetched("abstracts", "a") == [shard.file]
     assert made.sources.local_file("abstracts", "a.jsonl.gz") == str(tmp_path / "a.jsonl.gz")
     assert "sources/local/abstracts/a.jsonl.gz.source.json" in made.report.source_records()
 
@@ -84,32 +86,57 @@ def test_packages_of_pmc_are_shards_with_their_lists_of_files(
 ) -> None:
     graph = graph_of(with_packages(full_specs))
     made, sources = graph.corpora, graph.paths.sources()
+    urls = [(f"https://b.org/{one}.tar.gz", f"https://b.org/{one}.filelist.csv") for one in ("a/p1", "b/p2")]
     assert made.shards("mine") == [
-        ("packaged", "p1", f"{sources}/b.org/a/p1.tar.gz"),
-        ("packaged", "p2", f"{sources}/b.org/b/p2.tar.gz"),
+        ("packaged", "p1", f"{sources}/b.org/a/p1.tar.gz", urls[0]),
+        ("packaged", "p2", f"{sources}/b.org/b/p2.tar.gz", urls[1]),
     ]
-    assert made.raw("packaged", "p2") == f"{sources}/b.org/b/p2.tar.gz"
-    assert made.filelists("packaged", "p2") == [f"{sources}/b.org/b/p2.filelist.csv"]
-    assert made.filelists("pubmed", "pubmed26n0001") == []
-    recipe = made.parse_recipe("packaged", "p2")
-    assert isinstance(recipe, PmcParsingRecipe)
-    assert (recipe.leave_out, recipe.unreadable) == (("captions", "tables"), ("PMC1.1", "PMC2.1"))
+    fetched = SimpleNamespace(source="packaged", block="p1+1")
+    wanted = FetchRecipe(urls=(*urls[0], *urls[1]), md5_beside=False)
+    assert graph.stage(FetchFiles).recipe_of(fetched) == wanted
+    recipe = made.parse_recipe("packaged", "p1+1")
+    assert (recipe.leave_out, recipe.unreadable) == (("captions", "tables"), {"p2": ("PMC1.1", "PMC2.1")})
     assert made.source_names("pmc-packages") == ["packaged"]
-    assert made.parsed("mine") == [graph.paths.parsed_shard("packaged", name) for name in ("p1", "p2")]
-    assert made.parts("mine") == [graph.paths.part("mine", number) for number in (0, 1)]
-    assert graph.selection.fingerprints("mine") == [graph.paths.fingerprint("mine", i) for i in (0, 1)]
+    assert made.parsed("mine") == [graph.paths.block(graph.paths.parsed(), "packaged", "p1+1")]
+    assert made.fetched("packaged", "p1+1") == [graph.paths.block(sources, "packaged", "p1+1")]
     assert [one.name for one in made.latest_recipe("mine").sources] == ["packaged"]
     assert [(one.folder, one.names) for one in made.lock_recipe("mine").files] == [
         ("b.org/a", ("p1.tar.gz",)), ("b.org/b", ("p2.tar.gz",)),
     ]  # fmt: skip
 
 
-def test_unknown_sources_and_shards_are_refused(full_specs: Specs, graph_of: Callable[..., Graph]) -> None:
+def test_blocks_divide_each_source_and_are_shared_by_corpora(
+    full_specs: Specs, graph_of: Callable[..., Graph]
+) -> None:
+    graph = graph_of(with_packages(full_specs))
+    blocks = graph.corpora.blocks("pubmed-pmc")
+    shards = [shard for block in blocks for shard in block.shards]
+    assert shards == graph.corpora.shards("pubmed-pmc")
+    assert {len(block.shards) for block in blocks} == {50, 14}  # 1,514 files of PubMed, 1,300 shards of PMC
+    assert blocks[1][:3] == ("pubmed", "pubmed26n0051+49", 50)
+    assert all(len({shard.source for shard in block.shards}) == 1 for block in blocks)
+    assert set(graph.corpora.parsed("pubmed-abstracts")) < set(graph.corpora.parsed("pubmed-pmc"))
+    second = SimpleNamespace(corpus="pubmed-pmc", source="pubmed", block=blocks[1].name)
+    parts = [Path(path).stem for path in graph.corpora.parts(second)]
+    assert (parts[0], parts[-1], len(parts)) == ("part-0050", "part-0099", 50)
+    assert Path(graph.corpora.parsed_shards(second)[0]).name == "pubmed26n0051.parquet"
+
+
+def test_unknown_sources_and_blocks_are_refused(full_specs: Specs, graph_of: Callable[..., Graph]) -> None:
     made = graph_of(with_packages(full_specs)).corpora
     with pytest.raises(PubmillError, match="no corpus has a source 'none'"):
         made.parse_recipe("none", "p1")
-    with pytest.raises(PubmillError, match="no corpus has a source 'packaged' with a shard 'p3'"):
-        made.raw("packaged", "p3")
+    with pytest.raises(PubmillError, match="source packaged: no corpus has the block 'p3'"):
+        made.source_block("packaged", "p3")
+    with pytest.raises(PubmillError, match="corpus mine has no block 'p3' of packaged"):
+        made.block(SimpleNamespace(corpus="mine", source="packaged", block="p3"))
+    specs = with_packages(full_specs)
+    (source,) = specs.corpora["mine"].sources
+    other = source.model_copy(update={"packages": ("a/p1", "b/p3")})
+    corpus = specs.corpora["mine"].model_copy(update={"name": "other", "sources": (other,)})
+    both = specs.model_copy(update={"corpora": {**specs.corpora, "other": corpus}})
+    with pytest.raises(PubmillError, match="different files in the block 'p1\\+1'; give the source another"):
+        graph_of(both).corpora.source_block("packaged", "p1+1")
 
 
 def test_a_corpus_is_rebuilt_from_the_lock_that_its_spec_names(

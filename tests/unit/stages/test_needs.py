@@ -13,15 +13,12 @@ from pubmill.specs import LearntVocabSpec, load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph, costs
 from pubmill.stages.all_stages import stages
-from pubmill.stages.corpus_jobs import ParseMedline
 from pubmill.stages.costs import TORCH
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.pipelines import ScoreAnnotation
 from pubmill.stages.pretrainings import Pretrain
 from pubmill.stages.run_stages import Finetune, Score, TrialStage
-from pubmill.stages.selection_jobs import Fingerprint, SelectDocuments
 from pubmill.stages.stage import BUNDLE, DAY, HOUR, LITTLE, Bytes
-from pubmill.stages.vocabularies import CountWords
 from pubmill.storage.result_paths import RunKey
 
 GPUS = Gpus({"V100": 125e12, "H100": 989e12}, {"pretraining": 0.4, "finetuning": 0.15})
@@ -113,27 +110,6 @@ def test_bundles_request_about_a_day_and_hold_a_run_with_its_score(targets: Grap
     assert targets.stage(Pretrain).bundle(first) is None
 
 
-def test_jobs_of_single_files_are_bundled_by_their_place(targets: Graph) -> None:
-    corpus, source = "pubmed-abstracts", targets.specs.corpora["pubmed-abstracts"].sources[0].name
-    shards = [shard.name for shard in targets.corpora.shards(corpus) if shard.source == source]
-    parse = [
-        targets.stage(ParseMedline).bundle(SimpleNamespace(source=source, shard=name)) for name in shards
-    ]
-    assert Counter(parse).most_common(1)[0][1] == DAY // HOUR and len(set(parse)) == -(-len(shards) // 24)
-    parts = {
-        (stage, part): targets.stage(stage).bundle(
-            SimpleNamespace(corpus=corpus, part=part, splitting="bert-uncased")
-        )
-        for stage in (SelectDocuments, Fingerprint, CountWords)
-        for part in ("0000", "0023", "0024")
-    }
-    assert len(set(parts.values())) == 6 and all(str(name).startswith(BUNDLE) for name in parts.values())
-    of = {
-        word: SimpleNamespace(corpus=corpus, part="0000", splitting=word) for word in ("bert", "white-space")
-    }
-    assert len({targets.stage(CountWords).bundle(one) for one in of.values()}) == 2
-
-
 def test_a_vocabulary_learnt_from_text_needs_more_than_one_from_counts(targets: Graph) -> None:
     learners = {
         name: getattr(spec, "learner", None)
@@ -150,7 +126,7 @@ def test_a_vocabulary_learnt_from_text_needs_more_than_one_from_counts(targets: 
 @pytest.mark.parametrize(
     ("rule", "memory", "minutes"),
     [
-        ("score", 1_000, 60), ("parse_pmc", 1_000, 240), ("latest_versions", 4_000, 120),
+        ("score", 1_000, 60), ("parse", 1_000, 240), ("latest_versions", 4_000, 120),
         ("locked_versions", 4_000, 120), ("lock_corpus", 4_000, 120), ("find_duplicates", 8_000, 480),
         ("index_evaluation_texts", 2_000, 60), ("find_contamination", 1_000, 240),
         ("corpus_statistics", 2_000, 240), ("vocab_diagnosis", 2_000, 60), ("pack", 4_000, 1440),

@@ -20,7 +20,7 @@ from pubmill.storage.result_paths import RunKey
 
 RUN = RunKey("blurb", "pubmedbert-base", "bc5-chem", "standard")
 BEHIND = {
-    "parse_medline", "latest_versions", "select_documents", "count_words", "train_vocab",
+    "parse", "latest_versions", "select_documents", "count_words", "train_vocab",
     "pack", "pretrain", "export_model", "convert", "finetune", "trial", "choose", "score",
 }  # fmt: skip
 """Stages that decide a record of a model that is pretrained here and whose hyper-parameters are searched."""

@@ -2,22 +2,18 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.corpora import (
-    ClinicalParsingRecipe,
-    DuplicatesRecipe,
-    SelectionRecipe,
-    TextParsingRecipe,
-)
+from pubmill.recipes.corpora import DuplicatesRecipe, ParsingRecipe, SelectionRecipe
 from pubmill.recipes.writing import as_values
 from pubmill.specs import load
 from pubmill.specs.corpus_specs import CorpusSpec
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, as_arguments, checked_graph
-from pubmill.stages.contamination_jobs import PARTS_AT_ONCE
+from pubmill.stages.selection_jobs import Fingerprint, SelectDocuments
 
 SPEC = """\
 name: mixed
@@ -70,21 +66,25 @@ def test_parts_have_the_selection_of_their_source(specs: Path, local: dict[str, 
     assert [shard[:2] for shard in made.corpora.shards("mixed")] == [
         ("notes", "NOTEEVENTS"), ("web", "a"), ("web", "b"),
     ]  # fmt: skip
-    recipes = [made.selection.recipe("mixed", part) for part in range(3)]
-    assert [recipe.types for recipe in recipes] == [("Physician",), None, None]
-    assert [recipe.min_words for recipe in recipes] == [None, 5, 5]
-    assert made.selection.recipe("mixed") == recipes[0]  # where all parts have the same filters
-    assert made.corpora.parse_recipe("notes", "a") == ClinicalParsingRecipe(source="notes", brackets="keep")
-    assert made.corpora.parse_recipe("web", "b") == TextParsingRecipe(
-        source="web", documents="line", language="eng"
+    blocks = [
+        SimpleNamespace(corpus="mixed", source=one.source, block=one.name)
+        for one in made.corpora.blocks("mixed")
+    ]
+    recipes = [made.stage(SelectDocuments).recipe_of(block) for block in blocks]
+    assert [(recipe.types, recipe.min_words) for recipe in recipes] == [(("Physician",), None), (None, 5)]
+    assert made.corpora.parse_recipe("notes", "NOTEEVENTS") == ParsingRecipe(
+        source="notes", kind="mimic", brackets="keep"
     )
-    assert made.corpora.raw("web", "a") == "results/demo/sources/local/web/a.txt.gz"
+    assert made.corpora.parse_recipe("web", "a+1") == ParsingRecipe(
+        source="web", kind="text", documents="line", language="eng"
+    )
+    assert made.corpora.fetched("web", "a+1")[0] == "results/demo/sources/local/web/a.txt.gz"
 
 
 def test_one_source_is_found_without_the_files_of_another(specs: Path, local: dict[str, str]) -> None:
     del local["mimic-iii"]
     made = targets(write(specs), local_files=local)
-    assert made.corpora.raw("web", "b").endswith("web/b.txt")
+    assert made.corpora.fetched("web", "a+1")[1].endswith("web/b.txt")
     with pytest.raises(
         PubmillError, match=r"corpus mixed \(MIMIC-III, .* at https://example.org\) needs files of your own"
     ):
@@ -112,21 +112,11 @@ def test_what_needs_the_whole_corpus(specs: Path, local: dict[str, str]) -> None
     assert as_arguments(inputs)[:2] == ["--exclude", f"{folder}/excluded.parquet"]
     assert made.contamination.splits("mixed", "excluded") == {"squad-v1": ["dev"], "bc2gm": ["test", "dev"]}
     assert made.contamination.splits("mixed", "contamination") == {"bc2gm": ["dev", "test"]}
-    assert made.selection.fingerprint_recipe("mixed", 0).similar is True
+    block = SimpleNamespace(corpus="mixed", source="web", block="a+1")
+    assert made.stage(Fingerprint).recipe_of(block).similar is True
     assert made.selection.duplicates_recipe("mixed") == DuplicatesRecipe(similarity=0.9)
     plain = targets(write(specs), local_files=local)
     assert plain.selection.inputs("mixed") == {}
-
-
-def test_every_part_is_searched_for_texts_of_datasets_once(specs: Path, local: dict[str, str]) -> None:
-    for number in range(2 * PARTS_AT_ONCE):  # beside the three files that are there
-        (Path(local["web"]) / f"c{number}.txt").touch()
-    made = targets(write(specs), local_files=local)
-    found = made.contamination.findings("mixed")
-    firsts = [int(path.removesuffix(".json")[-4:]) for path in found]
-    searched = [made.contamination.searched_parts("mixed", first) for first in firsts]
-    assert [len(parts) for parts in searched] == [PARTS_AT_ONCE, PARTS_AT_ONCE, 3]
-    assert [path for parts in searched for path in parts] == made.corpora.parts("mixed")
 
 
 def test_each_corpus_that_a_model_is_trained_on_has_a_report(root: Path) -> None:
@@ -156,15 +146,15 @@ def test_corpora_that_do_not_fit(specs: Path, old: str, new: str, fault: str) ->
         load(specs, "full")
 
 
-def test_an_unreadable_article_changes_how_its_own_shard_is_parsed_alone(specs: Path) -> None:
+def test_articles_that_cannot_be_read_are_named_with_their_shard(specs: Path) -> None:
     text = (
         "name: mixed\nsources:\n"
         "  - {name: articles, kind: pmc, url: 'https://b.org', inventory: '2026-09-02',\n"
-        "     articles: [PMC00001xxxx-PMC00002xxxx], leave_out: [],\n"
+        "     articles: [PMC00001xxxx-PMC00003xxxx], leave_out: [],\n"
         "     unreadable: {PMC00002xxxx: {PMC20001.3: 'mismatched tags'}}}\nselection: {}\n"
     )
     made = targets(write(specs, text))
-    plain = {"source": "articles", "parser": "pubmill", "leave_out": []}
-    recipes = [made.corpora.parse_recipe("articles", f"PMC0000{number}xxxx") for number in (1, 2)]
-    assert as_values(recipes[0]) == plain
-    assert as_values(recipes[1]) == plain | {"unreadable": ["PMC20001.3"]}
+    plain = {"source": "articles", "kind": "pmc"}
+    blocks = ("PMC00001xxxx+1", "PMC00003xxxx")
+    recipes = [as_values(made.corpora.parse_recipe("articles", block)) for block in blocks]
+    assert recipes == [plain | {"unreadable": {"PMC00002xxxx": ["PMC20001.3"]}}, plain]

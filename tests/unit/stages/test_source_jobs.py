@@ -2,16 +2,16 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.specs import ArchiveWeights, File, LocalFile, PubmedSource, Specs
+from pubmill.specs import ArchiveWeights, File, LocalFile, Specs
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
-from pubmill.stages.source_jobs import pubmed_files
+from pubmill.stages.source_jobs import FetchFiles
 from pubmill.storage.files import sha256
-from tests.unit.stages.test_corpus_jobs import with_packages
 
 
 def targets(root: Path, **config: object) -> Graph:
@@ -46,20 +46,8 @@ def test_each_download_is_checked_as_its_spec_says(full_specs: Specs, graph_of: 
     for archive in archives:
         assert sources.checks(archive.url) == (["--sha256", archive.sha256] if archive.sha256 else [])
     assert sources.checks(full_specs.pretraining["pubmedbert-base"].sentence_splitter) == []
-    pubmed = full_specs.corpora["pubmed-abstracts"].sources[0]
-    assert isinstance(pubmed, PubmedSource)
-    assert sources.checks(f"{pubmed.url}/{pubmed_files(pubmed)[0]}") == ["--md5-beside"]
-
-
-def test_packages_and_their_lists_of_files_are_downloads_without_a_check(
-    full_specs: Specs, graph_of: Callable[..., Graph]
-) -> None:
-    sources = graph_of(with_packages(full_specs)).sources
-    assert (
-        sources.checks("https://b.org/a/p1.tar.gz") == sources.checks("https://b.org/a/p1.filelist.csv") == []
-    )
-    with pytest.raises(PubmillError, match="no spec names"):
-        sources.checks("https://b.org/a/p1")
+    pubmed = SimpleNamespace(source="pubmed", block="pubmed26n0001+49")
+    assert graph_of(full_specs).stage(FetchFiles).recipe_of(pubmed).md5_beside
 
 
 def test_a_file_of_the_users_own_is_known_by_its_content(

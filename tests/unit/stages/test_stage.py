@@ -14,7 +14,7 @@ from pubmill.stages.dataset_jobs import Convert
 def test_programs_are_named_after_their_rules_or_by_a_stage() -> None:
     programs = {name: stage.program for name, stage in stages().items()}
     assert [one for one in programs.values() if not Path(one).is_file()] == []
-    assert programs["parse_medline"] == "scripts/parse_medline.py"
+    assert programs["parse"] == "scripts/parse.py"
     assert programs["take_model"] == "scripts/export_model.py"
 
 

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,6 +12,7 @@ from pubmill.errors import PubmillError
 from pubmill.specs import LearntVocabSpec, Specs
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
+from pubmill.stages.vocabularies import TrainVocab
 from pubmill.vocabs.word_counts import SPLITTINGS
 
 
@@ -61,11 +63,13 @@ def test_a_released_vocabulary_needs_a_released_model(folder: Path) -> None:
 
 def test_vocabularies_that_separate_words_alike_share_their_counts(root: Path, tmp_path: Path) -> None:
     made = targets(root, tmp_path, "full")
-    assert made.vocabularies.word_counts("biomegatron-30k") == made.vocabularies.word_counts(
-        "biomegatron-50k"
-    )
-    assert made.vocabularies.word_counts("pubmed-cased") != made.vocabularies.word_counts("pubmed-uncased")
-    assert len(made.vocabularies.word_counts("pubmed-bpe")) == len(made.corpora.parts("lewis2020-pm"))
+    counts = {
+        name: made.stage(TrainVocab).inputs_of(SimpleNamespace(vocab=name))["words"]
+        for name in ("biomegatron-30k", "biomegatron-50k", "pubmed-cased", "pubmed-uncased", "pubmed-bpe")
+    }
+    assert counts["biomegatron-30k"] == counts["biomegatron-50k"]
+    assert counts["pubmed-cased"] != counts["pubmed-uncased"]
+    assert len(counts["pubmed-bpe"]) == len(made.corpora.blocks("lewis2020-pm"))
 
 
 def test_released_vocabularies_come_with_their_models(root: Path, tmp_path: Path) -> None:
@@ -83,10 +87,9 @@ def test_vocabularies_are_learnt_or_released(full_specs: Specs, graph_of: Callab
     made = graph.vocabularies
     assert sorted(made.learnt() + made.released()) == sorted(full_specs.vocabs)
     assert "pubmed-uncased" in made.learnt() and "pubmedbert-base" in made.released()
-    folder = made.words_folder("pubmed-uncased")
-    assert {str(Path(file).parent) for file in made.word_counts("pubmed-uncased")} == {folder}
+    assert made.words("pubmed-uncased") == graph.paths.words("pubmed-abstracts", "bert-uncased")
     with pytest.raises(PubmillError, match="pubmedbert-base is a released one"):
-        made.words_folder("pubmedbert-base")
+        made.words("pubmedbert-base")
 
 
 def test_the_vocabulary_of_a_model_is_its_recipes_or_the_released_one(

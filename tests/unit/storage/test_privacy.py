@@ -89,13 +89,13 @@ def test_from_words_to_a_model(tmp_path: Path, private: bool, program: Program) 
     with zipfile.ZipFile(tmp_path / "punkt.zip", "w") as archive:
         for name in TABLES:
             archive.writestr(f"{FOLDER}/{name}", "")
-    for number in range(2):
-        part = f"part-000{number}.parquet"
+    for part in ("part-0000.parquet", "part-0001.parquet"):
         program(
             "count_words.py",
             recipe=json.dumps({"splitting": "bert-uncased"}),
-            part=part,
-            output=f"words/{part}",
+            parts=part,
+            folder="words",
+            output=f"words/blocks/{part}.json",
         )
     vocab = {"kind": "wordpiece", "size": 100, "lowercase": True}
     recipe = asdict(changed(steps=2, sequence_length=16, batch_size=2))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pubmill.errors import PubmillError
 from pubmill.storage.name_patterns import SPEC
 from pubmill.storage.names_in_paths import RunPath, choice_of, names_in, run_of
-from pubmill.storage.result_paths import BELOW, ChoiceKey, Paths, RunKey
+from pubmill.storage.result_paths import BELOW, ChoiceKey, Paths, RunKey, part_name, shard_name
 
 NAMES = st.from_regex(SPEC, fullmatch=True)
 SEEDS = st.integers(min_value=1, max_value=99)
@@ -37,9 +37,9 @@ def test_paths_name_their_specs(one: str, two: str, three: str, four: str, numbe
         BELOW.trial(RunKey(one, two, three, four), "lr=1", number, ".training.json"): run,
         BELOW.choice(ChoiceKey(one, two, three, four)): run,
         BELOW.choice(ChoiceKey(one, None, three, four)): [("protocols", one), ("datasets", three)],
-        BELOW.part(one, number): [("corpora", one)],
-        BELOW.word_counts(one, two, number): [("corpora", one)],
-        BELOW.parsed_shard(one, two): [],
+        BELOW.block(BELOW.corpus(one), two, three): [("corpora", one)],
+        BELOW.block(BELOW.words(one, two), two, three): [("corpora", one)],
+        BELOW.block(BELOW.parsed(), one, two): [],
         BELOW.fit(one, two): [("vocabs", one), ("datasets", two)],
         BELOW.tokens(one, two, "ids.bin"): [("corpora", one), ("vocabs", two)],
         BELOW.checkpoint(one, number, "state.json"): [("pretraining", one)],
@@ -81,11 +81,22 @@ def test_other_paths_are_no_choices(path: str) -> None:
         choice_of(path)
 
 
-def test_numbers_of_parts_have_four_digits_and_wildcards_stay() -> None:
+def test_blocks_lie_beside_what_their_jobs_make() -> None:
     paths = Paths("results/demo")
-    assert paths.part("pubmed", 7) == "results/demo/corpora/pubmed/part-0007.parquet"
-    assert paths.part("{corpus}", "{part}", "json") == "results/demo/corpora/{corpus}/part-{part}.json"
-    assert paths.contamination("pubmed", 32) == "results/demo/corpora/pubmed/contamination/from-0032.json"
+    folder = paths.corpus("pubmed")
+    assert paths.block(folder, "pubmed", "a+9") == "results/demo/corpora/pubmed/blocks/pubmed/a+9.json"
+    assert (part_name(7), part_name(7, "json")) == ("part-0007.parquet", "part-0007.json")
+
+
+@pytest.mark.parametrize(
+    ("file", "shard"),
+    [
+        ("pubmed26n0001.xml.gz", "pubmed26n0001"), ("PMC00000xxxx.tar.gz", "PMC00000xxxx"),
+        ("a.b.txt", "a.b"), ("notes.jsonl.gz", "notes"), ("NOTEEVENTS.csv", "NOTEEVENTS"), ("a.gz", "a"),
+    ],
+)  # fmt: skip
+def test_a_shard_is_called_as_its_file(file: str, shard: str) -> None:
+    assert shard_name(file) == shard
 
 
 def test_copies_of_sources_lie_by_host_and_path() -> None:

@@ -119,8 +119,9 @@ def test_faults_are_named_and_nothing_is_left(tmp_path: Path) -> None:
 def test_killed_while_counting_leaves_no_counts(tmp_path: Path) -> None:
     part = write_part(tmp_path / "part-0000.parquet", [f"w{n} x{n}" for n in range(200_000)])
     output = tmp_path / "words" / "part-0000.parquet"
-    command = [sys.executable, str(ROOT / "scripts/count_words.py"), "--part", str(part)]
-    command += ["--output", str(output), "--recipe", json.dumps({"splitting": "white-space"})]
+    command = [sys.executable, str(ROOT / "scripts/count_words.py"), "--parts", str(part)]
+    command += ["--folder", str(output.parent), "--output", str(tmp_path / "block.json")]
+    command += ["--recipe", json.dumps({"splitting": "white-space"})]
     process = subprocess.Popen(command, start_new_session=True)
     try:
         while process.poll() is None and not output.parent.exists():
@@ -131,4 +132,4 @@ def test_killed_while_counting_leaves_no_counts(tmp_path: Path) -> None:
     assert not output.exists()
     subprocess.run(command, check=True)
     assert len(merge_counts([output], "white-space", 10**6, tmp_path / "vocab")[0]) == 400_000
-    assert [path.name for path in output.parent.iterdir()] == [output.name]
+    assert [path.name for path in output.parent.glob("[!.]*")] == [output.name]

@@ -35,7 +35,7 @@ def message(targets: Graph, root: Path, file: str, *, lost: bool = True, many: t
     "file",
     [
         "results/full/datasets/bc2gm/card.json",
-        "results/full/corpora/parsed/pubmed/1.parquet",
+        "results/full/corpora/parsed/blocks/pubmed/1.json",
         "results/full/pretraining/tokens/pubmed-abstracts/pubmed-uncased/ids.bin",
         "results/full/runs/blurb/selected/bc2gm/standard.json",
         "results/full/runs/off-the-shelf/pubmedbert-base/bc2gm/as-it-is/final/seed-1.json",

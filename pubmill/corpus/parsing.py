@@ -1,0 +1,62 @@
+"""Parsing of one file of a source, of any kind, into a parsed shard."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from pubmill.corpus.articles import read_articles
+from pubmill.corpus.clinical import read_notes
+from pubmill.corpus.medline import file_order, read_medline
+from pubmill.corpus.own_texts import read_plain_text, read_text
+from pubmill.corpus.packages import package_order, read_fetched, read_package
+from pubmill.corpus.pubmed_parser_reading import read_medline_with_pubmed_parser
+from pubmill.corpus.shards import Document, write_shard
+from pubmill.recipes.corpora import ParsingRecipe
+from pubmill.storage.result_paths import shard_name
+
+
+def filelist_of(package: Path) -> Path:
+    """Return the file list beside one of PMC's packages."""
+    return package.with_name(f"{package.name.removesuffix('.tar.gz')}.filelist.csv")
+
+
+def parse_file(recipe: ParsingRecipe, raw: Path, digest: str, output: Path) -> None:
+    """Write the parsed shard of a file (see `pubmill.corpus.shards`) and print its counts.
+
+    PubMed: every citation and every deletion; the file has its original name. PMC: one of its packages, or an
+    archive of `pubmill.corpus.pmc`; articles without XML have neither title nor text. Notes of MIMIC-III are
+    readable only by their owner. `digest`: the file's SHA-256.
+    """
+    order = 0
+    left_out, typed = Counter[str](), Counter[str]()
+    match recipe.kind:
+        case "pubmed":
+            read = read_medline if recipe.parser == "pubmill" else read_medline_with_pubmed_parser
+            documents, order = read(raw), file_order(raw)
+        case "pmc" | "pmc-packages":
+            if recipe.kind == "pmc":
+                articles = read_fetched(raw)
+            else:
+                articles, order = read_package(raw, filelist_of(raw)), package_order(raw)
+            unreadable = recipe.unreadable.get(shard_name(raw.name), ())
+            documents = read_articles(
+                raw, articles, recipe.parser, recipe.leave_out, left_out, unreadable, typed
+            )
+        case "text":
+            documents = _own_texts(recipe, raw)
+        case "mimic":
+            documents = read_notes(raw, recipe.brackets)
+    counts = write_shard(
+        output, documents, source=recipe.source, file=raw.name, order=order, digest=digest,
+        private=recipe.kind == "mimic",
+    )  # fmt: skip
+    print(f"{raw.name}: {counts.citations} documents, {counts.deletions} deletions")
+    for what, found in (("left out", left_out), ("abstracts kept in spite of their type", typed)):
+        if found:
+            print(f"  {what}: {', '.join(f'{count} <{tag}>' for tag, count in sorted(found.items()))}")
+
+
+def _own_texts(recipe: ParsingRecipe, raw: Path) -> Iterator[Document]:
+    if recipe.documents == "json":
+        return read_text(raw, recipe.source, recipe.language)
+    return read_plain_text(raw, recipe.source, recipe.documents, recipe.language)
