@@ -55,11 +55,6 @@ WHOLE = (
 )
 
 
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_encoder(tmp_path_factory.mktemp("models") / "bert", "bert")
-
-
 def begin(recipe: FinetuningRecipe, model: Path) -> tuple[Trainer, EncodedSplit]:
     """A trainer whose batches have widths of 16 and 32, and its training data."""
     draw = random.Random(1)

@@ -28,7 +28,7 @@ from pubmill.finetuning.weight_updates import (
 )
 from pubmill.recipes import FinetuningRecipe
 from tests.gpu import pretended_triton
-from tests.unit.finetuning.encoder_families import save_encoder, sentence
+from tests.unit.finetuning.encoder_families import sentence
 from tests.unit.finetuning.fake_graphs import FakeRecorder
 
 CPU = torch.device("cpu")
@@ -61,11 +61,6 @@ def forget(monkeypatch: pytest.MonkeyPatch, *modules: str) -> None:
     for name in modules:
         monkeypatch.setitem(sys.modules, name, None)
         monkeypatch.delitem(sys.modules, name)
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_encoder(tmp_path_factory.mktemp("models") / "bert", "bert")
 
 
 def begin(

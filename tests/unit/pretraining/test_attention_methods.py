@@ -11,12 +11,7 @@ from pubmill.pretraining import methods
 from pubmill.pretraining.methods import COMPILED, FLASH_3, Methods, fastest, slower
 from tests.unit.pretraining import flash_reference
 from tests.unit.pretraining.test_methods import GPU, work
-from tests.unit.pretraining.toy_pretraining import RECIPE, make_data
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_data(tmp_path_factory.mktemp("data"))
+from tests.unit.pretraining.toy_pretraining import RECIPE
 
 
 def test_flash_attention_3_is_for_networks_without_dropout(monkeypatch: pytest.MonkeyPatch) -> None:

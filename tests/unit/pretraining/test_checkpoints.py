@@ -15,12 +15,7 @@ from pubmill.pretraining import checkpoints
 from pubmill.pretraining.engine import Pretraining
 from pubmill.storage.files import read_json, sealed, sha256, write_json
 from pubmill.storage.result_paths import CHECKPOINT_FILES
-from tests.unit.pretraining.toy_pretraining import losses, make_data, pretrain, weights
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_data(tmp_path_factory.mktemp("data"))
+from tests.unit.pretraining.toy_pretraining import losses, pretrain, weights
 
 
 @pytest.fixture(scope="module")

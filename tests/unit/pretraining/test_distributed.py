@@ -23,7 +23,6 @@ from tests.unit.pretraining.toy_pretraining import (
     RECIPE,
     changed,
     log,
-    make_data,
     pretrain,
     state,
     weights,
@@ -45,11 +44,6 @@ RECIPES = {
         recompute_activations=True,
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_data(tmp_path_factory.mktemp("data"))
 
 
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]

@@ -40,11 +40,6 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_data(tmp_path_factory.mktemp("data"))
-
-
-@pytest.fixture(scope="module")
 def whole(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All the steps at one go."""
     return pretrain(data, tmp_path_factory.mktemp("whole") / "step-40", 40)

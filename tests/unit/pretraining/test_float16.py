@@ -16,7 +16,6 @@ from tests.unit.pretraining.toy_pretraining import (
     changed,
     log,
     losses,
-    make_data,
     pretrain,
     state,
     weights,
@@ -25,11 +24,6 @@ from tests.unit.pretraining.toy_pretraining import (
 HALF = changed(RECIPE, precision="float16", steps=12)
 INFINITE = {0, 4, 5}
 """Steps with an infinite gradient."""
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_data(tmp_path_factory.mktemp("data"))
 
 
 class Watched:

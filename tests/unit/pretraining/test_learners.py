@@ -27,12 +27,7 @@ from tests.unit.pretraining.toy_objectives import (
     make_teacher,
     part_of,
 )
-from tests.unit.pretraining.toy_pretraining import RECIPE, changed, log, make_data, pretrain, state, weights
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_data(tmp_path_factory.mktemp("data"))
+from tests.unit.pretraining.toy_pretraining import RECIPE, changed, log, pretrain, state, weights
 
 
 @pytest.fixture(scope="module")
