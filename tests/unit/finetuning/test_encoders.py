@@ -313,10 +313,7 @@ def test_layers_and_what_is_below_them(folders: dict[str, Path], family: str) ->
     inside = {id(one) for layer in layers(encoder) for one in layer.parameters()}
     below = {id(one) for module in embeddings(encoder) for one in module.parameters()}
     left = {name for name, one in encoder.named_parameters() if id(one) not in inside | below}
-    norms = {
-        "megatron-bert": {"encoder.ln.weight", "encoder.ln.bias"},
-        "modernbert": {"final_norm.weight"},
-    }
+    norms = {"megatron-bert": {"encoder.ln.weight", "encoder.ln.bias"}, "modernbert": {"final_norm.weight"}}
     assert left == norms.get(family, set()) and not inside & below
 
 

@@ -221,8 +221,7 @@ def pair(first: str, second: str) -> SequenceExample:
 
 
 @pytest.mark.parametrize(
-    ("segments", "expected"),
-    [("separate", [0, 0, 0, 0, 1, 1, 1]), ("single", [0] * 7), ("none", None)],
+    ("segments", "expected"), [("separate", [0, 0, 0, 0, 1, 1, 1]), ("single", [0] * 7), ("none", None)]
 )
 def test_two_texts_in_one_input(models: dict[str, Path], segments: Any, expected: list[int] | None) -> None:
     task = Sequences(SEQUENCE, reader(models["bert"], 64, segments), ["no", "yes"])

@@ -19,14 +19,7 @@ from pubmill.errors import PubmillError
 from pubmill.pretraining import segments
 from pubmill.pretraining.distributed import World
 from pubmill.recipes import PretrainingRecipe
-from tests.unit.pretraining.toy_pretraining import (
-    RECIPE,
-    changed,
-    log,
-    pretrain,
-    state,
-    weights,
-)
+from tests.unit.pretraining.toy_pretraining import RECIPE, changed, log, pretrain, state, weights
 from tests.waiting import patience
 
 pytestmark = pytest.mark.long

@@ -11,15 +11,7 @@ from torch import Tensor
 from pubmill.errors import PubmillError
 from pubmill.pretraining.engine import Pretraining, learning_rate
 from pubmill.pretraining.learners import Learner
-from tests.unit.pretraining.toy_pretraining import (
-    RECIPE,
-    changed,
-    log,
-    losses,
-    pretrain,
-    state,
-    weights,
-)
+from tests.unit.pretraining.toy_pretraining import RECIPE, changed, log, losses, pretrain, state, weights
 
 HALF = changed(RECIPE, precision="float16", steps=12)
 INFINITE = {0, 4, 5}

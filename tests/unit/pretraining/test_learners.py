@@ -19,14 +19,7 @@ from pubmill.pretraining.instances import UNLABELLED
 from pubmill.pretraining.learners import ReplacedTokenDetection, divergence, sample
 from pubmill.recipes import Adversarial, Objective
 from pubmill.recipes.objectives import OBJECTIVES, ObjectiveKind, Pass, Term, kind_of, terms_of
-from tests.unit.pretraining.toy_objectives import (
-    DISTILLED,
-    ELECTRA,
-    RECIPES,
-    learner,
-    make_teacher,
-    part_of,
-)
+from tests.unit.pretraining.toy_objectives import DISTILLED, ELECTRA, RECIPES, learner, make_teacher, part_of
 from tests.unit.pretraining.toy_pretraining import RECIPE, changed, log, pretrain, state, weights
 
 

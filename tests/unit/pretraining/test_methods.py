@@ -13,15 +13,7 @@ from pubmill.pretraining.computation import Computation
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
-from pubmill.pretraining.methods import (
-    COMPILED,
-    PLAIN,
-    UNPADDED,
-    Bfloat16Copies,
-    Methods,
-    fastest,
-    slower,
-)
+from pubmill.pretraining.methods import COMPILED, PLAIN, UNPADDED, Bfloat16Copies, Methods, fastest, slower
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import PretrainingRecipe
 from tests.unit.pretraining import flash_reference
