@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeGuard, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -142,7 +142,8 @@ def score_run(
             # Imported here: seqeval takes two seconds, and those who only read records do not need it.
             from pubmill.metrics.entity_report import with_entity_report
 
-            result, by_type = with_entity_report(recipe.dataset, gold, predicted, result)
+            words = cast(list[kinds.TokensExample], gold)
+            result, by_type = with_entity_report(recipe.dataset, words, predicted, result)
     used = provenance() if scored_with is None else scored_with
     values = {
         **{name: value for name, value in vars(recipe).items() if name in Record.model_fields},

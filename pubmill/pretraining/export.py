@@ -94,8 +94,9 @@ def export(
         if readme.exists():
             readme.rename(original)
         shape, label = as_values(recipe.pretraining), label_of_process()
-        about = facts, recipe.scale, corpus, shape, checkpoint, vocab, original
-        card = model_card(recipe.model, *about, **label)
+        card = model_card(
+            recipe.model, facts, recipe.scale, corpus, shape, checkpoint, vocab, original, **label
+        )
         readme.write_text(card, encoding="utf-8")
         write_folder_sums(temporary)
 
