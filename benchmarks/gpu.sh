@@ -5,7 +5,7 @@
 #
 # methods      BERT-base at 128 tokens by every method and by transformers' Trainer with and without
 #              torch.compile: speed in three windows, seconds to compile, memory, clock, power
-# profile      seconds of such a step by class of kernel, beside those predicted (benchmarks/roofline.json)
+# profile      seconds of such a step by class of kernel
 # tests        tests with real CUDA (tests/gpu/cuda_checks.py)
 # pretraining  table of models, and pretraining.json, which pubmill plan reads
 # finetuning   table of fine-tuning with scores on dev, and finetuning.json

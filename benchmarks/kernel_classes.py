@@ -1,4 +1,4 @@
-"""Time of a program's kernels by class, from torch.profiler; traces of tests/gpu use the same classes."""
+"""Time of a program's kernels by class, from torch.profiler."""
 
 import re
 from collections.abc import Callable

@@ -6,14 +6,12 @@ torch.compile, in one run; or where its time goes.
 Each row is the median of three windows, with the lowest and the highest; `start` are the seconds to the end
 of the first steps, in which everything is compiled; clock and power are medians over the windows. A method
 that does not work is an error, not a row. `--profile`: seconds of a step by class of kernel, from
-torch.profiler, beside those that benchmarks/roofline.json predicts for an H100, under faster and slower
-assumptions, and the kernels that take longest. With --quick, the model is tiny; on a processor, only the
+torch.profiler, and the kernels that take longest. With --quick, the model is tiny; on a processor, only the
 plain method is compared.
 """
 
 import argparse
 import gc
-import json
 import statistics
 import sys
 import time
@@ -43,7 +41,6 @@ METHODS = (COMPILED, UNPADDED, PLAIN) if ON_GPU else (PLAIN,)
 WINDOWS, PROFILED = 3, 5
 LISTED, WIDTH = 30, 100
 """Kernels of the second table of a profile, and characters of their names."""
-ROOFLINE = Path(__file__).with_name("roofline.json")
 HEADER = ["", "tokens/s", "lowest", "highest", "MFU", "start s", "peak GiB", "MHz", "W"]
 
 
@@ -137,7 +134,7 @@ def compare(case: Case, folder: Path, seconds: float, output: Path | None) -> li
 
 
 def profiled(case: Case) -> None:
-    """Print where the time of a step goes, beside the prediction."""
+    """Print where the time of a step goes."""
     work = Ours(case.recipe(), make_packed(20_000 if ON_GPU else 1_000), case.at_once // case.length)
     if work.work.computation.refused:
         raise RuntimeError(work.work.computation.refused)
@@ -145,12 +142,9 @@ def profiled(case: Case) -> None:
         work.run(0.0)
     kernels = kernels_of(lambda: work.run(0.0), PROFILED)
     found = {name: microseconds / 1e6 / PROFILED for name, microseconds in sums(kernels).items()}
-    predicted = json.loads(ROOFLINE.read_text(encoding="utf-8"))["BERT-base 128"]
-    print("| kernels | ms per step | share | predicted ms on an H100 |\n|---|---|---|---|")
+    print("| kernels | ms per step | share |\n|---|---|---|")
     for name in (*CLASSES, IDLE):
-        fast, slow = (predicted[which].get(name) for which in ("faster", "slower"))
-        guess = "–" if fast is None else f"{fast * 1e3:.1f} to {slow * 1e3:.1f}"
-        print(f"| {name} | {found[name] * 1e3:.1f} | {found[name] / sum(found.values()):.0%} | {guess} |")
+        print(f"| {name} | {found[name] * 1e3:.1f} | {found[name] / sum(found.values()):.0%} |")
     print("\n| kernel | class | calls per step | ms per step |\n|---|---|---|---|")
     for name, calls, seconds in longest(kernels, LISTED):
         row = name[:WIDTH], class_of(name), f"{calls / PROFILED:.0f}", f"{seconds / PROFILED * 1e3:.2f}"

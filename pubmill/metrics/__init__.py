@@ -1,7 +1,8 @@
 """Metrics: pure functions from examples and predictions to numbers.
 
 Each module registers its metrics (`pubmill.metrics.registry`); importing this package loads all of them.
-Standard library and numpy only, because the trainer also chooses weights by these metrics.
+Standard library and numpy only, because the trainer also chooses weights by these metrics; of records only,
+`entity_report` takes entity scores from seqeval.
 """
 
 import math

@@ -135,15 +135,14 @@ def units_of(examples: Sequence[Example]) -> Units:
     they are not independent; if the source does not mark documents, each example is its own unit.
     """
     grouped = any(getattr(example, "group", None) is not None for example in examples)
-    keys = [_resampling_unit(example, grouped) for example in examples]
+    groups = [getattr(one, "group", None) if grouped else one.document for one in examples]
+    keys = [
+        (group is None, one.id if group is None else group)
+        for one, group in zip(examples, groups, strict=True)
+    ]
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     each = "question" if grouped else "document" if all(e.document for e in examples) else "example"
     return Units(each, [numbers[key] for key in keys])
-
-
-def _resampling_unit(example: Example, grouped: bool) -> tuple[str, str]:
-    group = getattr(example, "group", None) if grouped else example.document
-    return ("own", example.id) if group is None else ("common", group)
 
 
 def write_items(path: Path, items: Items) -> None:
@@ -164,16 +163,16 @@ def _digest(about: Sequence[str], columns: Contributions) -> str:
 
 def read_items(path: Path) -> Items:
     """Read a run's contributions; a `PubmillError` names a file that is malformed or does not agree with its
-    digest (files of earlier versions have none)."""
+    digest."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            kind, unit, data, *digest = map(str, file["about"])
+            kind, unit, data, digest = map(str, file["about"])
             names, values = tuple(map(str, file["names"])), file["values"]
     except (OSError, EOFError, KeyError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
         raise PubmillError(f"{path}: not a file of contributions ({error}); score the run again") from None
     if values.dtype != np.float64 or values.ndim != 2 or values.shape[1] != len(names):
         raise PubmillError(f"{path}: expected a column of values for each name; score the run again")
     columns = Contributions(names, values)
-    if digest and digest != [_digest((kind, unit, data), columns)]:
+    if digest != _digest((kind, unit, data), columns):
         raise PubmillError(f"{path} is damaged: it does not agree with its SHA-256; score the run again")
     return Items(kind, unit, data, columns if names else None)

@@ -196,18 +196,18 @@ def score_as_seqeval_0_0_12(gold: Labels, predicted: Labels, units: Sequence[int
     the entities of `score_entities`, but for types that differ before their last hyphen only.
     """
     pairs = _sentence_pairs(gold, predicted)
-    sentences = [tuple(set(to_mentions(list(map(_seqeval_label, one)))) for one in pair) for pair in pairs]
+
+    def entities(labels: Sequence[str]) -> set[Mention]:
+        read = [one if one == OUTSIDE else f"{one[0]}-{one.rpartition('-')[2]}" for one in labels]
+        return set(to_mentions(read))
+
+    sentences = [(entities(true), entities(guessed)) for true, guessed in pairs]
     columns = {
         "seqeval_gold": [len(true) for true, _ in sentences],
         "seqeval_predicted": [len(guessed) for _, guessed in sentences],
         "seqeval_correct": [len(true & guessed) for true, guessed in sentences],
     }
     return scored(columns, seqeval_metrics, lambda _: {}, units)
-
-
-def _seqeval_label(label: str) -> str:
-    """Return a label with the type that seqeval 0.0.12 reads in it."""
-    return label if label == OUTSIDE else f"{label[0]}-{label.rpartition('-')[2]}"
 
 
 seqeval_metrics = register(

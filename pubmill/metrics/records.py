@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeGuard, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -65,6 +65,7 @@ class Record(BaseModel):
       trainer read; `model_sha256`: digest of the initial weights.
     - `commit`, `packages`, `python`, `hardware` and `seconds` describe the training; `scored_with`: commit,
       packages and Python of the scoring. `made_by`: as in `ScoringRecipe`.
+    - `by_type`: seqeval's report of a scored run on labelled words (`with_entity_report`).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
@@ -97,6 +98,7 @@ class Record(BaseModel):
     scored_with: dict[str, Any]
     made_by: str = ""
     collapsed: bool = False
+    by_type: dict[str, dict[str, float]] | None = None
 
 
 def write_record(path: Path, record: Record) -> None:
@@ -130,12 +132,18 @@ def score_run(
     data = sha256(examples)
     _check_training(recipe, trained, training, data)
     check_predictions(predictions, trained)
-    failed, result, collapsed = failure_of(trained), None, False
+    failed, result, collapsed, by_type = failure_of(trained), None, False, None
     if failed is None:
         predicted = read_predictions(predictions, gold)
         result, collapsed = scorer(gold, predicted, recipe.negative), is_collapsed(gold, predicted)
         if recipe.metric not in result.metrics:
             failed, result, collapsed = f"{recipe.metric} not defined", None, False
+        elif recipe.kind == "tokens":
+            # Imported here: seqeval takes two seconds, and those who only read records do not need it.
+            from pubmill.metrics.entity_report import with_entity_report
+
+            words = cast(list[kinds.TokensExample], gold)
+            result, by_type = with_entity_report(recipe.dataset, words, predicted, result)
     used = provenance() if scored_with is None else scored_with
     values = {
         **{name: value for name, value in vars(recipe).items() if name in Record.model_fields},
@@ -144,6 +152,7 @@ def score_run(
         "counts": result and result.counts,
         "failed": failed,
         "collapsed": collapsed,
+        "by_type": by_type,
         "dev_score": trained["dev"]["best"],
         "data_sha256": data,
         "trained_on_sha256": trained["data_sha256"],

@@ -109,8 +109,6 @@ class PretrainingProgress:
 
 STOOD = [part.name for part in fields(PretrainingProgress) if part.name != "log"]
 """Fields of a `PretrainingProgress` that state.json contains."""
-COUNTED_SINCE = {"operations", "processor_seconds"}
-"""Entries of state.json that checkpoints of pubmill 0.1 lack."""
 
 
 class DamagedCheckpointError(PubmillError):
@@ -218,7 +216,7 @@ def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Pretrai
     work.scaling.restore(state.get(SCALING, {}))
     if work.scaling.skipped < state["step"]:  # Else no update was made, and LAMB has no state.
         _load_optimiser(folder / "optimizer.safetensors", work)
-    stood = {name: state[name] for name in STOOD if name in state}
+    stood = {name: state[name] for name in STOOD}
     if not same_recipe:
         # On another corpus, or with another masking, the loss may be higher.
         stood |= {"average": None, "lowest": None}
@@ -235,18 +233,17 @@ def _same_weights(before: Mapping[str, object], now: Mapping[str, object]) -> bo
 
 def verified(folder: Path) -> tuple[dict[str, Any], Log]:
     """Return the state and log of a checkpoint after comparing all files with their digests. Raises a
-    `DamagedCheckpointError` with the name of the missing or damaged file. Checkpoints of pubmill 0.1 have no
-    digests; in these, only missing and unreadable files are noticed."""
+    `DamagedCheckpointError` with the name of the missing or damaged file."""
     _check_complete(folder, CHECKPOINT_FILES)
     try:
         state = read_json(folder / "state.json")
     except PubmillError as error:
         raise DamagedCheckpointError(str(error)) from None
-    if not isinstance(state, dict) or (absent := {"recipe", "inputs", *STOOD} - COUNTED_SINCE - state.keys()):
+    if not isinstance(state, dict) or (absent := {"recipe", "inputs", "files", *STOOD} - state.keys()):
         fault = f"without {', '.join(sorted(absent))}" if isinstance(state, dict) else "not an object"
         raise _damage_error(folder / "state.json", f"it is {fault}")
-    _check_complete(folder, state.get("files", ()))
-    for name, digest in state.get("files", {}).items():
+    _check_complete(folder, state["files"])
+    for name, digest in state["files"].items():
         if sha256(folder / name) != digest:
             raise _damage_error(folder / name, "it has another SHA-256 than state.json says")
     return state, _read_log(folder / "log.jsonl", state)

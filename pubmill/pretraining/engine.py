@@ -203,7 +203,10 @@ class Pretraining:
         sums["loss"] = sum(
             term.weight * sums[f"{term.name}_loss"] / max(1.0, sums[term.per]) for term in self.terms
         )
-        return sums | {"flops": self._step_flops(batch, sums), "cut": float(batch.cut), "norm": norm}
+        squares, predicted = float((batch.lengths**2).sum()), sums["masked"] + sums["causal"]
+        flops = flops_of_step(self.learner, sums["tokens"], squares, predicted)
+        flops += update_operations(self.optimiser)
+        return sums | {"flops": flops, "cut": float(batch.cut), "norm": norm}
 
     def _clip_gradients(self, learn: bool) -> torch.Tensor:
         """Clip the gradients of all processes, if any; return their norm before (1, float64)."""
@@ -213,12 +216,6 @@ class Pretraining:
         self.scaling.unscale(self.optimiser)
         most = self.recipe.optimisation.max_gradient_norm or math.inf
         return torch.nn.utils.clip_grad_norm_(self.learner.parameters(), most).double().unsqueeze(0)
-
-    def _step_flops(self, batch: PackedBatch, sums: Sums) -> float:
-        squares = float((batch.lengths**2).sum())
-        predicted = sums["masked"] + sums["causal"]
-        passes = flops_of_step(self.learner, sums["tokens"], squares, predicted)
-        return passes + update_operations(self.optimiser)
 
 
 def build_learner(

@@ -144,14 +144,12 @@ class Instances:
         numbers = np.arange(step * self.batch_size, (step + 1) * self.batch_size)
         epochs = numbers // len(self)
         present = np.unique(epochs).tolist()
-        self._orders = {epoch: self._epoch_order(epoch) for epoch in present}
+        for epoch in present:
+            if epoch not in self._orders:
+                self._orders[epoch] = generator(self.seed, Stream.ORDER, epoch).permutation(len(self))
+        self._orders = {epoch: self._orders[epoch] for epoch in present}
         parts = [self._orders[epoch][numbers[epochs == epoch] % len(self)] for epoch in present]
         return np.concatenate(parts)
-
-    def _epoch_order(self, epoch: int) -> Ints:
-        if epoch in self._orders:
-            return self._orders[epoch]
-        return generator(self.seed, Stream.ORDER, epoch).permutation(len(self))
 
     def batch(self, step: int) -> PackedBatch:
         """Return the whole batch of a step (from 0), independent of the number of processes."""

@@ -131,7 +131,7 @@ class AdversarialLearner(Learner):
         # the same units are dropped in each pass, as else dropout would drown noise as small as this
         torch.manual_seed(int(torch.randint(2**62, ()).item()))
         embedded = embed(self.model, part.ids, part.segments)
-        state = _random_state(embedded)
+        state = torch.cuda.get_rng_state(embedded.device) if embedded.is_cuda else torch.get_rng_state()
         vectors = encode(self.model, embedded, part.mask, part.rows, self.recompute)
         logits = self.logits(vectors, part).float()
         noise = self._noise(embedded.detach(), logits.detach(), part, state)
@@ -140,7 +140,10 @@ class AdversarialLearner(Learner):
         return self.masked_lm(logits, part) | self.pair_losses(vectors, part) | {"adversarial_loss": loss}
 
     def _predict(self, embedded: Tensor, part: Part, state: Tensor) -> Tensor:
-        _set_random_state(embedded, state)
+        if embedded.is_cuda:
+            torch.cuda.set_rng_state(state, embedded.device)
+        else:
+            torch.set_rng_state(state)
         vectors = encode(self.model, embedded, part.mask, part.rows, self.recompute)
         return self.logits(vectors, part).float()
 
@@ -153,17 +156,6 @@ class AdversarialLearner(Learner):
         (slope,) = torch.autograd.grad(change, noise, torch.full_like(change, self.slope_scale))
         largest = slope.abs().amax(-1, keepdim=True)
         return wanted.radius * slope / largest.clamp_min(torch.finfo(slope.dtype).tiny)
-
-
-def _random_state(like: Tensor) -> Tensor:
-    return torch.cuda.get_rng_state(like.device) if like.is_cuda else torch.get_rng_state()
-
-
-def _set_random_state(like: Tensor, state: Tensor) -> None:
-    if like.is_cuda:
-        torch.cuda.set_rng_state(state, like.device)
-    else:
-        torch.set_rng_state(state)
 
 
 class ReplacedTokenDetection(Learner):

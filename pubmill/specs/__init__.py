@@ -10,22 +10,7 @@ from pubmill.specs.spec_types import problem_text
 from pubmill.specs.table_specs import TableSpec
 
 __all__ = [
-    "ArchiveWeights",
-    "DatasetSpec",
-    "FactTableSpec",
-    "File",
-    "FolderWeights",
-    "HubWeights",
-    "LearntVocabSpec",
-    "LocalFile",
-    "ModelSpec",
-    "PretrainingSpec",
-    "ProtocolSpec",
-    "PubmedSource",
-    "RecipeWeights",
-    "Specs",
-    "TableSpec",
-    "load",
-    "problem_text",
-    "scales",
-]
+    "ArchiveWeights", "DatasetSpec", "FactTableSpec", "File", "FolderWeights", "HubWeights",
+    "LearntVocabSpec", "LocalFile", "ModelSpec", "PretrainingSpec", "ProtocolSpec", "PubmedSource",
+    "RecipeWeights", "Specs", "TableSpec", "load", "problem_text", "scales",
+]  # fmt: skip

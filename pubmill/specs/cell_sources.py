@@ -68,7 +68,10 @@ class AffectedCells:
             (name, cell.column.name, cell.row.name): cell
             for name, columns in self._columns.items()
             for cell in cell_sources(self._specs.tables[name], columns, self._specs)
-            if self._has_runs(cell)
+            if not (cell.column.missing or cell.row.missing)
+            and cell.data
+            and cell.setting
+            and cell.model in self._specs.models
         }
 
     @cached_property
@@ -105,10 +108,6 @@ class AffectedCells:
             and (statement.columns is None or cell.column.name in statement.columns)
             and self._takes(row, cell)
         )
-
-    def _has_runs(self, cell: CellSource) -> bool:
-        missing = cell.column.missing or cell.row.missing
-        return not missing and bool(cell.data and cell.setting) and cell.model in self._specs.models
 
     def _specs_behind(self, table: str, cell: CellSource) -> set[str]:
         """Return the specs whose values make a cell, and the choices that hold for its stages."""

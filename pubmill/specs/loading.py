@@ -151,7 +151,11 @@ def _read_kind(
         if shown in without:
             continue
         if not names.fits(SPEC_PATHS.get(kind, names.SPEC), key):
-            errors.append(_naming_fault(kind, shown))
+            where = "PAPER/NAME.yaml, where PAPER and NAME" if kind in SPEC_PATHS else "NAME.yaml, where NAME"
+            errors.append(
+                f"{shown!a}: expected {kind}/{where} have lower-case letters, digits and . + -, and perhaps "
+                "a variant after @ (at most 150 characters); rename it"
+            )
             continue
         document, base = with_base(path, shown, errors, kind)
         for one in filter(None, (base, key)):
@@ -166,14 +170,6 @@ def _read_kind(
         if name not in documents and f"{folder.name}/{kind}/{name}.yaml" not in without
     ]
     return documents
-
-
-def _naming_fault(kind: str, shown: str) -> str:
-    where = "PAPER/NAME.yaml, where PAPER and NAME" if kind in SPEC_PATHS else "NAME.yaml, where NAME"
-    return (
-        f"{shown!a}: expected {kind}/{where} have lower-case letters, digits and . + -, and perhaps a "
-        f"variant after @ (at most 150 characters); rename it"
-    )
 
 
 def with_base(path: Path, shown: str, errors: list[str], kind: str) -> tuple[YamlDocument, str | None]:
@@ -223,20 +219,13 @@ def _validate_spec(model: Any, document: YamlDocument, errors: list[str]) -> Any
             # for specs of several kinds, pydantic puts the kind in front of each location
             if place and place[0] == document.value.get("kind"):
                 place = place[1:]
-            written = _written_location(document, place)
+            written: strict_yaml.Location = ()  # without names of union members, which have no line
+            for step in place:
+                written = (*written, step) if (*written, step) in document.lines else written
             missing = place[-1:] if problem["type"] == "missing" else ()
             key = dotted_key((*written, *missing))
             errors.append(f"{document.where(written)}: {key}: {problem_text(problem, model)}")
         return None
-
-
-def _written_location(document: YamlDocument, place: strict_yaml.Location) -> strict_yaml.Location:
-    """Return a location without pydantic's own steps (the names of union members), which have no line."""
-    written: strict_yaml.Location = ()
-    for step in place:
-        if (*written, step) in document.lines:
-            written = (*written, step)
-    return written
 
 
 def _reference_faults(made: dict[str, dict[str, Any]]) -> Iterator[Fault]:

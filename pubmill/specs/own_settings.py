@@ -5,7 +5,7 @@ search for each model, `standard+own-search`. Runs, records and tables have thes
 them with runs of the protocol.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self, get_type_hints
 
@@ -90,13 +90,9 @@ def read_choice_option(text: str) -> HyperparameterChoice:
         typed = _typed(values)
     except ValueError as error:
         raise PubmillError(f"--choice {text}: {error}") from None
-    return HyperparameterChoice(name=_name_of(typed), source=BY_HAND, values=typed)
-
-
-def _name_of(values: Mapping[str, Any]) -> str:
-    """Return the name of a choice with these values: `lr=3e-05+batch=32+epochs=20`."""
-    short = {key: key.replace("_", "-") for key in values} | {key: name for name, key in SHORT.items()}
-    return "+".join(f"{short[key]}={short_value(value)}" for key, value in values.items())
+    short = {key: key.replace("_", "-") for key in typed} | {key: name for name, key in SHORT.items()}
+    name = "+".join(f"{short[key]}={short_value(value)}" for key, value in typed.items())
+    return HyperparameterChoice(name=name, source=BY_HAND, values=typed)
 
 
 def _read_choice_file(path: Path) -> HyperparameterChoice:

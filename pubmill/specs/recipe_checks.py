@@ -82,17 +82,17 @@ def _run_faults(protocol: ProtocolSpec, run: Run) -> Faults:
 
 def recipe_faults(values: Mapping[str, object]) -> list[tuple[str, str]]:
     """Return (key, message) for each error in a recipe's values; the key is "" where several contradict."""
+    faults: list[tuple[str, str]] = []
     try:
         _RECIPE.validate_python(values)
     except ValidationError as error:
-        return [*map(_recipe_fault, error.errors())]
-    return []
-
-
-def _recipe_fault(problem: Any) -> tuple[str, str]:
-    if not problem["loc"]:
-        return "", str(problem["msg"]).removeprefix("Value error, ")
-    return str(problem["loc"][0]), f"{dotted_key(problem['loc'])}: {problem_text(problem, FinetuningRecipe)}"
+        for problem in error.errors():
+            if place := problem["loc"]:
+                text = problem_text(problem, FinetuningRecipe)
+                faults.append((str(place[0]), f"{dotted_key(place)}: {text}"))
+            else:
+                faults.append(("", problem["msg"].removeprefix("Value error, ")))
+    return faults
 
 
 def _source_location(protocol: ProtocolSpec, run: Run, key: str) -> Location:

@@ -207,7 +207,7 @@ class Score(Stage):
 
     name, group = "score", "score"
     label = "Scoring {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
-    version, program = 5, "scripts/score.py"
+    version, program = 6, "scripts/score.py"
 
     def bundle_of(self, wildcards: Any, gpus: Gpus) -> str | None:
         return self.graph.stage(Finetune).bundle_of(wildcards, gpus)

@@ -1,4 +1,4 @@
-"""CUDA graphs of the pretended device: kernels of a recording are listed again by each replay.
+"""CUDA graphs of the pretended device: a replay is counted.
 
 A recording in which the host waits for the device, copies from pageable memory or raises an error fails, as
 on a real one: its end is an error, the stream is then still that of the recording, the generator of random
@@ -13,7 +13,6 @@ import torch
 import transformers.masking_utils
 
 from tests.gpu import pretended_triton
-from tests.gpu.kernel_traces import Kernel, KernelTrace
 from tests.gpu.pretended_cuda import Watch
 
 UPDATE = "aten::_fused_adamw_.tensor_lr"
@@ -36,10 +35,10 @@ class Generator:
 
 
 class Graphs:
-    """The graphs of a trace; `replays` and `replayed` (kernels) count since the trace began to record."""
+    """The graphs of a device, and how often any of them was replayed."""
 
-    def __init__(self, trace: KernelTrace) -> None:
-        self.trace, self.capturing, self.replays, self.replayed = trace, False, 0, 0
+    def __init__(self) -> None:
+        self.capturing, self.replays = False, 0
         self.stream, self.generator = "usual", Generator()
         self.invalidated = list[object]()
 
@@ -54,18 +53,11 @@ class Graphs:
             "default_generators": (self.generator,),
         }
 
-    def replay(self, kernels: list[Kernel]) -> None:
-        if self.trace.recording:
-            self.trace.kernels += kernels
-            self.replays += 1
-            self.replayed += sum(kernel.count for kernel in kernels)
-
     @contextmanager
     def capture(self, graph: "Graph", pool: Any = None) -> Iterator[None]:
-        trace = self.trace
         if pool in self.invalidated:
             raise RuntimeError("an earlier recording in this memory has not ended")
-        start, was, trace.recording, self.capturing = len(trace.kernels), trace.recording, True, True
+        self.capturing = True
         stream, self.stream, self.generator.state["recording"] = self.stream, "recording", True
         try:
             with Watch() as watch:
@@ -74,9 +66,7 @@ class Graphs:
             self.invalidated.append(pool)
             raise RuntimeError("operation failed due to a previous error during capture")  # noqa: B904
         finally:
-            trace.recording, self.capturing = was, False
-            graph.kernels = trace.kernels[start:]
-            del trace.kernels[start:]
+            self.capturing = False
         if watch.waits or watch.copies:
             self.invalidated.append(pool)
             raise RuntimeError(f"operation not permitted when stream is capturing: {watch.found()}")
@@ -88,17 +78,16 @@ class Graph:
 
     def __init__(self, graphs: Graphs) -> None:
         self.graphs = graphs
-        self.kernels: list[Kernel] = []
 
     def replay(self) -> None:
-        self.graphs.replay(self.kernels)
+        self.graphs.replays += 1
 
 
-def pretend_to_record(trace: KernelTrace) -> Graphs:
-    """Give the pretended device CUDA graphs, and Triton, whose kernels the trace lists; patches torch and
-    transformers for the rest of the process."""
-    graphs = Graphs(trace)
-    pretended_triton.install(trace)
+def pretend_to_record() -> Graphs:
+    """Give the pretended device CUDA graphs, and Triton; patches torch and transformers for the rest of the
+    process."""
+    graphs = Graphs()
+    pretended_triton.install()
     vars(torch.cuda).update(graphs.functions())
     if not torch._C._dispatch_has_kernel_for_dispatch_key(UPDATE, "Meta"):
         LIBRARY.impl(

@@ -1,12 +1,11 @@
 """A Triton that is not there: its kernels run on PyTorch's operations, on the numbers of all blocks at once.
 
-On tensors without values, one block of zeros runs instead; the kernel is then added to a trace, with the
-bytes of each tensor that it loads and stores.
+On tensors without values, one block of zeros runs instead.
 """
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -14,10 +13,6 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 from torch.utils._python_dispatch import _disable_current_modes
 
-from tests.gpu.kernel_traces import KernelTrace
-
-TRACES: list[KernelTrace] = []
-"""The trace that lists kernels, if any."""
 RUNNING: list["Launch"] = []
 """The kernel that runs, if any."""
 
@@ -32,21 +27,13 @@ class Pointer:
     def __add__(self, offset: Any) -> "Pointer":
         return Pointer(self.tensor, self.at + offset)
 
-    @property
-    def bytes(self) -> int:
-        """Bytes that all blocks touch together, if each number is touched once."""
-        numbers = self.tensor.numel() if isinstance(self.at, torch.Tensor) else 1
-        return int(numbers * self.tensor.element_size())
 
-
-@dataclass
+@dataclass(frozen=True)
 class Launch:
-    """A kernel's loads and stores. `blocks`: number of them; `values`: whether the tensors have any."""
+    """A kernel that runs. `blocks`: number of them; `values`: whether the tensors have any."""
 
     blocks: int
     values: bool
-    loads: list[Pointer] = field(default_factory=list)
-    stores: list[Pointer] = field(default_factory=list)
 
 
 def program_id(axis: int) -> torch.Tensor:
@@ -69,9 +56,7 @@ def zeros(shape: tuple[int], dtype: torch.dtype) -> torch.Tensor:
 
 
 def load(pointer: Pointer, mask: Any = None, other: float = 0.0) -> torch.Tensor:
-    launch = RUNNING[-1]
-    launch.loads.append(pointer)
-    if not launch.values:
+    if not RUNNING[-1].values:
         return torch.zeros(pointer.at.shape if mask is not None else (), dtype=pointer.tensor.dtype)
     numbers = pointer.tensor.detach().view(-1)
     if mask is None:
@@ -81,10 +66,8 @@ def load(pointer: Pointer, mask: Any = None, other: float = 0.0) -> torch.Tensor
 
 
 def store(pointer: Pointer, value: torch.Tensor, mask: torch.Tensor) -> None:
-    launch = RUNNING[-1]
-    launch.stores.append(pointer)
     assert value.dtype == pointer.tensor.dtype
-    if launch.values:
+    if RUNNING[-1].values:
         at, value, mask = torch.broadcast_tensors(pointer.at, value, mask)
         pointer.tensor.detach().view(-1)[at[mask]] = value[mask]
 
@@ -104,10 +87,9 @@ class Compiled:
 
     def run(self, blocks: int, given: tuple[Any, ...], constants: dict[str, Any]) -> None:
         values = not any(isinstance(argument, FakeTensor) for argument in given)
-        launch = Launch(blocks if values else 1, values)
         with torch.no_grad():
             arguments = [Pointer(one) if isinstance(one, torch.Tensor) else one for one in given]
-        RUNNING.append(launch)
+        RUNNING.append(Launch(blocks if values else 1, values))
         try:
             if values:
                 self.function(*arguments, **constants)
@@ -116,15 +98,10 @@ class Compiled:
                     self.function(*arguments, **constants)
         finally:
             RUNNING.pop()
-        if TRACES and not values:
-            read, written = ([pointer.tensor for pointer in some] for some in (launch.loads, launch.stores))
-            sizes = [pointer.bytes for pointer in (*launch.loads, *launch.stores)]
-            TRACES[-1].add(self.function.__name__, read, written, sizes)
 
 
-def install(trace: KernelTrace | None = None) -> None:
-    """Give this process the modules triton and triton.language; `trace` lists their kernels."""
-    TRACES[:] = [trace] if trace else []
+def install() -> None:
+    """Give this process the modules triton and triton.language."""
     language = ModuleType("triton.language")
     same = "float32 bfloat16 int64 sqrt exp erf sigmoid where".split()
     vars(language).update({name: getattr(torch, name) for name in same})

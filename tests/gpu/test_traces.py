@@ -12,25 +12,11 @@ from tests.gpu.trace_pretraining import RECIPES as PRETRAINING
 
 pytestmark = pytest.mark.long
 
-KERNELS = 185
-"""Most kernels in the graphs of a step with a tiny BERT, but for head and loss."""
-WHOLE, HEAD = 12, 31
-"""Most copies and graphs that the host starts in a step of one graph; most kernels of a small head."""
 DIVIDED = {
-    "tokens crf": 140,
-    "tokens bilstm": 75,
-    "sequence bilstm": 75,
-    "tokens dice": 72,
-    "tokens weighted": 35,
-    "tokens, separate subwords": 35,
-    "sequence mention-max": 40,
-    "sequence mention-average": 40,
-    "span": 52,
-    "relations": 105,
-    "mentions": 52,
-}
-"""Most kernels and graphs that the host starts in a step of two graphs; a CRF starts some for each word."""
-LARGE_HEADS = {"tokens mlp": 44}
+    "tokens crf", "tokens bilstm", "sequence bilstm", "tokens dice", "tokens weighted", "span", "relations",
+    "tokens, separate subwords", "sequence mention-max", "sequence mention-average", "mentions",
+}  # fmt: skip
+"""Cases with a step of two graphs; all others have one."""
 USUAL = {"stream": "usual", "recording": False}
 """Stream and random numbers outside of recordings."""
 
@@ -66,15 +52,9 @@ def test_a_finetuning_step_never_waits_for_the_device(
 
 
 @pytest.mark.parametrize("case", FINETUNING)
-def test_the_kernels_of_a_finetuning_step_are_few_and_mostly_replayed(
-    case: str, finetuning: dict[str, Any]
-) -> None:
-    """Two layers: 35 kernels each, the embeddings, the update; then those of head and loss."""
+def test_a_finetuning_step_is_replayed(case: str, finetuning: dict[str, Any]) -> None:
     found = finetuning[case]
-    assert found["replays"] == (2 if case in DIVIDED else 1)
-    assert found["kernels"] <= KERNELS + DIVIDED.get(case, LARGE_HEADS.get(case, HEAD))
-    assert found["launches"] <= DIVIDED.get(case, WHOLE)
-    assert found["after"] == USUAL
+    assert (found["replays"], found["after"]) == (2 if case in DIVIDED else 1, USUAL)
 
 
 @pytest.mark.parametrize("case", FINETUNING)

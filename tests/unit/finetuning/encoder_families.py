@@ -131,9 +131,7 @@ def byte_level_without_class(folder: Path) -> Any:
     """A ModernBERT's tokenizer: byte-level BPE with BERT's special tokens, and a class for any tokenizer."""
     tokenizer = byte_pairs(["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"])
     tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        pair="[CLS] $A [SEP] $B [SEP]",
-        special_tokens=[("[CLS]", 1), ("[SEP]", 2)],
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
     )
     named = {f"{name.lower()}_token": f"[{name}]" for name in ("PAD", "CLS", "SEP", "UNK", "MASK")}
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named)

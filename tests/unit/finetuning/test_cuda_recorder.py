@@ -4,13 +4,12 @@ import pytest
 import torch
 
 from pubmill.finetuning.recorded_steps import cuda_recorder
-from tests.gpu.kernel_traces import KernelTrace
 from tests.gpu.pretended_graphs import Graphs
 
 
 @pytest.fixture
 def graphs(monkeypatch: pytest.MonkeyPatch) -> Graphs:
-    made = Graphs(KernelTrace())
+    made = Graphs()
     for name, value in made.functions().items():
         monkeypatch.setattr(torch.cuda, name, value)
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers.pre_tokenizers import ByteLevel
 from transformers import (
@@ -261,30 +260,7 @@ def test_segments_are_as_their_tokenizer_has_them(folders: dict[str, Path], fami
     assert segments == tokenizer("ine baco", "nu", return_token_type_ids=True)["token_type_ids"]
 
 
-@every_family
-@settings(max_examples=20)
-@given(words=WORDS)
-def test_words_are_read_as_in_a_text(folders: dict[str, Path], family: str, words: list[str]) -> None:
-    reader = READERS.setdefault(
-        folders[family], Reader(load_encoder_tokenizer(folders[family], words=True), 64, "none")
-    )
-    [by_word] = reader.subwords_of_words([words])
-    [text] = reader.subwords([" ".join(words)])
-    assert [piece for pieces in by_word for piece in pieces] == text.ids
-    assert "".join(" ".join(words)[start:end] for start, end in text.spans) == "".join(words)
-
-
 READERS: dict[Path, Reader] = {}
-
-
-@every_family
-def test_spans_have_no_spaces_around_them(folders: dict[str, Path], family: str) -> None:
-    text = "  ine  baco (longmi)\n nu "
-    [found] = Reader(load_encoder_tokenizer(folders[family]), 64, "none").subwords([text])
-    assert len(found.ids) == len(found.spans)
-    assert all(text[start:end] == text[start:end].strip() for start, end in found.spans)
-    places = [start for start, _ in found.spans]
-    assert places == sorted(places) and {start for start, end in found.spans if start < end} >= {2, 7, 13, 22}
 
 
 @every_family
@@ -337,10 +313,7 @@ def test_layers_and_what_is_below_them(folders: dict[str, Path], family: str) ->
     inside = {id(one) for layer in layers(encoder) for one in layer.parameters()}
     below = {id(one) for module in embeddings(encoder) for one in module.parameters()}
     left = {name for name, one in encoder.named_parameters() if id(one) not in inside | below}
-    norms = {
-        "megatron-bert": {"encoder.ln.weight", "encoder.ln.bias"},
-        "modernbert": {"final_norm.weight"},
-    }
+    norms = {"megatron-bert": {"encoder.ln.weight", "encoder.ln.bias"}, "modernbert": {"final_norm.weight"}}
     assert left == norms.get(family, set()) and not inside & below
 
 

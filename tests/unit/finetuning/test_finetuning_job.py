@@ -1,16 +1,12 @@
 """Splits of a dataset, read and encoded."""
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import RegressionExample, write_examples
 from pubmill.finetuning.finetuning_job import read_split, split_path
-from pubmill.finetuning.inputs import Encoded, Instance
-from pubmill.finetuning.tasks.task import Task
 
 EXAMPLE = RegressionExample(id="1", document=None, text="a", text_pair="b", score=0.5)
 
@@ -29,14 +25,3 @@ def test_a_missing_split_and_one_without_examples_are_named(tmp_path: Path) -> N
     with pytest.raises(PubmillError) as missing:
         read_split(tmp_path, "train", RegressionExample)
     assert str(missing.value) == f"{tmp_path}/train.jsonl.gz does not exist; scripts/convert.py makes it"
-
-
-def test_targets_are_made_for_training_alone() -> None:
-    instance = Instance(example=0, ids=[2, 7, 3], segments=None, places=[0])
-    task: Any = SimpleNamespace(
-        encode=lambda examples: Encoded(instances=[instance] * len(examples), counts={}),
-        targets=lambda examples, instances: [[one.score] for one in examples],
-    )
-    assert Task.encode_split(task, [EXAMPLE, EXAMPLE]).targets == []
-    learnt = Task.encode_split(task, [EXAMPLE, EXAMPLE], learn=True)
-    assert learnt.targets == [[0.5], [0.5]] and learnt.lengths == [3, 3] and learnt.examples == [EXAMPLE] * 2

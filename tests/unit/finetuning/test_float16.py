@@ -17,18 +17,12 @@ from pubmill.finetuning.predicting import ON_GPU, choose_execution
 from pubmill.finetuning.trainer import Trainer
 from tests.gpu.finetuning_cases import MAKERS, PIECES
 from tests.gpu.finetuning_cases import RECIPES as CASES
-from tests.unit.finetuning.encoder_families import save_encoder
 from tests.unit.finetuning.test_recorded_steps import CPU, RECIPE, begin
 from tests.unit.tiny_encoders import tiny_bert
 
 HALF = replace(RECIPE, precision="float16", dropout=0.0, head_dropout=0.0)
 STEPS = 14
 """Two epochs of seven."""
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_encoder(tmp_path_factory.mktemp("models") / "bert", "bert")
 
 
 class Watched:

@@ -6,25 +6,21 @@ import weakref
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 import torch
 
-from pubmill.finetuning import predicting, run
-from pubmill.finetuning.encoders import attention_mask, forward, load_encoder
+from pubmill.finetuning import run
+from pubmill.finetuning.encoders import load_encoder
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import EncodedSplit
 from pubmill.finetuning.predicting import PLAIN, Execution, choose_execution
-from pubmill.finetuning.recorded_steps import cuda_recorder
 from pubmill.finetuning.trainer import Trainer
-from pubmill.finetuning.weight_updates import RecordableAdam, refresh, working_copy
+from pubmill.finetuning.weight_updates import refresh, working_copy
 from pubmill.recipes import FinetuningRecipe
 from tests.gpu.finetuning_cases import MAKERS, PIECES
 from tests.gpu.finetuning_cases import RECIPES as CASES
-from tests.gpu.kernel_traces import KernelTrace
-from tests.gpu.pretended_graphs import Graphs
 from tests.unit.finetuning.encoder_families import FAMILIES, save_encoder, sentence
 from tests.unit.finetuning.fake_graphs import FakeRecorder
 from tests.unit.tiny_encoders import tiny_bert
@@ -57,11 +53,6 @@ WHOLE = (
     "multilabel weighted",
     "regression",
 )
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_encoder(tmp_path_factory.mktemp("models") / "bert", "bert")
 
 
 def begin(recipe: FinetuningRecipe, model: Path) -> tuple[Trainer, EncodedSplit]:
@@ -133,21 +124,6 @@ def test_recorded_parts_are_the_same_bit_for_bit(name: str, bert: Path) -> None:
     parts = recording(begin(whole.recipe, bert)[0], FakeRecorder())
     parts.execution = trainers[0].execution
     assert trained(parts, split)[0] == pytest.approx(trained(whole, split)[0], rel=1e-4)
-
-
-@pytest.mark.parametrize("graphs", [1, 2])
-def test_each_shape_is_recorded_once_when_it_comes_back(graphs: int, bert: Path) -> None:
-    recorder = FakeRecorder()
-    trainer, split = begin(RECIPE if graphs == 1 else RECIPES["CRF"], bert)
-    recording(trainer, recorder)
-    batches = [indices for epoch in range(2) for indices in trainer._epoch_batches(split, epoch)]
-    widths = [max(split.lengths[index] for index in indices) for indices in batches]
-    shapes = [(len(indices), -(-width // 16)) for indices, width in zip(batches, widths, strict=True)]
-    back = {shape for shape in shapes if shapes.count(shape) > 1}
-    trainer.train(split, None)
-    assert trainer.recorded and trainer.recorded.shapes == len(back) >= 2
-    assert len(recorder.recordings) == graphs * len(back)
-    assert recorder.replays == graphs * (len(shapes) - len(set(shapes)))
 
 
 @pytest.mark.parametrize(("name", "failed"), [("usual", 1), ("CRF", 2)])
@@ -241,35 +217,6 @@ def test_a_trainer_is_freed_at_once(name: str, bert: Path) -> None:
         gc.enable()
 
 
-def test_a_failed_recording_restores_stream_random_numbers_and_memory(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """CUDA's clean-up raises an error itself, and so leaves both as they are in a recording."""
-    graphs = Graphs(KernelTrace())
-    for name, value in graphs.functions().items():
-        monkeypatch.setattr(torch.cuda, name, value)
-    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
-    record = cuda_recorder()
-
-    def faulty() -> None:
-        assert graphs.stream == "recording" and graphs.generator.state["recording"]
-        raise RuntimeError("operation not permitted")
-
-    with pytest.raises(RuntimeError, match="previous error") as found:
-        record(faulty)
-    assert str(found.value.__context__) == "operation not permitted"
-    assert graphs.stream == "usual" and not graphs.generator.state["recording"]
-    assert record(lambda: 1)[1] == 1
-
-    def full() -> None:
-        raise torch.OutOfMemoryError("CUDA out of memory")
-
-    with pytest.raises(torch.OutOfMemoryError):
-        record(full)
-    assert record(lambda: 1)[1] == 1
-    assert graphs.stream == "usual" and not graphs.generator.state["recording"]
-
-
 def test_a_copy_in_bfloat16_learns_like_autocast(bert: Path) -> None:
     recipe = replace(RECIPE, precision="bfloat16", dropout=0.0, head_dropout=0.0, epochs=6)
     plain, split = begin(recipe, bert)
@@ -311,31 +258,6 @@ def test_a_copy_has_its_own_weights_and_the_same_encodings(family: str, tmp_path
     assert cosine.min() > 0.98
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_the_mask_of_fused_attention_gives_the_same_encodings(family: str, tmp_path: Path) -> None:
-    encoder = load_encoder(save_encoder(tmp_path / family, family), 0.0, CPU).eval()
-    if encoder._supports_sdpa:
-        encoder.set_attn_implementation("sdpa")
-    ids, mask = 5 + torch.arange(24).view(2, 12) % 20, torch.ones(2, 12, dtype=torch.int64)
-    mask[1, 7:] = 0
-    four = attention_mask(encoder, mask)
-    fused = encoder._supports_sdpa and family != "modernbert"
-    assert (four.ndim == 4 and four.dtype == torch.float32) == fused
-    usual = forward(encoder, ids, mask, None)
-    torch.testing.assert_close(forward(encoder, ids, four, None)[mask > 0], usual[mask > 0])
-
-
-def test_updates_without_correction_are_those_of_the_plain_optimiser(bert: Path) -> None:
-    """The count of updates stays, so the correction is a factor of 1 for ever."""
-    trainer, split = begin(STABILISED, bert)
-    recording(trainer, FakeRecorder())
-    trainer.train(split, None)
-    assert isinstance(trainer.optimiser, RecordableAdam)
-    counts = {float(state["step"]) for state in trainer.optimiser.adam.state.values()}
-    [count] = counts
-    assert 1 - 0.9**count == 1 - 0.999**count == 1
-
-
 def test_the_execution_depends_on_device_and_precision() -> None:
     gpu = torch.device("cuda", 0)
     assert choose_execution(CPU, "bfloat16") == choose_execution(CPU, "float32") == PLAIN
@@ -343,33 +265,3 @@ def test_the_execution_depends_on_device_and_precision() -> None:
     assert (fast.weights, fast.graphs, fast.width) == ("bfloat16", True, 16)
     assert (old.weights, old.graphs, old.width) == ("float32", False, 8)
     assert 32_000 <= fast.prediction_tokens <= 65_536
-
-
-def test_a_width_stays_within_the_encoders_positions(bert: Path) -> None:
-    trainer, split = begin(replace(RECIPE, max_length=64), bert)
-    longest = max(split.encoded.instances, key=lambda instance: len(instance.ids))
-    trainer.execution = Execution(width=48)
-    assert trainer._batch([longest]).ids.shape[1] == 48
-    trainer.execution = Execution(width=100)
-    assert trainer._batch([longest]).ids.shape[1] == 64
-
-
-def test_all_outputs_are_read_at_once(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    trainer, split = begin(RECIPE, bert)
-    whole = trainer.predict(split)
-    read = Mock(side_effect=torch.Tensor.cpu)
-    monkeypatch.setattr(torch.Tensor, "cpu", lambda self: read(self))
-    trainer.execution = Execution(prediction_tokens=64)
-    assert trainer.predict(split) == whole and read.call_count == 1
-    assert predicting._read([], torch.ones(())).shape == (0,)
-
-
-def test_the_record_says_what_ran(bert: Path) -> None:
-    trainer, split = begin(RECIPE, bert)
-    assert trainer.describe_execution()["graphs"] == 0
-    recording(trainer, FakeRecorder()).train(split, None)
-    found = trainer.describe_execution()
-    assert found["graphs"] >= 2 and found["graphs_refused"] is None and found["width"] == 16
-    recording(trainer, refuse).train(split, None)
-    found = trainer.describe_execution()
-    assert found["graphs"] == 0 and found["graphs_refused"].startswith("operation not permitted")

@@ -121,16 +121,6 @@ HEADS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("head", HEADS, ids=str)
-def test_a_seed_gives_the_same_bits(models: dict[str, Path], dataset: Path, head: dict[str, Any]) -> None:
-    recipe = replace(RECIPE, entities="markers", epochs=1, dropout=0.1, head_dropout=0.1, **head)
-    first, second = (finetune(FinetuningJob(recipe, models["bert"], dataset, 7, "test")) for _ in range(2))
-    assert first.predictions == second.predictions
-    assert first.report["loss_by_epoch"] == second.report["loss_by_epoch"]
-    other = finetune(FinetuningJob(recipe, models["bert"], dataset, 8, "test"))
-    assert first.report["loss_by_epoch"] != other.report["loss_by_epoch"]
-
-
 TEXT = "Ba ineco fu longdi."
 
 

@@ -20,7 +20,7 @@ from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, collate
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.tasks.span import ContextWindow, Span, best_spans, best_texts, covering, text_of
+from pubmill.finetuning.tasks.span import ContextWindow, Span, covering, text_of
 from tests.unit.finetuning.toy_spans import RECIPE, SYLLABLES, asked, learnable, make_model
 
 
@@ -339,25 +339,3 @@ def test_tokens_that_cover_characters() -> None:
     assert (
         text_of("abcde  é fgh", spans, (3, 5)) == "é fgh" and text_of("abcde  é fgh", spans, (5, 5)) == "fgh"
     )
-
-
-def brute_force(scores: np.ndarray[Any, Any], n_best: int, longest: int) -> set[tuple[float, int, int]]:
-    starts, ends = (sorted(range(len(scores)), key=lambda i: -scores[i, side])[:n_best] for side in (0, 1))
-    return {(scores[a, 0] + scores[b, 1], a, b) for a in starts for b in ends if a <= b < a + longest}
-
-
-@given(st.data(), st.integers(1, 12), st.integers(1, 8), st.integers(0, 25))
-def test_the_best_spans_are_those_of_brute_force(
-    data: st.DataObject, n_best: int, longest: int, length: int
-) -> None:
-    value = st.integers(-3, 3).map(float)
-    rows = data.draw(st.lists(st.tuples(value, value), min_size=length, max_size=length))
-    scores = np.array(rows, dtype=np.float64).reshape(length, 2)
-    sums, tokens = best_spans(scores, n_best, longest)
-    found = list(zip(sums.tolist(), tokens[:, 0].tolist(), tokens[:, 1].tolist(), strict=True))
-    assert len(set(found)) == len(found)
-    assert set(found) == brute_force(scores, n_best, longest)
-
-
-def test_texts_that_come_again_or_are_empty_take_no_place() -> None:
-    assert best_texts([("a", 3.0), ("", 2.5), ("a", 2.0), ("b", 1.0), ("c", 0.0)], 2) == {"a": 3.0, "b": 1.0}

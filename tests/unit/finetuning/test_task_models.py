@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-from huggingface_hub import ModelCard
 from safetensors.torch import load_file, save_file
 from transformers import (
     AutoConfig,
@@ -29,12 +28,10 @@ from pubmill.finetuning.finetuning_job import FinetuningJob, read_split
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.predicting import Predictor
 from pubmill.finetuning.run import Run, finetune, predict_kept
-from pubmill.finetuning.task_model_cards import task_model_card
 from pubmill.finetuning.task_models import base_model, keep, keep_report, load_task_model
 from pubmill.recipes import FinetuningRecipe
 from pubmill.storage.checksums import folder_sha256
 from pubmill.storage.files import read_json, read_jsonl_gz, sha256, write_json
-from pubmill.storage.privacy import access_of
 from tests.unit.programs import run_program
 from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
 from tests.unit.toy_tasks import OURS, RELATION, SPAN, SYLLABLES, TOKENS, write_dataset
@@ -208,40 +205,6 @@ def test_nothing_of_the_dataset_stands_in_the_folder(
     texts = [one.text for one in read_split(datasets["sequence"], "train", SequenceExample)]
     for path in (tmp_path / "kept").iterdir():
         assert not any(text.encode() in path.read_bytes() for text in texts), path
-
-
-def test_the_card_tells_what_it_was_made_of(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:
-    data = shutil.copytree(datasets["tokens"], tmp_path / "i2b2-9999")
-    run = kept(tmp_path / "unknown", TOKENS, model, data)
-    write_json(data / "card.json", {"dataset": "i2b2-9999", "access": "credentialed"})
-    keep(tmp_path / "kept", run.task, run.model, run.report, data)
-    card = (tmp_path / "kept/README.md").read_text()
-    top = ModelCard(card).data.to_dict()
-    assert {
-        name: top[name] for name in ("library_name", "pipeline_tag", "base_model", "datasets", "tags")
-    } == {
-        "library_name": "transformers",
-        "pipeline_tag": "token-classification",
-        "base_model": "tiny",
-        "datasets": ["i2b2-9999"],
-        "tags": ["pubmill", "biomedical"],
-    }
-    [result] = top["model-index"][0]["results"]
-    assert result["dataset"] == {"type": "i2b2-9999", "name": "i2b2-9999", "split": "dev"}
-    assert result["metrics"][0]["value"] == run.report["dev"]["best"]
-    assert "credentialed data" in card and "seed 1" in card
-    for said in (
-        "## Intended use and limits",
-        "## Licence",
-        "| mean loss of the last epoch |",
-        "| seconds |",
-        "| cpu |",
-    ):
-        assert said in card
-    assert "isn't known" in (tmp_path / "unknown/README.md").read_text()
-    labelled = task_model_card("kept", run.report | {"access": "credentialed"}, data, None)
-    (tmp_path / "README.md").write_text(labelled)
-    assert access_of(tmp_path) == "credentialed"
 
 
 def test_a_kept_run_predicts_another_split_without_training(

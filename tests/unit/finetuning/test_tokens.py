@@ -147,11 +147,7 @@ def test_nothing_to_learn_is_an_error(model: Path) -> None:
 
 @pytest.mark.parametrize(
     ("scheme", "expected"),
-    [
-        ("bio", "O B-x I-x I-x B-x B-y"),
-        ("bioul", "O B-x I-x L-x U-x U-y"),
-        ("io", "O I-x I-x I-x I-x I-y"),
-    ],
+    [("bio", "O B-x I-x I-x B-x B-y"), ("bioul", "O B-x I-x L-x U-x U-y"), ("io", "O I-x I-x I-x I-x I-y")],
 )
 def test_targets_are_in_the_recipes_scheme(model: Path, scheme: str, expected: str) -> None:
     one = example(["ba"] * 6, ["O", "B-x", "I-x", "I-x", "B-x", "B-y"])
@@ -231,11 +227,7 @@ def test_a_mention_across_windows_stays_one(model: Path) -> None:
     assert learnt(model, one, tagging="bioul", max_length=5) == expected
 
 
-@given(
-    st.data(),
-    st.sampled_from(["bio", "bioul"]),
-    st.sampled_from(["first", "all", "separate"]),
-)
+@given(st.data(), st.sampled_from(["bio", "bioul"]), st.sampled_from(["first", "all", "separate"]))
 def test_what_is_learnt_and_predicted_perfectly_is_the_gold(
     model: Path, data: st.DataObject, scheme: Scheme, subwords: str
 ) -> None:

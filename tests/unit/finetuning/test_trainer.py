@@ -17,9 +17,6 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample, write_examples
 from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob, read_split
-from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.inputs import collate
-from pubmill.finetuning.parameter_groups import schedule
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import finetune as run
 from pubmill.finetuning.tasks.tokens import Tokens
@@ -92,13 +89,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
 
 
-def test_the_first_subword_carries_the_word(model: Path) -> None:
-    tokenizer = load_encoder_tokenizer(model)
-    [window] = encode([["baco", "\u200d", "ine"]], model, 64).instances
-    assert tokenizer.convert_ids_to_tokens(window.ids) == ["[CLS]", "ba", "##co", "ine", "[SEP]"]
-    assert (window.words, window.places) == ([0, 2], [1, 3])
-
-
 def test_what_could_not_be_encoded_whole_is_counted(model: Path) -> None:
     encoded = encode([["baco", "\u200d"], ["long" * 9], ["ba"] * 9], model, 8)
     assert encoded.counts == {"words_without_subword": 1, "words_shortened": 1, "windows_split": 1}
@@ -110,31 +100,6 @@ def test_windows_hold_every_word_once_in_order(model: Path, sentences: list[list
     seen = [(window.example, word) for window in encoded.instances for word in window.words]
     assert seen == [(number, word) for number, words in enumerate(sentences) for word in range(len(words))]
     assert all(len(window.ids) <= 10 for window in encoded.instances)
-
-
-def test_padded_equals_alone(model: Path, dataset: Path) -> None:
-    """Sentences of many lengths give the same logits and labels together as one by one."""
-    windows = encode([e.words for e in read_split(dataset, "dev", TokensExample)], model, 64).instances
-    cpu = torch.device("cpu")
-    task = Tokens(RECIPE, Reader(load_encoder_tokenizer(model), 64, "separate"), ["O", "B", "I"])
-    tagger = TaskModel(load_encoder(model, 0.1, cpu), task.head(32)).eval()
-    with torch.inference_mode():
-        together = tagger(collate(windows, 0, cpu))
-        alone = torch.cat([tagger(collate([window], 0, cpu)) for window in windows])
-    torch.testing.assert_close(together, alone, atol=1e-5, rtol=1e-5)
-    assert together.argmax(-1).equal(alone.argmax(-1))
-
-
-def test_grouping_and_windows_put_labels_back_in_place(model: Path, dataset: Path) -> None:
-    """Predictions don't depend on how sentences are batched."""
-    from pubmill.finetuning import predicting
-
-    predictions, _ = finetune(RECIPE, model, dataset, 1, "test")
-    patch = pytest.MonkeyPatch()
-    with patch.context() as patched:
-        patched.setattr(predicting, "prediction_batches", lambda lengths, _: [list(range(len(lengths)))])
-        naive, _ = finetune(RECIPE, model, dataset, 1, "test")
-    assert predictions == naive
 
 
 def test_it_learns_and_accounts_for_itself(model: Path, dataset: Path) -> None:
@@ -150,16 +115,6 @@ def test_it_learns_and_accounts_for_itself(model: Path, dataset: Path) -> None:
     assert set(report["data_sha256"]) == {"train", "dev"}
 
 
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_a_seed_gives_the_same_bits(model: Path, dataset: Path, precision: Any) -> None:
-    recipe = replace(RECIPE, precision=precision)
-    first, report = finetune(recipe, model, dataset, 7, "test")
-    second, again = finetune(recipe, model, dataset, 7, "test")
-    assert first == second and report["loss_by_epoch"] == again["loss_by_epoch"]
-    _, other = finetune(recipe, model, dataset, 8, "test")
-    assert report["loss_by_epoch"] != other["loss_by_epoch"]
-
-
 def test_sentences_longer_than_the_model_are_predicted_whole(model: Path, dataset: Path) -> None:
     predictions, report = finetune(replace(RECIPE, max_length=12), model, dataset, 1, "test")
     examples = read_split(dataset, "test", TokensExample)
@@ -173,14 +128,6 @@ def test_nan_is_marked_as_failed_and_no_label_is_made_up(model: Path, dataset: P
     assert report["failed"] == "nan" and report["dev"]["best"] is None
     assert {row["labels"] for row in predictions} == {None}
     json.dumps(report, allow_nan=False)
-
-
-def test_schedule_rises_to_the_peak_and_falls_to_zero() -> None:
-    rates = [schedule(step, 100, 0.1) for step in range(100)]
-    assert rates.index(max(rates)) in (9, 10) and max(rates) == 1.0
-    assert rates[:10] == pytest.approx([(step + 1) / 10 for step in range(10)])
-    assert 0 < rates[-1] < 0.02 and rates[10:] == sorted(rates[10:], reverse=True)
-    assert [schedule(step, 4, 0.0) for step in range(4)] == [1.0, 0.75, 0.5, 0.25]
 
 
 def test_a_folder_without_safe_weights_is_refused(tmp_path: Path) -> None:
@@ -203,11 +150,6 @@ def test_weights_of_more_or_fewer_layers_are_refused(
     (tmp_path / "config.json").write_text(json.dumps({**config, "num_hidden_layers": layers}))
     with pytest.raises(PubmillError, match=fault):
         load_encoder(tmp_path, 0.1, torch.device("cpu"))
-
-
-def test_a_missing_split_is_named(model: Path, tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match=r"train\.jsonl\.gz does not exist"):
-        finetune(RECIPE, model, tmp_path, 1, "dev")
 
 
 def test_the_program_gives_the_same_as_the_library(

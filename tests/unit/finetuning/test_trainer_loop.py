@@ -14,16 +14,10 @@ from pubmill.finetuning import trainer as module
 from pubmill.finetuning.inputs import EncodedSplit
 from pubmill.finetuning.predicting import DivergenceError, Execution
 from pubmill.finetuning.trainer import Trainer
-from tests.unit.finetuning.encoder_families import save_encoder
 from tests.unit.finetuning.fake_graphs import FakeRecorder
 from tests.unit.finetuning.test_recorded_steps import RECIPE, begin
 
 BEST = replace(RECIPE, keep="best", epochs=1)
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_encoder(tmp_path_factory.mktemp("models") / "bert", "bert")
 
 
 class Scripted:

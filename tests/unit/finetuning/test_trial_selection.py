@@ -1,6 +1,5 @@
 """The choice of a grid point from trials."""
 
-import copy
 import itertools
 import json
 import subprocess
@@ -71,11 +70,6 @@ def test_the_steps_of_the_chosen_point_are_the_mean_of_its_trials() -> None:
     assert select(trials({1e-5: [0.0]}), ["stop_after"])["chosen"] == {"stop_after": 1}
 
 
-def test_a_key_that_no_recipe_has_is_an_error() -> None:
-    with pytest.raises(PubmillError, match=r"1e-05/bert-1.*has no rate, which --recipe says was searched"):
-        select(trials({1e-5: [0.5]}), ["rate"])
-
-
 def test_a_point_with_a_failed_trial_is_not_chosen_but_named() -> None:
     made = trials({1e-5: [0.5, 0.5], 1e-2: [0.9, 0.9]})
     made[-1][1].update(failed="nan", dev={"best": None})
@@ -123,55 +117,54 @@ def test_where_all_trials_failed_nothing_is_chosen(reason: str) -> None:
     assert first_tried(Path("selected.json"), selected) == {"learning_rate": 1e-2, "batch_size": 16}
 
 
-def test_a_trial_without_a_dev_score_is_named() -> None:
-    made = trials({1e-5: [0.5], 3e-5: [0.6]})
-    made[1][1]["dev"]["best"] = None
-    with pytest.raises(PubmillError, match=r"3e-05/bert-1.*dev has no best"):
-        select(made, DECIDES)
-    made[1][1]["dev"] = {"best": 0.7}
-    with pytest.raises(PubmillError, match=r"3e-05/bert-1.*dev has no best_step"):
-        select(made, [*DECIDES, "stop_after"])
+@pytest.mark.parametrize(
+    ("changed", "decides", "fault"),
+    [
+        ({}, ["rate"], r"1e-05/bert-1.*has no rate, which --recipe says was searched"),
+        ({"dev": {"best": None}}, DECIDES, r"3e-05/bert-1.*dev has no best"),
+        ({"dev": {"best": 0.7}}, [*DECIDES, "stop_after"], r"3e-05/bert-1.*dev has no best_step"),
+        ({"failed": ...}, DECIDES, r"3e-05/bert-1.*has no failed"),
+        ({"dev": []}, DECIDES, r"3e-05/bert-1.*must have objects as dev"),
+        ({"model": "biobert"}, DECIDES, r"learning_rate 1e-05.*'biobert', 1"),  # a point lacks a trial
+        ({"recipe": {"learning_rate": 1e-5}}, ["batch_size"], "has no batch_size"),
+        ({"recipe": {"learning_rate": 1e-5, "batch_size": 16, "dropout": 0.1, "head_sizes": [8]}},
+         ["batch_size"], r"tried with .*\('bert', 1\), \('bert', 1\)"),
+        ({"recipe": {"learning_rate": 3e-5, "batch_size": 16, "dropout": 0.2, "head_sizes": [8]}},
+         DECIDES, r"1e-05/bert-1.*3e-05/bert-1.*can't be compared"),
+        ({"data_sha256": {"train": "a", "dev": "c"}}, DECIDES, r"1e-05/bert-1.*can't be compared"),
+        ({"data_sha256": {"train": "a", "test": "b"}}, DECIDES, "differ in their dev data"),
+    ],
+)  # fmt: skip
+def test_trials_that_decide_nothing_are_named(
+    changed: dict[str, Any], decides: list[str], fault: str
+) -> None:
+    """The second of two trials is changed; `...` leaves a key out."""
+    first, (path, training) = trials({1e-5: [0.5], 3e-5: [0.6]})
+    kept = {key: value for key, value in (training | changed).items() if value is not ...}
+    with pytest.raises(PubmillError, match=fault):
+        select([first, (path, kept)], decides)
 
 
 @pytest.mark.parametrize(
-    ("damage", "reported"), [({"failed": ...}, "has no failed"), ({"dev": []}, "must have objects as dev")]
-)
-def test_a_file_that_is_no_trial_is_named(damage: dict[str, Any], reported: str) -> None:
-    made = trials({1e-5: [0.5], 3e-5: [0.6]})
-    values = {**made[1][1], **damage}
-    made[1] = (made[1][0], {key: value for key, value in values.items() if value is not ...})
-    with pytest.raises(PubmillError, match=rf"3e-05/bert-1.*{reported}"):
-        select(made, DECIDES)
-    with pytest.raises(PubmillError, match="has no recipe"):
-        select([(Path("empty.json"), [])], DECIDES)  # type: ignore[list-item]
+    ("content", "fault"),
+    [
+        ([], 'has no "chosen" values'), ({"learning_rate": 1e-5}, 'has no "chosen" values'),
+        ({"chosen": None}, 'has no "chosen" values'),
+        ({"chosen": None, "failed": "nan", "considered": None}, "has no points considered"),
+        ({"chosen": None, "failed": "nan", "considered": []}, "has no points considered"),
+        ({"chosen": None, "failed": "nan", "considered": [3]}, "has no points considered"),
+    ],
+)  # fmt: skip
+def test_a_file_that_chooses_nothing_is_reported(tmp_path: Path, content: Any, fault: str) -> None:
+    path = tmp_path / "selected.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(PubmillError, match=rf"selected\.json {fault}"):
+        read_choice(path)
 
 
-def test_an_incomplete_point_is_an_error() -> None:
-    with pytest.raises(PubmillError, match=r"learning_rate 5e-05.*biobert"):
-        select(trials({1e-5: [0.5, 0.5], 5e-5: [0.9]}), DECIDES)
-
-
-def test_a_seed_that_was_tried_twice_is_an_error() -> None:
-    """As the trials of a key that `decides` doesn't name would be."""
-    made = trials({1e-5: [0.5], 5e-5: [0.9]})
-    made[1][1]["recipe"]["learning_rate"] = 1e-5
-    with pytest.raises(PubmillError, match=r"tried with .*\('bert', 1\), \('bert', 1\)"):
-        select(made, ["batch_size"])
-
-
-@pytest.mark.parametrize("key", ["recipe", "data_sha256"])
-def test_trials_that_cannot_be_compared_are_an_error(key: str) -> None:
-    made = copy.deepcopy(trials({1e-5: [0.5], 5e-5: [0.9]}))
-    made[1][1][key].update({"dropout": 0.2} if key == "recipe" else {"dev": "other"})
-    with pytest.raises(PubmillError, match=r"1e-05/bert-1.*5e-05/bert-1.*can't be compared"):
-        select(made, DECIDES)
-
-
-def test_trials_that_looked_at_another_split_cannot_be_compared() -> None:
-    made = trials({1e-5: [0.5], 5e-5: [0.9]})
-    made[1][1]["data_sha256"] = {"train": "a", "test": "b"}
-    with pytest.raises(PubmillError, match="differ in their dev data"):
-        select(made, DECIDES)
+def test_without_trials_nothing_can_be_selected() -> None:
+    with pytest.raises(PubmillError, match="no trials to select from; --trials needs at least one training"):
+        select([], DECIDES)
 
 
 RECIPE = '{"by": "dev", "decides": ["learning_rate"]}'
@@ -202,26 +195,6 @@ def test_the_program_writes_what_finetune_reads(tmp_path: Path) -> None:
 def test_the_program_refuses_other_recipes(recipe: str, reported: str) -> None:
     with pytest.raises(PubmillError, match=reported):
         read(ChoiceRecipe, recipe)
-
-
-@pytest.mark.parametrize("content", [[], {"learning_rate": 1e-5}, {"chosen": None}])
-def test_a_file_that_chooses_nothing_is_reported(content: Any) -> None:
-    with pytest.raises(PubmillError, match=r"old/selected.json has no \"chosen\" values"):
-        chosen_values(Path("old/selected.json"), content)
-
-
-@pytest.mark.parametrize("considered", [None, [], [3]])
-def test_a_file_that_considers_nothing_is_reported(considered: Any) -> None:
-    with pytest.raises(PubmillError, match=r"old/selected.json has no points considered"):
-        first_tried(Path("old/selected.json"), {"chosen": None, "failed": "nan", "considered": considered})
-
-
-def test_without_trials_nothing_can_be_selected() -> None:
-    with pytest.raises(PubmillError) as caught:
-        select([], DECIDES)
-    assert str(caught.value) == (
-        "there are no trials to select from; --trials needs at least one training.json"
-    )
 
 
 @pytest.mark.parametrize("failed", [None, "nan"])

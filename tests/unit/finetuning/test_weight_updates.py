@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
-from torch._subclasses.fake_tensor import FakeTensorMode
 
 from pubmill.finetuning import run, weight_updates
 from pubmill.finetuning.finetuning_job import FinetuningJob
@@ -29,8 +28,7 @@ from pubmill.finetuning.weight_updates import (
 )
 from pubmill.recipes import FinetuningRecipe
 from tests.gpu import pretended_triton
-from tests.gpu.kernel_traces import KernelTrace
-from tests.unit.finetuning.encoder_families import save_encoder, sentence
+from tests.unit.finetuning.encoder_families import sentence
 from tests.unit.finetuning.fake_graphs import FakeRecorder
 
 CPU = torch.device("cpu")
@@ -63,11 +61,6 @@ def forget(monkeypatch: pytest.MonkeyPatch, *modules: str) -> None:
     for name in modules:
         monkeypatch.setitem(sys.modules, name, None)
         monkeypatch.delitem(sys.modules, name)
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_encoder(tmp_path_factory.mktemp("models") / "bert", "bert")
 
 
 def begin(
@@ -124,20 +117,6 @@ def test_the_kernel_is_adam_on_float32_weights(
     state = adam.state[weight]
     torch.testing.assert_close(mean, state["exp_avg"], rtol=1e-5, atol=1e-7)
     torch.testing.assert_close(square, state["exp_avg_sq"], rtol=1e-5, atol=1e-7)
-
-
-def test_the_kernel_moves_28_bytes_of_each_weight(kernel: Update) -> None:
-    """As a trace counts them from its loads and stores."""
-    trace, size = KernelTrace(), 2**24
-    pretended_triton.install(trace)
-    with FakeTensorMode(), trace.record():
-        numbers = [torch.empty(size) for _ in range(3)]
-        half = [torch.empty(size, dtype=torch.bfloat16) for _ in range(2)]
-        tensors = [half[0], *numbers, half[1], torch.empty(5), torch.empty(())]
-        kernel(*tensors)
-    [found] = trace.kernels
-    assert found.name == "_update_block" and found.count == 1
-    assert found.bytes == 28 * size + 5 * 4
 
 
 def weights_after(trainer: Trainer, parts: int) -> dict[str, Tensor]:
@@ -205,19 +184,6 @@ def test_all_weights_of_an_encoder_can_be_large(bert: Path, monkeypatch: pytest.
     assert not adam.small and len(adam.large) == len(adam.copies)
     found, expected = weights_after(trainer, 0), weights_after(begin(RECIPE, bert, None)[0], 0)
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
-
-
-def test_large_weights_are_whole_blocks_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weight_updates, "LARGE", 32)
-    large = weight_updates._is_large
-    for size, found in ((16, False), (32, True), (40, False), (48, True)):
-        weight = nn.Parameter(torch.zeros(size))
-        assert large(weight, nn.Parameter(weight.detach().bfloat16())) == found
-    weight, half = (nn.Parameter(torch.zeros(8, 8, dtype=kind)) for kind in (torch.float32, torch.bfloat16))
-    turned, turned_half = (nn.Parameter(one.detach().T) for one in (weight, half))
-    assert not turned.is_contiguous()
-    assert large(weight, half) and not large(weight, weight)
-    assert not large(turned, half) and not large(weight, turned_half)
 
 
 @pytest.mark.parametrize("name", ["usual", "uncorrected"])

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
@@ -29,8 +28,7 @@ from pubmill.examples.kinds import TokensExample, write_examples
 from pubmill.finetuning.encoders import load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.reader import PROBE, Reader
-from pubmill.finetuning.run import finetune, write_outcome
-from pubmill.finetuning.task_models import load_task_model
+from pubmill.finetuning.run import finetune
 from pubmill.finetuning.tasks import tokens
 from pubmill.finetuning.tasks.tokens import Tokens
 from pubmill.recipes import FinetuningRecipe
@@ -221,15 +219,3 @@ def test_few_words_of_dropped_characters_are_reported(
     made.misread_words = lambda sentences: ["\u200b"]  # type: ignore[method-assign]
     task.prepare([example(number) for number in range(50)], [])
     assert "reads 1 of 300 words of the training data otherwise" in "".join(capsys.readouterr())
-
-
-@pytest.mark.parametrize("words", ["spaced", "alone"])
-def test_a_kept_model_reads_words_as_in_training(
-    folders: dict[str, Path], dataset: Path, tmp_path: Path, words: Any
-) -> None:
-    job = FinetuningJob(replace(RECIPE, words=words), folders["roberta"], dataset, 1, "test")
-    outcome = finetune(job)
-    assert ("words" in outcome.report["recipe"]) == (words == "alone")
-    write_outcome(outcome, job, tmp_path / "seed-1.predictions.jsonl.gz", tmp_path / "kept")
-    kept = load_task_model(tmp_path / "kept", torch.device("cpu")).task.reader
-    assert kept.subwords_of_words([WORDS]) == reader(folders["roberta"], words).subwords_of_words([WORDS])

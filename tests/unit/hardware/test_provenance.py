@@ -95,14 +95,6 @@ def test_the_processor_is_named_as_linux_names_it(monkeypatch: pytest.MonkeyPatc
     assert provenance.hardware()["cpu"] == "other"
 
 
-def test_memory_that_the_system_does_not_state_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unknown(name: str) -> int:
-        raise ValueError(name)
-
-    monkeypatch.setattr(os, "sysconf", unknown)
-    assert provenance.hardware()["memory"] is None
-
-
 @pytest.mark.parametrize(("available", "names"), [(True, ["GPU 0", "GPU 1"]), (False, [])])
 def test_gpus_are_asked_for_only_if_torch_is_there(
     monkeypatch: pytest.MonkeyPatch, available: bool, names: list[str]

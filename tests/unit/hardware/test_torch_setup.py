@@ -154,12 +154,7 @@ def settings() -> Iterator[None]:
 
 @pytest.mark.parametrize(
     ("value", "deterministic", "recorded"),
-    [
-        ("0", False, "no"),
-        ("0", True, "preferred"),
-        ("1", False, "required"),
-        ("1", True, "required"),
-    ],
+    [("0", False, "no"), ("0", True, "preferred"), ("1", False, "required"), ("1", True, "required")],
 )
 def test_how_cuda_computes(
     settings: None, monkeypatch: pytest.MonkeyPatch, value: str, deterministic: bool, recorded: str

@@ -199,9 +199,6 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(PubmillError, match="score the run again"):
         read_items(path)
-    np.savez(path, about=["tokens", "document", "s"], names=["n"], values=np.ones(3))
-    with pytest.raises(PubmillError, match="a column of values for each name"):
-        read_items(path)
 
 
 @pytest.mark.parametrize("kind", SCORERS)
@@ -226,19 +223,15 @@ def test_entities_need_three_totals() -> None:
     ("names", "values"),
     [
         (["n"], np.ones((3, 2))), (["n", "m"], np.ones((3, 1))), (["n"], np.ones((3, 1), dtype=np.float32)),
-        (["n"], np.ones((3, 1, 1))),
+        (["n"], np.ones((3, 1, 1))), (["n"], np.ones(3)),
     ],
 )  # fmt: skip
 def test_contributions_are_one_column_of_numbers_for_each_name(
     tmp_path: Path, names: list[str], values: np.ndarray
 ) -> None:
-    np.savez(tmp_path / "a.npz", about=["tokens", "document", "s"], names=names, values=values)
+    np.savez(tmp_path / "a.npz", about=["tokens", "document", "s", "0"], names=names, values=values)
     with pytest.raises(PubmillError, match="a column of values for each name"):
         read_items(tmp_path / "a.npz")
-    np.savez(tmp_path / "a.npz", about=["tokens", "document", "s"], names=["n"], values=np.ones((3, 1)))
-    found = read_items(tmp_path / "a.npz")
-    assert (found.kind, found.unit, found.data_sha256) == ("tokens", "document", "s")
-    assert found.contributions is not None and found.contributions.names == ("n",)
 
 
 @pytest.mark.parametrize("change", ["kind", "unit", "data_sha256", "names", "values"])
@@ -258,5 +251,3 @@ def test_a_file_that_differs_from_its_digest_is_damaged(tmp_path: Path, change: 
     np.savez_compressed(path, **{**parts, "about": np.array(about)})
     with pytest.raises(PubmillError, match="is damaged: it does not agree with its SHA-256; score the run"):
         read_items(path)
-    np.savez_compressed(path, **{**parts, "about": np.array(about[:3])})
-    assert read_items(path).contributions is not None, "files of earlier versions have no digest"

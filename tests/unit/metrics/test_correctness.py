@@ -4,13 +4,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.examples.kinds import (
-    Answer,
-    MultilabelExample,
-    SequenceExample,
-    SpanExample,
-    TokensExample,
-)
+from pubmill.examples.kinds import Answer, MultilabelExample, SequenceExample, SpanExample, TokensExample
 from pubmill.metrics import gold_answers, gold_of, is_right, plain_prediction
 from pubmill.metrics.records import checked_predictions
 from tests.unit.metrics.toy_predictions import EXAMPLES, KINDS

@@ -1,11 +1,8 @@
 """Entities, those of subwords, and words: against definitions, seqeval and scikit-learn, and by hand."""
 
-import warnings
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from seqeval.metrics import f1_score, precision_score, recall_score
 from sklearn import metrics as sklearn_metrics
 
 from pubmill.errors import PubmillError
@@ -67,20 +64,6 @@ def test_equals_an_independent_implementation(pair: tuple[Sentences, Sentences])
     assert metrics == pytest.approx({"entity_f1": f1, "entity_precision": precision, "entity_recall": recall})
 
 
-@given(gold_and_predicted())
-def test_equals_seqeval(pair: tuple[Sentences, Sentences]) -> None:
-    metrics, *_ = score_entities(*pair)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # seqeval warns where a ratio has no denominator
-        assert metrics == pytest.approx(
-            {
-                "entity_f1": f1_score(*pair),
-                "entity_precision": precision_score(*pair),
-                "entity_recall": recall_score(*pair),
-            }
-        )
-
-
 @pytest.mark.parametrize(
     ("gold", "predicted", "correct"),
     [
@@ -97,19 +80,6 @@ def test_equals_seqeval(pair: tuple[Sentences, Sentences]) -> None:
 def test_by_hand(gold: str, predicted: str, correct: int) -> None:
     _, counts, _ = score_entities([gold.split()], [predicted.split()])
     assert counts["correct"] == correct
-
-
-def test_micro_average_over_sentences() -> None:
-    gold = [["B", "I", "O"], ["B", "O", "B"]]
-    predicted = [["B", "I", "O"], ["O", "B", "B"]]
-    metrics, counts, _ = score_entities(gold, predicted)
-    assert counts == {"gold": 3, "predicted": 3, "correct": 2, "examples": 2}
-    assert metrics["entity_f1"] == pytest.approx(2 / 3)
-
-
-def test_an_entity_ends_with_its_sentence() -> None:
-    _, counts, _ = score_entities([["O", "B"], ["I", "O"]], [["O", "B"], ["O", "O"]])
-    assert counts == {"gold": 2, "predicted": 1, "correct": 1, "examples": 2}
 
 
 def test_nothing_to_find_and_nothing_found_is_zero() -> None:
@@ -152,15 +122,6 @@ def test_seqeval_0_0_12_by_hand(gold: str, predicted: str, counts: tuple[int, in
 
 
 @given(gold_and_predicted())
-def test_documents_add_up_to_seqeval_0_0_12(pair: tuple[Sentences, Sentences]) -> None:
-    """No entity crosses from a sentence into the next, so sentences can be counted by document."""
-    units = [number // 2 for number in range(len(pair[0]))]
-    of_documents, whole = score_as_seqeval_0_0_12(*pair, units), score_as_seqeval_0_0_12(*pair)
-    assert of_documents.metrics == whole.metrics and len(of_documents.contributions.values) == units[-1] + 1
-    assert of_documents.contributions.totals() == whole.contributions.totals()
-
-
-@given(gold_and_predicted())
 def test_relaxed_equals_an_independent_implementation(pair: tuple[Sentences, Sentences]) -> None:
     true, guessed = entities(pair[0]), entities(pair[1])
 
@@ -199,16 +160,6 @@ def test_relaxed_by_hand(gold: str, predicted: str, correct: int, found: int) ->
     assert counts == {"relaxed_correct": correct, "relaxed_found": found}
 
 
-def test_relaxed_does_not_reach_over_the_end_of_a_sentence() -> None:
-    _, counts, _ = score_relaxed([["O", "B"], ["O", "O"]], [["O", "O"], ["B", "O"]])
-    assert counts == {"relaxed_correct": 0, "relaxed_found": 0}
-
-
-def test_relaxed_f1_is_of_unequal_precision_and_recall() -> None:
-    metrics, *_ = score_relaxed([["B", "I", "I", "I", "O", "B"]], [["B", "O", "B", "O", "O", "O"]])
-    assert metrics == pytest.approx({"relaxed_f1": 2 / 3, "relaxed_precision": 1.0, "relaxed_recall": 0.5})
-
-
 OF_SUBWORDS = st.sampled_from(["O", "B-x", "I-x", "B-y", "I-y"])
 
 
@@ -240,11 +191,6 @@ def labelled(
         )
         for labels in gold
     ]
-
-
-@given(labelled(1, st.just("X")))
-def test_one_subword_a_word_gives_the_scores_of_words(case: tuple[Sentences, list[PredictedLabels]]) -> None:
-    assert shared(score_subtokens(*case), "subtoken") == shared(score_entities(*case), "entity")
 
 
 @given(labelled(4, st.just("X")))
@@ -306,17 +252,6 @@ def test_equals_scikit_learn(pairs: list[list[tuple[str, str]]]) -> None:
     assert counts["correct_words"] == sum(a == b != "O" for a, b in zip(true, given_, strict=True))
 
 
-def test_prefixes_do_not_matter() -> None:
-    metrics, counts, _ = score_words([["B-P", "I-P", "O"]], [["I-P", "B-P", "O"]])
-    assert metrics == {"word_macro_f1": 1.0}
-    assert counts == {"gold_words": 2, "predicted_words": 2, "correct_words": 2}
-
-
-def test_an_element_that_is_never_predicted_counts_as_zero() -> None:
-    metrics, *_ = score_words([["B-P", "B-O", "O"]], [["B-P", "O", "O"]])
-    assert metrics == {"word_macro_f1": 0.5}
-
-
 def test_an_element_that_the_gold_lacks_is_none_of_the_datasets() -> None:
     metrics, *_ = score_words([["B-P", "B-P"]], [["B-P", "B-X"]])
     assert metrics == pytest.approx({"word_macro_f1": 2 / 3})
@@ -324,11 +259,6 @@ def test_an_element_that_the_gold_lacks_is_none_of_the_datasets() -> None:
 
 def test_without_gold_elements_there_is_no_score() -> None:
     assert score_words([["O"]], [["B-P"]])[0] == {}
-
-
-def test_other_numbers_of_words_are_refused() -> None:
-    with pytest.raises(PubmillError, match="number of sentences or words"):
-        score_words([["O"]], [["O", "O"]])
 
 
 def test_a_word_of_two_layers_is_missed_by_one_label() -> None:

@@ -116,8 +116,7 @@ def test_pearson_equals_scipy(pairs: list[tuple[float, float]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("gold", "predicted"),
-    [([1.0], [2.0]), ([43.438] * 3, [0.0, 0.0, 1.0]), ([43.438] * 3, [0.5] * 3)],
+    ("gold", "predicted"), [([1.0], [2.0]), ([43.438] * 3, [0.0, 0.0, 1.0]), ([43.438] * 3, [0.5] * 3)]
 )
 def test_a_correlation_that_is_not_defined_is_left_out(gold: list[float], predicted: list[float]) -> None:
     assert score_correlation(gold, predicted)[:2] == ({}, {"examples": len(gold)})

@@ -21,10 +21,7 @@ from pubmill.storage.files import read_json, sha256, write_json, write_jsonl_gz
 from tests.unit.metrics.toy_predictions import EXAMPLES, KINDS, REGRESSION, SEQUENCE, rows_of
 
 ROOT = Path(__file__).resolve().parents[3]
-PREDICTIONS = [
-    {"id": "test-000002", "labels": ["B", "I", "O"]},
-    {"id": "test-000001", "labels": ["B", "O"]},
-]
+PREDICTIONS = [{"id": "test-000002", "labels": ["B", "I", "O"]}, {"id": "test-000001", "labels": ["B", "O"]}]
 RECIPE = ScoringRecipe(
     model="tiny",
     dataset="toy",
@@ -96,10 +93,7 @@ def test_a_record_carries_the_whole_run(run: Run) -> None:
     counts = {"gold": 2, "predicted": 2, "correct": 1, "examples": 2}
     assert record.counts.items() >= counts.items()
     copied = asdict(RECIPE)
-    assert (copied.pop("kind"), copied.pop("negative")) == (
-        record.recipe["task"],
-        record.recipe["negative"],
-    )
+    assert (copied.pop("kind"), copied.pop("negative")) == (record.recipe["task"], record.recipe["negative"])
     assert {name: getattr(record, name) for name in copied} == copied
     assert (record.dev_score, record.failed, record.seconds) == (0.5, None, 12)
     assert record.data_sha256 == sha256(run.examples)
@@ -108,6 +102,7 @@ def test_a_record_carries_the_whole_run(run: Run) -> None:
         assert getattr(record, name) == run.training[name]
     assert record.trained_on_sha256 == run.training["data_sha256"]
     assert record.scored_with.keys() == {"commit", "packages", "python"}
+    assert record.by_type == {"_": {"precision": 0.5, "recall": 0.5, "f1-score": 0.5, "support": 2}}
 
 
 def test_records_survive_writing_and_reading(run: Run, tmp_path: Path) -> None:
@@ -194,10 +189,7 @@ def test_every_kind_is_scored(run: Run, kind: str, metric: str, negative: str | 
 
 
 NESTED = MentionsExample(
-    id="test-000001",
-    document=None,
-    words=["a", "b", "c"],
-    mentions=[WordSpan(first=0, after=3, type="X")],
+    id="test-000001", document=None, words=["a", "b", "c"], mentions=[WordSpan(first=0, after=3, type="X")]
 )
 NO_MENTIONS = "expected a list of mentions: first word, word after the last .up to 3., type"
 

@@ -24,8 +24,6 @@ from pubmill.metrics.scorers import (
     score_by_all,
     scorers_of,
 )
-from pubmill.metrics.scorers.text_scorers import ranks
-from pubmill.metrics.scorers.token_scorers import runs
 
 
 def sentence(labels: str, document: str | None = None) -> TokensExample:
@@ -267,13 +265,3 @@ def test_the_nearest_scorer_is_known_where_none_matches() -> None:
 def test_what_is_no_printed_number_is_refused(printed: str) -> None:
     with pytest.raises(PubmillError, match="not a printed number"):
         matching(SCORES, printed)
-
-
-def test_neighbours_of_a_type_are_one_run() -> None:
-    """Also if the type itself has a B."""
-    labels = "B-BodyB B-BodyB I-BodyB O B-BodyB B-Arm".split()
-    assert runs(labels) == [(0, 3, "BodyB"), (4, 5, "BodyB"), (5, 6, "Arm")]
-
-
-def test_equal_values_share_their_mean_rank() -> None:
-    assert ranks([3.0, 1.0, 3.0, 2.0]) == [3.5, 1.0, 3.5, 2.0]

@@ -13,7 +13,7 @@ from pubmill.errors import PubmillError
 from pubmill.pretraining import background_saves
 from pubmill.pretraining.checkpoints import Snapshot, partials, write_partial
 from pubmill.pretraining.engine import Pretraining
-from tests.unit.pretraining.toy_pretraining import log, make_data, pretrain, weights
+from tests.unit.pretraining.toy_pretraining import log, pretrain, weights
 from tests.waiting import patience
 
 WRITE = write_partial
@@ -34,11 +34,6 @@ checkpoints.sha256 = fatal
 pretrain(Path(sys.argv[1]), Path(sys.argv[2]), 8, save_minutes=0)
 """
 """A program that is killed while its third save is written."""
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_data(tmp_path_factory.mktemp("data"))
 
 
 @pytest.fixture(scope="module")

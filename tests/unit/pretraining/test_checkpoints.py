@@ -15,12 +15,7 @@ from pubmill.pretraining import checkpoints
 from pubmill.pretraining.engine import Pretraining
 from pubmill.storage.files import read_json, sealed, sha256, write_json
 from pubmill.storage.result_paths import CHECKPOINT_FILES
-from tests.unit.pretraining.toy_pretraining import losses, make_data, pretrain, weights
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_data(tmp_path_factory.mktemp("data"))
+from tests.unit.pretraining.toy_pretraining import losses, pretrain, weights
 
 
 @pytest.fixture(scope="module")
@@ -146,22 +141,6 @@ def test_a_tensor_of_another_shape_is_refused(data: Path, tmp_path: Path, name: 
         pretrain(data, tmp_path / "step-4", 4, start)
 
 
-def test_a_checkpoint_of_an_earlier_version_is_read_and_what_it_lacks_is_named(
-    data: Path, whole: Path, tmp_path: Path
-) -> None:
-    half = pretrain(data, tmp_path / "step-20", 20)
-    before = read_json(half / "state.json")
-    write_json(half / "state.json", {key: value for key, value in before.items() if key != "files"})
-    rest = pretrain(data, tmp_path / "step-40", 40, half)
-    assert weights(rest) == weights(whole)
-    for name in ("model.safetensors", "log.jsonl"):
-        kept = (half / name).read_bytes()
-        empty(half / name)
-        with pytest.raises(PubmillError, match=rf"{name} is damaged"):
-            pretrain(data, tmp_path / "again", 40, half)
-        (half / name).write_bytes(kept)
-
-
 def kept(folder: Path, value: Any) -> Path:
     """A folder with all files of a checkpoint, empty but for its state."""
     folder.mkdir()
@@ -171,7 +150,7 @@ def kept(folder: Path, value: Any) -> Path:
     return folder
 
 
-STANDS: dict[str, Any] = {"recipe": {}, "inputs": {}, **dict.fromkeys(checkpoints.STOOD)}
+STANDS: dict[str, Any] = {"recipe": {}, "inputs": {}, "files": {}, **dict.fromkeys(checkpoints.STOOD)}
 
 
 def without(*names: str) -> dict[str, Any]:
@@ -180,24 +159,13 @@ def without(*names: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("value", "fault"),
-    [
-        ([], "it is not an object"),
-        (without("step", "inputs"), "it is without inputs, step"),
-    ],
+    [([], "it is not an object"), (without("step", "inputs"), "it is without inputs, step")],
 )
 def test_a_state_without_its_entries_is_damaged(tmp_path: Path, value: Any, fault: str) -> None:
     folder = kept(tmp_path / "step-1", value)
     with pytest.raises(checkpoints.DamagedCheckpointError) as caught:
         checkpoints.verified(folder)
     assert str(caught.value).startswith(f"{folder / 'state.json'} is damaged: {fault}. ")
-
-
-@pytest.mark.parametrize("lacking", [(), ("operations", "processor_seconds")])
-def test_entries_that_the_first_version_lacked_are_not_required(
-    tmp_path: Path, lacking: tuple[str, ...]
-) -> None:
-    value = without(*lacking)
-    assert checkpoints.verified(kept(tmp_path / "step-1", value)) == (value, [])
 
 
 @pytest.mark.parametrize("missing", CHECKPOINT_FILES)

@@ -13,23 +13,13 @@ from typing import Any
 
 import pytest
 import torch
-import torch.distributed as dist
 from safetensors.torch import load_file
-from torch import Tensor, nn
 
 from pubmill.errors import PubmillError
-from pubmill.pretraining import distributed, segments
+from pubmill.pretraining import segments
 from pubmill.pretraining.distributed import World
 from pubmill.recipes import PretrainingRecipe
-from tests.unit.pretraining.toy_pretraining import (
-    RECIPE,
-    changed,
-    log,
-    make_data,
-    pretrain,
-    state,
-    weights,
-)
+from tests.unit.pretraining.toy_pretraining import RECIPE, changed, log, pretrain, state, weights
 from tests.waiting import patience
 
 pytestmark = pytest.mark.long
@@ -47,11 +37,6 @@ RECIPES = {
         recompute_activations=True,
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_data(tmp_path_factory.mktemp("data"))
 
 
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
@@ -190,42 +175,3 @@ def test_more_processes_than_sequences_are_refused(
 def test_a_process_alone_needs_no_torchrun(data: Path, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.delenv("WORLD_SIZE", raising=False)
     assert state(pretrain(data, tmp_path / "s", 1, recipe=RECIPE))["hardware"]["processes"] == 1
-
-
-CPU = torch.device("cpu")
-
-
-class Work:
-    """A sum that two processes with equal gradients would get, once it is waited for."""
-
-    def __init__(self, gradient: Tensor) -> None:
-        self.gradient, self.waited = gradient, False
-
-    def wait(self) -> None:
-        self.waited = True
-        self.gradient.mul_(2)
-
-
-@pytest.fixture
-def begun(monkeypatch: pytest.MonkeyPatch) -> list[Work]:
-    """The sums in the order in which they begin; those of at least four numbers overlap."""
-    made: list[Work] = []
-
-    def all_reduce(gradient: Tensor, async_op: bool = False) -> Work:
-        assert async_op
-        made.append(Work(gradient))
-        return made[-1]
-
-    monkeypatch.setattr(dist, "all_reduce", all_reduce)
-    monkeypatch.setattr(distributed, "OVERLAPPING", ("cpu",))
-    monkeypatch.setattr(distributed, "LARGE", 4)
-    return made
-
-
-def sizes(begun: list[Work]) -> list[int]:
-    return [len(one.gradient) for one in begun]
-
-
-def learn(*weights: nn.Parameter) -> None:
-    """A backward pass in which these weights get a gradient of ones."""
-    torch.stack([weight.sum() for weight in weights]).sum().backward()

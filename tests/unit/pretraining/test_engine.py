@@ -20,7 +20,6 @@ from transformers import AutoModel, AutoModelForMaskedLM
 
 from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.pretraining import segments
-from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes.writing import as_values
@@ -29,8 +28,6 @@ from pubmill.vocabs.wordpiece import make_tokenizer, save
 from tests.unit.pretraining.toy_pretraining import (
     PIECES,
     RECIPE,
-    SPECIAL,
-    changed,
     log,
     losses,
     make_data,
@@ -40,11 +37,6 @@ from tests.unit.pretraining.toy_pretraining import (
 )
 
 ROOT = Path(__file__).resolve().parents[3]
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_data(tmp_path_factory.mktemp("data"))
 
 
 @pytest.fixture(scope="module")
@@ -117,15 +109,6 @@ def test_a_gpus_resumed_run_is_said_to_differ(
     ) == told
 
 
-def test_killed_and_run_on_another_corpus_begins_anew(killed: Path, tmp_path: Path, capsys: Any) -> None:
-    shutil.copytree(killed, tmp_path, dirs_exist_ok=True)
-    changed = make_data(tmp_path / "data", lengths=(4, 8, 7))
-    output = pretrain(changed, tmp_path / "step-120", 120, recipe=LONG)
-    said = capsys.readouterr().err
-    assert "discarded" in said and "(differing: tokens)" in said
-    assert weights(output) == weights(pretrain(changed, tmp_path / "fresh", 120, recipe=LONG))
-
-
 @pytest.mark.long
 def test_asked_to_stop_with_nobody_listening_it_saves_itself(
     data: Path, undisturbed: Path, tmp_path: Path
@@ -169,6 +152,7 @@ def test_a_save_of_other_work_is_discarded(data: Path, whole: Path, tmp_path: Pa
     start = pretrain(data, tmp_path / "start", 2)
     cases: list[tuple[Path, str, dict[str, Any]]] = [
         (other, "vocab", {}),
+        (make_data(tmp_path / "corpus", lengths=(4, 8, 7)), "tokens", {}),
         (data, "version", {"version": 2}),
         (data, "recipe.seed", {"recipe": replace(RECIPE, seed=2)}),
         (data, "previous", {"previous": start}),
@@ -266,24 +250,6 @@ def test_transformers_reads_the_result(whole: Path) -> None:
     assert torch.equal(read.cls.predictions.decoder.weight, read.bert.embeddings.word_embeddings.weight)
 
 
-def test_a_model_is_a_function_of_its_seed() -> None:
-    def first(seed: int) -> Any:
-        made: Any = build_model(RECIPE.architecture, RECIPE.objective, 30, SPECIAL, seed)
-        return made.bert.embeddings.word_embeddings.weight
-
-    assert torch.equal(first(1), first(1)) and not torch.equal(first(1), first(2))
-
-
-def test_without_pairs_and_in_float32(data: Path, tmp_path: Path) -> None:
-    objective = {"masking": "subword", "pairs": "none"}
-    made = pretrain(
-        data, tmp_path / "s", 4, recipe=changed(objective=objective, precision="float32", steps=4)
-    )
-    assert json.loads((made / "config.json").read_text())["architectures"] == ["BertForMaskedLM"]
-    assert state(made)["hardware"]["precision"] == "float32"
-    assert "nsp_loss" not in log(made)[0]
-
-
 def test_divergence_stops_and_names_the_last_save(data: Path, tmp_path: Path, monkeypatch: Any) -> None:
     update = Pretraining.update
 
@@ -302,15 +268,3 @@ def test_divergence_stops_and_names_the_last_save(data: Path, tmp_path: Path, mo
 def test_another_recipe_is_refused(data: Path, whole: Path, tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="another recipe.*seed"):
         pretrain(data, tmp_path / "x", 40, whole, replace(RECIPE, seed=2))
-
-
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        ({"steps": 10}, "--to 40"),
-        ({"sequence_length": 4}, "nothing"),
-    ],
-)
-def test_what_cannot_be_trained_is_refused(data: Path, tmp_path: Path, change: Any, message: str) -> None:
-    with pytest.raises(PubmillError, match=message):
-        pretrain(data, tmp_path / "x", 40, recipe=replace(RECIPE, **change))

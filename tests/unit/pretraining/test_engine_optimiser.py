@@ -1,9 +1,7 @@
 """Adam and LAMB move weights as their papers' formulas say, and the rate rises and falls."""
 
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
@@ -85,16 +83,6 @@ def test_a_registered_optimiser_trains_and_resumes(tmp_path: Path, monkeypatch: 
     half = pretrain(data, tmp_path / "step-3", 3, recipe=recipe)
     assert weights(pretrain(data, tmp_path / "step-6", 6, half, recipe=recipe)) == weights(whole)
     assert (signs.checkpoint_bytes, signs.training_bytes) == (8, 16)
-
-
-@pytest.mark.parametrize("root", [False, True])
-def test_a_stable_rate_falls_in_the_last_steps(root: bool) -> None:
-    kind: Any = "stable-sqrt" if root else "stable-linear"
-    made = Optimisation(learning_rate=2.0, warmup=0.1, schedule=kind, decay=0.2, final_rate=0.5)
-    rates = np.array([learning_rate(made, step, 100) for step in range(101)])
-    np.testing.assert_allclose(rates[:10], 2 * np.arange(1, 11) / 10)
-    assert set(rates[9:81]) == {2.0} and rates[100] == pytest.approx(1.0)
-    assert rates[85] == pytest.approx(2.0 - (0.5 if root else 0.25))
 
 
 def test_a_branch_has_the_rates_of_the_stable_stretch_until_it_falls() -> None:

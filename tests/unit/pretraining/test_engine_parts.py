@@ -18,15 +18,10 @@ from pubmill.pretraining.instances import Instances
 from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import PretrainingRecipe
-from tests.unit.pretraining.toy_pretraining import RECIPE, changed, make_data
+from tests.unit.pretraining.toy_pretraining import RECIPE, changed
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 EXACT = changed(architecture={"dropout": 0.0}, precision="float32")
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_data(tmp_path_factory.mktemp("data"))
 
 
 def work(data: Path, recipe: PretrainingRecipe = EXACT) -> Pretraining:

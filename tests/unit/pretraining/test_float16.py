@@ -11,25 +11,11 @@ from torch import Tensor
 from pubmill.errors import PubmillError
 from pubmill.pretraining.engine import Pretraining, learning_rate
 from pubmill.pretraining.learners import Learner
-from tests.unit.pretraining.toy_pretraining import (
-    RECIPE,
-    changed,
-    log,
-    losses,
-    make_data,
-    pretrain,
-    state,
-    weights,
-)
+from tests.unit.pretraining.toy_pretraining import RECIPE, changed, log, losses, pretrain, state, weights
 
 HALF = changed(RECIPE, precision="float16", steps=12)
 INFINITE = {0, 4, 5}
 """Steps with an infinite gradient."""
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_data(tmp_path_factory.mktemp("data"))
 
 
 class Watched:

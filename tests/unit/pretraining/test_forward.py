@@ -10,12 +10,7 @@ from transformers import AutoModel, AutoModelForMaskedLM
 from pubmill.errors import PubmillError
 from pubmill.pretraining.architectures import build_generator, build_model, load_model
 from pubmill.pretraining.forward import embed, encode, masked_lm_logits, pair_logits, replaced_logits
-from pubmill.recipes import (
-    Architecture,
-    Generator,
-    Objective,
-    RotaryAttention,
-)
+from pubmill.recipes import Architecture, Generator, Objective, RotaryAttention
 from tests.unit.pretraining.toy_pretraining import SPECIAL
 
 VOCABULARY = 30

@@ -13,14 +13,9 @@ from pubmill.pretraining.learners import Learner
 from pubmill.recipes import Distillation, PretrainingRecipe
 from pubmill.recipes.objectives import terms_of
 from tests.unit.pretraining.toy_objectives import DISTILLED, learner, make_teacher, part_of
-from tests.unit.pretraining.toy_pretraining import SPECIAL, changed, log, make_data, pretrain, state, weights
+from tests.unit.pretraining.toy_pretraining import SPECIAL, changed, log, pretrain, state, weights
 
 EVERYWHERE = changed(DISTILLED, objective={"distillation": Distillation(positions="all", temperature=3.0)})
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_data(tmp_path_factory.mktemp("data"))
 
 
 @pytest.fixture(scope="module")

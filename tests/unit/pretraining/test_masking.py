@@ -27,7 +27,7 @@ from pubmill.pretraining.masking import (
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import Causal, Objective, RotaryAttention
 from tests.unit.pretraining.toy_objectives import MODERN, RECIPES, learner, part_of
-from tests.unit.pretraining.toy_pretraining import changed, log, make_data, pretrain, state, weights
+from tests.unit.pretraining.toy_pretraining import changed, log, pretrain, state, weights
 
 CONTINUES = np.arange(105) >= 55
 VOCABULARY = Vocabulary(CONTINUES, np.arange(5, 105), 4)
@@ -227,11 +227,6 @@ def test_the_rate_rises_in_a_straight_line() -> None:
     assert rates == pytest.approx([0.05, 0.10, 0.15, 0.20, 0.25])
     assert masking_rate(rising, 0, 1) == 0.05
     assert {masking_rate(WHOLE_WORD, step, 5) for step in range(5)} == {0.15}
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_data(tmp_path_factory.mktemp("data"))
 
 
 @pytest.mark.parametrize(("share", "causal"), [(1.0, 8), (0.25, 2), (0.01, 1), (0.99, 7)])

@@ -13,29 +13,16 @@ from pubmill.pretraining.computation import Computation
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
-from pubmill.pretraining.methods import (
-    COMPILED,
-    PLAIN,
-    UNPADDED,
-    Bfloat16Copies,
-    Methods,
-    fastest,
-    slower,
-)
+from pubmill.pretraining.methods import COMPILED, PLAIN, UNPADDED, Bfloat16Copies, Methods, fastest, slower
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import PretrainingRecipe
 from tests.unit.pretraining import flash_reference
 from tests.unit.pretraining.toy_objectives import RECIPES
-from tests.unit.pretraining.toy_pretraining import RECIPE, changed, losses, make_data, pretrain, weights
+from tests.unit.pretraining.toy_pretraining import RECIPE, changed, losses, pretrain, weights
 
 EXACT = Methods("unpadded", "float32", "eager")
 """Without rounding; the engine never chooses it."""
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_data(tmp_path_factory.mktemp("data"))
 
 
 @pytest.fixture(autouse=True)

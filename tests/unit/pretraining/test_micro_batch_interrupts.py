@@ -12,15 +12,10 @@ from pubmill.errors import StopRequestedError
 from pubmill.pretraining import batch_preparation
 from pubmill.pretraining.computation import Computation
 from pubmill.pretraining.micro_batches import Part
-from tests.unit.pretraining.toy_pretraining import RECIPE, changed, losses, make_data, pretrain, weights
+from tests.unit.pretraining.toy_pretraining import RECIPE, changed, losses, pretrain, weights
 
 AT_ONCE = 2
 TO = 6
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_data(tmp_path_factory.mktemp("data"))
 
 
 @pytest.fixture(autouse=True)

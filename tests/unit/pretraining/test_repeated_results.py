@@ -26,7 +26,7 @@ from pubmill.recipes import Distillation, PretrainingRecipe
 from tests.unit.pretraining.test_instances import packed
 from tests.unit.pretraining.test_masking import VOCABULARY
 from tests.unit.pretraining.toy_objectives import RECIPES
-from tests.unit.pretraining.toy_pretraining import SPECIAL, changed, make_data
+from tests.unit.pretraining.toy_pretraining import SPECIAL, changed
 
 LONG = {"max_positions": 128}
 DISTILLATION = changed(objective={"distillation": Distillation()})
@@ -77,11 +77,6 @@ def digest(objective: dict[str, Any]) -> str:
 )
 def test_batches(name: str, expected: str) -> None:
     assert digest(BATCHES[name]) == expected
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_data(tmp_path_factory.mktemp("data"))
 
 
 @pytest.fixture(scope="module")

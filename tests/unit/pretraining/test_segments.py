@@ -15,14 +15,9 @@ from pubmill.pretraining.checkpoints import PretrainingProgress
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining, learning_rate
 from pubmill.recipes.objectives import Term
-from tests.unit.pretraining.toy_pretraining import RECIPE, changed, log, make_data, pretrain, state
+from tests.unit.pretraining.toy_pretraining import RECIPE, changed, log, pretrain, state
 
 MLM = Term("mlm", 1.0, "masked", chooses=True)
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_data(tmp_path_factory.mktemp("data"))
 
 
 @pytest.fixture

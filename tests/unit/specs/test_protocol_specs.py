@@ -336,13 +336,6 @@ def test_mistakes_are_reported_where_they_stand(
     )
 
 
-def test_a_table_of_impossible_runs_is_reported(folder: Path) -> None:
-    path = folder / "tables/gu2020/table06.yaml"
-    path.write_text(path.read_text().replace("protocol: blurb", "protocol: lewis2020"))
-    with pytest.raises(PubmillError, match="setting standard of protocol lewis2020 is not for similarity"):
-        specs.load(folder, "full")
-
-
 TABLE = """
 name: table99
 kind: results
