@@ -30,7 +30,7 @@ from pubmill.report.sections import shown_sections
 from pubmill.report.table_rendering import fact_marks
 from pubmill.report.table_views import table_runs
 from pubmill.storage.files import read_json
-from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, below_sources, source_of_record
+from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, Paths, below_sources, source_of_record
 from pubmill.tables.aggregation import machine
 from pubmill.tables.cells import Table, read_as, read_table
 from pubmill.tables.comparisons import Comparisons
@@ -54,7 +54,8 @@ SOURCE = ("url", "bytes", "sha256", "origin", "retrieved")
 
 def read_report(recipe: ReportRecipe, results: Path) -> Report:
     """Read the content of a report; a `PubmillError` names the first file that is missing or wrong."""
-    tables = {name: read_table(results / BELOW.table(name, "json")) for name in recipe.tables}
+    below = Paths(study=recipe.study)
+    tables = {name: read_table(results / below.table(name, "json")) for name in recipe.tables}
     runs = sum(len(cell.seeds) for table in tables.values() for *_, cell in table.read())
     contradictions = Contradictions(found=())
     if recipe.tables:
@@ -63,10 +64,10 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         recipe=recipe,
         tables=tables,
         comparisons={
-            name: read_as(Comparisons, results / BELOW.comparisons(name, "json")) for name in recipe.tables
+            name: read_as(Comparisons, results / below.comparisons(name, "json")) for name in recipe.tables
         },
         fact_tables={
-            name: read_as(FactTable, results / BELOW.table(name, "json")) for name in recipe.fact_tables
+            name: read_as(FactTable, results / below.table(name, "json")) for name in recipe.fact_tables
         },
         strips=None if runs > MOST_DRAWN_RUNS else {name: strips(table) for name, table in tables.items()},
         charts=_charts(tables, recipe, results),
@@ -198,6 +199,7 @@ def render(report: Report) -> str:
     """Return the report as one self-contained page, which can be read without its script."""
     script, made = page_script("grids", "sorting", "cards", "navigation"), environment()
     made.globals |= {
+        "table_file": Paths(study=report.recipe.study).table,
         "table_runs": table_runs,
         "training_place": report.trainings.place,
         "version": pubmill.__version__,

@@ -23,7 +23,7 @@ from pubmill.report.rendering import (
     sentence,
 )
 from pubmill.report.table_views import TableView
-from pubmill.storage.result_paths import PAGE_FORMATS, TABLE_FORMATS
+from pubmill.storage.result_paths import PAGE_FORMATS, TABLE_FORMATS, table_stem
 from pubmill.tables.cells import Cell, Table
 from pubmill.tables.fact_table_models import FactTable
 from pubmill.tables.table_frames import cell_frame, fact_frame
@@ -190,7 +190,7 @@ def _tex(text: str) -> str:
 def links(table: Table) -> dict[str, str]:
     """Return the pages of other tables that a table's own page links to: table -> relative address."""
     others = (cell.other for *_, cell in table.read() if cell.other)
-    return {other.table: f"../{other.table}.html" for other in others if other.linked}
+    return {other.table: f"{table_stem(other.table)}.html" for other in others if other.linked}
 
 
 def fact_marks(table: FactTable) -> dict[str, str]:
