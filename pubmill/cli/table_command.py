@@ -121,7 +121,7 @@ def table(
 def print_own_results(file: Path, models: int) -> None:
     """Print the scores of one's own models in a finished table, and their tests."""
     from pubmill.tables.cells import read_table
-    from pubmill.tables.own_results import own_lines
+    from pubmill.tables.verdicts import own_lines
 
     print("\n".join(own_lines(read_table(file), models)))
 
