@@ -36,7 +36,7 @@ def cell_frame(table: Table) -> DataFrame:
         run = run_of(cell.seeds[0].record) if cell.seeds else None
         own = run and run.dataset not in row.folds
         published, verdict, other = cell.published, cell.verdict, cell.other
-        line = {
+        line: dict[str, object] = {
             "paper": table.paper,
             "table": table.table,
             "scale": table.scale,
