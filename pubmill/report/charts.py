@@ -74,8 +74,9 @@ def learning(table: Table, steps: Mapping[str, tuple[str, int]]) -> list[Chart]:
         by_recipe: dict[str, list[Point]] = {}
         for column in table.columns:
             cell = table.cells[column.key][row.key]
-            if column.model in steps and cell.value is not None and is_usual(row, column, cell):
-                recipe, step = steps[column.model]
+            model = column.model or ""
+            if model in steps and cell.value is not None and is_usual(row, column, cell):
+                recipe, step = steps[model]
                 point = (step, cell.value, f"step {step:,}: {number(cell.value)}")
                 by_recipe.setdefault(recipe, []).append(point)
         lines = {recipe: sorted(line) for recipe, line in by_recipe.items() if len({x for x, *_ in line}) > 1}

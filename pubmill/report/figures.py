@@ -121,7 +121,7 @@ def strips(table: Table) -> list[Strip]:
             continue
         published = [cell.published.value for _, cell in shown if cell.published]
         axis = padded([*scores, *published], 0.25, EDGE, WIDTH - EDGE)
-        lanes, texts = [], []
+        lanes, texts = list[Lane](), list[str]()
         for column, cell in shown:
             runs = [(seed.value, _run_name(column, seed), run_score(seed)) for seed in cell.seeds]
             points = [(value, f"{name}: {score}") for value, name, score in runs]

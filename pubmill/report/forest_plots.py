@@ -108,7 +108,7 @@ def _interval(table: Table, row: Row, cell: Cell) -> tuple[float, float] | None:
 def _forest(label: str, subtitle: str, named: list[tuple[str, _Difference]], axis: Axis, band: str) -> Forest:
     """Return a figure of labelled differences. Its description has up to `SPELLED` of them one by one, of
     more the number of each verdict, the lowest and the highest."""
-    lanes = []
+    lanes = list[ForestLane]()
     for name, one in named:
         x, y = axis.at(one.value), TOP + LANE * (len(lanes) + 0.5)
         cut_label = name if len(name) <= LABEL else f"{name[: LABEL - 1]}…"
