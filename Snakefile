@@ -18,6 +18,8 @@ sys.path.insert(0, str(ROOT))
 from pubmill.messages.installation import own_settings
 from pubmill.stages import as_arguments, published_values
 from pubmill.stages.stage import run_of
+from pubmill.storage.names_in_paths import table_of
+from pubmill.storage.result_paths import table_stem
 from pubmill.workflow.preparation import prepare
 from pubmill.workflow.rule_syntax import any_of, not_compared, places, wildcard_patterns
 

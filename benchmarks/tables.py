@@ -32,7 +32,7 @@ from pubmill.metrics.records import Record, write_record
 from pubmill.recipes.writing import as_json
 from pubmill.report.rendering import to_json
 from pubmill.stages.pipelines import OFF_THE_SHELF
-from pubmill.storage.result_paths import RunKey
+from pubmill.storage.result_paths import Paths, RunKey
 from pubmill.tables.cells import read_table
 from pubmill.tables.published_values import published_of_cells
 from tests.full_tables import SPECS, graph, published, recipe
@@ -92,10 +92,14 @@ def prepare(folder: Path, seeds: int) -> None:
         write_record(folder / path, record(path, metrics, known))
 
 
+def stem(folder: Path, name: str) -> str:
+    return Paths(folder, graph().study.study).table(name)
+
+
 def table(folder: Path, name: str, seeds: int) -> Used:
     return run(
         "table.py", "--recipe", as_json(graph(seeds).tables.recipe(name)), "--published",
-        SPECS / f"tables/{name}.published.csv", "--results", folder, "--output", folder / "tables" / name,
+        SPECS / f"tables/{name}.published.csv", "--results", folder, "--output", stem(folder, name),
     )  # fmt: skip
 
 
@@ -115,8 +119,8 @@ def report(folder: Path) -> Used:
         "checkpoints": {}, "fits": {}, "sources": [],
     }  # fmt: skip
     for name in known.requests.result_tables():
-        made = compared(read_table(folder / f"tables/{name}.json"))
-        (folder / f"tables/{name}.comparisons.json").write_text(to_json(made), encoding="utf-8")
+        made = compared(read_table(Path(f"{stem(folder, name)}.json")))
+        Path(f"{stem(folder, name)}.comparisons.json").write_text(to_json(made), encoding="utf-8")
     output = folder / "report.html"
     return run("report.py", "--recipe", as_json(recipe), "--results", folder, "--output", output)
 

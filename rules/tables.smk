@@ -3,19 +3,19 @@
 
 rule table:
     input:
-        records=lambda w: graph.tables.record_files(w.results_table),
-        published=lambda w: published_values(w.results_table, ROOT / "specs"),
-        others=lambda w: graph.tables.other_files(w.results_table),
+        records=lambda w: graph.tables.record_files(table_of(w.results_table)),
+        published=lambda w: published_values(table_of(w.results_table), ROOT / "specs"),
+        others=lambda w: graph.tables.other_files(table_of(w.results_table)),
         others_published=lambda w: [
-            published_values(name, ROOT / "specs") for name in graph.tables.others(w.results_table)
+            published_values(name, ROOT / "specs") for name in graph.tables.others(table_of(w.results_table))
         ],
-        floors=lambda w: graph.tables.floor_files(w.results_table),
+        floors=lambda w: graph.tables.floor_files(table_of(w.results_table)),
     output:
         graph.paths.table_files("{results_table}"),
     log:
         graph.paths.log(graph.paths.table("{results_table}")),
     wildcard_constraints:
-        results_table=any_of(SPECS.tables),
+        results_table=any_of(map(table_stem, SPECS.tables)),
     conda:
         "../envs/data.yaml"
     resources:
@@ -23,8 +23,8 @@ rule table:
     params:
         **PLACES,
         version=graph.table.version_of,
-        recipe=lambda w: graph.argument(graph.tables.recipe(w.results_table)),
-        found=lambda w: graph.records.digest_of(graph.tables.all_found_records(w.results_table)),
+        recipe=lambda w: graph.argument(graph.tables.recipe(table_of(w.results_table))),
+        found=lambda w: graph.records.digest_of(graph.tables.all_found_records(table_of(w.results_table))),
         stem=not_compared(lambda w: graph.paths.table(w.results_table)),
     message:
         graph.table.label
@@ -36,13 +36,13 @@ rule table:
 rule compare:
     input:
         table=graph.paths.table("{results_table}", "json"),
-        contributions=lambda w: graph.tables.contribution_files(w.results_table),
+        contributions=lambda w: graph.tables.contribution_files(table_of(w.results_table)),
     output:
         graph.paths.comparison_files("{results_table}"),
     log:
         graph.paths.log(graph.paths.comparisons("{results_table}")),
     wildcard_constraints:
-        results_table=any_of(SPECS.tables),
+        results_table=any_of(map(table_stem, SPECS.tables)),
     conda:
         "../envs/data.yaml"
     resources:
@@ -60,14 +60,14 @@ rule compare:
 
 rule fact_table:
     input:
-        facts=lambda w: graph.fact_tables.files(w.fact_table),
-        published=lambda w: published_values(w.fact_table, ROOT / "specs"),
+        facts=lambda w: graph.fact_tables.files(table_of(w.fact_table)),
+        published=lambda w: published_values(table_of(w.fact_table), ROOT / "specs"),
     output:
         graph.paths.table_files("{fact_table}"),
     log:
         graph.paths.log(graph.paths.table("{fact_table}")),
     wildcard_constraints:
-        fact_table=any_of(SPECS.fact_tables),
+        fact_table=any_of(map(table_stem, SPECS.fact_tables)),
     conda:
         "../envs/data.yaml"
     resources:
@@ -75,10 +75,10 @@ rule fact_table:
     params:
         **PLACES,
         version=graph.fact_table.version_of,
-        recipe=lambda w: graph.argument(graph.fact_tables.recipe(w.fact_table)),
+        recipe=lambda w: graph.argument(graph.fact_tables.recipe(table_of(w.fact_table))),
+        stem=not_compared(lambda w: graph.paths.table(w.fact_table)),
     message:
         graph.fact_table.label
     shell:
         "python {params.scripts:q}/fact_table.py --recipe {params.recipe:q} --published {input.published:q}"
-        " --results {params.results:q} --output {params.results:q}/tables/{wildcards.fact_table:q}"
-        " > {log:q} 2>&1"
+        " --results {params.results:q} --output {params.stem:q} > {log:q} 2>&1"

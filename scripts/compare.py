@@ -1,8 +1,8 @@
 """Compare the models of each row of a table with the best of them. Needs no GPU and no torch.
 
-    .venv/bin/python scripts/compare.py --table results/full/tables/gu2020/table06.json \\
+    .venv/bin/python scripts/compare.py --table results/full/tables/gu2020/gu2020-table06.json \\
         --results results/full \\
-        --output results/full/tables/gu2020/table06.comparisons
+        --output results/full/tables/gu2020/gu2020-table06.comparisons
 
 Inputs: the table, and the contributions of each document, a file beside each record of the table's cells.
 Outputs: OUTPUT.json, .md and .html.

@@ -2,7 +2,7 @@
 
     .venv/bin/python scripts/fact_table.py --recipe JSON \\
         --published specs/tables/gu2020/table03.published.csv \\
-        --results results/full --output results/full/tables/gu2020/table03
+        --results results/full --output results/full/tables/gu2020/gu2020-table03
 
 Inputs: the artefacts that the recipe names (cards, diagnoses, statistics, records), below --results; the
 published values.

@@ -1,7 +1,7 @@
 """Make one table of a paper: our values beside the published ones.
 
     .venv/bin/python scripts/table.py --recipe JSON --published specs/tables/gu2020/table06.published.csv \\
-        --results results/small --output results/small/tables/gu2020/table06
+        --results results/small --output results/small/tables/small/gu2020-table06
 
 Inputs: the records that the recipe names, below --results; the published values, and beside them those of the
 tables that its cells refer to.

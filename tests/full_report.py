@@ -27,7 +27,7 @@ from pubmill.report.rendering import to_json
 from pubmill.report.report_content import Report
 from pubmill.report.study_report import read_report, render
 from pubmill.storage.names_in_paths import RunPath, run_of
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import BELOW, Paths
 from tests import full_tables
 from tests.browser import launched, opened
 from tests.unit import toy_tables as made_up
@@ -59,15 +59,15 @@ EXAMPLE_TABLES = ("gu2020/table06", "gu2020/table10", "tinn2021/table02")
 def write(folder: Path, names: Sequence[str] = (), story: Callable[[str], Story] | None = None) -> Report:
     """Write the files of the report; unless a story is given by cell, tables take turns at the stories of how
     far ours is from published."""
-    names = names or sorted(full_tables.specs().tables)
+    names, paths = names or sorted(full_tables.specs().tables), Paths(study=str(RECIPE["study"]))
     for number, name in enumerate(names):
         found: Records = {}
         for known in (recipe(name), *recipe(name).others.values()):
             add_records(found, known, story or list(STORIES.values())[number % len(STORIES)])
         made = table(name, found)
-        _put(folder / BELOW.table(name, "json"), to_json(made))
+        _put(folder / paths.table(name, "json"), to_json(made))
         put_trainings(folder, found)
-        _put(folder / BELOW.comparisons(name, "json"), to_json(made_up.compared(made)))
+        _put(folder / paths.comparisons(name, "json"), to_json(made_up.compared(made)))
     _put(folder / BELOW.contradictions("json"), to_json(Contradictions(found=())))
     return read(folder, names)
 

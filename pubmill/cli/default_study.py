@@ -20,6 +20,7 @@ from pubmill.specs import strict_yaml
 from pubmill.specs.loading import with_base
 from pubmill.specs.own_settings import OWN_SEARCH, read_choice_option
 from pubmill.specs.study import DEMO, study_of_scale
+from pubmill.storage.result_paths import Paths
 
 
 def study_of_words(
@@ -68,14 +69,17 @@ def with_added_model(
     if not added or any(setting.startswith("models=") for setting in given):
         return study, given
     results = Path(configuration([], given)["results"])
-    folders = [path for path in results.glob("*/tables/with/*") if added[0] in path.name.split("+")]
-    made = [path for path in folders if (path / f"{table}.json").is_file()]
+    folders = [path for path in results.glob("*/tables/*+*") if added[0] in path.name.split("+")[1:]]
+    made = [
+        path for path in folders if Path(Paths(path.parents[1], path.name).table(table, "json")).is_file()
+    ]
     if study is not None or not (made or folders):
         return study, [*given, f"models={json.dumps(added)}"]
     folder = max(made or folders, key=lambda path: path.stat().st_mtime)
-    parts = folder.name.split("+")
+    made_in, _, own_name = folder.name.partition("+")
+    parts = own_name.split("+")
     shown, suffix = [one for one in parts if one in models], [one for one in parts if one not in models]
-    more = [f"models={json.dumps(shown)}", f"tables={json.dumps([table])}", f"own_tables={folder.name}"]
+    more = [f"models={json.dumps(shown)}", f"tables={json.dumps([table])}", f"own_tables={own_name}"]
     if suffix == [OWN_SEARCH]:
         more.append("search=own")
     elif suffix and not all("=" in part for part in suffix):
@@ -86,7 +90,7 @@ def with_added_model(
     elif suffix:
         more.append(f"choice={read_choice_option(','.join(suffix)).model_dump_json()}")
     report_progress(f"{added[0]} is a column of the tables in {folder}")
-    files = study_of_scale(folder.parts[-4], studies_folder(), table)
+    files = study_of_scale(folder.parts[-3], studies_folder(), made_in)
     return (files[0] if files else DEMO), [*given, *more]
 
 

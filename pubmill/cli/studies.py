@@ -164,8 +164,8 @@ def target_of_study(name: str, config: dict[str, Any]) -> str:
 
 
 def paths(config: dict[str, Any]) -> Paths:
-    """Return the result paths of a study's scale."""
-    return paths_of_scale(config["scale"], config["results"], config["own_tables"])
+    """Return the result paths of a study."""
+    return paths_of_scale(config["scale"], config["results"], config["study"], config["own_tables"])
 
 
 def snakemake_words(targets: Sequence[str], configfiles: Sequence[str], words: Words) -> list[str]:

@@ -66,13 +66,13 @@ def table(
 ) -> None:
     """Make a table with models of your choice as columns.
 
-    They are run on the datasets of the table. The table is made beside the study's own, in tables/with/NAME
-    of the results, with the rows of these datasets; runs that both need are made once. At the end, the
-    scores of the models are printed, each beside the highest published value of its row. A model folder or
-    a model of the hub gets a spec, specs/models/NAME.yaml, after a check that it loads. The command begins
-    with what the table costs, and which jobs search for hyper-parameters; --choice and --search own make
-    fewer, and their cells are not compared with published values. Options of Snakemake follow, for example
-    -n or --profile profiles/gpu.
+    They are run on the datasets of the table. The table is made beside the study's own, in
+    tables/STUDY+MODEL of the results, with the rows of these datasets; runs that both need are made once. At
+    the end, the scores of the models are printed, each beside the highest published value of its row. A
+    model folder or a model of the hub gets a spec, specs/models/NAME.yaml, after a check that it loads. The
+    command begins with what the table costs, and which jobs search for hyper-parameters; --choice and
+    --search own make fewer, and their cells are not compared with published values. Options of Snakemake
+    follow, for example -n or --profile profiles/gpu.
     """
     root = checkout()
     if name not in studies.table_names():
@@ -121,7 +121,7 @@ def table(
 def print_own_results(file: Path, models: int) -> None:
     """Print the scores of one's own models in a finished table, and their tests."""
     from pubmill.tables.cells import read_table
-    from pubmill.tables.own_results import own_lines
+    from pubmill.tables.verdicts import own_lines
 
     print("\n".join(own_lines(read_table(file), models)))
 

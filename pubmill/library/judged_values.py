@@ -22,12 +22,14 @@ COLOURS = {"reproduced": "#1b7f4d", "not reproduced": "#b3261e"}
 _WIDTH, _LEFT, _LANE = 560, 150, 26
 
 
-def load_table(name: str, results: str | Path = "results/full") -> "DataFrame":
+def load_table(name: str, results: str | Path = "results/full", study: str = "") -> "DataFrame":
     """Return the cells of a finished table, one a row, with value, published value, difference and verdict.
-    `name`: for example `gu2020/table06`. Raises `PubmillError` if the table was not made there."""
-    path = Path(Paths(results).table(name, "json"))
+    `name`: for example `gu2020/table06`; `study`: whose table it is, by default that of its paper. Raises
+    `PubmillError` if the table was not made there."""
+    study = study or name.partition("/")[0]
+    path = Path(Paths(results, study).table(name, "json"))
     if not path.is_file():
-        raise PubmillError(f"{path} is not there; make it: pubmill run STUDY {name}")
+        raise PubmillError(f"{path} is not there; make it: pubmill run {study} {name}")
     return cell_frame(read_table(path))
 
 

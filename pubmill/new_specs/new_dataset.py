@@ -32,8 +32,7 @@ from pubmill.storage import sources
 from pubmill.storage.files import read_jsonl_gz, sha256, writing
 from pubmill.storage.privacy import LOCAL, PUBLIC
 from pubmill.tables.cells import parse
-from pubmill.tables.dataset_cards import Card
-from pubmill.tables.dataset_cautions import cautions
+from pubmill.tables.dataset_cards import Card, cautions
 
 NOT_STATED = "not stated; find it out before you pass the data on"
 ACCESS_IN_WORDS = {

@@ -7,7 +7,7 @@ paper), and from remarks on other papers in the tables' specs (`elsewhere`).
 """
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pandas import DataFrame, concat
@@ -133,11 +133,17 @@ def _values_differ(one: Printed, other: Printed) -> bool:
 
 def _difference_reasons(values: Sequence[Printed], tables: Mapping[str, PublishedTable]) -> tuple[str, ...]:
     """Return the reasons why the values differ, each once."""
+    scored_by = (
+        METRICS[row.metric].label
+        for one in values
+        for row in tables[one.table].rows
+        if (row.dataset, row.printed) == (one.dataset, one.metric)
+    )
     metrics = (one.metric.replace("_", " ").replace("f1", "F1") for one in values if one.metric != "f1")
     reasons = [
         *_distinct_terms("forms of the dataset", (one.dataset for one in values)),
         *_distinct_terms("metrics in print", metrics),
-        *_distinct_terms("metrics of the tables here", _scores(values, tables)),
+        *_distinct_terms("metrics of the tables here", scored_by),
         *_distinct_terms("over seeds", (one.aggregate for one in values)),
     ]
     for one, other in itertools.permutations(values, 2):
@@ -150,14 +156,6 @@ def _difference_reasons(values: Sequence[Printed], tables: Mapping[str, Publishe
     own = (f"{one.paper} ({one.protocol})" for one in values if one not in copied)
     reasons += _distinct_terms("each fine-tuned the model itself", own)
     return tuple(dict.fromkeys(reasons)) or (NO_REASON,)
-
-
-def _scores(values: Sequence[Printed], tables: Mapping[str, PublishedTable]) -> Iterator[str]:
-    """Yield the label of the metric by which each value's row is scored here; none for composites."""
-    for one in values:
-        for row in tables[one.table].rows:
-            if (row.dataset, row.printed) == (one.dataset, one.metric):
-                yield METRICS[row.metric].label
 
 
 def _distinct_terms(what: str, terms: Iterable[str]) -> list[str]:

@@ -11,13 +11,12 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kind_facts import FACTS
 from pubmill.messages import commands
 from pubmill.recipes.datasets import PublishedFile
-from pubmill.recipes.report import PageRecipe, PageSource
+from pubmill.recipes.report import PageRecipe
 from pubmill.report.rendering import renderers
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.result_paths import PAGE_FORMATS, paths_of_scale
 from pubmill.tables.cells import read_as
-from pubmill.tables.dataset_cards import NAMED, Card, CardPart, read_card
-from pubmill.tables.dataset_cautions import cautions
+from pubmill.tables.dataset_cards import NAMED, Card, CardPart, cautions, read_card
 
 LENGTHS = {"mean": "mean", "median": "median", "p95": "95th percentile", "max": "longest"}
 REPEATED = ("repeated_texts", "repeated_documents", "contradictory_texts")
@@ -182,28 +181,29 @@ def make_page(recipe: PageRecipe, results: Path) -> Page:
             f"{results / recipe.card} is the card of {card.dataset}, expected {recipe.name}; "
             f"remove it and convert the dataset again"
         )
-    sources = tuple(_source_line(recipe, card, source, results) for source in recipe.sources)
-    return Page(recipe=recipe, card=card, sources=sources)
-
-
-def _source_line(recipe: PageRecipe, card: Card, source: PageSource, results: Path) -> SourceLine:
-    role, path = source.role, results / source.record
-    record, made_from = read_as(SourceRecord, path), card.sources.get(role)
-    if made_from is None or record.sha256 != made_from.sha256:
-        raise PubmillError(
-            f"{path} describes another file than {recipe.card} was made from ({role} of {recipe.name}); "
-            f"remove {recipe.card} and run the same command, which converts the dataset again"
+    lines = []
+    for source in recipe.sources:
+        path, made_from = results / source.record, card.sources.get(source.role)
+        record = read_as(SourceRecord, path)
+        if made_from is None or record.sha256 != made_from.sha256:
+            raise PubmillError(
+                f"{path} describes another file than {recipe.card} was made from ({source.role} of "
+                f"{recipe.name}); remove {recipe.card} and run the same command, which converts the dataset "
+                "again"
+            )
+        lines.append(
+            SourceLine(
+                role=source.role,
+                place=source.place,
+                url=source.url,
+                check=CHECKS.get(source.check, source.check or ""),
+                bytes=made_from.bytes,
+                sha256=made_from.sha256,
+                origin=record.origin,
+                retrieved=record.retrieved[:10],
+            )
         )
-    return SourceLine(
-        role=role,
-        place=source.place,
-        url=source.url,
-        check=CHECKS.get(source.check, source.check or ""),
-        bytes=made_from.bytes,
-        sha256=made_from.sha256,
-        origin=record.origin,
-        retrieved=record.retrieved[:10],
-    )
+    return Page(recipe=recipe, card=card, sources=tuple(lines))
 
 
 def _values(page: Page) -> dict[str, object]:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from pubmill.messages.stage_groups import GROUPS
-from pubmill.recipes.tables import Column, Row
+from pubmill.recipes.tables import Column
 from pubmill.report.rendering import metric, number, printed, quantity, run_score
-from pubmill.tables.cells import Cell, SeedScore, Table
+from pubmill.tables.cells import SeedScore, Table
 from pubmill.tables.table_frames import run_frame
 
 WIDTH = 340
@@ -111,52 +111,45 @@ class Curve:
 
 
 def strips(table: Table) -> list[Strip]:
-    """Return one strip for each row in which any run has a score."""
-    return [made for row in table.rows if (made := _row_strip(table, row))]
-
-
-def _row_strip(table: Table, row: Row) -> Strip | None:
-    cells = [(column, table.cells[column.key][row.key]) for column in table.columns]
-    shown = [(column, cell) for column, cell in cells if cell.seeds]
-    scores = [seed.value for _, cell in shown for seed in cell.seeds if seed.value is not None]
-    if not scores:
-        return None
-    published = [cell.published.value for _, cell in shown if cell.published]
-    axis = padded([*scores, *published], 0.25, EDGE, WIDTH - EDGE)
-    lanes = [_model_lane(column, cell, axis, lane_y(i)) for i, (column, cell) in enumerate(shown)]
-    description = " ".join(_lane_text(column, cell, table.aggregate) for column, cell in shown)
-    return Strip(row.label, metric(row.metric), description, lane_y(len(lanes)), axis, tuple(lanes))
-
-
-def lane_y(number: int) -> int:
-    """Return the y coordinate of a lane's line in a strip."""
-    return TOP + LANE * number + 26
+    """Return one strip for each row in which any run has a score, with its lanes in words."""
+    made = []
+    for row in table.rows:
+        cells = [(column, table.cells[column.key][row.key]) for column in table.columns]
+        shown = [(column, cell) for column, cell in cells if cell.seeds]
+        scores = [seed.value for _, cell in shown for seed in cell.seeds if seed.value is not None]
+        if not scores:
+            continue
+        published = [cell.published.value for _, cell in shown if cell.published]
+        axis = padded([*scores, *published], 0.25, EDGE, WIDTH - EDGE)
+        lanes, texts = list[Lane](), list[str]()
+        for column, cell in shown:
+            runs = [(seed.value, _run_name(column, seed), run_score(seed)) for seed in cell.seeds]
+            points = [(value, f"{name}: {score}") for value, name, score in runs]
+            failed = sum(bool(seed.failed) for seed in cell.seeds)
+            lanes.append(
+                Lane(
+                    label=column.label,
+                    y=TOP + LANE * len(lanes) + 26,
+                    points=tuple((axis.at(value), text) for value, text in points if value is not None),
+                    together=None if cell.value is None else axis.at(cell.value),
+                    published=axis.at(cell.published.value) if cell.published else None,
+                    note=f"{failed} of {cell.expected} seeds without a score" if failed else "",
+                )
+            )
+            of_seeds = ", ".join(f"{name} {score}" for _, name, score in runs)
+            ours = f"no {table.aggregate}"
+            if cell.value is not None:
+                ours = f"{table.aggregate} {number(cell.value)}"
+            theirs = f"published {printed(cell.published.printed)}" if cell.published else None
+            texts.append(f"{column.label}: {of_seeds}; {ours}; {theirs or 'no published value'}.")
+        height = TOP + LANE * len(lanes) + 26
+        made.append(Strip(row.label, metric(row.metric), " ".join(texts), height, axis, tuple(lanes)))
+    return made
 
 
 def _run_name(column: Column, seed: SeedScore) -> str:
     """Return a run's name; a finished pipeline has no seed."""
     return f"seed {seed.name}" if not column.pipeline else f"as it is{seed.fold and f', {seed.fold}'}"
-
-
-def _model_lane(column: Column, cell: Cell, axis: Axis, y: float) -> Lane:
-    failed = [seed for seed in cell.seeds if seed.failed]
-    scored = [(seed.value, f"{_run_name(column, seed)}: {run_score(seed)}") for seed in cell.seeds]
-    return Lane(
-        label=column.label,
-        y=y,
-        points=tuple((axis.at(value), text) for value, text in scored if value is not None),
-        together=None if cell.value is None else axis.at(cell.value),
-        published=axis.at(cell.published.value) if cell.published else None,
-        note=f"{len(failed)} of {cell.expected} seeds without a score" if failed else "",
-    )
-
-
-def _lane_text(column: Column, cell: Cell, aggregate: str) -> str:
-    """Describe one model's lane in words."""
-    scores = ", ".join(f"{_run_name(column, seed)} {run_score(seed)}" for seed in cell.seeds)
-    together = f"{aggregate} {number(cell.value)}" if cell.value is not None else f"no {aggregate}"
-    published = f"published {printed(cell.published.printed)}" if cell.published else "no published value"
-    return f"{column.label}: {scores}; {together}; {published}."
 
 
 def curve(label: str, points: Sequence[tuple[int, float]], ends: Sequence[tuple[int, int]]) -> Curve | None:

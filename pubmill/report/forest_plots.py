@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import groupby
 
 from pubmill.recipes.tables import Column, Row
 from pubmill.report.figures import EDGE, WIDTH, Axis
@@ -54,32 +55,46 @@ class _Difference:
     value: float
     interval: tuple[float, float] | None
 
+    @property
+    def verdict(self) -> str:
+        return VERDICTS[self.cell.verdict.verdict][0] if self.cell.verdict else "no verdict"
+
 
 def forests(table: Table) -> list[Forest]:
     """Return a forest plot for each shown row with a difference, with the same axis for all of a table; if
     the differences are all of one model, there is one plot with a lane for each row."""
-    rows = [(row, made) for row in table.shown_rows if (made := _differences(table, row))]
-    if not rows:
+    shown = [
+        _Difference(column, row, cell, cell.difference, _interval(table, row, cell))
+        for row in table.shown_rows
+        for column in table.columns
+        if (cell := table.cells[column.key][row.key]).difference is not None
+    ]
+    if not shown:
         return []
-    shown = [one for _, differences in rows for one in differences]
     ends = [end for one in shown for end in (one.value, *(one.interval or ()))]
-    margins = [table.equivalence.margins[row.key].points for row, _ in rows]
-    low, high = min(*ends, -max(margins)), max(*ends, max(margins))
+    margin = max(table.equivalence.margins[one.row.key].points for one in shown)
+    low, high = min(*ends, -margin), max(*ends, margin)
     room = 0.04 * (high - low)
     axis = Axis(low - room, high + room, LEFT, WIDTH - EDGE)
-    columns = {one.column for one in shown}
-    if len(columns) == 1 and len(rows) > 1:
-        return [_of_model(table, columns.pop(), shown, axis)]
-    return [_of_row(table, row, differences, axis) for row, differences in rows]
 
+    def band(row: Row, top: int, bottom: int) -> str:
+        """Return the path of the area within the margin of a row."""
+        points = table.equivalence.margins[row.key].points
+        left, right = axis.at(-points), axis.at(points)
+        return f"M{left} {top}H{right}V{bottom}H{left}z"
 
-def _differences(table: Table, row: Row) -> list[_Difference]:
-    cells = [(column, table.cells[column.key][row.key]) for column in table.columns]
-    return [
-        _Difference(column, row, cell, cell.difference, _interval(table, row, cell))
-        for column, cell in cells
-        if cell.difference is not None
-    ]
+    by_row = {row: list(of_row) for row, of_row in groupby(shown, key=lambda one: one.row)}
+    if len({one.column for one in shown}) == 1 and len(by_row) > 1:
+        tops = range(TOP, TOP + LANE * len(shown), LANE)
+        bands = "".join(band(one.row, top, top + LANE) for top, one in zip(tops, shown, strict=True))
+        named = [(one.row.label, one) for one in shown]
+        return [_forest(shown[0].column.label, "all rows", named, axis, bands)]
+    made = []
+    for row, of_row in by_row.items():
+        named = [(one.column.label, one) for one in of_row]
+        of_margin = band(row, 2, TOP + LANE * len(of_row) + 2)
+        made.append(_forest(row.label, metric(row.metric), named, axis, of_margin))
+    return made
 
 
 def _interval(table: Table, row: Row, cell: Cell) -> tuple[float, float] | None:
@@ -90,52 +105,22 @@ def _interval(table: Table, row: Row, cell: Cell) -> tuple[float, float] | None:
     return difference_interval(cell.difference, of, table.equivalence.alpha)
 
 
-def _of_row(table: Table, row: Row, differences: list[_Difference], axis: Axis) -> Forest:
-    labels = [one.column.label for one in differences]
-    band = _band(table, row, axis, 2, TOP + LANE * len(labels) + 2)
-    return _forest(row.label, metric(row.metric), labels, differences, axis, band)
-
-
-def _of_model(table: Table, column: Column, differences: list[_Difference], axis: Axis) -> Forest:
-    labels = [one.row.label for one in differences]
-    tops = range(TOP, TOP + LANE * len(labels), LANE)
-    bands = [_band(table, one.row, axis, top, top + LANE) for top, one in zip(tops, differences, strict=True)]
-    return _forest(column.label, "all rows", labels, differences, axis, "".join(bands))
-
-
-def _band(table: Table, row: Row, axis: Axis, top: int, bottom: int) -> str:
-    """Return the path of the area within the margin of a row."""
-    margin = table.equivalence.margins[row.key].points
-    left, right = axis.at(-margin), axis.at(margin)
-    return f"M{left} {top}H{right}V{bottom}H{left}z"
-
-
-def _forest(
-    label: str, subtitle: str, labels: list[str], differences: list[_Difference], axis: Axis, band: str
-) -> Forest:
-    named = list(zip(labels, differences, strict=True))
-    lanes = tuple(_lane(name, one, axis, TOP + LANE * (i + 0.5)) for i, (name, one) in enumerate(named))
-    height = TOP + LANE * len(named) + BOTTOM
-    return Forest(label, subtitle, _text(named), height, axis, axis.at(0), band, lanes)
-
-
-def _lane(label: str, one: _Difference, axis: Axis, y: float) -> ForestLane:
-    x = axis.at(one.value)
-    cut_label = label if len(label) <= LABEL else f"{label[: LABEL - 1]}…"
-    arm = round(axis.at(one.interval[1]) - x, 1) if one.interval else None
-    return ForestLane(label, cut_label, y, x, arm, _verdict(one.cell))
-
-
-def _verdict(cell: Cell) -> str:
-    return VERDICTS[cell.verdict.verdict][0] if cell.verdict else "no verdict"
-
-
-def _text(named: list[tuple[str, _Difference]]) -> str:
-    """Describe up to `SPELLED` differences one by one, more by verdict counts, the lowest and the highest."""
+def _forest(label: str, subtitle: str, named: list[tuple[str, _Difference]], axis: Axis, band: str) -> Forest:
+    """Return a figure of labelled differences. Its description has up to `SPELLED` of them one by one, of
+    more the number of each verdict, the lowest and the highest."""
+    lanes = list[ForestLane]()
+    for name, one in named:
+        x, y = axis.at(one.value), TOP + LANE * (len(lanes) + 0.5)
+        cut_label = name if len(name) <= LABEL else f"{name[: LABEL - 1]}…"
+        arm = round(axis.at(one.interval[1]) - x, 1) if one.interval else None
+        lanes.append(ForestLane(name, cut_label, y, x, arm, one.verdict))
     if len(named) <= SPELLED:
-        return " ".join(f"{name}: {signed(one.value)}, {_verdict(one.cell)}." for name, one in named)
-    lowest, highest = (end(named, key=lambda pair: pair[1].value) for end in (min, max))
-    verdicts = Counter(_verdict(one.cell) for _, one in named)
-    ends = (f"{name}, {signed(one.value)}" for name, one in (lowest, highest))
-    counts = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items())
-    return f"{len(named)} differences: {counts}. From {' to '.join(ends)}."
+        text = " ".join(f"{name}: {signed(one.value)}, {one.verdict}." for name, one in named)
+    else:
+        lowest, highest = (end(named, key=lambda pair: pair[1].value) for end in (min, max))
+        ends = (f"{name}, {signed(one.value)}" for name, one in (lowest, highest))
+        counts = Counter(one.verdict for _, one in named).items()
+        of_verdicts = ", ".join(f"{number} {verdict}" for verdict, number in counts)
+        text = f"{len(named)} differences: {of_verdicts}. From {' to '.join(ends)}."
+    height = TOP + LANE * len(named) + BOTTOM
+    return Forest(label, subtitle, text, height, axis, axis.at(0), band, tuple(lanes))

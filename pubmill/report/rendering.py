@@ -19,8 +19,7 @@ from pubmill.messages.wording import escape_controls
 from pubmill.metrics import METRICS
 from pubmill.metrics.collapse import CONSTANT
 from pubmill.recipes.tables import Row
-from pubmill.tables.answer_costs import ColumnCost
-from pubmill.tables.cells import Cell, OtherCell, SeedScore
+from pubmill.tables.cells import Cell, ColumnCost, OtherCell, SeedScore
 
 OWN = {
     "[": "{[}",  # after the end of a row, LaTeX would read a bare bracket as an option
@@ -287,13 +286,12 @@ def to_json(shown: Any) -> str:
 
 def csv_text(lines: DataFrame) -> str:
     """Render lines as CSV; an apostrophe precedes text that a spreadsheet would read as a formula."""
-    inert = lines.apply(lambda column: Series([_defuse_formula(value) for value in column], dtype="object"))
-    return str(inert.to_csv(index=False, lineterminator="\n"))
 
+    def inert(value: Any) -> Any:
+        return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
 
-def _defuse_formula(value: Any) -> Any:
-    """Quote text that a spreadsheet would read as a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
+    shown = lines.apply(lambda column: Series(list(map(inert, column)), dtype="object"))
+    return str(shown.to_csv(index=False, lineterminator="\n"))
 
 
 ESCAPES: dict[str, Callable[[str], str] | None] = {"md": escape_markdown, "tex": escape_tex, "html": None}

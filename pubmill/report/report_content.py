@@ -101,6 +101,12 @@ class ContentsEntry(NamedTuple):
     place: str
     topic: str
 
+    @property
+    def order(self) -> tuple[bool, int]:
+        """Its place in its paper: tables by their numbers, then sections."""
+        word, number = self.number.split()
+        return word != "Table", int(number)
+
 
 @dataclass(frozen=True)
 class SourceFolderSummary:
@@ -164,7 +170,8 @@ class Report:
                 topic = table.title.partition(": ")[2]
                 entry = ContentsEntry(printed_name(file), f"{letter}{number}", topic)
                 papers.setdefault(paper, []).append(entry)
-        return {paper: sorted(tables, key=_place_in_paper) for paper, tables in sorted(papers.items())}
+        of_paper = {paper: sorted(entries, key=lambda one: one.order) for paper, entries in papers.items()}
+        return dict(sorted(of_paper.items()))
 
     @cached_property
     def views(self) -> list[TableView]:
@@ -234,12 +241,8 @@ class Report:
     @property
     def snakemake_command(self) -> str:
         """The Snakemake command that makes the study."""
-        return commands.snakemake(configuration=commands.configuration_options(self._configfiles))
-
-    @property
-    def _configfiles(self) -> list[str]:
-        study = self.recipe.study
-        return [] if study == DEMO else [f"studies/{study}.yaml"]
+        files = [] if self.recipe.study == DEMO else [f"studies/{self.recipe.study}.yaml"]
+        return commands.snakemake(configuration=commands.configuration_options(files))
 
     @property
     def explain_command(self) -> str:
@@ -324,11 +327,6 @@ class Report:
         for name, page in self.datasets.items():
             groups.setdefault(page.card.sizes, {})[name] = page.card
         return groups
-
-
-def _place_in_paper(entry: ContentsEntry) -> tuple[bool, int]:
-    word, number = entry.number.split()
-    return word != "Table", int(number)
 
 
 def study_command(study: str, *options: str) -> str:

@@ -120,19 +120,17 @@ def summarise(runs: Mapping[str, Sequence[TrainingNotes]]) -> Trainings:
         recipes = tuple(numbers.setdefault(text, len(numbers) + 1) for text in texts)
         shown = "/".join(PurePosixPath(folder).parts[1:5])  # protocol, model, dataset and setting
         folders[folder] = FolderTraining(shown, f"c{place}", recipes, course(notes, most))
-    values = [_texts(json.loads(text)) for text in numbers]
+    values = [
+        {
+            key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+            for key, value in json.loads(text).items()
+        }
+        for text in numbers
+    ]
     keys = dict.fromkeys(key for one in values for key in one)
     usual = {key: Counter(one[key] for one in values if key in one).most_common(1)[0][0] for key in keys}
     own = tuple({key: value for key, value in one.items() if usual.get(key) != value} for one in values)
     return Trainings(usual, own, folders)
-
-
-def _texts(recipe: Mapping[str, Any]) -> dict[str, str]:
-    """Return the values of a recipe as text."""
-    return {
-        key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
-        for key, value in recipe.items()
-    }
 
 
 def course(runs: Sequence[TrainingNotes], most: int) -> Course | None:

@@ -30,7 +30,7 @@ from pubmill.report.sections import shown_sections
 from pubmill.report.table_rendering import fact_marks
 from pubmill.report.table_views import table_runs
 from pubmill.storage.files import read_json
-from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, below_sources, source_of_record
+from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, Paths, below_sources, source_of_record
 from pubmill.tables.aggregation import machine
 from pubmill.tables.cells import Table, read_as, read_table
 from pubmill.tables.comparisons import Comparisons
@@ -54,7 +54,8 @@ SOURCE = ("url", "bytes", "sha256", "origin", "retrieved")
 
 def read_report(recipe: ReportRecipe, results: Path) -> Report:
     """Read the content of a report; a `PubmillError` names the first file that is missing or wrong."""
-    tables = {name: read_table(results / BELOW.table(name, "json")) for name in recipe.tables}
+    below = Paths(study=recipe.study)
+    tables = {name: read_table(results / below.table(name, "json")) for name in recipe.tables}
     runs = sum(len(cell.seeds) for table in tables.values() for *_, cell in table.read())
     contradictions = Contradictions(found=())
     if recipe.tables:
@@ -63,10 +64,10 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         recipe=recipe,
         tables=tables,
         comparisons={
-            name: read_as(Comparisons, results / BELOW.comparisons(name, "json")) for name in recipe.tables
+            name: read_as(Comparisons, results / below.comparisons(name, "json")) for name in recipe.tables
         },
         fact_tables={
-            name: read_as(FactTable, results / BELOW.table(name, "json")) for name in recipe.fact_tables
+            name: read_as(FactTable, results / below.table(name, "json")) for name in recipe.fact_tables
         },
         strips=None if runs > MOST_DRAWN_RUNS else {name: strips(table) for name, table in tables.items()},
         charts=_charts(tables, recipe, results),
@@ -89,28 +90,19 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
 
 def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) -> dict[str, list[Chart]]:
     """Return the charts of all tables, by type; each is labelled with its table."""
-    rates = {
-        model: {
-            name: rate
-            for name, path in paths.items()
-            if (rate := _fragmentation_rate(results / path)) is not None
-        }
-        for model, paths in recipe.fits.items()
-    }
+    rates: dict[str, dict[str, float]] = {}
+    for model, paths in recipe.fits.items():
+        for dataset, path in paths.items():
+            splits = _read_object(results / path, ["splits"])["splits"]
+            words = splits.get("test", splits.get("dev", {})).get("entity_words", {})
+            if words.get("subwords_per_word") is not None:  # pieces per word in mentions
+                rates.setdefault(model, {})[dataset] = float(words["subwords_per_word"])
     by_type: dict[str, list[Chart]] = {"Checkpoints": [], "Vocabularies": []}
     for name, table in tables.items():
         charts = (learning(table, recipe.checkpoints), fragmentation(table, rates))
         for of_all, ones in zip(by_type.values(), charts, strict=True):
             of_all += [replace(one, label=f"{name} {one.label}".strip()) for one in ones]
     return by_type
-
-
-def _fragmentation_rate(path: Path) -> float | None:
-    """Return the pieces per word in mentions of the test split (or else dev); None without mentions."""
-    splits = _read_object(path, ["splits"])["splits"]
-    words = splits.get("test", splits.get("dev", {})).get("entity_words", {})
-    rate = words.get("subwords_per_word")
-    return None if rate is None else float(rate)
 
 
 def _read_object(path: Path, keys: Sequence[str]) -> dict[str, Any]:
@@ -126,6 +118,12 @@ def read_pretraining(name: str, folders: Sequence[Path]) -> PretrainingSummary:
     lines = read_log(folders[-1] / "log.jsonl")
     states = [_read_object(folder / "state.json", STATE) for folder in folders]
     ends = [(state["tokens"], state["step"]) for state in states]
+    held_out = []
+    for state in states:
+        for masking, values in (state.get("held_out") or {}).items():
+            names = [key for key in values if key.endswith("_loss") and values[key] is not None]
+            losses = {key.removesuffix("_loss").upper(): float(values[key]) for key in names}
+            held_out.append(HeldOut(name, state["step"], masking, losses))
     return PretrainingSummary(
         name=name,
         steps=states[-1]["step"],
@@ -134,18 +132,8 @@ def read_pretraining(name: str, folders: Sequence[Path]) -> PretrainingSummary:
         machines=tuple(dict.fromkeys(machine(state["hardware"]) for state in states)),
         last=lines[-1],
         curve=curve(name, [(line["tokens"], line["loss"]) for line in lines], ends),
-        held_out=tuple(line for state in states for line in _held_out(name, state)),
+        held_out=tuple(held_out),
     )
-
-
-def _held_out(recipe: str, state: Mapping[str, Any]) -> list[HeldOut]:
-    """Return the held-out losses of a checkpoint, one line for each masking."""
-    lines = []
-    for masking, values in (state.get("held_out") or {}).items():
-        names = [name for name in values if name.endswith("_loss") and values[name] is not None]
-        losses = {name.removesuffix("_loss").upper(): float(values[name]) for name in names}
-        lines.append(HeldOut(recipe, state["step"], masking, losses))
-    return lines
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
@@ -178,26 +166,28 @@ def read_sources(results: Path, records: Sequence[str]) -> list[SourceFolderSumm
             )
         place = below_sources(file.parent.as_posix())
         folders.setdefault(place, []).append({**_read_object(path, SOURCE), "name": file.name})
-    return [_source_folder(name, files) for name, files in folders.items()]
-
-
-def _source_folder(name: str, files: Sequence[Mapping[str, Any]]) -> SourceFolderSummary:
-    listing = "".join(f"{file['sha256']}  {file['name']}\n" for file in files)
-    return SourceFolderSummary(
-        name=name,
-        origins=tuple(sorted({file["origin"] for file in files})),
-        retrieved=days_in_words([file["retrieved"][:10] for file in files]),
-        bytes=sum(file["bytes"] for file in files),
-        sha256=hashlib.sha256(listing.encode()).hexdigest(),
-        files=tuple(dict(file) for file in files) if len(files) <= LISTED_FILES else (),
-        count=len(files),
-    )
+    summaries = []
+    for name, files in folders.items():
+        listing = "".join(f"{file['sha256']}  {file['name']}\n" for file in files)
+        summaries.append(
+            SourceFolderSummary(
+                name=name,
+                origins=tuple(sorted({file["origin"] for file in files})),
+                retrieved=days_in_words([file["retrieved"][:10] for file in files]),
+                bytes=sum(file["bytes"] for file in files),
+                sha256=hashlib.sha256(listing.encode()).hexdigest(),
+                files=tuple(dict(file) for file in files) if len(files) <= LISTED_FILES else (),
+                count=len(files),
+            )
+        )
+    return summaries
 
 
 def render(report: Report) -> str:
     """Return the report as one self-contained page, which can be read without its script."""
     script, made = page_script("grids", "sorting", "cards", "navigation"), environment()
     made.globals |= {
+        "table_file": Paths(study=report.recipe.study).table,
         "table_runs": table_runs,
         "training_place": report.trainings.place,
         "version": pubmill.__version__,

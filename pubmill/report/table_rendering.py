@@ -5,9 +5,7 @@ packages booktabs and graphicx.
 """
 
 import textwrap
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
 
 from pubmill.messages.wording import escape_controls
 from pubmill.recipes.tables import Column, Row
@@ -18,12 +16,11 @@ from pubmill.report.rendering import (
     marks,
     metric,
     number,
-    printed,
     renderers,
     sentence,
 )
 from pubmill.report.table_views import TableView
-from pubmill.storage.result_paths import PAGE_FORMATS, TABLE_FORMATS
+from pubmill.storage.result_paths import PAGE_FORMATS, TABLE_FORMATS, table_stem
 from pubmill.tables.cells import Cell, Table
 from pubmill.tables.fact_table_models import FactTable
 from pubmill.tables.table_frames import cell_frame, fact_frame
@@ -36,133 +33,66 @@ FIT = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 NONE = "---"
 
 
-def latex_table(table: Table, *, spread: bool = False, published: bool = False) -> str:
+def latex_table(table: Table) -> str:
     """Return a LaTeX table of our values, each row's best in bold; without empty columns, unless all are."""
-    columns = [one for one in table.columns if _has_value(table, one)] or list(table.columns)
-    return "\n".join(_LatexTable(table, columns, spread, published).lines()) + "\n"
+    rows = table.shown_rows
+    has_value = {c.key: any(table.cells[c.key][r.key].value is not None for r in rows) for c in table.columns}
+    columns = [one for one in table.columns if has_value[one.key]] or list(table.columns)
+    keys = [column.key for column in columns]
+    turned = len(columns) > max(len(rows), MOST_COLUMNS)
+    across: Sequence[Row | Column] = rows if turned else columns
+    notes = marks(_note(cell) for row in rows for cell in table.cells_of(row, columns))
+    best = {row.key: table.best_columns(row, keys) for row in rows}
 
+    def reasons(one: Row | Column) -> str:
+        """Return the numbers of the reasons of a whole row or column."""
+        return _superscript(table.marks(one.key, "") if isinstance(one, Column) else table.marks("", one.key))
 
-def _has_value(table: Table, column: Column) -> bool:
-    return any(table.cells[column.key][row.key].value is not None for row in table.shown_rows)
+    def head(one: Row | Column) -> str:
+        parts = [latex_text(part) for part in textwrap.wrap(_label(one), WIDEST_HEAD, break_long_words=False)]
+        text = r"\\".join(parts) + reasons(one)
+        return rf"\shortstack[r]{{{text}}}" if len(parts) > 1 else text
 
-
-@dataclass(frozen=True)
-class _LatexTable:
-    table: Table
-    columns: Sequence[Column]
-    spread: bool
-    published: bool
-
-    @property
-    def turned(self) -> bool:
-        """Whether models are rows."""
-        return len(self.columns) > max(len(self.table.shown_rows), MOST_COLUMNS)
-
-    @cached_property
-    def entries(self) -> list[tuple[Row | Column, bool]]:
-        """(column, or row if `turned`; whether its published values), in the order of the printed columns."""
-        across: Sequence[Row | Column] = self.table.shown_rows if self.turned else self.columns
-        theirs = {key for row, column, cell in self.table.read() if cell.published for key in (row, column)}
-        return [
-            (one, is_published)
-            for one in across
-            for is_published in ((False, True) if self.published and one in theirs else (False,))
-        ]
-
-    @cached_property
-    def notes(self) -> dict[str, str]:
-        """TableNote on single cells -> its letter."""
-        rows = (self.table.cells_of(row, self.columns) for row in self.table.shown_rows)
-        return marks(_note(cell) for cells in rows for cell in cells)
-
-    def lines(self) -> Iterator[str]:
-        """Yield the lines of the file."""
-        name = f"{self.table.paper}/{self.table.table}"
-        environment = "table*" if len(self.entries) > MOST_COLUMNS // 2 else "table"
-        yield f"% pubmill: table {name}, {self.table.scale} scale; needs booktabs and graphicx"
-        yield rf"\begin{{{environment}}}"
-        yield r"\centering"
-        yield rf"\caption{{{self._caption()}}}"
-        yield rf"\label{{tab:{name.replace('/', '-')}}}"
-        yield r"\par\smallskip"
-        yield FIT
-        yield rf"\begin{{tabular}}{{@{{}}l{'r' * len(self.entries)}@{{}}}}"
-        yield r"\toprule"
-        yield self._head_line()
-        for group in [self.columns] if self.turned else groups(self.table.shown_rows):
-            yield r"\midrule"
-            yield from map(self._line, group)
-        yield r"\bottomrule"
-        yield r"\end{tabular}}"
-        yield from self._legend()
-        yield rf"\end{{{environment}}}"
-
-    def _caption(self) -> str:
-        table = self.table
-        parts = [table.heading, table.caption, f"{table.aggregate} over runs"]
-        if self.spread:
-            parts.append("after ±: standard deviation over runs")
-        parts.append("bold: best of a dataset")
-        if any(is_published for _, is_published in self.entries):
-            parts.append(f"source of the published values: {table.citation or table.paper}")
-        return _tex(" ".join(sentence(part) for part in parts if part))
-
-    def _head_line(self) -> str:
-        heads = [self._head(*entry) for entry in self.entries]
-        return rf"{' & '.join(['Model' if self.turned else 'Dataset', *heads])} \\"
-
-    def _head(self, one: Row | Column, is_published: bool) -> str:
-        lines = [_tex(line) for line in textwrap.wrap(_label(one), WIDEST_HEAD, break_long_words=False)]
-        lines += ["published"] if is_published else []
-        text = r"\\".join(lines) + self._reasons(one)
-        return rf"\shortstack[r]{{{text}}}" if len(lines) > 1 else text
-
-    def _line(self, down: Row | Column) -> str:
-        texts = [_tex(_label(down)) + self._reasons(down)]
-        for across, is_published in self.entries:
-            row, column = sorted((down, across), key=lambda one: isinstance(one, Column))
-            texts.append(self._published(row, column) if is_published else self._ours(row, column))
+    def line(down: Row | Column) -> str:
+        texts = [latex_text(_label(down)) + reasons(down)]
+        for one in across:
+            row, column = (one, down) if turned else (down, one)
+            cell, text = table.cells[column.key][row.key], NONE
+            if cell.value is not None:
+                text = latex_text(number(cell.value))
+                text = rf"\textbf{{{text}}}" if column.key in best[row.key] else text
+            note = notes.get(_note(cell) or "", "")
+            texts.append(text + _superscript(note, table.marks(column.key, row.key)))
         return rf"{' & '.join(texts)} \\"
 
-    def _ours(self, row: Row | Column, column: Row | Column) -> str:
-        cell = self.table.cells[column.key][row.key]
-        text = NONE
-        if cell.value is not None:
-            text = _tex(number(cell.value))
-            text = rf"\textbf{{{text}}}" if column.key in self._best[row.key] else text
-        if self.spread and cell.spread is not None:
-            text += rf" $\pm$ {_tex(number(cell.spread))}"
-        note = self.notes.get(_note(cell) or "", "")
-        return text + _superscript(note, self.table.marks(column.key, row.key))
-
-    def _published(self, row: Row | Column, column: Row | Column) -> str:
-        published = self.table.cells[column.key][row.key].published
-        return _tex(printed(published.printed)) if published else NONE
-
-    @cached_property
-    def _best(self) -> dict[str, set[str]]:
-        """Row -> the columns with its highest value."""
-        keys = [column.key for column in self.columns]
-        return {row.key: self.table.best_columns(row, keys) for row in self.table.shown_rows}
-
-    def _reasons(self, one: Row | Column) -> str:
-        """The numbers of the reasons of a whole row or column."""
-        names = (one.key, "") if isinstance(one, Column) else ("", one.key)
-        return _superscript(self.table.marks(*names))
-
-    def _legend(self) -> Iterator[str]:
-        """Yield the reasons below the table."""
-        keys, rows = ({"", *(one.key for one in some)} for some in (self.columns, self.table.shown_rows))
-        legend = {letter: note for note, letter in self.notes.items()}
-        for place, reason in enumerate(self.table.reasons, 1):
-            pairs = (one.partition("/") for one in reason.cells)
-            if any(column in keys and row in rows for column, _, row in pairs):
-                legend[str(place)] = reason.text
-        if legend:
-            yield r"\par\smallskip\begin{minipage}{\linewidth}\footnotesize\raggedright"
-            for name, text in legend.items():
-                yield rf"{_superscript(name)} {_tex(sentence(text))}\par"
-            yield r"\end{minipage}"
+    legend = {letter: note for note, letter in notes.items()}
+    shown = {f"{c}/{r}" for c in ("", *keys) for r in ("", *(row.key for row in rows))}
+    for place, reason in enumerate(table.reasons, 1):
+        if shown.intersection(reason.cells):
+            legend[str(place)] = reason.text
+    name = f"{table.paper}/{table.table}"
+    caption = (table.heading, table.caption, f"{table.aggregate} over runs", "bold: best of a dataset")
+    environment = "table*" if len(across) > MOST_COLUMNS // 2 else "table"
+    lines = [
+        f"% pubmill: table {name}, {table.scale} scale; needs booktabs and graphicx",
+        rf"\begin{{{environment}}}",
+        r"\centering",
+        rf"\caption{{{latex_text(' '.join(sentence(part) for part in caption if part))}}}",
+        rf"\label{{tab:{name.replace('/', '-')}}}",
+        r"\par\smallskip",
+        FIT,
+        rf"\begin{{tabular}}{{@{{}}l{'r' * len(across)}@{{}}}}",
+        r"\toprule",
+        rf"{' & '.join(['Model' if turned else 'Dataset', *map(head, across)])} \\",
+    ]
+    for group in [columns] if turned else groups(rows):
+        lines += [r"\midrule", *map(line, group)]
+    lines += [r"\bottomrule", r"\end{tabular}}"]
+    if legend:
+        lines.append(r"\par\smallskip\begin{minipage}{\linewidth}\footnotesize\raggedright")
+        lines += [rf"{_superscript(mark)} {latex_text(sentence(text))}\par" for mark, text in legend.items()]
+        lines.append(r"\end{minipage}")
+    return "\n".join([*lines, rf"\end{{{environment}}}"]) + "\n"
 
 
 def _label(one: Row | Column) -> str:
@@ -179,7 +109,7 @@ def _superscript(*names: str) -> str:
     return rf"\textsuperscript{{{text}}}" if text else ""
 
 
-def _tex(text: str) -> str:
+def latex_text(text: str) -> str:
     """Escape text; what specs name in backticks is code."""
     parts = [escape_tex(part) for part in escape_controls(text).split("`")]
     if len(parts) % 2 == 0:
@@ -190,7 +120,7 @@ def _tex(text: str) -> str:
 def links(table: Table) -> dict[str, str]:
     """Return the pages of other tables that a table's own page links to: table -> relative address."""
     others = (cell.other for *_, cell in table.read() if cell.other)
-    return {other.table: f"../{other.table}.html" for other in others if other.linked}
+    return {other.table: f"{table_stem(other.table)}.html" for other in others if other.linked}
 
 
 def fact_marks(table: FactTable) -> dict[str, str]:

@@ -10,8 +10,7 @@ from pathlib import PurePosixPath
 from pubmill.recipes.tables import Column, Row
 from pubmill.report.forest_plots import Forest, forests
 from pubmill.report.rendering import VERDICTS, marks
-from pubmill.tables.answer_costs import ColumnCost, column_costs
-from pubmill.tables.cells import NO_RECORD, Cell, SeedScore, Table, TableNote
+from pubmill.tables.cells import NO_RECORD, Cell, ColumnCost, SeedScore, Table, TableNote, column_costs
 from pubmill.tables.comparisons import Comparisons
 
 REPRODUCED = "reproduced"

@@ -63,8 +63,8 @@ class Study(Strict):
       is run for itself (`own`).
     - `choice`: hyper-parameters that are taken in place of a search; null: they are searched.
     - `results`: the folder of the results.
-    - `own_tables`: name of a folder, tables/with/NAME, for tables that `pubmill table` makes, which no report
-      shows; empty: the tables of studies.
+    - `own_tables`: a name for tables of one's own, as `pubmill table` makes them; they lie in
+      tables/STUDY+NAME, and no report shows them; empty: the tables of the study.
     - `mirror`: a folder with HOST/PATH for each address, in place of the network; null: the network.
     - `save_minutes`: how often a running pretraining saves itself.
     - `local_files`: folders of your own, by the key that a spec names.

@@ -18,7 +18,7 @@ from pubmill.specs.spec_types import Spec
 from pubmill.stages.all_stages import rules_by_group, stages
 from pubmill.stages.params_text import spec_file
 from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage
-from pubmill.storage.result_paths import BELOW, DIAGNOSIS, LOG, STATE, STATISTICS
+from pubmill.storage.result_paths import BELOW, DIAGNOSIS, LOG, STATE, STATISTICS, Paths
 
 EXAMPLE = Path("docs/example-report.html")
 """A report with made-up numbers, for those who have no results yet, which tests/full_report.py writes."""
@@ -31,6 +31,11 @@ class ReportStage(Stage):
     version = 19
     needs = Needs(4_000, HOUR)
     read_by_name = (TEMPLATES,)
+
+    @property
+    def _own(self) -> Paths:
+        """Paths of the study's tables, below the results folder."""
+        return Paths(study=self._study.study)
 
     def results(self) -> StudyResults:
         """Return the study and its results."""
@@ -144,7 +149,7 @@ class ReportStage(Stage):
         results = self.results()
         pretraining = results.pretraining.values()
         below = [
-            *(BELOW.table(table, "json") for table in results.tables),
+            *(self._own.table(table, "json") for table in results.tables),
             *(f"{step}/{STATE}" for steps in pretraining for step in steps),
             *(f"{steps[-1]}/{LOG}" for steps in pretraining),  # a later log includes the earlier ones
             *(BELOW.corpus(corpus, STATISTICS) for corpus in results.corpora),
@@ -155,8 +160,8 @@ class ReportStage(Stage):
     def inputs(self) -> list[str]:
         """Return every file that the report reads."""
         below = [
-            *(BELOW.table(table, "json") for table in self.graph.requests.fact_tables()),
-            *(BELOW.comparisons(table, "json") for table in self.graph.requests.result_tables()),
+            *(self._own.table(table, "json") for table in self.graph.requests.fact_tables()),
+            *(self._own.comparisons(table, "json") for table in self.graph.requests.result_tables()),
             *(BELOW.page(dataset, "json") for dataset in self.graph.scope.datasets()),
             *([BELOW.contradictions("json")] if self.graph.requests.result_tables() else []),
             *sorted({path for of_model in self.fits().values() for path in of_model.values()}),

@@ -113,7 +113,7 @@ class Graph:
         self.study = study
         self.specs = specs
         self.gpus = gpus
-        self.paths = paths_of_scale(study.scale, study.results, study.own_tables)
+        self.paths = paths_of_scale(study.scale, study.results, study.study, study.own_tables)
         self.results = self.paths.results
         self.folders = UserFolders(study)
         self.digests = Digests(Path(self.results) / ".digests.jsonl")

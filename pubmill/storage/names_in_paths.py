@@ -53,12 +53,18 @@ def choice_of(below: str) -> ChoiceKey:
     raise PubmillError(f"{below}: expected the path of a choice of hyper-parameters")
 
 
+def table_of(file: str) -> str:
+    """Return the table that the name of a file is of: `PAPER/tableNN`."""
+    paper, _, ending = file.rpartition("-")
+    return f"{paper}/{ending.partition('.')[0]}"
+
+
 def names_in(below: str) -> Iterator[tuple[str, str]]:
     """Return the kinds and names of the specs that a path below the results names. A kind is the folder of
     its specs: `models`, `corpora`."""
     match PurePosixPath(below).parts:
-        case ("tables", paper, table) | ("tables", "with", _, paper, table):
-            yield "tables", f"{paper}/{table.split('.')[0]}"
+        case ("tables", _, file) if "-" in file:
+            yield "tables", table_of(file)
         case ("floors" | "sentence-documents", file):
             yield "datasets", file.removesuffix(".json").removesuffix(".jsonl.gz")
         case ("pages", "datasets", page):

@@ -60,13 +60,13 @@ class ChoiceKey(NamedTuple):
 
 
 class Paths:
-    """Paths below one results folder; relative to it by default, as recipes hold them. `own_tables`: name of
-    a separate folder of tables, for columns that other runs do not have. Methods with a `name` return a
-    folder, or its file of that name; those with a `form` or `ending`, one file or the path before it."""
+    """Paths below one results folder; relative to it by default, as recipes hold them. `study`: whose tables
+    are meant; only they need it. Methods with a `name` return a folder, or its file of that name; those with
+    a `form` or `ending`, one file or the path before it."""
 
-    def __init__(self, results: str | PurePath = "", own_tables: str = "") -> None:
+    def __init__(self, results: str | PurePath = "", study: str = "") -> None:
         self.results = str(results)
-        self._tables = f"tables/with/{own_tables}" if own_tables else "tables"
+        self.study = study
         self._prefix = f"{self.results}/" if self.results else ""
 
     def at(self, below: str) -> str:
@@ -246,7 +246,7 @@ class Paths:
     # Tables, pages, reports
 
     def table(self, table: str, form: str = "") -> str:
-        return _with_suffix(self.at(f"{self._tables}/{table}"), form)
+        return _with_suffix(self.at(f"tables/{self.study}/{table_stem(table)}"), form)
 
     def table_files(self, table: str) -> list[str]:
         return [self.table(table, form) for form in TABLE_FORMATS]
@@ -287,9 +287,15 @@ BELOW = Paths()
 """Paths below the results folder, as recipes hold them."""
 
 
-def paths_of_scale(scale: str, results: str = "results", own_tables: str = "") -> Paths:
-    """Return the paths of a scale. `results`, `own_tables`: those of the configuration."""
-    return Paths(f"{results}/{scale}", own_tables)
+def paths_of_scale(scale: str, results: str = "results", study: str = "", own_tables: str = "") -> Paths:
+    """Return the paths of a scale. `results`, `study`, `own_tables`: those of the configuration. Tables of
+    one's own lie in a folder whose name no study has."""
+    return Paths(f"{results}/{scale}", f"{study}+{own_tables}" if own_tables else study)
+
+
+def table_stem(table: str) -> str:
+    """Return the name of a table's files, `PAPER-tableNN`; `names_in_paths.table_of` parses it."""
+    return table.replace("/", "-")
 
 
 def shard_name(file: str) -> str:

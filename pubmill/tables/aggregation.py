@@ -34,7 +34,6 @@ from pubmill.tables.cells import (
     Table,
     make_cell,
 )
-from pubmill.tables.own_results import own_results
 from pubmill.tables.published_values import (
     check_keys,
     half_unit,
@@ -50,6 +49,7 @@ from pubmill.tables.row_floors import row_floors
 from pubmill.tables.verdicts import (
     Cells,
     incomparable,
+    own_results,
     seeds_needed,
     uncertainty_of,
     verdict_by,
@@ -74,10 +74,12 @@ def build(
     refuse_mixtures(runs)
     check_keys(recipe, published)
     shown = published_of_cells(recipe.columns, recipe.all_rows, published)
-    cells = {
-        column: of_column | _build_composites(recipe, column, of_column, shown)
-        for column, of_column in _build_cells(recipe, runs, shown).items()
-    }
+    cells = _build_cells(recipe, runs, shown)
+    for column, of_column in cells.items():
+        printed = {row.key: shown.get((column, row.key)) for row in recipe.rows}
+        for one in recipe.composites:
+            value = with_recomputed(one, shown.get((column, one.name)), printed)
+            of_column[one.name] = composite_cell(one, of_column, value)
     cells = with_references(recipe, with_verdicts(recipe, cells), shown, others)
     return Table(
         **values_of(ResultHeading, recipe),
@@ -129,20 +131,15 @@ def aggregated(runs: DataFrame, aggregate: Aggregate) -> DataFrame:
     )
     partly = cells["value"].notna() & (kept.size().reindex(cells.index) < cells["expected"])
     cells["without_collapsed"] = kept.agg(AGGREGATES[aggregate]).reindex(cells.index).where(partly)
-    failures = _failure_texts(runs)
-    counts = cells["n"].astype(str) + " of " + cells["expected"].astype(str)
-    cells["missing"] = f"no {aggregate}: " + counts + " seeds (" + failures.reindex(cells.index) + ")"
-    return cells
-
-
-def _failure_texts(runs: DataFrame) -> Series:
-    """Return why runs of each cell have no score, with their seeds: `failed, nan: seed 2, 3`."""
     failed = runs[runs["failed"].notna()]
     names = (failed["fold"] + " " + failed["seed"].astype(str)).str.strip()
     seeds = names.groupby([*(failed[key] for key in CELL), failed["failed"]], sort=False).agg(", ".join)
     causes = seeds.index.get_level_values("failed")
     said = ("failed, " + causes).where(causes != NO_RECORD, NO_RECORD) + ": seed " + seeds
-    return said.groupby(level=CELL, sort=False).agg("; ".join)
+    failures = said.groupby(level=CELL, sort=False).agg("; ".join)  # `failed, nan: seed 2, 3`
+    counts = cells["n"].astype(str) + " of " + cells["expected"].astype(str)
+    cells["missing"] = f"no {aggregate}: " + counts + " seeds (" + failures.reindex(cells.index) + ")"
+    return cells
 
 
 def _build_cells(
@@ -164,49 +161,29 @@ def _build_cells(
                 parts = [others[name] for name in column.drop.of]
                 of_column[row.key] = drop_cell(others[column.drop.start], parts, value)
             else:
-                of_column[row.key] = made.get(key) or _empty_cell(recipe, key, value)
+                reasons = (recipe.missing.get(name) for name in ("/".join(key), *key))
+                why = next(filter(None, reasons), NOT_RUN)
+                empty = make_cell(value, None, n=0, expected=0, missing=why)
+                of_column[row.key] = made.get(key) or empty
     return cells
 
 
 def cells_of_runs(runs: DataFrame, aggregate: Aggregate, published: PublishedCells) -> dict[CellKey, Cell]:
     """Build the cells that have runs."""
-    cells, seeds = aggregated(runs, aggregate), _seed_scores(runs)
-    return {
-        key: make_cell(published.get(key), seeds=seeds[key], **_without_nan(line))
-        for key, line in cells.to_dict("index").items()
-    }
-
-
-def _seed_scores(runs: DataFrame) -> dict[CellKey, tuple[SeedScore, ...]]:
-    """Return the runs of each cell."""
     lines = runs[["seed", "score", "failed", "fold", "path", "seconds", "collapsed", "asked"]]
     lines = lines.rename(columns={"score": "value", "path": "record"})
-    seeds = Series([SeedScore(**_without_nan(line)) for line in lines.to_dict("records")], runs.index, object)
-    return dict(seeds.groupby([runs[key] for key in CELL], sort=False).agg(tuple))
+    seeds: dict[CellKey, list[SeedScore]] = {}
+    for cell, line in zip(runs[CELL].itertuples(False, None), lines.to_dict("records"), strict=True):
+        seeds.setdefault(cell, []).append(SeedScore(**_without_nan(line)))
+    return {
+        key: make_cell(published.get(key), seeds=tuple(seeds[key]), **_without_nan(line))
+        for key, line in aggregated(runs, aggregate).to_dict("index").items()
+    }
 
 
 def _without_nan(line: Mapping[Hashable, Any]) -> dict[str, Any]:
     """Return a line of a DataFrame, with None in the place of NaN."""
     return {str(name): None if isna(value) else value for name, value in line.items()}
-
-
-def _empty_cell(recipe: TableRecipe, key: CellKey, published: PublishedValue | None) -> Cell:
-    """Return a cell without runs, with the reason."""
-    column, row = key
-    reasons = (recipe.missing.get(name) for name in (f"{column}/{row}", column, row))
-    return make_cell(published, None, n=0, expected=0, missing=next(filter(None, reasons), NOT_RUN))
-
-
-def _build_composites(
-    recipe: TableRecipe, column: str, cells: Mapping[str, Cell], published: PublishedCells
-) -> dict[str, Cell]:
-    """Build the composites of one column."""
-    printed = {row.key: published.get((column, row.key)) for row in recipe.rows}
-    composites = {}
-    for composite in recipe.composites:
-        value = with_recomputed(composite, published.get((column, composite.name)), printed)
-        composites[composite.name] = composite_cell(composite, cells, value)
-    return composites
 
 
 def composite_cell(composite: Composite, cells: Mapping[str, Cell], published: PublishedValue | None) -> Cell:
@@ -221,17 +198,17 @@ def composite_cell(composite: Composite, cells: Mapping[str, Cell], published: P
 
 def best_cell(parts: Sequence[tuple[str, Cell]], published: PublishedValue | None) -> Cell:
     """The cell with the best value of other columns' cells (given with labels); None unless all have one."""
-    return _aggregate_cells("best", parts, published, max)
+    return _of_columns("best", parts, published, max)
 
 
 def drop_cell(
     start: tuple[str, Cell], parts: Sequence[tuple[str, Cell]], published: PublishedValue | None
 ) -> Cell:
     """The cell with the lowest value of other columns minus that of `start`; None unless all have a value."""
-    return _aggregate_cells("drop", [start, *parts], published, lambda values: min(values[1:]) - values[0])
+    return _of_columns("drop", [start, *parts], published, lambda values: min(values[1:]) - values[0])
 
 
-def _aggregate_cells(
+def _of_columns(
     what: str,
     parts: Sequence[tuple[str, Cell]],
     published: PublishedValue | None,
@@ -344,28 +321,16 @@ def _difference(
     missing = f"no difference: no score of {' and '.join(lacking)}" if lacking else None
     n, expected = len(parts) - len(lacking), len(parts)
     made = make_cell(published, value, n=n, expected=expected, missing=missing, minus=other)
-    verdict = _verdict(recipe, difference, column, reference, made, cells, others)
+    if made.difference is None:
+        return made
+    parent = recipe.others[reference.table]
+    if reason := (
+        incomparable(recipe, column, difference.of) or incomparable(parent, reference.column, reference.row)
+    ):
+        return made.model_copy(update={"verdict": Verdict(verdict="not comparable", why=reason)})
+    error = uncertainty_of(recipe, difference.of, cells)
+    other_error = uncertainty_of(parent, reference.row, others[reference.table].cells[reference.column])
+    # the runs of the two cells are independent
+    of = combined([(1.0, error), (1.0, other_error)]) if error and other_error else None
+    verdict = verdict_by(recipe, difference.name, made.difference, of)
     return made.model_copy(update={"verdict": verdict})
-
-
-def _verdict(
-    recipe: TableRecipe,
-    difference: Difference,
-    column: str,
-    minus: ReferencedCell,
-    cell: Cell,
-    cells: Mapping[str, Cell],
-    others: Mapping[str, Table],
-) -> Verdict | None:
-    """Return the verdict on a difference of two cells, whose runs are independent; None if our difference or
-    the published one is missing."""
-    if cell.difference is None:
-        return None
-    other = recipe.others[minus.table]
-    reason = incomparable(recipe, column, difference.of) or incomparable(other, minus.column, minus.row)
-    if reason:
-        return Verdict(verdict="not comparable", why=reason)
-    own = uncertainty_of(recipe, difference.of, cells)
-    parent = uncertainty_of(other, minus.row, others[minus.table].cells[minus.column])
-    of = combined([(1.0, own), (1.0, parent)]) if own and parent else None
-    return verdict_by(recipe, difference.name, cell.difference, of)

@@ -4,7 +4,7 @@ Scores are fractions (0..1) in records and percentages (0..100) everywhere here,
 """
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -14,6 +14,8 @@ from pandas import DataFrame, Series
 from pydantic import Field, TypeAdapter, ValidationError
 
 from pubmill.errors import PubmillError
+from pubmill.metrics.records import ASKED_TOKENS
+from pubmill.recipes.submissions import Price
 from pubmill.recipes.tables import Column, ResultHeading, Row, table_title
 from pubmill.statistics.verdict_models import SeedsNeeded, Shape, Verdict, rule_in_words
 from pubmill.storage.checksums import check_listed
@@ -319,6 +321,67 @@ def _note_places(cells: DataFrame, printed: Series) -> str:
     if len(rows) == len(printed) and whole.all():
         return "All published values"
     return "; ".join(key if whole[key] else f"{key}, {', '.join(labels)}" for key, labels in rows.items())
+
+
+def asked_cost(recipe: Mapping[str, Any], encoded: Mapping[str, int]) -> AskedCost | None:
+    """Return the cost of a run by its record's fields; None if no language model was asked."""
+    if not encoded.keys() >= set(ASKED_TOKENS):
+        return None
+    read, written = (encoded[name] for name in ASKED_TOKENS)
+    price = Price(**stated) if (stated := recipe.get("price")) else None
+    return AskedCost(
+        prompt_tokens=read,
+        answer_tokens=written,
+        price=price.of(read, written) if price else None,
+        currency=price.currency if price else None,
+        unread=encoded.get("unmapped_answers", 0),
+        cut=encoded.get("cut_answers", 0),
+    )
+
+
+def total(costs: Iterable[AskedCost]) -> AskedCost | None:
+    """Return the sum of some costs; without a price unless all have one in the same currency."""
+    asked = list(costs)
+    if not asked:
+        return None
+    currencies = {one.currency for one in asked}
+    prices = [one.price for one in asked if one.price is not None]
+    is_priced = len(prices) == len(asked) and len(currencies) == 1
+    return AskedCost(
+        prompt_tokens=sum(one.prompt_tokens for one in asked),
+        answer_tokens=sum(one.answer_tokens for one in asked),
+        price=sum(prices) if is_priced else None,
+        currency=currencies.pop() if is_priced else None,
+        unread=sum(one.unread for one in asked),
+        cut=sum(one.cut for one in asked),
+    )
+
+
+@dataclass(frozen=True)
+class ColumnCost:
+    """What all runs of a column took: their number, `seconds` of fine-tuning, or the answers' cost."""
+
+    runs: int
+    seconds: float
+    asked: AskedCost | None
+
+
+def column_costs(table: Table) -> dict[str, ColumnCost]:
+    """Return column -> cost, for a table in which a language model is asked; empty for others."""
+    if not table.asks:
+        return {}
+    seeds: dict[str, dict[str, SeedScore]] = {}
+    for _, column, cell in table.read():
+        seeds.setdefault(column.key, {}).update({seed.record: seed for seed in cell.seeds if seed.record})
+    return {
+        column: ColumnCost(
+            runs=len(runs),
+            seconds=sum(seed.seconds or 0.0 for seed in runs.values()),
+            asked=total(seed.asked for seed in runs.values() if seed.asked),
+        )
+        for column, runs in seeds.items()
+        if runs
+    }
 
 
 def parse(kind: type[Parsed], value: Any, where: str) -> Parsed:

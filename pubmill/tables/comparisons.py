@@ -5,7 +5,7 @@ do not show whether it would also be the best on another one.
 """
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from pubmill.metrics import METRICS
 from pubmill.metrics.contributions import (
     Array,
     Contributions,
-    Items,
     Totals,
     contributions_read_by,
     read_items,
@@ -26,7 +25,6 @@ from pubmill.recipes.tables import Heading, Row, values_of
 from pubmill.statistics.resampling import (
     CONFIDENCE,
     RESAMPLINGS,
-    Comparison,
     Fold,
     compare,
     fold,
@@ -129,17 +127,36 @@ def _compare_row(table: Table, row: Row, runs: DataFrame, results: Path) -> RowC
     metric = METRICS[row.metric].function
     folds, unit = row_folds(row, runs, columns, results)
     scores = observed(folds, metric, table.aggregate)
-    for column, score in zip(columns, scores, strict=True):
-        _check_score(table, row, column, 100 * float(score))
+    for column, score in zip(columns, (100 * float(one) for one in scores), strict=True):
+        shown = table.cells[column][row.key].value
+        if shown is None or abs(shown - score) > 1e-6:
+            label = next(one.label for one in table.columns if one.key == column)
+            raise PubmillError(
+                f"{table.paper}/{table.table}: {label} on {row.label} is {shown}, but its contributions "
+                f"give {score}; they belong to other runs. Score these runs again, then rebuild the table"
+            )
     best = int(np.argmax(scores))
     generator = np.random.default_rng(zlib.crc32(f"{table.paper}/{table.table}/{row.key}".encode()))
     compared = compare(folds, metric, table.aggregate, best, generator)
+    bootstrap = holm([one.bootstrap_p for one in compared.values()])
+    randomisation = holm([one.randomisation_p for one in compared.values()])
     return RowComparisons(
         row=row.key,
         unit=unit,
         units=sum(one.units for one in folds),
         best=columns[best],
-        pairs=_adjusted_pairs({columns[other]: one for other, one in compared.items()}),
+        pairs=tuple(
+            ModelPair(
+                other=columns[other],
+                difference=100 * one.difference,
+                bootstrap_p=one.bootstrap_p,
+                bootstrap_adjusted=bootstrap[number],
+                randomisation_p=one.randomisation_p,
+                randomisation_adjusted=randomisation[number],
+                interval=one.interval and (100 * one.interval[0], 100 * one.interval[1]),
+            )
+            for number, (other, one) in enumerate(compared.items())
+        ),
     )
 
 
@@ -166,45 +183,14 @@ def read_contributions(
     """Return record -> its contributions to a metric, and the resampled unit (document, question, example).
     All records must have been scored on the same documents."""
     items = {path: read_items(results / BELOW.contributions(path)) for path in records}
-    _check_same_documents(items)
-    there = {path: _required_contributions(path, one) for path, one in items.items()}
-    parts = {path: contributions_read_by(metric, one) for path, one in there.items()}
-    return parts, items[records[0]].unit
-
-
-def _required_contributions(path: str, items: Items) -> Contributions:
-    if items.contributions is None:
-        raise PubmillError(f"{path} has a score, but its contributions are missing; score the run again")
-    return items.contributions
-
-
-def _check_same_documents(items: Mapping[str, Items]) -> None:
-    """Check that the runs on one dataset were scored on the same documents; else raise a `PubmillError`."""
-    (first, one), *others = items.items()
-    size = len(_required_contributions(first, one).values)
-    for path, other in others:
-        if one[:3] != other[:3] or len(_required_contributions(path, other).values) != size:
+    first, scored = items[records[0]], dict[str, Contributions]()
+    for path, one in items.items():
+        if one.contributions is None:
+            raise PubmillError(f"{path} has a score, but its contributions are missing; score the run again")
+        scored[path] = one.contributions
+        if one[:3] != first[:3] or len(one.contributions.values) != len(scored[records[0]].values):
             raise PubmillError(
-                f"{first} and {path} were scored on different examples; score the older one again (remove it)"
+                f"{records[0]} and {path} were scored on different examples; score the older one again "
+                "(remove it)"
             )
-
-
-def _check_score(table: Table, row: Row, column: str, score: float) -> None:
-    """Check that the contributions belong to the records from which the table was made."""
-    shown = table.cells[column][row.key].value
-    if shown is None or abs(shown - score) > 1e-6:
-        label = next(one.label for one in table.columns if one.key == column)
-        raise PubmillError(
-            f"{table.paper}/{table.table}: {label} on {row.label} is {shown}, but its contributions "
-            f"give {score}; they belong to other runs. Score these runs again, then rebuild the table"
-        )
-
-
-def _adjusted_pairs(compared: Mapping[str, Comparison]) -> tuple[ModelPair, ...]:
-    """Return the comparisons of a row in points, with adjusted p values."""
-    pairs = DataFrame(compared.values(), columns=Comparison._fields, index=list(compared)).astype(object)
-    pairs["difference"] *= 100
-    pairs["interval"] = pairs["interval"].map(lambda ends: ends and (100 * ends[0], 100 * ends[1]))
-    for test in ("bootstrap", "randomisation"):
-        pairs[f"{test}_adjusted"] = holm(list(pairs[f"{test}_p"]))
-    return tuple(ModelPair(**line) for line in pairs.reset_index(names="other").to_dict("records"))
+    return {path: contributions_read_by(metric, one) for path, one in scored.items()}, first.unit

@@ -1,8 +1,11 @@
-"""Dataset cards: `datasets/DATASET/card.json`, written by the conversion, and statistics from its counts.
+"""Dataset cards: `datasets/DATASET/card.json`, written by the conversion, and what follows from its counts.
 
 A card contains numbers and names but no text of the dataset.
 """
 
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from itertools import combinations
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,6 +18,8 @@ from pubmill.tables.cells import parse
 
 NAMED = ("labels.", "mentions.", "words.", "left_out.")
 """Prefixes of per-label counts; a missing label counts as 0."""
+_SHOWN = 8
+"""Number of labels that a caution names."""
 
 
 class CardPart(BaseModel):
@@ -82,6 +87,12 @@ class Card(CardPart):
         """The largest number of inputs that a split shares with any one earlier split."""
         return max((one.texts for one in self.overlaps if one.split == split), default=0)
 
+    def label_counts(self, split: str) -> Counter[str]:
+        """Return label or type -> its number in a split, without those that do not occur."""
+        kind = self.labels
+        counted = {name: self.count(split, kind + name) or 0 for name in self.counted_names(kind) if kind}
+        return Counter({name: number for name, number in counted.items() if number})
+
     @property
     def labels(self) -> str:
         """The prefix of the counts that show the label distribution: of labels, of mentions by type, or of
@@ -123,3 +134,43 @@ def label_bias(card: Card, split: str) -> float | None:
             majority = max(labels, default=0)
             minority = sum(labels) - majority
     return minority / majority if majority else None
+
+
+def cautions(card: Card) -> tuple[str, ...]:
+    """Return a line, with its counts, for each doubt: the same bytes, inputs or documents in two splits;
+    labels that a split lacks; labels that differ in case or white space; identifiers that repeat."""
+    lines = list[str]()
+    for (role, source), (other_role, other) in combinations(card.sources.items(), 2):
+        first, second = role.partition("_")[0], other_role.partition("_")[0]
+        if source.sha256 == other.sha256 and first != second and {first, second} <= {*SPLITS}:
+            lines.append(f"{second} and {first} are of files with the same {source.bytes:,} bytes")
+    for one in card.overlaps:
+        for number, what, how in ((one.texts, "input", ""), (one.documents, "document", ", by identifier")):
+            if number:
+                are = "are" if number > 1 else "is"
+                lines.append(f"{_number(number, what)} of {one.split} {are} also in {one.earlier}{how}")
+    for split in card.splits:
+        if repeated := card.count(split, "repeated_documents"):
+            lines.append(f"{repeated:,} times a document of {split} has the identifier of an earlier one")
+    counts = {split: card.label_counts(split) for split in card.splits}
+    for split in card.splits[1:] if "train" in counts else ():
+        for here, there in ((split, "train"), ("train", split)):
+            if lacking := {name: n for name, n in counts[here].items() if not counts[there][name]}:
+                what = f"{_number(len(lacking), 'label')} of {here} {'are' if len(lacking) > 1 else 'is'}"
+                lines.append(f"{what} not in {there}: {_listed(lacking.items())}")
+    alike = defaultdict[str, list[tuple[str, int]]](list)
+    for name, total in sorted(sum(counts.values(), Counter[str]()).items()):
+        alike[" ".join(name.casefold().split())].append((repr(name), total))
+    for names in alike.values():
+        if len(names) > 1:
+            lines.append(f"{len(names)} labels differ only in case or white space: {_listed(names)}")
+    return tuple(lines)
+
+
+def _number(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' if number > 1 else ''}"
+
+
+def _listed(numbers: Iterable[tuple[str, int]]) -> str:
+    shown = [f"{name} ({number:,})" for name, number in numbers]
+    return ", ".join(shown[:_SHOWN]) + (f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else "")

@@ -98,7 +98,13 @@ def read_facts(path: Path, recipe: FactTableRecipe) -> DataFrame:
 
 def build(recipe: FactTableRecipe, published: DataFrame, artefacts: Artefacts) -> FactTable:
     """Build the table: every fact of every subject, with its published value."""
-    _check_keys(recipe, published)
+    places = [(row.published, one.published, one.kind) for row in recipe.rows for one in recipe.columns]
+    names = published.set_index(NAMES).index
+    if lost := [" / ".join(place) for place in names[~names.isin(places)]]:  # a misspelt name, for example
+        raise PubmillError(
+            f"{recipe.paper}/{recipe.table}: published values without a cell of their kind: "
+            f"{', '.join(lost)}; correct the names in {recipe.table}.published.csv or in {recipe.table}.yaml"
+        )
     facts = {tuple(names): (printed or None, note) for *names, printed, note in published.itertuples(False)}
     sources = [{key: source.complete for key, source in row.sources.items()} for row in recipe.rows]
     rows = tuple(replace(row, sources=of_row) for row, of_row in zip(recipe.rows, sources, strict=True))
@@ -108,19 +114,6 @@ def build(recipe: FactTableRecipe, published: DataFrame, artefacts: Artefacts) -
         for row in rows
     }
     return FactTable(**heading, cells=cells, machines=machines(artefacts))
-
-
-def _check_keys(recipe: FactTableRecipe, published: DataFrame) -> None:
-    """Refuse published values without a cell of their kind, which a misspelt name would silently drop."""
-    columns = [(column.published, column.kind) for column in recipe.columns]
-    places = [(row.published, *column) for row in recipe.rows for column in columns]
-    names = published.set_index(NAMES).index
-    lost = [" / ".join(place) for place in names[~names.isin(places)]]
-    if lost:
-        raise PubmillError(
-            f"{recipe.paper}/{recipe.table}: published values without a cell of their kind: "
-            f"{', '.join(lost)}; correct the names in {recipe.table}.published.csv or in {recipe.table}.yaml"
-        )
 
 
 def _fact_cell(

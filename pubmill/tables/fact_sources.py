@@ -11,7 +11,6 @@ from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.fact_tables import FactTableColumn, FactTableRecipe, FactTableRow, FactValue
 from pubmill.storage.files import read_json
-from pubmill.storage.training_reports import TrainingReport
 from pubmill.tables.aggregation import machine
 from pubmill.tables.dataset_cards import NAMED, Card, label_bias, read_card
 
@@ -58,12 +57,18 @@ def found(row: FactTableRow, column: FactTableColumn, artefacts: Artefacts) -> F
             return rate, None if rate is not None else NO_MENTIONS
         case "parameters":
             return own, None
-        case "sequences_per_second":
-            return _speed(row.subject, own)
-        case "masked_loss":
-            return _masked_loss(row.subject, own)
+        case "sequences_per_second":  # without reading, predicting or evaluating
+            if not (speed := own.get("tokens_per_second")):
+                why = own.get("failed") or "it took no step"
+                return None, f"the run of {row.subject} measured no speed: {why}"
+            return round(own["steps"] * own["recipe"]["batch_size"] / (own["tokens"] / speed)), None
+        case "masked_loss":  # on held-out documents, with the recipe's own masking
+            masking = own["recipe"]["objective"]["masking"]
+            loss = (own.get("held_out") or {}).get(masking, {}).get("mlm_loss")
+            lacking = f"the pretraining of {row.subject} measured none on held-out documents"
+            return loss, None if loss is not None else lacking
         case "seconds" | "seconds_ratio":
-            return _records_value([artefacts[file] for file in files])
+            return _seconds([artefacts[file] for file in files])
     value: FactValue = _nested_value(own, files[0], *column.detail.split("."))
     return value, None
 
@@ -72,24 +77,6 @@ def numbers_of_weights(path: Path) -> int:
     """Return how many numbers a safetensors file holds, from its header."""
     with safe_open(path, "numpy") as tensors:
         return sum(math.prod(tensors.get_slice(name).get_shape()) for name in tensors.keys())  # noqa: SIM118
-
-
-def _speed(model: str, training: TrainingReport) -> Found:
-    """Return the sequences per second of a training report, without reading, predicting or evaluating."""
-    speed = training.get("tokens_per_second")
-    if not speed:
-        return None, f"the run of {model} measured no speed: {training.get('failed') or 'it took no step'}"
-    seconds = training["tokens"] / speed
-    return round(training["steps"] * training["recipe"]["batch_size"] / seconds), None
-
-
-def _masked_loss(model: str, state: Mapping[str, Any]) -> Found:
-    """Return the loss of masked tokens on held-out documents with the recipe's own masking, from the state of
-    a checkpoint."""
-    losses = (state.get("held_out") or {}).get(state["recipe"]["objective"]["masking"], {})
-    loss = losses.get("mlm_loss")
-    lacking = f"the pretraining of {model} measured none on held-out documents"
-    return loss, None if loss is not None else lacking
 
 
 def _nested_value(value: Any, file: str, *keys: str) -> Any:
@@ -118,7 +105,7 @@ def _card_value(row: FactTableRow, column: FactTableColumn, card: Card) -> Found
     return number, None if number is not None else f"{row.measure} are not marked in {split} of {row.subject}"
 
 
-def _records_value(records: list[Record]) -> Found:
+def _seconds(records: list[Record]) -> Found:
     """Return the seconds of a run, or their ratio to another run's on the same kind of machine."""
     for record in records:
         if record.failed is not None:

@@ -9,6 +9,7 @@ They are DataFrames with these columns:
 - `note`: a remark, or empty.
 """
 
+import csv
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,8 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pandas import DataFrame, read_csv
-from pandas.errors import ParserError
+from pandas import DataFrame
 
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import nearest
@@ -33,8 +33,6 @@ NEAREST = 3
 """Number of similar cells that an error names for a value without a cell."""
 COLUMNS = [*NAMES, "value", "note"]
 """Columns of the files; the first two may be exchanged."""
-EXCESS = "excess"
-
 HIGHEST = 100.0
 """Points of the best score."""
 
@@ -91,37 +89,27 @@ def _lines_kept(path: Path, left_out: Mapping[str, str]) -> DataFrame:
 def published_lines(path: Path) -> DataFrame:
     """Read a file of published values as text, its columns in the file's order, indexed by `file:line`."""
     try:
-        lines = read_csv(
-            path,
-            engine="python",  # the only engine that tells a missing field from an empty one
-            header=None,
-            names=[*COLUMNS, EXCESS],
-            dtype="str",
-            keep_default_na=False,
-            skip_blank_lines=False,
-            on_bad_lines=lambda fields: fields[: len(COLUMNS) + 1],
-            encoding="utf-8",
-        )
-    except (ParserError, UnicodeDecodeError) as error:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            header, *lines = [(reader.line_num, fields) for fields in reader] or [(1, [])]
+    except (csv.Error, UnicodeDecodeError) as error:
         raise PubmillError(f"{path}: not a CSV file in UTF-8: {error}") from None
-    if lines.empty:
-        raise PubmillError(f"{path}:1: the header is missing, expected {COLUMNS}")
-    breaks = lines.fillna("").apply(lambda fields: fields.str.count(r"\r\n|\r|\n")).sum(axis=1)
-    lines.index = [f"{path}:{number}" for number in (breaks + 1).cumsum()]
-    header = lines.head(1).T.squeeze().dropna().tolist()
-    if header not in (COLUMNS, ["row", "column", *COLUMNS[2:]]):
-        raise PubmillError(f"{path}:1: the header is {header!r:.200}, expected {COLUMNS}")
-    lines = lines.iloc[1:].dropna(how="all").rename(columns=dict(zip(COLUMNS, header, strict=True)))
-    broken = lines[COLUMNS].isna().any(axis=1) | lines[EXCESS].notna()
-    expected = f"expected {len(COLUMNS)} fields; quote notes that contain commas"
-    faults = [f"{where}: {expected}" for where in lines.index[broken]]
-    again = lines[~broken & lines.duplicated(NAMES)][header[:3]]
-    faults += [
-        f"{where}: duplicate entry {' / '.join(names)}; remove one" for where, *names in again.itertuples()
-    ]
-    if faults:
+    names = header[1]
+    if names not in (COLUMNS, ["row", "column", *COLUMNS[2:]]):
+        shown = f"{names!r:.200}" if names else "missing"
+        raise PubmillError(f"{path}:1: the header is {shown}, expected {COLUMNS}")
+    kept, broken, again = dict[str, list[str]](), list[str](), list[str]()
+    known = set[tuple[str, ...]]()
+    for where, fields in ((f"{path}:{number}", fields) for number, fields in lines if fields):
+        if len(fields) != len(COLUMNS):
+            broken.append(f"{where}: expected {len(COLUMNS)} fields; quote notes that contain commas")
+        elif tuple(fields[:3]) in known:
+            again.append(f"{where}: duplicate entry {' / '.join(fields[:3])}; remove one")
+        known.add(tuple(fields[:3]))
+        kept[where] = fields
+    if faults := [*broken, *again]:
         raise PubmillError("\n".join(faults))
-    return lines[header]
+    return DataFrame([*kept.values()], [*kept], names, dtype="str")
 
 
 def places(column: PublishedColumn, row: PublishedRow) -> list[PrintedAt]:
@@ -175,11 +163,14 @@ def check_keys(recipe: TableRecipe, published: DataFrame) -> None:
 def _lost_values(recipe: TableRecipe, published: DataFrame) -> list[str]:
     """Return the faults of values without a cell, between a heading and advice."""
     cells = _cell_names(recipe.columns, recipe.all_rows)[NAMES]
-    known = [" / ".join(names) for names in cells.itertuples(index=False)]
-    lost = [
-        f"{where}: no cell {_lost_name(names, known)}"
-        for where, *names in published[~_has_cell(recipe, published)][NAMES].itertuples()
-    ]
+    known, lost = [" / ".join(names) for names in cells.itertuples(index=False)], list[str]()
+    for where, column, row, metric in published[~_has_cell(recipe, published)][NAMES].itertuples():
+        name = f"{column} / {row} / {metric}"
+        if f"{row} / {column} / {metric}" in known:
+            why = f": row and column are exchanged; in the spec {row!r} is a column and {column!r} a row"
+        else:
+            why = f"; the nearest: {'; '.join(nearest(name, known)[:NEAREST]) or 'none'}"
+        lost.append(f"{where}: no cell {name}{why}")
     head = f"{recipe.paper}/{recipe.table}: published values without a cell"
     file = f"{recipe.table}.yaml"
     advice = f"correct the names, or add to {file} `left_out: {{ROW: why}}`, or `ROW/METRIC: why`"
@@ -191,14 +182,6 @@ def check_published(path: Path, recipe: TableRecipe) -> None:
     lines = _lines_kept(path, recipe.left_out)
     if faults := [*_wrong_values(lines), *_lost_values(recipe, lines)]:
         raise PubmillError("\n".join(faults))
-
-
-def _lost_name(names: Sequence[str], known: Sequence[str]) -> str:
-    """Return the name of a value without a cell, and which cells may be meant."""
-    name, (column, row, metric) = " / ".join(names), names
-    if f"{row} / {column} / {metric}" in known:
-        return f"{name}: row and column are exchanged; in the spec {row!r} is a column and {column!r} a row"
-    return f"{name}; the nearest: {'; '.join(nearest(name, known)[:NEAREST]) or 'none'}"
 
 
 def with_cells(recipe: TableRecipe, published: DataFrame) -> DataFrame:

@@ -25,11 +25,10 @@ from pandas import DataFrame, Series
 
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_record
-from pubmill.recipes.tables import NOT_RUN, Row, TableRecipe
+from pubmill.recipes.tables import NOT_RUN, TableRecipe
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import ALL_RECORDS
-from pubmill.tables.answer_costs import asked_cost
-from pubmill.tables.cells import NO_RECORD
+from pubmill.tables.cells import NO_RECORD, asked_cost
 
 CELL = ["column", "row"]
 """Columns that identify a cell."""
@@ -92,32 +91,21 @@ def with_records(recipe: TableRecipe, records: DataFrame) -> DataFrame:
 
 
 def _expected_runs(recipe: TableRecipe) -> DataFrame:
+    """Return the runs that a table expects; a `PubmillError` if a cell has records of other datasets."""
     rows = {row.key: row for row in recipe.rows}
     pipelines = {column.key for column in recipe.columns if column.pipeline}
-    runs = [
-        {
-            "column": column,
-            "row": row,
-            "pipeline": column in pipelines,
-            "path": path,
-            **_run_of_path(recipe, column, rows[row], path),
-        }
-        for column, of_column in recipe.records.items()
-        for row, paths in of_column.items()
-        for path in paths
-    ]
+    runs = []
+    for column, of_column in recipe.records.items():
+        for key, path in ((key, path) for key, paths in of_column.items() for path in paths):
+            run, row, own = run_of(path), rows[key], recipe.datasets.get(f"{column}/{key}")
+            expected = (own,) if own else row.folds or (row.dataset or "",)
+            if run.dataset not in expected:
+                raise PubmillError(
+                    f"{path} is a record on {run.dataset}, but the row {key} needs {', '.join(expected)}"
+                )
+            fold = run.dataset if row.folds and not own else ""
+            runs.append((column, key, column in pipelines, path, run.dataset, run.seed, fold))
     return DataFrame(runs, columns=list(EXPECTED)).astype(EXPECTED)
-
-
-def _run_of_path(recipe: TableRecipe, column: str, row: Row, path: str) -> dict[str, str | int]:
-    """Return the dataset and seed that a path names; a `PubmillError` if the cell has other datasets."""
-    run, own = run_of(path), recipe.datasets.get(f"{column}/{row.key}")
-    expected = (own,) if own else row.folds or (row.dataset or "",)
-    if run.dataset not in expected:
-        raise PubmillError(
-            f"{path} is a record on {run.dataset}, but the row {row.key} needs {', '.join(expected)}"
-        )
-    return {"dataset": run.dataset, "seed": run.seed, "fold": run.dataset if row.folds and not own else ""}
 
 
 def _check_places(results: Path, scale: str, records: DataFrame) -> None:
@@ -168,17 +156,17 @@ def refuse_mixtures(runs: DataFrame) -> None:
     Pipelines are not trained here, so they share only the scored data and the scoring with fine-tuned models.
     """
     known = runs[runs["recorded"]]
-    known = known.assign(scoring_versions=known["versions"].map(_scoring_versions))
+    known = known.assign(
+        scoring_versions=[
+            {stage: version for stage, version in versions.items() if stage not in OF_PREDICTING}
+            for versions in known["versions"]
+        ]
+    )
     kinds = ["row", "dataset", "pipeline"]
     first_of_kinds = known.sort_values("pipeline", kind="stable").drop_duplicates(kinds)
     _refuse_differences("cell", CELL, IN_CELL, known)
     _refuse_differences("row", kinds, IN_ROW, known)
     _refuse_differences("row", ["row", "dataset"], OF_SCORING, first_of_kinds)
-
-
-def _scoring_versions(versions: Mapping[str, object]) -> dict[str, object]:
-    """Select the versions of the stages that fine-tuned models and pipelines share."""
-    return {stage: version for stage, version in versions.items() if stage not in OF_PREDICTING}
 
 
 def without_unlike(recipe: TableRecipe, runs: DataFrame) -> tuple[TableRecipe, DataFrame]:

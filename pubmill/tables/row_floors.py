@@ -1,6 +1,6 @@
 """Floors of a table's rows: scores that need no learning or seconds of it, and the room above them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -90,7 +90,10 @@ def row_floors(recipe: TableRecipe, results: Path) -> dict[str, RowFloors]:
 def _of_row(files: Sequence[str], metric: str, results: Path) -> RowFloors | None:
     """Return the floors that all files of a row have for a metric, each the mean over files; else None."""
     datasets = [DatasetFloors.model_validate(read_json(results / file)) for file in files]
-    known = [_scores(one, metric) for one in datasets]
+    known = [
+        {name: 100 * floor.metrics[metric] for name, floor in one.floors.items() if metric in floor.metrics}
+        for one in datasets
+    ]
     names = [name for name in known[0] if all(name in scores for scores in known)]
     if not names:
         return None
@@ -100,8 +103,3 @@ def _of_row(files: Sequence[str], metric: str, results: Path) -> RowFloors | Non
         definitions={name: datasets[0].floors[name].definition for name in names},
         ceiling=CeilingScore(score=fmean(one.score for one in ceilings), source=ceilings[0].source),
     )
-
-
-def _scores(dataset: DatasetFloors, metric: str) -> Mapping[str, float]:
-    """Return the scores of a dataset's floors in per cent, where the metric is defined for them."""
-    return {name: 100 * one.metrics[metric] for name, one in dataset.floors.items() if metric in one.metrics}

@@ -21,102 +21,80 @@
 from pandas import DataFrame
 
 from pubmill.metrics.collapse import CONSTANT
-from pubmill.recipes.fact_tables import FactTableColumn, FactTableRow
 from pubmill.recipes.tables import Column, Row
-from pubmill.statistics.verdict_models import Verdict
 from pubmill.storage.names_in_paths import run_of
-from pubmill.tables.answer_costs import total
-from pubmill.tables.cells import Cell, SeedScore, Table
-from pubmill.tables.fact_table_models import FactCell, FactTable
+from pubmill.tables.cells import Cell, SeedScore, Table, total
+from pubmill.tables.fact_table_models import FactTable
 
 RUN = ["column", "row", "dataset", "fold", "seed", "record", "score", "failed", "seconds", "complete"]
 
 
 def cell_frame(table: Table) -> DataFrame:
     """Return the cells of a table, in reading order."""
-    lines = [_cell_line(table, row, column, cell) for row, column, cell in table.read()]
+    lines = []
+    for row, column, cell in table.read():
+        run = run_of(cell.seeds[0].record) if cell.seeds else None
+        own = run and run.dataset not in row.folds
+        published, verdict, other = cell.published, cell.verdict, cell.other
+        line: dict[str, object] = {
+            "paper": table.paper,
+            "table": table.table,
+            "scale": table.scale,
+            "column": column.key,
+            "model": run.model if run else column.model,
+            "row": row.key,
+            "dataset": run.dataset if run and own else row.dataset,
+            "metric": row.metric,
+            "value": exact(cell.value),
+            "spread": exact(cell.spread),
+            "n": cell.n,
+            "expected": cell.expected,
+            "seeds": "; ".join(f"{seed.name}: {_seed_text(seed)}" for seed in cell.seeds),
+            "missing": cell.missing,
+            "published": published and published.printed,
+            "published_note": published and published.note,
+            "difference": exact(cell.difference),
+            "verdict": verdict and verdict.verdict,
+            "why": verdict and verdict.why,
+            "margin": verdict.margin if verdict else None,
+            "p": exact(verdict.p) if verdict else None,
+            "minimal_detectable": exact(verdict.detectable) if verdict else None,
+            "seeds_needed": table.seeds_needed[row.key].seeds if row.key in table.seeds_needed else None,
+        }
+        if table.refers:
+            line |= {
+                "reference": other and ("minus" if cell.minus else "copied from"),
+                "other_table": other and other.table,
+                "other_column": other and other.column,
+                "other_row": other and other.row,
+                "other_value": exact(other.cell.value) if other else None,
+                "other_verdict": other.cell.verdict.verdict if other and other.cell.verdict else None,
+            }
+        if table.collapsed:
+            line |= {"collapsed": cell.collapsed, "without_collapsed": exact(cell.without_collapsed)}
+        if table.floors:
+            floors = table.floors.get(row.key)
+            line |= {
+                "floor": floors and floors.highest,
+                "floor_score": exact(floors.score) if floors else None,
+                "ceiling": exact(floors.ceiling.score) if floors else None,
+                "share_of_room": exact(table.room(row, cell.value)),
+                "published_share_of_room": exact(table.published_room(row, cell)),
+            }
+        if table.asks:
+            cost = total(seed.asked for seed in cell.seeds if seed.asked)
+            line |= {
+                "prompt_tokens": cost and cost.prompt_tokens,
+                "answer_tokens": cost and cost.answer_tokens,
+                "price": exact(cost.price) if cost else None,
+                "currency": cost and cost.currency,
+            }
+        lines.append(line)
     return DataFrame(lines, dtype="object")
-
-
-def _cell_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, object]:
-    run = run_of(cell.seeds[0].record) if cell.seeds else None
-    own = run and run.dataset not in row.folds
-    return {
-        "paper": table.paper,
-        "table": table.table,
-        "scale": table.scale,
-        "column": column.key,
-        "model": run.model if run else column.model,
-        "row": row.key,
-        "dataset": run.dataset if run and own else row.dataset,
-        "metric": row.metric,
-        "value": exact(cell.value),
-        "spread": exact(cell.spread),
-        "n": cell.n,
-        "expected": cell.expected,
-        "seeds": "; ".join(f"{seed.name}: {_seed_text(seed)}" for seed in cell.seeds),
-        "missing": cell.missing,
-        "published": cell.published and cell.published.printed,
-        "published_note": cell.published and cell.published.note,
-        "difference": exact(cell.difference),
-        **_verdict_fields(cell.verdict),
-        "seeds_needed": table.seeds_needed[row.key].seeds if row.key in table.seeds_needed else None,
-        **(_reference_fields(cell) if table.refers else {}),
-        **(_collapse_fields(cell) if table.collapsed else {}),
-        **(_floor_fields(table, row, cell) if table.floors else {}),
-        **(_asked_fields(cell) if table.asks else {}),
-    }
-
-
-def _asked_fields(cell: Cell) -> dict[str, object]:
-    cost = total(seed.asked for seed in cell.seeds if seed.asked)
-    return {
-        "prompt_tokens": cost and cost.prompt_tokens,
-        "answer_tokens": cost and cost.answer_tokens,
-        "price": exact(cost.price) if cost else None,
-        "currency": cost and cost.currency,
-    }
 
 
 def _seed_text(seed: SeedScore) -> str:
     return seed.failed or f"{exact(seed.value)}" + (f" ({CONSTANT})" if seed.collapsed else "")
-
-
-def _collapse_fields(cell: Cell) -> dict[str, object]:
-    return {"collapsed": cell.collapsed, "without_collapsed": exact(cell.without_collapsed)}
-
-
-def _floor_fields(table: Table, row: Row, cell: Cell) -> dict[str, object]:
-    own = table.floors.get(row.key)
-    return {
-        "floor": own and own.highest,
-        "floor_score": exact(own.score) if own else None,
-        "ceiling": exact(own.ceiling.score) if own else None,
-        "share_of_room": exact(table.room(row, cell.value)),
-        "published_share_of_room": exact(table.published_room(row, cell)),
-    }
-
-
-def _reference_fields(cell: Cell) -> dict[str, object]:
-    other = cell.other
-    return {
-        "reference": other and ("minus" if cell.minus else "copied from"),
-        "other_table": other and other.table,
-        "other_column": other and other.column,
-        "other_row": other and other.row,
-        "other_value": exact(other.cell.value) if other else None,
-        "other_verdict": other.cell.verdict.verdict if other and other.cell.verdict else None,
-    }
-
-
-def _verdict_fields(verdict: Verdict | None) -> dict[str, object]:
-    return {
-        "verdict": verdict and verdict.verdict,
-        "why": verdict and verdict.why,
-        "margin": verdict.margin if verdict else None,
-        "p": exact(verdict.p) if verdict else None,
-        "minimal_detectable": exact(verdict.detectable) if verdict else None,
-    }
 
 
 def exact(value: float | None) -> float | None:
@@ -145,27 +123,24 @@ def run_frame(table: Table) -> DataFrame:
 
 def fact_frame(table: FactTable) -> DataFrame:
     """Return the cells of a fact table, subject by subject."""
-    lines = [_fact_line(table, row, column, cell) for row, column, cell in table.read()]
+    lines = [
+        {
+            "paper": table.paper,
+            "table": table.table,
+            "scale": table.scale,
+            "subject": row.subject,
+            "column": column.key,
+            "kind": cell.kind,
+            "measure": row.measure if column.fact == "count" else None,
+            "value": exact(cell.value) if isinstance(cell.value, float) else _csv_value(cell.value),
+            "published": cell.published,
+            "published_note": cell.note,
+            "equal": _csv_value(cell.equal),
+            "reason": cell.reason,
+        }
+        for row, column, cell in table.read()
+    ]
     return DataFrame(lines, dtype="object")
-
-
-def _fact_line(
-    table: FactTable, row: FactTableRow, column: FactTableColumn, cell: FactCell
-) -> dict[str, object]:
-    return {
-        "paper": table.paper,
-        "table": table.table,
-        "scale": table.scale,
-        "subject": row.subject,
-        "column": column.key,
-        "kind": cell.kind,
-        "measure": row.measure if column.fact == "count" else None,
-        "value": exact(cell.value) if isinstance(cell.value, float) else _csv_value(cell.value),
-        "published": cell.published,
-        "published_note": cell.note,
-        "equal": _csv_value(cell.equal),
-        "reason": cell.reason,
-    }
 
 
 def _csv_value(value: bool | int | float | str | None) -> int | float | str | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from pubmill.messages.wording import counted
 from pubmill.planning.plan import Job
+from pubmill.storage.names_in_paths import table_of
 
 NOT_MADE = "not made yet"
 INTERRUPTED = "an earlier run was interrupted"
@@ -54,8 +55,11 @@ def cause_of(reason: Any, wildcards: Mapping[str, str]) -> str:
 
 def spec_of(wildcards: Mapping[str, str]) -> str:
     """Return the spec that determines a job's recipe."""
-    specs = (f"specs/{of}/{wildcards[name]}.yaml" for name, of in SPECS.items() if name in wildcards)
-    return next(specs, "the study")
+    for name, of in SPECS.items():
+        if name in wildcards:
+            spec = table_of(wildcards[name]) if of == "tables" else wildcards[name]
+            return f"specs/{of}/{spec}.yaml"
+    return "the study"
 
 
 def differences(old: Iterable[str], new: Iterable[str]) -> list[str]:

@@ -72,16 +72,24 @@ def _unknown_names(file: str, graph: Graph) -> Iterator[str]:
 
 
 def _lost_target_message(file: str, patterns: Mapping[str, list[str]], graph: Graph, studies: Path) -> str:
-    """Return a message on a target that no rule makes: the wrong scale, or a wrong name."""
+    """Return a message on a target that no rule makes: the wrong scale or study, or a wrong name."""
     study = graph.study
     for scale in scales(studies.parent / "specs"):
-        if scale != study.scale and file.startswith(paths_of_scale(scale, study.results).at("")):
-            options = commands.configuration_options(study_of_scale(scale, studies, file))
-            command = commands.run_files(file, configuration=options)
-            return (
-                f"{file}: the configuration has scale {study.scale}, but the path has scale {scale}. "
-                f"Run: {command}"
-            )
+        if file.startswith(paths_of_scale(scale, study.results).at("")):
+            files = study_of_scale(scale, studies, file)
+            command = commands.run_files(file, configuration=commands.configuration_options(files))
+            if scale != study.scale:
+                return (
+                    f"{file}: the configuration has scale {study.scale}, but the path has scale {scale}. "
+                    f"Run: {command}"
+                )
+            own = [Path(one).stem for one in files]
+            match PurePosixPath(graph.paths.below(file)).parts:
+                case ("tables", owner, _) if owner != study.study and owner in own:
+                    return (
+                        f"{file}: the configuration has study {study.study}, but this is a table of study "
+                        f"{owner}. Run: {command}"
+                    )
     meant = {path: [path] for paths in patterns.values() for path in paths}
     if not file.startswith(f"{study.results}/"):
         meant |= {rule: [rule] for rule in patterns} | _files_by_name(graph)

@@ -59,7 +59,6 @@ def test_folders_in_shell_commands_are_those_of_paths(root: Path) -> None:
         BELOW.tokens("{corpus}", "{vocab}"),
         BELOW.checkpoint("{recipe}", "{step}"),
         BELOW.model("{model}"),
-        BELOW.table("{fact_table}"),
         BELOW.page("{dataset}"),
         BELOW.contradictions(),
         BELOW.dataset("").rstrip("/"),

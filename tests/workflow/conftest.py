@@ -26,7 +26,7 @@ CODE = (
     *("Snakefile", "config.yaml", "envs", "pubmill", "profiles", "rules", "scripts", "specs", "studies"),
     "snakemake_logger_plugin_pubmill",
 )
-TABLE = "results/demo/tables/gu2020/table06.html"
+TABLE = "results/demo/tables/demo/gu2020-table06.html"
 
 
 ALONE = ("unshare", "--map-root-user", "--net")

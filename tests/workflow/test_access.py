@@ -70,7 +70,7 @@ def test_without_its_files_all_is_green_and_the_cell_says_where_to_apply(
 ) -> None:
     asking.edit("config.yaml", f"mirror: {world}", f"mirror: {bare}")
     assert "take_local" not in asking.planned()
-    table = "results/demo/tables/gu2020/table06.json"
+    table = "results/demo/tables/demo/gu2020-table06.json"
     done = asking.run(*ONLY, "--", table, table.replace(".json", ".html"))
     assert f"left out of the tables: {NAME} (needs files that you apply for at {APPLY}" in done.stderr
     cell = json.loads((asking.folder / table).read_text())["cells"]["no-pretraining"][NAME]

@@ -25,7 +25,7 @@ def demo(root: Path, world: Path, tmp_path_factory: pytest.TempPathFactory, pyth
 
 def score(results: Path, model: str, dataset: str) -> float:
     """Return the mean test F1 in the table."""
-    table = json.loads((results / "tables/gu2020/table06.json").read_text())
+    table = json.loads((results / "tables/demo/gu2020-table06.json").read_text())
     return float(table["cells"][model][dataset]["value"]) / 100
 
 
@@ -55,7 +55,7 @@ def test_pretraining_beats_no_pretraining(demo: Path) -> None:
 
 
 def test_every_cell_of_the_demos_models_has_a_value(demo: Path) -> None:
-    cells = json.loads((demo / "tables/gu2020/table06.json").read_text())["cells"]
+    cells = json.loads((demo / "tables/demo/gu2020-table06.json").read_text())["cells"]
     for model in ("pubmedbert-base", "no-pretraining"):
         assert len(cells[model]) == 14  # 13 datasets and the BLURB score
         assert {
@@ -77,7 +77,7 @@ def test_every_kind_of_dataset_is_converted_and_has_a_page(demo: Path) -> None:
 
 def test_the_tables_of_datasets_show_what_was_counted(demo: Path) -> None:
     card = json.loads((demo / "datasets/chemprot@blurb/card.json").read_text())
-    table = (demo / "tables/gu2020/table03.md").read_text()
+    table = (demo / "tables/demo/gu2020-table03.md").read_text()
     row = next(line for line in table.splitlines() if "ChemProt" in line)
     assert str(card["counts"]["train"]["examples"]) in row
     assert "18035" not in "".join(row.split()), "made-up data stand beside no published count"

@@ -97,7 +97,7 @@ def test_the_demo_runs_without_extras(root: Path, world: Path, tmp_path: Path, p
     remove_extras(project.folder, NAMES)
     project.run()
     results = project.folder / "results/demo"
-    cells = json.loads((results / "tables/gu2020/table06.json").read_text())["cells"]
+    cells = json.loads((results / "tables/demo/gu2020-table06.json").read_text())["cells"]
     assert cells["pubmedbert-base"]["bc5-chem"]["value"] is not None
     assert {path.name for path in (results / "reports").iterdir()} == {"demo.html", "demo.sha256"}
 

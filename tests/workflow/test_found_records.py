@@ -27,7 +27,7 @@ from tests.workflow.test_reruns import DEMO, FIRST, REWRITTEN
 pytestmark = pytest.mark.long
 
 NAME = "gu2020/table06"
-JSON = f"results/demo/tables/{NAME}.json"
+JSON = "results/demo/tables/part/gu2020-table06.json"
 PART = {
     "study": "part", "title": "A part", "scale": "demo", "tables": [NAME], "datasets": ["bc5-chem"],
     "models": ["no-pretraining"],
@@ -115,7 +115,7 @@ def test_a_copied_value_is_shown_with_ours_in_the_table_it_is_from(part: tuple[P
     made, copies = part[0], "alrowili2021/table02"
     study = PART | {"study": "copies", "tables": [NAME, copies], "models": ["pubmedbert-base"]}
     (made.folder / "copies.yaml").write_text(yaml.safe_dump(study))
-    path = f"results/demo/tables/{copies}.json"
+    path = "results/demo/tables/copies/alrowili2021-table02.json"
     assert made.planned("--configfile", "copies.yaml", "--", path) == {"table": 1}
     made.run("--configfile", "copies.yaml", "--", path)
     cell = json.loads((made.folder / path).read_text())["cells"]["pubmedbert-base"]["bc5-chem"]

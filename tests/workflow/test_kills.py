@@ -119,5 +119,5 @@ def test_killed_in_fine_tuning_the_same_command_gives_the_same_table(
     assert len(found) == 8
     for path in found:
         assert sha256(copy.folder / path) == sha256(finished.folder / path)
-    csv = "results/demo/tables/gu2020/table06.csv"
+    csv = "results/demo/tables/demo/gu2020-table06.csv"
     assert (copy.folder / csv).read_text() == (finished.folder / csv).read_text()

@@ -104,7 +104,7 @@ def test_a_mirror_that_lacks_a_file_is_reported(project: Project, mirror: Path) 
 @pytest.mark.long
 def test_what_a_mirror_lacks_is_left_out_of_tables_and_reported(project: Project, mirror: Path) -> None:
     next(mirror.rglob("BC5CDR-chem-IOB/test.tsv")).unlink()
-    table = "results/demo/tables/gu2020/table03"
+    table = "results/demo/tables/demo/gu2020-table03"
     lacking = "left out of the tables: bc5-chem (the mirror lacks https://"
     done = project.run(f"{table}.json")
     assert lacking in done.stderr and done.stderr.count("left out of") == 1

@@ -130,7 +130,7 @@ def test_a_checkout_that_moves_with_its_results_reruns_nothing(
             planner.planned(moved, *TARGETS)
             == jobs_by_change(root)["the checkout that moved, with its results"]
         )
-        assert planner.planned(moved, "results/demo/tables/gu2020/table02.html") == {}
+        assert planner.planned(moved, "results/demo/tables/demo/gu2020-table02.html") == {}
     finally:
         moved.rename(owning.folder)
 

@@ -145,7 +145,7 @@ def reported(root: Path) -> dict[str, dict[str, int]]:
 
 
 def test_a_finished_study_has_a_table_and_a_report(finished: Project) -> None:
-    table = json.loads((finished.folder / "results/demo/tables/gu2020/table06.json").read_text())
+    table = json.loads((finished.folder / "results/demo/tables/demo/gu2020-table06.json").read_text())
     assert table
     report = (finished.folder / "results/demo/reports/demo.html").read_text()
     assert "<html" in report and 'http-equiv="refresh"' not in report
@@ -162,7 +162,7 @@ def test_finished_results_need_nothing(changing: Changing) -> None:
 
 @pytest.mark.long
 def test_a_table_with_own_columns_leaves_the_study_as_it_is(copy: Project) -> None:
-    own = "results/demo/tables/with/no-pretraining/gu2020/table06.html"
+    own = "results/demo/tables/demo+no-pretraining/gu2020-table06.html"
     settings = ("--config", 'models=["no-pretraining"]', "own_tables=no-pretraining")
     assert copy.planned(own, *settings) == {"table": 1}
     copy.run(own, *settings)
@@ -173,7 +173,7 @@ def test_a_table_with_own_columns_leaves_the_study_as_it_is(copy: Project) -> No
 
 @pytest.mark.long
 def test_a_choice_of_ones_own_is_a_setting_that_no_published_value_judges(copy: Project) -> None:
-    own = "results/demo/tables/with/chosen/gu2020/table06"
+    own = "results/demo/tables/demo+chosen/gu2020-table06"
     values = '{"learning_rate": 1e-3, "batch_size": 16, "epochs": 2}'
     choice = f'choice={{"name": "chosen", "source": "a colleague", "values": {values}}}'
     models = ('models=["no-pretraining"]', 'datasets=["jnlpba"]', "own_tables=chosen")
@@ -201,7 +201,7 @@ def test_predictions_of_others_are_scored_alone(copy: Project) -> None:
         },
     }  # fmt: skip
     (copy.folder / "specs/models/theirs.yaml").write_text(json.dumps(spec))
-    own = "results/demo/tables/with/theirs/gu2020/table06.html"
+    own = "results/demo/tables/demo+theirs/gu2020-table06.html"
     models = ('models=["theirs"]', 'datasets=["jnlpba"]', "own_tables=theirs")
     settings = ("--config", *models, f'local_files={{"theirs": "{copy.folder}/theirs"}}')
     assert copy.planned(own, *settings) == {"take_predictions": 1, "score_predictions": 1, "table": 1}

@@ -30,7 +30,7 @@ pytestmark = [
     ),
 ]
 PATIENT = ("--seconds-between-status-checks", "1", "--slurm-init-seconds-before-status-checks", "1")
-TABLE = "results/demo/tables/gu2020/table06"
+TABLE = "results/demo/tables/demo/gu2020-table06"
 FIRST = f"{PRETRAINING}/step-20/model.safetensors"
 ONE_NODE = "    gpu: 1\n    processes: 1  "
 TWO_NODES = """\

@@ -17,7 +17,7 @@ DATASETS = {
     "bioasq-list@7b": ("list_f1", {"list_precision", "list_recall"}),
 }
 """Dataset -> the metric of its cell, and others that its record has."""
-TABLE = "results/demo/tables/beyond/table02.json"
+TABLE = "results/demo/tables/demo/beyond-table02.json"
 
 
 @pytest.fixture(scope="module")

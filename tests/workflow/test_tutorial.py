@@ -65,7 +65,7 @@ def test_the_tutorial_ends_with_a_table_and_a_partial_rerun(project: Project) ->
     assert planned[1] == shown[0], "the jobs of the rerun, as on the page"
     assert "download" not in planned[1] and "pack" not in planned[1]
     assert any("My first model" in output for command, output in outputs if "explain" in command)
-    table = json.loads((project.folder / "results/demo/tables/gu2020/table06.json").read_text())
+    table = json.loads((project.folder / "results/demo/tables/my-first/gu2020-table06.json").read_text())
     assert table["cells"]["my-first"]["bc5-chem"]["expected"] == 2
     runs = project.folder / "results/demo/runs/blurb/my-first/bc5-chem/standard/final"
     assert {path.name for path in runs.glob("seed-?.json")} == {"seed-1.json", "seed-2.json"}

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.long
 BUILD = ("README.md", "pyproject.toml", "setup.py")
 MADE_OF = f"{'5' * 40}\n"
 MADE = shutil.ignore_patterns("__pycache__", "mirror", "*.egg-info")
-COUNTS = "results/demo/tables/gu2020/table03.html"
+COUNTS = "results/demo/tables/demo/gu2020-table03.html"
 
 
 def run(*words: str | Path, folder: Path) -> str:

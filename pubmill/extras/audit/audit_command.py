@@ -34,7 +34,15 @@ def audit(
     """
     root = checkout()
     if value is not None:
-        _test_value(value, metric, n, runs, aggregate)
+        from pubmill.extras.audit.score_arithmetic import METRICS, report
+
+        if n is None:
+            raise PubmillError(
+                "--value needs --n, the number of items, gold items or questions of the test split"
+            )
+        if metric not in METRICS:
+            raise PubmillError(unknown("metric", metric, list(METRICS)))
+        print(report(value, metric, n, runs, aggregate))
         return
     from pubmill.extras.audit import value_audit
     from pubmill.extras.audit.audit_stages import PAGE, audit_recipe, graph_of_all_tables
@@ -60,20 +68,6 @@ def audit(
         print(path)
     if table is None:
         check_reasons(findings, graph.specs)
-
-
-def _test_value(
-    printed: str, metric: str, n: int | None, runs: int, aggregate: Literal["mean", "median", "max"]
-) -> None:
-    from pubmill.extras.audit.score_arithmetic import METRICS, report
-
-    if n is None:
-        raise PubmillError(
-            "--value needs --n, the number of items, gold items or questions of the test split"
-        )
-    if metric not in METRICS:
-        raise PubmillError(unknown("metric", metric, list(METRICS)))
-    print(report(printed, metric, n, runs, aggregate))
 
 
 VERB = Verb("Papers", audit)

@@ -8,14 +8,15 @@ import pytest
 from pubmill.cli.default_study import study_of_words, with_added_model
 from pubmill.cli.studies import table_of_study
 from pubmill.errors import PubmillError
+from pubmill.storage.result_paths import Paths
 
 
 def meant(table: str) -> str:
     return study_of_words(None, table, None, None)
 
 
-def make(checkout: Path, scale: str, table: str) -> None:
-    file = checkout / f"results/{scale}/tables/{table}.json"
+def make(checkout: Path, scale: str, study: str, table: str) -> None:
+    file = Path(Paths(checkout / f"results/{scale}", study).table(table, "json"))
     file.parent.mkdir(parents=True)
     file.touch()
 
@@ -30,9 +31,9 @@ def test_results_decide_and_the_choice_is_reported(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert meant("gu2020/table06") == "gu2020"
-    make(checkout, "small", "gu2020/table06")
-    assert meant("table06") in ("contrasts", "small")
-    make(checkout, "demo", "gu2020/table06")
+    make(checkout, "small", "small", "gu2020/table06")
+    assert meant("table06") == "small"
+    make(checkout, "demo", "demo", "gu2020/table06")
     assert meant("table06") == "demo"
     said = capsys.readouterr().err.splitlines()[-1]
     assert said.startswith(
@@ -46,7 +47,7 @@ def test_a_table_of_several_papers_or_none_is_refused(checkout: Path) -> None:
         PubmillError, match="table10 may be gu2020/table10 or tinn2021/table10; write the pap"
     ):
         meant("table10")
-    make(checkout, "full", "tinn2021/table10")
+    make(checkout, "full", "tinn2021", "tinn2021/table10")
     assert meant("table10") == "tinn2021"
     with pytest.raises(PubmillError, match=r"there is no table 'tabel06'; the nearest: .* with --study"):
         meant("tabel06")
@@ -88,7 +89,7 @@ def test_a_model_that_a_table_lacks_is_added_to_the_study(checkout: Path) -> Non
 def test_the_table_that_was_made_with_a_model_gives_its_study_and_settings(
     checkout: Path, capsys: pytest.CaptureFixture[str], folder: str, more: list[str]
 ) -> None:
-    make(checkout, "small", f"with/{folder}/gu2020/table06")
+    make(checkout, "small", f"small+{folder}", "gu2020/table06")
     study, settings = with_added_model(None, "gu2020/table06", ADDED, None)
     assert "scale: small" in Path(str(study)).read_text(encoding="utf-8")
     models = [part for part in folder.split("+")[:2] if part.startswith(("roberta", "pubmedelectra"))]
@@ -97,6 +98,6 @@ def test_the_table_that_was_made_with_a_model_gives_its_study_and_settings(
     ]  # fmt: skip
     assert len(settings[3:]) == len(more) and all(map(str.startswith, settings[3:], more))
     assert (
-        f"pubmedelectra-base is a column of the tables in results/small/tables/with/{folder}\n"
+        f"pubmedelectra-base is a column of the tables in results/small/tables/small+{folder}\n"
         in capsys.readouterr().err
     )

@@ -65,7 +65,7 @@ def test_snakemake_starts_with_pubmill_s_workflow(workspace: Path, monkeypatch: 
     monkeypatch.setattr(os, "execv", become)
     said("run", "gu2020", "table06", "--profile", "profiles/local", "-j", "1")
     assert shlex.join(run[0]) == (
-        f"{sys.executable} -m snakemake --logger=pubmill results/full/tables/gu2020/table06.html"
+        f"{sys.executable} -m snakemake --logger=pubmill results/full/tables/gu2020/gu2020-table06.html"
         " --snakefile .pubmill/Snakefile --configfile .pubmill/studies/gu2020.yaml"
         " --profile .pubmill/profiles/local -j 1"
     )
@@ -85,7 +85,9 @@ def test_a_table_has_the_study_of_its_paper_and_new_specs_are_the_workspace_s_ow
 
 def test_settings_of_the_workspace_overlay_those_of_pubmill(workspace: Path) -> None:
     (workspace / "config.yaml").write_text("results: elsewhere\n")
-    assert "elsewhere/full/tables/gu2020/table06.html does not exist yet" in said("open", "gu2020", "table06")
+    assert "elsewhere/full/tables/gu2020/gu2020-table06.html does not exist yet" in said(
+        "open", "gu2020", "table06"
+    )
 
 
 def test_files_that_are_there_stay(workspace: Path) -> None:

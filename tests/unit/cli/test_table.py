@@ -27,7 +27,7 @@ def test_a_folder_gets_a_spec_and_a_column(started: Said, checkout: Path, own: P
         "lowercase": True,
         "weights": {"kind": "folder", "local": "my-bert"},
     }
-    assert "results/full/tables/with/my-bert/gu2020/table06.html" in command
+    assert "results/full/tables/gu2020+my-bert/gu2020-table06.html" in command
     assert "own_tables=my-bert" in command
     assert "--configfile studies/gu2020.yaml" in command and command.endswith(" -c1")
     for setting in (["my-bert"], ["bc2gm"], {"my-bert": str(own)}):
@@ -57,7 +57,7 @@ def test_a_folder_is_remembered_and_its_name_is_enough(started: Said, checkout: 
 def test_known_models_need_no_spec(started: Said, checkout: Path) -> None:
     command = started("table", "gu2020/table06", "--model", "pubmedbert-base", "--scale", "demo")
     assert (
-        "results/demo/tables/with/pubmedbert-base/gu2020/table06.html" in command
+        "results/demo/tables/demo+pubmedbert-base/gu2020-table06.html" in command
         and "--configfile" not in command
     )
     assert 'models=["pubmedbert-base"]' in command and "local_files" not in command
@@ -168,7 +168,7 @@ def test_hyper_parameters_of_ones_own_replace_the_search(
     verb = ("table", "gu2020/table06", "--model", "pubmedbert-base")
     command = started(*verb, "--choice", "lr=3e-5,batch=32,epochs=20")
     own = "pubmedbert-base+lr=3e-05+batch=32+epochs=20"
-    assert f"own_tables={own}" in command and f"tables/with/{own}/gu2020/table06.html" in command
+    assert f"own_tables={own}" in command and f"tables/gu2020+{own}/gu2020-table06.html" in command
     settings = [word.removeprefix("choice=") for word in shlex.split(command) if word.startswith("choice=")]
     values = {"learning_rate": 3e-05, "batch_size": 32, "epochs": 20}
     assert [json.loads(setting)["values"] for setting in settings] == [values]
@@ -200,8 +200,8 @@ def test_a_dry_run_lists_the_jobs_without_starting_snakemake(
         lambda root, config, files, targets, why: listed.append([*config["models"], *targets]),
     )
     said = started("table", "gu2020/table06", "--model", "pubmedbert-base", "-n")
-    assert listed == [["pubmedbert-base", "results/full/tables/with/pubmedbert-base/gu2020/table06.html"]]
-    assert "what it costs" in said and "$ .venv/bin/snakemake results/full/tables/with/" in said
+    assert listed == [["pubmedbert-base", "results/full/tables/gu2020+pubmedbert-base/gu2020-table06.html"]]
+    assert "what it costs" in said and "$ .venv/bin/snakemake results/full/tables/gu2020+" in said
 
 
 def test_a_scale_of_ones_own_needs_a_study_that_has_it(started: Said, checkout: Path) -> None:
@@ -209,4 +209,4 @@ def test_a_scale_of_ones_own_needs_a_study_that_has_it(started: Said, checkout: 
     (checkout / "mine.yaml").write_text("scale: mine\n")
     words = ("table", "gu2020/table06", "--model", "pubmedbert-base", "--scale", "mine")
     assert started(*words) == "error: no study of studies/ has the scale 'mine'; name one with --configfile"
-    assert "results/mine/tables/with/" in started(*words, "--configfile", "mine.yaml")
+    assert "results/mine/tables/demo+pubmedbert-base/" in started(*words, "--configfile", "mine.yaml")

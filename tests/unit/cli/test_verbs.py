@@ -27,12 +27,14 @@ GU = "--configfile studies/gu2020.yaml"
         ("run studies/gu2020.yaml -n -j4", f"{SNAKEMAKE} {LOCAL} {GU} -n -j4"),
         (
             "run gu2020 table06 gu2020/table12 -n --quiet",
-            f"{SNAKEMAKE} results/full/tables/gu2020/table06.html results/full/tables/gu2020/table12.html "
+            f"{SNAKEMAKE} results/full/tables/gu2020/gu2020-table06.html "
+            "results/full/tables/gu2020/gu2020-table12.html "
             f"{LOCAL} {GU} -n --quiet",
         ),
         (
             "run gu2020 table06 --profile profiles/slurm --config mirror=/data results=there",
-            f"{SNAKEMAKE} there/full/tables/gu2020/table06.html {GU} --config mirror=/data results=there "
+            f"{SNAKEMAKE} there/full/tables/gu2020/gu2020-table06.html {GU} "
+            "--config mirror=/data results=there "
             f"--profile profiles/slurm",
         ),
         (
@@ -67,7 +69,8 @@ def test_a_verb_starts_snakemake_and_prints_it(
         ("doctor fsck nowhere", "nowhere is not a folder; give the folder that is set as `results:`"),
         (
             "explain table06 --compare bert biobert --study gu2020",
-            "results/full/tables/gu2020/table06.json does not exist yet. Make it: .venv/bin/pubmill run ",
+            "results/full/tables/gu2020/gu2020-table06.json does not exist yet. "
+            "Make it: .venv/bin/pubmill run ",
         ),
         ("explain table06 BC2GM --compare a b", "--compare is about a whole table: name no row"),
         ("doctor nobody", "there is no study 'nobody'; the nearest: "),
@@ -101,10 +104,10 @@ def test_commands_run_only_in_a_checkout(
 def test_open_shows_a_finished_page(started: Said, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)
-    page = checkout / "results/full/tables/gu2020/table06.html"
+    page = checkout / "results/full/tables/gu2020/gu2020-table06.html"
     page.parent.mkdir(parents=True)
     page.touch()
-    assert started("open", "gu2020", "table06").strip() == "results/full/tables/gu2020/table06.html"
+    assert started("open", "gu2020", "table06").strip() == "results/full/tables/gu2020/gu2020-table06.html"
     assert opened == [page.resolve().as_uri()]
     unfinished = started("open", "gu2020")
     assert "results/full/reports/gu2020.html does not exist yet. Make it: " in unfinished
@@ -155,7 +158,7 @@ def test_a_dry_run_alone_is_listed_without_snakemake(
     listed: list[tuple[object, ...]] = []
     monkeypatch.setattr("pubmill.cli.run_command.print_dry_run", lambda *about: listed.append(about[2:]))
     said = started("run", "gu2020", "table06", *options.split())
-    table = "results/full/tables/gu2020/table06.html"
+    table = "results/full/tables/gu2020/gu2020-table06.html"
     assert listed == [(["studies/gu2020.yaml"], [table], why)]
     assert f"$ .venv/bin/snakemake {table} {LOCAL} {GU} {options.split()[0]}\n" in said
 

@@ -53,14 +53,14 @@ def test_drawings_and_tables_say_what_they_need(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="expected the rows that judge"):
         draw_verdicts(judge(SCORES, {"near": 80.0})[["name", "value"]])
     with pytest.raises(
-        PubmillError, match=r"table06\.json is not there; make it: pubmill run STUDY gu2020/t"
+        PubmillError, match=r"table06\.json is not there; make it: pubmill run gu2020 gu2020/t"
     ):
         load_table("gu2020/table06", tmp_path)
 
 
 def test_a_table_is_a_frame_with_a_cell_a_row(tmp_path: Path) -> None:
     made_up.write_all(tmp_path)
-    path = tmp_path / "tables/gu2020/table06.json"
+    path = tmp_path / "tables/gu2020/gu2020-table06.json"
     path.parent.mkdir(parents=True)
     path.write_text(to_json(made_up.table(tmp_path)))
     found = load_table("gu2020/table06", tmp_path)

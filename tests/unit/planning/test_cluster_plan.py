@@ -23,7 +23,7 @@ JOBS = [
     Job("finetune", {**RUN, "seed": "1"}, True),
     Job("finetune", {**RUN, "seed": "2"}, True),
     Job("finetune", {**RUN, "seed": "3"}, False),
-    Job("table", {"results_table": "gu2020/table06"}, True),
+    Job("table", {"results_table": "gu2020-table06"}, True),
 ]
 
 

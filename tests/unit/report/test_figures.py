@@ -21,15 +21,14 @@ from pubmill.report.figures import (
     times,
 )
 from pubmill.tables.cells import Table
-from tests.unit import toy_tables
 from tests.unit import toy_tables as made_up
 
 
 @pytest.fixture
 def table(tmp_path: Path) -> Table:
     """BERT 80 and 82 on bc2gm, published 80.90; ours 90 and 92."""
-    toy_tables.write_all(tmp_path)
-    return toy_tables.table(tmp_path)
+    made_up.write_all(tmp_path)
+    return made_up.table(tmp_path)
 
 
 def test_an_axis_is_linear_and_may_run_down_the_page() -> None:
@@ -68,10 +67,10 @@ def test_a_strip_has_a_lane_for_each_model_within_the_figure(table: Table) -> No
 
 
 def test_scores_that_hardly_differ_have_an_axis_of_half_a_point(tmp_path: Path) -> None:
-    toy_tables.write(tmp_path, *(toy_tables.record("bert", "bc2gm", seed, 0.8) for seed in (1, 2)))
-    failed = toy_tables.record("ours", "bc2gm", 1, 0, metrics=None, counts=None, failed="nan")
-    toy_tables.write(tmp_path, failed)
-    [strip] = strips(toy_tables.table(tmp_path, published=toy_tables.HEADER))
+    made_up.write(tmp_path, *(made_up.record("bert", "bc2gm", seed, 0.8) for seed in (1, 2)))
+    failed = made_up.record("ours", "bc2gm", 1, 0, metrics=None, counts=None, failed="nan")
+    made_up.write(tmp_path, failed)
+    [strip] = strips(made_up.table(tmp_path, published=made_up.HEADER))
     assert (strip.axis.low, strip.axis.high) == pytest.approx((79.75, 80.25))
     assert strip.lanes[1].note.endswith("of 2 seeds without a score") and strip.lanes[0].note == ""
 
@@ -225,3 +224,23 @@ def test_arrows_go_from_box_to_box() -> None:
 
 def test_a_study_without_anything_has_an_empty_figure() -> None:
     assert pipeline_figure({}, {}).boxes == ()
+
+
+def test_checkpoints_of_one_recipe_are_joined_in_their_order(table: Table) -> None:
+    [chart] = learning(table, {"ours": ("r", 100), "bert": ("r", 2000)})
+    [line] = chart.series
+    assert line.label == "r" and [dot.text for dot in line.dots] == ["step 100: 91.00", "step 2,000: 81.00"]
+    assert line.path == f"M{line.dots[0].x:g} {line.dots[0].y:g} L{line.dots[1].x:g} {line.dots[1].y:g}"
+    assert line.dots[0].x < line.dots[1].x and line.dots[0].y < line.dots[1].y  # y runs down the page
+
+
+def test_models_of_different_recipes_make_no_curve(table: Table) -> None:
+    assert learning(table, {"ours": ("one", 100), "bert": ("other", 2000)}) == []
+    assert learning(table, {"ours": ("r", 100), "bert": ("r", 100)}) == [] == learning(table, {})
+
+
+def test_vocabularies_that_differ_are_set_against_scores(table: Table) -> None:
+    [chart] = fragmentation(table, {"bert": {"bc2gm": 2.5}, "ours": {"bc2gm": 1.5}})
+    texts = [dot.text for dot in chart.series[0].dots]
+    assert texts == ["BERT: 2.50 pieces, 81.00", "Ours: 1.50 pieces, 91.00"]
+    assert fragmentation(table, {"bert": {"bc2gm": 2.5}, "ours": {"bc2gm": 2.5}}) == []

@@ -55,7 +55,7 @@ def put(results: Path, file: str) -> None:
         cards_made_up.write(results, cards_made_up.card(parts[1], specs().datasets[parts[1]].kind))
     elif parts[0] == "pretraining":
         reports_made_up.put_checkpoint(path.parent, int(parts[2].removeprefix("step-")))
-    elif parts[-1] == "table03.json":
+    elif parts[-1] == "gu2020-table03.json":
         reports_made_up.put(path, to_json(test_facts.table(results, test_facts.recipe())))
     else:
         reports_made_up.put(path, _content(results, file))
@@ -66,8 +66,8 @@ def _content(results: Path, file: str) -> object:
         return reports_made_up.SOURCE
     table = made_up.table(results)
     return {
-        "table06.json": to_json(table),
-        "table06.comparisons.json": to_json(made_up.compared(table)),
+        "gu2020-table06.json": to_json(table),
+        "gu2020-table06.comparisons.json": to_json(made_up.compared(table)),
         "contradictions.json": {"found": []},
         "stats.json": reports_made_up.STATISTICS,
         "diagnosis.json": reports_made_up.DIAGNOSIS,

@@ -49,8 +49,12 @@ def test_a_study_without_pretraining_or_records_has_a_page(tmp_path: Path) -> No
         ("pages/contradictions.json", "{}", "contradictions.json is not a Contradictions"),
         ("pretraining/base/step-4/log.jsonl", '{"step": 1}\n', "log.jsonl:1: expected step, tokens and loss"),
         ("pretraining/base/step-4/log.jsonl", "", "log.jsonl is empty"),
-        ("tables/gu2020/table06.json", "{}", "table06.json is not a Table"),
-        ("tables/gu2020/table06.comparisons.json", "{}", "table06.comparisons.json is not a Comparisons"),
+        ("tables/small/gu2020-table06.json", "{}", "table06.json is not a Table"),
+        (
+            "tables/small/gu2020-table06.comparisons.json",
+            "{}",
+            "table06.comparisons.json is not a Comparisons",
+        ),
     ],
 )
 def test_a_broken_input_is_named(results: Path, file: str, content: str, message: str) -> None:

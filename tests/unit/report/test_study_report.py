@@ -68,7 +68,7 @@ def test_the_page_is_self_contained_accessible_and_deterministic(results: Path) 
     assert {link[1:] for link in page.xpath("//main//a/@href | //nav//a/@href") if link[0] == "#"} <= set(ids)
     # what leads elsewhere: files beside the report, a page of a dataset, the paper
     elsewhere = page.xpath("//a[not(starts-with(@href, '#'))]/@href")
-    assert [link for link in elsewhere if not link.startswith("../tables/gu2020/table06.")] == [
+    assert [link for link in elsewhere if not link.startswith("../tables/small/gu2020-table06.")] == [
         "https://example.org/apply",
         "https://doi.org/10.1145/3458754",
     ]
@@ -129,7 +129,7 @@ def test_datasets_of_every_kind_and_tables_of_facts_are_shown(results: Path) -> 
         fact_tables=["gu2020/table03"],
     )
     facts = made_up_facts.table(results, made_up_facts.recipe())
-    put(results / "tables/gu2020/table03.json", to_json(facts))
+    put(results / "tables/small/gu2020-table03.json", to_json(facts))
     page = parsed(render(read_report(made, results)))
     sections = page.xpath("//div[starts-with(@aria-label, 'Datasets counted by')]")
     lines = [
@@ -194,15 +194,18 @@ def test_times_are_numbers(results: Path) -> None:
 
 def test_a_run_of_two_tables_is_counted_once(results: Path) -> None:
     for form in ("json", "comparisons.json"):
-        same = (results / f"tables/gu2020/table06.{form}").read_text()
-        put(results / f"tables/gu2020/table07.{form}", same)
+        same = (results / f"tables/small/gu2020-table06.{form}").read_text()
+        put(results / f"tables/small/gu2020-table07.{form}", same)
     report = read_report(recipe(tables=["gu2020/table06", "gu2020/table07"]), results)
     assert len(report.runs) == 4 and sum(report.runs.values()) == 40.0
     assert "all tables4 40 s of training" in parsed(render(report)).text_content()
 
 
 def test_the_contents_are_by_paper(results: Path) -> None:
-    put(results / "tables/gu2020/table03.json", to_json(made_up_facts.table(results, made_up_facts.recipe())))
+    put(
+        results / "tables/small/gu2020-table03.json",
+        to_json(made_up_facts.table(results, made_up_facts.recipe())),
+    )
     report = read_report(recipe(fact_tables=["gu2020/table03"]), results)
     assert [place[:2] for place in report.contents["gu2020"]] == [("Table 3", "f1"), ("Table 6", "t1")]
     links = parsed(render(report)).xpath("//nav//p[.='gu2020']/following-sibling::ul[1]//a/@href")
@@ -230,7 +233,7 @@ def test_nothing_is_wider_than_a_phone(results: Path) -> None:
 
 def test_a_study_of_datasets_alone_shows_no_scores(results: Path) -> None:
     facts = made_up_facts.table(results, made_up_facts.recipe())
-    put(results / "tables/gu2020/table03.json", to_json(facts))
+    put(results / "tables/small/gu2020-table03.json", to_json(facts))
     bare = recipe(tables=[], fact_tables=["gu2020/table03"], pretraining={}, corpora=[], vocabs=[], models=[])
     text = render(read_report(bare, results))
     assert "Scores per seed" not in text and 'href="#f1"' in text

@@ -10,7 +10,7 @@ import pytest
 
 from pubmill.recipes.tables import Reason
 from pubmill.report.rendering import escape_tex
-from pubmill.report.table_rendering import MOST_COLUMNS, TABLE_RENDERERS, _tex, latex_table
+from pubmill.report.table_rendering import MOST_COLUMNS, TABLE_RENDERERS, latex_table, latex_text
 from pubmill.tables.cells import Table
 from tests.unit import toy_tables as made_up
 
@@ -50,12 +50,6 @@ def test_a_table_has_caption_label_rules_marks_and_what_is_said_of_cells(table: 
     assert TABLE_RENDERERS["tex"](table) == text
 
 
-def test_spreads_and_published_values_are_added_where_wanted(table: Table) -> None:
-    head, _, first, *_ = body(latex_table(table, spread=True, published=True))
-    assert "\\shortstack[r]{BERT\\\\published}" in head
-    assert first.startswith("BC2GM, entity F1 & 81.00 $\\pm$ 1.41 & 80.90 & \\textbf{91.00} $\\pm$ 1.41 \\\\")
-
-
 def test_columns_without_a_value_are_left_out_unless_none_has_one(table: Table, tmp_path: Path) -> None:
     bare = made_up.table(tmp_path, made_up.recipe(records={}))
     assert body(latex_table(bare))[0] == "Dataset & BERT & Ours \\\\"
@@ -93,7 +87,7 @@ def test_a_collapsed_run_is_said(table: Table) -> None:
     ],
 )  # fmt: skip
 def test_code_stands_between_two_backticks_and_a_single_one_is_a_sign(text: str, written: str) -> None:
-    assert _tex(text) == written
+    assert latex_text(text) == written
 
 
 @pytest.mark.skipif(not ENGINES, reason="no LaTeX on this machine")
@@ -105,7 +99,7 @@ def test_the_widest_table_fits_a_column_of_a_page(table: Table, tmp_path: Path) 
     wide = replace(
         table, columns=columns, rows=rows * 2, cells=dict.fromkeys(keys, table.cells["bert"]), composites=()
     )
-    (tmp_path / "table.tex").write_text(latex_table(wide, spread=True, published=True))
+    (tmp_path / "table.tex").write_text(latex_table(wide))
     (tmp_path / "paper.tex").write_text(
         "\\documentclass[twocolumn]{article}\\usepackage{booktabs,graphicx,textcomp}\\usepackage[T1]{fontenc}"
         "\\begin{document}\\input{table}\\end{document}"

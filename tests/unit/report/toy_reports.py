@@ -50,8 +50,8 @@ def put(path: Path, value: Any) -> None:
 
 def put_table(results: Path, table: Table) -> None:
     """The table, its models compared, and two contradictions, of which one is about it."""
-    put(results / "tables/gu2020/table06.json", to_json(table))
-    put(results / "tables/gu2020/table06.comparisons.json", to_json(made_up.compared(table)))
+    put(results / "tables/small/gu2020-table06.json", to_json(table))
+    put(results / "tables/small/gu2020-table06.comparisons.json", to_json(made_up.compared(table)))
     found = tuple(contradiction(name) for name in ("gu2020/table06", "shin2020/table01"))
     put(results / "pages/contradictions.json", to_json(Contradictions(found=found)))
 

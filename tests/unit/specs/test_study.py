@@ -101,8 +101,8 @@ def test_a_study_is_a_file_or_a_name(tmp_path: Path) -> None:
 
 def test_the_study_of_a_result_is_that_of_its_scale_and_paper(tmp_path: Path) -> None:
     folder = write_studies(tmp_path / "studies", a="full", b="full", c="small", d="demo")
-    assert study_of_scale("full", folder, "results/full/tables/b/table01") == ["studies/b.yaml"]
-    assert study_of_scale("full", folder, "results/full/tables/c/table01") == ["studies/a.yaml"]
+    assert study_of_scale("full", folder, "results/full/tables/b/c-table01") == ["studies/b.yaml"]
+    assert study_of_scale("full", folder, "results/full/tables/c/b-table01") == ["studies/a.yaml"]
     assert study_of_scale("small", folder, "results/small/models/b") == ["studies/c.yaml"]
     assert study_of_scale("demo", folder, "results/demo/d") == []
     assert study_of_scale("other", folder, "x") == []

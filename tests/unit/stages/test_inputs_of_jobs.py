@@ -104,13 +104,14 @@ def test_the_audit_and_reports_read_every_table_of_the_study(
         f"pretraining/pubmedbert-base/step-{step}/state.json" for step in steps
     ]
     for path in (
-        "tables/gu2020/table06.json", "tables/gu2020/table05.json", "tables/gu2020/table06.comparisons.json",
+        "tables/x/gu2020-table06.json", "tables/x/gu2020-table05.json",
+        "tables/x/gu2020-table06.comparisons.json",
         "pages/contradictions.json", BELOW.page("bc2gm", "json"),
         "corpora/pubmed-abstracts/stats.json", "vocabs/pubmed-uncased/diagnosis.json",
         "vocabs/pubmed-uncased/on/bc2gm.json",
     ):  # fmt: skip
         assert path in below, path
-    assert "tables/gu2020/table05.comparisons.json" not in below
+    assert "tables/x/gu2020-table05.comparisons.json" not in below
     assert made.tables.contribution_files("gu2020/table06") == [
         made.paths.contributions(path) for path in made.tables.record_files("gu2020/table06")
     ]

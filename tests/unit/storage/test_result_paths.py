@@ -48,13 +48,13 @@ def test_paths_name_their_specs(one: str, two: str, three: str, four: str, numbe
         BELOW.page(one, "html"): [("datasets", one)],
         BELOW.sentence_documents(one): [("datasets", one)],
         BELOW.dataset_floors(one): [("datasets", one)],
-        BELOW.table("gu2020/table06", "html"): [("tables", "gu2020/table06")],
-        BELOW.comparisons("gu2020/table06", "json"): [("tables", "gu2020/table06")],
+        Paths(study="a").table("b-c/table06", "html"): [("tables", "b-c/table06")],
+        Paths(study="a+bert").comparisons("gu2020/table06", "json"): [("tables", "gu2020/table06")],
     }
     assert {path: list(names_in(path)) for path in expected} == expected
 
 
-@given(RESULTS, st.sampled_from(["tables/gu2020/table06.html", "models/bert/config.json"]))
+@given(RESULTS, st.sampled_from(["tables/a/gu2020-table06.html", "models/bert/config.json"]))
 def test_a_path_below_the_results_is_found_again(results: str, below: str) -> None:
     assert Paths(results).below(Paths(results).at(below)) == below
 

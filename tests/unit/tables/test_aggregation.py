@@ -1,12 +1,13 @@
 """From records to cells: what is averaged, what is left empty, what is refused."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.metrics.records import Record, write_record
+from pubmill.metrics.records import Record, read_record, write_record
 from pubmill.recipes.tables import NOT_RUN, Composite
 from pubmill.tables.aggregation import best_cell, composite_cell, drop_cell, machine
 from pubmill.tables.cells import Cell, PublishedValue
@@ -112,42 +113,37 @@ def test_an_absent_record_and_a_failed_run_leave_the_cell_without_a_mean(tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("models", "changes", "message"),
     [
-        ({"data_sha256": "e" * 64}, "data hash"),
-        ({"trained_on_sha256": {"train": "b" * 64}}, "training data"),
-        ({"versions": {"finetune": 2}}, "versions"),
-        ({"split": "dev"}, "split"),
+        ("ours", {"data_sha256": "e" * 64}, "one row; they differ in data hash"),
+        ("ours", {"trained_on_sha256": {"train": "b" * 64}}, "one row; they differ in training data"),
+        ("ours", {"versions": {"finetune": 2}}, "one row; they differ in versions: finetune 1 against 2"),
+        ("ours", {"split": "dev"}, "one row; they differ in split: test against dev"),
+        ("ours", {"model_sha256": "f" * 64}, "one cell; they differ in model weights: None against f"),
+        ("ours", {"recipe": {"epochs": 9}}, "one cell; they differ in recipe: epochs None against 9"),
+        ("ours", {"metrics": {"accuracy": 0.9}}, "has no entity_f1"),
+        ("genes drugs", {"data_sha256": "e" * 64}, "one row; they differ in data hash"),
+        ("genes drugs", {"split": "dev"}, "one row; they differ in split: test against dev"),
+        ("genes drugs", {"versions": {"annotate": 1, "score": 2}}, "versions: score None against 2"),
+        ("genes drugs", {"versions": {"annotate": 1, "metrics": [1, 2]}}, "versions: metrics None"),
+        ("drugs", {"versions": {"annotate": 2}}, "versions: annotate 1 against 2"),
+        ("drugs", {"data_sha256": "e" * 64}, "data hash"),
     ],
 )
-def test_mixtures_are_refused_and_both_files_named(
-    tmp_path: Path, changes: dict[str, Any], message: str
+def test_records_that_were_made_otherwise_are_refused_and_named(
+    tmp_path: Path, models: str, changes: dict[str, Any], message: str
 ) -> None:
-    made_up.write_all(tmp_path)
-    made_up.write(tmp_path, made_up.record("ours", "bc2gm", 2, 0.9, **changes))
-    with pytest.raises(PubmillError) as error:
-        made_up.table(tmp_path)
-    assert message in str(error.value)
-    assert "bert/bc2gm/standard/final/seed-1.json" in str(error.value)
-    assert "ours/bc2gm/standard/final/seed-2.json" in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"model_sha256": "f" * 64}, f"model weights: None against {'f' * 64}"),
-        ({"recipe": {"epochs": 9}}, "recipe: epochs None against 9"),
-    ],
-)
-def test_seeds_of_other_weights_or_another_recipe_are_refused(
-    tmp_path: Path, changes: dict[str, Any], message: str
-) -> None:
-    made_up.write_all(tmp_path)
-    made_up.write(tmp_path, made_up.record("ours", "bc2gm", 2, 0.9, **changes))
-    with pytest.raises(PubmillError, match=rf"one cell; they differ in {message}\.") as error:
-        made_up.table(tmp_path)
-    assert "ours/bc2gm/standard/final/seed-1.json and " in str(error.value)
-    assert "ours/bc2gm/standard/final/seed-2.json" in str(error.value)
+    """Of a second seed, or of pipelines: also where all pipelines of the row agree with each other, and not
+    with the fine-tuned models."""
+    made_up.table_with_pipelines(tmp_path)
+    for model in models.split():
+        if model in made_up.PIPELINES:
+            made_up.write(tmp_path, made_up.pipeline_record(model, **changes))
+        else:
+            made_up.write(tmp_path, made_up.record(model, "bc2gm", 2, 0.9, **changes))
+    with pytest.raises(PubmillError, match=re.escape(message)) as error:
+        made_up.table(tmp_path, made_up.recipe_with_pipelines())
+    assert models.split()[0] in str(error.value)
 
 
 def test_models_of_one_row_may_differ_in_weights_and_recipe(tmp_path: Path) -> None:
@@ -158,20 +154,20 @@ def test_models_of_one_row_may_differ_in_weights_and_recipe(tmp_path: Path) -> N
     assert made_up.table(tmp_path).cells["ours"]["bc2gm"].value == pytest.approx(90.0)
 
 
-@pytest.mark.parametrize("changes", [{"scale": "full"}, {"setting": "other"}, {"seed": 7}])
-def test_a_record_in_the_wrong_place_is_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
-    made_up.write_all(tmp_path)
-    path = tmp_path / made_up.paths("ours", "bc2gm")[0]
-    write_record(path, made_up.record("ours", "bc2gm", 1, 0.9).model_copy(update=changes))
-    with pytest.raises(PubmillError, match=next(iter(changes))):
-        made_up.table(tmp_path)
-
-
-def test_a_record_without_the_rows_metric_is_refused(tmp_path: Path) -> None:
-    made_up.write_all(tmp_path)
-    made_up.write(tmp_path, made_up.record("ours", "bc2gm", 2, 0.9, metrics={"accuracy": 0.9}))
-    with pytest.raises(PubmillError, match="has no entity_f1"):
-        made_up.table(tmp_path)
+@pytest.mark.parametrize(
+    ("model", "changes"),
+    [
+        ("ours", {"scale": "full"}), ("ours", {"setting": "other"}), ("ours", {"seed": 7}),
+        ("genes", {"protocol": "blurb"}), ("genes", {"setting": "standard"}), ("genes", {"model": "other"}),
+    ],
+)  # fmt: skip
+def test_a_record_in_the_wrong_place_is_refused(tmp_path: Path, model: str, changes: dict[str, Any]) -> None:
+    made_up.table_with_pipelines(tmp_path)
+    is_pipeline = model in made_up.PIPELINES
+    path = tmp_path / (made_up.pipeline_path(model) if is_pipeline else made_up.paths(model, "bc2gm")[0])
+    write_record(path, read_record(path).model_copy(update=changes))
+    with pytest.raises(PubmillError, match=f"does not belong in this table: {next(iter(changes))} is"):
+        made_up.table(tmp_path, made_up.recipe_with_pipelines())
 
 
 @pytest.mark.parametrize(
@@ -267,63 +263,6 @@ def test_the_composite_of_the_best_is_of_its_own_cells() -> None:
         dataset: best_cell([("A", scored(a)), ("B", scored(b))], None) for dataset, (a, b) in found.items()
     }
     assert composite_cell(Composite(name="m", label="M", groups={"g": ("x", "y")}), cells, None).value == 60.0
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"data_sha256": "e" * 64}, "one row; they differ in data hash"),
-        ({"split": "dev"}, "one row; they differ in split: test against dev"),
-        ({"versions": {"annotate": 1, "score": 2}}, "one row; they differ in versions: score None against 2"),
-        ({"versions": {"annotate": 1, "metrics": [1, 2]}}, "differ in versions: metrics None"),
-    ],
-)
-def test_pipelines_that_were_scored_otherwise_are_refused(
-    tmp_path: Path, changes: dict[str, Any], message: str
-) -> None:
-    """Also where all pipelines of the row agree with each other, and not with the fine-tuned models."""
-    made_up.write_all(tmp_path)
-    made_up.write(tmp_path, *(made_up.pipeline_record(model, **changes) for model in made_up.PIPELINES))
-    with pytest.raises(PubmillError, match=message) as error:
-        made_up.table(tmp_path, made_up.recipe_with_pipelines())
-    assert "bert/bc2gm/standard/final/seed-1.json" in str(error.value)
-    assert "genes/bc2gm/as-it-is/final/seed-1.json" in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"versions": {"annotate": 2}}, "versions: annotate 1 against 2"),
-        ({"data_sha256": "e" * 64}, "data hash"),
-    ],
-)
-def test_pipelines_that_differ_among_themselves_are_refused(
-    tmp_path: Path, changes: dict[str, Any], message: str
-) -> None:
-    made_up.write_all(tmp_path)
-    made_up.write(tmp_path, made_up.pipeline_record("genes"), made_up.pipeline_record("drugs", **changes))
-    with pytest.raises(PubmillError, match=message):
-        made_up.table(tmp_path, made_up.recipe_with_pipelines())
-
-
-def test_fine_tuned_models_beside_pipelines_share_their_training_data_as_ever(tmp_path: Path) -> None:
-    made_up.write_all(tmp_path)
-    made_up.write(tmp_path, *(made_up.pipeline_record(model) for model in made_up.PIPELINES))
-    for changes, message in (
-        ({"trained_on_sha256": {"train": "b" * 64}}, "training data"),
-        ({"versions": {"finetune": 2}}, "versions: finetune 1 against 2"),
-    ):
-        made_up.write(tmp_path, made_up.record("ours", "bc2gm", 2, 0.9, **changes))
-        with pytest.raises(PubmillError, match=message):
-            made_up.table(tmp_path, made_up.recipe_with_pipelines())
-
-
-@pytest.mark.parametrize("changes", [{"protocol": "blurb"}, {"setting": "standard"}, {"model": "other"}])
-def test_a_pipelines_record_must_be_of_its_own_place(tmp_path: Path, changes: dict[str, Any]) -> None:
-    record = made_up.pipeline_record("genes").model_copy(update=changes)
-    write_record(tmp_path / made_up.pipeline_path("genes"), record)
-    with pytest.raises(PubmillError, match=f"does not belong in this table: {next(iter(changes))} is"):
-        made_up.table(tmp_path, made_up.recipe_with_pipelines())
 
 
 def test_a_drop_is_from_one_column_to_the_worst_of_others() -> None:

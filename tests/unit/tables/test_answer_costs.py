@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from pubmill.report.table_rendering import TABLE_RENDERERS
-from pubmill.tables.answer_costs import asked_cost, column_costs, total
-from pubmill.tables.cells import Table
+from pubmill.tables.cells import Table, asked_cost, column_costs, total
 from pubmill.tables.table_frames import cell_frame
 from tests.unit import toy_tables as made_up
 

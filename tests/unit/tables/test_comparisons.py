@@ -176,6 +176,6 @@ def test_the_method_names_the_interval_and_the_number_of_resamplings(tmp_path: P
 def test_a_table_that_does_not_exist_yet_is_reported(tmp_path: Path) -> None:
     there = f"results={tmp_path}"
     ended = run_verb("explain", "table06", "--compare", "a", "b", "--study", "gu2020", "--config", there)
-    table = tmp_path / "full/tables/gu2020/table06.json"
+    table = tmp_path / "full/tables/gu2020/gu2020-table06.json"
     make = "Make it: .venv/bin/pubmill run gu2020 gu2020/table06"
     assert ended.stderr == f"pubmill: error: {table} does not exist yet. {make}\n"

@@ -7,7 +7,7 @@ import pytest
 
 from pubmill.recipes.tables import TableRecipe
 from pubmill.tables.aggregation import finished_table
-from pubmill.tables.own_results import own_lines
+from pubmill.tables.verdicts import own_lines
 from tests.unit import toy_tables as made_up
 
 ROWS = [made_up.row("bc2gm", "BC2GM", "ner", "entity_f1")]

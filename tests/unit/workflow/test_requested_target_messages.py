@@ -39,7 +39,7 @@ def message(targets: Graph, root: Path, file: str, *, lost: bool = True, many: t
         "results/full/pretraining/tokens/pubmed-abstracts/pubmed-uncased/ids.bin",
         "results/full/runs/blurb/selected/bc2gm/standard.json",
         "results/full/runs/off-the-shelf/pubmedbert-base/bc2gm/as-it-is/final/seed-1.json",
-        "results/full/tables/gu2020/table06.comparisons.json",
+        "results/full/tables/gu2020/gu2020-table06.comparisons.json",
         "elsewhere/datasets/none/card.json",
     ],
 )
@@ -51,7 +51,7 @@ def test_targets_that_exist_pass(targets: Graph, root: Path, file: str) -> None:
 @pytest.mark.parametrize(
     ("path", "kind", "name"),
     [
-        ("tables/gu2020/table66.html", "table", "gu2020/table66"),
+        ("tables/gu2020/gu2020-table66.html", "table", "gu2020/table66"),
         ("pages/datasets/bc2gn.html", "dataset", "bc2gn"),
         ("runs/blrub/bert-base-uncased/bc2gm/standard/final/seed-1.json", "protocol", "blrub"),
         ("runs/blurb/bert-base-uncasde/bc2gm/standard/final/seed-1.json", "model", "bert-base-uncasde"),
@@ -83,12 +83,18 @@ def test_the_path_of_another_scale_has_its_command(targets: Graph, root: Path) -
     assert "results/demo/datasets/bc2gm/card.json" in found.partition("Run: ")[2]
 
 
+def test_the_table_of_another_study_has_its_command(targets: Graph, root: Path) -> None:
+    file = "results/full/tables/tinn2021/tinn2021-table08.html"
+    assert "this is a table of study tinn2021. Run: .venv/bin/pubmill" in message(targets, root, file)
+    assert "The nearest:" in message(targets, root, file.replace("/tinn2021/", "/unheard-of/"))
+
+
 @pytest.mark.parametrize(
     ("file", "nearest"),
     [
         ("results/full/datasets/bc2gm/crad.json", "results/full/datasets/{dataset}/card.json"),
         ("convrt", "convert"),
-        ("TABLE06", "results/full/tables/gu2020/table06.html"),
+        ("TABLE06", "results/full/tables/mine/gu2020-table06.html"),
         ("bc2gn", "results/full/datasets/bc2gm/card.json"),
         ("bert-base-uncasde", "results/full/models/bert-base-uncased/config.json"),
     ],

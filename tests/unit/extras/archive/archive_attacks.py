@@ -217,7 +217,7 @@ def raised(dice: Dice, members: Members) -> str:
     record["metrics"][record["metric"]] += 0.01
     record["counts"] = {key: value + 1 for key, value in record["counts"].items()}
     members[name] = json.dumps(record).encode()
-    place = f"results/toy/tables/{toy.TABLE}.json"
+    place = f"results/toy/{toy.TABLE_FILE}"
     table = json.loads(members[place])
     cell = table["cells"][record["model"]][record["dataset"]]
     for seed in cell["seeds"]:

@@ -22,7 +22,6 @@ from pubmill.extras.archive.programs.archive import main
 from pubmill.extras.archive.verification import ArchivedStudy, verify
 from pubmill.hardware import provenance
 from pubmill.storage.files import read_json
-from pubmill.storage.result_paths import BELOW
 from tests.unit.extras.archive import toy_study as toy
 from tests.world.part import CANARY
 
@@ -248,7 +247,7 @@ def pickled(members: dict[str, bytes], path: Path) -> Path:
 
 def with_json(text: str) -> Damage:
     return lambda members, path: toy.write(
-        toy.fitted(members | {f"results/toy/tables/{toy.TABLE}.json": text.encode()}), path
+        toy.fitted(members | {f"results/toy/{toy.TABLE_FILE}": text.encode()}), path
     )
 
 
@@ -297,7 +296,7 @@ def test_it_is_requested_by_a_word() -> None:
 
 def test_an_archive_needs_finished_results(folder: Path) -> None:
     graph = toy.graph_of(folder)
-    (folder / "results/toy" / BELOW.table(toy.TABLE, "csv")).unlink()
+    Path(graph.paths.table(toy.TABLE, "csv")).unlink()
     recipe = graph.stage(Archive).recipe()
     with pytest.raises(PubmillError, match=r"table01.csv does not exist; run the study first"):
         main(recipe, folder / "results/toy", archive(folder), folder / "checkout/specs")

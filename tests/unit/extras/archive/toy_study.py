@@ -35,6 +35,7 @@ from pubmill.tables.comparisons import comparisons
 from tests.world.part import CANARY
 
 TABLE = "toy/table01"
+TABLE_FILE = "tables/toy/toy-table01.json"
 SECRET = "secret"
 OPEN = {"domain": "biomedical", "access": "public", "licence": "CC BY 4.0"}
 CLOSED = {
@@ -202,9 +203,10 @@ def write_table(folder: Path, graph: Graph) -> None:
     results = folder / "results/toy"
     recipe = build(TableRecipe, as_values(graph.tables.recipe(TABLE)), TABLE)
     table = finished_table(recipe, folder / f"checkout/specs/tables/{TABLE}.published.csv", results)
-    (results / BELOW.table(TABLE)).parent.mkdir(parents=True, exist_ok=True)
-    write_formats(results / BELOW.table(TABLE), table, TABLE_RENDERERS)
-    write_formats(results / BELOW.comparisons(TABLE), comparisons(table, results), COMPARISON_RENDERERS)
+    Path(graph.paths.table(TABLE)).parent.mkdir(parents=True, exist_ok=True)
+    write_formats(Path(graph.paths.table(TABLE)), table, TABLE_RENDERERS)
+    compared = comparisons(table, results)
+    write_formats(Path(graph.paths.comparisons(TABLE)), compared, COMPARISON_RENDERERS)
 
 
 def members_of(archive: Path) -> dict[str, bytes]:

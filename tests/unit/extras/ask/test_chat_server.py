@@ -169,7 +169,3 @@ def test_an_address_is_whole_and_protected(url: str, message: str) -> None:
         ChatServer(url=url)
     assert ChatServer(url="https://api.example.org").is_hosted
     assert not ChatServer(url=URL).is_hosted
-
-
-def test_requests_of_a_thread_share_a_session() -> None:
-    assert chat_server._session() is chat_server._session()
