@@ -37,7 +37,7 @@ BRAT = {
     "R1\tAt Arg1:T1 Arg2:T3\nE1\tOnset:T1 Of:T3\n#1\tNote T1\tunclear\n",
 }
 WORDS = {"tokenized_text": ["Aspirin", "harms", "mice", "."], "ner": [[0, 0, "Drug"], [2, 2, "Species"]]}
-MARKED = [
+MARKED: list[dict[str, Any]] = [
     {
         "text": f"The << drug {n} >> harms [[ mice ]] now.",
         "label": ("FALSE", "HARMS")[n % 2],
