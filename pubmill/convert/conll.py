@@ -27,11 +27,11 @@ Options of `read`, of which only `labels` is required:
 """
 
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
 from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import ConverterInput, SpecError, check_no_mark, lines
@@ -41,18 +41,6 @@ from pubmill.examples.tagging import to_labels, to_mentions
 from pubmill.messages.quotations import quote, show, withheld
 from pubmill.storage.archives import decode, members
 
-_DEFAULTS = {
-    "types": [],
-    "keep": [],
-    "separator": "tab",
-    "columns": ["word", "label"],
-    "outside": "O",
-    "scheme": "iob2",
-    "spelling": "B-TYPE",
-    "documents": "docstart",
-    "misc": "",
-}
-LABELS: dict[str, Callable[[str], str]] = {"first_character": lambda label: label[0], "as_written": str}
 SEPARATORS = {"tab": "\t", "blank": " ", "white_space": None}
 SCHEMES: dict[str, dict[str, str]] = {
     "iob2": {"B": "B", "I": "I"},
@@ -105,20 +93,56 @@ MARKS: dict[str, str | None] = {
 _UNNAMED = "-DOCSTART-"
 
 
-@dataclass(frozen=True)
-class _Form:
-    """The form of a file, from the options."""
+@dataclass(frozen=True, kw_only=True)
+class ColumnFile:
+    """The options of `read` (see the module)."""
 
-    columns: Sequence[str]
-    separator: str | None
-    outside: str
-    scheme: str
-    spelling: Spelling
-    mark: str | None
-    types: Sequence[str]
-    keep: Sequence[str]
-    relabel: Callable[[str], str]
-    misc: str
+    labels: Literal["first_character", "as_written"]
+    types: list[str] = field(default_factory=list)
+    keep: list[str] = field(default_factory=list)
+    separator: Literal["tab", "blank", "white_space"] = "tab"
+    columns: list[str] = field(default_factory=lambda: ["word", "label"])
+    outside: str = "O"
+    scheme: Literal["iob2", "iob1", "io", "bioul", "iobes", "bmes", "bmewo", "bare"] = "iob2"
+    spelling: str = "B-TYPE"
+    documents: Literal["docstart", "parenthesised", "medline", "conllu", "unnamed"] = "docstart"
+    misc: str = ""
+    files: dict[str, dict[str, str]] | None = None
+
+    def __post_init__(self) -> None:
+        if sorted(self.columns) != sorted({*self.columns, "word", "label"}):
+            raise PubmillError(
+                f"the converter's option `columns` is {self.columns!r}; give a name for each column, `word` "
+                "and `label` among them, and none twice"
+            )
+        if not self.outside:
+            raise PubmillError(
+                "the converter's option `outside` is empty; give the label of words outside of mentions"
+            )
+        if self.spelling not in SPELLINGS:
+            raise PubmillError(
+                f"the converter's option `spelling` is {self.spelling!r}; give one of {', '.join(SPELLINGS)}"
+            )
+        if not set(self.keep) <= set(self.types or self.keep):
+            raise PubmillError(
+                f"the converter's option `keep` is {self.keep!r}; give some of the `types` {self.types!r}"
+            )
+        if withheld() and not self.types and self.labels != "first_character":
+            raise PubmillError(
+                "the converter's option `types` is missing; list all types of a dataset that isn't public, "
+                "so that no word of a damaged file is read as one"
+            )
+        for split, file in (self.files or {}).items():
+            if not {"source"} <= file.keys() <= {"source", "member", "from", "before"}:
+                raise PubmillError(
+                    f"the converter's option `files` has for {split}: {file!r}; give `source`, and if needed "
+                    "`member`, `from` and `before`"
+                )
+
+    @property
+    def mark(self) -> str | None:
+        """Template of document marks."""
+        return MARKS[self.documents]
 
     def is_read(self, line: str) -> bool:
         """Return whether a line is no comment, range of words or empty node of CoNLL-U."""
@@ -138,13 +162,21 @@ class _ConllSentence(NamedTuple):
 def read(source: ConverterInput) -> Iterator[TokensExample]:
     """Yield the examples of one split; their ids are `SPLIT-000001`, `SPLIT-000002`, ... in the file's order.
     A `PubmillError` names the file and line of anything that deviates from the form in the options."""
-    form = _form_of_options(source)
-    numbered, bounds = _source_lines(source)
-    path = source.input(bounds["source"]) if bounds else source.of_split()
-    sentences = _sentences_between(_sentences(numbered, form), bounds, str(path))
+    form = source.options_as(ColumnFile)
+    if form.files is None:
+        file, path = dict[str, str](), source.of_split()
+    elif source.split in form.files:
+        file = form.files[source.split]
+        path = source.input(file["source"])
+    else:
+        raise SpecError(f"the converter's option `files` has nothing for {source.split}")
+    numbered = _lines_of_member(path, file["member"]) if "member" in file else _lines_of_file(path)
+    sentences = _sentences_between(_sentences(numbered, form), file, str(path))
     kept = _keep_types(sentences, form.keep, source, str(path))
     for number, (document, words, stated) in enumerate(kept, 1):
-        name, labels = f"{source.split}-{number:06d}", list(map(form.relabel, stated))
+        name, labels = f"{source.split}-{number:06d}", stated
+        if form.labels == "first_character":
+            labels = [label[0] for label in stated]
         yield TokensExample(id=name, document=document, words=words, labels=labels)
 
 
@@ -168,73 +200,6 @@ def write(examples: Sequence[TokensExample], form: WriterOptions) -> Iterator[st
         document = example.document
         rows = zip(example.words, example.labels, strict=True)
         yield "".join(f"{word}\t{label}\n" for word, label in rows) + "\n"
-
-
-def _form_of_options(source: ConverterInput) -> _Form:
-    source.check_options("labels", "files", *_DEFAULTS)
-    chosen = replace(source, options={**_DEFAULTS, **source.options})
-    columns, outside = chosen.options["columns"], chosen.options["outside"]
-    if not _is_text_list(columns) or sorted(columns) != sorted({*columns, "word", "label"}):
-        raise SpecError(
-            f"the converter's option `columns` is {columns!r}; give a name for each column, `word` and "
-            "`label` among them"
-        )
-    if not isinstance(outside, str) or not outside:
-        raise SpecError(
-            f"the converter's option `outside` is {outside!r}; give the label of words outside of mentions"
-        )
-    types, keep = _type_options(chosen)
-    return _Form(
-        columns=columns,
-        separator=chosen.option("separator", SEPARATORS),
-        outside=outside,
-        scheme=chosen.option("scheme", {name: name for name in SCHEMES}),
-        spelling=chosen.option("spelling", SPELLINGS),
-        mark=chosen.option("documents", MARKS),
-        types=types,
-        keep=keep,
-        relabel=chosen.option("labels", LABELS),
-        misc=chosen.options["misc"],
-    )
-
-
-def _type_options(source: ConverterInput) -> tuple[list[str], list[str]]:
-    """Return the options `types` and `keep`; empty ones allow, or keep, any type."""
-    types, keep = source.options["types"], source.options["keep"]
-    if not _is_text_list(types) or not _is_text_list(keep) or not set(keep) <= set(types or keep):
-        raise SpecError(
-            f"the converter's options `types` and `keep` are {types!r} and {keep!r}; give a list of all "
-            "types, and of those among them that are kept"
-        )
-    if withheld() and not types and source.options.get("labels") != "first_character":
-        raise SpecError(
-            "the converter's option `types` is missing; list all types of a dataset that isn't public, so "
-            "that no word of a damaged file is read as one"
-        )
-    return types, keep
-
-
-def _is_text_list(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) and item for item in value)
-
-
-def _source_lines(source: ConverterInput) -> tuple[Iterator[tuple[str, str]], Mapping[str, str]]:
-    """Return the split's lines with their locations, and the bounds of its documents."""
-    files = source.options.get("files")
-    if files is None:
-        return _lines_of_file(source.of_split()), {}
-    file = files.get(source.split) if isinstance(files, dict) else None
-    if (
-        not isinstance(file, dict)
-        or not {"source"} <= file.keys() <= {"source", "member", "from", "before"}
-        or not _is_text_list(list(file.values()))
-    ):
-        raise SpecError(
-            f"the converter's option `files` has for {source.split}: {file!r}; give `source`, and if "
-            "needed `member`, `from` and `before`, all as texts"
-        )
-    path = source.input(file["source"])
-    return _lines_of_member(path, file["member"]) if "member" in file else _lines_of_file(path), file
 
 
 def _lines_of_file(path: Path) -> Iterator[tuple[str, str]]:
@@ -298,7 +263,7 @@ def _keep_types(
         )
 
 
-def _sentences(numbered: Iterable[tuple[str, str]], form: _Form) -> Iterator[_ConllSentence]:
+def _sentences(numbered: Iterable[tuple[str, str]], form: ColumnFile) -> Iterator[_ConllSentence]:
     """Yield sentences, which blank lines and document marks end; a blank line is appended for the last one. A
     named document without sentences is an error."""
     document: str | None = None
@@ -306,7 +271,7 @@ def _sentences(numbered: Iterable[tuple[str, str]], form: _Form) -> Iterator[_Co
     rows: list[tuple[str, str, str]] = []
     for place, line in ((place, line) for place, line in chain(numbered, [("", "")]) if form.is_read(line)):
         mark = _is_mark(line, form.mark)
-        if (line.strip() if form.separator is None else line) and not mark:
+        if (line.strip() if form.separator == "white_space" else line) and not mark:
             rows.append((place, *_parse_row(line, form, place)))
             continue
         if rows:
@@ -335,11 +300,12 @@ def _document_id(line: str, template: str | None, place: str) -> str | None:
     return document
 
 
-def _parse_row(line: str, form: _Form, place: str) -> tuple[str, str]:
-    values = line.split(form.separator)
+def _parse_row(line: str, form: ColumnFile, place: str) -> tuple[str, str]:
+    separator = SEPARATORS[form.separator]
+    values = line.split(separator)
     word = values[form.columns.index("word")] if len(values) == len(form.columns) else ""
     if not word.strip():
-        expected = ("<TAB>" if form.separator == "\t" else form.separator or " ").join(form.columns)
+        expected = ("<TAB>" if separator == "\t" else " ").join(form.columns)
         raise PubmillError(f"{place}: expected `{expected}`, found {quote(line)}")
     if not _is_word(word):
         raise PubmillError(
@@ -358,12 +324,12 @@ def _is_word(text: str) -> bool:
     return is_shown and text.split() == [text]
 
 
-def _parse_label(text: str, form: _Form, place: str) -> str:
+def _parse_label(text: str, form: ColumnFile, place: str) -> str:
     """Return the label in the scheme of `pubmill.examples.tagging`."""
     if text == form.outside:
         return "O"
     bare = form.scheme == "bare"
-    prefix, dash, of = ("", "-", text) if bare else form.spelling.divided(text)
+    prefix, dash, of = ("", "-", text) if bare else SPELLINGS[form.spelling].divided(text)
     known = SCHEMES[form.scheme] or {"": "I"}
     if prefix in known and (not dash or _is_word(of)):
         if dash and form.types and of not in form.types:

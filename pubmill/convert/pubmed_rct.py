@@ -9,7 +9,7 @@ Every sentence is an example of its own, without the sentences around it.
 
 from collections.abc import Iterator
 
-from pubmill.convert.source_files import ConverterInput, SpecError, check_id, lines
+from pubmill.convert.source_files import ConverterInput, check_id, lines
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SequenceExample
 from pubmill.messages.quotations import quote
@@ -20,11 +20,7 @@ MARK = "###"
 def read(source: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the sentences of one split; ids are `DOCUMENT-1`, `DOCUMENT-2`, ... The option `labels` lists all
     labels. A `PubmillError` names the file and line of anything in another form."""
-    source.check_options("labels")
-    labels = source.options.get("labels")
-    if not isinstance(labels, list) or not labels:
-        raise SpecError("the converter's option `labels` is missing; give a list of all labels")
-    path = source.of_split()
+    labels, path = source.labels(), source.of_split()
     document, number, seen = "", 0, set[str]()
     for place, line in lines(path):
         where = f"{path}:{place}"

@@ -72,6 +72,14 @@ class ConverterInput:
         if unknown:
             raise SpecError(f"the converter has no options {unknown}; its options are {sorted(known)}")
 
+    def labels(self) -> list[str]:
+        """Return the option `labels`, a list of all labels, for a converter without other options."""
+        self.check_options("labels")
+        labels = self.options.get("labels")
+        if not isinstance(labels, list) or not labels:
+            raise SpecError("the converter's option `labels` is missing; give a list of all labels")
+        return labels
+
     def options_as(self, form: type[Options]) -> Options:
         """Return the split's options as a dataclass."""
         try:

@@ -9,8 +9,7 @@ whose text is not at their offsets, drops unknown elements, and names no line of
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import IO, Any
@@ -22,11 +21,9 @@ from pubmill.formats.documents import Annotated, FileRelation, InputDocument, Pa
 from pubmill.formats.json_text import parse_json
 from pubmill.formats.offsets import (
     USUAL,
-    Misplaced,
     Offsets,
     Piece,
     TextPlaces,
-    misplaced,
     pieces_of,
     size_of,
 )
@@ -35,7 +32,6 @@ from pubmill.formats.text_files import check_characters, read_text
 from pubmill.storage.strict_parsing import whole_number
 
 Node = dict[str, Any]
-Span = tuple[int, int]
 _LISTED = ("document", "passage", "sentence", "annotation", "relation", "location", "node")
 LISTS = {element: f"{element}s" for element in _LISTED}
 """Element -> key of its list in JSON."""
@@ -191,20 +187,11 @@ def _parse_document(node: Node, where: str, offsets: Offsets) -> InputDocument:
         place = f"{where} ({name}), passage {number}"
         holders += [(place, one) for one in _child_nodes(passage, "sentences", place) or [passage]]
     pieces = _pieces([_parse_text(holder, place) for place, holder in holders], offsets)
-    places, passages, wrong = TextPlaces(pieces, offsets), list[Passage](), list[Misplaced]()
+    places, passages = TextPlaces(pieces, offsets), list[Passage]()
     for number, (piece, (place, holder)) in enumerate(zip(pieces, holders, strict=True)):
-        mentions = []
-        for one in _child_nodes(holder, "annotations", place):
-            mention = _parse_mention(one, piece, partial(places.span, piece=number), place)
-            if isinstance(mention, TextMention):
-                mentions.append(mention)
-            elif offsets.leave_out:
-                wrong.append(mention)
-            else:
-                raise PubmillError(
-                    f"{mention.where}: its text differs from the text at its offset; offsets must count "
-                    "characters, not bytes, from the start of the document"
-                )
+        nodes = _child_nodes(holder, "annotations", place)
+        parsed = [_parse_mention(one, piece, number, places, place) for one in nodes]
+        mentions = [mention for mention in parsed if mention]
         passages.append(Passage(text=piece.text, offset=piece.start, mentions=mentions, source=holder))
     relations = []
     for holder in _annotation_holders(node):
@@ -212,7 +199,7 @@ def _parse_document(node: Node, where: str, offsets: Offsets) -> InputDocument:
         relations += [_parse_relation(one, where) for one in _child_nodes(holder, "relations", where)]
     return InputDocument(
         id=str(name), where=where, passages=passages, relations=relations, source=node,
-        misplaced=tuple(wrong),
+        misplaced=tuple(places.misplaced),
     )  # fmt: skip
 
 
@@ -236,10 +223,10 @@ def _pieces(texts: Sequence[tuple[int, str]], offsets: Offsets) -> list[Piece]:
 
 
 def _parse_mention(
-    node: Node, piece: Piece, place_of: Callable[[int, int], Span | None], where: str
-) -> TextMention | Misplaced:
-    """Read an annotation; if it has several locations, the mention covers the first to the last character.
-    Return what it is if it differs from the text."""
+    node: Node, piece: Piece, number: int, places: TextPlaces, where: str
+) -> TextMention | None:
+    """Read an annotation of the text with this number; None if it is left out. If it has several locations,
+    the mention covers the first to the last character."""
     name, infons, content = node.get("id"), node.get("infons", {}), node.get("text")
     place = f"{where}, annotation {name if isinstance(name, str | int) else ''}"
     located = [_location_span(one) for one in _child_nodes(node, "locations", place, True)]
@@ -249,13 +236,18 @@ def _parse_mention(
         raise PubmillError(
             f"{place}: needs locations, each with offset and length, and a type among its infons"
         )
-    placed = [one for span in spans if (one := place_of(*span))]
+    placed = [one for span in spans if (one := places.span(*span, piece=number))]
     start, end = min((one[0] for one in placed), default=0), max((one[1] for one in placed), default=0)
     inside = piece.text[start - piece.start : end - piece.start] if len(placed) == len(spans) else ""
     if not inside or (len(located) == 1 and isinstance(content, str) and content != inside):
         stated = content if isinstance(content, str) else ""
         shift = piece.stated
-        return misplaced(place, stated, piece.text, spans[0][0] - shift, spans[0][1] - shift)
+        fault = (
+            "its text differs from the text at its offset; offsets must count characters, not bytes, from "
+            "the start of the document"
+        )
+        places.leave_out(place, stated, piece.text, spans[0][0] - shift, spans[0][1] - shift, fault)
+        return None
     name = None if name is None else str(name)
     return TextMention(
         start=start, end=end, type=of, text=inside, id=name, source=node,

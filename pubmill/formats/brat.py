@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from pubmill.errors import PubmillError
 from pubmill.formats.documents import FileRelation, InputDocument, Passage, TextMention
-from pubmill.formats.offsets import USUAL, Misplaced, Offsets, Piece, TextPlaces, misplaced
+from pubmill.formats.offsets import USUAL, Offsets, Piece, TextPlaces
 from pubmill.messages.quotations import quote
 from pubmill.storage.strict_parsing import whole_number
 
@@ -48,22 +48,14 @@ def _parse_document(
 ) -> InputDocument:
     mentions: dict[str, TextMention] = {}
     relations, events, concepts = list[FileRelation](), list[str](), dict[str, str]()
-    places, wrong = TextPlaces([Piece(0, 0, text)], offsets), list[Misplaced]()
+    places = TextPlaces([Piece(0, 0, text)], offsets)
     for place, label, content, rest in _rows(files):
         match label[0]:
             case "T":
                 if label in mentions:
                     raise PubmillError(f"{place}: a second {label}")
-                mention = _mention(label, content, rest, text, places, place)
-                if isinstance(mention, TextMention):
+                if mention := _mention(label, content, rest, text, places, place):
                     mentions[label] = mention
-                elif offsets.leave_out:
-                    wrong.append(mention)
-                else:
-                    raise PubmillError(
-                        f"{place}: the text of {label} differs from that at its offsets, which must count "
-                        "characters of the .txt file, not bytes"
-                    )
             case "R":
                 parts = _parsed(_RELATION, content, place, "Type Arg1:T1 Arg2:T2")
                 ends = (parts[3], parts[5])
@@ -79,7 +71,7 @@ def _parse_document(
     with_concepts = [replace(one, concepts=concepts.get(label, "")) for label, one in mentions.items()]
     return InputDocument(
         id=name, where=where, passages=[Passage(text=text, offset=0, mentions=with_concepts)],
-        relations=relations, events=tuple(events), misplaced=tuple(wrong),
+        relations=relations, events=tuple(events), misplaced=tuple(places.misplaced),
     )  # fmt: skip
 
 
@@ -104,8 +96,8 @@ def _parsed(form: re.Pattern[str], content: str, place: str, expected: str) -> r
 
 def _mention(
     label: str, content: str, rest: str, text: str, places: TextPlaces, place: str
-) -> TextMention | Misplaced:
-    """Return a mention, or what it is if its text differs from that at its offsets."""
+) -> TextMention | None:
+    """Return a mention; None if it is left out."""
     parts = _parsed(_MENTION, content, place, "Type start end[;start end]")
     stated, spans = list[tuple[int, int]](), list[tuple[int, int]]()
     for piece in parts[2].split(";"):
@@ -116,7 +108,12 @@ def _mention(
         spans += [span] if (span := places.span(start, end)) else []
     inside = " ".join(text[start:end] for start, end in spans)
     if len(spans) < len(stated) or " ".join(inside.split()) != " ".join(rest.split()):
-        return misplaced(place, rest.rstrip(), text, stated[0][0], stated[-1][1])
+        fault = (
+            f"the text of {label} differs from that at its offsets, which must count characters of the .txt "
+            "file, not bytes"
+        )
+        places.leave_out(place, rest.rstrip(), text, stated[0][0], stated[-1][1], fault)
+        return None
     first, last = min(spans)[0], max(end for _, end in spans)
     return TextMention(
         start=first, end=last, type=parts[1], text=text[first:last], id=label, source=content,

@@ -90,7 +90,12 @@ class Misplaced(NamedTuple):
     @property
     def shown(self) -> str:
         """The mention for a message, in which licensed text is withheld."""
-        return f"{self.where}: it says {quote(self.stated)}, the text there is {quote(self.found)}"
+        return f"{self.where}: {self.texts}"
+
+    @property
+    def texts(self) -> str:
+        """Both texts for a message."""
+        return f"it says {quote(self.stated)}, the text there is {quote(self.found)}"
 
 
 class Piece(NamedTuple):
@@ -102,10 +107,12 @@ class Piece(NamedTuple):
 
 
 class TextPlaces:
-    """The places in the texts of a document that a file's offsets mean."""
+    """The places in the texts of a document that a file's offsets mean, and the mentions that were left out
+    (`misplaced`) because their text is not there."""
 
     def __init__(self, pieces: Sequence[Piece], offsets: Offsets) -> None:
         self._pieces, self._offsets = pieces, offsets
+        self.misplaced: list[Misplaced] = []
         self._sums = [_sums(piece.text, offsets.unit) for piece in pieces]
 
     def span(self, start: int, end: int, piece: int | None = None) -> tuple[int, int] | None:
@@ -123,6 +130,16 @@ class TextPlaces:
             return None
         last += self._offsets.last
         return (first, last) if first < last else None
+
+    def leave_out(self, where: str, stated: str, text: str, start: int, end: int, fault: str) -> None:
+        """Leave out a mention that differs from the `text` of its document at its offsets; a `PubmillError`
+        with the `fault` unless such mentions are to be left out."""
+        places = [match.start() for match in re.finditer(re.escape(stated), text)] if stated else []
+        distance = min((place - start for place in places), key=abs, default=None)
+        one = Misplaced(where, stated, text[max(start, 0) : max(end, 0)], distance)
+        if not self._offsets.leave_out:
+            raise PubmillError(f"{where}: {fault}; {one.texts}")
+        self.misplaced.append(one)
 
     def _piece_at(self, offset: int) -> int | None:
         starts = [number for number, piece in enumerate(self._pieces) if piece.stated <= offset]
@@ -156,13 +173,6 @@ def size_of(text: str, unit: str) -> int:
 
 def _sums(text: str, unit: str) -> list[int] | None:
     return list(accumulate(map(UNITS[unit][0], text), initial=0)) if unit else None
-
-
-def misplaced(where: str, stated: str, text: str, start: int, end: int) -> Misplaced:
-    """Return what a message says of a mention that differs from the text of its document."""
-    places = [match.start() for match in re.finditer(re.escape(stated), text)] if stated else []
-    distance = min((place - start for place in places), key=abs, default=None)
-    return Misplaced(where, stated, text[max(start, 0) : max(end, 0)], distance)
 
 
 def explanations(distances: Iterable[int | None]) -> Iterator[str]:

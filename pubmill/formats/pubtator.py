@@ -24,7 +24,7 @@ from pubmill.formats.documents import (
     TextMention,
     passages_of,
 )
-from pubmill.formats.offsets import USUAL, Misplaced, Offsets, TextPlaces, misplaced, pieces_of
+from pubmill.formats.offsets import USUAL, Offsets, TextPlaces, pieces_of
 from pubmill.formats.text_files import read_lines
 from pubmill.messages.quotations import show
 from pubmill.storage.strict_parsing import whole_number
@@ -94,37 +94,26 @@ def title_and_abstract(block: Block, where: str) -> tuple[str, list[str]]:
 def _parse_document(block: Block, file: str, offsets: Offsets) -> InputDocument:
     name, pieces = title_and_abstract(block, file)
     text, places = "\n".join(pieces), TextPlaces(pieces_of(pieces, offsets), offsets)
-    mentions, relations, wrong = list[TextMention](), list[FileRelation](), list[Misplaced]()
+    mentions, relations = list[TextMention](), list[FileRelation]()
     for number, line in block[len(pieces) :]:
         columns, where = line.split("\t"), f"{file}:{number}"
         if columns[0] != name or len(columns) < 4:
             raise PubmillError(f"{where}: expected tab-separated columns that begin with {show(name)}'s id")
         if columns[1].isdecimal():
-            mention = _parse_mention(columns, text, places, where, line)
-            if isinstance(mention, TextMention):
+            if mention := _parse_mention(columns, text, places, where, line):
                 mentions.append(mention)
-            elif offsets.leave_out:
-                wrong.append(mention)
-            else:
-                raise PubmillError(
-                    f"{where}: the mention's text differs from the text at its offsets; offsets must count "
-                    "the characters of the title, one separator, and the abstract"
-                )
         else:
-            relations.append(_parse_relation(columns, line))
+            relations.append(
+                FileRelation(
+                    type=columns[1], arguments=tuple(columns[2:]), source=line, concepts=tuple(columns[2:4]),
+                    novelty=columns[4] if len(columns) == 5 else None,
+                )
+            )  # fmt: skip
     return InputDocument(
         id=name, where=f"{file}:{block[0][0]}", passages=passages_of(pieces, mentions),
         relations=relations, source=([line for _, line in block[: len(pieces)]], mentions),
-        misplaced=tuple(wrong),
+        misplaced=tuple(places.misplaced),
     )  # fmt: skip
-
-
-def _parse_relation(columns: list[str], line: str) -> FileRelation:
-    novelty = columns[4] if len(columns) == 5 else None
-    concepts = tuple(columns[2:4])
-    return FileRelation(
-        type=columns[1], arguments=tuple(columns[2:]), source=line, concepts=concepts, novelty=novelty
-    )
 
 
 def _mention_line(document: InputDocument, mention: TextMention) -> str:
@@ -135,13 +124,19 @@ def _mention_line(document: InputDocument, mention: TextMention) -> str:
 
 def _parse_mention(
     columns: list[str], text: str, places: TextPlaces, where: str, line: str
-) -> TextMention | Misplaced:
+) -> TextMention | None:
+    """Return a mention; None if it is left out."""
     start, end = (whole_number(column) for column in columns[1:3])
     if len(columns) < 5 or start is None or end is None:
         raise PubmillError(f"{where}: a mention has the columns id, start, end, text, type")
     span = places.span(start, end)
     if span is None or text[slice(*span)].replace("\n", " ") != columns[3]:
-        return misplaced(where, columns[3], text, start, end)
+        fault = (
+            "the mention's text differs from the text at its offsets; offsets must count the characters of "
+            "the title, one separator, and the abstract"
+        )
+        places.leave_out(where, columns[3], text, start, end, fault)
+        return None
     name = columns[5] if len(columns) > 5 and columns[5] not in ("", "-", "-1") else None
     return TextMention(
         start=span[0],

@@ -26,7 +26,7 @@ from pubmill.errors import PubmillError
 from pubmill.examples.tagging import to_mentions
 from pubmill.formats.documents import InputDocument, Passage, TextMention
 from pubmill.formats.json_text import json_rows
-from pubmill.formats.offsets import USUAL, Misplaced, Offsets, Piece, TextPlaces, misplaced
+from pubmill.formats.offsets import USUAL, Offsets, Piece, TextPlaces
 from pubmill.messages.quotations import quote, show
 
 TEXTS = ("text", "data", "sentence", "content", "raw")
@@ -136,20 +136,14 @@ def _document(row: Mapping[str, Any], unnamed: str, where: str, offsets: Offsets
             f"{where}: expected a text ({', '.join(TEXTS)}), a list of spans ({', '.join(SPANS)}) and, if "
             "there is one, an `id` that is a text or number"
         )
-    places, mentions, wrong = TextPlaces([Piece(0, 0, text)], offsets), list[TextMention](), list[Misplaced]()
-    for span in spans:
-        mention = _mention(span, text, places, where)
-        if isinstance(mention, TextMention):
-            mentions.append(mention)
-        elif offsets.leave_out:
-            wrong.append(mention)
-        else:
-            raise PubmillError(f"{where}: {_FAULT.format(len(text))}; {mention.shown}")
+    places = TextPlaces([Piece(0, 0, text)], offsets)
+    mentions = [mention for span in spans if (mention := _mention(span, text, places, where))]
     passage = Passage(text=text, offset=0, mentions=mentions)
-    return InputDocument(id=str(name), where=where, passages=[passage], misplaced=tuple(wrong))
+    return InputDocument(id=str(name), where=where, passages=[passage], misplaced=tuple(places.misplaced))
 
 
-def _mention(given: Any, text: str, places: TextPlaces, where: str) -> TextMention | Misplaced:
+def _mention(given: Any, text: str, places: TextPlaces, where: str) -> TextMention | None:
+    """Return a mention; None if it is left out."""
     span = _parts(given)
     if span is None or not span.type:
         start, end = (span.start, span.end) if span else (0, 0)
@@ -157,8 +151,9 @@ def _mention(given: Any, text: str, places: TextPlaces, where: str) -> TextMenti
     place = places.span(span.start, span.end)
     inside = text[slice(*place)] if place else ""
     if place is None or (span.stated is not None and span.stated.split() != inside.split()):
-        named = f"{span.start} to {span.end} of {show(span.type)}"
-        return misplaced(f"{where}, {named}", span.stated or "", text, span.start, span.end)
+        named, fault = f"{span.start} to {span.end} of {show(span.type)}", _FAULT.format(len(text))
+        places.leave_out(f"{where}, {named}", span.stated or "", text, span.start, span.end, fault)
+        return None
     return TextMention(start=place[0], end=place[1], type=span.type, text=inside)
 
 

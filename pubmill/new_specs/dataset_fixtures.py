@@ -1,6 +1,5 @@
 """Small files of a dataset's form with masked text."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 from pubmill.convert.conll import SEPARATORS
 from pubmill.convert.source_files import lines
+from pubmill.formats.json_text import json_line, read_rows
 from pubmill.formats.pubtator import blocks
 from pubmill.formats.text_files import read_lines
 from pubmill.new_specs.conll_forms import divides
@@ -39,7 +39,7 @@ def _masked_value(value: Any) -> Any:
 def fixture(path: Path, form: FileForm) -> str | None:
     """Return a small file of the form with masked text; None if the form has no mask. CoNLL: first sentence
     and the next with a mention; PubTator: the first annotated document; else the first row of each label."""
-    if form.options.get("form") == "pubtator":
+    if form.options.get("form") == "pubtator" and "offsets" not in form.options:  # masks keep characters only
         return _masked_document(path)
     if form.converter.endswith("pubmed_rct:read"):
         return _masked_abstract(path, form.options["labels"])
@@ -47,7 +47,8 @@ def fixture(path: Path, form: FileForm) -> str | None:
         return _masked_sentences(path, form.options)
     if form.converter.endswith("tsv:read"):
         return _masked_rows(path, form.options)
-    return _masked_objects(path, form.options) if form.converter.endswith("jsonl:read") else None
+    is_lines = form.converter.endswith("row_examples:sequence") and path.suffix == ".jsonl"
+    return _masked_objects(path, form.options) if is_lines else None
 
 
 def _masked_document(path: Path) -> str:
@@ -108,11 +109,14 @@ def _masked_rows(path: Path, options: Mapping[str, Any]) -> str:
     return "".join(f"{line}\n" for line in kept.values())
 
 
-def _masked_objects(path: Path, options: Mapping[str, Any]) -> str:
+def _masked_objects(path: Path, options: Mapping[str, Any]) -> str | None:
     kept = dict[str, dict[str, object]]()
-    for _, line in lines(path):
-        row = json.loads(line)
-        shown = {options["text"]: masked(row[options["text"]]), options["label"]: row[options["label"]]}
-        shown |= {options["id"]: row[options["id"]]} if "id" in options else {}
+    keys = {options[name]: name for name in ("text", "text_pair", "label", "id") if name in options}
+    if "choices" in options or "split_column" in options:
+        return None
+    for _, row in read_rows(path):
+        if not keys.keys() <= row.keys():
+            return None
+        shown = {key: masked(row[key]) if name in TEXTS else row[key] for key, name in keys.items()}
         kept.setdefault(str(row[options["label"]]), shown)
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept.values())
+    return "".join(map(json_line, kept.values()))

@@ -1,6 +1,5 @@
 """The form of a dataset's files, guessed from their content: converter, options and writer."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +11,9 @@ from pubmill.convert.source_files import lines
 from pubmill.convert.squad import VERSIONS
 from pubmill.errors import PubmillError
 from pubmill.formats.document_files import ARCHIVES
+from pubmill.formats.json_text import json_items, parse_row
+from pubmill.formats.row_files import READERS, rows
+from pubmill.formats.text_files import read_text
 from pubmill.new_specs.annotated_forms import DOCUMENT_READINGS, documents_form, form_of_documents
 from pubmill.new_specs.conll_forms import LABEL, columns_form, columns_of, refuse_columns, types_if_private
 from pubmill.new_specs.file_forms import (
@@ -21,13 +23,12 @@ from pubmill.new_specs.file_forms import (
     FileForm,
     Given,
     Options,
-    further_shards,
     label_of,
     named_columns,
     score_of,
 )
 from pubmill.new_specs.repeated_ids import with_unique_ids
-from pubmill.new_specs.row_forms import are_archived_rows, choice_keys, joined_labels, row_form
+from pubmill.new_specs.row_forms import are_archived_rows, joined_labels, row_form
 from pubmill.storage.archives import members
 
 NEGATIVES = ("none", "false", "negative", "no_relation", "other", "0", "na")
@@ -174,84 +175,39 @@ def _needs_row_reader(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _json_form(files: Mapping[str, Path]) -> FileForm:
+    """Return the form of JSON: SQuAD's, SciBERT's relations, or rows."""
     path = next(iter(files.values()))
-    first = next(line for _, line in lines(path))
-    if first.startswith("[") or not _is_json(first):
-        return _document_form(path, files)
-    rows = list(_json_rows(path))
-    if len(rows) == 1 and isinstance(rows[0].get("data"), list):
-        return _document_form(path, files)
-    if not all(row.keys() >= rows[0].keys() for row in rows):
-        raise PubmillError(f"{path}: its lines are not JSON objects with the same keys; {BY_HAND}")
-    if any(isinstance(value, list | dict) for value in rows[0].values()) or choice_keys(rows[0]):
-        return row_form(files)
-    values = {key: tuple(str(row[key]) for row in rows) for key in rows[0]}
-    label = label_of(values, f"{path}:1", "key")
-    names = {name: key for key, name in named_columns(values, label, f"{path}:1").items()}
-    labels = sorted({str(row.get(label)) for one in files.values() for row in _json_rows(one)})
-    options = {**names, "labels": labels}
-    if is_marked(values[names["text"]]):
-        return marked_form(rows, labels, f"{path}:1")
-    if "text_pair" in names or further_shards(files):
-        return row_form(files)
-    unread = tuple(key for key in values if key not in names.values())
-    converter = "pubmill.convert.jsonl:read"
-    return FileForm("sequence", "classification", "macro_f1", converter, options, unread=unread)
+    if path.suffix not in READERS:
+        raise PubmillError(f"{path}: its content is JSON; rename it so that it ends with .json or .jsonl")
+    text = read_text(path)
+    items = [item for _, item in json_items(text, str(path))]
+    if items and all(isinstance(item, dict) and "paragraphs" in item for item in items):
+        version = str(parse_row(text, str(path)).get("version", "1.1"))
+        writer = ("pubmill.convert.squad:write", {"version": version}) if version in VERSIONS else None
+        return FileForm("span", "reading", "f1", "pubmill.convert.squad:read", {}, writer)
+    if items and all(isinstance(item, dict) and any(map(is_marked, item.values())) for item in items):
+        return marked_form([row for one in files.values() for _, row in rows(one)], str(path))
+    return row_form(files)
 
 
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
+def is_marked(text: Any) -> bool:
+    """Return whether two mentions are marked in a text, as in SciBERT's files of relations."""
+    return isinstance(text, str) and all(mark in text for mark in ("<< ", " >>", "[[ ", " ]]"))
 
 
-def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the object on each line of a JSON lines file."""
-    for number, line in lines(path):
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            raise PubmillError(f"{path}:{number}: not JSON, unlike the lines before it") from None
-        if not isinstance(row, dict):
-            raise PubmillError(f"{path}:{number}: its lines are not JSON objects; {BY_HAND}")
-        yield row
-
-
-def is_marked(texts: Sequence[str]) -> bool:
-    """Return whether two mentions are marked in every text, as in SciBERT's files of relations."""
-    return all("<< " in text and " >>" in text and "[[ " in text and " ]]" in text for text in texts)
-
-
-def marked_form(rows: Sequence[Mapping[str, Any]], labels: list[str], where: str) -> FileForm:
+def marked_form(every: Sequence[Mapping[str, Any]], where: str) -> FileForm:
     """Return SciBERT's form of relations; a `PubmillError` if the rows have other keys."""
-    if rows[0].keys() != {"text", "label", "metadata"}:
+    if every[0].keys() != {"text", "label", "metadata"}:
         raise PubmillError(
             f"{where}: the texts mark two mentions by `<< >>` and `[[ ]]`, but the rows lack the keys of "
             f"SciBERT's form (text, label, metadata); {BY_HAND}"
         )
+    labels = sorted({str(row.get("label")) for row in every})
     negative = next((one for one in labels if one.lower() in NEGATIVES), None)
     metric = "macro_f1" if negative is None else "micro_f1"
     writer = ("pubmill.convert.scibert:write", Options())
     options = {"labels": labels}
     return FileForm("sequence", "relation", metric, "pubmill.convert.scibert:read", options, writer, negative)
-
-
-def _document_form(path: Path, files: Mapping[str, Path]) -> FileForm:
-    """Return the form of one JSON document: SQuAD's, or a list of rows."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise PubmillError(f"{path}: not JSON ({error}); {BY_HAND}") from None
-    by_id = isinstance(content, dict) and all(isinstance(value, dict) for value in content.values())
-    if by_id or (isinstance(content, list) and content and isinstance(content[0], dict)):
-        return row_form(files)
-    if not (isinstance(content, dict) and isinstance(content.get("data"), list)):
-        raise PubmillError(f"{path}: JSON, but neither JSON lines nor SQuAD's form; {BY_HAND}")
-    version = str(content.get("version", "1.1"))
-    writer = ("pubmill.convert.squad:write", {"version": version}) if version in VERSIONS else None
-    return FileForm("span", "reading", "f1", "pubmill.convert.squad:read", {}, writer)
 
 
 def _all(files: Mapping[str, Path]) -> Iterator[tuple[int, str]]:

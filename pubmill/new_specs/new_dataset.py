@@ -348,7 +348,8 @@ def write_dataset(data: NewDataset, described: Described, root: Path) -> list[Pa
     except ValidationError as error:
         raise PubmillError(f"dataset {data.name}: {problem_text(error.errors()[0])}") from None
     small = {role: fixture(path, described.form) for role, path in data.files.items()}
-    paths = [] if None in small.values() else _write_fixture(data, described.form, small, folder)
+    has_none = None in small.values() or bool(further_shards(data.files))
+    paths = [] if has_none else _write_fixture(data, described.form, small, folder)
     text = yaml.dump(described.values, Dumper=_WholeValues, sort_keys=False, allow_unicode=True, width=110)
     write_with_schema(spec, "datasets", text)
     return [spec, *paths]

@@ -7,22 +7,17 @@ from pathlib import Path
 
 from pubmill.convert.source_files import lines
 from pubmill.errors import PubmillError
-from pubmill.formats.json_text import parse_row
 from pubmill.formats.row_files import rows, value_at
 from pubmill.new_specs.file_forms import ROWS, FileForm
 
-TABLE, LINES, ROW_FORMS = (
-    "pubmill.convert.tsv:read",
-    "pubmill.convert.jsonl:read",
-    "pubmill.convert.row_examples",
-)
+TABLE, ROW_FORMS = "pubmill.convert.tsv:read", "pubmill.convert.row_examples"
 NAMES = ("id", "_id", "ids", "uid", "guid", "index", "example_id", "row_id")
 """Names of columns and keys that should have no value twice, in lower case."""
 
 
 def with_unique_ids(form: FileForm, files: Mapping[str, Path]) -> FileForm:
     """Return the form without its column or key of ids if a split has one of them twice, and with a note."""
-    if not form.converter.startswith((TABLE, LINES, ROW_FORMS)):
+    if not form.converter.startswith((TABLE, ROW_FORMS)):
         return form
     key = _key(form)
     repeated = []
@@ -71,9 +66,7 @@ def _values(form: FileForm, role: str, path: Path, key: str) -> Iterator[tuple[s
             if number > 1 or not header:
                 yield split, cells[place]
         return
-    every = (line for _, line in lines(path)) if form.converter == LINES else ()
-    yield from ((split, str(parse_row(line, str(path)).get(key))) for line in every)
-    for _, row in rows(path, options.get("record", "")) if form.converter != LINES else ():
+    for _, row in rows(path, options.get("record", "")):
         value = row.get(options.get("split_column", ""))
         name = options["split_values"].get(str(value), "") if role == ROWS else split
         yield name, str(value_at(row, key))

@@ -12,7 +12,9 @@ from pubmill.convert.row_examples import lettered, multilabel, regression, seque
 from pubmill.convert.source_files import ConverterInput, SpecError
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Answer, MultilabelExample, SequenceExample, SpanExample, TokensExample
+from pubmill.messages.quotations import withholding
 from tests.clinical import given
+from tests.world.part import CANARY
 
 OPTIONS = {"question": "ask", "context": "text", "answers": "right", "document": "pmid"}
 ROW = {
@@ -247,3 +249,29 @@ def test_scores_are_numbers(tmp_path: Path, score: Any) -> None:
     for wrong in ("high", None):
         with pytest.raises(PubmillError, match="the key 'value' with a number"):
             list(regression(source(tmp_path, [row | {"value": wrong}], options)))
+
+
+LICENSED = {"id": "pairID", "text": "one", "text_pair": "two", "label": "gold", "labels": ["neutral"]}
+PAIR = {"pairID": "a-1", "one": f"{CANARY} A\tb", "two": "B", "gold": "neutral", "more": [1]}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (f'{{"pairID": "{CANARY}', "not valid JSON: .* at character"), ("[" * 100_000, "nested too deeply"),
+        (f'["{CANARY}"]', "expected a list of objects"),
+        ('{"pairID": ' + "9" * 5000 + "}", "a number too long"),
+        (f'{{"{CANARY}": 1, "{CANARY}": 2}}', "the key <8 characters, not shown.* occurs twice"),
+        (json.dumps({**PAIR, "pairID": CANARY}), "expected an id of at most 40 .*<8 characters, not shown"),
+        (json.dumps({**PAIR, "pairID": ""}), "'pairID'"), (json.dumps(PAIR), "its id occurred before"),
+        (json.dumps({**PAIR, "pairID": "a-2", "one": " "}), "'one'"),
+        (json.dumps({**PAIR, "pairID": "a-2", "two": 3}), "'two'"),
+        (json.dumps({**PAIR, "pairID": "a-2", "gold": CANARY}), "label .*found <8 characters, not shown"),
+    ],
+)  # fmt: skip
+def test_messages_on_licensed_rows_have_no_text_of_them(tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "train.jsonl"
+    path.write_text(f"{json.dumps(PAIR)}\n{line}\n")
+    with withholding(True), pytest.raises(PubmillError, match=rf"train\.jsonl.*: .*{message}") as error:
+        list(sequence(given("train", {"train": path}, **LICENSED)))
+    assert CANARY not in str(error.value)

@@ -40,26 +40,26 @@ def test_texts_and_spans_may_have_several_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("span", "found"),
+    ("span", "place", "found"),
     [
-        ([0, 20, "Drug"], "in:2, 0 to 20 of Drug: it says '', the text there is 'Aspirin harms mice.'"),
-        ([-1, 7, "Drug"], "in:2, -1 to 7 of Drug: it says '', the text there is 'Aspirin'"),
-        ([7, 7, "Drug"], "in:2, 7 to 7 of Drug: it says '', the text there is ''"),
-        ([0, 7, ""], "found 0 to 7 of no type"),
-        ([0, 7], "found 0 to 0 of no type"),
-        ([0, 7, "Drug", "more"], "in:2, 0 to 7 of Drug: it says 'more', the text there is 'Aspirin'"),
-        ([0, True, "Drug"], "found 0 to 0 of no type"),
-        ([0, 7, None], "found 0 to 0 of no type"),
-        ({"start": 0, "label": "Drug"}, "found 0 to 0 of no type"),
-        ("0-7", "found 0 to 0 of no type"),
+        ([0, 20, "Drug"], ", 0 to 20 of Drug", "it says '', the text there is 'Aspirin harms mice.'"),
+        ([-1, 7, "Drug"], ", -1 to 7 of Drug", "it says '', the text there is 'Aspirin'"),
+        ([7, 7, "Drug"], ", 7 to 7 of Drug", "it says '', the text there is ''"),
+        ([0, 7, ""], "", "found 0 to 7 of no type"),
+        ([0, 7], "", "found 0 to 0 of no type"),
+        ([0, 7, "Drug", "more"], ", 0 to 7 of Drug", "it says 'more', the text there is 'Aspirin'"),
+        ([0, True, "Drug"], "", "found 0 to 0 of no type"),
+        ([0, 7, None], "", "found 0 to 0 of no type"),
+        ({"start": 0, "label": "Drug"}, "", "found 0 to 0 of no type"),
+        ("0-7", "", "found 0 to 0 of no type"),
     ],
 )
-def test_spans_that_are_no_part_of_the_text_are_refused(span: Any, found: str) -> None:
+def test_spans_that_are_no_part_of_the_text_are_refused(span: Any, place: str, found: str) -> None:
     with pytest.raises(PubmillError) as caught:
         read({"text": TEXT, "label": [[0, 19, "All"]]}, {"text": TEXT, "label": [[0, 7, "Drug"], span]})
     assert str(caught.value) == (
-        "in:2: expected spans `[start, end, TYPE]` of characters of the text, which has 19, end excluded, "
-        f"and with the text that they state, if they do; {found}"
+        f"in:2{place}: expected spans `[start, end, TYPE]` of characters of the text, which has 19, end "
+        f"excluded, and with the text that they state, if they do; {found}"
     )
 
 

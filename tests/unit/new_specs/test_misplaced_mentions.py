@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.new_specs.file_forms import Given
-from pubmill.new_specs.new_dataset import Described, describe, new_dataset
+from tests.unit.new_specs.conftest import Found
 
 TITLE, ABSTRACT = "Aspirin 😀 in mice.", "It causes β fever, and heparin too."
 TEXT = f"{TITLE}\n{ABSTRACT}"
@@ -53,12 +52,6 @@ def bioc(count: Count) -> str:
     return json.dumps({"documents": [{"id": "7", "passages": [passage]}]})
 
 
-def found(folder: Path, name: str, text: str, given: Given, access: str = "public") -> Described:
-    (folder / name).write_text(text)
-    made = new_dataset([str(folder / name)], "mine", None, folder, access=access)  # type: ignore[arg-type]
-    return describe(made, given)
-
-
 @pytest.mark.parametrize(
     ("way", "name", "form"),
     [
@@ -68,56 +61,44 @@ def found(folder: Path, name: str, text: str, given: Given, access: str = "publi
     ],
 )
 def test_other_counts_are_refused_with_the_option_that_reads_them(
-    tmp_path: Path, way: str, name: str, form: Callable[[Count], str]
+    found: Found, way: str, name: str, form: Callable[[Count], str]
 ) -> None:
     count, wrong = WAYS[way]
     text = form(count)
     with pytest.raises(PubmillError) as caught:
-        found(tmp_path, name, text, Given())
+        found({name: text})
     assert f"{wrong} of 4 mentions differ from the text at their offsets, the first" in str(caught.value)
     assert "All are at their places if" in str(caught.value) and f"--offsets '{way}'" in str(caught.value)
-    made = found(tmp_path, name, text, Given(offsets=way))
+    made = found({name: text}, Given(offsets=way))
     assert made.form.options["offsets"] == way and made.card["counts"]["train"]["mentions"] == 4
 
 
-def test_what_nothing_explains_is_left_out_by_request_alone_and_counted(tmp_path: Path) -> None:
+def test_what_nothing_explains_is_left_out_by_request_alone_and_counted(found: Found) -> None:
     text = pubtator(lambda place: place).replace("7\t0\t7\tAspirin", "7\t3\t9\tAspirin")
     with pytest.raises(PubmillError) as caught:
-        found(tmp_path, "train.txt", text, Given())
+        found({"train.txt": text})
     assert "1 of 4 mentions differ" in str(caught.value) and "train.txt:3: it says 'Aspirin'" in str(
         caught.value
     )
     assert "--misplaced leave_out" in str(caught.value) and "--offsets" not in str(caught.value)
-    made = found(tmp_path, "train.txt", text, Given(misplaced=True))
+    made = found({"train.txt": text}, Given(misplaced=True))
     assert made.values["expect"]["train"]["left_out.misplaced_mentions"] == 1
     assert made.values["options"]["misplaced"] == "leave_out"
 
 
-def test_local_text_is_in_no_message_and_no_example(tmp_path: Path) -> None:
+def test_local_text_is_in_no_message_and_no_example(found: Found) -> None:
     with pytest.raises(PubmillError) as caught:
-        found(tmp_path, "train.txt", pubtator(lambda place: place + 1), Given(), "local")
+        found({"train.txt": pubtator(lambda place: place + 1)}, Given(), "local")
     assert "4 of 4 mentions" in str(caught.value) and "spirin" not in str(caught.value)
-    made = found(tmp_path, "train.txt", pubtator(lambda place: place), Given(), "local")
+    made = found({"train.txt": pubtator(lambda place: place)}, Given(), "local")
     assert (
         made.values["access"] == "local" and "Xxxxxxx" in str(made.first) and "spirin" not in str(made.first)
     )
 
 
-def test_spans_without_texts_that_cut_words_are_refused(tmp_path: Path) -> None:
+def test_spans_without_texts_that_cut_words_are_refused(found: Found) -> None:
     row = {"text": TEXT, "label": [[at + 1, at + 1 + len(one), "Name"] for at, one in MENTIONS]}
     with pytest.raises(
         PubmillError, match=r"4 of 4 mentions begin or end inside a word.*--offsets 'shift=-1'"
     ):
-        found(tmp_path, "train.jsonl", json.dumps(row) + "\n", Given())
-
-
-@pytest.mark.parametrize("given", [Given(offsets="utf-16"), Given(misplaced=True)])
-def test_rows_have_no_offsets(tmp_path: Path, given: Given) -> None:
-    rows = "".join(f'{{"text": "Some text {n}", "label": "{"ab"[n % 2]}"}}\n' for n in range(6))
-    with pytest.raises(PubmillError, match="is for documents with annotations"):
-        found(tmp_path, "train.jsonl", rows, given)
-
-
-def test_an_unknown_count_is_an_error_that_lists_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match=r"`offsets` has 'utf-32'; it is made of utf-16, bytes, .*shift=N"):
-        found(tmp_path, "train.txt", pubtator(lambda place: place), Given(offsets="utf-32"))
+        found({"train.jsonl": json.dumps(row) + "\n"})

@@ -1,32 +1,19 @@
 """Specs of new datasets: the form of their files, their counts, published form and fixture; errors."""
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
 import yaml
 
-from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
 from pubmill.new_specs.dataset_fixtures import masked
-from pubmill.new_specs.dataset_forms import guess
 from pubmill.new_specs.file_forms import split_of
 from pubmill.new_specs.new_dataset import describe, new_dataset, write_dataset
 from pubmill.specs import DatasetSpec
-from pubmill.stages.dataset_recipes import conversion_recipe
 from pubmill.storage.files import sha256
-
-CONLL = "Mice\tB-Species\nran\tO\n.\tO\n\nNo\tO\nHela\tB-Cell\ncells\tI-Cell\n\n"
-ROWS = ("The gene A binds B.\ta1\tyes", "All of it was lost.\ta2\tno", "C binds D.\ta3\tyes", "E.\ta4\tno")
-TABLE = "".join(f"{row}\n" for row in ("sentence\tid\tgold", *ROWS))
-LINES = "".join(
-    json.dumps({"pmid": 10 + n, "abstract": f"Text {n} on mice.", "class": "ab"[n % 2]}) + "\n"
-    for n in range(6)
-)
-SQUAD = json.dumps(
-    {"version": "1.1", "data": [{"title": "t", "paragraphs": [{"context": "Mice ran.", "qas": [
-        {"id": "q1", "question": "Who?", "answers": [{"text": "Mice", "answer_start": 0}]}]}]}]}
-)  # fmt: skip
+from tests.unit.new_specs.files import BRAT, CONLL, LINES, SQUAD, TABLE
 
 
 def described(folder: Path, text: str, suffix: str, root: Path) -> tuple[DatasetSpec, dict[str, Path]]:
@@ -41,48 +28,6 @@ def described(folder: Path, text: str, suffix: str, root: Path) -> tuple[Dataset
 
 def read_spec(root: Path, name: str) -> DatasetSpec:
     return DatasetSpec.model_validate(yaml.safe_load((root / f"specs/datasets/{name}.yaml").read_text()))
-
-
-@pytest.mark.parametrize(
-    ("text", "suffix", "converter", "options", "expected"),
-    [
-        (CONLL, ".tsv", "conll:read", {"labels": "as_written"}, {"sentences": 2, "tokens": 6, "mentions": 2}),
-        (
-            CONLL.replace("\t", " NN "), ".txt", "conll:read",
-            {"labels": "as_written", "separator": "blank", "columns": ["word", "column2", "label"]},
-            {"sentences": 2, "tokens": 6, "mentions": 2},
-        ),
-        (
-            "Mice\tS-Species\nran\tO\n\nHela\tB-Cell\ncells\tE-Cell\n\n", ".tsv", "conll:read",
-            {"labels": "as_written", "scheme": "iobes"}, {"sentences": 2, "tokens": 4, "mentions": 2},
-        ),
-        (
-            TABLE, ".tsv", "tsv:read",
-            {
-                "columns": ["text", "id", "label"], "header": ["sentence", "id", "gold"],
-                "labels": ["no", "yes"],
-            },
-            {"examples": 4, "labels.no": 2, "labels.yes": 2},
-        ),
-        (
-            LINES, ".jsonl", "jsonl:read",
-            {"label": "class", "text": "abstract", "id": "pmid", "labels": ["a", "b"]},
-            {"examples": 6, "labels.a": 3, "labels.b": 3},
-        ),
-        (SQUAD, ".json", "squad:read", {}, {"examples": 1, "questions": 1}),
-    ],
-)  # fmt: skip
-def test_the_form_and_counts_of_files_are_found(
-    tmp_path: Path, text: str, suffix: str, converter: str, options: object, expected: object
-) -> None:
-    spec, files = described(tmp_path / "mine", text, suffix, tmp_path)
-    assert spec.converter == f"pubmill.convert.{converter}"
-    assert spec.options == options
-    assert spec.expect == {"train": expected, "test": expected}
-    assert {str(split): source.sha256 for split, source in spec.sources.items()} == {
-        split: sha256(path) for split, path in files.items()
-    }
-    convert(conversion_recipe(spec.name, spec), files, tmp_path / "converted")
 
 
 def test_the_published_form_is_declared_only_if_a_writer_gives_its_bytes(tmp_path: Path) -> None:
@@ -127,29 +72,6 @@ def test_a_datasets_files_of_the_hub_are_named_with_their_commit(tmp_path: Path)
         )
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "train.tsv: the file is empty"),
-        ("a\tb\nc\td\te\n", "train.tsv:2: 3 columns, where line 1 has 2"),
-        ("hello\n", "train.tsv:1: one column: neither a table, CoNLL columns nor JSON"),
-        ("One text\t1\nAnother text\t2\n", "train.tsv:1: no column looks like a label"),
-        ('{"a": 1}\nb\n', "train.tsv:2: not JSON, unlike the lines before it"),
-        ("-DOCSTART-\n\n", "train.tsv:1: one column: neither a table, CoNLL columns nor JSON"),
-        ("[" * 100_000, "train.tsv: not JSON (maximum recursion depth"),
-        ('{"a": 1}\n[1]\n', "train.tsv:2: its lines are not JSON objects"),
-        ('{"a": 1}\n' + "[" * 100_000, "train.tsv:2: not JSON"),
-        ('{"a":\n1}', "train.tsv: JSON, but neither JSON lines nor SQuAD's form"),
-        ("Mice\tB-X\nran\tI-Y\n\n", "train.tsv:2: "),
-    ],
-)
-def test_a_file_of_no_known_form_is_reported_with_its_line(tmp_path: Path, text: str, message: str) -> None:
-    (tmp_path / "train.tsv").write_text(text)
-    with pytest.raises(PubmillError) as error:
-        describe(new_dataset([str(tmp_path / "train.tsv")], "mine", None, tmp_path, access="public"))
-    assert message in str(error.value)
-
-
 def test_files_of_the_network_are_named_after_their_folder(tmp_path: Path) -> None:
     path = tmp_path / "mirror/example.org/group/My_Data/train.jsonl"
     path.parent.mkdir(parents=True)
@@ -175,13 +97,6 @@ def test_a_spec_is_written_to_be_read(tmp_path: Path) -> None:
     assert keys[:6] == ["name", "label", "kind", "task", "domain", "sources"]
     assert "β-actin" in text and "β-actin" in expected
     assert expected.index("counts:") < expected.index("first:")
-
-
-def test_labels_are_those_of_all_splits(tmp_path: Path) -> None:
-    for split, label in (("train", "a"), ("dev", "c")):
-        (tmp_path / f"{split}.jsonl").write_text(LINES.replace('"class": "a"', f'"class": "{label}"'))
-    made = describe(new_dataset([str(tmp_path)], "mine", None, tmp_path, access="public"))
-    assert made.values["options"]["labels"] == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -237,21 +152,6 @@ def test_masking_keeps_the_form_of_words() -> None:
     assert masked("IL-2 (β-Actin) 3.5%") == "XX-0 (x-Xxxxx) 0.0%"
 
 
-def test_labels_without_a_type_and_io_labels_are_conll(tmp_path: Path) -> None:
-    (tmp_path / "train.tsv").write_text("Mice\tI-X\nran\tO\n\n")
-    assert guess({"train": tmp_path / "train.tsv"}).options["scheme"] == "io"
-    (tmp_path / "train.tsv").write_text("Mice\tB\nran\tI\n\n")
-    assert "scheme" not in guess({"train": tmp_path / "train.tsv"}).options
-
-
-@pytest.mark.parametrize("line", ["b", "[1]", "[" * 100_000])
-def test_a_line_of_another_split_is_reported_too(tmp_path: Path, line: str) -> None:
-    (tmp_path / "train.jsonl").write_text(LINES)
-    (tmp_path / "test.jsonl").write_text(f"{LINES}{line}\n")
-    with pytest.raises(PubmillError, match=r"test\.jsonl:7: "):
-        describe(new_dataset([str(tmp_path)], "mine", None, tmp_path, access="public"))
-
-
 def test_squads_form_of_another_version_has_no_published_form(tmp_path: Path) -> None:
     spec, _ = described(tmp_path / "mine", SQUAD.replace('"1.1"', '"2.0"'), ".json", tmp_path)
     assert spec.converter == "pubmill.convert.squad:read" and spec.published is None
@@ -284,3 +184,17 @@ def test_a_folder_whose_name_gives_none_needs_one(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="'__' gives no name for the dataset; give one with --name"):
         new_dataset([str(tmp_path / "__")], None, None, tmp_path, access="public")
     assert new_dataset([str(tmp_path / "__")], "mine", None, tmp_path, access="public").name == "mine"
+
+
+def test_a_folder_of_many_files_is_packed_into_the_same_bytes_each_time(tmp_path: Path) -> None:
+    for name, text in BRAT.items():
+        path = tmp_path / "given/train" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    first, again = (
+        new_dataset([str(tmp_path / "given")], "mine", None, tmp_path, tmp_path / name).files["train"]
+        for name in ("data", "again")
+    )
+    assert first == tmp_path / "data/mine/train.zip" and first.read_bytes() == again.read_bytes()
+    with zipfile.ZipFile(first) as archive:
+        assert {one.date_time for one in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}

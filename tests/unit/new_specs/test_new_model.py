@@ -211,17 +211,15 @@ def test_encoders_whose_tensors_transformers_renames_are_described(
     [
         ("pegasus", BERTS, "(pegasus) describes an encoder with a decoder, and transformers has no class"),
         (
-            "eurobert",
-            {"pad_token": "<pad>", "bos_token": "<s>"},
+            "eurobert", {"pad_token": "<pad>", "bos_token": "<s>"},
             "the tokenizer has no sep_token or eos_token (the end); name them in ",
         ),
         (
-            "bert",
-            {"cls_token": "[CLS]", "sep_token": "[SEP]"},
+            "bert", {"cls_token": "[CLS]", "sep_token": "[SEP]"},
             "the tokenizer has no pad_token or eos_token (padding); ",
         ),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_trained_is_refused_when_it_enters(
     tmp_path: Path, specs: Path, family: str, special: dict[str, str], message: str
 ) -> None:

@@ -89,13 +89,11 @@ def test_a_table_of_results_without_a_number_is_no_spec(specs: Path, name: str) 
         ("mine/table00", "bc2gm", "pubmedbert-base", "expected PAPER/tableNN"),
         ("mine/table01", "bc2gn", "pubmedbert-base", "there is no dataset 'bc2gn'; the nearest: bc2gm"),
         (
-            "mine/table01",
-            "bc2gm",
-            "pubmedbert",
+            "mine/table01", "bc2gm", "pubmedbert",
             "there is no model 'pubmedbert'; the nearest: pubmedbert-base",
         ),
     ],
-)
+)  # fmt: skip
 def test_unknown_names_are_reported(specs: Path, name: str, dataset: str, model: str, message: str) -> None:
     with pytest.raises(PubmillError) as error:
         table_values(name, [dataset], [model], "blurb", load(specs, "full"))
