@@ -7,7 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,15 @@ from pubmill.storage.checksums import FOLDER_SUMS, PREDICTIONS_SEAL, SUMS, liste
 from pubmill.storage.files import SEAL, read_json, sha256
 from pubmill.storage.model_folders import TOKENIZER_FILES
 from pubmill.storage.parquet import is_damaged
-from pubmill.storage.result_paths import CARD, PREDICTIONS, SOURCE_RECORD, TRAINING, source_of_record
+from pubmill.storage.result_paths import (
+    CARD,
+    PREDICTIONS,
+    RUNS,
+    SOURCE_RECORD,
+    TRAINING,
+    manifest_of,
+    source_of_record,
+)
 
 BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
 """Exceptions that broken gzip and zip files raise."""
@@ -45,7 +53,23 @@ def examine(results: Path) -> list[CheckedFile]:
         checked = [finding for findings in pool.map(_check_file, files) for finding in findings]
     # Of several findings on a file the last is kept: a fault, else agreement, else a lack of checksums.
     checked.sort(key=lambda finding: (finding.fault != "", bool(finding.fault)))
-    return sorted({finding.path: finding for finding in checked}.values(), key=lambda finding: finding.path)
+    last = {finding.path: finding for finding in checked}.values()
+    found = (replace(one, target=_declared(one.target)) if one.fault else one for one in last)
+    return sorted(found, key=lambda finding: finding.path)
+
+
+def _declared(path: Path) -> Path:
+    """Return the file to request for a file of a run: the manifest that its job declares."""
+    match path.parts:
+        case (*_, "runs", _, _, _, _, "final", _):
+            return Path(manifest_of(str(path)))
+        case (*run, "models", name) if run[-5:-4] == ["runs"] and name.startswith("seed-"):
+            return Path(*run, "final", RUNS)
+        case (*run, "trials", point, _):
+            manifests = sorted(Path(*run, "trials").glob("*.json"))
+            listing = (one for one in manifests if f'"{point}/' in one.read_text(encoding="utf-8"))
+            return next(listing, Path(*run, "trials", f"{point}.json"))
+    return path
 
 
 def report(findings: Sequence[CheckedFile]) -> Iterator[str]:
@@ -157,7 +181,7 @@ def _listed_digests(path: Path, value: Any) -> dict[Path, str]:
     else:
         named = record["files"] if isinstance(record.get("files"), dict) else {}
     return {
-        path.with_name(name): digest
+        path.parent / name: digest
         for name, digest in named.items()
         if isinstance(digest, str) and re.fullmatch("[0-9a-f]{64}", digest)
     }

@@ -42,6 +42,7 @@ class ScaleSpec(Strict):
     - `own_title`: the title of what is made of the user's own datasets only, where the scale's are made up.
     - `comparable`: whether its numbers may be compared with published ones.
     - `prefer`: released weights or those made here, for models that have both.
+    - `block_points`: points of a hyper-parameter search that one job tries; null: all.
     - `pretraining`: keys of recipes that differ at this scale; recipes that include them inherit them.
     - `corpora`, `vocabs`, `models`, `datasets`, `protocols`: keys of such specs that differ at this scale.
     """
@@ -52,6 +53,7 @@ class ScaleSpec(Strict):
     made_up: bool = False
     comparable: bool
     prefer: Literal["released", "own"]
+    block_points: Annotated[int, Field(ge=1)] | None = 1
     corpora: dict[str, Any] = {}
     vocabs: dict[str, Any] = {}
     pretraining: dict[str, Any] = {}

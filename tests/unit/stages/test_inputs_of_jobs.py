@@ -111,8 +111,8 @@ def test_the_audit_and_reports_read_every_table_of_the_study(
     ):  # fmt: skip
         assert path in below, path
     assert "tables/gu2020/table05.comparisons.json" not in below
-    assert made.tables.contribution_files("gu2020/table06") == [
-        made.paths.contributions(path) for path in made.tables.record_files("gu2020/table06")
+    assert made.tables.record_files("gu2020/table06") == [
+        made.paths.records(RunKey("blurb", "pubmedbert-base", "bc2gm", "standard"))
     ]
     facts = graph_of(demo_specs, tables=("gu2020/table05",), models=("pubmedbert-base",))
     assert not any("contradictions" in path or "comparisons" in path for path in facts.report.inputs())
