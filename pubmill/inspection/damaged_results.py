@@ -60,15 +60,18 @@ def examine(results: Path) -> list[CheckedFile]:
 
 def _declared(path: Path) -> Path:
     """Return the file to request for a file of a run: the manifest that its job declares."""
-    match path.parts:
-        case (*_, "runs", _, _, _, _, "final", _):
-            return Path(manifest_of(str(path)))
-        case (*run, "models", name) if run[-5:-4] == ["runs"] and name.startswith("seed-"):
-            return Path(*run, "final", RUNS)
-        case (*run, "trials", point, _):
-            manifests = sorted(Path(*run, "trials").glob("*.json"))
-            listing = (one for one in manifests if f'"{point}/' in one.read_text(encoding="utf-8"))
-            return next(listing, Path(*run, "trials", f"{point}.json"))
+    parts = path.parts
+    for place in (number for number, part in enumerate(parts) if part == "runs"):
+        run = Path(*parts[: place + 5])
+        match parts[place + 5 :]:
+            case ("final", _):
+                return Path(manifest_of(str(path)))
+            case ("models", _, *_):
+                return run / "final" / RUNS
+            case ("trials", point, _):
+                manifests = sorted((run / "trials").glob("*.json"))
+                listing = (one for one in manifests if f'"{point}/' in one.read_text(encoding="utf-8"))
+                return next(listing, run / "trials" / f"{point}.json")
     return path
 
 
