@@ -180,7 +180,7 @@ def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Graph) -> No
     plan = make_plan(jobs, targets, GPUS)
     assert plan.to_do == {"finetune": 1, "trial": 1, "score": 1, "pretrain": 2, "download": 2}
     assert plan.there == {"finetune": 1}
-    assert plan.runs_there == ["blurb/bert-base-uncased/bc2gm/standard/2"]
+    assert plan.runs_there == ["blurb/bert-base-cased/bc2gm/standard"]
     assert (plan.seconds("score"), plan.seconds("download")) == (ASSUMED.seconds, 2 * ASSUMED.seconds)
     assert plan.seconds("pretrain") is None, "its hours are those of GPUs"
     assert (plan.files_unknown, plan.bytes_known, plan.bytes_assumed) == (1, 0, 39e6)
@@ -190,7 +190,7 @@ def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Graph) -> No
     assert pretraining.at_peak == pretraining.operations / 0.5
     assert plan.finetuning["blurb, runs"].jobs == 1
     runs, trials = (plan.finetuning[f"blurb, {name}"].operations for name in ("runs", "trials"))
-    assert trials == pytest.approx(runs / 3)  # 20 of 60 epochs
+    assert trials == pytest.approx(runs / 3 * 3 / 5)  # 20 of 60 epochs, 3 seeds of 5
 
 
 def test_the_plan_has_the_seconds_of_finished_jobs(tmp_path: Path, root: Path) -> None:

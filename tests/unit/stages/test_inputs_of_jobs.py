@@ -75,7 +75,7 @@ def test_a_trial_needs_the_model_and_the_examples(
     chosen = runs.selected(run)
     assert runs.trial_inputs(run, trial) == [path for path in runs.inputs(run) if path not in chosen]
     assert len(runs.inputs(run)) == len(runs.trial_inputs(run, trial)) + 1
-    with pytest.raises(PubmillError, match="has no trial 'x'"):
+    with pytest.raises(PubmillError, match="has no block of trials 'x'"):
         runs.trial_inputs(run, "x")
     with pytest.raises(PubmillError, match="no specs/models/nobody.yaml"):
         runs.trial_inputs(RunKey("blurb", "nobody", "bc2gm", "standard"), trial)
