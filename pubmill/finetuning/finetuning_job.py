@@ -33,7 +33,7 @@ class Shared:
     loaded: dict[Hashable, Any] = field(default_factory=dict)
     encoded: dict[str, tuple[FinetuningRecipe, Any]] = field(default_factory=dict)
 
-    def once(self, load: Callable[..., Value], *arguments: Hashable) -> Value:
+    def once(self, load: Callable[..., Value], *arguments: Any) -> Value:
         """Return `load(*arguments)`, which is called once. Whoever changes the value must copy it before."""
         key = (load, *arguments)
         if key not in self.loaded:

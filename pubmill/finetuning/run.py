@@ -26,10 +26,16 @@ from pubmill.hardware.torch_setup import cuda_settings
 from pubmill.messages.progress import report_progress
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.writing import as_values
-from pubmill.storage.checksums import MADE_FROM, folder_sha256, write_predictions
+from pubmill.storage.checksums import folder_sha256, write_predictions
 from pubmill.storage.files import sha256
 from pubmill.storage.privacy import PUBLIC, access_of
-from pubmill.storage.training_reports import MadeWith, RunIdentity, TrainingCourse, TrainingReport
+from pubmill.storage.training_reports import (
+    MadeWith,
+    RunIdentity,
+    TrainingCourse,
+    TrainingReport,
+    WrittenReport,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +134,7 @@ def write_outcome(
 ) -> None:
     """Write the task model into the folder `keep_in`, the predictions, and last training.json beside them,
     with the digest `made_from` of all that decides them."""
-    report: TrainingReport = {**outcome.report, MADE_FROM: made_from} if made_from else outcome.report
+    report: WrittenReport = {**outcome.report, "made_from": made_from}
     if keep_in and isinstance(outcome, Run):
         task_models.keep(keep_in, outcome.task, outcome.model, report, job.dataset)
     elif keep_in:
@@ -178,19 +184,19 @@ def _encoded(
     trainer: Trainer, name: str, examples: Sequence[Example], shared: Shared, learn: bool = False
 ) -> EncodedSplit:
     """Return encoded examples: those of the previous seed if the recipe is the same."""
-    recipe, encoded = shared.encoded.get(name, (None, None))
-    if recipe != trainer.recipe:
-        encoded = trainer.task.encode_split(examples, learn=learn)
-        shared.encoded[name] = trainer.recipe, encoded
-    split: EncodedSplit = encoded
+    known = shared.encoded.get(name)
+    if known is None or known[0] != trainer.recipe:
+        known = shared.encoded[name] = trainer.recipe, trainer.task.encode_split(examples, learn=learn)
+    split: EncodedSplit = known[1]
     return split
 
 
 def _make_trainer(
-    job: FinetuningJob, learnt: Sequence[Example], device: torch.device, shared: Shared
+    job: FinetuningJob, learnt: Sequence[Example], device: torch.device, shared: Shared | None = None
 ) -> tuple[Trainer, bool | None]:
     """Return a trainer with a head on the encoder, and whether it starts from the head of the job's model."""
     recipe, model = job.recipe, job.model
+    shared = shared or Shared()
     tokenizer = copy.deepcopy(shared.once(encoders.load_encoder_tokenizer, model, recipe.spaced_words))
     encoder, pooler = encoders.load_encoder_and_pooler(model, recipe.dropout, device, shared)
     reader = make_reader(recipe, tokenizer, encoder)

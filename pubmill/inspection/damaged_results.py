@@ -54,8 +54,8 @@ def examine(results: Path) -> list[CheckedFile]:
     # Of several findings on a file the last is kept: a fault, else agreement, else a lack of checksums.
     checked.sort(key=lambda finding: (finding.fault != "", bool(finding.fault)))
     last = {finding.path: finding for finding in checked}.values()
-    found = (replace(one, target=_declared(one.target)) if one.fault else one for one in last)
-    return sorted(found, key=lambda finding: finding.path)
+    named = (replace(one, target=_declared(one.target)) if one.fault else one for one in last)
+    return sorted(named, key=lambda finding: finding.path)
 
 
 def _declared(path: Path) -> Path:

@@ -336,16 +336,17 @@ def test_what_does_not_load_as_it_was_is_not_kept(
     assert not list(tmp_path.iterdir())
 
 
-def test_the_program_keeps_and_predicts_again(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:
+def test_the_program_keeps_the_model_that_it_trained(
+    model: Path, datasets: dict[str, Path], tmp_path: Path
+) -> None:
     run = kept(tmp_path / "kept", TOKENS, model, datasets["tokens"])
     given = ["--recipe", json.dumps(asdict(TOKENS)), "--model", model, "--dataset", datasets["tokens"]]
-    for option, output in (("--keep", "first"), ("--kept", "second")):
-        path = tmp_path / f"{output}.predictions.jsonl.gz"
-        further = ["--seed", 1, "--split", "test", "--output", path, option, tmp_path / "again"]
-        run_program("finetune", *given, *further)
-        assert list(read_jsonl_gz(path)) == run.predictions
-    first, second, own = (read_json(tmp_path / f"{n}training.json") for n in ("first.", "second.", "again/"))
-    assert first == second == {**own, "predictions_sha256": sha256(path)}
+    further = ["--seeds", 1, "--split", "test", "--output", tmp_path / "runs.json"]
+    run_program("finetune", *given, *further, "--keep", tmp_path / "again")
+    path = tmp_path / "seed-1.predictions.jsonl.gz"
+    assert list(read_jsonl_gz(path)) == run.predictions
+    report, own = read_json(tmp_path / "seed-1.training.json"), read_json(tmp_path / "again/training.json")
+    assert report == {**own, "predictions_sha256": sha256(path)}
     for path in (tmp_path / "kept").iterdir():
         if path.name not in ("README.md", "training.json", "SHA256SUMS"):  # the folder's name, and the time
             assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()

@@ -139,7 +139,7 @@ def test_credentialed_datasets_need_a_local_system(specs: Path, tmp_path: Path) 
 def test_a_copy_of_another_file_is_refused(specs: Path, tmp_path: Path) -> None:
     files = supply(tmp_path / "llm", "seed-1/bc2gm.conll", "seed-2/bc2gm.conll")
     (files / "seed-2/bc2gm.conll").write_text("0")
-    with pytest.raises(PubmillError, match=r"seed-2/bc2gm.conll is a copy of the predictions of llm, seed 1"):
+    with pytest.raises(PubmillError, match=r"seed-1/bc2gm.conll is a copy of the predictions of llm, seed 2"):
         graph(specs, files).pipelines.supplied.contents("llm", "bc2gm")
 
 
