@@ -37,7 +37,6 @@ import torch
 
 from benchmarks.finetuning_texts import relations, write_model
 from pubmill.examples.kinds import write_examples
-from pubmill.hardware.forked_programs import VARIABLE, ForkServer
 from pubmill.hardware.torch_setup import STRICT
 from tests.unit.pretraining.toy_pretraining import changed, losses, make_data, state, weights
 
@@ -80,7 +79,7 @@ def finetuning(folder: Path, output: Path) -> list[str]:
     """Return the arguments of scripts/finetune.py."""
     recipe = replace(relations(None).recipe, epochs=2, keep="best", max_length=64)
     places = {"--model": folder / "model", "--dataset": folder, "--output": output}
-    fixed = ["--recipe", json.dumps(asdict(recipe)), "--seed", "1", "--split", "test", "--dev", "test"]
+    fixed = ["--recipe", json.dumps(asdict(recipe)), "--seeds", "1", "--split", "test", "--dev", "test"]
     return [*fixed, *(str(part) for pair in places.items() for part in pair)]
 
 
@@ -176,36 +175,30 @@ def methods(checkpoint: Path) -> str:
     return f" ({', '.join(names)})" if names else ""
 
 
-def repeated_finetuning(folder: Path, environment: Mapping[str, str], forks: str) -> str:
-    """Fine-tune undisturbed, killed and run again, and in a fork of the process at the address `forks`."""
+def repeated_finetuning(folder: Path, environment: Mapping[str, str]) -> str:
+    """Fine-tune undisturbed, and killed and run again."""
     write_dataset(folder)
-    outputs = [folder / f"{name}.predictions.jsonl.gz" for name in ("undisturbed", "again", "forked")]
+    outputs = [folder / name / "runs.json" for name in ("undisturbed", "again")]
     if error := finish(start("finetune.py", finetuning(folder, outputs[0]), environment)):
         return f"failed: {error}"
     process = start("finetune.py", finetuning(folder, outputs[1]), environment)
     # One of its two epochs has been scored.
     if not killed(process, lambda: process.stderr is None or ": dev " in process.stderr.readline()):
         return "failed: it ended before it was killed"
-    for output, more in zip(outputs[1:], ({}, {VARIABLE: forks}), strict=True):
-        if error := finish(start("finetune.py", finetuning(folder, output), {**environment, **more})):
-            return f"failed: {error}"
-    undisturbed, again, forked = (output.read_bytes() for output in outputs)
-    return f"same predictions: {again == undisturbed}; in a fork, same predictions: {forked == undisturbed}"
+    if error := finish(start("finetune.py", finetuning(folder, outputs[1]), environment)):
+        return f"failed: {error}"
+    predicted = [output.with_name("seed-1.predictions.jsonl.gz").read_bytes() for output in outputs]
+    return f"same predictions: {predicted[0] == predicted[1]}"
 
 
 def resume(folder: Path) -> Iterator[str]:
-    server = ForkServer(ROOT / "scripts/finetune.py")
-    forks = os.environ.pop(VARIABLE)  # Only some of the programs run there.
-    try:
-        with ThreadPoolExecutor(8 if torch.cuda.is_available() else 1) as pool:
-            begun = {pool.submit(work): name for name, work in resumptions(folder, forks)}
-            for done in as_completed(begun):
-                yield f"{begun[done]}: {done.result()}"
-    finally:
-        server.close()
+    with ThreadPoolExecutor(8 if torch.cuda.is_available() else 1) as pool:
+        begun = {pool.submit(work): name for name, work in resumptions(folder)}
+        for done in as_completed(begun):
+            yield f"{begun[done]}: {done.result()}"
 
 
-def resumptions(folder: Path, forks: str) -> Iterator[tuple[str, Callable[[], str]]]:
+def resumptions(folder: Path) -> Iterator[tuple[str, Callable[[], str]]]:
     """Yield the name of each line of `resume` and what finds its result."""
     for name, environment in ENVIRONMENTS.items():
         place = folder / name.replace(" ", "-")
@@ -216,7 +209,7 @@ def resumptions(folder: Path, forks: str) -> Iterator[tuple[str, Callable[[], st
             yield f"pretraining killed and resumed, {recipe}, {name}", work
         dataset = place / "dataset"
         dataset.mkdir()
-        work = partial(repeated_finetuning, dataset, environment, forks)
+        work = partial(repeated_finetuning, dataset, environment)
         yield f"fine-tuning killed and run again, {name}", work
 
 

@@ -1,9 +1,8 @@
-"""Trials of the hyper-parameter search, the choice, final runs and their models."""
+"""Trials of the hyper-parameter search, the choice, and final runs: one job each, with all seeds."""
 
-from pubmill.storage.result_paths import PREDICTIONS, TRAINING, ChoiceKey, RunKey
+from pubmill.storage.result_paths import ChoiceKey, RunKey
 
 RUN = RunKey("{protocol}", "{model}", "{dataset}", "{setting}")
-TRIAL, FINAL = (RUN, "{trial}", "{seed}"), (RUN, "{seed}")
 CHOICE = graph.paths.choice(ChoiceKey("{protocol}", None, "{dataset}", "{setting}"))
 
 
@@ -11,14 +10,11 @@ rule trial:
     input:
         unpack(graph.trial.inputs_of),
     output:
-        predictions=graph.paths.trial(*TRIAL, PREDICTIONS),
-        training=graph.paths.trial(*TRIAL, TRAINING),
+        graph.paths.trials(RUN, "{trial}"),
     log:
-        graph.paths.log(graph.paths.trial(*TRIAL)),
+        graph.paths.log(graph.paths.trials(RUN, "{trial}").removesuffix(".json")),
     benchmark:
-        graph.paths.benchmark("trial", graph.paths.trial(*TRIAL))
-    group:
-        graph.trial.bundle
+        graph.paths.benchmark("trial", graph.paths.trials(RUN, "{trial}").removesuffix(".json"))
     conda:
         "../envs/training.yaml"
     resources:
@@ -28,13 +24,14 @@ rule trial:
         **PLACES,
         **graph.trial.params,
         model=lambda w: graph.runs.first_model(run_of(w)),
+        seeds=lambda w: list(map(str, graph.trial.seeds_of(w))),
         splits=lambda w: graph.runs.split_arguments(w.protocol, w.dataset, trial=True),
     message:
         graph.trial.label
     shell:
-        "python {params.scripts:q}/finetune.py --recipe {params.recipe:q} --model {params.model:q}"
-        " --dataset {params.results:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed:q}"
-        " {params.splits:q} --output {output.predictions:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/finetune.py --trials {params.recipe:q} --model {params.model:q}"
+        " --dataset {params.results:q}/datasets/{wildcards.dataset:q} --seeds {params.seeds:q}"
+        " {params.splits:q} --version {params.version} --output {output:q} > {log:q} 2>&1"
 
 
 rule choose:
@@ -74,49 +71,15 @@ use rule choose as choose_for_model with:
         graph.choose_for_model.label
 
 
-rule task_model:
-    input:
-        unpack(graph.task_model.inputs_of),
-    output:
-        model=directory(graph.paths.task_model(*FINAL)),
-        predictions=graph.paths.task_model(*FINAL, PREDICTIONS),
-        training=graph.paths.task_model(*FINAL, TRAINING),
-    log:
-        graph.paths.log(graph.paths.task_model(*FINAL)),
-    benchmark:
-        graph.paths.benchmark("task_model", graph.paths.task_model(*FINAL))
-    conda:
-        "../envs/training.yaml"
-    resources:
-        **graph.task_model.resources,
-        gpu_slots=1,
-    params:
-        **PLACES,
-        **graph.task_model.params,
-        model=lambda w: graph.runs.first_model(run_of(w)),
-        selected=lambda w: graph.runs.selected_arguments(run_of(w)),
-        splits=lambda w: graph.runs.split_arguments(w.protocol, w.dataset, trial=False),
-    message:
-        graph.task_model.label
-    shell:
-        "python {params.scripts:q}/finetune.py --recipe {params.recipe:q} {params.selected:q}"
-        " --model {params.model:q} --dataset {params.results:q}/datasets/{wildcards.dataset:q}"
-        " --seed {wildcards.seed:q} {params.splits:q} --output {output.predictions:q} --keep {output.model:q}"
-        " > {log:q} 2>&1"
-
-
 rule finetune:
     input:
         unpack(graph.finetune.inputs_of),
     output:
-        predictions=graph.paths.predictions(*FINAL),
-        training=graph.paths.training(*FINAL),
+        graph.paths.runs(RUN),
     log:
-        graph.paths.log(graph.paths.final(*FINAL)),
+        graph.paths.log(graph.paths.runs(RUN).removesuffix(".json")),
     benchmark:
-        graph.paths.benchmark("finetune", graph.paths.final(*FINAL))
-    group:
-        graph.finetune.bundle
+        graph.paths.benchmark("finetune", graph.paths.runs(RUN).removesuffix(".json"))
     conda:
         "../envs/training.yaml"
     resources:
@@ -127,12 +90,13 @@ rule finetune:
         **graph.finetune.params,
         model=lambda w: graph.runs.first_model(run_of(w)),
         selected=lambda w: graph.runs.selected_arguments(run_of(w)),
+        seeds=lambda w: list(map(str, graph.finetune.seeds_of(w))),
         splits=lambda w: graph.runs.split_arguments(w.protocol, w.dataset, trial=False),
-        kept=lambda w: graph.runs.kept_arguments(run_of(w), int(w.seed)),
+        keep=lambda w: graph.runs.keep_arguments(run_of(w)),
     message:
         graph.finetune.label
     shell:
         "python {params.scripts:q}/finetune.py --recipe {params.recipe:q} {params.selected:q}"
         " --model {params.model:q} --dataset {params.results:q}/datasets/{wildcards.dataset:q}"
-        " --seed {wildcards.seed:q} {params.splits:q} {params.kept:q} --output {output.predictions:q}"
-        " > {log:q} 2>&1"
+        " --seeds {params.seeds:q} {params.splits:q} {params.keep:q} --version {params.version}"
+        " --output {output:q} > {log:q} 2>&1"

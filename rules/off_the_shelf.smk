@@ -1,6 +1,6 @@
 """Finished pipelines, which are not fine-tuned here: their predictions and records, without a protocol."""
 
-AS_IT_IS = graph.pipelines.run("{pipeline}", "{dataset}")
+AS_IT_IS, _ = graph.pipelines.run("{pipeline}", "{dataset}")
 
 
 wildcard_constraints:
@@ -11,10 +11,9 @@ rule annotate:
     input:
         unpack(graph.annotate.inputs_of),
     output:
-        predictions=graph.paths.predictions(*AS_IT_IS),
-        training=graph.paths.training(*AS_IT_IS),
+        graph.paths.runs(AS_IT_IS),
     log:
-        graph.paths.log(graph.paths.final(*AS_IT_IS)),
+        graph.paths.log(graph.paths.runs(AS_IT_IS).removesuffix(".json")),
     conda:
         "../envs/pipelines.yaml"
     resources:
@@ -29,19 +28,16 @@ rule annotate:
     shell:
         "python {params.scripts:q}/annotate.py --recipe {params.recipe:q} --pipeline {params.folder:q}"
         " --model {wildcards.pipeline:q} --examples {input.examples:q} --split test"
-        " --output {output.predictions:q} > {log:q} 2>&1"
+        " --output {output:q} > {log:q} 2>&1"
 
 
 use rule score as score_annotation with:
     input:
         unpack(graph.score_annotation.inputs_of),
     output:
-        record=graph.paths.record(*AS_IT_IS),
-        contributions=graph.paths.contributions(graph.paths.record(*AS_IT_IS)),
+        graph.paths.records(AS_IT_IS),
     log:
-        graph.paths.log(graph.paths.final(*AS_IT_IS) + ".score"),
-    group:
-        graph.score_annotation.bundle
+        graph.paths.log(graph.paths.records(AS_IT_IS).removesuffix(".json")),
     resources:
         **graph.score_annotation.resources,
     params:

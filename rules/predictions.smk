@@ -1,6 +1,6 @@
 """Predictions that users supply, and answers of language models: predictions and records of a run."""
 
-SUPPLIED = graph.pipelines.run("{submission}", "{dataset}", "{seed}")
+SUPPLIED, _ = graph.pipelines.run("{submission}", "{dataset}")
 
 
 wildcard_constraints:
@@ -11,10 +11,9 @@ rule take_predictions:
     input:
         unpack(graph.take_predictions.inputs_of),
     output:
-        predictions=graph.paths.predictions(*SUPPLIED),
-        training=graph.paths.training(*SUPPLIED),
+        graph.paths.runs(SUPPLIED),
     log:
-        graph.paths.log(graph.paths.final(*SUPPLIED)),
+        graph.paths.log(graph.paths.runs(SUPPLIED).removesuffix(".json")),
     conda:
         "../envs/data.yaml"
     resources:
@@ -22,29 +21,24 @@ rule take_predictions:
     params:
         **PLACES,
         **graph.take_predictions.params,
-        content=lambda w: graph.pipelines.supplied.content(w.submission, w.dataset, int(w.seed)),
-        file=not_compared(lambda w: str(graph.pipelines.supplied.file(w.submission, w.dataset, int(w.seed)))),
+        seeds=lambda w: list(map(str, graph.pipelines.supplied.seeds(w.submission, w.dataset))),
+        content=lambda w: graph.pipelines.supplied.contents(w.submission, w.dataset),
+        files=not_compared(lambda w: graph.pipelines.supplied.checked_files(w.submission, w.dataset)),
     message:
         graph.take_predictions.label
     shell:
         "python {params.scripts:q}/take_predictions.py --recipe {params.recipe:q}"
-        " --predictions {params.file:q} --model {wildcards.submission:q} --seed {wildcards.seed:q}"
-        " --dataset {wildcards.dataset:q} --results {params.results:q} --output {output.predictions:q}"
-        " > {log:q} 2>&1"
+        " --predictions {params.files:q} --model {wildcards.submission:q} --seeds {params.seeds:q}"
+        " --dataset {wildcards.dataset:q} --results {params.results:q} --output {output:q} > {log:q} 2>&1"
 
 
 use rule score as score_predictions with:
     input:
         unpack(graph.score_predictions.inputs_of),
     output:
-        record=graph.paths.record(*SUPPLIED),
-        contributions=graph.paths.contributions(graph.paths.record(*SUPPLIED)),
+        graph.paths.records(SUPPLIED),
     log:
-        graph.paths.log(graph.paths.final(*SUPPLIED) + ".score"),
-    group:
-        graph.score_predictions.bundle
-    conda:
-        "../envs/data.yaml"
+        graph.paths.log(graph.paths.records(SUPPLIED).removesuffix(".json")),
     resources:
         **graph.score_predictions.resources,
     params:

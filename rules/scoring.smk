@@ -1,16 +1,13 @@
-"""Records: scores of predictions."""
+"""Records: scores of the predictions of a run."""
 
 
 rule score:
     input:
         unpack(graph.score.inputs_of),
     output:
-        record=graph.paths.record(*FINAL),
-        contributions=graph.paths.contributions(graph.paths.record(*FINAL)),
+        graph.paths.records(RUN),
     log:
-        graph.paths.log(graph.paths.final(*FINAL) + ".score"),
-    group:
-        graph.score.bundle
+        graph.paths.log(graph.paths.records(RUN).removesuffix(".json")),
     conda:
         "../envs/data.yaml"
     resources:
@@ -21,5 +18,5 @@ rule score:
     message:
         graph.score.label
     shell:
-        "python {params.scripts:q}/score.py --predictions {input.predictions:q} --training {input.training:q}"
-        " --examples {input.examples:q} --output {output.record:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/score.py --runs {input.runs:q} --examples {input.examples:q}"
+        " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"

@@ -36,7 +36,7 @@ rule table:
 rule compare:
     input:
         table=graph.paths.table("{results_table}", "json"),
-        contributions=lambda w: graph.tables.contribution_files(table_of(w.results_table)),
+        records=lambda w: graph.tables.record_files(table_of(w.results_table)),
     output:
         graph.paths.comparison_files("{results_table}"),
     log:

@@ -2,23 +2,24 @@
 
     .venv/bin/python scripts/annotate.py --recipe '{"types": {"DISEASE": ""}}' --pipeline FOLDER \\
         --model NAME --examples datasets/D/test.jsonl.gz --split test \\
-        --output RUNS/final/seed-1.predictions.jsonl.gz
+        --output RUN/final/runs.json
 
 Inputs: a folder that spaCy's Language.to_disk wrote, and the examples of a split.
-Outputs: the predictions, one line `{"id", "labels"}` for each example, and in the same folder
+Outputs: beside the manifest seed-1.predictions.jsonl.gz, one line `{"id", "labels"}` for each example, and
 seed-1.training.json, in the format of a fine-tuning run although nothing is trained. Needs spaCy.
 """
 
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pubmill.errors import PubmillError, run
+from pubmill.errors import run
+from pubmill.metrics.run_manifests import write_manifest
 from pubmill.prediction.spacy_pipelines import annotate
 from pubmill.recipes.programs import program
 from pubmill.recipes.scoring import AnnotationRecipe
 from pubmill.storage.checksums import write_predictions
 from pubmill.storage.privacy import keep_private
-from pubmill.storage.result_paths import PREDICTIONS
+from pubmill.storage.result_paths import PREDICTIONS, seed_name
 
 
 def main(
@@ -27,13 +28,12 @@ def main(
     model: Annotated[str, "the pipeline's name in tables"],
     examples: Annotated[Path, "examples of the split"],
     split: Annotated[Literal["dev", "test"], "which split they are"],
-    output: Annotated[Path, f"predictions to write, NAME{PREDICTIONS}"],
+    output: Annotated[Path, "manifest to write"],
 ) -> None:
-    if not output.name.endswith(PREDICTIONS):
-        raise PubmillError(f"--output is {output}; its name must end in {PREDICTIONS}")
     keep_private([pipeline, examples])
     made = annotate(recipe, pipeline, model, examples, split)
-    write_predictions(output, made.predictions, made.report)
+    write_predictions(output.with_name(seed_name(1, PREDICTIONS)), made.predictions, made.report)
+    write_manifest(output, [seed_name(1)])
 
 
 if __name__ == "__main__":

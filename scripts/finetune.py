@@ -1,23 +1,21 @@
-"""Fine-tune a model on a dataset with one seed and predict one split.
+"""Fine-tune a model on a dataset with one seed or several, and predict one split.
 
-    .venv/bin/python scripts/finetune.py --recipe JSON --model models/M --dataset datasets/D --seed 1 \\
-        --split test --output RUNS/final/seed-1.predictions.jsonl.gz [--selected RUNS/selected.json]
+    .venv/bin/python scripts/finetune.py --recipe JSON --model models/M --dataset datasets/D --seeds 1 2 3 \\
+        --split test --output RUN/final/runs.json [--selected RUN/selected.json]
 
-Outputs: a prediction for each example of the split (pubmill/metrics/records.py has the forms); beside it,
-seed-1.training.json with losses, dev scores and provenance; with --keep, the task model. A training that
-would fail again, or that had no model or no choice, predicts null and ends with status 0. Errors that another
-try may not meet (memory, disk, GPU) end with status 1. Needs only torch and transformers. The same command
-gives the same predictions; on a GPU only with PUBMILL_DETERMINISTIC=1. In a run on one machine, it
-runs in a fork of a process that loads torch, a model and its data once for all seeds; a kill ends its fork.
+Outputs: for each seed a prediction for each example of the split (pubmill/metrics/records.py has the
+forms), seed-N.predictions.jsonl.gz, and seed-N.training.json with losses, dev scores and provenance; with
+--keep, task models; last the manifest, which names the files of all seeds. With --trials in place of
+--recipe, the same for each point of a search, in a folder of its name. A training that would fail again, or
+that had no model or no choice, predicts null and counts as done. Any other error (memory, disk, GPU) ends
+with status 1; what is done stays, and the same command goes on. Needs only torch and transformers. The same
+command gives the same predictions; on a GPU only with PUBMILL_DETERMINISTIC=1.
 """
 
 import os
 import sys
-from collections.abc import Mapping
-from functools import wraps
-from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # two runs on two cores take 1/6 of the time: pretrain.py
@@ -25,63 +23,51 @@ os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # two runs on two cores take 1/
 from pubmill import recipes
 from pubmill.errors import PubmillError, run
 from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.shared_process import in_forks
 from pubmill.finetuning.trial_selection import read_choice
+from pubmill.recipes.finetuning import TrialRecipes
 from pubmill.recipes.programs import check_alternatives, program
 from pubmill.storage.privacy import keep_private
-from pubmill.storage.result_paths import PREDICTIONS
+from pubmill.storage.result_paths import seed_name
 
 
 def main(
-    recipe: Annotated[str, "FinetuningRecipe: JSON text or a JSON file"],
     model: Annotated[Path, "model folder"],
     dataset: Annotated[Path, "dataset folder (train, dev, test)"],
-    seed: Annotated[int, "seed of the new layer, dropout and batches"],
+    seeds: Annotated[list[int], "seeds of the new layer, dropout and batches"],
     split: Annotated[Literal["dev", "test"], "split to predict"],
-    output: Annotated[Path, f"predictions to write, NAME{PREDICTIONS}"],
+    output: Annotated[Path, "manifest to write, NAME.json; the files of seeds lie beside it"],
+    recipe: Annotated[str | None, "FinetuningRecipe: JSON text or a JSON file"] = None,
+    trials: Annotated[TrialRecipes | None, "recipes of points of a search"] = None,
     dev: Annotated[Literal["dev", "test", "none"], "split that selects the weights; none: the last"] = "dev",
     selected: Annotated[Path | None, "selected.json, whose values override the recipe"] = None,
-    keep: Annotated[Path | None, "also write the task model to this folder"] = None,
-    kept: Annotated[Path | None, "task model of the same run: predict with it, without training"] = None,
+    keep: Annotated[list[Path] | None, "folders of task models: of the first seed, the second..."] = None,
+    version: Annotated[list[int] | None, "stage version; seeds of another are trained again"] = None,
 ) -> None:
-    """Train and predict, or record why nothing was trained; write the predictions and training.json."""
-    if not output.name.endswith(PREDICTIONS):
-        raise PubmillError(f"--output is {output}; its name must end in {PREDICTIONS}")
-    check_alternatives(keep=keep, kept=kept)
+    """Train and predict with each seed that is not done, then write the manifest."""
+    check_alternatives(recipe=recipe, trials=trials)
+    check_alternatives(trials=trials, selected=selected)
+    if output.suffix != ".json":
+        raise PubmillError(f"--output is {output}; expected the name of a manifest, NAME.json")
     keep_private([model, dataset])
-    job, values, failed = job_of(recipe, model, dataset, seed, split, dev, selected)
+    values, failed = read_choice(selected) if selected else ({}, None)
+    points = {f"{name}/": one for name, one in trials.points.items()} if trials else {}
+    if not trials:
+        points[""] = recipes.read(recipes.FinetuningRecipe, recipe or "{}", values)
+    jobs = {
+        f"{folder}{seed_name(seed)}": FinetuningJob(
+            resolved, model, dataset, seed, split, None if dev == "none" else dev
+        )
+        for folder, resolved in points.items()
+        for seed in seeds
+    }
 
     # Imported only after the arguments are checked: importing torch takes seconds.
-    from pubmill.finetuning.run import finetune_or_fail, not_chosen, predict_kept, write_outcome
+    from pubmill.finetuning.seeds import NoChoice, train_seeds
 
-    if failed is not None:
-        outcome = not_chosen(job, values, failed)
-    else:
-        outcome = predict_kept(job, kept) if kept else finetune_or_fail(job)
-    write_outcome(outcome, job, output, keep)
-
-
-def job_of(
-    recipe: str, model: Path, dataset: Path, seed: int, split: str, dev: str, selected: Path | None
-) -> tuple[FinetuningJob, Mapping[str, Any], str | None]:
-    """Return the job, the chosen values of its recipe, and why nothing could be chosen."""
-    values, failed = read_choice(selected) if selected else ({}, None)
-    resolved = recipes.read(recipes.FinetuningRecipe, recipe, values)
-    return (
-        FinetuningJob(resolved, model, dataset, seed, split, None if dev == "none" else dev),
-        values,
-        failed,
-    )
-
-
-@wraps(main)
-def load(**arguments: Any) -> None:
-    """Load what the job and its other seeds need."""
-    from pubmill.finetuning.run import preload_inputs
-
-    job, _, _ = job_of(**{name: arguments[name] for name in signature(job_of).parameters})
-    preload_inputs(job)
+    no_choice = NoChoice(searched=values, failed=failed) if failed is not None else None
+    kept = dict(zip(jobs, keep or (), strict=False))
+    train_seeds(jobs, output, keep=kept, version=version or (), no_choice=no_choice)
 
 
 if __name__ == "__main__":
-    run(in_forks(program(main), program(load)))
+    run(program(main))

@@ -2,9 +2,9 @@
 
     .venv/bin/python scripts/select_trial.py --recipe '{"by": "dev", "decides": ["learning_rate"]}' \
         --output RUNS/selected.json \
-        --trials RUNS/trials/T1/seed-1.training.json RUNS/trials/T2/seed-1.training.json
+        --trials RUN/trials/POINT.json RUN/trials/OTHER-POINT.json
 
-Inputs: the training.json of every trial, in the order of the grid. `decides`: the keys that were searched,
+Inputs: the manifests of all trials, in the order of the grid. `decides`: the keys that were searched,
 and `stop_after` if the number of steps is chosen too.
 Output: selected.json, `{"chosen", "failed", "mean_dev", "considered"}`, which `finetune.py --selected` reads.
 If all trials failed, chosen is null and failed the reason, and the runs that depend on it fail too.
@@ -15,6 +15,7 @@ from typing import Annotated
 
 from pubmill.errors import run
 from pubmill.finetuning.trial_selection import select
+from pubmill.metrics.run_manifests import read_manifest
 from pubmill.recipes.finetuning import ChoiceRecipe
 from pubmill.recipes.programs import program
 from pubmill.storage.files import read_json, sealed, write_json
@@ -22,10 +23,11 @@ from pubmill.storage.files import read_json, sealed, write_json
 
 def main(
     recipe: ChoiceRecipe,
-    trials: Annotated[list[Path], "training.json of every trial"],
+    trials: Annotated[list[Path], "manifests of all trials"],
     output: Annotated[Path, "selected.json to write"],
 ) -> None:
-    chosen = select(((path, read_json(path)) for path in trials), recipe.decides)
+    files = [one.training for path in trials for one in read_manifest(path)]
+    chosen = select(((path, read_json(path)) for path in files), recipe.decides)
     write_json(output, sealed(chosen))
 
 

@@ -30,7 +30,7 @@ LONGEST = tuple(
         "unit/workflow/test_unmade_jobs", "gpu/test_traces", "workflow/test_wheel",
         "acceptance/test_relations_real", "unit/pretraining/test_engine", "unit/pretraining/test_methods",
         "workflow/test_reruns",
-        "unit/finetuning/test_texts", "unit/finetuning/test_shared_process",
+        "unit/finetuning/test_texts", "unit/finetuning/test_seeds",
         "unit/report/test_report_browser",
         "unit/pretraining/test_unpadded", "unit/finetuning/test_relations", "unit/finetuning/test_tokens",
     )

@@ -174,7 +174,6 @@ def run(request: Request, python: str, libraries: list[str]) -> None:
     os.environ.clear()
     os.environ.update(request.environment)
     os.environ["PATH"] += f":{Path(sys.executable).parent}"
-    os.environ.setdefault("PUBMILL_FORKS", "")  # these are forks already
     os.chdir(request.folder)
     sys.executable = python  # Snakemake starts its jobs with it, and scripts/launch.py a program
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]

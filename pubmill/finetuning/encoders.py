@@ -1,5 +1,6 @@
 """Encoders and tokenizers that transformers can load from a folder, without network access or remote code."""
 
+import copy
 import inspect
 import logging
 import math
@@ -13,7 +14,7 @@ from torch import Tensor
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning.attention_blocks import Block, positions_in, use_blocks
-from pubmill.finetuning.shared_process import take
+from pubmill.finetuning.finetuning_job import Shared
 from pubmill.recipes import FinetuningRecipe, Precision
 from pubmill.storage.checksums import check_folder
 from pubmill.storage.encoder_checks import (
@@ -73,12 +74,12 @@ def load_encoder(folder: Path, dropout: float, device: torch.device) -> "PreTrai
 
 
 def load_encoder_and_pooler(
-    folder: Path, dropout: float, device: torch.device
+    folder: Path, dropout: float, device: torch.device, shared: Shared | None = None
 ) -> tuple["PreTrainedModel", torch.nn.Linear | None]:
-    """Return the results of `read_encoder`, with attention chosen for `device`. Both remain on the CPU, where
-    new weights (of a head) are drawn, so that they are equal for every device."""
-    read: tuple[Any, torch.nn.Linear | None] = take(read_encoder, folder, dropout)
-    encoder, pooler = read
+    """Return a copy of what `read_encoder` returns, with attention chosen for `device`. Both remain on the
+    CPU, where new weights (of a head) are drawn, so that they are equal for every device."""
+    read: tuple[Any, torch.nn.Linear | None] = (shared or Shared()).once(read_encoder, folder, dropout)
+    encoder, pooler = copy.deepcopy(read) if shared else read
     if device.type == "cpu":
         # With dropout, on sentences, plain attention is 1.2 times as fast on a CPU. On a GPU, transformers
         # chooses: fused attention, or plain attention for classes without a fused one (DeBERTa).

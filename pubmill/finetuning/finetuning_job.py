@@ -1,12 +1,15 @@
-"""Input of a fine-tuning job: its recipe and model, and the splits of its dataset."""
+"""Input of a fine-tuning: its recipe and model, and the splits of its dataset."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Example, read_examples
 from pubmill.recipes import FinetuningRecipe
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,23 @@ class FinetuningJob:
     seed: int
     split: str
     dev: str | None = "dev"
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What fine-tunings of a process have in common. `loaded`: examples, hashes, and the model as it was
+    read; `encoded`: split -> recipe and encoded examples of the last fine-tuning."""
+
+    loaded: dict[Hashable, Any] = field(default_factory=dict)
+    encoded: dict[str, tuple[FinetuningRecipe, Any]] = field(default_factory=dict)
+
+    def once(self, load: Callable[..., Value], *arguments: Any) -> Value:
+        """Return `load(*arguments)`, which is called once. Whoever changes the value must copy it before."""
+        key = (load, *arguments)
+        if key not in self.loaded:
+            self.loaded[key] = load(*arguments)
+        value: Value = self.loaded[key]
+        return value
 
 
 def read_split(dataset: Path, name: str, kind: type[Example]) -> list[Any]:

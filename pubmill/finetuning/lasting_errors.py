@@ -1,5 +1,7 @@
-"""Errors of a training: those that would recur, and those that may pass."""
+"""Errors of a training: those by the fault of model, recipe or data, which would recur, and all others, which
+count as the machine's."""
 
+import errno
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,14 +13,25 @@ from pubmill.errors import PubmillError, StopRequestedError
 
 LONGEST = 300
 PASSING = (MemoryError, ImportError, StopRequestedError, torch.OutOfMemoryError)
-MACHINE = ("out of memory", "can't allocate memory", "cuda error", "cudnn", "cublas", "nccl", "no space left")
+LASTING = (
+    PubmillError, ValueError, LookupError, TypeError, AttributeError, AssertionError, ArithmeticError,
+    NotImplementedError,
+)  # fmt: skip
+"""Errors that code raises for what it was given."""
+MACHINE = ("memory", "bad_alloc", "cuda error", "cudnn", "cublas", "nccl", "no space left", "os error")
 """Parts of error messages that concern the machine: its memory, disk or GPUs."""
 BAD_INDEX = "device-side assert"
 """Part of CUDA's message on an index out of range, which is no fault of the machine."""
+SHAPES = (BAD_INDEX, "size of tensor", "size mismatch", "shapes cannot be", "must match", "out of range")
+"""Parts of messages of `RuntimeError` on tensors that do not fit one another."""
 
 
 class TrainingFailedError(PubmillError):
     """A training failed, and would fail again with the same model, data and recipe."""
+
+
+class MachineError(PubmillError):
+    """A training failed for lack of memory or another fault of the machine; another try may succeed."""
 
 
 @contextmanager
@@ -32,20 +45,33 @@ def lasting_errors(public: bool) -> Iterator[None]:
             raise
         if not isinstance(error, PubmillError):
             traceback.print_exc()
-        raise TrainingFailedError(_reason(error, public)) from None
+        raise TrainingFailedError(reason_of(error, public)) from None
 
 
-def is_lasting(error: Exception) -> bool:
-    """Return whether repeating the same training would raise this error again. Errors of memory, disk and
-    GPU, missing libraries and requests to stop may not recur; all others would."""
+def is_lasting(error: BaseException) -> bool:
+    """Return whether model, recipe or data are known to cause an error, so that repeating the same training
+    would raise it again. What a fault of the machine led to, while it was handled, is none."""
+    cause: BaseException | None = error
+    while cause:
+        if _is_of_machine(cause):
+            return False
+        cause = cause.__context__
     if isinstance(error, OSError):
         return error.errno is None  # not by the system: transformers refuses a folder
+    of_shapes = isinstance(error, RuntimeError) and any(part in str(error).lower() for part in SHAPES)
+    return of_shapes or isinstance(error, LASTING)
+
+
+def _is_of_machine(error: BaseException) -> bool:
+    if isinstance(error, OSError) and error.errno not in (None, errno.ENOENT):
+        return True
     text = str(error).lower()
-    on_machine = any(part in text for part in MACHINE) and BAD_INDEX not in text
-    return not isinstance(error, PASSING) and not on_machine
+    named = any(part in text for part in MACHINE) and BAD_INDEX not in text
+    return isinstance(error, (*PASSING, MachineError)) or named
 
 
-def _reason(error: Exception, public: bool) -> str:
+def reason_of(error: Exception, public: bool) -> str:
+    """Return an error in one line, without the message of a library unless the data are `public`."""
     text = " ".join(str(error).split())
     if not isinstance(error, PubmillError):
         place = traceback.extract_tb(error.__traceback__)[-1]

@@ -1,5 +1,6 @@
 """Fine-tuning run: a model, a dataset and a seed give predictions for a split."""
 
+import copy
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,35 +13,38 @@ import torch
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Example
 from pubmill.finetuning import encoders, task_models
-from pubmill.finetuning.finetuning_job import FinetuningJob, read_split, split_path
+from pubmill.finetuning.finetuning_job import FinetuningJob, Shared, read_split, split_path
 from pubmill.finetuning.heads import PoolerLayers, TaskModel
 from pubmill.finetuning.inputs import EncodedSplit
 from pubmill.finetuning.lasting_errors import TrainingFailedError, lasting_errors
-from pubmill.finetuning.predicting import DivergenceError, Predictor, choose_device, make_reader
-from pubmill.finetuning.shared_process import Load, preload, take
+from pubmill.finetuning.predicting import DivergenceError, choose_device, make_reader
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.trainer import FinetuningProgress, Trainer
 from pubmill.hardware.provenance import provenance
 from pubmill.hardware.torch_setup import cuda_settings
 from pubmill.messages.progress import report_progress
-from pubmill.metrics.collapse import failure_of
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.writing import as_values
 from pubmill.storage.checksums import check_folder, folder_sha256, write_predictions
 from pubmill.storage.files import sha256
 from pubmill.storage.privacy import PUBLIC, access_of
-from pubmill.storage.training_reports import MadeWith, RunIdentity, TrainingCourse, TrainingReport
+from pubmill.storage.training_reports import (
+    MadeWith,
+    RunIdentity,
+    TrainingCourse,
+    TrainingReport,
+    WrittenReport,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Data:
-    """A dataset's examples by split; `hashes` are those of their files."""
+    """A dataset's examples by split."""
 
     train: list[Example]
     dev: list[Example] | None
     wanted: list[Example]
-    hashes: dict[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,21 +77,22 @@ class Trained:
     head_from_start: bool | None
 
 
-def finetune(job: FinetuningJob) -> Outcome:
-    """Fine-tune the job's model, choose its weights by the dev split, and predict the split.
+def finetune(job: FinetuningJob, shared: Shared | None = None) -> Outcome:
+    """Fine-tune the job's model, choose its weights by the dev split, and predict the split. `shared`: what
+    earlier fine-tunings of this process loaded; the result is the same as without.
 
     There is one prediction for each example of the split, in order; if training failed, they are null.
     Returns a `Run`, unless the model is the remainder of a failed run: then this run has failed too. Raises a
     `TrainingFailedError` if the training would fail again with the same model, data and recipe.
     """
     started = time.monotonic()
-    data = _read_data(job)
-    asked = _run_identity(job, data)
+    shared = shared or Shared()
+    data, asked = read_data(job, shared), run_identity(job, shared)
     if failed := asked["start_failed"]:
-        return _outcome_without_training(job, data, failed)
+        return _outcome_without_training(job, shared, failed)
     device = choose_device()
     with lasting_errors(public=access_of(job.dataset) == PUBLIC):
-        trained = _train(job, data, device)
+        trained = _train(job, data, device, shared)
         trainer, task = trained.trainer, trained.trainer.task
         diverged = (trained.refit or trained.progress).diverged
         predictions, failed = _predict(trainer, trained.wanted, diverged)
@@ -105,80 +110,50 @@ def finetune(job: FinetuningJob) -> Outcome:
     return Run(task=task, model=trainer.model, predictions=predictions, report=report)
 
 
-def finetune_or_fail(job: FinetuningJob) -> Outcome:
+def finetune_or_fail(job: FinetuningJob, shared: Shared | None = None) -> Outcome:
     """Return the result of `finetune`; if the training would fail again, an outcome with the reason."""
+    shared = shared or Shared()
     try:
-        return finetune(job)
+        return finetune(job, shared)
     except TrainingFailedError as error:
         failed = str(error).replace(str(job.model), job.model.name)
     report_progress(f"the training failed, and would fail again: {failed}")
-    return _outcome_without_training(job, _read_data(job), failed)
+    return _outcome_without_training(job, shared, failed)
 
 
-def not_chosen(job: FinetuningJob, searched: Iterable[str], failed: str) -> Outcome:
+def not_chosen(job: FinetuningJob, searched: Iterable[str], failed: str, shared: Shared) -> Outcome:
     """Return the outcome of a run whose search failed in all trials, so that nothing is trained. `searched`:
     the recipe's keys that the trials were to decide; they are null in the report."""
-    made = _outcome_without_training(job, _read_data(job), failed)
+    made = _outcome_without_training(job, shared, failed)
     values = {**made.report["recipe"], **dict.fromkeys(searched)}
     return replace(made, report={**made.report, "recipe": values, "search_failed": failed})
 
 
-def predict_kept(job: FinetuningJob, kept: Path) -> Outcome:
-    """Return the result of `finetune` from the task model that this run kept earlier, without training. The
-    report is copied, except for fields about the predicted split; `encoded` is unchanged."""
-    report = task_models.read_report(kept, job)
-    data = _read_data(job)
-    hashes = {**report["data_sha256"], job.split: data.hashes[job.split]}
-    changed: TrainingReport = {**report, "split": job.split, "data_sha256": hashes}
-    if failure_of(report):
-        return Outcome(predictions=_empty_predictions(job.recipe, data), report=changed)
-    predictor = task_models.load_task_model(kept, choose_device())
-    task, learnt = predictor.task, _training_examples(job.recipe, data)
-    task.prepare(learnt, task.encode(learnt).instances)
-    wanted = task.encode_split(data.wanted)
-    _report_changes(wanted.encoded.counts)
-    predictions, failed = _predict(predictor, wanted, False)
-    return Outcome(predictions=predictions, report={**changed, "failed": failed})
-
-
-def write_outcome(outcome: Outcome, job: FinetuningJob, predictions: Path, keep_in: Path | None) -> None:
-    """Write the predictions, training.json beside them, and the task model into the folder `keep_in`."""
-    write_predictions(predictions, outcome.predictions, outcome.report)
+def write_outcome(
+    outcome: Outcome, job: FinetuningJob, predictions: Path, keep_in: Path | None, made_from: str = ""
+) -> None:
+    """Write the task model into the folder `keep_in`, the predictions, and last training.json beside them,
+    with the digest `made_from` of all that decides them."""
+    report: WrittenReport = {**outcome.report, "made_from": made_from}
     if keep_in and isinstance(outcome, Run):
-        task_models.keep(keep_in, outcome.task, outcome.model, outcome.report, job.dataset)
+        task_models.keep(keep_in, outcome.task, outcome.model, report, job.dataset)
     elif keep_in:
-        task_models.keep_report(keep_in, outcome.report)
+        task_models.keep_report(keep_in, report)
+    write_predictions(predictions, outcome.predictions, report)
 
 
-def _read_data(job: FinetuningJob) -> Data:
+def read_data(job: FinetuningJob, shared: Shared) -> Data:
+    """Return the examples of the splits that a job reads; a `PubmillError` if one of them is missing."""
     recipe, dataset, dev = job.recipe, job.dataset, job.dev
     kind = TASKS[recipe.task].kind
     if dev is None and recipe.keep == "best":
         raise PubmillError(f"{dataset}: no dev to choose the best weights by; the recipe needs keep: last")
-    names = _splits(job)
-    splits = {name: take(read_split, dataset, name, kind) for name in names}
-    return Data(
-        train=splits["train"],
-        dev=splits[dev] if dev else None,
-        wanted=splits[job.split],
-        hashes={name: take(sha256, split_path(dataset, name)) for name in names},
-    )
+    splits = {name: shared.once(read_split, dataset, name, kind) for name in _splits(job)}
+    return Data(train=splits["train"], dev=splits[dev] if dev else None, wanted=splits[job.split])
 
 
 def _splits(job: FinetuningJob) -> list[str]:
     return list(dict.fromkeys(name for name in ("train", job.dev, job.split) if name))
-
-
-def preload_inputs(job: FinetuningJob) -> None:
-    """Load what the job needs, whatever its seed, for forks of this process."""
-    kind, names = TASKS[job.recipe.task].kind, _splits(job)
-    loads: list[Load] = [
-        *((read_split, job.dataset, (name, kind)) for name in names),
-        *((sha256, split_path(job.dataset, name), ()) for name in names),
-        (folder_sha256, job.model, ()),
-        (encoders.read_encoder, job.model, (job.recipe.dropout,)),
-    ]
-    preload(loads)
 
 
 def _training_examples(recipe: FinetuningRecipe, data: Data) -> list[Example]:
@@ -186,12 +161,12 @@ def _training_examples(recipe: FinetuningRecipe, data: Data) -> list[Example]:
     return [*data.train, *(data.dev or [])] if recipe.train_on == "train+dev" else data.train
 
 
-def _train(job: FinetuningJob, data: Data, device: torch.device) -> Trained:
+def _train(job: FinetuningJob, data: Data, device: torch.device, shared: Shared) -> Trained:
     """Train, and train again if the recipe requires it; a diverged training is not repeated."""
-    trainer, from_start = _make_trainer(job, data.train, device)
-    train = trainer.task.encode_split(data.train, learn=True)
-    known = trainer.task.encode_split(data.dev) if data.dev else None
-    wanted = trainer.task.encode_split(data.wanted)
+    trainer, from_start = _make_trainer(job, data.train, device, shared)
+    train = _encoded(trainer, "train", data.train, shared, learn=True)
+    known = _encoded(trainer, "dev", data.dev, shared) if data.dev else None
+    wanted = _encoded(trainer, "wanted", data.wanted, shared)
     encoded: Counter[str] = Counter()
     for split in filter(None, (train, known, wanted)):
         encoded.update(split.encoded.counts)
@@ -201,17 +176,29 @@ def _train(job: FinetuningJob, data: Data, device: torch.device) -> Trained:
     if job.recipe.train_on == "train+dev" and not progress.diverged:
         del trainer  # Two models, two optimisers and the best weights would not fit on a GPU together.
         progress.best_weights.clear()
-        trainer, refit = _refit(job, _training_examples(job.recipe, data), device, progress)
+        trainer, refit = _refit(job, _training_examples(job.recipe, data), device, progress, shared)
     return Trained(trainer, progress, refit, wanted, dict(encoded), from_start)
 
 
+def _encoded(
+    trainer: Trainer, name: str, examples: Sequence[Example], shared: Shared, learn: bool = False
+) -> EncodedSplit:
+    """Return encoded examples: those of the previous seed if the recipe is the same."""
+    known = shared.encoded.get(name)
+    if known is None or known[0] != trainer.recipe:
+        known = shared.encoded[name] = trainer.recipe, trainer.task.encode_split(examples, learn=learn)
+    split: EncodedSplit = known[1]
+    return split
+
+
 def _make_trainer(
-    job: FinetuningJob, learnt: Sequence[Example], device: torch.device
+    job: FinetuningJob, learnt: Sequence[Example], device: torch.device, shared: Shared | None = None
 ) -> tuple[Trainer, bool | None]:
     """Return a trainer with a head on the encoder, and whether it starts from the head of the job's model."""
     recipe, model = job.recipe, job.model
-    tokenizer = encoders.load_encoder_tokenizer(model, words=recipe.spaced_words)
-    encoder, pooler = encoders.load_encoder_and_pooler(model, recipe.dropout, device)
+    shared = shared or Shared()
+    tokenizer = copy.deepcopy(shared.once(encoders.load_encoder_tokenizer, model, recipe.spaced_words))
+    encoder, pooler = encoders.load_encoder_and_pooler(model, recipe.dropout, device, shared)
     reader = make_reader(recipe, tokenizer, encoder)
     kind = TASKS[recipe.task]
     task = kind(recipe, reader, kind.labels_of(recipe, learnt))
@@ -229,20 +216,24 @@ def _make_trainer(
 
 
 def _refit(
-    job: FinetuningJob, learnt: list[Example], device: torch.device, progress: FinetuningProgress
+    job: FinetuningJob,
+    learnt: list[Example],
+    device: torch.device,
+    progress: FinetuningProgress,
+    shared: Shared,
 ) -> tuple[Trainer, FinetuningProgress]:
     """Train again on train and dev, for as many passes as were best on dev (tinn2021 section 3.6)."""
     assert progress.best
     recipe = replace(job.recipe, keep="last", evaluate_every=None, train_on="train")
-    trainer, _ = _make_trainer(replace(job, recipe=recipe), learnt, device)
-    train = trainer.task.encode_split(learnt, learn=True)
+    trainer, _ = _make_trainer(replace(job, recipe=recipe), learnt, device, shared)
+    train = _encoded(trainer, "train+dev", learnt, shared, learn=True)
     trainer.task.prepare(learnt, train.encoded.instances)
     passes = progress.best[0] / progress.steps_per_epoch
     return trainer, trainer.train(train, None, passes)
 
 
 def _predict(
-    predictor: Predictor, wanted: EncodedSplit, diverged: bool
+    predictor: Trainer, wanted: EncodedSplit, diverged: bool
 ) -> tuple[list[dict[str, Any]], str | None]:
     """Return the lines of predictions, and the reason of a failure; failed predictions are null."""
     predicted, failed = [None] * len(wanted.examples), "nan" if diverged else None
@@ -254,26 +245,27 @@ def _predict(
     return [predictor.task.row(*both) for both in zip(wanted.examples, predicted, strict=True)], failed
 
 
-def _run_identity(job: FinetuningJob, data: Data) -> RunIdentity:
+def run_identity(job: FinetuningJob, shared: Shared) -> RunIdentity:
+    """Return what is trained, by names and hashes."""
     check_folder(job.model)  # before errors of the training, which are recorded as results
     return {
         "seed": job.seed,
         "split": job.split,
         "dev_split": job.dev,
         "model": task_models.base_model(job.model),
-        "model_sha256": take(folder_sha256, job.model),
-        "data_sha256": data.hashes,
+        "model_sha256": shared.once(folder_sha256, job.model),
+        "data_sha256": {name: shared.once(sha256, split_path(job.dataset, name)) for name in _splits(job)},
         "start_failed": task_models.start_failed(job.model),
         "search_failed": None,
     }
 
 
-def _outcome_without_training(job: FinetuningJob, data: Data, failed: str) -> Outcome:
+def _outcome_without_training(job: FinetuningJob, shared: Shared, failed: str) -> Outcome:
     """Return the outcome of a run whose training failed, or that of a run that it depends on."""
     report: TrainingReport = {
         **_training_course(job.recipe, FinetuningProgress(), None),
         **provenance(),
-        **_run_identity(job, data),
+        **run_identity(job, shared),
         "head_from_start": None,
         "max_length": None,
         "labels": [],
@@ -281,7 +273,7 @@ def _outcome_without_training(job: FinetuningJob, data: Data, failed: str) -> Ou
         "failed": failed,
         "seconds": 0.0,
     }
-    return Outcome(predictions=_empty_predictions(job.recipe, data), report=report)
+    return Outcome(predictions=_empty_predictions(job.recipe, read_data(job, shared)), report=report)
 
 
 def _empty_predictions(recipe: FinetuningRecipe, data: Data) -> list[dict[str, object]]:

@@ -18,7 +18,7 @@ from safetensors.torch import load_file, save_file
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SequenceExample
 from pubmill.finetuning import encoders
-from pubmill.finetuning.finetuning_job import FinetuningJob, read_split, split_path
+from pubmill.finetuning.finetuning_job import read_split
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, Instance, collate
 from pubmill.finetuning.predicting import Predictor, make_reader
@@ -28,10 +28,9 @@ from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.task import Task
 from pubmill.metrics.collapse import failure_of
 from pubmill.recipes import FinetuningRecipe, build, fits
-from pubmill.recipes.writing import as_values
-from pubmill.storage.checksums import REPORT, folder_sha256, write_folder_sums
+from pubmill.storage.checksums import REPORT, write_folder_sums
 from pubmill.storage.encoder_checks import reported
-from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
+from pubmill.storage.files import read_json, sealed, write_json, writing_folder
 from pubmill.storage.model_folder_checks import check_folder_in_place
 from pubmill.storage.privacy import label_of_process
 from pubmill.storage.training_reports import TrainingReport
@@ -93,6 +92,7 @@ def keep_report(folder: Path, report: Mapping[str, Any]) -> None:
     """Write the folder of a failed run, which has a report but no model."""
     with writing_folder(folder) as temporary:
         write_json(temporary / REPORT, sealed({**report, **label_of_process()}))
+        write_folder_sums(temporary)
 
 
 def load_task_model(folder: Path, device: torch.device) -> Predictor:
@@ -160,31 +160,6 @@ def read_facts(folder: Path) -> TaskModelFacts:
         raise PubmillError(f"{path}: argument_types must be a list of pairs of types; keep the model again")
     checked: TaskModelFacts = facts  # type: ignore[assignment]
     return checked
-
-
-def read_report(folder: Path, job: FinetuningJob) -> TrainingReport:
-    """Read the training.json of a kept model; a `PubmillError` says how it is not from this very run: by
-    recipe, seed, pretrained model, data, or the split by which its weights were chosen."""
-    if not (folder / REPORT).is_file():
-        raise PubmillError(f"{folder} has no {REPORT}; scripts/finetune.py --keep writes such a folder")
-    keys = ("recipe", "seed", "dev_split", "model", "model_sha256", "data_sha256", "failed")
-    report = _checked_report(folder / REPORT, keys)
-    data = report["data_sha256"]
-    paths = {name: split_path(job.dataset, name) for name in data}
-    wanted: dict[str, tuple[object, object]] = {
-        "recipe": (report["recipe"], as_values(job.recipe)),
-        "seed": (report["seed"], job.seed),
-        "dev split": (report["dev_split"], job.dev),
-        "model": (report["model_sha256"], folder_sha256(job.model)),
-        "dataset": (data, {name: sha256(path) if path.is_file() else None for name, path in paths.items()}),
-    }
-    other = [name for name, (found, expected) in wanted.items() if found != expected]
-    if other:
-        raise PubmillError(
-            f"{folder} was kept by another run: its {', '.join(other)} differ from what is asked for; "
-            "train again with --keep"
-        )
-    return report
 
 
 def base_model(folder: Path) -> str:

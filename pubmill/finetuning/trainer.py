@@ -10,7 +10,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pubmill.errors import PubmillError
 from pubmill.finetuning.attention_blocks import uses_blocks
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import (
@@ -22,6 +21,7 @@ from pubmill.finetuning.inputs import (
     joined,
     training_batches,
 )
+from pubmill.finetuning.lasting_errors import MachineError
 from pubmill.finetuning.losses import IGNORED
 from pubmill.finetuning.parameter_groups import GroupedAdam, place_of
 from pubmill.finetuning.predicting import DivergenceError, Predictor, tokens_at_once
@@ -218,12 +218,12 @@ class Trainer(Predictor):
         return parts
 
     def _halve_parts(self, lengths: Sequence[int], parts: Sequence[Sequence[int]]) -> None:
-        """Halve the largest part from now on; raise a `PubmillError` if it is a single input."""
+        """Halve the largest part from now on; raise a `MachineError` if it is a single input."""
         sizes = [(len(part) * self._width(lengths[part[-1]]), len(part), lengths[part[-1]]) for part in parts]
         tokens, size, longest = max(sizes)
         fault = f"the GPU has too little memory for {size} inputs of up to {longest} tokens at once"
         if size == 1:
-            raise PubmillError(f"{fault}; take a GPU with more memory, or fewer runs per GPU")
+            raise MachineError(f"{fault}; take a GPU with more memory, or fewer runs per GPU")
         self.at_once = tokens // size * (size // 2)
         report_progress(f"{fault}; continuing with {size // 2} at once")
 

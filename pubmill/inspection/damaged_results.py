@@ -36,9 +36,11 @@ from pubmill.storage.result_paths import (
     BLOCKS,
     CARD,
     PREDICTIONS,
+    RUNS,
     SOURCE_RECORD,
     STATE,
     TRAINING,
+    manifest_of,
     source_of_record,
 )
 
@@ -68,7 +70,10 @@ def examine(results: Path) -> list[CheckedFile]:
     in_blocks = _targets_of_blocks(files)
     for path in in_blocks.keys() - found_once.keys():
         found_once[path] = CheckedFile(path, None if path.is_file() else "it is missing", path)
-    findings = [replace(one, target=in_blocks.get(one.path, one.target)) for one in found_once.values()]
+    findings = [
+        replace(one, target=in_blocks.get(one.path) or (_declared(one.target) if one.fault else one.target))
+        for one in found_once.values()
+    ]
     return sorted(findings, key=lambda finding: finding.path)
 
 
@@ -81,6 +86,23 @@ def _targets_of_blocks(files: Iterable[Path]) -> dict[Path, Path]:
             named = read_json(manifest).get(MADE_FROM, {})
             targets |= {Path(os.path.normpath(manifest.parent / name)): manifest for name in named}
     return targets
+
+
+def _declared(path: Path) -> Path:
+    """Return the file to request for a file of a run: the manifest that its job declares."""
+    parts = path.parts
+    for place in (number for number, part in enumerate(parts) if part == "runs"):
+        run = Path(*parts[: place + 5])
+        match parts[place + 5 :]:
+            case ("final", _):
+                return Path(manifest_of(str(path)))
+            case ("models", _, *_):
+                return run / "final" / RUNS
+            case ("trials", point, _):
+                manifests = sorted((run / "trials").glob("*.json"))
+                listing = (one for one in manifests if f'"{point}/' in one.read_text(encoding="utf-8"))
+                return next(listing, run / "trials" / f"{point}.json")
+    return path
 
 
 def report(findings: Sequence[CheckedFile]) -> Iterator[str]:
@@ -217,7 +239,7 @@ def _listed_digests(path: Path, value: Any) -> dict[Path, str]:
     else:
         named = record["files"] if isinstance(record.get("files"), dict) else {}
     return {
-        path.with_name(name): digest
+        path.parent / name: digest
         for name, digest in named.items()
         if isinstance(digest, str) and re.fullmatch("[0-9a-f]{64}", digest)
     }

@@ -245,6 +245,13 @@ def _out_of_range(recipe: FinetuningRecipe) -> list[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TrialRecipes:
+    """The recipes of trials that one job trains, by the names of their points."""
+
+    points: dict[str, FinetuningRecipe]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ChoiceRecipe:
     """The choice of a grid point: the split whose scores choose (`by`), and the keys that it decides."""
 

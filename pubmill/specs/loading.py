@@ -43,6 +43,7 @@ class ScaleSpec(Strict):
     - `comparable`: whether its numbers may be compared with published ones.
     - `prefer`: released weights or those made here, for models that have both.
     - `block_files`: how many files of a source of a corpus one job works on at most.
+    - `block_points`: points of a hyper-parameter search that one job tries; null: all.
     - `pretraining`: keys of recipes that differ at this scale; recipes that include them inherit them.
     - `corpora`, `vocabs`, `models`, `datasets`, `protocols`: keys of such specs that differ at this scale.
     """
@@ -54,6 +55,7 @@ class ScaleSpec(Strict):
     comparable: bool
     prefer: Literal["released", "own"]
     block_files: Annotated[int, Field(ge=1)] = 50
+    block_points: Annotated[int, Field(ge=1)] | None = 1
     corpora: dict[str, Any] = {}
     vocabs: dict[str, Any] = {}
     pretraining: dict[str, Any] = {}

@@ -5,7 +5,7 @@ from pubmill.recipes.tables import project
 from pubmill.specs import FactTableSpec
 from pubmill.specs.fact_table_specs import FactColumn, FactRow
 from pubmill.stages.stage import TEMPLATES, GraphPart, Stage
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import BELOW, manifest_of
 
 
 class FactTables(GraphPart):
@@ -27,7 +27,7 @@ class FactTables(GraphPart):
     def files(self, table: str) -> list[str]:
         """Return the artefacts that a table needs."""
         sources = [source for of_row in self.sources(table).values() for source in of_row.values()]
-        files = dict.fromkeys(file for source in sources for file in source.paths)
+        files = dict.fromkeys(manifest_of(file) for source in sources for file in source.paths)
         return [self._paths.at(file) for file in files]
 
     def recipe(self, table: str) -> FactTableRecipe:

@@ -165,7 +165,8 @@ class ModelFacts(GraphPart):
         if lacking := next(filter(None, reasons), None):
             return FactSource(lacking=lacking)
         runs = (RunKey(table.protocol, model, column.dataset, table.setting) for model in models)
-        return FactSource(files=tuple(BELOW.final(run, 1, ending) for run in runs), scaled=self._scale_note())
+        files = tuple(BELOW.final(run, self.graph.runs.seeds(run)[0], ending) for run in runs)
+        return FactSource(files=files, scaled=self._scale_note())
 
     def _finetuning_source(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
         """Return a value of a model's fine-tuning recipe; a model that an override names needs no spec."""

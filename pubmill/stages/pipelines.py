@@ -11,7 +11,6 @@ from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.specs.model_specs import SpacyWeights, StatedWeights
 from pubmill.stages.dataset_jobs import Convert
-from pubmill.stages.gpus import Gpus
 from pubmill.stages.run_stages import Score, scoring_versions
 from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Origin, Stage, remembered
 from pubmill.stages.supplied_predictions import SuppliedPredictions
@@ -106,6 +105,12 @@ class Pipelines(GraphPart):
         supplied = model in self.supplied.names()
         return max(self._specs.datasets[dataset].splits, key=SPLITS.index) if supplied else PREDICTED
 
+    def scored_files(self, model: str, dataset: str) -> Inputs:
+        """Return what the scoring of a model that is not fine-tuned here reads."""
+        run, _ = self.run(model, dataset)
+        examples = self._paths.examples(dataset, self.split(model, dataset))
+        return {"runs": self._paths.runs(run), "examples": examples}
+
     def split_of(self, run: RunPath) -> str:
         """Return the split that a run predicts, fine-tuned here or not."""
         if run.model in self.names():
@@ -155,17 +160,8 @@ class ScoreAnnotation(Score):
 
     name, label = "score_annotation", "Scoring {wildcards.pipeline} on {wildcards.dataset}"
 
-    def bundle_of(self, wildcards: Any, gpus: Gpus) -> None:
-        return None
-
     def inputs_of(self, wildcards: Any) -> Inputs:
-        model, dataset = wildcards.pipeline, wildcards.dataset
-        run = self.graph.pipelines.run(model, dataset)
-        return {
-            "predictions": self._paths.predictions(*run),
-            "training": self._paths.training(*run),
-            "examples": self._paths.examples(dataset, self.graph.pipelines.split(model, dataset)),
-        }
+        return self.graph.pipelines.scored_files(wildcards.pipeline, wildcards.dataset)
 
     def recipe_of(self, wildcards: Any) -> ScoringRecipe:
         return self.graph.records.pipeline_recipe(wildcards.pipeline, wildcards.dataset)

@@ -6,17 +6,16 @@ from typing import Any, ClassVar
 from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.stages.dataset_jobs import Convert
-from pubmill.stages.gpus import Gpus
 from pubmill.stages.run_stages import Score
 from pubmill.stages.stage import Inputs, Origin, Stage
 from pubmill.stages.supplied_predictions import answering
 
 
 class TakePredictions(Stage):
-    """Predictions that a user supplies, or a language model's answers."""
+    """Predictions that a user supplies, or a language model's answers, of all seeds."""
 
     name, group = "take_predictions", "annotate"
-    label = "Reading the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"
+    label = "Reading the predictions of {wildcards.submission} for {wildcards.dataset}"
     version = 4
     amended: ClassVar[Mapping[str, int]] = {"asked": 2}
 
@@ -28,7 +27,8 @@ class TakePredictions(Stage):
         dataset, model = wildcards.dataset, wildcards.submission
         inputs: Inputs = {"dataset": self._paths.dataset_files(dataset)}
         if model in self.graph.pipelines.supplied.asked_names():
-            inputs["answers"] = self._paths.answers(model, dataset, wildcards.seed)
+            seeds = self.graph.pipelines.supplied.seeds(model, dataset)
+            inputs["answers"] = [self._paths.answers(model, dataset, seed) for seed in seeds]
         return inputs
 
     def recipe_of(self, wildcards: Any) -> AnnotationRecipe | SuppliedRecipe:
@@ -45,24 +45,13 @@ class ScorePredictions(Score):
     """The record of predictions that a user supplies."""
 
     name = "score_predictions"
-    label = "Scoring the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"
-
-    def bundle_of(self, wildcards: Any, gpus: Gpus) -> None:
-        return None
+    label = "Scoring the predictions of {wildcards.submission} for {wildcards.dataset}"
 
     def inputs_of(self, wildcards: Any) -> Inputs:
-        model, dataset = wildcards.submission, wildcards.dataset
-        run = self.graph.pipelines.run(model, dataset, wildcards.seed)
-        return {
-            "predictions": self._paths.predictions(*run),
-            "training": self._paths.training(*run),
-            "examples": self._paths.examples(dataset, self.graph.pipelines.split(model, dataset)),
-        }
+        return self.graph.pipelines.scored_files(wildcards.submission, wildcards.dataset)
 
     def recipe_of(self, wildcards: Any) -> ScoringRecipe:
-        return self.graph.records.pipeline_recipe(
-            wildcards.submission, wildcards.dataset, int(wildcards.seed)
-        )
+        return self.graph.records.pipeline_recipe(wildcards.submission, wildcards.dataset)
 
     def described(self, wildcards: Any) -> ScoringRecipe:
         return self.graph.pipelines.scoring_recipe(wildcards.submission, wildcards.dataset)

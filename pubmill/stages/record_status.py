@@ -41,7 +41,7 @@ OTHER_WEIGHTS = "of another model than the present one"
 class Records(GraphPart):
     """Scoring recipes of records, and whether tables may show records on disk."""
 
-    def recipe(self, run: RunKey, seed: int) -> ScoringRecipe:
+    def recipe(self, run: RunKey, seed: int = 1) -> ScoringRecipe:
         """Return the ScoringRecipe of a run."""
         recipe = self.graph.runs.scoring_recipe(run, seed)
         return replace(recipe, made_by=self.graph.record_digests.made_by(run))

@@ -1,7 +1,6 @@
 """The stages of runs: trials, the choice of hyper-parameters, final runs and their records."""
 
-from collections.abc import Collection, Iterator
-from types import SimpleNamespace
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pubmill.metrics import METRICS, metrics_of
@@ -15,8 +14,6 @@ from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.model_jobs import ExportModel
 from pubmill.stages.stage import (
-    BUNDLE,
-    DAY,
     Bytes,
     Inputs,
     Needs,
@@ -32,8 +29,12 @@ if TYPE_CHECKING:
     from pubmill.stages.study_graph import Graph
 
 
+AS_READ = 4
+"""Bytes of each parameter of the model as it was read, which each seed copies."""
+
+
 class FineTuning(TrainingStage):
-    """Training of a model on a dataset."""
+    """Training of a model on a dataset, with all seeds in one job."""
 
     group, program = "fine-tune", "scripts/finetune.py"
     version = 3
@@ -43,8 +44,9 @@ class FineTuning(TrainingStage):
         super().__init__(graph)
         self._needs: dict[tuple[str, ...], Needs] = {}
 
-    def operations(self, wildcards: Any) -> float | None:
-        return costs.operations_of_finetuning(self.graph, run_of(wildcards))
+    def seeds_of(self, wildcards: Any) -> Sequence[int]:
+        """Return the seeds that a job trains."""
+        raise NotImplementedError
 
     def share(self, wildcards: Any, gpus: Gpus) -> float:
         return costs.share_of_finetuning(self.graph, gpus, wildcards.dataset)
@@ -53,23 +55,14 @@ class FineTuning(TrainingStage):
         return f"{wildcards.protocol}, runs"
 
     def needs_of(self, wildcards: Any, gpus: Gpus) -> Needs:
-        """Return the memory and time of a run on one GPU, computed once for all its seeds."""
+        """Return the memory and time of a job on one GPU, computed once for a run or block of trials."""
         key = (*run_of(wildcards), vars(wildcards).get("trial", ""))
         if key not in self._needs:
             parameters = costs.parameters_of_model(self.graph, wildcards.model)
-            memory = costs.memory_mb(OPTIMISERS["adamw"].training_bytes, parameters)
+            memory = costs.memory_mb(OPTIMISERS["adamw"].training_bytes + AS_READ, parameters)
             minutes = training_minutes(self.operations(wildcards), self.share(wildcards, gpus), gpus)
             self._needs[key] = Needs(memory, minutes)
         return self._needs[key]
-
-    def bundle_of(self, wildcards: Any, gpus: Gpus) -> str:
-        number = self.minutes_before(wildcards, gpus) // DAY + 1
-        return BUNDLE + "-".join([self.group, *run_of(wildcards), str(number)])
-
-    def minutes_before(self, wildcards: Any, gpus: Gpus) -> int:
-        """Return the minutes that the preceding jobs request: the same run's jobs with a lower seed."""
-        each = self.needs_of(wildcards, gpus).minutes + Score.needs.minutes
-        return (int(wildcards.seed) - 1) * each
 
     def parts_of(self, wildcards: Any) -> Collection[str]:
         """Return the kind and task of the dataset, and the recipe's settings in use: `crf`, `bilstm`."""
@@ -92,38 +85,38 @@ class FineTuning(TrainingStage):
 
 
 class TrialStage(FineTuning):
-    """A trial of the hyper-parameter search."""
+    """Trials of the hyper-parameter search: a block of points, named after its first."""
 
     name, group = "trial", "trials"
-    label = "Trying {wildcards.trial}: {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
+    label = "Trying {wildcards.trial}: {wildcards.model} on {wildcards.dataset}"
+
+    def seeds_of(self, wildcards: Any) -> Sequence[int]:
+        search = self.graph.runs.protocol(wildcards.protocol).search
+        return range(1, search.seeds + 1 if search else 2)
 
     def operations(self, wildcards: Any) -> float | None:
-        return costs.operations_of_finetuning(self.graph, run_of(wildcards), wildcards.trial)
+        run, seeds = run_of(wildcards), len(self.seeds_of(wildcards))
+        points = self.graph.runs.block(run, wildcards.trial)
+        each = [costs.operations_of_finetuning(self.graph, run, point) for point in points]
+        known = [one for one in each if one is not None]
+        return seeds * sum(known) if known else None
 
     def plan_line(self, wildcards: Any) -> str:
         return f"{wildcards.protocol}, trials"
 
-    def minutes_before(self, wildcards: Any, gpus: Gpus) -> int:
-        run = run_of(wildcards)
-        spec = self.graph.runs.protocol(run.protocol)
-        before = 0
-        for trial in self.graph.runs.points(run):
-            of_trial = SimpleNamespace(**run._asdict(), trial=trial)
-            each = self.needs_of(of_trial, gpus).minutes
-            if trial == wildcards.trial:
-                return before + (int(wildcards.seed) - 1) * each
-            before += each * (spec.search.seeds if spec.search else 1)
-        return before
-
     def inputs_of(self, wildcards: Any) -> Inputs:
         return {"files": self.graph.runs.trial_inputs(run_of(wildcards), wildcards.trial)}
 
-    def recipe_of(self, wildcards: Any) -> PartialRecipe:
-        return self.graph.runs.trial_recipe(run_of(wildcards), wildcards.trial)
+    def recipe_of(self, wildcards: Any) -> Any:
+        """Return the `TrialRecipes` of a block of points."""
+        run = run_of(wildcards)
+        points = self.graph.runs.block(run, wildcards.trial)
+        return {"points": {point: self.graph.runs.trial_recipe(run, point) for point in points}}
 
     def described(self, wildcards: Any) -> Any:
+        """Return the content of a single point, whatever its block."""
         splits = self.graph.runs.split_arguments(wildcards.protocol, wildcards.dataset, trial=True)
-        return [self.recipe_of(wildcards), splits]
+        return [self.graph.runs.trial_recipe(run_of(wildcards), wildcards.trial), splits]
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
         yield from self.trained_from(wildcards)
@@ -140,7 +133,7 @@ class Choose(Stage):
         return ChoiceKey(wildcards.protocol, None, wildcards.dataset, wildcards.setting)
 
     def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"trials": self.graph.runs.trial_training(self.choice_of(wildcards))}
+        return {"trials": self.graph.runs.trial_manifests(self.choice_of(wildcards))}
 
     def recipe_of(self, wildcards: Any) -> ChoiceRecipe:
         return self.graph.runs.choice_recipe(self.choice_of(wildcards))
@@ -171,12 +164,21 @@ class Finetune(FineTuning):
     """A final run."""
 
     name = "finetune"
-    label = "Fine-tuning {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
+    label = "Fine-tuning {wildcards.model} on {wildcards.dataset}"
+
+    def seeds_of(self, wildcards: Any) -> Sequence[int]:
+        return self.graph.runs.trained_seeds(run_of(wildcards))
+
+    def operations(self, wildcards: Any) -> float | None:
+        each = costs.operations_of_finetuning(self.graph, run_of(wildcards))
+        return None if each is None else each * len(self.seeds_of(wildcards))
+
+    def bytes_of(self, wildcards: Any) -> Bytes:
+        kept = len(self.graph.runs.kept(run_of(wildcards)))
+        return Bytes(disk=kept * costs.bytes_of_model(self.graph, wildcards.model)) if kept else Bytes()
 
     def inputs_of(self, wildcards: Any) -> Inputs:
-        run = run_of(wildcards)
-        kept = self.graph.runs.kept(run, int(wildcards.seed))
-        return {"files": self.graph.runs.inputs(run), "kept": kept}
+        return {"files": self.graph.runs.inputs(run_of(wildcards))}
 
     def described(self, wildcards: Any) -> Any:
         splits = self.graph.runs.split_arguments(wildcards.protocol, wildcards.dataset, trial=False)
@@ -189,42 +191,23 @@ class Finetune(FineTuning):
             yield Origin(ChooseForModel if choice.model else Choose, names)
 
 
-class KeptModel(FineTuning):
-    """A final run whose model is kept."""
-
-    name = "task_model"
-    label = f"{Finetune.label}, and keeping the model"
-
-    def bytes_of(self, wildcards: Any) -> Bytes:
-        return Bytes(disk=costs.bytes_of_model(self.graph, wildcards.model))
-
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"files": self.graph.runs.inputs(run_of(wildcards))}
-
-
 class Score(Stage):
-    """The record of a run."""
+    """The records of a run."""
 
     name, group = "score", "score"
-    label = "Scoring {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
+    label = "Scoring {wildcards.model} on {wildcards.dataset}"
     version, program = 6, "scripts/score.py"
-
-    def bundle_of(self, wildcards: Any, gpus: Gpus) -> str | None:
-        return self.graph.stage(Finetune).bundle_of(wildcards, gpus)
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         run = run_of(wildcards)
-        return {
-            "predictions": self._paths.predictions(run, wildcards.seed),
-            "training": self._paths.training(run, wildcards.seed),
-            "examples": self.graph.runs.scored_examples(run),
-        }
+        return {"runs": self._paths.runs(run), "examples": self.graph.runs.scored_examples(run)}
 
     def recipe_of(self, wildcards: Any) -> ScoringRecipe:
-        return self.graph.records.recipe(run_of(wildcards), int(wildcards.seed))
+        """Return the recipe of seed 1; the program gives each record its own."""
+        return self.graph.records.recipe(run_of(wildcards))
 
     def described(self, wildcards: Any) -> ScoringRecipe:
-        """Return the recipe of seed 1 without `made_by`, the digest that includes this value."""
+        """Return the recipe without `made_by`, the digest that includes this value."""
         return self.graph.runs.scoring_recipe(run_of(wildcards), 1)
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:

@@ -10,7 +10,8 @@ from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.specs import ProtocolSpec
 from pubmill.stages.run_stages import Finetune, scoring_versions
 from pubmill.stages.stage import GraphPart, remembered
-from pubmill.storage.result_paths import TRAINING, ChoiceKey, RunKey
+from pubmill.storage.names_in_paths import run_of
+from pubmill.storage.result_paths import ChoiceKey, RunKey
 
 
 class Runs(GraphPart):
@@ -25,22 +26,29 @@ class Runs(GraphPart):
         """Return the keys of the FinetuningRecipe of a trial: a point of the grid."""
         spec, data = self.protocol(run.protocol), self._specs.datasets[run.dataset]
         values = spec.recipe(data, run.model, run.setting, trial=True)
-        return PartialRecipe(FinetuningRecipe, {**values, **self._point(run, trial)})
-
-    def _point(self, run: RunKey, trial: str) -> Mapping[str, object]:
-        points = self.points(run)
-        if trial not in points:
-            raise PubmillError(
-                f"protocol {run.protocol} has no trial {trial!r} of {run.model} on {run.dataset}, setting "
-                f"{run.setting}; it has {', '.join(points) or 'none'}"
-            )
-        return points[trial]
+        return PartialRecipe(FinetuningRecipe, {**values, **self.points(run)[trial]})
 
     @remembered
     def points(self, run: RunKey) -> Mapping[str, Mapping[str, object]]:
         """Return the points of the grid of a run."""
         data = self._specs.datasets[run.dataset]
         return self.protocol(run.protocol).points(data, run.model, run.setting)
+
+    def blocks(self, run: RunKey) -> list[tuple[str, ...]]:
+        """Return the blocks of points of a run's search, of which each is tried by one job."""
+        points = list(self.points(run))
+        size = self._specs.scale.block_points or len(points)
+        return [tuple(points[first : first + size]) for first in range(0, len(points), size or 1)]
+
+    def block(self, run: RunKey, first: str) -> tuple[str, ...]:
+        """Return the points of the block with this first point; a `PubmillError` if there is none."""
+        blocks = {block[0]: block for block in self.blocks(run)}
+        if first not in blocks:
+            raise PubmillError(
+                f"protocol {run.protocol} has no block of trials {first!r} of {run.model} on {run.dataset}, "
+                f"setting {run.setting}; it has {', '.join(blocks) or 'none'}"
+            )
+        return blocks[first]
 
     def protocol(self, name: str) -> ProtocolSpec:
         """Return a protocol; a `PubmillError` if it has no spec."""
@@ -66,18 +74,18 @@ class Runs(GraphPart):
             )
 
     def inputs(self, run: RunKey) -> list[str]:
-        """Return the inputs of a run, except the model that an earlier job kept for it."""
+        """Return the inputs of a run."""
         self.check(run)
         return [*self._common_inputs(run), *self.selected(run)]
 
     def trial_inputs(self, run: RunKey, trial: str) -> list[str]:
         self._check_names(run)
-        self._point(run, trial)
+        self.block(run, trial)
         return self._common_inputs(run)
 
     def _common_inputs(self, run: RunKey) -> list[str]:
-        first = self.first_model(run)
-        files = self._paths.model_files(run.model) if first == self._paths.model(run.model) else [first]
+        start = self._start(run)
+        files = [self._paths.runs(start)] if start else self._paths.model_files(run.model)
         return [*files, *self._paths.dataset_files(run.dataset)]
 
     def choice(self, run: RunKey) -> ChoiceKey | None:
@@ -122,18 +130,11 @@ class Runs(GraphPart):
             raise PubmillError(f"protocol {protocol}, setting {setting}: the choice is common to all models")
         return [model] if model is not None else list(by)
 
-    def trial_training(self, choice: ChoiceKey) -> list[str]:
-        """Return training.json of every trial that a choice reads."""
-        spec = self.protocol(choice.protocol)
+    def trial_manifests(self, choice: ChoiceKey) -> list[str]:
+        """Return the manifests of all trials that a choice reads, in the order of the grid."""
         runs = [RunKey(choice.protocol, one, *choice[2:]) for one in self.searchers(choice)]
         self._check_names(runs[0])
-        assert spec.search
-        return [
-            self._paths.trial(run, trial, seed, TRAINING)
-            for trial in self.points(runs[0])
-            for run in runs
-            for seed in range(1, spec.search.seeds + 1)
-        ]
+        return [self._paths.trials(run, block[0]) for block in self.blocks(runs[0]) for run in runs]
 
     def scored_split(self, protocol: str, dataset: str) -> str:
         """Return the split that runs predict and that is scored."""
@@ -149,24 +150,41 @@ class Runs(GraphPart):
         predicted = dev if trial and dev else self.scored_split(protocol, dataset)
         return ["--split", predicted, "--dev", dev or "none"]
 
+    def _start(self, run: RunKey) -> RunKey | None:
+        """Return the run whose first seed's model a run begins with; None for the pretrained model."""
+        start = self.protocol(run.protocol).start(run.dataset, run.setting)
+        return run._replace(dataset=start) if start else None
+
     def first_model(self, run: RunKey) -> str:
         """Return the folder of the model that a run begins with: the pretrained one, or another run's."""
-        start = self.protocol(run.protocol).start(run.dataset, run.setting)
-        if start is None:
-            return self._paths.model(run.model)
-        return self._paths.task_model(run._replace(dataset=start), 1)
+        start = self._start(run)
+        return self._paths.task_model(start, self.seeds(start)[0]) if start else self._paths.model(run.model)
 
-    def kept(self, run: RunKey, seed: int) -> list[str]:
-        """Return the folder of the run's fine-tuned model if that is kept, because the study keeps models or
-        another run starts from it; the run then only predicts. Else return []."""
+    def kept(self, run: RunKey) -> list[str]:
+        """Return the folders of the run's task models that are kept: of all seeds if the study keeps models,
+        of the first if another run starts from it."""
         spec = self.protocol(run.protocol)
-        chained = seed == 1 and spec.settings[run.setting].chain
-        wanted = self._study.keep_models or (chained and run.dataset in spec.start_from.values())
-        return [self._paths.task_model(run, seed)] if wanted else []
+        folders = [self._paths.task_model(run, seed) for seed in self.trained_seeds(run)]
+        chained = spec.settings[run.setting].chain and run.dataset in spec.start_from.values()
+        return folders if self._study.keep_models else folders[:1] if chained else []
 
-    def kept_arguments(self, run: RunKey, seed: int) -> list[str]:
-        """Return the fine-tuning program's argument that names the folder of the kept model."""
-        return [text for path in self.kept(run, seed) for text in ("--kept", path)]
+    def keep_arguments(self, run: RunKey) -> list[str]:
+        """Return the fine-tuning program's argument that names the folders of kept models."""
+        kept = self.kept(run)
+        return ["--keep", *kept] if kept else []
+
+    def trained_seeds(self, run: RunKey) -> tuple[int, ...]:
+        """Return the seeds that the run's job trains: only the first if the run is not in the study's tables
+        and other runs start from it."""
+        seeds, protocol = self.seeds(run), self.protocol(run.protocol)
+        starts = run.dataset in protocol.start_from.values()
+        return seeds if not starts or run in self._shown() else seeds[:1]
+
+    @remembered
+    def _shown(self) -> set[RunKey]:
+        """Return the runs that the study's tables show."""
+        tables = self.graph.requests.result_tables()
+        return {run_of(path).run for table in tables for path in self.graph.tables.made_records(table)}
 
     def seeds(self, run: RunKey) -> tuple[int, ...]:
         """Return the seeds of the final runs of a model on a dataset."""

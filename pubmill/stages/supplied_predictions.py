@@ -115,16 +115,14 @@ class SuppliedPredictions(GraphPart):
         """Return the seeds of a model's predictions for a dataset."""
         return [] if self.why_not(model, dataset) else list(self.files(model)[dataset])
 
-    def file(self, model: str, dataset: str, seed: int) -> Path:
-        """Return a file of predictions; a `PubmillError` if there is none, or if it is a copy of another."""
+    def checked_files(self, model: str, dataset: str) -> list[str]:
+        """Return the files of predictions by seed; a `PubmillError` if there are none, or for a copy."""
         if reason := self.why_not(model, dataset):
             raise PubmillError(f"model {model} on {dataset}: {reason}")
-        files = self.files(model)[dataset]
-        if seed not in files:
-            known = ", ".join(map(str, files))
-            raise PubmillError(f"model {model} on {dataset}: no predictions of seed {seed}; seeds: {known}")
-        self._refuse_copies(model, dataset, files[seed])
-        return files[seed]
+        files = self.files(model)[dataset].values()
+        for file in files:
+            self._refuse_copies(model, dataset, file)
+        return list(map(str, files))
 
     def _refuse_copies(self, model: str, dataset: str, path: Path) -> None:
         if model in self.asked_names():  # take_predictions compares what it has answered
@@ -138,11 +136,11 @@ class SuppliedPredictions(GraphPart):
                         f"({file}); give the file of this system and seed"
                     )
 
-    def content(self, model: str, dataset: str, seed: int) -> str:
-        """Return the SHA-256 of a file of predictions; `answers` for a prompted model's file."""
-        if model in self.asked_names():
-            return "answers"
-        return self.graph.digests.of(self.file(model, dataset, seed))
+    def contents(self, model: str, dataset: str) -> list[str]:
+        """Return the SHA-256 of each file of predictions; none for a prompted model's, which are inputs."""
+        asked = model in self.asked_names()
+        files = self.checked_files(model, dataset)
+        return [] if asked else [self.graph.digests.of(Path(file)) for file in files]
 
     def recipe(self, model: str, dataset: str) -> SuppliedRecipe:
         """Return how a model's predictions for a dataset are read."""

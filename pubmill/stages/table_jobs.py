@@ -12,7 +12,7 @@ from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage, remembered
 from pubmill.stages.supplied_predictions import NOT_FINE_TUNED
 from pubmill.stages.table_cells import TableReferences, cell_reasons, part_of
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import BELOW, manifest_of
 
 COPIED = "the paper copied this value from {} ({}), so no run of its own stands behind it"
 NO_SETTING = "the paper's setting is not for this dataset"
@@ -109,13 +109,13 @@ class Tables(GraphPart):
         """Return the records of `found` that are on disk."""
         return self.graph.records.at_hand(_all_paths(self.found(table).records))
 
-    def record_files(self, table: str) -> list[str]:
-        """Return the paths of the records that this study makes for a table."""
-        return list(map(self._paths.at, _all_paths(self.records(table))))
+    def made_records(self, table: str) -> list[str]:
+        """Return the records that this study makes for a table, below the results folder."""
+        return _all_paths(self.records(table))
 
-    def contribution_files(self, table: str) -> list[str]:
-        """Return the contributions of documents to a table's records; each file lies beside its record."""
-        return [self._paths.contributions(path) for path in self.record_files(table)]
+    def record_files(self, table: str) -> list[str]:
+        """Return the manifests of these records, one for each run."""
+        return list(dict.fromkeys(manifest_of(self._paths.at(path)) for path in self.made_records(table)))
 
     def others(self, table: str) -> dict[str, TableRecipe]:
         """Return the parts of other tables that a table refers to: table -> recipe of these cells. Cells of a
@@ -130,15 +130,16 @@ class Tables(GraphPart):
         }
 
     def other_files(self, table: str) -> list[str]:
-        """Return the records of other tables that a table refers to and that this study makes."""
+        """Return the manifests of records of other tables that a table refers to and this study makes."""
         made = {path for name in self.graph.requests.result_tables() for path in self.record_files(name)}
-        paths = (self._paths.at(path) for path in self._paths_of_others(table))
+        paths = dict.fromkeys(manifest_of(self._paths.at(path)) for path in self._paths_of_others(table))
         return [path for path in paths if path in made]
 
     def all_found_records(self, table: str) -> list[str]:
         """Return the records that a table reads, also of other tables, but that no job of the study makes."""
-        made, others = set(self.other_files(table)), self._paths_of_others(table)
-        return [*self.found_records(table), *(path for path in others if self._paths.at(path) not in made)]
+        made = set(map(self._paths.below, self.other_files(table)))
+        others = (path for path in self._paths_of_others(table) if manifest_of(path) not in made)
+        return [*self.found_records(table), *others]
 
     def _paths_of_others(self, table: str) -> list[str]:
         return [path for recipe in self.others(table).values() for path in _all_paths(recipe.records)]

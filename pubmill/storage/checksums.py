@@ -31,6 +31,8 @@ SUMS = ".sha256"
 """Ending of the list of the files with a common stem."""
 PREDICTIONS_SEAL = "predictions_sha256"
 """Key of a training report: SHA-256 of the predictions beside it; absent in reports of earlier versions."""
+MADE_FROM = "made_from"
+"""Key of a training report: digest of all that decides its seed's files, which are made again for another."""
 REPORT = "training.json"
 """In a task model's folder: how the model was trained."""
 HASHED = {".safetensors", ".json", ".txt", ".model"}
@@ -197,6 +199,13 @@ def hashed_files(folder: Path) -> list[Path]:
     """Return the files that determine what a model computes, by name. The training report of a task model is
     left out, because it contains the duration of the training."""
     return [path for path in sorted(folder.iterdir()) if path.suffix in HASHED and path.name != REPORT]
+
+
+def is_whole(folder: Path) -> bool:
+    """Return whether a folder has the files, with their contents, that its `SHA256SUMS` lists."""
+    sums = folder / FOLDER_SUMS
+    listed = listed_sums(sums) if sums.is_file() else {}
+    return bool(listed) and all(file.is_file() and sha256(file) == sha for file, sha in listed.items())
 
 
 def folder_sha256(folder: Path, digest: Callable[[Path], str] = kept_sha256) -> str | None:

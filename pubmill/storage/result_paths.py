@@ -12,7 +12,9 @@ from pubmill.storage.model_folders import CONFIG, TOKENIZER_FILES, WEIGHTS
 
 PREDICTIONS, TRAINING = ".predictions.jsonl.gz", ".training.json"
 RECORD, CONTRIBUTIONS = ".json", ".items.npz"
-"""Endings of a run's files."""
+"""Endings of the files of a seed."""
+RUNS, RECORDS = "runs.json", "records.json"
+"""Manifests of a run's final seeds: their predictions and training reports; their records."""
 FINAL_RECORDS = f"final/seed-*[0-9]{RECORD}"
 """Pattern of the final records in a run's folder."""
 ALL_RECORDS = f"runs/*/*/*/*/{FINAL_RECORDS}"
@@ -210,14 +212,26 @@ class Paths:
         return self.at("runs/" + "/".join(run))
 
     def trial(self, run: RunKey, trial: str, seed: Number, ending: str = "") -> str:
-        return f"{self.run(run)}/trials/{trial}/seed-{seed}{ending}"
+        return f"{self.run(run)}/trials/{trial}/{seed_name(seed, ending)}"
 
-    def task_model(self, run: RunKey, seed: Number, ending: str = "") -> str:
-        """Return the folder of the model that a run keeps, or a file beside it."""
-        return f"{self.run(run)}/models/seed-{seed}{ending}"
+    def task_model(self, run: RunKey, seed: Number) -> str:
+        """Return the folder of the model that a run keeps."""
+        return f"{self.run(run)}/models/{seed_name(seed)}"
+
+    def trials(self, run: RunKey, block: str) -> str:
+        """Return the manifest of the trials of a block of points, which is named after its first point."""
+        return f"{self.run(run)}/trials/{block}.json"
+
+    def runs(self, run: RunKey) -> str:
+        """Return the manifest of a run's final seeds, which are trained by one job."""
+        return f"{self.run(run)}/final/{RUNS}"
+
+    def records(self, run: RunKey) -> str:
+        """Return the manifest of the records of a run's seeds."""
+        return f"{self.run(run)}/final/{RECORDS}"
 
     def final(self, run: RunKey, seed: Number, ending: str = "") -> str:
-        return f"{self.run(run)}/final/seed-{seed}{ending}"
+        return f"{self.run(run)}/final/{seed_name(seed, ending)}"
 
     def predictions(self, run: RunKey, seed: Number) -> str:
         return self.final(run, seed, PREDICTIONS)
@@ -276,6 +290,20 @@ class Paths:
 def source_of_record(record: str) -> str:
     """Return the source file that a record describes; the inverse of `Paths.source_record`."""
     return record.removesuffix(SOURCE_RECORD)
+
+
+def seed_name(seed: Number, ending: str = "") -> str:
+    """Return the name of a file of one seed."""
+    return f"seed-{seed}{ending}"
+
+
+def manifest_of(path: str) -> str:
+    """Return the file that a job declares for a file of a run: the manifest beside a final seed's file. All
+    other files are declared themselves."""
+    folder, _, name = path.rpartition("/")
+    if not folder.endswith("/final"):
+        return path
+    return f"{folder}/{RUNS if name.endswith((PREDICTIONS, TRAINING, RUNS)) else RECORDS}"
 
 
 def below_sources(path: str) -> str:

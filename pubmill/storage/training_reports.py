@@ -64,3 +64,9 @@ class TrainingReport(RunIdentity, TrainingCourse, MadeWith):
     encoded: dict[str, int]
     failed: str | None
     seconds: float
+
+
+class WrittenReport(TrainingReport):
+    """A report in its file. `made_from`: digest of all that decides the files of the seed; "" if unknown."""
+
+    made_from: str

@@ -4,7 +4,6 @@ import atexit
 import os
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -96,20 +95,17 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     if display:
         display.describe(left_out, lambda: requested_pages(workflow, graph))
     print_left_out = announce_left_out(workflow, [] if display else left_out)
-    forks = ExitStack()
 
     @plainly
     def begin_run() -> FileLock:
         # Imported here because only a run needs it; it imports the hub's library.
-        from pubmill.workflow.run_start import begin, report_compiler, require_torch, share_finetunings
+        from pubmill.workflow.run_start import begin, report_compiler, require_torch
 
         if not own_environments:
             require_torch(workflow)
         lock = begin(workflow, graph, sources)
         if not own_environments:
             report_compiler(workflow)
-            if server := share_finetunings(workflow, root):
-                forks.callback(server.close)
         print_left_out()
         if display:
             display.mute_jobs()
@@ -117,7 +113,6 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
 
     @plainly
     def end_run() -> None:
-        forks.close()
         if failed := failed_cells(graph):
             if display:
                 display.failed_cells = failed

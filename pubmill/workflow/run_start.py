@@ -13,7 +13,6 @@ from filelock import FileLock
 
 from pubmill.errors import PubmillError
 from pubmill.hardware.compilers import compiler_fault
-from pubmill.hardware.forked_programs import ForkServer, start_server
 from pubmill.messages import commands
 from pubmill.messages.run_sources import VARIABLE
 from pubmill.planning.required_files import out_of_reach, required_files
@@ -65,13 +64,6 @@ def _write_long_recipes(workflow: Any) -> None:
         for value in job.params:
             if isinstance(value, LongRecipe):
                 value.write()
-
-
-def share_finetunings(workflow: Any, root: Path) -> ForkServer | None:
-    """Start the process in whose forks several fine-tunings run, if they run on this machine and with this
-    Python; None otherwise."""
-    several = _jobs_to_do(workflow, FINETUNING) > 1
-    return start_server(root / FINETUNING) if workflow.local_exec and several else None
 
 
 def require_torch(workflow: Any) -> None:

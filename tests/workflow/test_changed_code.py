@@ -14,9 +14,9 @@ from tests.workflow.conftest import TABLE, Project
 
 pytestmark = pytest.mark.long
 
-RECORDS = "results/demo/runs/*/*/*/*/final/seed-?.json"
+RECORDS = "results/demo/runs/*/*/*/*/final/records.json"
 CODE = "pubmill/metrics/entities.py"
-FIRST = "    record, items = score_run("
+FIRST = "    written = list[Path]()\n"
 """The first line of what scripts/score.py does; it has imported its code by then."""
 CHANGING = f"""\
     other = Path(__file__).resolve().parents[1] / "{CODE}"
@@ -25,10 +25,14 @@ CHANGING = f"""\
 {FIRST}"""
 
 
+def metrics(records: Path) -> Any:
+    return json.loads(records.with_name("seed-1.json").read_text())["metrics"]
+
+
 @pytest.fixture
 def unscored(copy: Project) -> tuple[Project, dict[Path, Any]]:
-    """A project without its records and table, and the metrics of its records."""
-    records = {path: json.loads(path.read_text())["metrics"] for path in copy.folder.glob(RECORDS)}
+    """A project without its records and table, and the metrics of the first record of each run."""
+    records = {path: metrics(path) for path in copy.folder.glob(RECORDS)}
     for path in (*records, copy.folder / TABLE):
         path.unlink()
     return copy, records
@@ -43,7 +47,7 @@ def test_no_job_runs_code_that_is_not_that_of_its_run(unscored: tuple[Project, d
     assert len(list(copy.folder.glob(RECORDS))) == 1, "the job that had imported its code has finished"
     assert copy.planned(TABLE)["score"] == len(records) - 1
     copy.run(TABLE)
-    assert {path: json.loads(path.read_text())["metrics"] for path in records} == records
+    assert {path: metrics(path) for path in records} == records
 
 
 def test_every_result_of_a_finished_study_is_compared_except_these(copy: Project) -> None:
@@ -78,10 +82,11 @@ def test_edited_predictions_are_not_scored(copy: Project) -> None:
     rows = list(read_jsonl_gz(path))
     rows[0]["labels"] = ["B" for _ in rows[0]["labels"]]
     write_jsonl_gz(path, rows)
+    path.with_name("records.json").unlink()
     refused = copy.run(TABLE, check=False)
     assert refused.returncode != 0
     assert f"{path.name} has changed since its run wrote it" in refused.stdout + refused.stderr
-    target = path.relative_to(copy.folder).as_posix()
+    target = path.with_name("runs.json").relative_to(copy.folder).as_posix()
     copy.run(target, "--force")  # as `pubmill doctor fsck` prints it
     assert copy.planned(TABLE) == {"score": 1, "table": 1}
 

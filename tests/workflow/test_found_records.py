@@ -22,7 +22,7 @@ from pubmill.storage.files import read_json, read_jsonl_gz
 from pubmill.storage.result_paths import RunKey
 from tests.workflow.conftest import Project, copy_of
 from tests.workflow.planner import Planner
-from tests.workflow.test_reruns import DEMO, FIRST, REWRITTEN
+from tests.workflow.test_reruns import DEMO, FIRST, REWRITTEN, RUN
 
 pytestmark = pytest.mark.long
 
@@ -61,7 +61,7 @@ def score_as_if_learnt(folder: Path) -> None:
     The training of these tests is too short to learn anything.
     """
     made = checked_graph(*check_study(yaml.safe_load((folder / "config.yaml").read_text()), folder / "specs"))
-    for number, path in enumerate(map(Path, made.tables.record_files(NAME)), 2):
+    for number, path in enumerate((Path(made.paths.at(one)) for one in made.tables.made_records(NAME)), 2):
         _, _, _, protocol, model, dataset, setting, *_ = path.parts
         seed = int(path.stem.removeprefix("seed-"))
         recipe = made.records.recipe(RunKey(protocol, model, dataset, setting), seed)
@@ -237,8 +237,7 @@ def test_records_of_what_has_changed_since_are_stale(
 def test_damaged_records_are_no_reason_to_fail(
     part: tuple[Project, Any, Any], targets: Any, content: str | None, why: str
 ) -> None:
-    path = part[0].folder / REWRITTEN["one run's predictions"].replace("predictions.jsonl.gz", "json")
-    path = Path(str(path).replace("bc5-chem", "jnlpba"))
+    path = part[0].folder / RUN.replace("bc5-chem", "jnlpba") / "seed-1.json"
     damaged = path if content is not None else path.with_name("seed-1.items.npz")
     kept = damaged.read_bytes()
     try:

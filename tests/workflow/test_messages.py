@@ -183,7 +183,7 @@ def test_targets_that_nobody_makes_are_reported_at_once(project: Project) -> Non
 
 
 def test_names_that_no_spec_has_are_reported_with_the_nearest(project: Project) -> None:
-    run = "results/demo/runs/blurb/pubmedbert-bsae/bc5-chme/standard/final/seed-1.json"
+    run = "results/demo/runs/blurb/pubmedbert-bsae/bc5-chme/standard/final/records.json"
     reported = message(
         said(project, "-n", "pretrain", "results/demo/corpora/pubmed-abstract/stats.json", run)
     )
@@ -207,7 +207,7 @@ def test_a_model_without_its_folder_is_reported_plainly(project: Project) -> Non
     (project.folder / "specs/models/own.yaml").write_text(
         "name: own\nlabel: Own\nlowercase: true\nweights: {kind: folder, local: my-bert}\n"
     )
-    reported = message(said(project, "-n", "results/demo/runs/blurb/own/bc5-chem/standard/final/seed-1.json"))
+    reported = message(said(project, "-n", "results/demo/runs/blurb/own/bc5-chem/standard/final/runs.json"))
     assert reported.startswith(
         "model own needs files of your own: set local_files: {my-bert: /path/to/folder}"
     )

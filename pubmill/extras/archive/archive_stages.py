@@ -9,7 +9,7 @@ from pubmill.recipes.tables import project
 from pubmill.stages.stage import Stage
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.privacy import PUBLIC
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import BELOW, manifest_of
 
 OF_THE_MACHINE = {"results", "mirror", "local_files", "save_minutes", "container"}
 """Keys of a study that say where files are, or how a machine is used."""
@@ -26,10 +26,9 @@ class Archive(Stage):
         """Return what the archive holds that jobs of the study make."""
         recipe = self.recipe()
         made = [path for path in recipe.records if path not in recipe.found]
-        below = [*recipe.files, *made, *map(BELOW.contributions, made)]
+        below = [*recipe.files, *map(manifest_of, made)]
         for path in (path for path in made if recipe.records[path]):
-            run = run_of(path)
-            below += [BELOW.predictions(*run), BELOW.training(*run), recipe.records[path]]
+            below += [BELOW.runs(run_of(path).run), recipe.records[path]]
         return [self._paths.at(path) for path in dict.fromkeys(below)]
 
     def recipe(self) -> ArchiveRecipe:
@@ -43,7 +42,7 @@ class Archive(Stage):
         parts = [part for recipe in own for part in (recipe, *recipe.others.values())]
         cells = [paths for part in parts for rows in part.records.values() for paths in rows.values()]
         shown = dict.fromkeys(path for paths in cells for path in paths)
-        made = {below(path) for table in tables for path in graph.tables.record_files(table)}
+        made = {path for table in tables for path in graph.tables.made_records(table)}
         found = graph.records.at_hand([path for path in shown if path not in made])
         records = {path: self._examples(path) for path in shown if path in made or path in found}
         lacking = {name: graph.access.obstacle(name) for name in self._specs.datasets}

@@ -11,7 +11,12 @@ from safetensors.torch import load_file, save_file
 from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.finetuning import run as runs
 from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.lasting_errors import TrainingFailedError, is_lasting, lasting_errors
+from pubmill.finetuning.lasting_errors import (
+    MachineError,
+    TrainingFailedError,
+    is_lasting,
+    lasting_errors,
+)
 from pubmill.finetuning.run import finetune, finetune_or_fail, write_outcome
 from pubmill.metrics import SCORERS
 from pubmill.metrics.records import score_run
@@ -35,6 +40,13 @@ PASSING = [
     RuntimeError("CUDA error: uncorrectable ECC error encountered"),
     RuntimeError("cuDNN error: CUDNN_STATUS_INTERNAL_ERROR"),
     OSError(errno.ENOSPC, "No space left on device"),
+    OSError(errno.ENOMEM, "Cannot allocate memory"),
+    OSError(errno.EIO, "Input/output error"),
+    RuntimeError("could not create a primitive"),
+    RuntimeError("std::bad_alloc"),
+    PubmillError("the folder can't be loaded (SafetensorError: Input/output error (os error 5))"),
+    MachineError("the GPU has too little memory for 1 inputs"),
+    RuntimeError("what nobody has seen yet"),
     ModuleNotFoundError("No module named 'sentencepiece'"),
     StopRequestedError(),
 ]
@@ -52,6 +64,14 @@ def test_what_a_machine_causes_may_not_come_again(error: Exception) -> None:
     assert not is_lasting(error)
     with pytest.raises(type(error)), lasting_errors(public=True):
         raise error
+
+
+def test_what_a_fault_of_the_machine_led_to_may_not_come_again() -> None:
+    with pytest.raises(PubmillError, match="cannot be read"), lasting_errors(public=True):
+        try:
+            raise OSError(errno.EIO, "Input/output error")
+        except OSError:
+            raise PubmillError("the model cannot be read") from None
 
 
 def test_messages_of_libraries_on_licensed_data_are_withheld() -> None:

@@ -16,11 +16,10 @@ from safetensors.torch import load_file, save_file
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Answer, SpanExample, TokensExample, write_examples
 from pubmill.finetuning import run as runs
-from pubmill.finetuning.finetuning_job import FinetuningJob, read_split
+from pubmill.finetuning.finetuning_job import FinetuningJob, Shared, read_split
 from pubmill.finetuning.inputs import EncodedSplit
-from pubmill.finetuning.run import Run, finetune, not_chosen, predict_kept
+from pubmill.finetuning.run import Run, finetune, not_chosen
 from pubmill.finetuning.task_models import continue_head, keep, keep_report, load_task_model
-from pubmill.finetuning.tasks.texts import Regression
 from pubmill.finetuning.trainer import FinetuningProgress, Trainer
 from pubmill.finetuning.trial_selection import select
 from pubmill.recipes import FinetuningRecipe
@@ -28,7 +27,7 @@ from pubmill.recipes.writing import as_values
 from pubmill.storage.files import read_json, read_jsonl_gz, write_json
 from tests.unit.programs import run_program
 from tests.unit.tiny_encoders import tiny_bert
-from tests.unit.toy_tasks import OURS, SPAN, SYLLABLES, TOKENS, text, write_dataset
+from tests.unit.toy_tasks import SPAN, SYLLABLES, TOKENS, text, write_dataset
 
 STILL: dict[str, Any] = {"learning_rate": 1e-30, "epochs": 1}
 """Training that leaves weights as they were, for it adds less than their last digit."""
@@ -158,8 +157,6 @@ def test_what_begins_with_a_failed_run_has_failed(
     assert (
         finetune(FinetuningJob(SPAN, tmp_path / "next", factoid, 3, "test")).report["start_failed"] == "nan"
     )
-    again = predict_kept(FinetuningJob(SPAN, start, factoid, 3, "test"), tmp_path / "next")
-    assert (again.predictions, again.report) == (made.predictions, report)
 
 
 def test_trials_that_begin_with_a_failed_run_leave_nothing_to_choose(
@@ -185,10 +182,10 @@ def test_a_collapsed_start_is_a_start_like_others(model: Path, squad: Path, tmp_
 
 def program(tmp_path: Path, recipe: dict[str, Any], dataset: Path, *further: object) -> Path:
     """Run scripts/finetune.py; its predictions."""
-    output = tmp_path / "out/seed-1.predictions.jsonl.gz"
-    further = ("--dataset", dataset, "--seed", 1, "--split", "test", "--output", output, *further)
+    output = tmp_path / "out/runs.json"
+    further = ("--dataset", dataset, "--seeds", 1, "--split", "test", "--output", output, *further)
     run_program("finetune", "--recipe", json.dumps(recipe), *further)
-    return output
+    return output.with_name("seed-1.predictions.jsonl.gz")
 
 
 def test_the_program_marks_a_run_whose_start_failed(model: Path, tokens: Path, tmp_path: Path) -> None:
@@ -201,16 +198,15 @@ def test_the_program_marks_a_run_whose_start_failed(model: Path, tokens: Path, t
     assert read_json(kept / "training.json") == report
 
 
-@pytest.mark.parametrize("option", ["--keep", "--kept"])
 def test_the_program_marks_a_run_for_which_nothing_could_be_chosen(
-    option: str, model: Path, tokens: Path, tmp_path: Path
+    model: Path, tokens: Path, tmp_path: Path
 ) -> None:
     """Its recipe lacks what was searched, such as the learning rate."""
     point = {"learning_rate": 0.1, "head_sizes": [], "mean_dev": None, "trials": 2, "failed": 2}
     selected = {"chosen": None, "failed": "nan", "mean_dev": None, "considered": [point]}
     write_json(tmp_path / "selected.json", selected)
     recipe = {name: value for name, value in asdict(TOKENS).items() if name not in point}
-    further = ["--model", model, "--selected", tmp_path / "selected.json", option, tmp_path / "kept"]
+    further = ["--model", model, "--selected", tmp_path / "selected.json", "--keep", tmp_path / "kept"]
     output = program(tmp_path, recipe, tokens, *further)
     expected = [{"id": one.id, "labels": None} for one in read_split(tokens, "test", TokensExample)]
     assert list(read_jsonl_gz(output)) == expected
@@ -219,13 +215,12 @@ def test_the_program_marks_a_run_for_which_nothing_could_be_chosen(
     assert report["recipe"] == {**as_values(TOKENS), "learning_rate": None, "head_sizes": None}
     assert report["model_sha256"] and report["dev"]["best"] is None
     assert report.pop("predictions_sha256")
-    if option == "--keep":
-        assert read_json(tmp_path / "kept/training.json") == report
+    assert read_json(tmp_path / "kept/training.json") == report
 
 
 def test_a_run_without_a_choice_says_what_is_wrong_all_the_same(model: Path, tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="does not exist"):
-        not_chosen(FinetuningJob(TOKENS, model, tmp_path, 1, "test", "dev"), [], "nan")
+        not_chosen(FinetuningJob(TOKENS, model, tmp_path, 1, "test", "dev"), [], "nan", Shared())
 
 
 def train_to(monkeypatch: pytest.MonkeyPatch, diverges: Sequence[bool]) -> list[int]:
@@ -277,26 +272,6 @@ def test_the_labels_are_those_of_the_model_that_predicts(model: Path, tokens: Pa
     assert "B-New" in run.report["labels"] and run.report["labels"] == run.task.labels
 
 
-@pytest.mark.parametrize(("train_on", "number"), [("train", 48), ("train+dev", 60)])
-def test_a_kept_model_is_prepared_as_it_was_trained(
-    train_on: Any, number: int, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    dataset = write_dataset(tmp_path / "data", "regression")
-    recipe = replace(OURS["regression"], train_on=train_on)
-    kept = begun_with(tmp_path / "kept", recipe, model, dataset)
-    seen: list[int] = []
-    original = Regression.prepare
-
-    def prepare(self: Regression, examples: Sequence[Any], instances: Sequence[Any]) -> None:
-        seen.append(len(examples))
-        assert len(instances) == len(examples)
-        original(self, examples, instances)
-
-    monkeypatch.setattr(Regression, "prepare", prepare)
-    predict_kept(FinetuningJob(recipe, model, dataset, 1, "test"), kept)
-    assert seen == [number]
-
-
 def test_one_model_at_a_time_is_in_memory(model: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first one, its optimiser and its best weights are gone before the second is made."""
     original, held = runs._make_trainer, list[Any]()
@@ -313,8 +288,8 @@ def test_one_model_at_a_time_is_in_memory(model: Path, tokens: Path, monkeypatch
     refit = runs._refit
 
     def again(*arguments: Any) -> Any:
-        progresses.append(arguments[-1])
-        assert not arguments[-1].best_weights
+        progresses.append(arguments[3])
+        assert not arguments[3].best_weights
         return refit(*arguments)
 
     monkeypatch.setattr(runs, "_make_trainer", begin)
@@ -324,15 +299,11 @@ def test_one_model_at_a_time_is_in_memory(model: Path, tokens: Path, monkeypatch
 
 
 def test_the_log_says_what_was_cut_and_how_long_inputs_are(
-    model: Path, tokens: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    model: Path, tokens: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kept = begun_with(tmp_path / "kept", TOKENS, model, tokens)
-    capsys.readouterr()
     made = finetune(FinetuningJob(replace(TOKENS, max_length=12, **STILL), model, tokens, 1, "test"))
     assert f"windows split: {made.report['encoded']['windows_split']}" in (said := capsys.readouterr().err)
     assert "max_length" not in said and "without subword" not in said
     finetune(FinetuningJob(replace(TOKENS, max_length=512, **STILL), model, tokens, 1, "test"))
     said = capsys.readouterr().err
     assert "max_length: 64, for the encoder takes no more" in said and "windows" not in said
-    predict_kept(FinetuningJob(TOKENS, model, tokens, 1, "test"), kept)
-    assert "windows split: " in capsys.readouterr().err

@@ -1,7 +1,6 @@
 """Kept task models: what was written and read again predicts the same; transformers' own classes agree."""
 
 import json
-import shutil
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from pubmill.examples.tagging import to_mentions
 from pubmill.finetuning.finetuning_job import FinetuningJob, read_split
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.predicting import Predictor
-from pubmill.finetuning.run import Run, finetune, predict_kept
+from pubmill.finetuning.run import Run, finetune
 from pubmill.finetuning.task_models import base_model, keep, keep_report, load_task_model
 from pubmill.recipes import FinetuningRecipe
 from pubmill.storage.checksums import folder_sha256
@@ -207,47 +206,14 @@ def test_nothing_of_the_dataset_stands_in_the_folder(
         assert not any(text.encode() in path.read_bytes() for text in texts), path
 
 
-def test_a_kept_run_predicts_another_split_without_training(
-    model: Path, datasets: dict[str, Path], tmp_path: Path
-) -> None:
-    dataset = datasets["regression"]
-    run = kept(tmp_path / "kept", OURS["regression"], model, dataset)
-    same = predict_kept(FinetuningJob(OURS["regression"], model, dataset, 1, "test"), tmp_path / "kept")
-    assert same.predictions == run.predictions and same.report == run.report
-    job = FinetuningJob(OURS["regression"], model, dataset, 1, "dev")
-    dev = predict_kept(job, tmp_path / "kept")
-    assert dev.predictions == finetune(job).predictions
-    assert dev.report["split"] == "dev" and dev.report["steps"] == run.report["steps"]
-
-
-def test_a_model_of_another_run_is_refused(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:
-    kept(tmp_path / "kept", TOKENS, model, datasets["tokens"])
-    data = shutil.copytree(datasets["tokens"], tmp_path / "data")
-    shutil.copy(data / "dev.jsonl.gz", data / "train.jsonl.gz")
-    other = electra(tmp_path / "electra")
-    for asked, differs in (
-        ((replace(TOKENS, epochs=9), model, datasets["tokens"], 1), "recipe"),
-        ((TOKENS, model, datasets["tokens"], 2), "seed"),
-        ((TOKENS, other, datasets["tokens"], 1), "model"),
-        ((TOKENS, model, data, 1), "dataset"),
-    ):
-        with pytest.raises(PubmillError, match=rf"another run: its {differs} differ"):
-            predict_kept(FinetuningJob(*asked, "test"), tmp_path / "kept")
-    with pytest.raises(PubmillError, match=r"another run: its dev split differ"):
-        predict_kept(FinetuningJob(TOKENS, model, datasets["tokens"], 1, "test", "test"), tmp_path / "kept")
-    with pytest.raises(PubmillError, match=r"no training.json.*--keep"):
-        predict_kept(FinetuningJob(TOKENS, model, datasets["tokens"], 1, "test"), model)
-
-
 @pytest.mark.filterwarnings("ignore")
 def test_a_run_that_diverged_keeps_its_account_alone(
     model: Path, datasets: dict[str, Path], tmp_path: Path
 ) -> None:
     recipe, folder = replace(TOKENS, learning_rate=1e30), tmp_path / "kept"
-    run = kept(folder, recipe, model, datasets["tokens"])
-    assert [path.name for path in folder.iterdir()] == ["training.json"]
-    same = predict_kept(FinetuningJob(recipe, model, datasets["tokens"], 1, "test"), folder)
-    assert same.predictions == run.predictions and same.report["failed"] == "nan"
+    kept(folder, recipe, model, datasets["tokens"])
+    assert {path.name for path in folder.iterdir()} == {"training.json", "SHA256SUMS"}
+    assert read_json(folder / "training.json")["failed"] == "nan"
     for path, fault in (
         (folder, "is no task model: it has no pubmill.json"),
         (tmp_path / "x", "is not a folder"),
@@ -267,27 +233,12 @@ def test_the_same_weights_have_the_same_hash(model: Path, datasets: dict[str, Pa
     assert folder_sha256(tmp_path / "second") != first
 
 
-@pytest.mark.parametrize("key", ["recipe", "seed", "dev_split", "model", "model_sha256", "failed"])
-def test_an_account_that_lacks_something_is_named(
-    key: str, model: Path, datasets: dict[str, Path], tmp_path: Path
-) -> None:
-    folder = tmp_path / "kept"
-    report = {
-        "recipe": {}, "seed": 1, "dev_split": "dev", "model": "tiny", "model_sha256": "", "failed": None,
-        "data_sha256": {},
-    }  # fmt: skip
-    keep_report(folder, {name: value for name, value in report.items() if name != key})
+@pytest.mark.parametrize("key", ["model", "failed"])
+def test_an_account_that_lacks_something_is_named(key: str, tmp_path: Path) -> None:
+    report = {"model": "tiny", "failed": None}
+    keep_report(tmp_path / "kept", {name: value for name, value in report.items() if name != key})
     with pytest.raises(PubmillError, match=rf"training\.json has no {key}, so"):
-        predict_kept(FinetuningJob(TOKENS, model, datasets["tokens"], 1, "test"), folder)
-    if key in ("model", "failed"):
-        with pytest.raises(PubmillError, match=rf"training\.json has no {key}, so"):
-            base_model(folder)
-    keep_report(folder, {**report, "data_sha256": ["train"]})
-    with pytest.raises(PubmillError, match="an object as data_sha256"):
-        predict_kept(FinetuningJob(TOKENS, model, datasets["tokens"], 1, "test"), folder)
-    keep_report(folder, {**report, "data_sha256": {"other": ""}})
-    with pytest.raises(PubmillError, match=r"another run: its recipe.*dataset"):
-        predict_kept(FinetuningJob(TOKENS, model, datasets["tokens"], 1, "test"), folder)
+        base_model(tmp_path / "kept")
 
 
 def test_damaged_folders_are_refused(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:
@@ -348,16 +299,17 @@ def test_what_does_not_load_as_it_was_is_not_kept(
     assert not list(tmp_path.iterdir())
 
 
-def test_the_program_keeps_and_predicts_again(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:
+def test_the_program_keeps_the_model_that_it_trained(
+    model: Path, datasets: dict[str, Path], tmp_path: Path
+) -> None:
     run = kept(tmp_path / "kept", TOKENS, model, datasets["tokens"])
     given = ["--recipe", json.dumps(asdict(TOKENS)), "--model", model, "--dataset", datasets["tokens"]]
-    for option, output in (("--keep", "first"), ("--kept", "second")):
-        path = tmp_path / f"{output}.predictions.jsonl.gz"
-        further = ["--seed", 1, "--split", "test", "--output", path, option, tmp_path / "again"]
-        run_program("finetune", *given, *further)
-        assert list(read_jsonl_gz(path)) == run.predictions
-    first, second, own = (read_json(tmp_path / f"{n}training.json") for n in ("first.", "second.", "again/"))
-    assert first == second == {**own, "predictions_sha256": sha256(path)}
+    further = ["--seeds", 1, "--split", "test", "--output", tmp_path / "runs.json"]
+    run_program("finetune", *given, *further, "--keep", tmp_path / "again")
+    path = tmp_path / "seed-1.predictions.jsonl.gz"
+    assert list(read_jsonl_gz(path)) == run.predictions
+    report, own = read_json(tmp_path / "seed-1.training.json"), read_json(tmp_path / "again/training.json")
+    assert report == {**own, "predictions_sha256": sha256(path)}
     for path in (tmp_path / "kept").iterdir():
         if path.name not in ("README.md", "training.json", "SHA256SUMS"):  # the folder's name, and the time
             assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()

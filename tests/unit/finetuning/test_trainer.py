@@ -156,18 +156,19 @@ def test_the_program_gives_the_same_as_the_library(
     model: Path, dataset: Path, tmp_path: Path, python: str
 ) -> None:
     """And with it the same bytes in another process; `--selected` decides what it chose."""
-    selected, output = tmp_path / "selected.json", tmp_path / "run/seed-3.predictions.jsonl.gz"
+    selected, output = tmp_path / "selected.json", tmp_path / "run/runs.json"
     selected.write_text(
         json.dumps({"chosen": {"learning_rate": 1e-3, "batch_size": 16, "epochs": 2}, "mean_dev": 0.5})
     )
     command = [python, str(ROOT / "scripts/finetune.py"), "--recipe", json.dumps(asdict(RECIPE))]
-    command += ["--model", str(model), "--dataset", str(dataset), "--seed", "3", "--split", "test"]
+    command += ["--model", str(model), "--dataset", str(dataset), "--seeds", "3", "--split", "test"]
     command += ["--output", str(output), "--selected", str(selected)]
     subprocess.run(command, check=True, capture_output=True)
     recipe = replace(RECIPE, learning_rate=1e-3, batch_size=16, epochs=2)
     predictions, expected = finetune(recipe, model, dataset, 3, "test")
     write_jsonl_gz(tmp_path / "expected.gz", predictions)
-    assert output.read_bytes() == (tmp_path / "expected.gz").read_bytes()
+    made = output.with_name("seed-3.predictions.jsonl.gz")
+    assert made.read_bytes() == (tmp_path / "expected.gz").read_bytes()
     report = json.loads((tmp_path / "run/seed-3.training.json").read_text())
     assert report["recipe"] == expected["recipe"] == as_values(recipe)
     assert report["loss_by_epoch"] == expected["loss_by_epoch"] and report["steps"] == 2 * 8

@@ -120,6 +120,29 @@ def test_a_flipped_bit_is_found_also_if_the_file_has_its_old_time(
     assert damaged(results) == {name: target}
 
 
+def test_damaged_files_of_a_run_are_made_again_by_its_job(results: Path) -> None:
+    run, stem = results / "runs/p/m/d/s", "seed-1"
+    for folder, name in (("final", "runs.json"), ("trials", "lr=1.json")):
+        below = f"lr=2/{stem}" if folder == "trials" else stem
+        path = run / folder / f"{below}.predictions.jsonl.gz"
+        path.parent.mkdir(parents=True)
+        write_jsonl_gz(path, [{"id": "1"}])
+        write_json(path.with_name(f"{stem}.training.json"), sealed({"predictions_sha256": sha256(path)}))
+        files = {f"{below}.predictions.jsonl.gz": sha256(path)}
+        write_json(run / folder / name, sealed({"seeds": [], "files": files}))
+        flip(path)
+    (run / "models/seed-1").mkdir(parents=True)
+    (run / "models/seed-1/SHA256SUMS").write_text(f"{'0' * 64}  head.safetensors\n")
+    (run / "final/seed-1.items.npz").write_bytes(b"")
+    below = "runs/p/m/d/s"
+    assert damaged(results) == {
+        f"{below}/final/seed-1.items.npz": f"{below}/final/records.json",
+        f"{below}/final/seed-1.predictions.jsonl.gz": f"{below}/final/runs.json",
+        f"{below}/models/seed-1/head.safetensors": f"{below}/final/runs.json",
+        f"{below}/trials/lr=2/seed-1.predictions.jsonl.gz": f"{below}/trials/lr=1.json",
+    }
+
+
 def test_predictions_and_examples_that_were_edited_are_found(results: Path) -> None:
     """The files are sound, but not those that were written."""
     for name in ("seed-1.predictions.jsonl.gz", "bc2gm/test.jsonl.gz"):

@@ -15,6 +15,7 @@ from pubmill.examples.kinds import MentionsExample, WordSpan, write_examples
 from pubmill.metrics import SCORERS
 from pubmill.metrics.collapse import CONSTANT
 from pubmill.metrics.records import Record, read_record, score_run, write_record
+from pubmill.metrics.run_manifests import write_manifest
 from pubmill.recipes import build
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.storage.files import read_json, sha256, write_json, write_jsonl_gz
@@ -293,19 +294,23 @@ def test_records_are_read_strictly(run: Run, tmp_path: Path, change: dict[str, A
         read_record(path)
 
 
-def test_the_program_writes_the_record(run: Run, tmp_path: Path) -> None:
+def test_the_program_writes_the_records_of_a_manifest_and_theirs(run: Run, tmp_path: Path) -> None:
     run.score()
+    runs = run.predictions.with_name("runs.json")
+    write_manifest(runs, ["seed-3"])
     command = [sys.executable, str(ROOT / "scripts/score.py"), "--recipe", json.dumps(asdict(RECIPE))]
-    places: list[str | Path] = ["--predictions", run.predictions, "--examples", run.examples]
-    places += ["--training", run.training_file]
+    places: list[str | Path] = ["--runs", runs, "--examples", run.examples]
     done = subprocess.run(
-        [*command, *map(str, places), "--output", str(tmp_path / "seed-3.json")],
+        [*command, *map(str, places), "--output", str(tmp_path / "records.json")],
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "tiny on toy test, seed 3: entity_f1 0.5000\n"
     assert read_json(tmp_path / "seed-3.json")["metrics"]["entity_f1"] == 0.5
+    assert read_json(tmp_path / "records.json")["files"] == {
+        name: sha256(tmp_path / name) for name in ("seed-3.json", "seed-3.items.npz")
+    }
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])

@@ -168,10 +168,10 @@ def with_model(specs: Specs, like: str, name: str, **changes: object) -> Specs:
 def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Graph) -> None:
     run = {"protocol": "blurb", "model": "bert-base-uncased", "dataset": "bc2gm", "setting": "standard"}
     jobs = [
-        Job("finetune", {**run, "seed": "1"}, True),
-        Job("finetune", {**run, "seed": "2"}, False),
-        Job("trial", {**run, "trial": "batch_size=16+epochs=20+learning_rate=1e-05", "seed": "1"}, True),
-        Job("score", {**run, "seed": "1"}, True),
+        Job("finetune", run, True),
+        Job("finetune", {**run, "model": "bert-base-cased"}, False),
+        Job("trial", {**run, "trial": "batch_size=16+epochs=20+learning_rate=1e-05"}, True),
+        Job("score", run, True),
         Job("pretrain", {"recipe": "pubmedbert-base", "step": "12500"}, True),
         Job("pretrain", {"recipe": "pubmedbert-base", "step": "25000"}, True),
         Job("download", {"path": "ftp.ncbi.nlm.nih.gov/pubmed/baseline/pubmed26n0001.xml.gz"}, True),
@@ -180,7 +180,7 @@ def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Graph) -> No
     plan = make_plan(jobs, targets, GPUS)
     assert plan.to_do == {"finetune": 1, "trial": 1, "score": 1, "pretrain": 2, "download": 2}
     assert plan.there == {"finetune": 1}
-    assert plan.runs_there == ["blurb/bert-base-uncased/bc2gm/standard/2"]
+    assert plan.runs_there == ["blurb/bert-base-cased/bc2gm/standard"]
     assert (plan.seconds("score"), plan.seconds("download")) == (ASSUMED.seconds, 2 * ASSUMED.seconds)
     assert plan.seconds("pretrain") is None, "its hours are those of GPUs"
     assert (plan.files_unknown, plan.bytes_known, plan.bytes_assumed) == (1, 0, 39e6)
@@ -190,7 +190,7 @@ def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Graph) -> No
     assert pretraining.at_peak == pretraining.operations / 0.5
     assert plan.finetuning["blurb, runs"].jobs == 1
     runs, trials = (plan.finetuning[f"blurb, {name}"].operations for name in ("runs", "trials"))
-    assert trials == pytest.approx(runs / 3)  # 20 of 60 epochs
+    assert trials == pytest.approx(runs / 3 * 3 / 5)  # 20 of 60 epochs, 3 seeds of 5
 
 
 def test_the_plan_has_the_seconds_of_finished_jobs(tmp_path: Path, root: Path) -> None:
@@ -303,8 +303,9 @@ def test_models_checkpoints_and_runs_that_are_kept_need_space(targets: Graph, de
             costs.bytes_of_model(graph, "pubmedbert-base"),
         )
     run = {"protocol": "blurb", "model": "pubmedbert-base", "dataset": "bc2gm", "setting": "standard"}
-    plan = make_plan([Job("task_model", {**run, "seed": "1"}, True)], targets, GPUS)
-    assert (plan.bytes_assumed, plan.disk) == (0, size)
+    run |= {"protocol": "shin2020", "dataset": "squad-v1"}
+    plan = make_plan([Job("finetune", run, True)], targets, GPUS)
+    assert (plan.bytes_assumed, plan.disk) == (0, size), "the model that another run starts from"
     plan = make_plan([Job("pretrain", {"recipe": "pubmedbert-base", "step": "12500"}, True)], targets, GPUS)
     assert plan.disk == 12 * costs.parameters_of_recipe(targets, "pubmedbert-base")
     block = {"source": "pmc", "block": "PMC00000xxxx+49"}
@@ -333,7 +334,7 @@ def test_a_file_of_the_mirror_has_its_own_size(root: Path, targets: Graph, tmp_p
 
 
 def test_finished_jobs_cost_nothing_and_only_trainings_among_them_are_listed(targets: Graph) -> None:
-    plan = make_plan([Job("score", {"seed": "1"}, False), Job("strange", {}, True)], targets, GPUS)
+    plan = make_plan([Job("score", {}, False), Job("strange", {}, True)], targets, GPUS)
     assert (plan.there, plan.to_do, plan.runs_there, plan.disk) == ({"score": 1}, {"strange": 1}, [], 0)
     assert plan.each == {"strange": ASSUMED}
 

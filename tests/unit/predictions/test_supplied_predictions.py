@@ -89,9 +89,9 @@ def test_every_supplied_file_is_a_run_of_a_marked_column(specs: Path, tmp_path: 
         "example/llm, version 1 (https://example.org/llm)."
     )
     assert recipe.missing["llm/gad@blurb"] == "no predictions for this dataset are supplied"
-    assert made.pipelines.supplied.file("llm", "biosses", 2) == files / "seed-2/biosses.json"
-    with pytest.raises(PubmillError, match="no predictions of seed 3; seeds: 1, 2"):
-        made.pipelines.supplied.file("llm", "biosses", 3)
+    assert made.pipelines.supplied.checked_files("llm", "biosses") == [
+        str(files / f"seed-{seed}/biosses.json") for seed in (1, 2)
+    ]
 
 
 def test_they_are_scored_as_fine_tuned_models_are(specs: Path, tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_credentialed_datasets_need_a_local_system(specs: Path, tmp_path: Path) 
     assert made.pipelines.records("llm", "mednli") == []
     assert "credentialed" in (made.pipelines.why_not("llm", "mednli") or "")
     with pytest.raises(PubmillError, match=r"`local: true` of its statement"):
-        made.pipelines.supplied.file("llm", "mednli", 1)
+        made.pipelines.supplied.checked_files("llm", "mednli")
     spec = {**SPEC, "weights": {**SPEC["weights"], "system": {**SYSTEM, "local": True}}}
     (specs / "models/llm.yaml").write_text(yaml.safe_dump(spec))
     assert graph(specs, files).pipelines.records("llm", "mednli") == [record("mednli", 1)]
@@ -139,8 +139,8 @@ def test_credentialed_datasets_need_a_local_system(specs: Path, tmp_path: Path) 
 def test_a_copy_of_another_file_is_refused(specs: Path, tmp_path: Path) -> None:
     files = supply(tmp_path / "llm", "seed-1/bc2gm.conll", "seed-2/bc2gm.conll")
     (files / "seed-2/bc2gm.conll").write_text("0")
-    with pytest.raises(PubmillError, match=r"seed-2/bc2gm.conll is a copy of the predictions of llm, seed 1"):
-        graph(specs, files).pipelines.supplied.content("llm", "bc2gm", 2)
+    with pytest.raises(PubmillError, match=r"seed-1/bc2gm.conll is a copy of the predictions of llm, seed 2"):
+        graph(specs, files).pipelines.supplied.contents("llm", "bc2gm")
 
 
 @pytest.mark.parametrize(

@@ -59,13 +59,13 @@ def test_an_own_search_tries_each_model_alone(root: Path) -> None:
     run = RunKey("blurb", "biolinkbert-base", "ncbi-disease", "standard+own-search")
     [selected] = own.runs.selected(run)
     assert selected == f"results/full/runs/{'/'.join(run)}/selected.json"
-    trials = own.runs.trial_training(ChoiceKey(*run))
+    trials = own.runs.trial_manifests(ChoiceKey(*run))
     assert {path.split("/")[4] for path in trials} == {"biolinkbert-base"}
     assert (
-        len(trials) == len(graph(root).runs.trial_training(ChoiceKey("blurb", None, run[2], "standard"))) / 2
+        len(trials) == len(graph(root).runs.trial_manifests(ChoiceKey("blurb", None, run[2], "standard"))) / 2
     )
     with pytest.raises(PubmillError, match="each model chooses for itself"):
-        own.runs.trial_training(ChoiceKey("blurb", None, "ncbi-disease", "standard+own-search"))
+        own.runs.trial_manifests(ChoiceKey("blurb", None, "ncbi-disease", "standard+own-search"))
 
 
 @pytest.mark.parametrize("changed", [{"choice": CHOICE}, {"search": "own"}])

@@ -75,7 +75,7 @@ def test_a_trial_needs_the_model_and_the_examples(
     chosen = runs.selected(run)
     assert runs.trial_inputs(run, trial) == [path for path in runs.inputs(run) if path not in chosen]
     assert len(runs.inputs(run)) == len(runs.trial_inputs(run, trial)) + 1
-    with pytest.raises(PubmillError, match="has no trial 'x'"):
+    with pytest.raises(PubmillError, match="has no block of trials 'x'"):
         runs.trial_inputs(run, "x")
     with pytest.raises(PubmillError, match="no specs/models/nobody.yaml"):
         runs.trial_inputs(RunKey("blurb", "nobody", "bc2gm", "standard"), trial)
@@ -112,8 +112,8 @@ def test_the_audit_and_reports_read_every_table_of_the_study(
     ):  # fmt: skip
         assert path in below, path
     assert "tables/x/gu2020-table05.comparisons.json" not in below
-    assert made.tables.contribution_files("gu2020/table06") == [
-        made.paths.contributions(path) for path in made.tables.record_files("gu2020/table06")
+    assert made.tables.record_files("gu2020/table06") == [
+        made.paths.records(RunKey("blurb", "pubmedbert-base", "bc2gm", "standard"))
     ]
     facts = graph_of(demo_specs, tables=("gu2020/table05",), models=("pubmedbert-base",))
     assert not any("contradictions" in path or "comparisons" in path for path in facts.report.inputs())

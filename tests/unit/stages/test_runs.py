@@ -9,7 +9,8 @@ from pubmill.errors import PubmillError
 from pubmill.recipes.writing import as_json
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
-from pubmill.stages.run_stages import Finetune
+from pubmill.stages.run_stages import Finetune, TrialStage
+from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import ChoiceKey, RunKey
 
 
@@ -22,17 +23,35 @@ def targets(root: Path, **config: object) -> Graph:
 
 def test_trials_are_named_by_their_point(root: Path) -> None:
     made = targets(root, scale="full", models=None)
-    trials = made.runs.trial_training(ChoiceKey("blurb", None, "bc2gm", "standard"))
-    assert len(trials) == 144
+    trials = made.runs.trial_manifests(ChoiceKey("blurb", None, "bc2gm", "standard"))
+    assert len(trials) == 48, "one job a point and model, with all seeds"
     assert trials[0] == (
         "results/full/runs/blurb/bert-base-uncased/bc2gm/standard/trials/"
-        "batch_size=16+epochs=2+learning_rate=1e-05/seed-1.training.json"
+        "batch_size=16+epochs=2+learning_rate=1e-05.json"
     )
     run = RunKey("blurb", "pubmedbert-base", "bc2gm", "standard")
     point = made.runs.trial_recipe(run, "batch_size=16+epochs=2+learning_rate=1e-05").values
     assert (point["batch_size"], point["learning_rate"], point["train_on"]) == (16, 1e-05, "train")
-    with pytest.raises(PubmillError, match="no trial 'batch_size=8' .* it has batch_size=16[+]"):
-        made.runs.trial_recipe(run, "batch_size=8")
+    with pytest.raises(PubmillError, match="no block of trials 'batch_size=8' .* it has batch_size=16[+]"):
+        made.runs.trial_inputs(run, "batch_size=8")
+
+
+@pytest.mark.parametrize(("points", "sizes"), [(1, [1] * 24), (10, [10, 10, 4]), (None, [24])])
+def test_a_scale_says_how_many_points_one_job_tries(points: int | None, sizes: list[int], root: Path) -> None:
+    made = targets(root, scale="full", models=None)
+    scale = made.specs.scale.model_copy(update={"block_points": points})
+    made = Graph(made.study, made.specs.model_copy(update={"scale": scale}))
+    run = RunKey("blurb", "bert-base-uncased", "bc2gm", "standard")
+    blocks = made.runs.blocks(run)
+    assert [len(block) for block in blocks] == sizes
+    assert [point for block in blocks for point in block] == list(made.runs.points(run))
+    wildcards = SimpleNamespace(**run._asdict(), trial=blocks[-1][0])
+    recipe = made.stage(TrialStage).recipe_of(wildcards)
+    assert tuple(recipe["points"]) == blocks[-1] and list(made.stage(TrialStage).seeds_of(wildcards)) == [
+        1,
+        2,
+        3,
+    ]
 
 
 def test_one_choice_for_all_models_or_each_its_own(root: Path) -> None:
@@ -54,13 +73,13 @@ def test_one_choice_for_all_models_or_each_its_own(root: Path) -> None:
     assert made.runs.choice_recipe(ChoiceKey("tinn2021", model, data, "layer-freeze")).decides == (
         "batch_size", "frozen_layers", "learning_rate",
     )  # fmt: skip
-    assert len(made.runs.trial_training(ChoiceKey("tinn2021", model, data, "layer-freeze"))) == 18
+    assert len(made.runs.trial_manifests(ChoiceKey("tinn2021", model, data, "layer-freeze"))) == 18
     with pytest.raises(PubmillError, match="blurb, setting standard: the choice is common to all models"):
-        made.runs.trial_training(ChoiceKey("blurb", model, data, "standard"))
+        made.runs.trial_manifests(ChoiceKey("blurb", model, data, "standard"))
     with pytest.raises(PubmillError, match="tinn2021, setting standard: each model chooses for itself"):
-        made.runs.trial_training(ChoiceKey("tinn2021", None, data, "standard"))
+        made.runs.trial_manifests(ChoiceKey("tinn2021", None, data, "standard"))
     with pytest.raises(PubmillError, match="alrowili2021, setting standard: nothing is searched"):
-        made.runs.trial_training(ChoiceKey("alrowili2021", model, data, "standard"))
+        made.runs.trial_manifests(ChoiceKey("alrowili2021", model, data, "standard"))
 
 
 def test_a_setting_may_take_the_choice_of_another(root: Path) -> None:
@@ -80,8 +99,8 @@ def test_folds_choose_their_steps_on_the_one_that_is_not_reported(root: Path) ->
     assert f"{chosen}/selected.json" not in made.runs.inputs(
         RunKey("lewis2020", *run[1:2], "bc2gm", "standard")
     )
-    assert made.runs.trial_training(ChoiceKey(*run[:2], "gad@fold-1", "standard")) == [
-        f"{chosen}/trials/default/seed-{seed}.training.json" for seed in (1, 2)
+    assert made.runs.trial_manifests(ChoiceKey(*run[:2], "gad@fold-1", "standard")) == [
+        f"{chosen}/trials/default.json"
     ]
     assert made.runs.choice_recipe(ChoiceKey(*run[:2], "gad@fold-1", "standard")).decides == ("stop_after",)
     assert made.runs.split_arguments("lewis2020", "gad@fold-1", trial=True) == [
@@ -123,21 +142,27 @@ def test_a_chain_begins_with_the_model_of_the_run_before(root: Path) -> None:
     run = ("shin2020", "pubmedbert-base", "bioasq-factoid@7b")
     start = "results/demo/runs/shin2020/pubmedbert-base/squad-v1/standard/models/seed-1"
     assert made.runs.first_model(RunKey(*run, "standard")) == start
-    assert start in made.runs.inputs(RunKey(*run, "standard"))
+    squad = RunKey("shin2020", "pubmedbert-base", "squad-v1", "standard")
+    assert made.paths.runs(squad) in made.runs.inputs(RunKey(*run, "standard"))
     assert made.runs.first_model(RunKey(*run, "no-squad")) == "results/demo/models/pubmedbert-base"
     assert set(made.paths.model_files("pubmedbert-base")) < set(made.runs.inputs(RunKey(*run, "no-squad")))
-    squad = RunKey("shin2020", "pubmedbert-base", "squad-v1", "standard")
-    assert made.runs.kept(squad, 1) == [start] and made.runs.kept_arguments(squad, 1) == [
-        "--kept",
-        start,
-    ]
-    assert made.runs.kept(squad, 2) == [] and made.runs.kept(RunKey(*run, "standard"), 1) == []
+    assert made.runs.keep_arguments(squad) == ["--keep", start]
+    assert made.runs.keep_arguments(RunKey(*run, "standard")) == []
+
+
+def test_a_run_that_no_table_shows_is_another_s_start_with_one_seed(root: Path) -> None:
+    squad = RunKey("shin2020", "biomegatron-345m@bio-30k", "squad-v1", "standard")
+    assert targets(root).runs.trained_seeds(squad) == (1,)
+    shown = targets(root, tables=["shin2020/table07"], models=None)
+    of_table = {run_of(path).run for path in shown.tables.made_records("shin2020/table07")}
+    squads = [run for run in of_table if run.dataset == "squad-v1"]
+    assert squads and all(shown.runs.trained_seeds(run) == shown.runs.seeds(run) for run in squads)
 
 
 def test_a_study_may_keep_all_models(root: Path) -> None:
     made = targets(root, keep_models=True)
     run = RunKey("blurb", "pubmedbert-base", "bc2gm", "standard")
-    assert made.runs.kept(run, 2) == [made.paths.task_model(run, 2)]
+    assert made.runs.kept(run) == [made.paths.task_model(run, seed) for seed in (1, 2)]
     assert "keep_models" not in as_json(made.runs.recipe(run))
 
 
@@ -182,7 +207,7 @@ def test_a_run_begins_with_its_model_or_with_the_run_before(root: Path) -> None:
     run = {"protocol": "shin2020", "model": "pubmedbert-base", "dataset": "bioasq-factoid@7b"}
 
     def behind(setting: str) -> list[tuple[str, dict[str, str]]]:
-        wildcards = SimpleNamespace(**run, setting=setting, seed="1")
+        wildcards = SimpleNamespace(**run, setting=setting)
         return [(one.stage.name, dict(one.names)) for one in made.stage(Finetune).trained_from(wildcards)]
 
     converted = ("convert", {"dataset": "bioasq-factoid@7b"})

@@ -71,13 +71,12 @@ def test_files_have_the_seeds_of_their_folders(supplied: Made, tmp_path: Path) -
     folder = written(tmp_path, seed1__bc2gm="a", seed3__bc2gm="b", mednli="c", nothing="d")
     found = supplied(ours=folder)
     assert found.seeds("ours", "bc2gm") == [1, 3] and found.seeds("theirs", "bc2gm") == []
-    assert found.file("ours", "bc2gm", 3) == folder / "seed-3/bc2gm.conll"
-    with pytest.raises(PubmillError, match="model ours on bc2gm: no predictions of seed 2; seeds: 1, 3"):
-        found.file("ours", "bc2gm", 2)
+    files = [str(folder / f"seed-{seed}/bc2gm.conll") for seed in (1, 3)]
+    assert found.checked_files("ours", "bc2gm") == files
     assert found.why_not("ours", "jnlpba") == NONE_SUPPLIED and found.why_not("ours", "bc2gm") is None
     assert found.why_not("ours", "mednli") == NOT_LOCAL and found.seeds("ours", "mednli") == []
     with pytest.raises(PubmillError, match="model ours on jnlpba: no predictions for this dataset are suppl"):
-        found.file("ours", "jnlpba", 1)
+        found.checked_files("ours", "jnlpba")
     [unused] = found.unused_files(["ours", "theirs", "some-llm", "biobert-base"])
     assert unused.startswith(f"left out of the tables: {folder / 'nothing.conll'} (named after no dataset;")
 
@@ -91,26 +90,26 @@ def test_a_file_in_the_place_of_the_folder_is_refused(supplied: Made, tmp_path: 
 
 
 def test_a_copy_of_another_systems_or_seeds_predictions_is_refused(supplied: Made, tmp_path: Path) -> None:
-    ours = written(tmp_path / "ours", seed1__bc2gm="a", seed2__bc2gm="b", seed3__bc2gm="b")
+    ours = written(tmp_path / "ours", seed1__bc2gm="a", seed2__jnlpba="b", seed3__jnlpba="b")
     theirs = written(tmp_path / "theirs", bc2gm="a")
     alone = supplied(ours=ours)
-    assert alone.content("ours", "bc2gm", 1) == alone.graph.digests.of(ours / "seed-1/bc2gm.conll")
+    assert alone.contents("ours", "bc2gm") == [alone.graph.digests.of(ours / "seed-1/bc2gm.conll")]
     with pytest.raises(
         PubmillError, match="model ours: .*seed-2.* is a copy of the predictions of ours, see"
     ):
-        alone.content("ours", "bc2gm", 2)
+        alone.contents("ours", "jnlpba")
     both = supplied(ours=ours, theirs=theirs)
     with pytest.raises(PubmillError, match="model theirs: .*is a copy of the predictions of ours, seed 1 "):
-        both.file("theirs", "bc2gm", 1)
+        both.checked_files("theirs", "bc2gm")
 
 
 def test_answers_of_a_language_model_are_results_of_a_job(supplied: Made) -> None:
     found = supplied()
     assert found.seeds("some-llm", "bc2gm") == [1, 2]
-    assert found.file("some-llm", "bc2gm", 2) == Path(found.graph.paths.answers("some-llm", "bc2gm", 2))
-    assert found.content("some-llm", "bc2gm", 1) == "answers"
+    answers = [found.graph.paths.answers("some-llm", "bc2gm", seed) for seed in (1, 2)]
+    assert found.checked_files("some-llm", "bc2gm") == answers and found.contents("some-llm", "bc2gm") == []
     with pytest.raises(PubmillError, match="model some-llm on jnlpba: no predictions for this dataset"):
-        found.file("some-llm", "jnlpba", 1)
+        found.checked_files("some-llm", "jnlpba")
     with pytest.raises(
         PubmillError, match="some-llm consists of supplied predictions, so it can't be fine-t"
     ):

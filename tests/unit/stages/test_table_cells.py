@@ -9,7 +9,7 @@ from pubmill.recipes.writing import as_json
 from pubmill.specs import Specs, TableSpec, load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph
-from pubmill.storage.result_paths import RunKey
+from pubmill.storage.result_paths import RunKey, manifest_of
 from tests.conftest import ROOT
 from tests.unit import toy_tables as made_up
 
@@ -60,7 +60,7 @@ def test_a_table_names_the_cells_that_it_refers_to(tmp_path: Path) -> None:
 def test_cells_of_a_table_of_the_study_are_inputs_and_others_are_taken_from_the_disk(tmp_path: Path) -> None:
     both, alone = graph(tmp_path, COPIES, ORIGIN), graph(tmp_path, COPIES)
     files = both.tables.other_files(COPIES)
-    assert f"{tmp_path}/full/runs/blurb/biobert-base/bc5-chem/standard/final/seed-1.json" in files
+    assert f"{tmp_path}/full/runs/blurb/biobert-base/bc5-chem/standard/final/records.json" in files
     assert set(files) <= set(both.tables.record_files(ORIGIN)) and not both.tables.all_found_records(COPIES)
     part = alone.tables.recipe(COPIES).others[ORIGIN]
     assert alone.tables.other_files(COPIES) == [] and not any(part.records.values())
@@ -104,9 +104,13 @@ def test_stabilised_base_models_need_no_run_but_those_of_other_tables(tmp_path: 
     known = {*made.record_files(tables[0]), *made.record_files(tables[1])}
     records = made.records(tables[2])
     for model in ("pubmedbert-base", "pubmedelectra-base"):
-        known |= {f"{tmp_path}/full/{path}" for paths in records[model].values() for path in paths}
+        known |= {
+            manifest_of(f"{tmp_path}/full/{path}") for paths in records[model].values() for path in paths
+        }
         stabilised = [path for paths in records[f"{model}.stabilised"].values() for path in paths]
-        assert len(stabilised) > 60 and {f"{tmp_path}/full/{path}" for path in stabilised} <= known
+        assert (
+            len(stabilised) > 60 and {manifest_of(f"{tmp_path}/full/{path}") for path in stabilised} <= known
+        )
 
 
 def test_a_cell_of_another_model_and_dataset_is_run_and_noted(tmp_path: Path) -> None:

@@ -134,8 +134,9 @@ def test_from_examples_to_annotations(tmp_path: Path, private: bool, program: Pr
     (dataset / "card.json").write_text('{"access": "%s"}' % ("registration" if private else "public"))
     mode, access = ({0o600}, "registration") if private else ({0o644}, "public")
     recipe = json.dumps(asdict(TOKENS))
-    run = {"recipe": recipe, "model": "model", "dataset": dataset, "seed": 1, "split": "test"}
-    made = program("finetune.py", **run, keep="kept", output="runs/seed-1.predictions.jsonl.gz")
+    run = {"recipe": recipe, "model": "model", "dataset": dataset, "seeds": 1, "split": "test"}
+    made = program("finetune.py", **run, keep="kept", output="runs/runs.json")
+    made = made.with_name("seed-1.predictions.jsonl.gz")
     assert modes(made.parent) == modes(tmp_path / "kept") == mode
     assert access_of(made) == access_of(tmp_path / "kept") == access
     alone = tmp_path / "elsewhere.gz"

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from pubmill.errors import PubmillError
 from pubmill.storage.name_patterns import SPEC
 from pubmill.storage.names_in_paths import RunPath, choice_of, names_in, run_of
-from pubmill.storage.result_paths import BELOW, ChoiceKey, Paths, RunKey, part_name, shard_name
+from pubmill.storage.result_paths import (
+    BELOW,
+    ChoiceKey,
+    Paths,
+    RunKey,
+    manifest_of,
+    part_name,
+    shard_name,
+)
 
 NAMES = st.from_regex(SPEC, fullmatch=True)
 SEEDS = st.integers(min_value=1, max_value=99)
@@ -28,6 +36,17 @@ def test_the_path_of_a_choice_names_its_search(choice: ChoiceKey) -> None:
     assert choice_of(BELOW.choice(choice)) == choice
 
 
+@given(RESULTS, st.builds(RunKey, NAMES, NAMES, NAMES, NAMES), SEEDS)
+def test_the_files_of_a_run_are_declared_by_its_manifests(results: str, run: RunKey, seed: int) -> None:
+    paths = Paths(results)
+    assert (
+        manifest_of(paths.predictions(run, seed)) == manifest_of(paths.training(run, seed)) == paths.runs(run)
+    )
+    record = paths.record(run, seed)
+    assert manifest_of(record) == manifest_of(paths.contributions(record)) == paths.records(run)
+    assert manifest_of(paths.card(run.dataset)) == paths.card(run.dataset)
+
+
 @given(NAMES, NAMES, NAMES, NAMES, SEEDS)
 def test_paths_name_their_specs(one: str, two: str, three: str, four: str, number: int) -> None:
     assume(not {"selected", "parsed", "tokens", "on"} & {one, two, three})
@@ -35,6 +54,8 @@ def test_paths_name_their_specs(one: str, two: str, three: str, four: str, numbe
     expected = {
         BELOW.record(RunKey(one, two, three, four), number): run,
         BELOW.trial(RunKey(one, two, three, four), "lr=1", number, ".training.json"): run,
+        BELOW.trials(RunKey(one, two, three, four), "lr=1"): run,
+        BELOW.runs(RunKey(one, two, three, four)): run,
         BELOW.choice(ChoiceKey(one, two, three, four)): run,
         BELOW.choice(ChoiceKey(one, None, three, four)): [("protocols", one), ("datasets", three)],
         BELOW.block(BELOW.corpus(one), two, three): [("corpora", one)],

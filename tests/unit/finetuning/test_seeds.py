@@ -1,0 +1,235 @@
+"""A run's job: its seeds give what each gives alone; what is done stays; a machine's fault ends it."""
+
+import errno
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.finetuning.trainer import Trainer
+from pubmill.recipes.writing import as_json
+from pubmill.storage.checksums import folder_sha256
+from pubmill.storage.files import read_json, sha256
+from tests.unit.finetuning.test_pairs import BASE, datasets, model
+from tests.unit.programs import run_program
+from tests.waiting import wait_until
+
+__all__ = ["datasets", "model"]
+SEEDS = (1, 2, 3, 4, 5)
+RECIPE = replace(BASE, dropout=0.2)
+CUT = "seed-*.predictions.jsonl.gz"
+
+
+@pytest.fixture(scope="module")
+def arguments(model: Path, datasets: Path) -> Callable[..., list[str]]:
+    def arguments(output: Path, *seeds: int, **changed: Any) -> list[str]:
+        recipe = as_json(replace(RECIPE, **changed))
+        places = ("--recipe", recipe, "--model", model, "--dataset", datasets / "tokens", "--split", "test")
+        return list(map(str, [*places, "--output", output / "runs.json", "--seeds", *seeds]))
+
+    return arguments
+
+
+@pytest.fixture(scope="module")
+def undisturbed(arguments: Callable[..., list[str]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Five seeds of one job."""
+    folder = tmp_path_factory.mktemp("runs") / "final"
+    run_program("finetune", *arguments(folder, *SEEDS))
+    return folder
+
+
+@pytest.fixture
+def done(undisturbed: Path, tmp_path: Path) -> Path:
+    """A copy of the finished run, with the times of its files."""
+    return shutil.copytree(undisturbed, tmp_path / "final")
+
+
+def predictions(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.glob(CUT))}
+
+
+def times(folder: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_mtime_ns for path in sorted(folder.glob(CUT))}
+
+
+def trained_again(folder: Path, before: dict[str, int]) -> list[int]:
+    """The seeds whose predictions were written since."""
+    return [int(name[5]) for name, time in times(folder).items() if before.get(name) != time]
+
+
+def test_a_seed_after_others_gives_what_it_gives_alone(
+    root: Path, arguments: Callable[..., list[str]], undisturbed: Path, tmp_path: Path
+) -> None:
+    program = [sys.executable, str(root / "scripts/finetune.py"), *arguments(tmp_path / "alone", 3)]
+    subprocess.run(program, check=True, capture_output=True, cwd=root)
+    [(name, alone)] = predictions(tmp_path / "alone").items()
+    assert predictions(undisturbed)[name] == alone and len(set(predictions(undisturbed).values())) > 1
+    reports = [read_json(folder / "seed-3.training.json") for folder in (undisturbed, tmp_path / "alone")]
+    for report in reports:
+        for key in ("seconds", "tokens_per_second", "commit"):
+            report.pop(key)
+    assert reports[0] == reports[1]
+
+
+def test_the_manifest_names_the_files_and_outcome_of_each_seed(undisturbed: Path) -> None:
+    manifest = read_json(undisturbed / "runs.json")
+    assert [(one["seed"], one["failed"]) for one in manifest["seeds"]] == [(seed, None) for seed in SEEDS]
+    assert manifest["files"] == {
+        path.name: sha256(path) for path in undisturbed.iterdir() if path.name != "runs.json"
+    }
+
+
+def test_a_killed_job_trains_the_missing_seeds(
+    root: Path, arguments: Callable[..., list[str]], undisturbed: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "final"
+    program = [sys.executable, str(root / "scripts/finetune.py"), *arguments(folder, *SEEDS)]
+    with subprocess.Popen(program, cwd=root, stderr=subprocess.DEVNULL) as process:
+        wait_until((folder / "seed-2.training.json").exists, 120, "the second seed")
+        process.kill()
+    assert not (folder / "runs.json").exists()
+    before = {name: time for name, time in times(folder).items() if int(name[5]) < 3}
+    run_program("finetune", *arguments(folder, *SEEDS))
+    assert trained_again(folder, before) == [3, 4, 5] and predictions(folder) == predictions(undisturbed)
+    assert read_json(folder / "runs.json") == read_json(undisturbed / "runs.json") | {
+        "files": read_json(folder / "runs.json")["files"]
+    }
+
+
+def damage(folder: Path) -> None:
+    (folder / "seed-2.predictions.jsonl.gz").write_bytes(b"")
+
+
+@pytest.mark.parametrize(
+    ("seeds", "changed", "disturb", "again"),
+    [
+        ((*SEEDS, 6), {}, None, [6]),
+        ((1, 3), {}, None, []),
+        (SEEDS, {"learning_rate": 2e-3}, None, [*SEEDS]),
+        (SEEDS, {}, damage, [2]),
+        (SEEDS, {}, lambda folder: (folder / "seed-4.training.json").write_text("{}"), [4]),
+    ],
+    ids=["one more", "fewer", "another recipe", "damaged predictions", "damaged report"],
+)
+def test_only_what_is_new_is_trained(
+    seeds: tuple[int, ...], changed: dict[str, Any], disturb: Any, again: list[int],
+    arguments: Callable[..., list[str]], done: Path,
+) -> None:  # fmt: skip
+    before = times(done)
+    if disturb:
+        disturb(done)
+    run_program("finetune", *arguments(done, *seeds, **changed))
+    assert trained_again(done, before) == again
+    assert [one["seed"] for one in read_json(done / "runs.json")["seeds"]] == [*seeds]
+
+
+def test_another_stage_version_or_data_train_all_anew(
+    arguments: Callable[..., list[str]], done: Path, datasets: Path, tmp_path: Path
+) -> None:
+    before = times(done)
+    run_program("finetune", *arguments(done, 1), "--version", 4)
+    assert trained_again(done, before) == [1]
+    other = shutil.copytree(datasets / "tokens", tmp_path / "other")
+    shutil.copy(other / "dev.jsonl.gz", other / "train.jsonl.gz")
+    run_program("finetune", *arguments(done, 2), "--dataset", other)
+    assert trained_again(done, before) == [1, 2]
+
+
+def test_task_models_are_kept_by_the_same_job(arguments: Callable[..., list[str]], done: Path) -> None:
+    before, expected = times(done), predictions(done)
+    folders = [done.parent / f"models/seed-{seed}" for seed in (1, 2)]
+    words = [*arguments(done, 1, 2, 3), "--keep", *folders]
+    run_program("finetune", *words)
+    assert trained_again(done, before) == [1, 2]
+    kept = read_json(done / "runs.json")["seeds"][1]["model"]
+    assert kept == {"folder": "../models/seed-2", "sha256": folder_sha256(folders[1])}
+    before = times(done)
+    run_program("finetune", *words)
+    assert trained_again(done, before) == []
+    (folders[1] / "head.safetensors").write_bytes(b"")
+    run_program("finetune", *words)
+    assert trained_again(done, before) == [2] and folder_sha256(folders[1]) == kept["sha256"]
+    assert predictions(done) == expected
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, seed: int, error: Exception) -> None:
+    """Let the training with a seed end with an error."""
+    train = Trainer.train
+
+    def fail(self: Trainer, *given: Any, **named: Any) -> Any:
+        if self.seed == seed:
+            raise error
+        return train(self, *given, **named)
+
+    monkeypatch.setattr(Trainer, "train", fail)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("could not create a primitive"),
+        RuntimeError("std::bad_alloc"),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
+        OSError(errno.EIO, "Input/output error"),
+        OSError(errno.ENOSPC, "No space left on device"),
+        RuntimeError("what nobody has seen yet"),
+    ],
+    ids=str,
+)
+def test_a_fault_of_the_machine_ends_the_job_and_keeps_what_is_done(
+    error: Exception, arguments: Callable[..., list[str]], undisturbed: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "final"
+    with pytest.MonkeyPatch.context() as patched:
+        failing(patched, 2, error)
+        with pytest.raises(SystemExit, match=r"seed-2 could not be trained: .*kept: seed-1. The same"):
+            run_program("finetune", *arguments(folder, 1, 2, 3))
+    assert sorted(predictions(folder)) == ["seed-1.predictions.jsonl.gz"]
+    assert not (folder / "runs.json").exists()
+    before = times(folder)
+    run_program("finetune", *arguments(folder, 1, 2, 3))
+    assert trained_again(folder, before) == [2, 3]
+    assert predictions(folder).items() <= predictions(undisturbed).items()
+
+
+def test_a_fault_of_the_model_is_an_outcome(
+    arguments: Callable[..., list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing(monkeypatch, 2, IndexError("index out of range in self"))
+    run_program("finetune", *arguments(tmp_path / "final", 1, 2, 3))
+    failed = [one["failed"] for one in read_json(tmp_path / "final/runs.json")["seeds"]]
+    assert failed == [None, "IndexError: index out of range in self", None]
+    before = times(tmp_path / "final")
+    run_program("finetune", *arguments(tmp_path / "final", 1, 2, 3))
+    assert trained_again(tmp_path / "final", before) == []
+
+
+def test_points_of_a_search_are_tried_by_one_job_and_stay_when_the_grid_changes(
+    arguments: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    def try_points(*rates: float) -> None:
+        points = {f"learning_rate={rate}": replace(RECIPE, learning_rate=rate) for rate in rates}
+        words = arguments(tmp_path, 1, 2)[2:]
+        words[words.index("--output") + 1] = str(tmp_path / f"learning_rate={rates[0]}.json")
+        run_program("finetune", "--trials", as_json({"points": points}), *words)
+
+    try_points(1e-3, 2e-3)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob(f"*/{CUT}")}
+    try_points(2e-3, 3e-3)
+    manifest = read_json(tmp_path / "learning_rate=0.002.json")
+    assert [one["predictions"].partition("/")[0] for one in manifest["seeds"]] == [
+        *["learning_rate=0.002"] * 2, *["learning_rate=0.003"] * 2,
+    ]  # fmt: skip
+    assert all(path.stat().st_mtime_ns == time for path, time in before.items())
+    selected = tmp_path / "selected.json"
+    run_program(
+        "select_trial", "--recipe", json.dumps({"by": "dev", "decides": ["learning_rate"]}),
+        "--trials", tmp_path / "learning_rate=0.002.json", "--output", selected,
+    )  # fmt: skip
+    assert [one["learning_rate"] for one in read_json(selected)["considered"]] == [2e-3, 3e-3]
