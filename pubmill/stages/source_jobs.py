@@ -145,7 +145,7 @@ def _check_arguments(file: File) -> list[str]:
 class Download(Stage):
     """Download of a file from the network or the mirror."""
 
-    name, group, label = "download", "download", "Downloading {params.url}"
+    name, group, label = "download", "download", "{params.how} {params.url}"
     version = 1
 
     def bytes_of(self, wildcards: Any) -> Bytes:
