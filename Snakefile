@@ -8,7 +8,7 @@ from snakemake.utils import min_version
 
 min_version("9.9")
 # The folder of this file, also if another workflow imports it as a module from a local clone.
-ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=False))
+ROOT = Path(str(workflow.current_basedir))
 if not ROOT.is_dir():
     raise WorkflowError(
         f"pubmill runs from a clone on this machine; clone it, and name its Snakefile instead of {ROOT}"

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
-from logging import INFO, WARNING, LogRecord
+from logging import INFO, WARNING, Handler, LogRecord
 from typing import Any
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
@@ -59,6 +59,7 @@ class LogHandler(LogHandlerBase):
     needs_rulegraph = False
 
     def __post_init__(self) -> None:
+        Handler.__init__(self)  # which version 1 of the interface leaves out
         self.dry = bool(self.common_settings.dryrun)
         self.planned = self.done = 0
         self.running: dict[int, StartedJob] = {}
