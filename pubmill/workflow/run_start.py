@@ -26,8 +26,8 @@ from pubmill.stages.all_stages import stages
 from pubmill.stages.params_text import LongRecipe
 from pubmill.storage.files import lock, write_json
 
-OURS = ("rule_", "group_")
-"""Beginnings of the comments that Snakemake's executor gives to jobs of Slurm."""
+OURS = "rule_"
+"""Beginning of the comments that Snakemake's executor gives to jobs of Slurm."""
 SHOWN = 10
 """Jobs of an earlier run that a message names."""
 TRAINING = ("scripts/finetune.py", "scripts/pretrain.py")

@@ -112,7 +112,10 @@ def test_what_a_machine_lacks_to_train_is_said(
         ("", None),
         ("12 rule_pretrain_x /other", None),
         ("7 other {here}", None),
-        ("12 rule_pretrain_x {here}\n13 group_small {here}", "2 jobs of an earlier run .* `scancel 12 13`"),
+        (
+            "12 rule_pretrain_x {here}\n13 rule_convert_convert {here}",
+            "2 jobs of an earlier run .* `scancel 12 13`",
+        ),
     ],
 )
 def test_jobs_of_a_killed_run_are_named(
