@@ -4,6 +4,7 @@ job is printed as a line of JSON instead (`listed_jobs`). Snakemake's own log st
 
 import json
 import os
+import re
 import sys
 import time
 from collections import Counter
@@ -24,22 +25,15 @@ from pubmill.workflow.job_logs import latest, reason, slower_methods
 
 TOTAL = "total"
 """Key of Snakemake's counts by rule that is no rule."""
-ROUTINE = (
-    *(
-        "Using profile ",
-        "Building DAG of jobs",
-        "Using shell: ",
-        "host: ",
-        "Config file ",
-        "Conda environments: ",
-    ),
-    *("Singularity containers: ignored", "Assuming unrestricted shared filesystem", "Group jobs: inactive"),
+HIDDEN = re.compile(
+    "^(Using profile |Building DAG of jobs|Using shell: |host: |Config file |Conda environments: ignored|"
+    "Singularity containers: ignored|Assuming unrestricted shared filesystem|Group jobs: inactive)"
+    "|Exiting because a job execution failed|At least one job did not|CalledProcessError in |Terminating proc"
 )
-"""Beginnings of Snakemake's messages before the first job that say nothing about the run."""
-FAILED_JOB = ("Exiting because a job execution failed", "At least one job did not", "CalledProcessError in ")
-"""Parts of Snakemake's errors about failed jobs, whose own reasons are shown."""
+"""Snakemake's messages that say nothing about the run, or less about a failed job than its log."""
 INTERRUPTED = "Terminating processes on user request"
-FAILURES_SHOWN, RUNNING_SHOWN = 20, 8
+SHOWN = 8
+"""Running or failed jobs."""
 
 
 @dataclass(frozen=True)
@@ -91,20 +85,16 @@ class LogHandler(LogHandlerBase):
         match getattr(record, "event", None):
             case LogEvent.RUN_INFO:
                 rules = {rule: n for rule, n in record.stats.items() if rule not in (TARGET, TOTAL)}
-                self.planned, groups = sum(rules.values()), Counter[str]()
-                for rule, number in rules.items():
-                    groups[group_of(rule)] += number
+                self.planned, self.began = sum(rules.values()), record.created
+                groups = Counter(group_of(rule) for rule, number in rules.items() for _ in range(number))
                 stages = ", ".join(f"{name} {groups[name]}" for name in (*GROUPS, OTHER) if groups[name])
                 self.say([f"{counted(self.planned, 'job')} to run: {stages}"])
-                self.began = record.created
                 if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
                     from rich.console import Console
                     from rich.live import Live
 
-                    on = Console(stderr=True, no_color=bool(self.common_settings.nocolor))
-                    self.live = Live(
-                        get_renderable=self.screen, console=on, refresh_per_second=1, transient=True
-                    )
+                    on = Console(stderr=True)
+                    self.live = Live(None, console=on, get_renderable=self.screen, transient=True)
                     self.live.start()
             case LogEvent.JOB_INFO if record.rule_name != TARGET:
                 self.failed.pop(record.jobid, None)  # it is started again
@@ -121,8 +111,9 @@ class LogHandler(LogHandlerBase):
                 self.say([] if self.interrupted else failure_lines(job))
             case LogEvent.SHELLCMD if self.common_settings.printshellcmds:
                 self.say([text])
-            case None | LogEvent.ERROR if is_shown(record, text, bool(self.planned)):
-                self.say(self.format(record).splitlines())
+            case None | LogEvent.ERROR if not HIDDEN.search(text):
+                if record.levelno >= (WARNING if self.planned else INFO):  # a run's jobs have their own lines
+                    self.say(self.format(record).splitlines())
 
     def say(self, lines: Iterable[str]) -> None:
         """Print lines, above what is running."""
@@ -138,7 +129,7 @@ class LogHandler(LogHandlerBase):
 
         now = time.time()
         lines = [f"{self.done} of {self.planned} jobs, {duration(now - (self.began or now))} so far"]
-        for job in sorted(self.running.copy().values(), key=lambda one: one.started)[:RUNNING_SHOWN]:
+        for job in sorted(self.running.copy().values(), key=lambda one: one.started)[:SHOWN]:
             news = [latest(log, job.started) for log in job.logs[:1]]
             lines.append("  ".join(["", duration(now - job.started), job.text, *news]))
         text = "\n".join(map(escape_controls, lines))
@@ -160,21 +151,11 @@ class LogHandler(LogHandlerBase):
         failed = [] if self.interrupted else list(self.failed.values())
         left = self.planned - self.done - len(failed)
         ends = [f", {len(failed)} failed"] * bool(failed) + [f", {left} not run"] * bool(left)
-        more = len(failed) - FAILURES_SHOWN
         return [
             f"{self.done} of {self.planned} jobs done in {duration(seconds)}" + "".join(ends),
-            *(f"failed: {'  '.join([job.text, *job.logs])}" for job in failed[:FAILURES_SHOWN]),
-            *([f"and {more} more that failed"] if more > 0 else []),
+            *(f"failed: {'  '.join([job.text, *job.logs])}" for job in failed[:SHOWN]),
             *(f"{SLOWER}{counted(jobs, 'job')}: {text}" for text, jobs in self.slower.items()),
         ]
-
-
-def is_shown(record: LogRecord, text: str, running: bool) -> bool:
-    """Return whether a message is shown as Snakemake words it; what it reports of a running run, only if it
-    warns."""
-    if record.levelno >= WARNING:
-        return not any(part in text for part in (*FAILED_JOB, INTERRUPTED))
-    return record.levelno >= INFO and not running and not text.startswith(ROUTINE)
 
 
 def failure_lines(job: StartedJob) -> list[str]:
