@@ -61,16 +61,19 @@ def run_snakemake(*words: str) -> int:
     The logger plugin `snakemake_logger_plugin_pubmill`, in the same folder as pubmill, displays the run.
     """
     find_modules(checkout())
+    process: subprocess.Popen[bytes] | None = None
     interrupted = False
 
     def interrupt(*_: object) -> None:
         nonlocal interrupted
         interrupted = True
-        if not sys.stdin.isatty():
+        if process and not sys.stdin.isatty():
             process.send_signal(signal.SIGINT)
 
     before = signal.signal(signal.SIGINT, interrupt)
     process = subprocess.Popen([sys.executable, "-m", "snakemake", "--logger=pubmill", *words])
+    if interrupted:
+        process.send_signal(signal.SIGINT)
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     status = process.wait()
     signal.signal(signal.SIGINT, before)

@@ -113,7 +113,7 @@ def test_an_interrupted_run_has_the_status_of_an_interrupt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = tmp_path / "python"
-    program.write_text(f"#!/bin/sh\nkill -INT {os.getpid()}\nsleep 9\n")
+    program.write_text(f"#!/bin/sh\nkill -INT {os.getpid()}\nexec sleep 9\n")
     program.chmod(0o755)
     monkeypatch.setattr(module, "checkout", Path.cwd)
     monkeypatch.setattr(sys, "executable", str(program))
