@@ -6,15 +6,16 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
-min_version("9.0")
+min_version("9.9")
 # The folder of this file, also if another workflow imports it as a module from a local clone.
-ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=False))
+ROOT = Path(str(workflow.current_basedir))
 if not ROOT.is_dir():
     raise WorkflowError(
         f"pubmill runs from a clone on this machine; clone it, and name its Snakefile instead of {ROOT}"
     )
 sys.path.insert(0, str(ROOT))
 
+from pubmill.hardware.launching import launcher
 from pubmill.messages.installation import own_settings
 from pubmill.stages import as_arguments, published_values
 from pubmill.stages.stage import run_of
@@ -32,7 +33,8 @@ for settings in own_settings(ROOT):
     configfile: settings
 
 
-STUDY, SPECS, graph, begin, end = prepare(workflow, config, ROOT)
+STUDY, SPECS, graph, PREFIX, begin, end = prepare(workflow, config, ROOT)
+shell.prefix(PREFIX)
 PLACES = places(ROOT, graph.results, STUDY.mirror)
 SOURCES, PARSED = graph.paths.sources(), graph.paths.parsed()
 CORPUS = graph.paths.corpus("{corpus}")

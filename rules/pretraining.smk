@@ -56,16 +56,18 @@ rule pretrain:
         vocab=lambda w: graph.paths.vocab(SPECS.pretraining[w.recipe].vocab),
         weights=lambda w: graph.pretrainings.segment_arguments(w.recipe, int(w.step)),
         save_minutes=not_compared(lambda w: STUDY.save_minutes),
+        # Derived from resources, so not compared: any number of processes resumes a training.
+        launcher=lambda w, resources, threads: launcher(resources.nodes, resources.processes, threads),
     message:
         graph.pretrain.label
-    # `tee` ignores the signals that stop the job, so that the last messages reach the log.
     shell:
-        "python {params.scripts:q}/launch.py --nodes {resources.nodes:q} --processes {resources.processes:q}"
+        # torchrun gives its processes as long to save as profiles/slurm leaves before the time limit.
+        "export TORCH_ELASTIC_SHUTDOWN_TIMEOUT=${{TORCH_ELASTIC_SHUTDOWN_TIMEOUT:-180}}; {params.launcher}"
         " {params.scripts:q}/pretrain.py --recipe {params.recipe:q} --tokens {params.tokens:q}"
         " --vocab {params.vocab:q} --to {wildcards.step:q} {params.weights:q}"
         " --output {params.results:q}/pretraining/{wildcards.recipe:q}/step-{wildcards.step:q}"
         " --version {params.version:q} --save-minutes {params.save_minutes:q}"
-        " 2>&1 | (trap '' INT TERM; exec tee {log:q})"
+        " > {log:q} 2>&1"
 
 
 rule pin_weights:

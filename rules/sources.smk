@@ -19,6 +19,7 @@ rule download:
         version=graph.download.version_of,
         url=lambda w: f"https://{w.path}",
         checks=lambda w: graph.sources.checks(f"https://{w.path}"),
+        how=not_compared(lambda w: "Copying from the mirror" if STUDY.mirror else "Downloading"),
     message:
         graph.download.label
     shell:

@@ -3,6 +3,6 @@
 Snakemake finds a plugin by the name of its folder; a module that is no package is not found.
 """
 
-from pubmill.workflow.run_display import LogHandler
+from pubmill.workflow.display import LogHandler
 
 __all__ = ["LogHandler"]

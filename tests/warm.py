@@ -175,7 +175,7 @@ def run(request: Request, python: str, libraries: list[str]) -> None:
     os.environ.update(request.environment)
     os.environ["PATH"] += f":{Path(sys.executable).parent}"
     os.chdir(request.folder)
-    sys.executable = python  # Snakemake starts its jobs with it, and scripts/launch.py a program
+    sys.executable = python  # Snakemake starts its jobs with it
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     if "torch" in sys.modules:
         import torch

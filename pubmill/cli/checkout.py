@@ -8,13 +8,12 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import NoReturn
 
 import yaml
 
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
-from pubmill.messages.installation import DRY_RUN, SETTINGS, VIEW, link_workspace
+from pubmill.messages.installation import SETTINGS, VIEW, link_workspace
 from pubmill.messages.progress import report_progress
 from pubmill.specs import strict_yaml
 from pubmill.storage.files import writing
@@ -55,32 +54,30 @@ def show(command: str) -> None:
     print(f"$ {command}", file=sys.stderr, flush=True)
 
 
-def start_snakemake(*words: str) -> NoReturn:
-    """Print and run a Snakemake command in place of this process, so that signals reach it; a dry run is a
-    process of its own, whose folder is removed after it.
+def run_snakemake(*words: str) -> int:
+    """Run a Snakemake command as a process of its own; return its exit status, 130 if it was interrupted.
+    SIGTERM and SIGINT are passed on, except Ctrl-C, which a terminal sends to both processes.
 
     The logger plugin `snakemake_logger_plugin_pubmill`, in the same folder as pubmill, displays the run.
     """
-    command = _snakemake(*words)
-    if DRY_RUN in os.environ:
-        raise SystemExit(os.spawnv(os.P_WAIT, sys.executable, command))
-    os.execv(sys.executable, command)
-
-
-def run_snakemake(*words: str) -> int:
-    """Print and run a Snakemake command as a process of its own; return its exit status. The terminal sends
-    an interrupt to both processes, of which this one waits; SIGTERM is passed on."""
-    process = subprocess.Popen(_snakemake(*words))
-    signal.signal(signal.SIGINT, lambda *_: None)
-    signal.signal(signal.SIGTERM, lambda *_: process.terminate())
-    return process.wait()
-
-
-def _snakemake(*words: str) -> list[str]:
-    """Print a Snakemake command and return it as a list of arguments."""
     find_modules(checkout())
-    show(commands.run(commands.program("snakemake"), *words))
-    return [sys.executable, "-m", "snakemake", "--logger=pubmill", *words]
+    process: subprocess.Popen[bytes] | None = None
+    interrupted = False
+
+    def interrupt(*_: object) -> None:
+        nonlocal interrupted
+        interrupted = True
+        if process and not sys.stdin.isatty():
+            process.send_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    process = subprocess.Popen([sys.executable, "-m", "snakemake", "--logger=pubmill", *words])
+    if interrupted:
+        process.send_signal(signal.SIGINT)
+    signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+    status = process.wait()
+    signal.signal(signal.SIGINT, before)
+    return 130 if interrupted else status
 
 
 def find_modules(root: Path) -> None:

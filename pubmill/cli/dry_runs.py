@@ -1,23 +1,18 @@
-"""Print jobs and cost of a run without Snakemake's dry run, which composes a message for every job.
-
-Nothing is written: a dry run works in a temporary stand-in for the current folder.
-"""
+"""Dry runs write nothing: they work in a temporary stand-in for the current folder. Costs of a table."""
 
 import os
 import shutil
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pubmill.errors import PubmillError
+from pubmill.cli.studies import DRY
 from pubmill.messages.installation import DRY_RUN, OWN, SETTINGS, VIEW
 
-DRY = {"-n", "--dry-run", "--dryrun"}
 COPIED = (*OWN, *SETTINGS, VIEW.name, "tests/world/mirror")
 """Files and folders that verbs may change before a run; a dry run changes copies."""
 STATE, RECORDS = ".snakemake", (".snakemake/metadata", ".snakemake/incomplete")
@@ -71,58 +66,12 @@ def _fill(real: Path, folder: Path, below: str) -> None:
             made.symlink_to(path)
 
 
-def is_plain(options: Sequence[str], why: bool) -> bool:
-    """Return whether a run is only to be listed, without further options of Snakemake."""
-    others = [option for option in options if option not in DRY]
-    if why and len(others) == len(options):
-        raise PubmillError("--why lists what makes jobs run, without running them: add -n")
-    if why and others:
-        raise PubmillError(
-            f"with --why, Snakemake does not start, so its options {' '.join(others)} have no effect: "
-            "leave them out"
-        )
-    return bool(options) and not others
-
-
 def check_no_run(config: dict[str, Any]) -> None:
     """Raise a `PubmillError` if another run holds the results of a configuration."""
     from pubmill.cli.studies import paths
     from pubmill.workflow.run_start import lock_results
 
     lock_results(paths(config).results).release()
-
-
-def print_dry_run(
-    root: Path, config: dict[str, Any], files: list[str], targets: list[str], why: bool
-) -> None:
-    """Print the jobs of a run by stage, and what is left out; with `why`, what makes them run.
-
-    Published values without a cell are an error already here, not only when the table's job runs.
-    """
-    from pubmill.cli.studies import specs_folder
-    from pubmill.specs.study import check_study
-    from pubmill.stages import checked_graph, published_values
-    from pubmill.tables.published_values import check_published
-    from pubmill.workflow.causes import cause_lines
-    from pubmill.workflow.listed_jobs import jobs_of_study
-    from pubmill.workflow.run_display import NOTHING
-    from pubmill.workflow.run_lines import left_out_lines, plan_lines
-    from pubmill.workflow.run_progress import RunProgress
-
-    graph = checked_graph(*check_study(config, specs_folder(), files))
-    for table in graph.requests.result_tables():
-        recipe = graph.tables.recipe(table)
-        if not recipe.own:  # A table of one's own has some of the rows only.
-            check_published(Path(published_values(table, specs_folder())), recipe)
-    jobs = jobs_of_study(root, config, targets)
-    progress = RunProgress()
-    progress.planned = Counter(job.rule for job in jobs if job.to_do)
-    if not progress.planned:
-        pages = targets or [graph.paths.report(graph.study.study, "html")]
-        lines = [f"{NOTHING}.", *left_out_lines(graph.left_out()), *(f"To read: {page}" for page in pages)]
-    else:
-        lines = [*plan_lines(progress, graph.left_out()), *(cause_lines(jobs) if why else ())]
-    print("\n".join(lines))
 
 
 def print_cost(root: Path, config: dict[str, Any], files: list[str], page: str) -> None:

@@ -52,7 +52,7 @@ def plan(
     provide_mirror(merged["mirror"])
     graph = checked_graph(*check_study(merged, specs_folder(), overlays))
     settings = read_profile(profile) if profile else None
-    jobs = jobs_of_study(root, merged)
+    jobs = jobs_of_study(root, merged, finished=True)
     print_plan(console(WIDTH), make_plan(jobs, graph, gpus), graph, gpus)
     if settings is not None:
         console(WIDTH).print(requests_table(requests(jobs, graph, gpus, settings)))

@@ -5,10 +5,10 @@ from typing import Annotated
 import typer
 
 from pubmill.cli import studies
-from pubmill.cli.checkout import WORLD, checkout, make_demo_files, show, start_snakemake
-from pubmill.cli.dry_runs import is_plain, print_dry_run, writes_nothing_if_dry
+from pubmill.cli.checkout import WORLD, checkout, make_demo_files
+from pubmill.cli.dry_runs import writes_nothing_if_dry
+from pubmill.cli.runs import Request
 from pubmill.cli.verbs import Verb
-from pubmill.messages import commands
 
 
 @writes_nothing_if_dry
@@ -18,11 +18,12 @@ def run(
         str,
         typer.Argument(help="name or file of a study; demo for the demo", autocompletion=studies.study_names),
     ],
-    why: Annotated[bool, typer.Option("--why", help="with -n: what makes jobs run, by cause")] = False,
+    why: Annotated[bool, typer.Option("--why", help="with -n: each job, and why it runs")] = False,
 ) -> None:
     """Run a study, or only some of its tables, and all that they need.
 
-    With -n nothing runs: the jobs are counted by stage, and --why adds what makes them run.
+    With -n nothing runs: the jobs are counted by stage, with their cost, and --why adds each job with the
+    reason why it runs.
 
     TABLES follow the study (table06, or gu2020/table06), or files of the results, then options of Snakemake:
     pubmill run gu2020 table06 -n --profile profiles/slurm
@@ -35,11 +36,8 @@ def run(
         make_demo_files()
     targets = [studies.target_of_study(name, config) for name in words.names]
     arguments = studies.snakemake_words(targets, files, words)
-    if is_plain(words.options, why):
-        show(commands.run(commands.program("snakemake"), *arguments))
-        print_dry_run(root, config, [*files, *words.configfiles], targets, why)
-    else:
-        start_snakemake(*arguments)
+    request = Request(root, config, [*files, *words.configfiles], targets)
+    raise SystemExit(request.run(words, arguments, why))
 
 
 VERB = Verb("Run", run, passes_on=True)

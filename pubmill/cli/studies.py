@@ -2,6 +2,7 @@
 
 import argparse
 import importlib.util
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 FULL = Path("results/full")
 OWN_SPECS = Path("specs")
 """Where new specs are written: among those of a checkout, or one's own of a workspace."""
+DRY = {"-n", "--dry-run", "--dryrun"}
 OWN_EXECUTORS = ("local", "dryrun", "touch")
 """Executors that need no package beside Snakemake."""
 
@@ -180,15 +182,21 @@ def snakemake_words(targets: Sequence[str], configfiles: Sequence[str], words: W
 
 
 def check_executor(options: Sequence[str]) -> None:
-    """Raise a `PubmillError` if the profile submits jobs by a package that is not installed."""
-    from pubmill.planning.cluster_plan import config_of_profile, read_profile
+    """Raise a `PubmillError` if the profile does not exist, or submits jobs by a package or a program that is
+    not installed."""
+    from pubmill.planning.cluster_plan import read_profile
 
     profile = "".join(options[options.index("--profile") + 1 :][:1])
-    executor = read_profile(profile).get("executor") if config_of_profile(profile) else None
+    executor = read_profile(profile).get("executor")
     module = f"snakemake_executor_plugin_{str(executor).replace('-', '_')}"
     if executor not in (None, *OWN_EXECUTORS) and importlib.util.find_spec(module) is None:
         package = f"snakemake-executor-plugin-{executor}"
         raise PubmillError(
             f"{profile} submits jobs by the package {package}, which is not installed; install it: "
             f"{commands.run(commands.program('pip'), 'install', package)}"
+        )
+    if executor == "slurm" and DRY.isdisjoint(options) and shutil.which("sbatch") is None:
+        raise PubmillError(
+            f"{profile} submits jobs to Slurm, but this machine has no sbatch; start the run on a login node "
+            f"of the cluster, or take another profile: {commands.profile()}"
         )

@@ -14,18 +14,9 @@ from pubmill.cli.checkout import (
     checkout,
     make_demo_files,
     remember_folders,
-    run_snakemake,
-    show,
-    start_snakemake,
 )
-from pubmill.cli.dry_runs import (
-    DRY,
-    check_no_run,
-    is_plain,
-    print_cost,
-    print_dry_run,
-    writes_nothing_if_dry,
-)
+from pubmill.cli.dry_runs import DRY, check_no_run, print_cost, writes_nothing_if_dry
+from pubmill.cli.runs import FAILED_CELLS, Request
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
@@ -104,16 +95,8 @@ def table(
     if not DRY.intersection(words.options):
         check_no_run(chosen)
     print_cost(root, chosen, files, page)
-    if is_plain(words.options, why=False):
-        show(commands.run(commands.program("snakemake"), *arguments))
-        print_dry_run(root, chosen, files, [page], why=False)
-        return
-    if DRY_RUN in os.environ:
-        start_snakemake(*arguments)  # ends this process
-    status = run_snakemake(*arguments)
-    from pubmill.workflow.preparation import FAILED_CELLS  # Imports Snakemake, which takes seconds.
-
-    if status in (0, FAILED_CELLS):
+    status = Request(root, chosen, files, [page]).run(words, arguments)
+    if status in (0, FAILED_CELLS) and DRY_RUN not in os.environ:
         print_own_results(Path(page).with_suffix(".json"), len(names))
     raise SystemExit(status)
 

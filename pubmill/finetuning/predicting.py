@@ -16,8 +16,13 @@ from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.tasks.relations import written_tokens
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.weight_updates import working_copy
-from pubmill.hardware.gpu_claims import take_gpu
-from pubmill.hardware.torch_setup import autocast, choose_precision, configure_cuda, gpu_is_used
+from pubmill.hardware.torch_setup import (
+    autocast,
+    choose_precision,
+    configure_cuda,
+    emptiest_gpu,
+    gpu_is_used,
+)
 from pubmill.recipes import FinetuningRecipe, batch_memory
 from pubmill.storage.encoder_checks import check_ids, is_causal
 
@@ -33,12 +38,14 @@ class DivergenceError(Exception):
 
 
 def choose_device() -> torch.device:
-    """Return a GPU, configured as `configure_cuda` defines, or the CPU if there is no GPU. Raises a
-    `PubmillError` for a GPU that PyTorch cannot use."""
+    """Return the GPU with most free memory, configured as `configure_cuda` defines, or the CPU if there is no
+    GPU. Raises a `PubmillError` for a GPU that PyTorch cannot use."""
     if not gpu_is_used():
         return torch.device("cpu")
     configure_cuda(deterministic=True)
-    return take_gpu()
+    device = emptiest_gpu()
+    torch.cuda.set_device(device)  # So that plain "cuda" means this GPU.
+    return device
 
 
 def make_reader(

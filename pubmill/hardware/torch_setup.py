@@ -1,6 +1,7 @@
 """PyTorch settings of both training programs: device, exactness, number format."""
 
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -45,6 +46,16 @@ def gpu_is_used(environment: Mapping[str, str] = os.environ) -> bool:
             'or set CUDA_VISIBLE_DEVICES="" to compute on the processor'
         )
     return False
+
+
+def emptiest_gpu() -> torch.device:
+    """Return the GPU with most free memory, of several a random one of those: a machine's simultaneous
+    fine-tunings use all its GPUs. Their number is decided elsewhere (profiles/gpu: `gpu_slots`)."""
+    count = torch.cuda.device_count()
+    if count == 1:
+        return torch.device("cuda", 0)
+    free = [round(torch.cuda.mem_get_info(number)[0] / 2**31) for number in range(count)]
+    return torch.device("cuda", random.choice([n for n, one in enumerate(free) if one == max(free)]))
 
 
 def _check_kernels(capability: tuple[int, int], built: Sequence[str]) -> None:

@@ -1,5 +1,6 @@
 """Requests of a study to a cluster, by rule: the jobs of a plan under the settings of a profile."""
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,11 +19,13 @@ from pubmill.stages.stage import Needs
 
 PROFILES = "profiles"
 HERE = "local"
+LOCAL_RULES = re.compile(r"^localrules:\n((?:    \w+,\n)+)", re.MULTILINE)
+"""In the Snakefile."""
 
 
 class ClusterRequest(NamedTuple):
     """The jobs of a cluster for a rule: their number, partition, GPUs each, and the most memory (MB) and
-    minutes of one. A bundle counts as one job."""
+    minutes of one."""
 
     rule: str
     jobs: int
@@ -54,30 +57,29 @@ def read_profile(name: str) -> dict[str, Any]:
 def requests(
     jobs: Iterable[Job], graph: Graph, gpus: Gpus, profile: Mapping[str, Any]
 ) -> list[ClusterRequest]:
-    """Return what the jobs that still have to run request, by rule in the order of the stages. A bundle
-    counts for the rule of its first jobs."""
-    order, units = list(stages()), dict[str, list[Job]]()
-    to_do = [job for job in jobs if job.to_do and job.rule in order]
-    for number, job in enumerate(sorted(to_do, key=lambda one: order.index(one.rule))):
-        here = job.local or not profile.get("executor")
-        bundle = None if here else graph.stage(stages()[job.rule]).bundle_of(job.named_wildcards, gpus)
-        units.setdefault(bundle or str(number), []).append(job)
-    by_rule: dict[str, list[list[Job]]] = {}
-    for unit in units.values():
-        by_rule.setdefault(unit[0].rule, []).append(unit)
-    return [_request(rule, of_rule, graph, gpus, profile) for rule, of_rule in by_rule.items()]
+    """Return what the jobs that still have to run request, by rule in the order of the stages."""
+    to_do: dict[str, list[Job]] = {rule: [] for rule in stages()}
+    for job in jobs:
+        if job.to_do and job.rule in to_do:
+            to_do[job.rule].append(job)
+    return [_request(rule, of_rule, graph, gpus, profile) for rule, of_rule in to_do.items() if of_rule]
 
 
 def _request(
-    rule: str, units: list[list[Job]], graph: Graph, gpus: Gpus, profile: Mapping[str, Any]
+    rule: str, jobs: list[Job], graph: Graph, gpus: Gpus, profile: Mapping[str, Any]
 ) -> ClusterRequest:
     settings = _settings(rule, profile)
-    is_here = units[0][0].local or not profile.get("executor")
+    is_here = rule in local_rules() or not profile.get("executor")
     place = HERE if is_here else str(settings.get("slurm_partition", ""))
-    needs = [[_needs(job, graph, gpus, profile) for job in unit] for unit in units]
-    memory = max(one.memory for unit in needs for one in unit)
-    minutes = max(sum(one.minutes for one in unit) for unit in needs)
-    return ClusterRequest(rule, len(units), place, int(settings.get("gpu", 0)), memory, minutes)
+    needs = [_needs(job, graph, gpus, profile) for job in jobs]
+    memory, minutes = (max(values) for values in zip(*needs, strict=True))
+    return ClusterRequest(rule, len(jobs), place, int(settings.get("gpu", 0)), memory, minutes)
+
+
+def local_rules() -> list[str]:
+    """Return the rules whose jobs always run where Snakemake runs."""
+    found = LOCAL_RULES.search((root() / "Snakefile").read_text(encoding="utf-8"))
+    return found[1].replace(",", " ").split() if found else []
 
 
 def _needs(job: Job, graph: Graph, gpus: Gpus, profile: Mapping[str, Any]) -> Needs:

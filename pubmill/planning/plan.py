@@ -31,14 +31,14 @@ ADVICE = (
 
 @dataclass(frozen=True)
 class Job:
-    """A job of a rule; `to_do` is false if its output exists and matches its recipe. `cause`: what makes it
-    run, empty if it only follows from other jobs; `local`: it always runs where Snakemake runs."""
+    """A job of a rule; `to_do` is false if its output exists and matches its recipe. `text`: what it does;
+    `reason`: why it runs, in Snakemake's words."""
 
     rule: str
     wildcards: Mapping[str, str]
     to_do: bool
-    cause: str = ""
-    local: bool = False
+    text: str = ""
+    reason: str = ""
 
     @property
     def named_wildcards(self) -> SimpleNamespace:

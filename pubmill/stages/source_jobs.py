@@ -148,7 +148,7 @@ class DownloadStage(Stage):
 class Download(DownloadStage):
     """Download of a file from the network or the mirror."""
 
-    name, group, label = "download", "download", "Downloading {params.url}"
+    name, group, label = "download", "download", "{params.how} {params.url}"
     version = 1
 
     def bytes_of(self, wildcards: Any) -> Bytes:

@@ -20,8 +20,6 @@ MARGIN = 2.0
 """Requested time / expected time of a training job, because the share of a GPU's peak is an assumption."""
 UNKNOWN = 8 * HOUR
 """Minutes of a training job whose operations are unknown."""
-BUNDLE = "bundle-"
-"""Prefix of the names of bundles."""
 TEMPLATES = "pubmill/report/templates/*"
 """Files behind all pages and tables."""
 
@@ -183,15 +181,6 @@ class Stage(GraphPart):
     def seconds_of_job(self) -> Seconds:
         """Return the seconds of one core for one job, as far as they are known before any has run."""
         return self.seconds
-
-    def bundle_of(self, wildcards: Any, gpus: Gpus) -> str | None:
-        """Return the name of the bundle of a job, which a cluster runs as one job, its members one after
-        another in about a day; None: the job is submitted alone."""
-        return None
-
-    def bundle(self, wildcards: Any) -> str | None:
-        """Return the name of a job's bundle at the graph's GPUs, for the `group` of the rule."""
-        return self.bundle_of(wildcards, self.graph.gpus)
 
     def targets(self) -> list[str]:
         """Return the files of an extra's stage that a study makes unless others are requested."""

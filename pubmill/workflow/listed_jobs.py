@@ -1,90 +1,54 @@
-"""Cache of the jobs of a study, below Snakemake's folder; valid until a file that decides them changes."""
+"""Jobs of a study, listed by Snakemake's dry run."""
 
-import hashlib
 import json
-import os
-import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-import snakemake
-
-from pubmill.messages.installation import own_settings
+from pubmill.errors import PubmillError
+from pubmill.messages import commands
+from pubmill.messages.stage_groups import TARGET
 from pubmill.planning.plan import Job
-from pubmill.storage.files import read_json, write_json
-from pubmill.storage.result_paths import paths_of_scale
-from pubmill.workflow.jobs import jobs_of
-
-STATE = Path(".snakemake")
-FOLDER = STATE / "pubmill-jobs"
-DECIDING = ("Snakefile", "config.yaml", "pubmill", "rules", "specs", "studies", "envs", "benchmarks")
-"""Files and folders of the checkout that decide which jobs there are, and which of them have to run."""
-RECORDED = (STATE / "metadata", STATE / "incomplete")
-"""Snakemake's records of finished and interrupted jobs."""
-OWN = ("__pycache__", ".digests.jsonl")
-"""What planning itself writes into these folders."""
-KEPT = 20
-"""Lists that are kept: the newest."""
 
 
 def jobs_of_study(
     root: Path,
     config: Mapping[str, Any],
     targets: Sequence[str] = (),
-    find: Callable[[Path, Mapping[str, Any], Sequence[str]], list[Job]] = jobs_of,
+    options: Sequence[str] = (),
+    finished: bool = False,
 ) -> list[Job]:
-    """Return all jobs behind the targets, by the whole configuration of a study. If no file changed that
-    decides them, they are those that `find` listed before."""
-    request = json.dumps([str(root.absolute()), config, sorted(targets)], sort_keys=True, default=str)
-    path = FOLDER / f"{hashlib.sha256(request.encode()).hexdigest()}.json"
-    state = state_of(root, config)
-    if path.is_file() and (kept := read_json(path))["state"] == state:
-        return [Job(*values) for values in kept["jobs"]]
-    jobs = find(root, config, targets)
-    # If a run has made results meanwhile, the list may match neither state.
-    if state_of(root, config) == state:
-        write_json(path, {"state": state, "jobs": [list(vars(job).values()) for job in jobs]})
-        for old in sorted(FOLDER.iterdir(), key=lambda file: file.stat().st_mtime)[:-KEPT]:
-            old.unlink(missing_ok=True)
-    return jobs
+    """Return the jobs to do behind the targets, by the whole configuration of a study; without targets, those
+    of the whole study. `options`: further ones of Snakemake; `finished`: return finished jobs too. Raise a
+    `PubmillError` with Snakemake's message if the graph cannot be built."""
+    with TemporaryDirectory(prefix="pubmill-jobs-") as folder:
+        merged = Path(folder) / "config.json"
+        merged.write_text(json.dumps(config, default=str), encoding="utf-8")
+        command = [sys.executable, "-m", "snakemake", "--logger=pubmill", *targets]
+        command += ["--dry-run", "--snakefile", str(root / "Snakefile"), "--configfile", str(merged)]
+        command += [*([] if "--profile" in options else ["--profile", commands.profile()]), *options]
+        started = [_start(command), *([_start([*command, "--forceall"])] if finished else [])]
+        to_do, *every = [_jobs(process) for process in started]
+    known = {(job.rule, *job.wildcards.values()) for job in to_do}
+    there = (job for jobs in every for job in jobs if (job.rule, *job.wildcards.values()) not in known)
+    return [*to_do, *(Job(job.rule, job.wildcards, False, job.text) for job in there)]
 
 
-def state_of(root: Path, config: Mapping[str, Any]) -> str:
-    """Return a digest of the names, sizes and times of all files that decide a study's jobs."""
-    digest = hashlib.sha256(snakemake.__version__.encode())
-    places = [*(root / name for name in DECIDING), *own_settings(root), *RECORDED, *_of_study(config)]
-    for line in _listing(places):
-        digest.update(line.encode(errors="surrogateescape"))
-    return digest.hexdigest()
+def _start(command: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def _of_study(config: Mapping[str, Any]) -> Iterator[Path]:
-    """Yield the results, the mirror and the user's own folders of a study."""
-    yield Path(paths_of_scale(config["scale"], config["results"]).results)
-    yield from map(Path, (config.get("local_files") or {}).values())
-    if config.get("mirror"):
-        yield Path(config["mirror"])
-
-
-def _listing(places: Iterable[Path]) -> Iterator[str]:
-    """Yield a line for each of these places, and for each file at or below it, with its size and time."""
-    for place in places:
-        yield f"{place}\n"
-        if place.is_file():
-            yield _line(place.stat(), str(place))
-        for folder, folders, files in os.walk(place, followlinks=True):
-            folders[:] = sorted(set(folders).difference(OWN))
-            for file in sorted(set(files).difference(OWN)):
-                path = f"{folder}/{file}"
-                yield _line(_status(path), path)
-
-
-def _status(path: str) -> os.stat_result:
-    """Return the status of a file; specs of a workspace are links, whose own status says nothing."""
-    status = os.lstat(path)
-    return Path(path).stat() if stat.S_ISLNK(status.st_mode) and Path(path).exists() else status
-
-
-def _line(status: os.stat_result, path: str) -> str:
-    return f"{path}\t{status.st_size}\t{status.st_mtime_ns}\n"
+def _jobs(process: subprocess.Popen[str]) -> list[Job]:
+    """Return the jobs that a dry run prints."""
+    printed, errors = process.communicate()
+    if process.returncode:
+        raise PubmillError(errors.strip().removeprefix("pubmill: error: "))
+    found = (json.loads(line) for line in printed.splitlines() if line.startswith("{"))
+    return [
+        Job(one["rule"], one["wildcards"], True, one["text"], one["reason"])
+        for one in found
+        if one["rule"] != TARGET
+    ]

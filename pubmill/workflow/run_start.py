@@ -1,10 +1,12 @@
-"""Checks at the start of a run, before its first job."""
+"""Start of a run, before its first job: what it needs, what it costs, and its lock."""
 
+import inspect
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,34 +17,51 @@ from pubmill.errors import PubmillError
 from pubmill.hardware.compilers import compiler_fault
 from pubmill.messages import commands
 from pubmill.messages.run_sources import VARIABLE
+from pubmill.messages.wording import counted
+from pubmill.planning.plan import Job, Plan, hours, make_plan
+from pubmill.planning.plan_printing import answer, shown
 from pubmill.planning.required_files import out_of_reach, required_files
 from pubmill.stages import Graph
 from pubmill.stages.all_stages import stages
 from pubmill.stages.params_text import LongRecipe
-from pubmill.storage.files import lock, write_json, writing
-from pubmill.workflow.jobs import jobs_in
+from pubmill.storage.files import lock, write_json
 
+OURS = "rule_"
+"""Beginning of the comments that Snakemake's executor gives to jobs of Slurm."""
 SHOWN = 10
 """Jobs of an earlier run that a message names."""
-FINETUNING, PRETRAINING = "scripts/finetune.py", "scripts/pretrain.py"
+TRAINING = ("scripts/finetune.py", "scripts/pretrain.py")
 """Programs that may use a GPU for long."""
+RECORDS_FAILED_JOBS = ("9.9", "9.28")
+"""First version of Snakemake, and first one after the last, that is known to record failed jobs as made."""
 
 
-def begin(workflow: Any, graph: Graph, sources: Mapping[str, Mapping[str, str]]) -> FileLock:
+def begin(
+    workflow: Any, graph: Graph, sources: Mapping[str, Mapping[str, str]], own_environments: bool
+) -> FileLock:
     """Lock the results for a run and return the lock; raise a `PubmillError` if the run cannot start. The
     error names all files that cannot be reached at once, instead of one job failing after another. `sources`:
     digests of the sources when the graph was built, which jobs compare (`run_sources`)."""
     held = lock_results(graph.results)
-    wanted = required_files((job for job in jobs_in(workflow.dag) if job.to_do), graph)
-    if missing := out_of_reach(wanted, graph.study.mirror):
+    graph.check_files()
+    to_do = [job for job in workflow.dag.needrun_jobs() if job.rule.name in stages()]
+    jobs = [Job(job.rule.name, dict(job.wildcards_dict), True) for job in to_do]
+    if missing := out_of_reach(required_files(jobs, graph), graph.study.mirror):
         raise PubmillError("\n".join(["files cannot be reached:", *missing, _fetch_advice(workflow)]))
-    _write_long_recipes(workflow)
+    trains = any(stages()[job.rule].program in TRAINING for job in jobs)
+    if trains and not own_environments:
+        require_torch()
+    if not workflow.local_exec:
+        check_earlier_jobs(Path.cwd())
+    write_long_recipes(to_do)
     file = Path(graph.results).resolve() / ".run-sources.json"
     write_json(file, sources)
     os.environ[VARIABLE] = str(file)  # Slurm and the other clusters' commands export the environment to jobs
-    run = getattr(workflow.scheduler._executor, "run_uuid", None)  # the name of all jobs of this run in Slurm
-    if run:
-        begin_run(Path(graph.results), run)
+    forget_failed_jobs(workflow.persistence)
+    lines = [*graph.left_out(), *answer(plan := make_plan(jobs, graph, graph.gpus), graph.gpus)]
+    if workflow.local_exec and trains:
+        lines += machine_lines(plan, graph, own_environments)
+    print("\n".join(lines), file=sys.stderr, flush=True)
     return held
 
 
@@ -58,55 +77,71 @@ def lock_results(results: str) -> FileLock:
     return lock(Path(results) / ".lock")
 
 
-def _write_long_recipes(workflow: Any) -> None:
-    """Write the recipes that jobs to do read from files."""
-    for job in filter(workflow.dag.needrun, workflow.dag.jobs):
+def write_long_recipes(jobs: Sequence[Any]) -> None:
+    """Write the recipes that jobs read from files."""
+    for job in jobs:
         for value in job.params:
             if isinstance(value, LongRecipe):
                 value.write()
 
 
-def require_torch(workflow: Any) -> None:
-    """Raise a `PubmillError` if the run is to train and torch is not installed, which nothing else needs."""
-    if _jobs_to_do(workflow, FINETUNING, PRETRAINING) and find_spec("torch") is None:
+def require_torch() -> None:
+    """Raise a `PubmillError` if torch is not installed, which only training needs."""
+    if find_spec("torch") is None:
         install = commands.run(commands.program("python"), "-m", "pip", "install", "DIST.whl[train]")
         raise PubmillError(f"the run trains models by torch, which is not installed; install it: {install}")
 
 
-def report_compiler(workflow: Any) -> None:
-    """Print what this machine lacks to compile kernels, if it has a GPU and is to train."""
-    trains = _jobs_to_do(workflow, FINETUNING, PRETRAINING)
-    if workflow.local_exec and trains and shutil.which("nvidia-smi") and (fault := compiler_fault()):
-        print(f"pubmill: {fault}", file=sys.stderr)
+def machine_lines(plan: Plan, graph: Graph, own_environments: bool) -> list[str]:
+    """Return what this machine lacks to train: a GPU for models of full size, or a GPU's compiler."""
+    if shutil.which("nvidia-smi"):
+        fault = None if own_environments else compiler_fault()
+        return [f"pubmill: {fault}"] if fault else []
+    jobs = sum(one.jobs for one in plan.trainings)
+    gpu, time = min(hours(plan.trainings, graph.gpus).items(), key=lambda one: one[1], default=("", 0.0))
+    if time < 1:
+        return []
+    return [
+        f"pubmill: warning: this machine has no NVIDIA GPU for {counted(jobs, 'training')} of {shown(time)} "
+        f"hours on one {gpu}; on processors they take about a hundred times as long. Interrupt with Ctrl-C "
+        f"and start the run on a machine with a GPU, or with --profile {commands.profile('slurm')}"
+    ]
 
 
-def _jobs_to_do(workflow: Any, *programs: str) -> int:
-    """Return the number of jobs that a run is to do by one of the programs."""
-    rules = {rule for rule, stage in stages().items() if stage.program in programs}
-    return sum(job.to_do and job.rule in rules for job in jobs_in(workflow.dag))
-
-
-def begin_run(results: Path, run: str) -> None:
-    """Record the name of a run's Slurm jobs, unless Slurm still has jobs of the previous run. A killed
+def check_earlier_jobs(folder: Path) -> None:
+    """Raise a `PubmillError` that names jobs that Slurm still has of an earlier run in this folder. A killed
     Snakemake cannot cancel its jobs. They continue, and their output counts as finished; a second Snakemake
-    would submit the same work again. Raise a `PubmillError` that names such jobs."""
-    noted = results / ".slurm-run"
-    earlier = noted.read_text(encoding="utf-8").strip() if noted.is_file() else ""
-    if left := _jobs_named(earlier) if earlier else []:
-        shown = ", ".join(left[:SHOWN]) + (", ..." if len(left) > SHOWN else "")
-        raise PubmillError(
-            f"Slurm still has {len(left)} jobs of an earlier run ({shown}). Either wait for them (their "
-            f"results will be used) or cancel them with `scancel --name {earlier}`; then run the same "
-            "command again."
-        )
-    with writing(noted) as temporary:
-        temporary.write_text(f"{run}\n", encoding="utf-8")
-
-
-def _jobs_named(name: str) -> list[str]:
-    """Return the ids of the pending and running jobs with this name."""
-    question = ("squeue", "--noheader", "--me", "--name", name, "--format", "%A")
+    would submit the same work again."""
+    if not shutil.which("squeue"):  # another system's cluster
+        return
+    question = ("squeue", "--noheader", "--me", "--format", "%A %k %Z")
     answer = subprocess.run(question, capture_output=True, text=True, check=False)
     if answer.returncode:
         raise PubmillError(f"squeue cannot list the jobs of an earlier run: {answer.stderr.strip()}")
-    return answer.stdout.split()
+    rows = [line.split(maxsplit=2) for line in answer.stdout.splitlines() if line.strip()]
+    left = [job for job, comment, place in rows if comment.startswith(OURS) and place == str(folder)]
+    if left:
+        named = ", ".join(left[:SHOWN]) + (", ..." if len(left) > SHOWN else "")
+        raise PubmillError(
+            f"Slurm still has {len(left)} jobs of an earlier run ({named}). Either wait for them (their "
+            f"results will be used) or cancel them with `scancel {' '.join(left)}`; then run the same "
+            "command again."
+        )
+
+
+def forget_failed_jobs(persistence: Any) -> None:
+    """Keep Snakemake from recording the parameters of jobs that failed: it records them as if the job's
+    output had been made with them (https://github.com/snakemake/snakemake/issues/3808), and deletes that
+    output. If files further down the graph exist from before a recipe was changed, the next run would find
+    nothing to do, and they would stay stale. Versions that are not known to do so are left as they are."""
+    first, end = (tuple(map(int, one.split("."))) for one in RECORDS_FAILED_JOBS)
+    finished = persistence.finished
+    here = tuple(map(int, version("snakemake").split(".")[:2]))
+    if not first <= here < end or not inspect.iscoroutinefunction(finished):
+        return
+
+    async def finished_if_made(job: Any) -> None:
+        if all(Path(file).exists() for file in job.output):  # a program renames its output at its end
+            await finished(job)
+
+    persistence.finished = finished_if_made

@@ -1,11 +1,12 @@
 """The profiles that are shipped: their keys, and the commands of clusters without a plugin of their own."""
 
+import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
-from snakemake.cli import get_argument_parser
 
 GENERIC = {"submit-cmd", "status-cmd", "cancel-cmd", "cancel-nargs", "sidecar-cmd"}
 """Settings of snakemake-executor-plugin-cluster-generic."""
@@ -20,7 +21,8 @@ def values(root: Path, profile: str) -> dict[str, object]:
 
 @pytest.mark.parametrize("profile", ["local", "gpu", "slurm", "cluster-generic"])
 def test_snakemake_knows_every_key(root: Path, profile: str) -> None:
-    known = {option for action in get_argument_parser()._actions for option in action.option_strings}
+    command = [sys.executable, "-m", "snakemake", "--help"]
+    known = set(re.findall(r"--[a-z-]+", subprocess.run(command, capture_output=True, text=True).stdout))
     known |= {f"--cluster-generic-{name}" for name in GENERIC}
     found = values(root, profile)
     assert {f"--{key}" for key in found} <= known

@@ -31,10 +31,10 @@ def _plan() -> None:
     sys.dont_write_bytecode = True  # edits may follow each other within a second
     sys.path.insert(0, str(Path.cwd()))
     from pubmill.errors import PubmillError
-    from pubmill.workflow.jobs import jobs_of
+    from pubmill.workflow.listed_jobs import jobs_of_study
 
     try:
-        jobs = jobs_of(Path.cwd(), {}, sys.argv[1:])
+        jobs = jobs_of_study(Path.cwd(), {}, sys.argv[1:])
     except PubmillError as error:
         sys.exit(str(error))
     print(json.dumps(Counter(job.rule for job in jobs if job.to_do)))

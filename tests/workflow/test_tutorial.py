@@ -47,7 +47,7 @@ def typed(project: Project, command: str) -> str:
 
 def stages(output: str) -> dict[str, int]:
     """Return the jobs by stage that a dry run prints, here or on the page."""
-    counts = re.findall(r"^  ([a-z-]+) +(\d+)$", output, re.M)
+    counts = re.findall(r"^  ([a-z-]+) +(\d+)(?:  \(.*\))?$", output, re.M)
     return {stage: int(count) for stage, count in counts}
 
 

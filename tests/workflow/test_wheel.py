@@ -135,4 +135,4 @@ def test_an_own_spec_takes_the_place_of_pubmill_s(command: Path, workspace: Path
     page = workspace / TABLE.replace("table06", "table02")
     assert "A title of one&#39;s own" in page.read_text() or "A title of one's own" in page.read_text()
     (workspace / name).unlink()
-    assert "1 jobs would run" in run(command, "run", "demo", "gu2020/table02", "-n", folder=workspace)
+    assert "1 job would run" in run(command, "run", "demo", "gu2020/table02", "-n", folder=workspace)

@@ -1,18 +1,17 @@
 """A checkout whose programs are named instead of started."""
 
-import os
 import shlex
-import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
 from pubmill.cli.app import APP
-from pubmill.cli.checkout import show
+from pubmill.cli.runs import Request
 from pubmill.errors import PubmillError
-from pubmill.messages import commands
+from pubmill.storage.result_paths import Paths
 
 Said = Callable[..., str]
 
@@ -21,7 +20,7 @@ Said = Callable[..., str]
 def checkout(root: Path, specs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with specs of its own and the miniature data in place; the current folder."""
     folder = specs.parent
-    for name in ("Snakefile", "config.yaml", "scripts", "studies"):
+    for name in ("Snakefile", "config.yaml", "profiles", "scripts", "studies"):
         (folder / name).symlink_to(root / name)
     monkeypatch.chdir(folder)
     for verb in ("demo", "run", "table"):
@@ -30,25 +29,23 @@ def checkout(root: Path, specs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+def graph_of(request: Request) -> SimpleNamespace:
+    """A graph of nothing but names."""
+    study = SimpleNamespace(study=request.config["study"], scale=request.config["scale"])
+    return SimpleNamespace(study=study, paths=Paths("results/x"), results="results/x", left_out=list)
+
+
 @pytest.fixture
 def started(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> Said:
     """Run `pubmill WORDS`; return the command that it starts, or its error, and check that it was printed."""
     run: list[list[str]] = []
 
-    def become(program: str, words: list[str]) -> None:
-        assert program == sys.executable
-        run.append(words[1:])
-        raise SystemExit(0)
-
-    monkeypatch.setattr(os, "execv", become)
-    monkeypatch.setattr(os, "spawnv", lambda _, *command: become(*command))
-
     def start(*words: str) -> int:
-        show(commands.run(commands.program("snakemake"), *words))
         run.append(["-m", "snakemake", "--logger=pubmill", *words])
         return 1
 
-    monkeypatch.setattr("pubmill.cli.table_command.run_snakemake", start)
+    monkeypatch.setattr("pubmill.cli.runs.run_snakemake", start)
+    monkeypatch.setattr("pubmill.cli.runs.Request.checked_graph", graph_of)
 
     def said(*words: str) -> str:
         run.clear()

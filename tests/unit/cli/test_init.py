@@ -2,9 +2,11 @@
 
 import os
 import shlex
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -13,6 +15,7 @@ from pubmill.cli import checkout as checkouts
 from pubmill.cli.app import APP
 from pubmill.cli.studies import study_of_table
 from pubmill.errors import PubmillError
+from tests.unit.cli.conftest import graph_of
 
 Started = Callable[..., str]
 SHIPPED = "specs/models/no-pretraining.yaml"
@@ -58,11 +61,12 @@ def test_a_mistake_is_named_by_the_workspace_s_own_file(workspace: Path) -> None
 def test_snakemake_starts_with_pubmill_s_workflow(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run: list[list[str]] = []
 
-    def become(program: str, words: list[str]) -> None:
+    def start(words: list[str]) -> SimpleNamespace:
         run.append(words)
-        raise SystemExit(0)
+        return SimpleNamespace(wait=lambda: 1)
 
-    monkeypatch.setattr(os, "execv", become)
+    monkeypatch.setattr(subprocess, "Popen", start)
+    monkeypatch.setattr("pubmill.cli.runs.Request.checked_graph", graph_of)
     said("run", "gu2020", "table06", "--profile", "profiles/local", "-j", "1")
     assert shlex.join(run[0]) == (
         f"{sys.executable} -m snakemake --logger=pubmill results/full/tables/gu2020/gu2020-table06.html"

@@ -19,7 +19,7 @@ def planned(started: Said, monkeypatch: pytest.MonkeyPatch) -> Callable[..., lis
     monkeypatch.setattr("pubmill.specs.study.check_study", lambda config, *_: (config["study"],))
     monkeypatch.setattr("pubmill.stages.checked_graph", lambda *about: f"graph of {about[0]}")
     monkeypatch.setattr("pubmill.specs.load", lambda specs, scale: f"specs of {scale}")
-    monkeypatch.setattr(listed_jobs, "jobs_of_study", lambda root, config: "jobs")
+    monkeypatch.setattr(listed_jobs, "jobs_of_study", lambda root, config, finished: "jobs")
     monkeypatch.setattr(plan, "make_plan", lambda *about: about)
     monkeypatch.setattr(plan, "recipes_at_full", lambda *_: "recipes")
     monkeypatch.setattr(plan_printing, "print_plan", lambda _, made, graph, gpus: print("plan of", graph))

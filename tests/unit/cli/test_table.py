@@ -110,10 +110,7 @@ def snapshot(folder: Path) -> dict[str, bytes]:
     "words",
     [
         ("table", "gu2020/table06", "--model", "FOLDER"),
-        ("table", "gu2020/table06", "--model", "FOLDER", "-j1"),
         ("table", "gu2020/table06", "--model", "./My_BERT"),
-        ("run", "gu2020", "-j1"),
-        ("demo", "-j1"),
     ],
 )
 def test_a_dry_run_writes_nothing(
@@ -126,13 +123,13 @@ def test_a_dry_run_writes_nothing(
 ) -> None:
     listed: list[list[str]] = []
     monkeypatch.setattr(
-        "pubmill.cli.table_command.print_dry_run",
-        lambda root, config, files, targets, why: listed.append([*config["models"], *config["local_files"]]),
+        "pubmill.cli.runs.print_dry_run",
+        lambda request, *_: listed.append([*request.config["models"], *request.config["local_files"]]),
     )
     before = snapshot(checkout)
     said = started(*(str(own) if word == "FOLDER" else word for word in words), option)
     assert snapshot(checkout) == before
-    assert listed == [["my-bert", "my-bert"]] or said.endswith(f"-j1 {option}")
+    assert listed == [["my-bert", "my-bert"]] and "$ .venv/bin/snakemake results/full/" in said
 
 
 def test_another_model_of_the_name_is_refused(started: Said, checkout: Path, own: Path) -> None:
@@ -186,7 +183,6 @@ def test_a_held_lock_is_reported_before_the_cost(started: Said) -> None:
     verb = ("table", "gu2020/table06", "--model", "pubmedbert-base", "--scale", "demo")
     held = lock_results("results/demo")
     assert "another process is at work here" in (said := started(*verb)) and "what it costs" not in said
-    assert started(*verb, "-n", "-j1").endswith("-n -j1")
     held.release()
     assert started(*verb).startswith("-m snakemake")
 
@@ -196,8 +192,8 @@ def test_a_dry_run_lists_the_jobs_without_starting_snakemake(
 ) -> None:
     listed: list[list[str]] = []
     monkeypatch.setattr(
-        "pubmill.cli.table_command.print_dry_run",
-        lambda root, config, files, targets, why: listed.append([*config["models"], *targets]),
+        "pubmill.cli.runs.print_dry_run",
+        lambda request, *_: listed.append([*request.config["models"], *request.targets]),
     )
     said = started("table", "gu2020/table06", "--model", "pubmedbert-base", "-n")
     assert listed == [["pubmedbert-base", "results/full/tables/gu2020+pubmedbert-base/gu2020-table06.html"]]

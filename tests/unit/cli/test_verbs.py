@@ -21,21 +21,20 @@ GU = "--configfile studies/gu2020.yaml"
     ("words", "command"),
     [
         ("demo", f"{SNAKEMAKE} {LOCAL}"),
-        ("demo -n", f"{SNAKEMAKE} {LOCAL} -n"),
         ("run demo", f"{SNAKEMAKE} {LOCAL}"),
         ("run gu2020", f"{SNAKEMAKE} {LOCAL} {GU}"),
-        ("run studies/gu2020.yaml -n -j4", f"{SNAKEMAKE} {LOCAL} {GU} -n -j4"),
+        ("run studies/gu2020.yaml -j4", f"{SNAKEMAKE} {LOCAL} {GU} -j4"),
         (
-            "run gu2020 table06 gu2020/table12 -n --quiet",
+            "run gu2020 table06 gu2020/table12 --quiet",
             f"{SNAKEMAKE} results/full/tables/gu2020/gu2020-table06.html "
             "results/full/tables/gu2020/gu2020-table12.html "
-            f"{LOCAL} {GU} -n --quiet",
+            f"{LOCAL} {GU} --quiet",
         ),
         (
-            "run gu2020 table06 --profile profiles/slurm --config mirror=/data results=there",
+            "run gu2020 table06 --profile profiles/gpu --config mirror=/data results=there",
             f"{SNAKEMAKE} there/full/tables/gu2020/gu2020-table06.html {GU} "
             "--config mirror=/data results=there "
-            f"--profile profiles/slurm",
+            f"--profile profiles/gpu",
         ),
         (
             "run gu2020 results/full/datasets/bc2gm/card.json --forcerun convert",
@@ -151,16 +150,18 @@ def test_the_command_is_installed(root: Path) -> None:
     assert project["scripts"] == {"pubmill": "pubmill.cli:main"}
 
 
-@pytest.mark.parametrize(("options", "why"), [("-n", False), ("--dry-run --why", True)])
-def test_a_dry_run_alone_is_listed_without_snakemake(
+@pytest.mark.parametrize(("options", "why"), [("-n", False), ("--dry-run --why --forceall", True)])
+def test_a_dry_run_is_listed_under_the_command_it_stands_for(
     started: Said, monkeypatch: pytest.MonkeyPatch, options: str, why: bool
 ) -> None:
     listed: list[tuple[object, ...]] = []
-    monkeypatch.setattr("pubmill.cli.run_command.print_dry_run", lambda *about: listed.append(about[2:]))
+    monkeypatch.setattr("pubmill.cli.runs.print_dry_run", lambda request, *about: listed.append(about[1:]))
     said = started("run", "gu2020", "table06", *options.split())
+    given = options.replace(" --why", "").split()
+    assert listed == [(given, why)]
     table = "results/full/tables/gu2020/gu2020-table06.html"
-    assert listed == [(["studies/gu2020.yaml"], [table], why)]
-    assert f"$ .venv/bin/snakemake {table} {LOCAL} {GU} {options.split()[0]}\n" in said
+    assert f"$ .venv/bin/snakemake {table} {LOCAL} {GU} {' '.join(given)}\n" in said
+    assert started("run", "gu2020", "--why").endswith("without running them: add -n")
 
 
 def test_a_profile_whose_package_is_missing_says_how_to_install_it(
@@ -172,8 +173,13 @@ def test_a_profile_whose_package_is_missing_says_how_to_install_it(
     assert "mine submits jobs by the package snakemake-executor-plugin-no-such-cluster" in said
     assert ".venv/bin/pip install snakemake-executor-plugin-no-such-cluster" in said
     (checkout / "mine/config.yaml").write_text("executor: slurm\n")
+    monkeypatch.setattr("shutil.which", lambda program: None)
+    said = started("run", "gu2020", "--profile", "mine")
+    assert said.startswith("error: mine submits jobs to Slurm, but this machine has no sbatch;")
+    monkeypatch.setattr("shutil.which", lambda program: program)
     assert started("run", "gu2020", "--profile", "mine").endswith("--profile mine")
-    assert started("run", "gu2020", "--profile", "of-snakemake").endswith("--profile of-snakemake")
+    said = started("run", "gu2020", "--profile", "slrum")
+    assert said.startswith("error: no profile slrum: expected a folder with config.yaml, or one of cluster-")
 
 
 def test_an_option_without_a_value_is_off_unless_it_is_given() -> None:

@@ -48,9 +48,10 @@ def test_a_gpu_is_configured_before_it_is_taken(monkeypatch: pytest.MonkeyPatch)
         done.append("taken")
         return torch.device("cuda", 1)
 
-    monkeypatch.setattr(predicting, "take_gpu", take)
+    monkeypatch.setattr(predicting, "emptiest_gpu", take)
+    monkeypatch.setattr(torch.cuda, "set_device", done.append)
     assert choose_device() == torch.device("cuda", 1)
-    assert done == [True, "taken"]
+    assert done == [True, "taken", torch.device("cuda", 1)]
 
 
 @pytest.mark.parametrize(

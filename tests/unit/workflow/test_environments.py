@@ -2,30 +2,24 @@
 
 import os
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from pydantic import ValidationError
-from snakemake.settings.types import DeploymentMethod
 
 from pubmill.errors import PubmillError
 from pubmill.specs.study import Study
 from pubmill.workflow.preparation import CACHES, COMPILED, has_own_environments, keep_compiled
 
-CONDA, APPTAINER, MODULES = (
-    DeploymentMethod.CONDA,
-    DeploymentMethod.APPTAINER,
-    DeploymentMethod.ENV_MODULES,
-)
+CONDA, APPTAINER, MODULES = "CONDA", "APPTAINER", "ENV_MODULES"
+"""Names of Snakemake's methods of deployment."""
 
 
 def study(container: str | None) -> Study:
     return Study(study="x", title="", scale="demo", tables=(), container=container)
 
 
-def own(methods: set[DeploymentMethod], container: str | None = None) -> bool:
-    settings = SimpleNamespace(deployment_method=methods)
-    return has_own_environments(SimpleNamespace(deployment_settings=settings), study(container))
+def own(methods: set[str], container: str | None = None) -> bool:
+    return has_own_environments(methods, study(container))
 
 
 def test_conda_and_images_bring_their_own_python() -> None:

@@ -1,18 +1,22 @@
-"""Start of a run: files that cannot be reached, the lock, and Slurm's jobs."""
+"""Start of a run: files that cannot be reached, what the machine lacks, Slurm's jobs, failed jobs."""
 
+import asyncio
 import json
 import os
+import re
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from snakemake.jobs import Reason
 
 from pubmill.errors import PubmillError
 from pubmill.messages.run_sources import VARIABLE
+from pubmill.planning.plan import Plan, Training
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph, checked_graph
+from pubmill.stages.gpus import Gpus
 from pubmill.stages.params_text import LONG, recipe_argument
 from pubmill.storage.result_paths import Paths
 from pubmill.workflow import run_start
@@ -24,8 +28,8 @@ URL = (
 
 
 @pytest.fixture
-def targets(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
-    """Targets of a study whose mirror is empty; results are below the test's folder."""
+def graph(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
+    """The graph of a study whose mirror is empty; results are below the test's folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(VARIABLE, "")  # so that it is restored
     (tmp_path / "mirror").mkdir()
@@ -33,85 +37,114 @@ def targets(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Grap
     return checked_graph(study, load(root / "specs", "demo"))
 
 
-def workflow(run: str | None = None, *, to_do: bool = True) -> SimpleNamespace:
-    """A workflow whose graph has one download; `run`: the name of its Slurm jobs."""
+def workflow(rule: str = "download") -> SimpleNamespace:
+    """A workflow with one job to do."""
     params = ["1", recipe_argument({"a": "b" * LONG}, Paths("results"))]
-    job = SimpleNamespace(rule=SimpleNamespace(name="download"), wildcards_dict={"path": URL}, params=params)
-    executor = SimpleNamespace(run_uuid=run) if run else SimpleNamespace()
+    job = SimpleNamespace(rule=SimpleNamespace(name=rule), wildcards_dict={"path": URL}, params=params)
     return SimpleNamespace(
-        dag=SimpleNamespace(
-            jobs=[job],
-            needrun=lambda _: to_do,
-            reason=lambda _: Reason(),
-            workflow=SimpleNamespace(_localrules={"download"}),
-        ),
-        scheduler=SimpleNamespace(_executor=executor),
+        dag=SimpleNamespace(needrun_jobs=lambda: [job]),
+        local_exec=True,
+        persistence=SimpleNamespace(finished=None),
         config_settings=SimpleNamespace(configfiles=[Path("studies/mine.yaml")]),
     )
 
 
 def test_files_that_cannot_be_reached_are_named_with_the_command_that_fetches_them(
-    targets: Graph, tmp_path: Path
+    graph: Graph, tmp_path: Path
 ) -> None:
     with pytest.raises(PubmillError) as error:
-        run_start.begin(workflow(), targets, {})
+        run_start.begin(workflow(), graph, {}, False)
     first, file, advice = str(error.value).splitlines()
     assert first == "files cannot be reached:"
     assert file == f"https://{URL}: expected the file {tmp_path / 'mirror' / URL}"
     assert "pubmill mirror studies/mine.yaml --fetch FOLDER" in advice
 
 
-def test_finished_jobs_need_no_files_and_the_run_holds_the_lock(targets: Graph) -> None:
-    held = run_start.begin(workflow(to_do=False), targets, {"graph": {"a": "0"}})
-    assert not Path("results/.recipes").exists()
-    assert held.is_locked and (Path(targets.results) / ".lock").is_file()
-    assert not (Path(targets.results) / ".slurm-run").exists()
-    assert json.loads(Path(os.environ[VARIABLE]).read_text(encoding="utf-8")) == {"graph": {"a": "0"}}
-    held.release()
-
-
-def test_the_name_of_a_slurm_run_is_recorded(targets: Graph, tmp_path: Path) -> None:
+def test_a_run_holds_its_lock_writes_long_recipes_and_says_what_it_costs(
+    graph: Graph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "mirror" / URL
     file.parent.mkdir(parents=True)
     file.touch()
-    run_start.begin(workflow("first"), targets, {}).release()
-    assert (Path(targets.results) / ".slurm-run").read_text() == "first\n"
+    held = run_start.begin(workflow(), graph, {"graph": {"a": "0"}}, False)
+    assert held.is_locked and (Path(graph.results) / ".lock").is_file()
+    assert len(list(Path("results/.recipes").iterdir())) == 1
+    assert json.loads(Path(os.environ[VARIABLE]).read_text(encoding="utf-8")) == {"graph": {"a": "0"}}
+    assert "jobs:       1 to do" in capsys.readouterr().err
+    held.release()
+
+
+def test_a_run_that_trains_needs_torch(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_start, "find_spec", lambda _: None)
+    with pytest.raises(PubmillError, match=r"torch, which is not installed.* 'pubmill\[train\]'"):
+        run_start.begin(workflow("finetune"), graph, {}, False)
 
 
 @pytest.mark.parametrize(
-    ("rule", "installed"), [("download", False), ("finetune", True), ("finetune", False)]
-)
-def test_a_run_that_trains_needs_torch(monkeypatch: pytest.MonkeyPatch, rule: str, installed: bool) -> None:
-    monkeypatch.setattr(run_start, "find_spec", lambda _: "found" if installed else None)
-    begun = workflow()
-    begun.dag.jobs[0].rule.name = rule
-    if rule == "download" or installed:
-        run_start.require_torch(begun)
-    else:
-        with pytest.raises(PubmillError, match=r"torch, which is not installed.* 'DIST.whl\[train\]'"):
-            run_start.require_torch(begun)
-
-
-@pytest.mark.parametrize(
-    ("rule", "local", "gpu", "said"),
+    ("gpu", "operations", "fault", "said"),
     [
-        ("finetune", True, "nvidia-smi", "pubmill: no compiler\n"),
-        ("finetune", False, "nvidia-smi", ""),
-        ("finetune", True, None, ""),
-        ("download", True, "nvidia-smi", ""),
+        (
+            None,
+            1e20,
+            None,
+            "no NVIDIA GPU for 3 trainings of 278 hours on one V100; .* --profile ",
+        ),
+        (None, 1e15, None, ""),
+        ("nvidia-smi", 1e20, "no compiler", "pubmill: no compiler"),
+        ("nvidia-smi", 1e20, None, ""),
     ],
 )
-def test_a_compiler_is_missed_where_a_gpu_of_this_machine_trains(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    rule: str,
-    local: bool,
-    gpu: str | None,
-    said: str,
+def test_what_a_machine_lacks_to_train_is_said(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch, gpu: str | None, operations: float, fault: Any, said: str
 ) -> None:
     monkeypatch.setattr("shutil.which", lambda name: gpu)
-    monkeypatch.setattr(run_start, "compiler_fault", lambda: "no compiler")
-    begun = workflow()
-    begun.local_exec, begun.dag.jobs[0].rule.name = local, rule
-    run_start.report_compiler(begun)
-    assert capsys.readouterr().err == said
+    monkeypatch.setattr(run_start, "compiler_fault", lambda: fault)
+    graph.gpus = Gpus({"V100": 1e14}, {"pretraining": 0.5, "finetuning": 0.25})
+    training = Training("x", jobs=3, operations=operations, at_peak=operations)
+    lines = run_start.machine_lines(Plan(finetuning={"x": training}), graph, False)
+    assert len(lines) == bool(said)
+    assert re.search(said, "".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("queue", "named"),
+    [
+        ("", None),
+        ("12 rule_pretrain_x /other", None),
+        ("7 other {here}", None),
+        (
+            "12 rule_pretrain_x {here}\n13 rule_convert_convert {here}",
+            "2 jobs of an earlier run .* `scancel 12 13`",
+        ),
+    ],
+)
+def test_jobs_of_a_killed_run_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, queue: str, named: str | None
+) -> None:
+    (tmp_path / "squeue").write_text(f"#!/bin/sh\nprintf '{queue.format(here=tmp_path)}\n'\n")
+    (tmp_path / "squeue").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    if named is None:
+        run_start.check_earlier_jobs(tmp_path)
+    else:
+        with pytest.raises(PubmillError, match=named):
+            run_start.check_earlier_jobs(tmp_path)
+
+
+@pytest.mark.parametrize(("version", "kept"), [("9.9.0", False), ("9.27.1", False), ("9.99.0", True)])
+def test_a_failed_job_is_not_recorded_by_versions_that_would(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, kept: bool
+) -> None:
+    recorded = []
+
+    async def finished(job: Any) -> None:
+        recorded.append(job)
+
+    monkeypatch.setattr(run_start, "version", lambda _: version)
+    persistence = SimpleNamespace(finished=finished)
+    run_start.forget_failed_jobs(persistence)
+    (tmp_path / "made").touch()
+    made, failed = (SimpleNamespace(output=[str(tmp_path / name)]) for name in ("made", "failed"))
+    for job in (made, failed):
+        asyncio.run(persistence.finished(job))
+    assert recorded == ([made, failed] if kept else [made])

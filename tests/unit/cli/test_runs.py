@@ -1,0 +1,121 @@
+"""Runs: what is checked before Snakemake starts, what a dry run prints, how a run ends."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from pubmill.cli import checkout as module
+from pubmill.cli import runs
+from pubmill.cli.runs import Request, check_writable, end_lines, print_dry_run, wrong_target
+from pubmill.errors import PubmillError
+from pubmill.planning.plan import Job
+from pubmill.specs import load
+from pubmill.specs.study import Study
+from pubmill.stages import Graph, checked_graph
+
+PAGE = "results/full/reports/mine.html"
+
+
+@pytest.fixture(scope="module")
+def graph(root: Path) -> Graph:
+    study = Study(study="mine", title="mine", scale="full", tables=("gu2020/table06",))
+    return checked_graph(study, load(root / "specs", "full"))
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        ("datasets/bc2gm/card.json", ""),
+        ("tables/with/x/gu2020/table06.html", ""),
+        ("tables/gu2020/table06.csv", ""),
+        ("runs/off-the-shelf/x", ""),
+        ("datasets/bc2gn/card.json", "there is no dataset 'bc2gn'; the nearest: bc2gm"),
+        ("corpora/pubmed-abstract/stats.json", "there is no corpus 'pubmed-abstract'; the nearest: pubmed-"),
+        ("tables/gu2020/table60.html", "there is no table 'gu2020/table60'; the nearest: "),
+        ("reports/mein.html", "no rule makes this file. The nearest:\n  results/full/reports/mine.html"),
+        (
+            "../demo/x",
+            "scale full, but the path has scale demo. Run: .venv/bin/pubmill run demo results/demo/x",
+        ),
+    ],
+)
+def test_targets_that_nobody_makes_are_reported_with_the_nearest(
+    graph: Graph, root: Path, monkeypatch: pytest.MonkeyPatch, file: str, message: str
+) -> None:
+    monkeypatch.chdir(root)
+    path = os.path.normpath(f"results/full/{file}")
+    said = list(wrong_target(path, graph))
+    assert len(said) == bool(message) and message in "".join(said)
+
+
+def test_results_that_cannot_be_written_are_reported(tmp_path: Path) -> None:
+    check_writable(tmp_path / "new/full")
+    (tmp_path / "file").touch()
+    with pytest.raises(PubmillError, match="file is not a folder that you can write to. Make it writable"):
+        check_writable(tmp_path / "file/full")
+
+
+@pytest.mark.parametrize("why", [False, True])
+def test_a_dry_run_counts_jobs_by_stage_with_their_cost(
+    graph: Graph,
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    why: bool,
+) -> None:
+    monkeypatch.chdir(root)
+    jobs = [
+        Job("table", {}, True, "Making table 6", "Missing output files"),
+        Job("compare", {}, True, "Comparing", "x"),
+    ]
+    monkeypatch.setattr("pubmill.workflow.listed_jobs.jobs_of_study", lambda *about: jobs)
+    print_dry_run(Request(root, {}, [], []), graph, ["-n"], why)
+    said = capsys.readouterr().out
+    assert said.startswith("2 jobs would run:\n  tables           2  (table 1, compare 1)\n")
+    assert "jobs:       2 to do" in said
+    assert ("Making table 6\n  Missing output files\n" in said) is why
+    jobs.clear()
+    print_dry_run(Request(root, {}, [], []), graph, ["-n"], why)
+    assert capsys.readouterr().out.startswith("Nothing to be done.\n")
+
+
+@pytest.mark.parametrize(
+    ("status", "free", "said"),
+    [
+        (0, 10**12, [f"made, to read: {PAGE}"]),
+        (3, 10**12, [f"made, to read: {PAGE}"]),
+        (1, 10**12, [f"not made: {PAGE}", "go on with the same command: .venv/bin/pubmill run mine"]),
+        (1, 1000, ["is full", "not made"]),
+        (
+            130,
+            10**12,
+            ["interrupted; what is finished is kept; go on with the same command: .venv/bin/pubmill"],
+        ),
+    ],
+)
+def test_a_run_ends_with_what_was_made_or_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, free: int, said: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(PAGE).parent.mkdir(parents=True)
+    Path(PAGE).touch()
+    monkeypatch.setattr(sys, "argv", ["pubmill", "run", "mine"])
+    monkeypatch.setattr(runs.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    lines = "\n".join(end_lines(status, [PAGE], SimpleNamespace(results="results/full")))  # type: ignore[arg-type]
+    assert all(one in lines for one in said) and "failed" not in lines
+
+
+def test_an_interrupted_run_has_the_status_of_an_interrupt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "python"
+    program.write_text(f"#!/bin/sh\nkill -INT {os.getpid()}\nexec sleep 9\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(module, "checkout", Path.cwd)
+    monkeypatch.setattr(sys, "executable", str(program))
+    assert module.run_snakemake("x") == 130
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
