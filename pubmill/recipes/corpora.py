@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pubmill.recipes.recipe_types import OMIT_DEFAULT, StrictRecipe
+from pubmill.recipes.recipe_types import StrictRecipe
 
 Parser = Literal["pubmill", "pubmed_parser"]
 Division = Literal["json", "file", "line", "blank-line"]
@@ -20,35 +20,35 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 @dataclass(frozen=True, kw_only=True)
-class MedlineParsingRecipe:
+class MedlineParsingRecipe(StrictRecipe):
     """A source of PubMed files, by its name in the corpus spec, and its parser."""
 
     source: str
-    parser: Parser = field(default="pubmill", metadata=OMIT_DEFAULT)
+    parser: Parser = "pubmill"
 
 
 @dataclass(frozen=True, kw_only=True)
-class PmcParsingRecipe:
+class PmcParsingRecipe(StrictRecipe):
     """A source of PMC articles: its parser, the elements that are not text, and the articles of the archive
     that it cannot read."""
 
     source: str
     parser: Parser
     leave_out: tuple[str, ...]
-    unreadable: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)
+    unreadable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextParsingRecipe:
+class TextParsingRecipe(StrictRecipe):
     """A source of the user's own texts: how a file is divided, and the default language of its texts."""
 
     source: str
-    documents: Division = field(default="json", metadata=OMIT_DEFAULT)
-    language: str = field(default="", metadata=OMIT_DEFAULT)
+    documents: Division = "json"
+    language: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClinicalParsingRecipe:
+class ClinicalParsingRecipe(StrictRecipe):
     """A source of clinical notes, and how to treat de-identified places."""
 
     source: str
@@ -59,7 +59,7 @@ ParsingRecipe = MedlineParsingRecipe | PmcParsingRecipe | TextParsingRecipe | Cl
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceShards:
+class SourceShards(StrictRecipe):
     """A source and the names of its shards, in the order of loading."""
 
     name: str
@@ -67,7 +67,7 @@ class SourceShards:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LatestRecipe:
+class LatestRecipe(StrictRecipe):
     """The sources of a corpus in the order of authority. The shards are named here and not by paths on the
     command line: those of a whole baseline would be longer than a shell command may be."""
 
@@ -75,7 +75,7 @@ class LatestRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceFolder:
+class SourceFolder(StrictRecipe):
     """Files of one source in one folder below the folder of all sources, in the order of loading."""
 
     source: str
@@ -84,7 +84,7 @@ class SourceFolder:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LockRecipe:
+class LockRecipe(StrictRecipe):
     """The source files of a corpus, in the order of loading."""
 
     files: tuple[SourceFolder, ...]
@@ -131,7 +131,7 @@ class SelectionRecipe(StrictRecipe):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FingerprintRecipe:
+class FingerprintRecipe(StrictRecipe):
     """The selection of a part, and whether to look for similar texts in addition to identical ones."""
 
     selection: SelectionRecipe
@@ -139,14 +139,14 @@ class FingerprintRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DuplicatesRecipe:
+class DuplicatesRecipe(StrictRecipe):
     """Smallest share of common MinHashes that makes a copy; null finds only identical texts."""
 
     similarity: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluatedDataset:
+class EvaluatedDataset(StrictRecipe):
     """A dataset whose texts are searched for: its splits, and whether its documents have PMIDs."""
 
     dataset: str
@@ -155,14 +155,14 @@ class EvaluatedDataset:
 
 
 @dataclass(frozen=True, kw_only=True)
-class IndexRecipe:
+class IndexRecipe(StrictRecipe):
     """The datasets whose texts are indexed."""
 
     datasets: tuple[EvaluatedDataset, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class DocumentsRecipe:
+class DocumentsRecipe(StrictRecipe):
     """Documents that are looked up in the sources of a corpus, given in the order of authority. `documents`:
     dataset -> files below the results folder whose rows have a PMID as `document`."""
 
@@ -171,7 +171,7 @@ class DocumentsRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StatisticsRecipe:
+class StatisticsRecipe(StrictRecipe):
     """The corpus whose totals are written, and the last file of each of its sources."""
 
     corpus: str

@@ -6,7 +6,6 @@ from pubmill.specs.fact_table_specs import FactTableSpec
 from pubmill.specs.loading import Specs, load, scales
 from pubmill.specs.model_specs import ArchiveWeights, FolderWeights, HubWeights, ModelSpec, RecipeWeights
 from pubmill.specs.protocol_specs import ProtocolSpec
-from pubmill.specs.spec_types import problem_text
 from pubmill.specs.table_specs import TableSpec
 
 __all__ = [
@@ -26,6 +25,5 @@ __all__ = [
     "Specs",
     "TableSpec",
     "load",
-    "problem_text",
     "scales",
 ]

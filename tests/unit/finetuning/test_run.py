@@ -24,7 +24,7 @@ from pubmill.finetuning.tasks.texts import Regression
 from pubmill.finetuning.trainer import FinetuningProgress, Trainer
 from pubmill.finetuning.trial_selection import select
 from pubmill.recipes import FinetuningRecipe
-from pubmill.recipes.writing import as_values
+from pubmill.recipes.reading import as_values
 from pubmill.storage.files import read_json, read_jsonl_gz, write_json
 from tests.unit.programs import run_program
 from tests.unit.tiny_encoders import tiny_bert

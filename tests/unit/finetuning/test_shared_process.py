@@ -15,7 +15,7 @@ import pytest
 
 from pubmill.finetuning.shared_process import preload, take
 from pubmill.hardware.forked_programs import VARIABLE, ForkServer
-from pubmill.recipes.writing import as_json
+from pubmill.recipes.reading import as_json
 from tests.unit.finetuning.test_pairs import BASE, datasets, model
 
 __all__ = ["datasets", "model"]

@@ -12,7 +12,7 @@ from pubmill.recipes.corpora import (
     SelectionRecipe,
     TextParsingRecipe,
 )
-from pubmill.recipes.writing import as_values
+from pubmill.recipes.reading import as_values
 from pubmill.specs import load
 from pubmill.specs.corpus_specs import CorpusSpec
 from pubmill.specs.study import check_study
