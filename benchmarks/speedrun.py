@@ -33,8 +33,7 @@ from benchmarks.speedrun_processes import Processes
 from benchmarks.speedrun_queue import Job, Records, SpeedQueue, read_queue, ready_jobs, twin
 from benchmarks.speedrun_rules import RECORDS, SpeedRecord, SpeedRun, add_run, budget, read_records
 from pubmill.errors import PubmillError, run
-from pubmill.recipes.reading import build
-from pubmill.recipes.writing import as_values
+from pubmill.recipes.reading import as_values, build
 from pubmill.storage.files import read_json, write_json
 
 SAVE_MINUTES = 3.0

@@ -13,8 +13,7 @@ from typing import Any
 from scipy import stats
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.reading import build
-from pubmill.recipes.writing import as_values
+from pubmill.recipes.reading import as_values, build
 from pubmill.storage.files import read_jsonl_gz, write_jsonl_gz
 
 FOLDER = Path(__file__).resolve().parent / "speedrun"

@@ -21,8 +21,7 @@ from pubmill.pretraining.masking import Vocabulary, read_vocabulary
 from pubmill.pretraining.packed_tokens import HELD_OUT, PackedTokens
 from pubmill.pretraining.segments import DivergedError, Segment, pretrain
 from pubmill.recipes import Optimisation, PretrainingRecipe
-from pubmill.recipes.reading import build
-from pubmill.recipes.writing import as_values
+from pubmill.recipes.reading import as_values, build
 from pubmill.storage.files import read_json, sha256
 
 LENGTH = 128

@@ -148,7 +148,7 @@ def recipes_of(dataset: str) -> tuple[FinetuningRecipe, ScoringRecipe]:
     """Return the recipes of a dataset at the scale speedrun, by the protocol blurb."""
     graph = Graph(Study(study="speedrun", title="", scale="speedrun", tables=()), load(SPECS, "speedrun"))
     run = RunKey("blurb", "speedrun-untrained", dataset, "standard")
-    recipe = build(FinetuningRecipe, dict(graph.runs.recipe(run).values), dataset)
+    recipe = build(FinetuningRecipe, graph.runs.recipe(run), dataset)
     return recipe, graph.runs.scoring_recipe(run, 1)
 
 

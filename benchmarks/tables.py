@@ -29,7 +29,7 @@ sys.path[0] = str(ROOT)
 
 from benchmarks.baseline import Used, run
 from pubmill.metrics.records import Record, write_record
-from pubmill.recipes.writing import as_json
+from pubmill.recipes.reading import as_json
 from pubmill.report.rendering import to_json
 from pubmill.stages.pipelines import OFF_THE_SHELF
 from pubmill.storage.result_paths import Paths, RunKey
@@ -54,9 +54,7 @@ def record(path: str, metrics: dict[str, float], known: dict[str, Any]) -> Recor
         pipeline = protocol == OFF_THE_SHELF
         own = {"lang": "en", "name": model, "version": "1"}
         known[cell] = (
-            {"pipeline": own}
-            if pipeline
-            else dict(graph().runs.recipe(RunKey(protocol, model, dataset, setting)).values)
+            {"pipeline": own} if pipeline else graph().runs.recipe(RunKey(protocol, model, dataset, setting))
         )
     encoded = ("beginnings_left_out", "mentions_shortened", "middles_left_out", "texts_shortened")
     return Record(

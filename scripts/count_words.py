@@ -16,8 +16,8 @@ from typing import Annotated
 
 from pubmill.errors import run
 from pubmill.recipes.programs import program
+from pubmill.recipes.reading import as_json
 from pubmill.recipes.vocabs import CountingRecipe
-from pubmill.recipes.writing import as_json
 from pubmill.storage.blocks import Item, digest_of, make_block
 from pubmill.storage.parquet import access_of_parts
 from pubmill.storage.privacy import keep_private

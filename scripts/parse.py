@@ -21,7 +21,7 @@ from pubmill.errors import run
 from pubmill.hardware.process_limits import limited
 from pubmill.recipes.corpora import ParsingRecipe
 from pubmill.recipes.programs import program
-from pubmill.recipes.writing import as_json
+from pubmill.recipes.reading import as_json
 from pubmill.storage.blocks import Item, digest_of, make_block
 from pubmill.storage.result_paths import shard_name
 

@@ -21,7 +21,7 @@ from pubmill.corpus.statistics import select
 from pubmill.errors import run
 from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.recipes.programs import program
-from pubmill.recipes.writing import as_json
+from pubmill.recipes.reading import as_json
 from pubmill.storage.blocks import Item, digest_of, make_block
 from pubmill.storage.result_paths import part_name
 

@@ -1,4 +1,4 @@
-"""A Python environment with nothing but torch, transformers, and what they need."""
+"""A Python environment with nothing but torch, transformers, pydantic, and what they need."""
 
 import re
 import sys
@@ -11,7 +11,7 @@ def make(folder: Path) -> Path:
     """Make the environment from links to this one's packages; return its Python."""
     venv.create(folder, symlinks=True)
     site = folder / f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
-    for name in sorted(needed("torch", "transformers")):
+    for name in sorted(needed("torch", "transformers", "pydantic")):
         distribution = metadata.distribution(name)
         tops = {path.parts[0] for path in distribution.files or ()} - {"..", "__pycache__"}
         for top in tops:

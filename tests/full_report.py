@@ -136,10 +136,10 @@ def _finetuning_recipe(run: RunPath) -> dict[str, Any]:
     """Return the recipe of a run; a finished pipeline has none."""
     if run.protocol not in full_tables.specs().protocols:
         return {"task": "tokens"}
-    decided = full_tables.graph().runs.recipe(run.run).values
+    decided = full_tables.graph().runs.recipe(run.run)
     chosen: Any = {"learning_rate": 1e-5 * len(run.model), "batch_size": 16, "epochs": 60}
     usual = asdict(FinetuningRecipe(task="tokens", metric="entity_f1", **chosen))
-    found: dict[str, Any] = to_jsonable_python(usual | chosen | dict(decided))
+    found: dict[str, Any] = to_jsonable_python(usual | chosen | decided)
     return found
 
 

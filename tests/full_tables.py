@@ -7,9 +7,8 @@ from statistics import fmean, stdev
 
 from pandas import DataFrame
 
-from pubmill.recipes.reading import read
+from pubmill.recipes.reading import as_json, read
 from pubmill.recipes.tables import Column, Row, TableRecipe
-from pubmill.recipes.writing import as_json
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph

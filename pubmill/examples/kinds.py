@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from pubmill.errors import PubmillError
-from pubmill.recipes import fits
 from pubmill.storage.checksums import check_examples
 from pubmill.storage.files import read_jsonl_gz, write_jsonl_gz
 
@@ -330,6 +330,18 @@ def _checked_value(hint: Any, value: Any, name: str) -> Any:
     elif fits(value, hint):
         return value
     raise _MisshapenError(f"{name} does not have the expected form")
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Return whether a value read from JSON has the declared type, which contains no dataclass or tuple."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return any(fits(value, argument) for argument in arguments)
+    if hint in (int, float):
+        return isinstance(value, (int, hint)) and not isinstance(value, bool)
+    if origin is list:
+        return isinstance(value, list) and all(fits(item, arguments[0]) for item in value)
+    return hint is Any or isinstance(value, origin or hint)
 
 
 def is_label_list(value: Any) -> bool:

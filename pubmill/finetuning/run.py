@@ -25,7 +25,7 @@ from pubmill.hardware.provenance import provenance
 from pubmill.hardware.torch_setup import cuda_settings
 from pubmill.messages.progress import report_progress
 from pubmill.recipes import FinetuningRecipe
-from pubmill.recipes.writing import as_values
+from pubmill.recipes.reading import as_values
 from pubmill.storage.checksums import check_folder, folder_sha256, write_predictions
 from pubmill.storage.files import sha256
 from pubmill.storage.privacy import PUBLIC, access_of

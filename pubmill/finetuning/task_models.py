@@ -16,7 +16,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import SequenceExample
+from pubmill.examples.kinds import SequenceExample, fits
 from pubmill.finetuning import encoders
 from pubmill.finetuning.finetuning_job import read_split
 from pubmill.finetuning.heads import TaskModel
@@ -27,7 +27,7 @@ from pubmill.finetuning.task_model_cards import task_model_card
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.task import Task
 from pubmill.metrics.collapse import failure_of
-from pubmill.recipes import FinetuningRecipe, build, fits
+from pubmill.recipes import FinetuningRecipe, build
 from pubmill.storage.checksums import REPORT, write_folder_sums
 from pubmill.storage.encoder_checks import reported
 from pubmill.storage.files import read_json, sealed, write_json, writing_folder

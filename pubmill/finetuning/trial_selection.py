@@ -7,8 +7,6 @@ from typing import Any, TypedDict
 
 from pubmill.errors import PubmillError
 from pubmill.metrics.collapse import failure_of
-from pubmill.recipes import FinetuningRecipe
-from pubmill.recipes.writing import later_defaults
 from pubmill.storage.files import read_json
 
 STEPS = "stop_after"
@@ -108,7 +106,7 @@ def _group_by_point(
     points: dict[str, tuple[Point, list[Training]]] = {}
     for path, training in trials:
         _check_form(path, training)
-        values = later_defaults(FinetuningRecipe) | training["recipe"]
+        values = training["recipe"]
         if unknown := [key for key in searched if key not in values]:
             raise PubmillError(
                 f"{path}: its recipe has no {', '.join(unknown)}, which --recipe says was searched"

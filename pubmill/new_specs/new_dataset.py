@@ -27,7 +27,8 @@ from pubmill.new_specs.file_forms import NOTHING, ROWS, SPLITS, FileForm, Given,
 from pubmill.new_specs.row_forms import CONVERTER
 from pubmill.new_specs.spec_files import ON_THE_HUB, spec_name, write_with_schema
 from pubmill.recipes.datasets import Access, ConversionRecipe, PublishedFile, PublishedRecipe
-from pubmill.specs import DatasetSpec, problem_text
+from pubmill.recipes.problems import problem_text
+from pubmill.specs import DatasetSpec
 from pubmill.storage import sources
 from pubmill.storage.files import read_jsonl_gz, sha256, writing
 from pubmill.storage.privacy import LOCAL, PUBLIC

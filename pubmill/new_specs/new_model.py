@@ -15,8 +15,9 @@ from pubmill.errors import PubmillError
 from pubmill.inspection.doctor import links
 from pubmill.messages.installation import root
 from pubmill.new_specs.spec_files import ON_THE_HUB, spec_name, write_with_schema
+from pubmill.recipes.problems import problem_text
 from pubmill.recipes.submissions import System
-from pubmill.specs import ModelSpec, problem_text, strict_yaml
+from pubmill.specs import ModelSpec, strict_yaml
 from pubmill.storage import model_folder_checks
 from pubmill.storage.encoder_checks import can_make_lowercase, load_settings, reported
 from pubmill.storage.model_folders import CONFIG, TOKENIZER_FILES, VOCABULARY_FILES, folder_fault

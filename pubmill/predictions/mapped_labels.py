@@ -10,8 +10,8 @@ from pubmill.messages.quotations import show
 from pubmill.messages.wording import counted, nearest
 from pubmill.predictions.alignment import INSIDE, LACKS, Lost
 from pubmill.predictions.free_answers import plain_answer
+from pubmill.recipes.reading import as_json
 from pubmill.recipes.submissions import SubmissionRecipe
-from pubmill.recipes.writing import as_json
 
 UNMAPPED = "(unmapped)"
 """Label of an answer without a mapping: no gold has it, so it counts as wrong."""

@@ -33,7 +33,7 @@ from pubmill.pretraining.logs import Line
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes.objectives import Term
 from pubmill.recipes.pretraining import MEMORY_ONLY
-from pubmill.recipes.writing import as_values
+from pubmill.recipes.reading import as_values
 from pubmill.storage.files import REMAKE, locked, read_json, sealed, sha256, write_json, writing_folder
 from pubmill.storage.result_paths import CHECKPOINT_FILES
 from pubmill.storage.training_reports import MadeWith

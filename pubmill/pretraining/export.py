@@ -31,7 +31,7 @@ from pubmill.recipes.models import (
     RandomWeights,
     ReleasedWeights,
 )
-from pubmill.recipes.writing import as_values
+from pubmill.recipes.reading import as_values
 from pubmill.storage import model_folder_checks as checks
 from pubmill.storage.archives import unpack_model
 from pubmill.storage.checksums import check_folder, remake, write_folder_sums

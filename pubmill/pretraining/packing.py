@@ -30,7 +30,7 @@ from pubmill.messages.progress import with_counts
 from pubmill.pretraining.encoding import Encoder, make_encoder, special_ids
 from pubmill.pretraining.packed_tokens import HELD_OUT, PackedSize, PackedTokens, PackedWriter, TokenShard
 from pubmill.recipes.pretraining import PackingRecipe
-from pubmill.recipes.writing import as_json
+from pubmill.recipes.reading import as_json
 from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
 from pubmill.storage.parquet import read_texts
 from pubmill.storage.result_paths import PACKED_PARTS

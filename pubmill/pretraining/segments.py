@@ -27,7 +27,7 @@ from pubmill.pretraining.masking import Vocabulary, read_vocabulary
 from pubmill.pretraining.methods import Methods
 from pubmill.pretraining.packed_tokens import HELD_OUT, PackedTokens
 from pubmill.recipes import PretrainingRecipe
-from pubmill.recipes.writing import as_values
+from pubmill.recipes.reading import as_values
 from pubmill.storage.files import read_json
 
 LOG_LINES, REPORT_SECONDS = 200, 5.0

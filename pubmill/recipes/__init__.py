@@ -1,13 +1,9 @@
-"""Training recipes: plain dataclasses passed to training jobs.
-
-Standard library only: `scripts/pretrain.py` and `scripts/finetune.py` run on machines where only torch and
-transformers are installed. `pubmill.specs` checks the same classes when it reads the YAML.
-"""
+"""Recipes: what is passed to jobs as JSON. `pubmill.specs` embeds the same classes where fields coincide."""
 
 from pubmill.recipes.finetuning import Dummies, FinetuningRecipe
 from pubmill.recipes.objectives import Adversarial, Causal, Distillation, Generator, Objective
 from pubmill.recipes.pretraining import Architecture, Optimisation, PretrainingRecipe, RotaryAttention
-from pubmill.recipes.reading import build, fits, read
+from pubmill.recipes.reading import build, read
 from pubmill.recipes.recipe_types import Precision
 from pubmill.recipes.vocabs import Splitting, VocabRecipe
 
@@ -27,6 +23,5 @@ __all__ = [
     "Splitting",
     "VocabRecipe",
     "build",
-    "fits",
     "read",
 ]

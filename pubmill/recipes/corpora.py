@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pubmill.recipes.recipe_types import OMIT_DEFAULT, StrictRecipe
+from pubmill.recipes.recipe_types import StrictRecipe
 
 SourceKind = Literal["pubmed", "pmc", "pmc-packages", "text", "mimic"]
 Parser = Literal["pubmill", "pubmed_parser"]
@@ -21,7 +21,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 @dataclass(frozen=True, kw_only=True)
-class FetchRecipe:
+class FetchRecipe(StrictRecipe):
     """The files of a block, by their addresses; whether the md5 of each is published beside it."""
 
     urls: tuple[str, ...]
@@ -29,7 +29,7 @@ class FetchRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParsingRecipe:
+class ParsingRecipe(StrictRecipe):
     """A source, by its name in the corpus spec, and how its files are read.
 
     - `kind`: the kind of its files.
@@ -42,16 +42,16 @@ class ParsingRecipe:
 
     source: str
     kind: SourceKind
-    parser: Parser = field(default="pubmill", metadata=OMIT_DEFAULT)
-    leave_out: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)
-    unreadable: dict[str, tuple[str, ...]] = field(default_factory=dict, metadata=OMIT_DEFAULT)
-    documents: Division = field(default="json", metadata=OMIT_DEFAULT)
-    language: str = field(default="", metadata=OMIT_DEFAULT)
-    brackets: Brackets = field(default="keep", metadata=OMIT_DEFAULT)
+    parser: Parser = "pubmill"
+    leave_out: tuple[str, ...] = ()
+    unreadable: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    documents: Division = "json"
+    language: str = ""
+    brackets: Brackets = "keep"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceShards:
+class SourceShards(StrictRecipe):
     """A source and the names of its shards, in the order of loading."""
 
     name: str
@@ -59,7 +59,7 @@ class SourceShards:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LatestRecipe:
+class LatestRecipe(StrictRecipe):
     """The sources of a corpus in the order of authority. The shards are named here and not by paths on the
     command line: those of a whole baseline would be longer than a shell command may be."""
 
@@ -67,7 +67,7 @@ class LatestRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceFolder:
+class SourceFolder(StrictRecipe):
     """Files of one source in one folder below the folder of all sources, in the order of loading."""
 
     source: str
@@ -76,7 +76,7 @@ class SourceFolder:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LockRecipe:
+class LockRecipe(StrictRecipe):
     """The source files of a corpus, in the order of loading."""
 
     files: tuple[SourceFolder, ...]
@@ -123,7 +123,7 @@ class SelectionRecipe(StrictRecipe):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FingerprintRecipe:
+class FingerprintRecipe(StrictRecipe):
     """The selection of a part, and whether to look for similar texts in addition to identical ones."""
 
     selection: SelectionRecipe
@@ -131,14 +131,14 @@ class FingerprintRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DuplicatesRecipe:
+class DuplicatesRecipe(StrictRecipe):
     """Smallest share of common MinHashes that makes a copy; null finds only identical texts."""
 
     similarity: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluatedDataset:
+class EvaluatedDataset(StrictRecipe):
     """A dataset whose texts are searched for: its splits, and whether its documents have PMIDs."""
 
     dataset: str
@@ -147,14 +147,14 @@ class EvaluatedDataset:
 
 
 @dataclass(frozen=True, kw_only=True)
-class IndexRecipe:
+class IndexRecipe(StrictRecipe):
     """The datasets whose texts are indexed."""
 
     datasets: tuple[EvaluatedDataset, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class DocumentsRecipe:
+class DocumentsRecipe(StrictRecipe):
     """Documents that are looked up in the sources of a corpus, given in the order of authority. `documents`:
     dataset -> files below the results folder whose rows have a PMID as `document`."""
 
@@ -163,7 +163,7 @@ class DocumentsRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StatisticsRecipe:
+class StatisticsRecipe(StrictRecipe):
     """The corpus whose totals are written, and the last file of each of its sources."""
 
     corpus: str

@@ -13,7 +13,7 @@ _SHA256 = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConversionRecipe:
+class ConversionRecipe(StrictRecipe):
     """Everything that determines a dataset's examples; `expect` is split -> measure -> count. `duplicates`:
     every dataset keeps its repetitions, which are measured."""
 
@@ -31,7 +31,7 @@ class ConversionRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SentencesRecipe:
+class SentencesRecipe(StrictRecipe):
     """The dataset whose sentences get documents, its splits, and who may have them."""
 
     dataset: str
@@ -77,7 +77,7 @@ class Glosses(StrictRecipe):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishedRecipe:
+class PublishedRecipe(StrictRecipe):
     """The published form of a dataset. `files`: split -> file. `options` under the name of a split apply only
     to that split. `dummies`: those of a dataset with entity mentions, else null."""
 
@@ -91,7 +91,7 @@ class PublishedRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FloorsRecipe:
+class FloorsRecipe(StrictRecipe):
     """The dataset whose floors are measured; fields as in its spec."""
 
     name: str

@@ -1,10 +1,10 @@
 """Recipes of tables of facts. Headings, columns and rows are also part of the finished tables."""
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from pubmill.recipes.recipe_types import OMIT_DEFAULT, StrictRecipe
+from pubmill.recipes.recipe_types import StrictRecipe
 from pubmill.recipes.tables import Heading
 
 Subjects = Literal["datasets", "models", "tasks", "protocols"]
@@ -48,10 +48,10 @@ class FactSource(StrictRecipe):
     why there is neither (`lacking`). `scaled`: why it differs from the published value, if the scale causes
     that. Fields that do not apply to a source keep their defaults and are not written."""
 
-    value: FactValue | None = field(default=None, metadata=OMIT_DEFAULT)
-    files: tuple[str, ...] | None = field(default=None, metadata=OMIT_DEFAULT)
-    lacking: str | None = field(default="", metadata=OMIT_DEFAULT)
-    scaled: str | None = field(default="", metadata=OMIT_DEFAULT)
+    value: FactValue | None = None
+    files: tuple[str, ...] | None = None
+    lacking: str | None = ""
+    scaled: str | None = ""
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from pubmill.recipes.recipe_types import OMIT_DEFAULT, Kind, Precision, StrictRecipe
+from pubmill.recipes.recipe_types import Kind, Precision, StrictRecipe
 
 _OVERLAP = re.compile(r"[^{}]*(\{\}[^{}]*\{\}[^{}]*)?")
 
@@ -99,11 +99,11 @@ class FinetuningRecipe(StrictRecipe):
     max_length: int | None = 512
     tagging: Literal["bio", "bioul", "io"] = "bio"
     labelled_subwords: Literal["first", "all", "separate"] = "first"
-    words: Literal["spaced", "alone"] = field(default="spaced", metadata=OMIT_DEFAULT)
+    words: Literal["spaced", "alone"] = "spaced"
     entities: Literal["dummies", "markers", "original"] = "dummies"
     segments: Literal["separate", "single"] = "separate"
     unit: Literal["document", "sentence"] = "document"
-    max_mention_length: int = field(default=8, metadata=OMIT_DEFAULT)
+    max_mention_length: int = 8
     stride: int = 128
     max_answer_length: int = 30
     n_best: int = 20
@@ -129,7 +129,7 @@ class FinetuningRecipe(StrictRecipe):
     precision: Precision = "auto"
 
     bias_correction: bool = True
-    adam_epsilon: float = field(default=1e-8, metadata=OMIT_DEFAULT)
+    adam_epsilon: float = 1e-8
     frozen_layers: int | None = None
     layerwise_decay: float = 1.0
     reinitialised_layers: int = 0
@@ -245,14 +245,14 @@ def _out_of_range(recipe: FinetuningRecipe) -> list[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrialRecipes:
+class TrialRecipes(StrictRecipe):
     """The recipes of trials that one job trains, by the names of their points."""
 
     points: dict[str, FinetuningRecipe]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChoiceRecipe:
+class ChoiceRecipe(StrictRecipe):
     """The choice of a grid point: the split whose scores choose (`by`), and the keys that it decides."""
 
     by: Literal["dev"]

@@ -1,36 +1,38 @@
 """Recipes of models: where their weights come from, and their export."""
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from pubmill.recipes.pretraining import PretrainingRecipe
-from pubmill.recipes.recipe_types import OMIT_DEFAULT
+from pubmill.recipes.recipe_types import StrictRecipe
 from pubmill.recipes.submissions import System
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainingStart:
+class TrainingStart(StrictRecipe):
     """What a pretraining starts from: the weights of a `model`, or the checkpoint of another `recipe` at
     `step`."""
 
-    model: str | None = field(default=None, metadata=OMIT_DEFAULT)
-    recipe: str | None = field(default=None, metadata=OMIT_DEFAULT)
-    step: int | None = field(default=None, metadata=OMIT_DEFAULT)
+    model: str | None = None
+    recipe: str | None = None
+    step: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class PretrainedWeights:
+class PretrainedWeights(StrictRecipe):
     """The checkpoint of a pretraining recipe at `step`; `start` and `teacher` are for the model's card."""
 
     kind: Literal["pretraining"] = "pretraining"
     recipe: str
     step: int
-    start: TrainingStart | Literal["random weights"] | None = field(default=None, metadata=OMIT_DEFAULT)
-    teacher: str | None = field(default=None, metadata=OMIT_DEFAULT)
+    start: TrainingStart | Literal["random weights"] | None = None
+    teacher: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class RandomWeights:
+class RandomWeights(StrictRecipe):
     """The architecture of a pretraining recipe with random weights."""
 
     kind: Literal["random"] = "random"
@@ -38,7 +40,7 @@ class RandomWeights:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalWeights:
+class LocalWeights(StrictRecipe):
     """A model folder of the user's own, `local_files: {KEY: ...}`."""
 
     kind: Literal["folder"] = "folder"
@@ -46,7 +48,7 @@ class LocalWeights:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleasedWeights:
+class ReleasedWeights(StrictRecipe):
     """Weights on the Hugging Face hub at a full commit hash; null: that of the first download."""
 
     kind: Literal["hub"] = "hub"
@@ -64,7 +66,7 @@ class ReleasedWeights:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ArchivedWeights:
+class ArchivedWeights(StrictRecipe):
     """Weights in a released archive with this SHA-256; null: that of the first download."""
 
     kind: Literal["archive"] = "archive"
@@ -82,7 +84,7 @@ class ArchivedWeights:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PipelineWeights:
+class PipelineWeights(StrictRecipe):
     """A spaCy pipeline of the user's own; `types`: dataset -> label of the pipeline -> mention type."""
 
     kind: Literal["spacy"] = "spacy"
@@ -91,7 +93,7 @@ class PipelineWeights:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SuppliedWeights:
+class SuppliedWeights(StrictRecipe):
     """Predictions of a system that is not fine-tuned here, with a statement about it: files of the user's
     own, or (`local` None) the answers of a language model that is asked."""
 
@@ -100,14 +102,17 @@ class SuppliedWeights:
     system: System
 
 
-NotTuned = PipelineWeights | SuppliedWeights
+NotTuned = Annotated[PipelineWeights | SuppliedWeights, Field(discriminator="kind")]
 """What predicts without fine-tuning here."""
-ModelWeights = PretrainedWeights | RandomWeights | LocalWeights | ReleasedWeights | ArchivedWeights
+ModelWeights = Annotated[
+    PretrainedWeights | RandomWeights | LocalWeights | ReleasedWeights | ArchivedWeights,
+    Field(discriminator="kind"),
+]
 """Where the weights of a model that can be fine-tuned come from."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExportRecipe:
+class ExportRecipe(StrictRecipe):
     """A model folder: the model's name, where its weights come from, and the facts of its card. `lowercase`:
     how the tokenizer must treat capitals; released folders often don't specify it, and then versions of
     transformers read them differently. `pretraining`: the recipe of weights made here (random weights have
@@ -118,4 +123,4 @@ class ExportRecipe:
     weights: ModelWeights
     pretraining: PretrainingRecipe | None = None
     scale: str = "full"
-    seed: int = field(default=1, metadata=OMIT_DEFAULT)
+    seed: int = 1

@@ -5,10 +5,10 @@ modelling, which is the objective of a recipe without such a field.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple, get_args, get_type_hints
 
-from pubmill.recipes.recipe_types import OMIT_DEFAULT, StrictRecipe
+from pubmill.recipes.recipe_types import StrictRecipe
 
 PAIRS = {"next-sentence": "nsp", "sentence-order": "sop"}
 """Kind of pairs with labels, which need a head -> the name of their loss term."""
@@ -153,7 +153,7 @@ class Distillation(ObjectiveKind):
     divergence: float = 2.0
     cosine: float = 1.0
     temperature: float = 2.0
-    positions: Literal["masked", "all"] = field(default="masked", metadata=OMIT_DEFAULT)
+    positions: Literal["masked", "all"] = "masked"
 
     learner = "pubmill.pretraining.learners:Distilled"
     adds_weights = True
@@ -232,7 +232,7 @@ class Objective(StrictRecipe):
     generator: Generator | None = None
     adversarial: Adversarial | None = None
     distillation: Distillation | None = None
-    causal: Causal | None = field(default=None, metadata=OMIT_DEFAULT)
+    causal: Causal | None = None
 
 
 OBJECTIVES: Mapping[str, type[ObjectiveKind]] = {

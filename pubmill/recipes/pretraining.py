@@ -1,11 +1,11 @@
 """Pretraining recipes."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from pubmill.optimisers import OPTIMISERS
 from pubmill.recipes.objectives import OBJECTIVES, Objective
-from pubmill.recipes.recipe_types import OMIT_DEFAULT, Precision, StrictRecipe
+from pubmill.recipes.recipe_types import Precision, StrictRecipe
 
 Family = Literal["bert", "roberta", "electra", "albert", "megatron-bert", "modernbert"]
 
@@ -64,8 +64,8 @@ class Architecture(StrictRecipe):
     max_positions: int = 512
     dropout: float = 0.1
     initializer_range: float = 0.02
-    scaled_initialisation: bool = field(default=False, metadata=OMIT_DEFAULT)
-    rotary: RotaryAttention = field(default=ROTARY, metadata=OMIT_DEFAULT)
+    scaled_initialisation: bool = False
+    rotary: RotaryAttention = ROTARY
 
     @property
     def gated(self) -> bool:
@@ -101,11 +101,9 @@ class Optimisation(StrictRecipe):
     epsilon: float = 1e-6
     weight_decay: float = 0.01
     max_gradient_norm: float | None = 1.0
-    schedule: Literal["linear", "stable-linear", "stable-sqrt"] = field(
-        default="linear", metadata=OMIT_DEFAULT
-    )
-    decay: float = field(default=0.0, metadata=OMIT_DEFAULT)
-    final_rate: float = field(default=0.0, metadata=OMIT_DEFAULT)
+    schedule: Literal["linear", "stable-linear", "stable-sqrt"] = "linear"
+    decay: float = 0.0
+    final_rate: float = 0.0
 
     def __post_init__(self) -> None:
         if self.optimiser not in OPTIMISERS:
@@ -154,7 +152,7 @@ class PretrainingRecipe(StrictRecipe):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PackingRecipe:
+class PackingRecipe(StrictRecipe):
     """Options that determine the packed tokens besides corpus, vocabulary and Punkt: whether titles are
     included, and the share of documents that are held out."""
 

@@ -1,26 +1,23 @@
-"""Parse recipes from JSON and report every unknown, missing or wrong key."""
+"""Read recipes from JSON, with every fault named, and write them."""
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
 
 from pubmill.errors import PubmillError
+from pubmill.recipes.problems import dotted_key, problem_text
 from pubmill.storage.strict_parsing import unique_keys
 
 Recipe = TypeVar("Recipe")
-
+_adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 STORED = ".recipes"
 """The folder of recipes that are too long for a command; their names are digests of their content."""
-WORDS: dict[Any, str] = {
-    str: "text", int: "an integer", float: "a number", bool: "true or false", NoneType: "null",
-    list: "a list", tuple: "a list", dict: "an object",
-}  # fmt: skip
-"""Types as error messages name them."""
 
 
 def read(
@@ -37,25 +34,25 @@ def read(
 
 def build(recipe: type[Recipe], values: Any, where: str) -> Recipe:
     """Build a recipe from parsed JSON; a `PubmillError` names `where` and every wrong key."""
-    faults: list[str] = []
-    made = _build_dataclass(recipe, values, "", faults)
-    if made is None:
-        raise PubmillError("\n  ".join([f"{where}: not a valid {recipe.__name__}:", *faults]))
+    try:
+        made: Recipe = _adapter(recipe).validate_json(json.dumps(values), strict=True)
+    except ValidationError as error:
+        faults = dict.fromkeys(
+            f"{dotted_key(one['loc'])}: {problem_text(one, recipe)}" for one in error.errors()
+        )
+        raise PubmillError("\n  ".join([f"{where}: not a valid {recipe.__name__}:", *faults])) from None
     return made
 
 
-def fits(value: Any, hint: Any) -> bool:
-    """Return whether a value read from JSON has the declared type, which contains no dataclass or tuple."""
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin is Literal:
-        return any(value == known and type(value) is type(known) for known in arguments)
-    if origin in (Union, UnionType):
-        return any(fits(value, argument) for argument in arguments)
-    if hint in (int, float):
-        return isinstance(value, (int, hint)) and not isinstance(value, bool)
-    if origin is list:
-        return isinstance(value, list) and all(fits(item, arguments[0]) for item in value)
-    return hint is Any or isinstance(value, origin or hint)
+def as_json(recipe: Any) -> str:
+    """Return a recipe as JSON text with sorted keys; equal recipes give equal text. `recipe` may also be a
+    list or dict of recipes."""
+    return json.dumps(to_jsonable_python(recipe), sort_keys=True, allow_nan=False)
+
+
+def as_values(recipe: Any) -> Any:
+    """Return a recipe as parsed JSON, with sorted keys."""
+    return json.loads(as_json(recipe))
 
 
 def _read_text(path: Path, option: str) -> str:
@@ -86,108 +83,3 @@ def _parse_json(text: str, where: str) -> Any:
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a number in JSON")
-
-
-@cache
-def _type_hints(recipe: Any) -> dict[str, Any]:
-    return get_type_hints(recipe)
-
-
-def _build_dataclass(recipe: type[Recipe], values: Any, place: str, faults: list[str]) -> Recipe | None:
-    """Build a dataclass from a JSON object; add faults and return None if a key is wrong."""
-    if not is_dataclass(recipe):
-        raise TypeError(f"{recipe} is not a recipe")
-    if not isinstance(values, dict):
-        faults.append(f"{place or 'the file'}: expected an object, found {values!r:.100}")
-        return None
-    before = len(faults)
-    known = {one.name: one for one in fields(recipe) if one.init}
-    for name in sorted(values.keys() - known.keys()):
-        expected = ", ".join(known)
-        faults.append(f"{_key_path(place, name)}: unknown key; {recipe.__name__} has the keys {expected}")
-    for name, one in known.items():
-        if name not in values and one.default is MISSING and one.default_factory is MISSING:
-            faults.append(f"{_key_path(place, name)}: missing")
-    hints = _type_hints(recipe)
-    made = {
-        name: _build_value(value, hints[name], _key_path(place, name), faults)
-        for name, value in values.items()
-        if name in known
-    }
-    if len(faults) > before:
-        return None
-    try:
-        return recipe(**made)
-    except ValueError as error:
-        faults.append(f"{place}: {error}" if place else str(error))
-        return None
-
-
-def _build_value(value: Any, hint: Any, place: str, faults: list[str]) -> Any:
-    """Return a JSON value as its declared type: objects as dataclasses, lists as lists or tuples."""
-    origin, arguments = get_origin(hint), get_args(hint)
-    if is_dataclass(hint) and isinstance(hint, type):
-        return _build_dataclass(hint, value, place, faults)
-    if origin in (Union, UnionType):
-        return _first_fitting(value, arguments, place, faults)
-    if origin is dict and isinstance(value, dict) and all(fits(key, arguments[0]) for key in value):
-        of = arguments[1]
-        return {key: _build_value(one, of, _key_path(place, key), faults) for key, one in value.items()}
-    if origin in (list, tuple) and isinstance(value, list):
-        same = origin is list or arguments[-1] is Ellipsis
-        expected = arguments[:1] * len(value) if same else arguments
-        if len(expected) == len(value):
-            pairs = enumerate(zip(value, expected, strict=True))
-            return origin(_build_value(item, of, _key_path(place, i), faults) for i, (item, of) in pairs)
-    elif origin is not dict and fits(value, hint):
-        return value
-    faults.append(f"{place}: expected {_type_text(hint)}, found {value!r:.100}")
-    return None
-
-
-def _first_fitting(value: Any, hints: tuple[Any, ...], place: str, faults: list[str]) -> Any:
-    """Return a value as the first of several types that it fits. Among several dataclasses, an object is read
-    as the one whose constant keys (its `kind`) agree."""
-    objects = [hint for hint in hints if is_dataclass(hint) and isinstance(hint, type)]
-    if isinstance(value, dict) and objects:
-        fitting = [hint for hint in objects if len(objects) == 1 or _constants_agree(value, hint)]
-        if len(fitting) == 1:
-            return _build_dataclass(fitting[0], value, place, faults)
-        faults.append(f"{place}: is not one of {', '.join(hint.__name__ for hint in objects)}")
-        return None
-    if value is None and NoneType in hints:
-        return None
-    others = [hint for hint in hints if hint not in objects and hint is not NoneType]
-    form = (list, tuple) if isinstance(value, list) else (type(value),)
-    alike = [hint for hint in others if get_origin(hint) in form]
-    if len(alike) == 1:
-        return _build_value(value, alike[0], place, faults)
-    if any(get_origin(hint) not in (list, tuple, dict) and fits(value, hint) for hint in others):
-        return value
-    faults.append(f"{place}: expected {' or '.join(map(_type_text, hints))}, found {value!r:.100}")
-    return None
-
-
-def _constants_agree(values: Mapping[str, object], recipe: Any) -> bool:
-    """Return whether an object has the values of a dataclass's constant fields, such as `kind`."""
-    constants = {
-        name: hint
-        for name, hint in _type_hints(recipe).items()
-        if get_origin(hint) is Literal and len(get_args(hint)) == 1
-    }
-    return all(name in values and fits(values[name], hint) for name, hint in constants.items())
-
-
-def _key_path(place: str, key: object) -> str:
-    return f"{place}.{key}" if place else str(key)
-
-
-def _type_text(hint: Any) -> str:
-    origin = get_origin(hint)
-    if origin is Literal:
-        return " or ".join(map(repr, get_args(hint)))
-    if origin in (Union, UnionType):
-        return " or ".join(map(_type_text, get_args(hint)))
-    if origin is tuple and get_args(hint)[-1] is not Ellipsis:
-        return f"a list of {len(get_args(hint))}"
-    return WORDS.get(origin or hint, "an object")

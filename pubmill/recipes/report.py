@@ -6,11 +6,11 @@ All paths are below the results folder.
 from dataclasses import dataclass, field
 
 from pubmill.recipes.datasets import Glosses, PublishedFile
-from pubmill.recipes.recipe_types import OMIT_DEFAULT, StrictRecipe
+from pubmill.recipes.recipe_types import StrictRecipe
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudyResults:
+class StudyResults(StrictRecipe):
     """What pages on a study present: its results at a scale; `pretraining`: recipe -> its checkpoints."""
 
     study: str
@@ -58,9 +58,9 @@ class ReportRecipe(StudyResults):
     datasets: tuple[str, ...]
     sources: tuple[str, ...]
     rules: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    sections: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)
-    references: dict[str, Reference] = field(default_factory=dict, metadata=OMIT_DEFAULT)
-    example: str = field(default="", metadata=OMIT_DEFAULT)
+    sections: tuple[str, ...] = ()
+    references: dict[str, Reference] = field(default_factory=dict)
+    example: str = ""
     statements: tuple[str, ...] = ()
     statements_sha256: str = ""
 

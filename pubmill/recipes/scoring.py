@@ -1,12 +1,12 @@
 """Recipes of predictions by pipelines and of scoring."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from pubmill.recipes.recipe_types import OMIT_DEFAULT, Kind
+from pubmill.recipes.recipe_types import Kind, StrictRecipe
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoringRecipe:
+class ScoringRecipe(StrictRecipe):
     """The input of scoring besides the predictions.
 
     - `kind`: the kind of examples; `metric`: the main metric; `negative`: the label that micro F1 ignores, if
@@ -26,11 +26,11 @@ class ScoringRecipe:
     metric: str
     negative: str | None = None
     versions: dict[str, int | list[int]]
-    made_by: str = field(default="", metadata=OMIT_DEFAULT)
+    made_by: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnnotationRecipe:
+class AnnotationRecipe(StrictRecipe):
     """The input of an annotation. `types`: entity label of the pipeline -> mention type of the dataset, ""
     where its labels have no type. Entities with other labels are ignored."""
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pubmill.recipes.datasets import Access
 from pubmill.recipes.finetuning import Dummies
-from pubmill.recipes.recipe_types import OMIT_DEFAULT, Kind, StrictRecipe
+from pubmill.recipes.recipe_types import Kind, StrictRecipe
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,19 +90,19 @@ class Price(StrictRecipe):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SuppliedRecipe:
+class SuppliedRecipe(StrictRecipe):
     """How to read a model's predictions that a study shows; the rest is in the dataset's card. `asked`: they
     are answers to prompts, in which a label stands for itself; `price`: what their server charges."""
 
     system: System
-    mapping: dict[str, str | None] = field(default_factory=dict, metadata=OMIT_DEFAULT)
-    dummies: Dummies | None = field(default=None, metadata=OMIT_DEFAULT)
-    asked: bool = field(default=False, metadata=OMIT_DEFAULT)
-    price: Price | None = field(default=None, metadata=OMIT_DEFAULT)
+    mapping: dict[str, str | None] = field(default_factory=dict)
+    dummies: Dummies | None = None
+    asked: bool = False
+    price: Price | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class SubmissionRecipe:
+class SubmissionRecipe(StrictRecipe):
     """What decides how a file of predictions is read.
 
     - `split`: the predicted split of the dataset; `metric`: its main metric; `labels`: all its labels, or
@@ -123,9 +123,9 @@ class SubmissionRecipe:
     negative: str | None = None
     labels: tuple[str, ...] = ()
     dummies: Dummies | None = None
-    form: str | None = field(default=None, metadata=OMIT_DEFAULT)
-    order: Literal["export"] | None = field(default=None, metadata=OMIT_DEFAULT)
-    mapping: dict[str, str | None] = field(default_factory=dict, metadata=OMIT_DEFAULT)
-    partial: bool = field(default=False, metadata=OMIT_DEFAULT)
-    asked: bool = field(default=False, metadata=OMIT_DEFAULT)
-    system: System | None = field(default=None, metadata=OMIT_DEFAULT)
+    form: str | None = None
+    order: Literal["export"] | None = None
+    mapping: dict[str, str | None] = field(default_factory=dict)
+    partial: bool = False
+    asked: bool = False
+    system: System | None = None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from statistics import fmean
 from typing import Any, Literal, TypeVar
 
-from pubmill.recipes.recipe_types import OMIT_DEFAULT, StrictRecipe
+from pubmill.recipes.recipe_types import StrictRecipe
 
 Made = TypeVar("Made")
 
@@ -273,7 +273,7 @@ class ResultHeading(Heading):
     equivalence: Equivalence
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
-    reasons: tuple[Reason, ...] = field(default=(), metadata=OMIT_DEFAULT)
+    reasons: tuple[Reason, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -299,13 +299,13 @@ class TableRecipe(ResultHeading):
     found: tuple[str, ...] = ()
     missing: dict[str, str] = field(default_factory=dict)
     versions: dict[str, Any] = field(default_factory=dict)
-    differences: tuple[Difference, ...] = field(default=(), metadata=OMIT_DEFAULT)
-    datasets: dict[str, str] = field(default_factory=dict, metadata=OMIT_DEFAULT)
-    not_comparable: dict[str, str] = field(default_factory=dict, metadata=OMIT_DEFAULT)
-    copied: dict[str, ReferencedCell] = field(default_factory=dict, metadata=OMIT_DEFAULT)
-    floors: dict[str, tuple[str, ...]] = field(default_factory=dict, metadata=OMIT_DEFAULT)
-    own: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)
-    others: "dict[str, TableRecipe]" = field(default_factory=dict, metadata=OMIT_DEFAULT)
+    differences: tuple[Difference, ...] = ()
+    datasets: dict[str, str] = field(default_factory=dict)
+    not_comparable: dict[str, str] = field(default_factory=dict)
+    copied: dict[str, ReferencedCell] = field(default_factory=dict)
+    floors: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    own: tuple[str, ...] = ()
+    others: "dict[str, TableRecipe]" = field(default_factory=dict)
 
     @property
     def all_rows(self) -> tuple[Row, ...]:
@@ -315,7 +315,7 @@ class TableRecipe(ResultHeading):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishedTable:
+class PublishedTable(StrictRecipe):
     """The published side of a result table. `metric`: its own, if any; `columns`: those in its own setting;
     `elsewhere`: paper or table -> dataset, or `any` -> why this table's values differ from those there."""
 
@@ -334,7 +334,7 @@ class PublishedTable:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContradictionsRecipe:
+class ContradictionsRecipe(StrictRecipe):
     """The input of the job that builds the page of contradictions. `models`: name -> label."""
 
     tables: tuple[PublishedTable, ...]

@@ -43,14 +43,14 @@ class VocabRecipe(StrictRecipe):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CountingRecipe:
+class CountingRecipe(StrictRecipe):
     """How to split a text into the words that are counted."""
 
     splitting: Splitting
 
 
 @dataclass(frozen=True, kw_only=True)
-class FitRecipe:
+class FitRecipe(StrictRecipe):
     """A diagnosis: the names of a vocabulary and a dataset, and the kind of its examples."""
 
     vocab: str

@@ -6,11 +6,10 @@ from pubmill.specs.fact_table_specs import FactTableSpec
 from pubmill.specs.loading import Specs, load, scales
 from pubmill.specs.model_specs import ArchiveWeights, FolderWeights, HubWeights, ModelSpec, RecipeWeights
 from pubmill.specs.protocol_specs import ProtocolSpec
-from pubmill.specs.spec_types import problem_text
 from pubmill.specs.table_specs import TableSpec
 
 __all__ = [
     "ArchiveWeights", "DatasetSpec", "FactTableSpec", "File", "FolderWeights", "HubWeights",
     "LearntVocabSpec", "LocalFile", "ModelSpec", "PretrainingSpec", "ProtocolSpec", "PubmedSource",
-    "RecipeWeights", "Specs", "TableSpec", "load", "problem_text", "scales",
+    "RecipeWeights", "Specs", "TableSpec", "load", "scales",
 ]  # fmt: skip

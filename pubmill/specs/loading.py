@@ -14,6 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import SHOWN, nearest
+from pubmill.recipes.problems import dotted_key, problem_text
 from pubmill.specs import model_specs, strict_yaml
 from pubmill.specs.corpus_specs import (
     CorpusSpec,
@@ -27,7 +28,7 @@ from pubmill.specs.fact_table_specs import FactTableSpec, faults_of_facts, refer
 from pubmill.specs.pretraining_checks import Fault, faults_of_pretrainings
 from pubmill.specs.protocol_specs import ALL_TASKS, ProtocolSpec
 from pubmill.specs.recipe_checks import faults_of_recipes
-from pubmill.specs.spec_types import INCLUDES, Name, SpecFaultsError, Strict, dotted_key, problem_text
+from pubmill.specs.spec_types import INCLUDES, Name, SpecFaultsError, Strict
 from pubmill.specs.strict_yaml import YamlDocument
 from pubmill.specs.table_checks import faults_of_results, specs_of_cells
 from pubmill.specs.table_specs import TableSpec

@@ -7,9 +7,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from pubmill.metrics import dev_scores
 from pubmill.recipes import FinetuningRecipe
+from pubmill.recipes.problems import dotted_key, problem_text
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.protocol_specs import ProtocolSpec
-from pubmill.specs.spec_types import dotted_key, problem_text
 from pubmill.specs.strict_yaml import Faults, Location
 
 _RECIPE = TypeAdapter(FinetuningRecipe)

@@ -12,10 +12,11 @@ from pubmill.errors import PubmillError
 from pubmill.messages.installation import root
 from pubmill.messages.progress import report_progress
 from pubmill.messages.wording import counted, unknown
+from pubmill.recipes.problems import dotted_key, nearest_keys, problem_text
 from pubmill.specs import RecipeWeights, Specs, load, strict_yaml
 from pubmill.specs.own_settings import HyperparameterChoice, with_own_settings
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
-from pubmill.specs.spec_types import Name, SpecFaultsError, Strict, dotted_key, nearest_keys, problem_text
+from pubmill.specs.spec_types import Name, SpecFaultsError, Strict
 from pubmill.storage import name_patterns as names
 
 DEMO = "demo"

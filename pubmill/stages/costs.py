@@ -157,7 +157,7 @@ def operations_of_finetuning(graph: "Graph", run: RunKey, trial: str | None = No
     examples = examples_of(data)
     if examples is None:
         return None
-    recipe = graph.runs.recipe(run).values
+    recipe = graph.runs.recipe(run)
     choosing = spec.settings[run.setting].chosen_by or run.setting
     if trial is None:
         epochs = [recipe.get("epochs", 0), *spec.grid(data, run.model, choosing).get("epochs", ())]

@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from pubmill.recipes.writing import as_json
+from pubmill.recipes.reading import as_json
 from pubmill.storage.files import writing
 from pubmill.storage.result_paths import Paths
 

@@ -14,8 +14,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from pubmill.errors import PubmillError
+from pubmill.recipes.reading import as_json
 from pubmill.recipes.scoring import ScoringRecipe
-from pubmill.recipes.writing import as_json
 from pubmill.specs import TableSpec
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.stages.pipelines import OFF_THE_SHELF, ScoreAnnotation

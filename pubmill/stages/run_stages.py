@@ -67,7 +67,7 @@ class FineTuning(TrainingStage):
     def parts_of(self, wildcards: Any) -> Collection[str]:
         """Return the kind and task of the dataset, and the recipe's settings in use: `crf`, `bilstm`."""
         data = self._specs.datasets[wildcards.dataset]
-        values = self.graph.runs.recipe(run_of(wildcards)).values
+        values = self.graph.runs.recipe(run_of(wildcards))
         names = {value if isinstance(value, str) else key for key, value in values.items() if value}
         return {data.kind, data.task, *names}
 

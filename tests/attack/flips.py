@@ -24,7 +24,7 @@ from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.packed_tokens import PackedTokens
-from pubmill.recipes.writing import as_values
+from pubmill.recipes.reading import as_values
 from pubmill.storage.files import write_jsonl_gz
 from tests.attack import Attack
 from tests.attack.running import template

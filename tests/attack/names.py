@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.writing import as_json
+from pubmill.recipes.reading import as_json
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import checked_graph

@@ -13,8 +13,8 @@ from pubmill.recipes.finetuning import Dummies
 from pubmill.recipes.models import ExportRecipe, PretrainedWeights, TrainingStart
 from pubmill.recipes.objectives import Objective
 from pubmill.recipes.pretraining import Architecture, Optimisation, PretrainingRecipe
+from pubmill.recipes.reading import as_json
 from pubmill.recipes.report import ReportRecipe
-from pubmill.recipes.writing import as_json
 from tests.attack import Attack
 from tests.damage import damage
 from tests.world.dice import Dice

@@ -14,8 +14,8 @@ from pubmill.corpus.shards import Document, read_shard, write_shard
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample, write_examples
 from pubmill.recipes.models import ExportRecipe, PretrainedWeights
+from pubmill.recipes.reading import as_json
 from pubmill.recipes.vocabs import FitRecipe
-from pubmill.recipes.writing import as_json
 from pubmill.stages.params_text import LongRecipe
 from pubmill.storage.checksums import write_folder_sums, write_formats
 from pubmill.storage.files import sealed, sha256, write_json, writing_folder

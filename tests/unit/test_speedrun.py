@@ -36,8 +36,7 @@ from benchmarks.speedrun_rules import (
 )
 from pubmill.errors import PubmillError
 from pubmill.recipes import PretrainingRecipe
-from pubmill.recipes.reading import build
-from pubmill.recipes.writing import as_values
+from pubmill.recipes.reading import as_values, build
 from pubmill.specs import load
 
 

@@ -20,7 +20,7 @@ import pytest
 import typer
 
 from pubmill.cli.app import APP
-from pubmill.recipes.writing import as_json
+from pubmill.recipes.reading import as_json
 from tests import printed
 from tests.conftest import ROOT
 from tests.printed import Printed

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
+from pubmill.recipes.recipe_types import StrictRecipe
+
 
 @dataclass(frozen=True, kw_only=True)
-class ArchiveRecipe:
+class ArchiveRecipe(StrictRecipe):
     """The input of the job that packs an archive.
 
     - `configuration`: the study without folders of the machine.
@@ -38,7 +40,7 @@ class ArchiveRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ArchiveStatement:
+class ArchiveStatement(StrictRecipe):
     """What an archive says of itself. `commit`: of pubmill, when it was packed; `finished`: when the last of
     its results was made; `closed`: records on public data, without predictions because these are derived from
     data that are not public -> access class."""

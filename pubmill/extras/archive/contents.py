@@ -8,7 +8,7 @@ from rocrate.model import ContextEntity, Person
 from rocrate.rocrate import ROCrate
 
 from pubmill.extras.archive.archive_recipes import ArchiveRecipe, ArchiveStatement
-from pubmill.recipes.writing import as_values
+from pubmill.recipes.reading import as_values
 from pubmill.storage.checksums import FOLDER_SUMS
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import BELOW

@@ -26,9 +26,8 @@ from pubmill.messages.installation import DATA
 from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import Items, read_items
 from pubmill.metrics.records import read_record, recounted, score_run
-from pubmill.recipes.reading import build
+from pubmill.recipes.reading import as_values, build
 from pubmill.recipes.tables import TableRecipe
-from pubmill.recipes.writing import as_values
 from pubmill.report.table_rendering import COMPARISON_RENDERERS, TABLE_RENDERERS
 from pubmill.stages.pipelines import OFF_THE_SHELF
 from pubmill.storage.archives import BROKEN, LARGEST_MEMBER, decode, members

@@ -55,8 +55,8 @@ def ask(
     from pubmill.predictions.predictions import answers_to_labels
     from pubmill.predictions.submission import recipe_of
     from pubmill.recipes import read
+    from pubmill.recipes.reading import as_values
     from pubmill.recipes.submissions import Budget, Price
-    from pubmill.recipes.writing import as_values
     from pubmill.storage.files import write_json
 
     specs = converted_datasets.specs_of_results(root, results)

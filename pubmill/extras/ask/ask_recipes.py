@@ -1,15 +1,15 @@
 """Recipes of the prompting of language models."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pubmill.recipes.datasets import Glosses
 from pubmill.recipes.finetuning import Dummies
-from pubmill.recipes.recipe_types import OMIT_DEFAULT
+from pubmill.recipes.recipe_types import StrictRecipe
 from pubmill.recipes.submissions import Engine
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asking:
+class Asking(StrictRecipe):
     """How a language model is asked.
 
     - `model`: its name on the server.
@@ -26,13 +26,13 @@ class Asking:
     seed: int = 1
     temperature: float = 0.0
     length: int = 512
-    structured: bool = field(default=False, metadata=OMIT_DEFAULT)
-    logprobs: bool = field(default=False, metadata=OMIT_DEFAULT)
-    engine: Engine | None = field(default=None, metadata=OMIT_DEFAULT)
+    structured: bool = False
+    logprobs: bool = False
+    engine: Engine | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishedText:
+class PublishedText(StrictRecipe):
     """A prompt in a file of others: the part of it that stands for the input, and the file's SHA-256."""
 
     place: str
@@ -40,7 +40,7 @@ class PublishedText:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskRecipe:
+class AskRecipe(StrictRecipe):
     """How a language model is asked for the test examples of a dataset. `prompt`: the template; with
     `published`, the template of the input that is put into the published file. `task`, `mentions`, `glosses`,
     `dummies`: those of the dataset's spec."""
@@ -51,4 +51,4 @@ class AskRecipe:
     mentions: str | None = None
     glosses: Glosses | None = None
     dummies: Dummies | None = None
-    published: PublishedText | None = field(default=None, metadata=OMIT_DEFAULT)
+    published: PublishedText | None = None

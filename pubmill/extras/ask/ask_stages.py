@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from pubmill.extras.ask.ask_recipes import Asking, AskRecipe, PublishedText
+from pubmill.recipes.reading import as_json
 from pubmill.recipes.tables import project
-from pubmill.recipes.writing import as_json
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.model_specs import PromptSpec, PublishedPrompt
 from pubmill.stages.dataset_jobs import Convert

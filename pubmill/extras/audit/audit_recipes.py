@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pubmill.recipes.recipe_types import OMIT_DEFAULT
+from pubmill.recipes.recipe_types import StrictRecipe
 from pubmill.recipes.tables import Aggregate, Composite, PublishedColumn, PublishedRow
 
 ScoreKind = Literal["share", "f1", "mean_f1", "reciprocal_rank", "correlation"]
@@ -12,7 +12,7 @@ Over = Literal["mean", "median", "max"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreCounts:
+class ScoreCounts(StrictRecipe):
     """The known counts of a test split that one run's score is computed from.
 
     - `share`: `sizes` is the number of items; the score is correct / items.
@@ -25,7 +25,7 @@ class ScoreCounts:
 
     kind: ScoreKind
     sizes: tuple[int, ...] = ()
-    wrong: int | None = field(default=None, metadata=OMIT_DEFAULT)
+    wrong: int | None = None
 
     def __post_init__(self) -> None:
         if self.kind != "correlation" and (not self.sizes or min(self.sizes) < 1):
@@ -39,8 +39,8 @@ class AuditedRow(PublishedRow):
     other rows of the dataset, else empty."""
 
     scores: tuple[ScoreCounts, ...] = ()
-    why: str = field(default="", metadata=OMIT_DEFAULT)
-    part: str = field(default="", metadata=OMIT_DEFAULT)
+    why: str = ""
+    part: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,10 +48,10 @@ class AuditedColumn(PublishedColumn):
     """A column. `runs`: 1 for a finished pipeline, else null. `combines`: the columns that it is computed
     from; `by`: as their best, or as a drop; `why`: why its values can't be tested."""
 
-    runs: int | None = field(default=None, metadata=OMIT_DEFAULT)
-    combines: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)
-    by: Literal["", "best", "drop"] = field(default="", metadata=OMIT_DEFAULT)
-    why: str = field(default="", metadata=OMIT_DEFAULT)
+    runs: int | None = None
+    combines: tuple[str, ...] = ()
+    by: Literal["", "best", "drop"] = ""
+    why: str = ""
 
     def printed_metric(self, row: PublishedRow) -> str:
         """Return the metric of a cell among the published values; that of a drop is `delta`."""
@@ -59,7 +59,7 @@ class AuditedColumn(PublishedColumn):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StatedRuns:
+class StatedRuns(StrictRecipe):
     """How a protocol combines the runs of a score. `runs`: dataset -> number, with a `default`; `stated`: the
     section that states them, empty if the paper does not; `unstated`: rows with folds of which the paper does
     not state how folds and runs are combined."""
@@ -67,7 +67,7 @@ class StatedRuns:
     aggregate: Aggregate
     runs: dict[str, int]
     stated: str
-    unstated: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)
+    unstated: tuple[str, ...] = ()
 
     def of(self, dataset: str | None) -> int:
         """The number of runs behind a score on a dataset."""
@@ -75,7 +75,7 @@ class StatedRuns:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditedTable:
+class AuditedTable(StrictRecipe):
     """A table of results. `protocols`: `column/row` -> its protocol where it is not the table's; `copied`:
     `column/row` -> the table that the paper copied the value from; `differences`: rows of differences to
     cells of other tables."""
@@ -99,7 +99,7 @@ class AuditedTable:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditRecipe:
+class AuditRecipe(StrictRecipe):
     """The input of the job that audits the published values. `facts`: the tables without scores."""
 
     tables: tuple[AuditedTable, ...]

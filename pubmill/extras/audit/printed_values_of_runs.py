@@ -17,9 +17,8 @@ from pubmill.errors import PubmillError
 from pubmill.extras.audit.attainable_scores import Interval
 from pubmill.extras.audit.reachability import mean_interval, rounding_interval
 from pubmill.recipes import FinetuningRecipe
-from pubmill.recipes.reading import read
+from pubmill.recipes.reading import as_json, read
 from pubmill.recipes.tables import Composite
-from pubmill.recipes.writing import as_json
 from pubmill.specs import Specs
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.stages import Graph

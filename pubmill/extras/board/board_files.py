@@ -18,10 +18,11 @@ from pydantic import Field, ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
+from pubmill.recipes.problems import dotted_key, problem_text
 from pubmill.recipes.reading import build
 from pubmill.recipes.submissions import System
 from pubmill.specs import strict_yaml
-from pubmill.specs.spec_types import Name, Strict, dotted_key, problem_text
+from pubmill.specs.spec_types import Name, Strict
 from pubmill.storage import name_patterns as names
 from pubmill.storage.files import sha256, writing
 from pubmill.storage.result_paths import CARD as DATASET_CARD

@@ -8,7 +8,7 @@ import yaml
 from pubmill.extras.board.board_files import SUBMISSIONS, BoardSpec, Entry, write_text
 from pubmill.messages.installation import link_files
 from pubmill.new_specs.new_table import HEADING
-from pubmill.recipes.writing import as_values
+from pubmill.recipes.reading import as_values
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph

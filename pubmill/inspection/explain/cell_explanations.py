@@ -250,7 +250,7 @@ def _run_settings(graph: Graph, paths: Sequence[str], model: str | None, runs: S
 def _used_recipe(graph: Graph, run: RunKey, resolved: Account | None) -> Account:
     """Return the keys of a recipe that change what its runs do: those of a record, or as they are planned."""
     defaults = recipe_defaults(FinetuningRecipe)
-    values = defaults | dict(graph.runs.recipe(run).values) | (resolved or {})
+    values = defaults | graph.runs.recipe(run) | (resolved or {})
     used = keys_in_use(values, graph.specs.datasets[run.dataset].task)
     return {
         one.name: values[one.name]

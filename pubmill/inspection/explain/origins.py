@@ -6,7 +6,7 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.models import LocalWeights, PretrainedWeights, RandomWeights
-from pubmill.recipes.writing import as_values
+from pubmill.recipes.reading import as_values
 from pubmill.report.study_report import read_pretraining, read_sources
 from pubmill.stages import Graph
 from pubmill.storage.files import read_json

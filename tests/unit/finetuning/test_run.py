@@ -23,7 +23,7 @@ from pubmill.finetuning.task_models import continue_head, keep, keep_report, loa
 from pubmill.finetuning.trainer import FinetuningProgress, Trainer
 from pubmill.finetuning.trial_selection import select
 from pubmill.recipes import FinetuningRecipe
-from pubmill.recipes.writing import as_values
+from pubmill.recipes.reading import as_values
 from pubmill.storage.files import read_json, read_jsonl_gz, write_json
 from tests.unit.programs import run_program
 from tests.unit.tiny_encoders import tiny_bert

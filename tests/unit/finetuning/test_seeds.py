@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pubmill.finetuning.trainer import Trainer
-from pubmill.recipes.writing import as_json
+from pubmill.recipes.reading import as_json
 from pubmill.storage.checksums import folder_sha256
 from pubmill.storage.files import read_json, sha256
 from tests.unit.finetuning.test_pairs import BASE, datasets, model

@@ -22,7 +22,7 @@ from pubmill.finetuning.run import finetune as run
 from pubmill.finetuning.tasks.tokens import Tokens
 from pubmill.metrics import dev_score
 from pubmill.recipes import FinetuningRecipe
-from pubmill.recipes.writing import as_values
+from pubmill.recipes.reading import as_values
 from pubmill.storage.files import write_jsonl_gz
 from pubmill.storage.training_reports import TrainingReport
 from tests.unit.tiny_encoders import tiny_bert

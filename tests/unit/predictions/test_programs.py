@@ -14,8 +14,8 @@ import pubmill
 from pubmill.cli.app import APP
 from pubmill.cli.score_command import print_scored
 from pubmill.errors import PubmillError
+from pubmill.recipes.reading import as_json, as_values
 from pubmill.recipes.submissions import SuppliedRecipe
-from pubmill.recipes.writing import as_json, as_values
 from pubmill.storage.files import read_json, read_jsonl_gz, sha256, write_json
 from pubmill.tables.published_values import PublishedScore
 from tests.unit.predictions import toy_datasets as toy

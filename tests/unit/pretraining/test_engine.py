@@ -22,7 +22,7 @@ from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.pretraining import segments
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.packed_tokens import PackedTokens
-from pubmill.recipes.writing import as_values
+from pubmill.recipes.reading import as_values
 from pubmill.storage.files import locked, sealed, sha256, write_json
 from pubmill.vocabs.wordpiece import make_tokenizer, save
 from tests.unit.pretraining.toy_pretraining import (

@@ -27,8 +27,7 @@ from pubmill.pretraining.export import export
 from pubmill.pretraining.model_cards import model_card
 from pubmill.recipes import Architecture, Objective
 from pubmill.recipes.models import ExportRecipe
-from pubmill.recipes.reading import build
-from pubmill.recipes.writing import as_values
+from pubmill.recipes.reading import as_values, build
 from pubmill.storage.files import sha256, write_json
 from pubmill.storage.model_folders import TOKENIZER_FILES, VOCABULARY_FILES
 from pubmill.vocabs.merges import learn_pieces

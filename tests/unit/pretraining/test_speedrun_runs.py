@@ -13,7 +13,7 @@ from benchmarks.speedrun_rules import SpeedRun
 from benchmarks.speedrun_runs import SpeedText, execute, fixed_text
 from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.pretraining.engine import Pretraining
-from pubmill.recipes.writing import as_values
+from pubmill.recipes.reading import as_values
 from tests.unit.pretraining.toy_pretraining import RECIPE, make_data
 
 BUDGET = 1e8

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.recipes.reading import read
+from pubmill.recipes.reading import as_json, read
 from pubmill.recipes.tables import ContradictionsRecipe
-from pubmill.recipes.writing import as_json
 from pubmill.report.contradictions import (
     CONTRADICTION_RENDERERS,
     NO_REASON,

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.reading import build
+from pubmill.recipes.reading import as_json, build
 from pubmill.recipes.report import PageRecipe
-from pubmill.recipes.writing import as_json
 from pubmill.report.dataset_pages import PAGE_RENDERERS, Page, make_page
 from pubmill.specs.study import check_study
 from pubmill.stages import checked_graph

@@ -43,9 +43,9 @@ def test_chosen_values_make_a_run_without_a_search(root: Path) -> None:
     assert settings(chosen) == {model: {own} for model in MODELS}
     run = RunKey("blurb", "biolinkbert-base", "ncbi-disease", own)
     assert chosen.runs.selected(run) == []
-    values = chosen.runs.recipe(run).values
+    values = chosen.runs.recipe(run)
     assert [values[key] for key in CHOICE["values"]] == [3e-5, 32, 20]
-    of_biosses = chosen.runs.recipe(RunKey("blurb", "biolinkbert-base", "biosses", own)).values
+    of_biosses = chosen.runs.recipe(RunKey("blurb", "biolinkbert-base", "biosses", own))
     assert (of_biosses["learning_rate"], of_biosses["epochs"]) == (3e-5, 30)
     plain = chosen.runs.selected(RunKey("blurb", "biobert-base", "ncbi-disease", "standard"))
     assert (

@@ -3,9 +3,9 @@
 import pytest
 
 from pubmill.recipes.finetuning import FinetuningRecipe
+from pubmill.recipes.problems import nearest_keys
 from pubmill.specs import DatasetSpec, ModelSpec
 from pubmill.specs.loading import KINDS
-from pubmill.specs.spec_types import nearest_keys
 
 
 @pytest.mark.parametrize(

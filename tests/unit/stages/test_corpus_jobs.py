@@ -8,7 +8,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import FetchRecipe
-from pubmill.recipes.writing import as_json
+from pubmill.recipes.reading import as_json
 from pubmill.specs import Specs
 from pubmill.specs.corpus_specs import Lock, PmcPackagesSource
 from pubmill.specs.study import check_study

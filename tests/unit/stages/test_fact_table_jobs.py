@@ -11,8 +11,7 @@ from torch import zeros
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record
 from pubmill.recipes.fact_tables import FactSource, FactTableRecipe
-from pubmill.recipes.reading import read
-from pubmill.recipes.writing import as_json, as_values
+from pubmill.recipes.reading import as_json, as_values, read
 from pubmill.specs.fact_table_specs import FactTableSpec
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
@@ -185,7 +184,7 @@ def test_times_are_those_of_short_runs_on_chemprot(demo: Graph) -> None:
     assert found["fine-tuning-time"]["files"] == [place.format(BIOM[0])]
     assert found["fine-tuning-time-ratio"]["files"] == [place.format(one) for one in BIOM[:2]]
     assert "chemprot@blurb" in demo.scope.datasets()
-    run = demo.runs.recipe(RunKey("alrowili2021", BIOM[0], "chemprot@blurb", "timing")).values
+    run = demo.runs.recipe(RunKey("alrowili2021", BIOM[0], "chemprot@blurb", "timing"))
     assert (run["epochs"], run["batch_size"], run["max_length"]) == (3, 32, 128)
 
 

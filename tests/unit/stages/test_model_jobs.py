@@ -14,7 +14,7 @@ from pubmill.errors import PubmillError
 from pubmill.recipes import PretrainingRecipe
 from pubmill.recipes.objectives import Distillation
 from pubmill.recipes.pretraining import PackingRecipe
-from pubmill.recipes.writing import as_json, as_values
+from pubmill.recipes.reading import as_json, as_values
 from pubmill.specs import LearntVocabSpec, PretrainingSpec, Specs
 from pubmill.specs.model_specs import HubWeights, ModelSpec, RecipeWeights
 from pubmill.specs.pretraining_checks import faults_of_pretrainings

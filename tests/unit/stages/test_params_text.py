@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.recipes import read
+from pubmill.recipes.reading import as_json
 from pubmill.recipes.recipe_types import PartialRecipe
-from pubmill.recipes.writing import as_json
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
 from pubmill.stages.dataset_recipes import published_recipe

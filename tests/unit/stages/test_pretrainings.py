@@ -3,7 +3,7 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-from pubmill.recipes.writing import as_values
+from pubmill.recipes.reading import as_values
 from pubmill.specs import Specs
 from pubmill.specs.study import Study, check_study
 from pubmill.stages import Graph, checked_graph

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.writing import as_json
+from pubmill.recipes.reading import as_json
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
 from pubmill.stages.run_stages import Finetune, TrialStage
@@ -30,7 +30,7 @@ def test_trials_are_named_by_their_point(root: Path) -> None:
         "batch_size=16+epochs=2+learning_rate=1e-05.json"
     )
     run = RunKey("blurb", "pubmedbert-base", "bc2gm", "standard")
-    point = made.runs.trial_recipe(run, "batch_size=16+epochs=2+learning_rate=1e-05").values
+    point = made.runs.trial_recipe(run, "batch_size=16+epochs=2+learning_rate=1e-05")
     assert (point["batch_size"], point["learning_rate"], point["train_on"]) == (16, 1e-05, "train")
     with pytest.raises(PubmillError, match="no block of trials 'batch_size=8' .* it has batch_size=16[+]"):
         made.runs.trial_inputs(run, "batch_size=8")

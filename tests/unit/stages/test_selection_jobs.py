@@ -8,7 +8,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import DuplicatesRecipe, ParsingRecipe, SelectionRecipe
-from pubmill.recipes.writing import as_values
+from pubmill.recipes.reading import as_values
 from pubmill.specs import load
 from pubmill.specs.corpus_specs import CorpusSpec
 from pubmill.specs.study import check_study

@@ -4,8 +4,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pubmill.recipes.reading import as_json
 from pubmill.recipes.tables import Reason, table_title
-from pubmill.recipes.writing import as_json
 from pubmill.specs import Specs, TableSpec, load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.fact_tables import FactTableRecipe
-from pubmill.recipes.reading import read
-from pubmill.recipes.writing import as_json
+from pubmill.recipes.reading import as_json, read
 from pubmill.report.table_rendering import FACT_TABLE_RENDERERS
 from pubmill.tables.cells import read_as
 from pubmill.tables.fact_cells import UNEXPLAINED, build, is_equal, is_of_kind, read_facts

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
+from pubmill.recipes.reading import as_json, as_values
 from pubmill.recipes.reading import build as build_recipe
 from pubmill.recipes.tables import TableRecipe
-from pubmill.recipes.writing import as_json, as_values
 from pubmill.report.table_rendering import TABLE_RENDERERS
 from pubmill.statistics.equivalence import combined, equivalence_p, uncertainty
 from pubmill.tables.aggregation import finished_table

@@ -6,9 +6,8 @@ from functools import cache
 import pytest
 
 from pubmill.metrics.records import Record
-from pubmill.recipes.reading import read
+from pubmill.recipes.reading import as_json, read
 from pubmill.recipes.tables import Column, Row, TableRecipe
-from pubmill.recipes.writing import as_json
 from pubmill.specs.study import Study, with_own_weights
 from pubmill.stages import Graph, checked_graph
 from pubmill.storage.result_paths import BELOW, RunKey

@@ -24,8 +24,8 @@ from pubmill.extras.ask.asking import Terms, ask_dataset, with_whole_prompt
 from pubmill.extras.ask.chat_server import ChatServer
 from pubmill.recipes import read
 from pubmill.recipes.programs import program
+from pubmill.recipes.reading import as_json, as_values
 from pubmill.recipes.submissions import Budget, Price
-from pubmill.recipes.writing import as_json, as_values
 from pubmill.storage.files import write_json
 from pubmill.storage.privacy import keep_private, write_label_beside
 

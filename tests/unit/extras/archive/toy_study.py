@@ -20,9 +20,8 @@ from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import write_items
 from pubmill.metrics.records import score_run, write_record
 from pubmill.recipes.finetuning import FinetuningRecipe
-from pubmill.recipes.reading import build
+from pubmill.recipes.reading import as_values, build
 from pubmill.recipes.tables import TableRecipe
-from pubmill.recipes.writing import as_values
 from pubmill.report.table_rendering import COMPARISON_RENDERERS, TABLE_RENDERERS
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph
