@@ -31,7 +31,7 @@ def test_snakemake_knows_every_key(root: Path, profile: str) -> None:
 
 def test_the_profile_of_other_clusters_requests_as_that_of_slurm(root: Path) -> None:
     slurm, generic = values(root, "slurm"), values(root, "cluster-generic")
-    same = {key for key in slurm if not key.startswith(("executor", "slurm", "default", "set-"))}
+    same = {key for key in slurm if not key.startswith(("executor", "slurm", "group", "default", "set-"))}
     assert {key: slurm[key] for key in same} == {key: generic[key] for key in same}
     wanted = {rule: of["gpu"] for rule, of in slurm["set-resources"].items()}  # type: ignore[attr-defined]
     assert {rule: of["gpu"] for rule, of in generic["set-resources"].items()} == wanted  # type: ignore[attr-defined]
