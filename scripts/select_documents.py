@@ -42,10 +42,12 @@ def main(
 
     def items() -> Iterator[Item]:
         for index, shard in enumerate(shards, first):
-            files = [folder / part_name(index), folder / part_name(index, "json")]
+            part, statistics = folder / part_name(index), folder / part_name(index, "json")
             said = [rows_digest(table, index) for table in (latest, duplicates) if table]
-            make = partial(select, shard, index, latest, recipe, *files, texts, duplicates)
-            yield Item(files, [version, as_json(recipe), digest_of(shard), excluded, *said], make)
+            make = partial(select, shard, index, latest, recipe, part, statistics, texts, duplicates)
+            yield Item(
+                [part, statistics], [version, as_json(recipe), digest_of(shard), excluded, *said], make
+            )
 
     make_block(output, items())
 

@@ -79,7 +79,7 @@ def examine(results: Path) -> list[CheckedFile]:
 
 def _targets_of_blocks(files: Iterable[Path]) -> dict[Path, Path]:
     """Return the manifest to request for each file of a block; of several manifests, the newest one."""
-    targets = {}
+    targets: dict[Path, Path] = {}
     manifests = [path for path in files if path.parent.parent.name == BLOCKS and path.suffix == ".json"]
     for manifest in sorted(manifests, key=lambda path: path.stat().st_mtime_ns):
         with suppress(PubmillError):  # damaged, which is a finding of its own

@@ -3,6 +3,7 @@
 import json
 from dataclasses import is_dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from pubmill.recipes import read
@@ -12,6 +13,7 @@ from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
 from pubmill.stages.dataset_recipes import published_recipe
 from pubmill.stages.params_text import LONG, LongRecipe, recipe_argument
+from pubmill.stages.selection_jobs import Fingerprint, SelectDocuments
 from pubmill.storage.result_paths import ChoiceKey, Paths, RunKey
 
 
@@ -26,7 +28,7 @@ def recipes_of(made: Graph) -> list[Any]:
     run = RunKey("blurb", "pubmedbert-base", "bc2gm", "standard")
     return [
         made.corpora.lock_recipe("pubmed-abstracts"),
-        made.selection.fingerprint_recipe("pubmed-abstracts", 0),
+        made.stage(Fingerprint).recipe_of(SimpleNamespace(corpus="pubmed-abstracts")),
         made.selection.duplicates_recipe("pubmed-abstracts"),
         made.contamination.recipe("pubmed-abstracts", "contamination"),
         made.vocabularies.fit_recipe("pubmed-uncased", "bc2gm"),
@@ -37,7 +39,7 @@ def recipes_of(made: Graph) -> list[Any]:
         published_recipe("bc2gm", made.specs.datasets["bc2gm"]),
         *(made.corpora.parse_recipe(shard.source, shard.name) for shard in made.corpora.shards("pubmed-pmc")),
         made.corpora.latest_recipe("pubmed-abstracts"),
-        made.selection.recipe("pubmed-abstracts"),
+        made.stage(SelectDocuments).recipe_of(SimpleNamespace(corpus="pubmed-abstracts")),
         made.vocabularies.recipe("pubmed-uncased"),
         made.pretrainings.recipe("pubmedbert-base"),
         made.models.recipe("pubmedbert-base"),
