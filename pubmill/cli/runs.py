@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pubmill.cli import studies
 from pubmill.cli.checkout import run_snakemake, show
-from pubmill.cli.dry_runs import DRY
+from pubmill.cli.studies import DRY
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.messages.progress import report_progress

@@ -15,8 +15,9 @@ from pubmill.cli.checkout import (
     make_demo_files,
     remember_folders,
 )
-from pubmill.cli.dry_runs import DRY, check_no_run, print_cost, writes_nothing_if_dry
+from pubmill.cli.dry_runs import check_no_run, print_cost, writes_nothing_if_dry
 from pubmill.cli.runs import FAILED_CELLS, Request
+from pubmill.cli.studies import DRY
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages import commands

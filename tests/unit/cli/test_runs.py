@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import pytest
 
 from pubmill.cli import checkout as module
-from pubmill.cli import runs
 from pubmill.cli.runs import Request, check_writable, end_lines, print_dry_run, wrong_target
 from pubmill.errors import PubmillError
 from pubmill.planning.plan import Job
@@ -104,7 +103,7 @@ def test_a_run_ends_with_what_was_made_or_how_to_go_on(
     Path(PAGE).parent.mkdir(parents=True)
     Path(PAGE).touch()
     monkeypatch.setattr(sys, "argv", ["pubmill", "run", "mine"])
-    monkeypatch.setattr(runs.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=free))
     lines = "\n".join(end_lines(status, [PAGE], SimpleNamespace(results="results/full")))  # type: ignore[arg-type]
     assert all(one in lines for one in said) and "failed" not in lines
 

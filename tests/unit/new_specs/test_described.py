@@ -1,6 +1,6 @@
 """What is said of the files of a new dataset beside their form: other readings, what is unread, doubts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -23,14 +23,19 @@ def test_what_else_can_be_read_is_named(found: Found) -> None:
 
 
 def test_keys_and_columns_that_are_not_read_are_named(found: Found) -> None:
-    more = {"source": ["web"], "meta": [{"a": 1}, {"a": 2}], "tags": [["x"]], "named": [[{"name": "Mice"}]]}
+    more: dict[str, Sequence[Any]] = {
+        "source": ["web"],
+        "meta": [{"a": 1}, {"a": 2}],
+        "tags": [["x"]],
+        "named": [[{"name": "Mice"}]],
+    }
     form = found({"train.jsonl": lines(labelled(8, **more))}).form
     assert form.unread == ("source", "meta", "tags", "named")
     rows = [f"{n}\t{'ab'[n % 2]}\tThe text {n}.\tA further text.\tMany words here {n}.\n" for n in range(4)]
     form = found({"train.tsv": "n\tkind\tone\ttwo\tthree\n" + "".join(rows)}).form
     assert form.options["columns"] == ["id", "label", "skip", "skip", "text"]
     assert form.unread == ("one", "two")
-    mentions = {
+    mentions: dict[str, Sequence[Any]] = {
         "entities": [[{"start": 0, "end": 2, "type": "Word", "text": "It"}]],
         "sentence_id": [1, 1, 2],
     }

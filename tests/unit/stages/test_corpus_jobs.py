@@ -41,8 +41,9 @@ def test_text_of_the_users_own_is_recorded_as_a_source(root: Path, tmp_path: Pat
     (tmp_path / "a.jsonl.gz").touch()
     made = targets(root, scale="small", local_files={"abstracts": str(tmp_path)})
     shard = made.corpora.shards("pubmed-abstracts")[-1]
-    assert shard == ("abstracts", "a", "results/small/sources/local/abstracts/a.jsonl.gz", ())
-    assert made.corpora.fetched("abstracts", "a") == [shard.file]
+    file = "results/small/sources/local/abstracts/a.jsonl.gz"
+    assert shard == ("abstracts", "a", file, ())
+    assert made.corpora.fetched("abstracts", "a") == [file]
     assert made.sources.local_file("abstracts", "a.jsonl.gz") == str(tmp_path / "a.jsonl.gz")
     assert "sources/local/abstracts/a.jsonl.gz.source.json" in made.report.source_records()
 

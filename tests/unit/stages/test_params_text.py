@@ -28,7 +28,7 @@ def recipes_of(made: Graph) -> list[Any]:
     run = RunKey("blurb", "pubmedbert-base", "bc2gm", "standard")
     return [
         made.corpora.lock_recipe("pubmed-abstracts"),
-        made.stage(Fingerprint).recipe_of(SimpleNamespace(corpus="pubmed-abstracts")),
+        made.stage(Fingerprint).recipe_of(SimpleNamespace(corpus="pubmed-abstracts", source="pubmed")),
         made.selection.duplicates_recipe("pubmed-abstracts"),
         made.contamination.recipe("pubmed-abstracts", "contamination"),
         made.vocabularies.fit_recipe("pubmed-uncased", "bc2gm"),
@@ -39,7 +39,7 @@ def recipes_of(made: Graph) -> list[Any]:
         published_recipe("bc2gm", made.specs.datasets["bc2gm"]),
         *(made.corpora.parse_recipe(shard.source, shard.name) for shard in made.corpora.shards("pubmed-pmc")),
         made.corpora.latest_recipe("pubmed-abstracts"),
-        made.stage(SelectDocuments).recipe_of(SimpleNamespace(corpus="pubmed-abstracts")),
+        made.stage(SelectDocuments).recipe_of(SimpleNamespace(corpus="pubmed-abstracts", source="pubmed")),
         made.vocabularies.recipe("pubmed-uncased"),
         made.pretrainings.recipe("pubmedbert-base"),
         made.models.recipe("pubmedbert-base"),
