@@ -15,7 +15,7 @@ if not ROOT.is_dir():
     )
 sys.path.insert(0, str(ROOT))
 
-from pubmill.hardware.launching import launcher
+from pubmill.workflow.launching import launcher
 from pubmill.messages.installation import own_settings
 from pubmill.stages import as_arguments, published_values
 from pubmill.stages.stage import run_of

@@ -31,7 +31,7 @@ rule trial:
     shell:
         "python {params.scripts:q}/finetune.py --trials {params.recipe:q} --model {params.model:q}"
         " --dataset {params.results:q}/datasets/{wildcards.dataset:q} --seeds {params.seeds:q}"
-        " {params.splits:q} --version {params.version} --output {output:q} > {log:q} 2>&1"
+        " {params.splits:q} --version {params.version:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule choose:
@@ -98,5 +98,5 @@ rule finetune:
     shell:
         "python {params.scripts:q}/finetune.py --recipe {params.recipe:q} {params.selected:q}"
         " --model {params.model:q} --dataset {params.results:q}/datasets/{wildcards.dataset:q}"
-        " --seeds {params.seeds:q} {params.splits:q} {params.keep:q} --version {params.version}"
+        " --seeds {params.seeds:q} {params.splits:q} {params.keep:q} --version {params.version:q}"
         " --output {output:q} > {log:q} 2>&1"

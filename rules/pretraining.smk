@@ -60,8 +60,8 @@ rule pretrain:
         launcher=lambda w, resources, threads: launcher(resources.nodes, resources.processes, threads),
     message:
         graph.pretrain.label
+    # torchrun gives its processes as long to save as profiles/slurm leaves before the time limit.
     shell:
-        # torchrun gives its processes as long to save as profiles/slurm leaves before the time limit.
         "export TORCH_ELASTIC_SHUTDOWN_TIMEOUT=${{TORCH_ELASTIC_SHUTDOWN_TIMEOUT:-180}}; {params.launcher}"
         " {params.scripts:q}/pretrain.py --recipe {params.recipe:q} --tokens {params.tokens:q}"
         " --vocab {params.vocab:q} --to {wildcards.step:q} {params.weights:q}"

@@ -4,7 +4,7 @@ import typer
 
 from pubmill.cli.checkout import checkout, make_demo_files
 from pubmill.cli.dry_runs import writes_nothing_if_dry
-from pubmill.cli.runs import Request
+from pubmill.cli.run_requests import Request
 from pubmill.cli.studies import configuration, snakemake_words, sort_words
 from pubmill.cli.verbs import Verb
 

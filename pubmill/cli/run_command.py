@@ -7,7 +7,7 @@ import typer
 from pubmill.cli import studies
 from pubmill.cli.checkout import WORLD, checkout, make_demo_files
 from pubmill.cli.dry_runs import writes_nothing_if_dry
-from pubmill.cli.runs import Request
+from pubmill.cli.run_requests import Request
 from pubmill.cli.verbs import Verb
 
 

@@ -16,7 +16,7 @@ from pubmill.cli.checkout import (
     remember_folders,
 )
 from pubmill.cli.dry_runs import check_no_run, print_cost, writes_nothing_if_dry
-from pubmill.cli.runs import FAILED_CELLS, Request
+from pubmill.cli.run_requests import FAILED_CELLS, Request
 from pubmill.cli.studies import DRY
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError

@@ -50,7 +50,7 @@ def test_a_command_that_needs_torch_says_so_without_it() -> None:
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
     with pytest.raises(
-        SystemExit, match=r"this needs torch, .* install it: .*pip install 'pubmill\[train\]'"
+        SystemExit, match=r"this needs torch, .* install it: .*pip install 'DIST.whl\[train\]'"
     ):
         plainly(needs)("torch")
     with pytest.raises(ModuleNotFoundError):

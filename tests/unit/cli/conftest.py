@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pubmill.cli.app import APP
-from pubmill.cli.runs import Request
+from pubmill.cli.run_requests import Request
 from pubmill.errors import PubmillError
 from pubmill.storage.result_paths import Paths
 
@@ -44,8 +44,8 @@ def started(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> Said:
         run.append(["-m", "snakemake", "--logger=pubmill", *words])
         return 1
 
-    monkeypatch.setattr("pubmill.cli.runs.run_snakemake", start)
-    monkeypatch.setattr("pubmill.cli.runs.Request.checked_graph", graph_of)
+    monkeypatch.setattr("pubmill.cli.run_requests.run_snakemake", start)
+    monkeypatch.setattr("pubmill.cli.run_requests.Request.checked_graph", graph_of)
 
     def said(*words: str) -> str:
         run.clear()

@@ -66,7 +66,7 @@ def test_snakemake_starts_with_pubmill_s_workflow(workspace: Path, monkeypatch: 
         return SimpleNamespace(wait=lambda: 1)
 
     monkeypatch.setattr(subprocess, "Popen", start)
-    monkeypatch.setattr("pubmill.cli.runs.Request.checked_graph", graph_of)
+    monkeypatch.setattr("pubmill.cli.run_requests.Request.checked_graph", graph_of)
     said("run", "gu2020", "table06", "--profile", "profiles/local", "-j", "1")
     assert shlex.join(run[0]) == (
         f"{sys.executable} -m snakemake --logger=pubmill results/full/tables/gu2020/gu2020-table06.html"

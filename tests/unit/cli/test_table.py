@@ -123,7 +123,7 @@ def test_a_dry_run_writes_nothing(
 ) -> None:
     listed: list[list[str]] = []
     monkeypatch.setattr(
-        "pubmill.cli.runs.print_dry_run",
+        "pubmill.cli.run_requests.print_dry_run",
         lambda request, *_: listed.append([*request.config["models"], *request.config["local_files"]]),
     )
     before = snapshot(checkout)
@@ -192,7 +192,7 @@ def test_a_dry_run_lists_the_jobs_without_starting_snakemake(
 ) -> None:
     listed: list[list[str]] = []
     monkeypatch.setattr(
-        "pubmill.cli.runs.print_dry_run",
+        "pubmill.cli.run_requests.print_dry_run",
         lambda request, *_: listed.append([*request.config["models"], *request.targets]),
     )
     said = started("table", "gu2020/table06", "--model", "pubmedbert-base", "-n")

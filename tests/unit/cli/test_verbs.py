@@ -155,7 +155,9 @@ def test_a_dry_run_is_listed_under_the_command_it_stands_for(
     started: Said, monkeypatch: pytest.MonkeyPatch, options: str, why: bool
 ) -> None:
     listed: list[tuple[object, ...]] = []
-    monkeypatch.setattr("pubmill.cli.runs.print_dry_run", lambda request, *about: listed.append(about[1:]))
+    monkeypatch.setattr(
+        "pubmill.cli.run_requests.print_dry_run", lambda request, *about: listed.append(about[1:])
+    )
     said = started("run", "gu2020", "table06", *options.split())
     given = options.replace(" --why", "").split()
     assert listed == [(given, why)]

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pubmill.hardware.launching import launcher
+from pubmill.workflow.launching import launcher
 
 
 def test_processes_are_started_by_torchrun_on_each_node() -> None:

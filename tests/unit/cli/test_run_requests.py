@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from pubmill.cli import checkout as module
-from pubmill.cli.runs import Request, check_writable, end_lines, print_dry_run, wrong_target
+from pubmill.cli.run_requests import Request, check_writable, end_lines, print_dry_run, wrong_target
 from pubmill.errors import PubmillError
 from pubmill.planning.plan import Job
 from pubmill.specs import load
