@@ -45,7 +45,8 @@ def _source_account(record: Path) -> Any:
 def weights_account(graph: Graph, model: str) -> Account:
     """Describe a model's weights: the release, or the recipe, corpus and vocabulary behind them."""
     weights = graph.models.weights(model)
-    account = {"model": model, **as_values(weights), **graph.models.pin(model)}
+    stated = {key: value for key, value in as_values(weights).items() if value is not None}
+    account = {"model": model, **stated, **graph.models.pin(model)}
     if isinstance(weights, LocalWeights):
         account["folder"] = graph.folders.find(weights.local) or NOT_THERE
     if isinstance(weights, PretrainedWeights):

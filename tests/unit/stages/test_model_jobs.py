@@ -354,7 +354,8 @@ def test_a_card_says_what_weights_began_with(demo: Graph) -> None:
     }
     assert weights["bio-lm-base"]["start"] == "random weights"
     taught = weights["bio-lm-base@distill"]
-    assert (taught["start"], taught["teacher"]) == ({"model": "bio-lm-base"}, "bio-lm-large")
+    start = {"model": "bio-lm-base", "recipe": None, "step": None}
+    assert (taught["start"], taught["teacher"]) == (start, "bio-lm-large")
 
 
 def test_a_study_knows_the_recipes_behind_its_models(root: Path) -> None:
