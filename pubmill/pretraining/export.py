@@ -109,7 +109,7 @@ def _with_pin(weights: ModelWeights, pin: Path | None) -> tuple[ModelWeights, Ma
         case ArchivedWeights(sha256=None):
             pinned = read_pin(weights.release, pin)
             return replace(weights, sha256=pinned["sha256"]), pinned
-    return weights, as_values(weights)
+    return weights, {key: value for key, value in as_values(weights).items() if value is not None}
 
 
 def check_model(folder: Path, name: str, exact: bool) -> None:
