@@ -144,16 +144,14 @@ def _markdown_section(title: str, values: Mapping[str, object]) -> str:
 def _flatten(values: Mapping[str, object], prefix: str = "") -> list[tuple[str, object]]:
     rows: list[tuple[str, object]] = []
     for name, value in values.items():
-        if value is None:
-            continue
         label = f"{prefix}{name.replace('_', ' ')}"
         rows += _flatten(value, f"{label}: ") if isinstance(value, Mapping) else [(label, value)]
     return rows
 
 
 def _markdown_cell(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "–"}[value]
     if isinstance(value, int):
         return f"{value:,}" if abs(value) >= 10_000 else str(value)
     if isinstance(value, float):
