@@ -41,6 +41,7 @@ from pubmill.formats.document_files import ANNOTATED, annotated_documents
 from pubmill.formats.documents import InputDocument, TextMention
 from pubmill.formats.offsets import Offsets, parse_offsets
 from pubmill.messages.quotations import show
+from pubmill.recipes.recipe_types import StrictRecipe
 
 WORD = re.compile(r"\w+|[^\w\s]")
 """A word: a run of letters and digits, or any other single character. A mention's boundary divides it."""
@@ -51,7 +52,7 @@ _STOP = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextReading:
+class TextReading(StrictRecipe):
     """The options of both functions (see the module)."""
 
     form: str

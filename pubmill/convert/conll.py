@@ -39,6 +39,7 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample
 from pubmill.examples.tagging import to_labels, to_mentions
 from pubmill.messages.quotations import quote, show, withheld
+from pubmill.recipes.recipe_types import StrictRecipe
 from pubmill.storage.archives import decode, members
 
 SEPARATORS = {"tab": "\t", "blank": " ", "white_space": None}
@@ -94,7 +95,7 @@ _UNNAMED = "-DOCSTART-"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ColumnFile:
+class ColumnFile(StrictRecipe):
     """The options of `read` (see the module)."""
 
     labels: Literal["first_character", "as_written"]

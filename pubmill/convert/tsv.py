@@ -14,6 +14,7 @@ from pubmill.convert.source_files import ConverterInput, check_id, lines, one_li
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.messages.quotations import quote
+from pubmill.recipes.recipe_types import StrictRecipe
 
 READ = ("id", "document", "text", "text_pair", "label", "number", "skip")
 """Possible contents of a column. `number` must be the row's number, counted from 0; `skip` is not read."""
@@ -32,7 +33,7 @@ WRITTEN: dict[str, Callable[[int, Any, WriterOptions], str]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layout:
+class Layout(StrictRecipe):
     """Layout of a file: the options of `read` in a spec.
 
     `columns`: contents of the columns, in order, from `READ`. `header`: the required headings in the first
@@ -158,7 +159,7 @@ def _dummy_mention(text: str, dummy: str, of: str, where: str) -> Entity:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class Written(StrictRecipe):
     """The options of `write`: `columns`, names in `WRITTEN`; `header`, as many headings, or null."""
 
     columns: list[str]

@@ -28,6 +28,7 @@ from pubmill.corpus.document_versions import add_events, merging
 from pubmill.corpus.shards import read_digest
 from pubmill.errors import PubmillError
 from pubmill.recipes import build
+from pubmill.recipes.recipe_types import StrictRecipe
 from pubmill.storage.database import copy
 from pubmill.storage.files import read_json, sealed, sha256, write_json, writing
 from pubmill.storage.parquet import parquet_writer, verified
@@ -71,7 +72,7 @@ FROM locked LEFT JOIN seen USING (id) WHERE seen.exact IS NOT true ORDER BY id
 
 
 @dataclass(frozen=True)
-class SourceFile:
+class SourceFile(StrictRecipe):
     """A source file of a corpus: its source's name in the spec, its file name, and its digests in hex."""
 
     source: str

@@ -11,9 +11,12 @@ from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import UnionType
-from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from pydantic import ConfigDict
 
 from pubmill.errors import PubmillError
+from pubmill.recipes.recipe_types import FORBID_UNKNOWN
 from pubmill.storage.checksums import check_examples
 from pubmill.storage.files import read_jsonl_gz, write_jsonl_gz
 
@@ -28,6 +31,8 @@ BIO_LABEL = re.compile(r"O|[BI](-\S+)?")
 class Entity:
     """A mention: characters `start` to `end` (exclusive) of its example's text; `id` is from the source."""
 
+    __pydantic_config__: ClassVar[ConfigDict] = FORBID_UNKNOWN
+
     start: int
     end: int
     type: str
@@ -38,6 +43,8 @@ class Entity:
 class LabelledSentence:
     """A sentence of a document, as a character span of its text, with its own labels."""
 
+    __pydantic_config__: ClassVar[ConfigDict] = FORBID_UNKNOWN
+
     start: int
     end: int
     labels: list[str]
@@ -46,6 +53,8 @@ class LabelledSentence:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """An answer text that is in the context from character `start` on."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = FORBID_UNKNOWN
 
     text: str
     start: int
@@ -64,6 +73,8 @@ class WordSpan:
 class Example:
     """Base class of all kinds of examples. `id` is unique in its split; `document` is the source's own
     document identifier (a PMID, a note), None if the source does not mark documents."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = FORBID_UNKNOWN
 
     id: str
     document: str | None

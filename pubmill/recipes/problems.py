@@ -42,7 +42,9 @@ def problem_text(problem: Any, model: Any = None) -> str:
             return f"expected {names.WORDS[pattern]} (found {problem['input']!r:.120})"
     if problem["type"] == "string_type" and isinstance(problem["input"], int | float | date):
         return f"expected text (found {problem['input']!r:.120}); put it in quotes"
-    message = TYPE_WORDS.get(problem["type"]) or problem["msg"].removeprefix("Value error, ")
+    message = TYPE_WORDS.get(problem["type"]) or problem["msg"].removeprefix("Value error, ").replace(
+        "Input should be", "expected"
+    )
     return f"{message} (found {problem['input']!r:.120})"
 
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,7 +14,6 @@ from pubmill.recipes.problems import dotted_key, problem_text
 from pubmill.storage.strict_parsing import unique_keys
 
 Recipe = TypeVar("Recipe")
-_adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 STORED = ".recipes"
 """The folder of recipes that are too long for a command; their names are digests of their content."""
 
@@ -42,6 +40,13 @@ def build(recipe: type[Recipe], values: Any, where: str) -> Recipe:
         )
         raise PubmillError("\n  ".join([f"{where}: not a valid {recipe.__name__}:", *faults])) from None
     return made
+
+
+@cache
+def _adapter(recipe: Any) -> TypeAdapter[Any]:
+    if not hasattr(recipe, "__pydantic_config__"):
+        raise TypeError(f"{recipe} is not a StrictRecipe, so unknown keys would be ignored")
+    return TypeAdapter(recipe)
 
 
 def as_json(recipe: Any) -> str:

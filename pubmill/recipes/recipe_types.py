@@ -11,10 +11,13 @@ Kind = Literal["tokens", "sequence", "multilabel", "regression", "span", "relati
 """Kinds of examples (`pubmill.examples.kinds`)."""
 
 
+FORBID_UNKNOWN: ConfigDict = {"extra": "forbid"}
+
+
 class StrictRecipe:
     """Base of all recipes: pydantic refuses unknown keys."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = {"extra": "forbid"}
+    __pydantic_config__: ClassVar[ConfigDict] = FORBID_UNKNOWN
 
 
 class PartialRecipe(dict[str, Any]):

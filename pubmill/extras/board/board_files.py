@@ -20,6 +20,7 @@ from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
 from pubmill.recipes.problems import dotted_key, problem_text
 from pubmill.recipes.reading import build
+from pubmill.recipes.recipe_types import StrictRecipe
 from pubmill.recipes.submissions import System
 from pubmill.specs import strict_yaml
 from pubmill.specs.spec_types import Name, Strict
@@ -273,7 +274,7 @@ def _read(kind: type[Some], path: Path) -> Some:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Event:
+class Event(StrictRecipe):
     """An entry in the history of a board: a submission that came, changed or was withdrawn.
 
     - `content`: the SHA-256 of its files, by dataset and seed.

@@ -155,7 +155,7 @@ def test_splits_are_cut_from_an_archives_member(genia: dict[str, Path]) -> None:
         ({"source": "training", "member": "task2.iob2", "from": 30}, "files.train.from: expected text"),
         ({"member": "task2.iob2"}, "`files` has for train.*`source`"),
         ({"source": "elsewhere"}, "needs a source 'elsewhere'"),
-        (None, "files.train: expected an object, found None"),
+        (None, "files.train: expected keys with values .found None"),
     ],
 )
 def test_files_that_are_not_there(genia: dict[str, Path], file: Any, message: str) -> None:
@@ -191,7 +191,7 @@ def test_malformed_lines_are_reported_with_file_and_line(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "labels: missing"), ({"labels": "second"}, "labels: expected .*first_character"),
+        ({}, "labels: this key is required"), ({"labels": "second"}, "labels: expected .*first_character"),
         ({**FIRST, "lower": "yes"}, "lower: unknown key"),
         ({**FIRST, "separator": ","}, "separator: expected .*blank"),
         ({**FIRST, "scheme": "bmeso"}, "scheme: expected .*iobes"),

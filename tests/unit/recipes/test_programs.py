@@ -10,10 +10,11 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.programs import check_alternatives, program
+from pubmill.recipes.recipe_types import StrictRecipe
 
 
 @dataclass(frozen=True)
-class ToyRecipe:
+class ToyRecipe(StrictRecipe):
     """A recipe."""
 
     size: int

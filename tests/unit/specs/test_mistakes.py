@@ -23,7 +23,7 @@ RELAXED = "metric: relaxed_f1"
         ("protocols/blurb", "dropout: 0.1", "dropuot: 0.1", "hyperparameters: dropuot: unknown key"),
         ("protocols/blurb", "weight_decay: 0.0", "metric: entity_f1", "metric: the dataset decides it"),
         ("protocols/blurb", "  warmup: 0.1", "  warmup: many", "hyperparameters.warmup: on tokens"),
-        ("protocols/blurb", "tagging: bio", "tagging: oi", "Input should be 'bio', 'bioul' or 'io'"),
+        ("protocols/blurb", "tagging: bio", "tagging: oi", "expected 'bio', 'bioul' or 'io'"),
         ("protocols/blurb", "weight_decay: 0.0", "learning_rate: 1e-5",
          "the search also decides learning_rate"),
         ("tables/gu2020/table06", 'label: "BioBERT cased"', 'label: "BioBERT cased", missing: not yet',
