@@ -57,7 +57,7 @@ def test_it_learns(name: str, data: Path, tmp_path: Path) -> None:
     assert last[loss] < 0.8 * first[loss]
     # what is held out was trained on here, and has the same documents
     for masking, judged in state(made)["held_out"].items():
-        assert judged[loss] < 0.8 * first[loss], masking
+        assert judged[loss] < 0.9 * first[loss], masking
         assert (judged["masked"] > 3) == (name != "causal")
 
 
