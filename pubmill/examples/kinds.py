@@ -11,9 +11,7 @@ from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import UnionType
-from typing import Any, ClassVar, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
-
-from pydantic import ConfigDict
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.recipe_types import FORBID_UNKNOWN
@@ -31,7 +29,7 @@ BIO_LABEL = re.compile(r"O|[BI](-\S+)?")
 class Entity:
     """A mention: characters `start` to `end` (exclusive) of its example's text; `id` is from the source."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORBID_UNKNOWN
+    __pydantic_config__ = FORBID_UNKNOWN
 
     start: int
     end: int
@@ -43,7 +41,7 @@ class Entity:
 class LabelledSentence:
     """A sentence of a document, as a character span of its text, with its own labels."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORBID_UNKNOWN
+    __pydantic_config__ = FORBID_UNKNOWN
 
     start: int
     end: int
@@ -54,7 +52,7 @@ class LabelledSentence:
 class Answer:
     """An answer text that is in the context from character `start` on."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORBID_UNKNOWN
+    __pydantic_config__ = FORBID_UNKNOWN
 
     text: str
     start: int
@@ -74,7 +72,7 @@ class Example:
     """Base class of all kinds of examples. `id` is unique in its split; `document` is the source's own
     document identifier (a PMID, a note), None if the source does not mark documents."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORBID_UNKNOWN
+    __pydantic_config__ = FORBID_UNKNOWN
 
     id: str
     document: str | None

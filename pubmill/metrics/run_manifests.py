@@ -43,11 +43,20 @@ def write_manifest(path: Path, stems: Sequence[str], models: Mapping[str, Path] 
 
 
 def read_manifest(path: Path) -> list[SeedFiles]:
-    """Return the seeds of a manifest; raise a `PubmillError` for any other file."""
+    """Return the seeds of a manifest; raise a `PubmillError` for any other file, and if a file of a
+    seed is not the one that it states."""
     content = read_json(path)
     seeds = content.get("seeds") if isinstance(content, dict) else None
     if not isinstance(seeds, list) or not all(set(SeedFiles._fields) <= set(one) for one in seeds):
         raise PubmillError(f"{path}: expected a manifest with `seeds`; run the job that writes it again")
+    for name, digest in content.get("files", {}).items():
+        file = path.parent / name
+        if not file.is_file() or sha256(file) != digest:
+            fault = "is not there" if not file.is_file() else "is not the file that its job wrote"
+            raise PubmillError(
+                f"{file} {fault}: {path} states the SHA-256 {digest}. Delete {path} and run the same command "
+                "again, which makes what is missing anew"
+            )
     return [
         SeedFiles(one["seed"], path.parent / one["predictions"], path.parent / one["training"], one["failed"])
         for one in seeds

@@ -35,11 +35,16 @@ def build(recipe: type[Recipe], values: Any, where: str) -> Recipe:
     try:
         made: Recipe = _adapter(recipe).validate_json(json.dumps(values), strict=True)
     except ValidationError as error:
-        faults = dict.fromkeys(
-            f"{dotted_key(one['loc'])}: {problem_text(one, recipe)}" for one in error.errors()
-        )
+        faults = dict.fromkeys(_fault(one, recipe) for one in error.errors())
         raise PubmillError("\n  ".join([f"{where}: not a valid {recipe.__name__}:", *faults])) from None
     return made
+
+
+def _fault(problem: Any, recipe: Any) -> str:
+    place = f"{dotted_key(problem['loc'])}: " if problem["loc"] else ""
+    if problem["type"] == "value_error":  # of the recipe's own, which names the key
+        return f"{place}{problem['ctx']['error']}"
+    return f"{place}{problem_text(problem, recipe)}"
 
 
 @cache

@@ -13,6 +13,7 @@ from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.shards import Document, read_shard, write_shard
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample, write_examples
+from pubmill.metrics.run_manifests import write_manifest
 from pubmill.recipes.models import ExportRecipe, PretrainedWeights
 from pubmill.recipes.reading import as_json
 from pubmill.recipes.vocabs import FitRecipe
@@ -51,6 +52,9 @@ def exchange(one: Path, other: Path) -> None:
         source.rename(target)
 
 
+ADVICE = "`.venv/bin/pubmill doctor fsck` finds all such files"
+
+
 def flip(path: Path) -> None:
     """Change one bit of a file, which keeps its time."""
     state, content = path.stat(), bytearray(path.read_bytes())
@@ -78,8 +82,11 @@ def score(examples: Path) -> str:
     run = Run(examples.parents[3])
     write_json(run.training_file, run.training)
     recipe = as_json(replace(RECIPE, dataset=examples.parent.name))
-    files = {"predictions": run.predictions, "training": run.training_file, "examples": examples}
-    return refused("score", recipe=recipe, output=run.training_file.with_name("seed-3.json"), **files)
+    runs = run.training_file.with_name("runs.json")
+    write_manifest(runs, ["seed-3"])
+    return refused(
+        "score", recipe=recipe, runs=runs, examples=examples, output=runs.with_name("records.json")
+    )
 
 
 @pytest.mark.parametrize(
@@ -97,7 +104,7 @@ def test_exchanged_datasets_are_not_scored(tmp_path: Path, one: str, other: str,
     exchange(folder / one, folder / other)
     message = score(folder / "gad/test.jsonl.gz")
     assert message.startswith(f"pubmill: error: {folder}/{fault}")
-    assert f"Delete {folder}/gad and run the same command again" in message
+    assert ADVICE in message
 
 
 def write_source(path: Path) -> None:
@@ -132,17 +139,22 @@ def test_exchanged_and_damaged_models_are_not_fine_tuned(
     own, data = model(tmp_path / "models/own"), write_dataset(tmp_path / "data", "tokens")
     model(tmp_path / "models/else")
     damage(own)
-    output = tmp_path / "final/seed-1.predictions.jsonl.gz"
-    options = {"recipe": as_json(TOKENS), "seed": 1, "split": "test", "output": output}
+    output = tmp_path / "final/runs.json"
+    options = {"recipe": as_json(TOKENS), "seeds": 1, "split": "test", "output": output}
     message = refused("finetune", model=own, dataset=data, **options)
-    assert message.startswith(f"pubmill: error: {own}{fault}") and "run the same command again" in message
+    assert message.startswith(f"pubmill: error: {own}{fault}") and ADVICE in message
     assert not output.exists()
 
 
 def test_a_damaged_task_model_does_not_predict(tmp_path: Path) -> None:
     data, folder = write_dataset(tmp_path / "data", "tokens"), tmp_path / "models/seed-1"
-    options = {"recipe": as_json(replace(TOKENS, epochs=1)), "seed": 1, "split": "test", "keep": folder}
-    output = tmp_path / "models/seed-1.predictions.jsonl.gz"
+    options = {
+        "recipe": as_json(replace(TOKENS, epochs=1)),
+        "seeds": 1,
+        "split": "test",
+        "keep": folder.parent,
+    }
+    output = tmp_path / "final/runs.json"
     run_program("finetune", *words_of(model=model(tmp_path / "bert"), dataset=data, output=output, **options))
     flip(folder / "head.safetensors")
     (tmp_path / "new.txt").write_text("ba co")
@@ -194,7 +206,7 @@ def test_exchanged_and_damaged_checkpoints_and_vocabularies_are_not_exported(
     inputs = {"checkpoint": at / "pretraining/own/step-1", "vocab": at / "vocabs/own", "output": output}
     message = refused("export_model", recipe=as_json(EXPORT), **inputs)
     assert message.startswith("pubmill: error: ") and fault in message
-    assert "run the same command again" in message and not output.exists()
+    assert ADVICE in message and not output.exists()
 
 
 def test_a_damaged_vocabulary_is_not_diagnosed(tmp_path: Path, pretrained: Path) -> None:
@@ -218,7 +230,7 @@ def test_a_changed_table_is_not_shown(tmp_path: Path) -> None:
     assert message.startswith(
         f"pubmill: error: {table} has changed since it was written, or is another file: its"
     )
-    assert f"as in table06.sha256. Delete {table} and run the same command again" in message
+    assert "as in table06.sha256. " + ADVICE in message
 
 
 def test_a_changed_recipe_is_not_followed_and_the_next_run_writes_it_anew(tmp_path: Path) -> None:
@@ -227,8 +239,8 @@ def test_a_changed_recipe_is_not_followed_and_the_next_run_writes_it_anew(tmp_pa
     path = Path(stored.path)
     flip(path)
     run = Run(tmp_path)
-    places = {"predictions": run.predictions, "training": run.training_file, "examples": run.examples}
-    message = refused("score", recipe=path, output=tmp_path / "seed-3.json", **places)
+    places = {"runs": tmp_path / "runs.json", "examples": run.examples}
+    message = refused("score", recipe=path, output=tmp_path / "records.json", **places)
     assert message.startswith(f"pubmill: error: --recipe: {path} has changed since its run wrote it")
     stored.write()
     assert path.read_bytes() == stored.encode()
@@ -263,7 +275,7 @@ def test_exchanged_and_damaged_sources_are_not_converted(
     assert message.startswith(
         f"pubmill: error: {folder}/train.tsv is not the file that was downloaded: {fault}"
     )
-    assert f"Delete {folder}/train.tsv and run the same command again" in message
+    assert ADVICE in message
 
 
 def exchange_sources(one: Path, other: Path) -> None:
@@ -287,7 +299,7 @@ def test_a_damaged_input_in_parquet_is_named(
     part = tmp_path / "part.parquet"
     write_shard(part, [Document(id="1", title="A word")], source="s", file="part", order=0)
     damage(part)
-    with pytest.raises(PubmillError, match=f"^{part} is damaged: it .*Delete it and run the same command"):
+    with pytest.raises(PubmillError, match=f"^{part} is damaged: it .*{ADVICE}"):
         read(part, tmp_path / "output")
 
 

@@ -125,7 +125,7 @@ def test_options_under_the_name_of_a_split_are_its_own(tmp_path: Path, examples:
             "no dummy is given for entities of type DRUG",
         ),
         ({"kind": "tokens"}, "train.jsonl.gz:1: example a: not a TokensExample"),
-        ({"options": {}}, "columns: missing"),
+        ({"options": {}}, "columns: this key is required"),
         ({"options": {"columns": []}}, "columns is "),
         ({"options": {"columns": ["id", "word"]}}, "'word'. unknown; known are .*'dummies'"),
         ({"options": {"columns": "id"}}, "columns: expected a list"),

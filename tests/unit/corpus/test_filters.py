@@ -74,7 +74,7 @@ def test_first_reason(given: Document, settings: dict[str, Any], reason: str | N
     [
         ("{", "not valid JSON"),
         ('{"min_word": 5}', "min_word: unknown key"),
-        ('{"min_words": "many"}', "min_words: expected an integer or null, found 'many'"),
+        ('{"min_words": "many"}', "min_words: expected a valid integer .found 'many'"),
         ('{"dated_to": "May"}', "dated_to must be a day, YYYY-MM-DD"),
         ('{"parts": ["title"]}', "parts.0: expected 'abstract' or 'body'"),
     ],
