@@ -215,8 +215,9 @@ def _place_fault(path: Path, value: Mapping[str, Any]) -> str | None:
             named = {"url": f"https://{source_of_record(place)}"} if "shard" not in value else {}
         case (*_, step, name) if name == STATE:
             named = {"step": int(step.removeprefix("step-"))} if re.fullmatch(r"step-\d+", step) else {}
-        case (*_, "tables", paper, name) if re.fullmatch(r"[\w-]+\.json", name):
-            named = {"paper": paper, "table": name.removesuffix(".json")}
+        case (*_, "tables", _, name) if re.fullmatch(r"\w+-[\w-]+\.json", name):
+            paper, _, table = name.removesuffix(".json").partition("-")
+            named = {"paper": paper, "table": table}
         case (*_, "runs", protocol, model, dataset, setting, "final", name) if name.endswith(TRAINING):
             named = {"model": model}
         case (*_, "runs", protocol, model, dataset, setting, "final", _):

@@ -30,11 +30,14 @@ class Planner:
 def _plan() -> None:
     sys.dont_write_bytecode = True  # edits may follow each other within a second
     sys.path.insert(0, str(Path.cwd()))
+    import yaml
+
     from pubmill.errors import PubmillError
     from pubmill.workflow.listed_jobs import jobs_of_study
 
+    config = yaml.safe_load(Path("config.yaml").read_text(encoding="utf-8"))
     try:
-        jobs = jobs_of_study(Path.cwd(), {}, sys.argv[1:])
+        jobs = jobs_of_study(Path.cwd(), config, sys.argv[1:])
     except PubmillError as error:
         sys.exit(str(error))
     print(json.dumps(Counter(job.rule for job in jobs if job.to_do)))

@@ -82,7 +82,8 @@ def test_edited_predictions_are_not_scored(copy: Project) -> None:
     rows = list(read_jsonl_gz(path))
     rows[0]["labels"] = ["B" for _ in rows[0]["labels"]]
     write_jsonl_gz(path, rows)
-    path.with_name("records.json").unlink()
+    for gone in (path.with_name("records.json"), copy.folder / TABLE):
+        gone.unlink()
     refused = copy.run(TABLE, check=False)
     assert refused.returncode != 0
     assert f"{path.name} has changed since its run wrote it" in refused.stdout + refused.stderr

@@ -61,10 +61,11 @@ def test_a_model_of_the_hub_comes_from_its_cache(copy: Project, monkeypatch: pyt
         "name: cached-bert\nlabel: Cached BERT\ncitation: none\nlowercase: true\n"
         f"released: {{id: group/bert, revision: {revision}}}\n"
     )
-    runs = "results/demo/runs/blurb/{}/bc5-chem/standard/final/seed-1.predictions.jsonl.gz"
-    replace(copy, before=ALONE).run(runs.format("cached-bert"))
+    runs = "results/demo/runs/blurb/{}/bc5-chem/standard/final"
+    replace(copy, before=ALONE).run(f"{runs.format('cached-bert')}/runs.json")
     ours, same = (
-        (copy.folder / runs.format(model)).read_bytes() for model in ("cached-bert", "no-pretraining")
+        (copy.folder / runs.format(model) / "seed-1.predictions.jsonl.gz").read_bytes()
+        for model in ("cached-bert", "no-pretraining")
     )
     assert ours == same
 
