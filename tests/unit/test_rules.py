@@ -21,8 +21,8 @@ def found(root: Path, pattern: re.Pattern[str]) -> list[tuple[str, str]]:
 
 
 def unquoted(command: str) -> list[str]:
-    """Return the fields of a shell command that a hostile name could turn into commands: those without quotes,
-    but for the launcher of a training, which numbers alone decide."""
+    """Return the fields of a shell command that a hostile name could turn into commands: those without
+    quotes, but for the launcher of a training, which numbers alone decide."""
     fields = re.findall(r"(?<!\{)\{([^{}]+)\}(?!\})", command)
     return [field for field in fields if not field.endswith(":q") and field != "params.launcher"]
 
