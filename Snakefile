@@ -39,7 +39,7 @@ PLACES = places(ROOT, graph.results, STUDY.mirror)
 SOURCES, PARSED = graph.paths.sources(), graph.paths.parsed()
 CORPUS = graph.paths.corpus("{corpus}")
 # A job on several files of a source writes a manifest; the files are named by the specs (pubmill/storage/blocks.py).
-BLOCK = "/blocks/{source}/{block}.json"
+BLOCK = "blocks/{source}/{block}.json"
 
 
 onstart:

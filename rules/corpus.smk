@@ -5,7 +5,7 @@ rule parse:
     input:
         lambda w: graph.corpora.fetched(w.source, w.block),
     output:
-        PARSED + BLOCK,
+        f"{PARSED}/{BLOCK}",
     log:
         graph.paths.log("parse/{source}/{block}"),
     benchmark:
@@ -18,7 +18,7 @@ rule parse:
         **PLACES,
         **graph.parse.params,
         files=lambda w: [shard.file for shard in graph.corpora.source_block(w.source, w.block)],
-        folder=PARSED + "/{source}",
+        folder=f"{PARSED}/{{source}}",
     message:
         graph.parse.label
     shell:
@@ -30,7 +30,7 @@ rule latest_versions:
     input:
         unpack(graph.latest_versions.inputs_of),
     output:
-        CORPUS + "/latest.parquet",
+        f"{CORPUS}/latest.parquet",
     log:
         graph.paths.log(graph.paths.corpus("{corpus}", "latest")),
     wildcard_constraints:
@@ -53,12 +53,12 @@ rule latest_versions:
 rule select_documents:
     input:
         unpack(lambda w: graph.selection.inputs(w.corpus)),
-        parsed=PARSED + BLOCK,
-        latest=CORPUS + "/latest.parquet",
+        parsed=f"{PARSED}/{BLOCK}",
+        latest=f"{CORPUS}/latest.parquet",
     output:
-        CORPUS + BLOCK,
+        f"{CORPUS}/{BLOCK}",
     log:
-        graph.paths.log(CORPUS + "/parts/{source}/{block}"),
+        graph.paths.log(f"{CORPUS}/parts/{{source}}/{{block}}"),
     wildcard_constraints:
         corpus="(?!parsed/)[^/]+",
     conda:
@@ -70,7 +70,7 @@ rule select_documents:
         **graph.select_documents.params,
         shards=graph.corpora.parsed_shards,
         first=lambda w: graph.corpora.block(w).first,
-        folder=CORPUS,
+        folder=lambda w: graph.paths.corpus(w.corpus),
         more=lambda w: as_arguments(graph.selection.inputs(w.corpus)),
     message:
         graph.select_documents.label

@@ -27,7 +27,7 @@ rule fetch_pmc:
     input:
         graph.paths.pmc_plan("{source}"),
     output:
-        SOURCES + BLOCK,
+        f"{SOURCES}/{BLOCK}",
     log:
         graph.paths.log("download/pmc/{source}/{block}"),
     wildcard_constraints:
@@ -42,7 +42,7 @@ rule fetch_pmc:
         **graph.fetch_pmc.params,
         url=lambda w: graph.corpora.source(w.source).url,
         shards=graph.fetch_pmc.shards,
-        folder=SOURCES + "/pmc/{source}",
+        folder=lambda w: f"{SOURCES}/pmc/{w.source}",
     message:
         graph.fetch_pmc.label
     shell:

@@ -4,12 +4,12 @@
 rule fingerprint:
     input:
         unpack(lambda w: graph.selection.exclusions(w.corpus)),
-        parsed=PARSED + BLOCK,
-        latest=CORPUS + "/latest.parquet",
+        parsed=f"{PARSED}/{BLOCK}",
+        latest=f"{CORPUS}/latest.parquet",
     output:
-        CORPUS + "/fingerprints" + BLOCK,
+        f"{CORPUS}/fingerprints/{BLOCK}",
     log:
-        graph.paths.log(CORPUS + "/fingerprints/{source}/{block}"),
+        graph.paths.log(f"{CORPUS}/fingerprints/{{source}}/{{block}}"),
     conda:
         "../envs/data.yaml"
     resources:
@@ -19,7 +19,7 @@ rule fingerprint:
         **graph.fingerprint.params,
         shards=graph.corpora.parsed_shards,
         first=lambda w: graph.corpora.block(w).first,
-        folder=CORPUS + "/fingerprints",
+        folder=f"{CORPUS}/fingerprints",
         more=lambda w: as_arguments(graph.selection.exclusions(w.corpus)),
     message:
         graph.fingerprint.label
@@ -43,7 +43,7 @@ rule find_duplicates:
     params:
         **PLACES,
         **graph.find_duplicates.params,
-        folder=CORPUS + "/fingerprints",
+        folder=f"{CORPUS}/fingerprints",
         parts=lambda w: len(graph.corpora.shards(w.corpus)),
     message:
         graph.find_duplicates.label
@@ -78,12 +78,12 @@ rule index_evaluation_texts:
 
 rule find_contamination:
     input:
-        parts=CORPUS + BLOCK,
-        index=CORPUS + "/contamination.parquet",
+        parts=f"{CORPUS}/{BLOCK}",
+        index=f"{CORPUS}/contamination.parquet",
     output:
-        CORPUS + "/contamination" + BLOCK,
+        f"{CORPUS}/contamination/{BLOCK}",
     log:
-        graph.paths.log(CORPUS + "/contamination/{source}/{block}"),
+        graph.paths.log(f"{CORPUS}/contamination/{{source}}/{{block}}"),
     conda:
         "../envs/data.yaml"
     resources:
@@ -92,7 +92,7 @@ rule find_contamination:
         **PLACES,
         **graph.find_contamination.params,
         parts=graph.corpora.parts,
-        folder=CORPUS + "/contamination",
+        folder=lambda w: graph.paths.corpus(w.corpus, "contamination"),
     message:
         graph.find_contamination.label
     shell:
@@ -114,7 +114,7 @@ rule contamination:
     params:
         **PLACES,
         **graph.contamination.params,
-        folder=CORPUS + "/contamination",
+        folder=f"{CORPUS}/contamination",
         parts=lambda w: len(graph.corpora.shards(w.corpus)),
     message:
         graph.contamination.label

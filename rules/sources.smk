@@ -29,7 +29,7 @@ rule download:
 
 rule fetch_files:
     output:
-        SOURCES + BLOCK,
+        f"{SOURCES}/{BLOCK}",
     log:
         graph.paths.log("download/{source}/{block}"),
     wildcard_constraints:
@@ -42,7 +42,7 @@ rule fetch_files:
     params:
         **PLACES,
         **graph.fetch_files.params,
-        sources=SOURCES,
+        sources=lambda w: SOURCES,
     message:
         graph.fetch_files.label
     shell:

@@ -3,11 +3,11 @@
 
 rule count_words:
     input:
-        CORPUS + BLOCK,
+        f"{CORPUS}/{BLOCK}",
     output:
-        CORPUS + "/words/{splitting}" + BLOCK,
+        f"{CORPUS}/words/{{splitting}}/{BLOCK}",
     log:
-        graph.paths.log(CORPUS + "/words/{splitting}/{source}/{block}"),
+        graph.paths.log(f"{CORPUS}/words/{{splitting}}/{{source}}/{{block}}"),
     wildcard_constraints:
         splitting="[^/]+",
     conda:
@@ -18,7 +18,7 @@ rule count_words:
         **PLACES,
         **graph.count_words.params,
         parts=graph.corpora.parts,
-        folder=CORPUS + "/words/{splitting}",
+        folder=f"{CORPUS}/words/{{splitting}}",
     message:
         graph.count_words.label
     shell:

@@ -12,7 +12,7 @@ from pubmill.storage.files import lock
 from tests.workflow.conftest import Project
 
 CARD = "results/demo/datasets/bc5-chem/card.json"
-SHARD = "results/demo/corpora/parsed/pubmed/pubmed26n0001.parquet"
+SHARD = "results/demo/corpora/parsed/blocks/pubmed/pubmed26n0001+1.json"
 PUBMED = "ftp.ncbi.nlm.nih.gov/pubmed/baseline"
 
 
@@ -104,7 +104,7 @@ def test_a_mirror_that_lacks_a_file_is_reported(project: Project, mirror: Path) 
 @pytest.mark.long
 def test_what_a_mirror_lacks_is_left_out_of_tables_and_reported(project: Project, mirror: Path) -> None:
     next(mirror.rglob("BC5CDR-chem-IOB/test.tsv")).unlink()
-    table = "results/demo/tables/gu2020/table03"
+    table = "results/demo/tables/demo/gu2020-table03"
     lacking = "left out of the tables: bc5-chem (the mirror lacks https://"
     done = project.run(f"{table}.json")
     assert lacking in done.stderr and done.stderr.count("left out of") == 1
@@ -171,7 +171,7 @@ def test_a_model_without_its_folder_is_reported_plainly(project: Project) -> Non
     (project.folder / "specs/models/own.yaml").write_text(
         "name: own\nlabel: Own\nlowercase: true\nweights: {kind: folder, local: my-bert}\n"
     )
-    reported = message(said(project, "-n", "results/demo/runs/blurb/own/bc5-chem/standard/final/seed-1.json"))
+    reported = message(said(project, "-n", "results/demo/runs/blurb/own/bc5-chem/standard/final/runs.json"))
     assert reported.startswith(
         "model own needs files of your own: set local_files: {my-bert: /path/to/folder}"
     )

@@ -221,7 +221,8 @@ def advised() -> list[tuple[str, list[str]]]:
                 texts = [one for one in ast.walk(node) if isinstance(one, ast.Constant)]
                 texts.sort(key=lambda one: (one.lineno, one.col_offset))
                 words = [word for one in texts if isinstance(one.value, str) for word in one.value.split()]
-                found.append((f"{path.stem}:{node.lineno}", words))
+                if words:  # else it repeats what the user typed
+                    found.append((f"{path.stem}:{node.lineno}", words))
     return found
 
 
@@ -296,7 +297,7 @@ def test_no_command_is_printed_in_another_form() -> None:
     for path in [*printed.documents(ROOT), *printed.commented(ROOT), *(ROOT / "scripts").glob("*.py")]:
         assert printed.bare(path) == [], path
     for path in [*(ROOT / "pubmill").rglob("*.py"), *(ROOT / "scripts").glob("*.py")]:
-        if path.name != "commands.py":
+        if path.name not in ("commands.py", "launching.py"):  # the second begins the shell text of rules
             said = [text for text in printed.literals(path) if printed.BARE.search(text) or ".venv/" in text]
             assert said == [], path
     templates = (ROOT / "pubmill/report/templates").iterdir()
