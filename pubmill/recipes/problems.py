@@ -19,6 +19,7 @@ def dotted_key(place: tuple[int | str, ...]) -> str:
 TYPE_WORDS = {
     "tuple_type": "expected a list",
     "list_type": "expected a list",
+    "string_type": "expected text",
     "dict_type": "expected keys with values",
     "model_type": "expected keys with values",
     "dataclass_type": "expected keys with values",

@@ -41,7 +41,8 @@ def build(recipe: type[Recipe], values: Any, where: str) -> Recipe:
 
 
 def _fault(problem: Any, recipe: Any) -> str:
-    place = f"{dotted_key(problem['loc'])}: " if problem["loc"] else ""
+    steps = [step for step in problem["loc"] if "[" not in str(step)]  # pydantic's names of union members
+    place = f"{dotted_key(tuple(steps))}: " if steps else ""
     if problem["type"] == "value_error":  # of the recipe's own, which names the key
         return f"{place}{problem['ctx']['error']}"
     return f"{place}{problem_text(problem, recipe)}"

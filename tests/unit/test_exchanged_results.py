@@ -152,7 +152,7 @@ def test_a_damaged_task_model_does_not_predict(tmp_path: Path) -> None:
         "recipe": as_json(replace(TOKENS, epochs=1)),
         "seeds": 1,
         "split": "test",
-        "keep": folder.parent,
+        "keep": folder,
     }
     output = tmp_path / "final/runs.json"
     run_program("finetune", *words_of(model=model(tmp_path / "bert"), dataset=data, output=output, **options))

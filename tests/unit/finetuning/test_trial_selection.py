@@ -11,6 +11,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning.trial_selection import chosen_values, first_tried, read_choice, select
+from pubmill.metrics.run_manifests import write_manifest
 from pubmill.recipes.finetuning import ChoiceRecipe
 from pubmill.recipes.reading import read
 
@@ -173,8 +174,10 @@ RECIPE = '{"by": "dev", "decides": ["learning_rate"]}'
 def test_the_program_writes_what_finetune_reads(tmp_path: Path) -> None:
     paths = []
     for number, (_, training) in enumerate(trials({1e-5: [0.5], 5e-5: [0.9]})):
-        paths.append(tmp_path / f"{number}.training.json")
-        paths[-1].write_text(json.dumps(training))
+        (tmp_path / f"{number}.training.json").write_text(json.dumps(training | {"seed": 1, "failed": None}))
+        (tmp_path / f"{number}.predictions.jsonl.gz").touch()
+        paths.append(tmp_path / f"{number}.json")
+        write_manifest(paths[-1], [str(number)])
     command = [sys.executable, str(ROOT / "scripts/select_trial.py"), "--recipe", RECIPE]
     output = tmp_path / "selected.json"
     subprocess.run([*command, "--output", str(output), "--trials", *map(str, paths)], check=True)
@@ -184,8 +187,8 @@ def test_the_program_writes_what_finetune_reads(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("recipe", "reported"),
     [
-        ('{"by": "test", "decides": ["learning_rate"]}', "by: expected 'dev', found 'test'"),
-        ('{"by": "dev"}', "decides: missing"),
+        ('{"by": "test", "decides": ["learning_rate"]}', "by: expected 'dev' .found 'test'"),
+        ('{"by": "dev"}', "decides: this key is required"),
         ("[]", "neither JSON text nor"),
         ("{", "not valid JSON"),
         ('{"by": "dev", "decides": "learning_rate"}', "decides: expected a list"),
