@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 from benchmarks.speedrun_rules import FOLDER, RECORD_SEEDS, SpeedRecord, SpeedRun, best, compared, outcome_of
 from pubmill.errors import PubmillError
 from pubmill.recipes.reading import build
+from pubmill.recipes.recipe_types import StrictRecipe
 from pubmill.specs import strict_yaml
 
 QUEUE = FOLDER / "queue.yaml"
@@ -30,7 +31,7 @@ class First:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Candidate:
+class Candidate(StrictRecipe):
     """Changes of a base: other values of keys, numbers by which values are multiplied, and a phase before."""
 
     change: Values = field(default_factory=dict)
@@ -39,7 +40,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchRound:
+class SearchRound(StrictRecipe):
     """Candidates that are compared by one seed each. `base`: the division whose best recipe they change, if
     it is another one."""
 
@@ -50,7 +51,7 @@ class SearchRound:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rung:
+class Rung(StrictRecipe):
     """A change of a record (of the baseline, unless `against` names another rung)."""
 
     candidates: Values
@@ -58,7 +59,7 @@ class Rung:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpeedQueue:
+class SpeedQueue(StrictRecipe):
     """The file."""
 
     start: Values
@@ -70,7 +71,7 @@ class SpeedQueue:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Final:
+class Final(StrictRecipe):
     """Seeds of one of three recipes in a division; `factors` as of a candidate; `against`: DIVISION/NAME."""
 
     name: Literal["start", "baseline", "combined"]

@@ -14,6 +14,7 @@ from scipy import stats
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.reading import as_values, build
+from pubmill.recipes.recipe_types import StrictRecipe
 from pubmill.storage.files import read_jsonl_gz, write_jsonl_gz
 
 FOLDER = Path(__file__).resolve().parent / "speedrun"
@@ -38,7 +39,7 @@ RECORD_SEEDS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpeedRun:
+class SpeedRun(StrictRecipe):
     """A finished run.
 
     - `loss`: mean loss of the masked held-out tokens.
@@ -65,7 +66,7 @@ class SpeedRun:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpeedRecord:
+class SpeedRecord(StrictRecipe):
     """Runs of one recipe that differ by their seed only.
 
     - `phases`: the share of the budget of each phase, and its recipe without steps and seed.

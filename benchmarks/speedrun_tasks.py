@@ -21,6 +21,7 @@ from pubmill.pretraining.export import export
 from pubmill.recipes import FinetuningRecipe, PretrainingRecipe
 from pubmill.recipes.models import ExportRecipe, PretrainedWeights, RandomWeights
 from pubmill.recipes.reading import build
+from pubmill.recipes.recipe_types import StrictRecipe
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.specs import load
 from pubmill.specs.study import Study
@@ -61,7 +62,7 @@ class TaskRun(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskScore:
+class TaskScore(StrictRecipe):
     """The score on test of a fine-tuning, of the model of a record (`place`: DIVISION/NAME); None if it
     failed. `processor`: the GPU, or else the CPU."""
 

@@ -34,7 +34,7 @@ def graph(root: Path) -> Graph:
         ("runs/off-the-shelf/x", ""),
         ("datasets/bc2gn/card.json", "there is no dataset 'bc2gn'; the nearest: bc2gm"),
         ("corpora/pubmed-abstract/stats.json", "there is no corpus 'pubmed-abstract'; the nearest: pubmed-"),
-        ("tables/gu2020/table60.html", "there is no table 'gu2020/table60'; the nearest: "),
+        ("tables/mine/gu2020-table60.html", "there is no table 'gu2020/table60'; the nearest: "),
         ("reports/mein.html", "no rule makes this file. The nearest:\n  results/full/reports/mine.html"),
         (
             "../demo/x",

@@ -184,7 +184,7 @@ def test_all_scorers_are_shown(checkout: Path) -> None:
         (["file", "--dataset", "rel@later"], r"rel@later is not there yet. Make it: .venv/bin/pubmill run"),
         (["file", "--dataset", "rel", "--mapping", "list.json"], r"expected a JSON object: answer, label"),
         (["file", "--dataset", "rel"], r"file: the file has none of the known forms"),
-        (["file", "--dataset", "rel", "--system", "{}"], r"name: missing"),
+        (["file", "--dataset", "rel", "--system", "{}"], r"name: this key is required"),
         (["file", "--dataset", "rel", "--order", "ids"], r"--order ids: expected export, the order in which"),
     ],
 )
@@ -242,19 +242,29 @@ def test_glosses_of_labels_that_the_dataset_lacks_are_named(checkout: Path) -> N
 
 def test_supplied_predictions_become_those_of_a_run(tmp_path: Path) -> None:
     toy.make(tmp_path, "ner")
-    given, output = tmp_path / "ner.jsonl", tmp_path / "final/seed-3.predictions.jsonl.gz"
+    given, output = tmp_path / "ner.jsonl", tmp_path / "final/runs.json"
     given.write_text(toy.span_lines().replace('"start": 25', '"start": 26'))
-    words = ["--predictions", given, "--model", "llm", "--seed", 3, "--dataset", "ner", "--results", tmp_path]
+    words = [
+        "--predictions",
+        given,
+        "--model",
+        "llm",
+        "--seeds",
+        3,
+        "--dataset",
+        "ner",
+        "--results",
+        tmp_path,
+    ]
     recipe = as_json(as_values(SuppliedRecipe(system=toy.SYSTEM)))
     run_program("take_predictions", "--recipe", recipe, *words, "--output", output)
-    assert [row["id"] for row in read_jsonl_gz(output)] == [one.id for one in toy.examples("ner")]
+    assert [row["id"] for row in read_jsonl_gz(output.with_name("seed-3.predictions.jsonl.gz"))] == [
+        one.id for one in toy.examples("ner")
+    ]
     notes = read_json(output.parent / "seed-3.training.json")
     assert (notes["model"], notes["seed"], notes["split"], notes["seconds"]) == ("llm", 3, "test", 0.0)
     assert notes["recipe"].keys() == {"task", "negative", "mapping", "system"}
     assert notes["encoded"].keys() == {"spans", "unaligned_spans", "unmapped_answers"}
-    with pytest.raises(SystemExit):
-        run_program("take_predictions", "--recipe", recipe, *words, "--output", tmp_path / "other.jsonl")
-    assert not (tmp_path / "other.jsonl").exists()
 
 
 def test_answers_of_a_model_become_those_of_a_run_with_their_cost(
@@ -262,11 +272,22 @@ def test_answers_of_a_model_become_those_of_a_run_with_their_cost(
 ) -> None:
     toy.make(tmp_path, "doc")
     rows = [{"custom_id": one.id, "response": {"body": body(one.id)}} for one in toy.examples("doc")]
-    given, output = tmp_path / "doc.jsonl", tmp_path / "final/seed-1.predictions.jsonl.gz"
+    given, output = tmp_path / "doc.jsonl", tmp_path / "final/runs.json"
     given.write_text("".join(json.dumps(row) + "\n" for row in rows))
     price = {"prompt": 1.0, "answer": 2.0, "currency": "EUR"}
     recipe = as_values(SuppliedRecipe(system=toy.SYSTEM, asked=True)) | {"price": price}
-    words = ["--predictions", given, "--model", "llm", "--seed", 1, "--dataset", "doc", "--results", tmp_path]
+    words = [
+        "--predictions",
+        given,
+        "--model",
+        "llm",
+        "--seeds",
+        1,
+        "--dataset",
+        "doc",
+        "--results",
+        tmp_path,
+    ]
     run_program("take_predictions", "--recipe", as_json(recipe), *words, "--output", output)
     notes = read_json(output.parent / "seed-1.training.json")
     assert notes["recipe"]["price"] == price and notes["recipe"]["system"]["name"] == toy.SYSTEM.name

@@ -82,7 +82,7 @@ def test_a_truncated_or_other_file_is_damaged(tmp_path: Path, content: bytes | N
     path = write(tmp_path / "a.parquet")
     path.write_bytes(path.read_bytes()[:-9] if content is None else content)
     assert fault(path) == CUT
-    with pytest.raises(PubmillError, match=re.escape(f"{path} is damaged: {CUT}. Del")):
+    with pytest.raises(PubmillError, match=re.escape(f"{path} is damaged: {CUT}. `.venv")):
         verified(path)
 
 
