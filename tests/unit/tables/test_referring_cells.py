@@ -156,7 +156,7 @@ def test_every_form_shows_what_a_cell_refers_to(tmp_path: Path) -> None:
     assert copied.text_content() == "copied from older Table 1: 80.50, reproduced"
     assert minus.text_content() == "minus older Table 1: 80.50, reproduced"
     [link] = copied.xpath(".//a")
-    assert (link.get("href"), link.get("title")) == ("../older/table01.html", "Base <b>, BC2GM")
+    assert (link.get("href"), link.get("title")) == ("older-table01.html", "Base <b>, BC2GM")
     assert "copied from older Table 1: 80.50, reproduced |" in TABLE_RENDERERS["md"](table)
     assert "<br>minus older Table 1: 80.50, reproduced |" in TABLE_RENDERERS["md"](table)
     assert "Base <b>" not in TABLE_RENDERERS["html"](table)
@@ -193,10 +193,7 @@ def test_json_and_csv_have_the_other_cell_and_other_tables_have_no_such_fields(t
     assert not {"copied_from", "minus"} & cells.keys()
 
 
-def test_a_recipe_without_references_is_written_as_before() -> None:
-    keys = {"copied", "differences", "others", "not_comparable", "datasets"}
-    assert not keys & as_values(recipe()).keys()
-    assert keys - {"not_comparable", "datasets"} <= as_values(referring()).keys()
+def test_a_recipe_with_references_is_read_as_it_was_written() -> None:
     assert build_recipe(TableRecipe, json.loads(as_json(referring())), "here") == referring()
 
 

@@ -76,7 +76,7 @@ def test_a_run_holds_its_lock_writes_long_recipes_and_says_what_it_costs(
 
 def test_a_run_that_trains_needs_torch(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_start, "find_spec", lambda _: None)
-    with pytest.raises(PubmillError, match=r"torch, which is not installed.* 'pubmill\[train\]'"):
+    with pytest.raises(PubmillError, match=r"torch, which is not installed.* 'DIST.whl\[train\]'"):
         run_start.begin(workflow("finetune"), graph, {}, False)
 
 
