@@ -85,7 +85,7 @@ def test_a_composite_is_explained_by_its_parts(tmp_path: Path) -> None:
     assert len(parts["BC2GM (bc2gm)"].runs) == 2
     assert found.value["value"] is None and found.value["expected"] == 13 and not found.runs
     commands = [command for command in found.to_do if command.startswith(".venv/bin/pubmill run ")]
-    page = f"{tmp_path}/demo/tables/demo/gu2020-table06.html"
+    page = f"{tmp_path}/demo/tables/x/gu2020-table06.html"
     assert commands == [f".venv/bin/pubmill run x {page} --config results=here"]
     assert "85.00" in printed(found)
 
@@ -198,7 +198,7 @@ def test_a_difference_is_explained_by_both_of_its_cells(tmp_path: Path) -> None:
     files = {file for part in found.parts for file in part.lacking}
     assert set(found.lacking) == files and any("layer-reinit" in file for file in files)
     [command] = found.to_do[:1]
-    assert command.endswith(f"{tmp_path}/full/tables/tinn2021/tinn2021-table06.html --config results=here")
+    assert command.endswith(f"{tmp_path}/full/tables/x/tinn2021-table06.html --config results=here")
     text = printed(found)
     assert "tinn2021/table08: BLURB score (blurb), PubMedBERT, stabilised" in text
 
