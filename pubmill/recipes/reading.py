@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import to_jsonable_python
+from pydantic_core import to_json, to_jsonable_python
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.problems import dotted_key, problem_text
@@ -33,7 +33,8 @@ def read(
 def build(recipe: type[Recipe], values: Any, where: str) -> Recipe:
     """Build a recipe from parsed JSON; a `PubmillError` names `where` and every wrong key."""
     try:
-        made: Recipe = _adapter(recipe).validate_json(json.dumps(values), strict=True)
+        kind: Any = recipe
+        made: Recipe = _adapter(kind).validate_json(to_json(values), strict=True)
     except ValidationError as error:
         faults = dict.fromkeys(_fault(one, recipe) for one in error.errors())
         raise PubmillError("\n  ".join([f"{where}: not a valid {recipe.__name__}:", *faults])) from None
@@ -49,7 +50,7 @@ def _fault(problem: Any, recipe: Any) -> str:
 
 
 @cache
-def _adapter(recipe: Any) -> TypeAdapter[Any]:
+def _adapter(recipe: type[object]) -> TypeAdapter[Any]:
     if not hasattr(recipe, "__pydantic_config__"):
         raise TypeError(f"{recipe} is not a StrictRecipe, so unknown keys would be ignored")
     return TypeAdapter(recipe)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.recipes import Architecture
 from pubmill.recipes.models import LocalWeights, PretrainedWeights, RandomWeights
 from pubmill.recipes.reading import as_values
 from pubmill.report.study_report import read_pretraining, read_sources
@@ -45,7 +46,7 @@ def _source_account(record: Path) -> Any:
 def weights_account(graph: Graph, model: str) -> Account:
     """Describe a model's weights: the release, or the recipe, corpus and vocabulary behind them."""
     weights = graph.models.weights(model)
-    stated = {key: value for key, value in as_values(weights).items() if value is not None}
+    stated = {key: one for key, one in as_values(weights).items() if one is not None or key == "revision"}
     account = {"model": model, **stated, **graph.models.pin(model)}
     if isinstance(weights, LocalWeights):
         account["folder"] = graph.folders.find(weights.local) or NOT_THERE
@@ -53,9 +54,15 @@ def weights_account(graph: Graph, model: str) -> Account:
         account |= _recipe_account(graph, weights.recipe, weights.step)
     elif isinstance(weights, RandomWeights):
         spec = graph.specs.pretraining[weights.recipe]
-        account |= {"architecture": as_values(spec.recipe.architecture)}
+        account |= {"architecture": _shape(spec.recipe.architecture)}
         account |= {"vocabulary": _vocabulary_account(graph, spec.vocab)}
     return account
+
+
+def _shape(architecture: Architecture) -> Account:
+    """Return the sizes of a network; rotary positions are those of a ModernBERT only."""
+    used = architecture.family == "modernbert"
+    return {key: one for key, one in as_values(architecture).items() if used or key != "rotary"}
 
 
 def _recipe_account(graph: Graph, recipe: str, step: int) -> Account:

@@ -37,7 +37,6 @@ def recipes_of(made: Graph) -> list[Any]:
         made.records.pipeline_recipe("scispacy-bc5cdr", "bc2gm"),
         made.pages.recipe("chemprot@blurb"),
         published_recipe("bc2gm", made.specs.datasets["bc2gm"]),
-        *(made.corpora.parse_recipe(shard.source, shard.name) for shard in made.corpora.shards("pubmed-pmc")),
         made.corpora.latest_recipe("pubmed-abstracts"),
         made.stage(SelectDocuments).recipe_of(SimpleNamespace(corpus="pubmed-abstracts", source="pubmed")),
         made.vocabularies.recipe("pubmed-uncased"),
@@ -62,7 +61,7 @@ def test_recipes_hold_no_paths_and_no_machine_settings(root: Path, tmp_path: Pat
 def test_programs_read_what_the_graph_writes(root: Path, tmp_path: Path) -> None:
     recipes = recipes_of(targets(root, mirror=str(tmp_path)))
     whole = [one for one in recipes if is_dataclass(one) and not isinstance(one, PartialRecipe)]
-    assert len({type(one) for one in whole}) > 20
+    assert len({type(one) for one in whole}) > 15
     for recipe in whole:
         text = as_json(recipe)
         assert as_json(read(type(recipe), text)) == text

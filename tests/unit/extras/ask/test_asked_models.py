@@ -113,7 +113,7 @@ def test_predictions_of_an_asked_model_are_made_of_its_answers(
 ) -> None:
     stage = TakePredictions(asked(full_specs, graph_of, {}))
     inputs, behind = stage.inputs_of(Job()), list(stage.behind(Job()))
-    assert inputs["answers"] == stage.graph.paths.answers("some-llm", "bc2gm", "1")
+    assert inputs["answers"] == [stage.graph.paths.answers("some-llm", "bc2gm", "1")]
     assert stage.parts_of(Job()) == ("asked",)
     assert [(one.stage.name, dict(one.names)) for one in behind] == [
         ("convert", {"dataset": "bc2gm"}), ("ask", {"asked": "some-llm", "dataset": "bc2gm"}),
