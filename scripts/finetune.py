@@ -8,8 +8,8 @@ forms), seed-N.predictions.jsonl.gz, and seed-N.training.json with losses, dev s
 --keep, task models; last the manifest, which names the files of all seeds. With --trials in place of
 --recipe, the same for each point of a search, in a folder of its name. A training that would fail again, or
 that had no model or no choice, predicts null and counts as done. Any other error (memory, disk, GPU) ends
-with status 1; what is done stays, and the same command goes on. Needs only torch and transformers. The same
-command gives the same predictions; on a GPU only with PUBMILL_DETERMINISTIC=1.
+with status 1; what is done stays, and the same command goes on. Needs only torch, transformers, pydantic.
+The same command gives the same predictions; on a GPU only with PUBMILL_DETERMINISTIC=1.
 """
 
 import os

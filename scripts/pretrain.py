@@ -9,7 +9,7 @@ which the first segment starts. Output: a folder with model.safetensors and conf
 them), optimizer.safetensors, state.json (losses, seconds, recipe, inputs, commit, hardware) and log.jsonl.
 The state is saved every few minutes and when the program is asked to stop; the same command resumes from it,
 also with another number of processes. A save of other work is reported and not used.
-Needs torch and transformers only. The same command gives the same weights; on a GPU only with
+Needs torch, transformers and pydantic only. The same command gives the same weights; on a GPU only with
 PUBMILL_DETERMINISTIC=1, which refuses nondeterministic kernels.
 """
 

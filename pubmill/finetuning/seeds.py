@@ -20,7 +20,8 @@ from pubmill.finetuning.run import finetune_or_fail, not_chosen, read_data, run_
 from pubmill.messages.progress import report_progress
 from pubmill.metrics.run_manifests import write_manifest
 from pubmill.recipes.reading import as_json
-from pubmill.storage.checksums import MADE_FROM, REPORT, is_as_written, is_whole, report_of
+from pubmill.storage.blocks import MADE_FROM
+from pubmill.storage.checksums import REPORT, is_as_written, is_whole, report_of
 from pubmill.storage.files import read_json
 from pubmill.storage.privacy import PUBLIC, access_of
 from pubmill.storage.result_paths import PREDICTIONS

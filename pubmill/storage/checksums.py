@@ -31,8 +31,6 @@ SUMS = ".sha256"
 """Ending of the list of the files with a common stem."""
 PREDICTIONS_SEAL = "predictions_sha256"
 """Key of a training report: SHA-256 of the predictions beside it; absent in reports of earlier versions."""
-MADE_FROM = "made_from"
-"""Key of a training report: digest of all that decides its seed's files, which are made again for another."""
 REPORT = "training.json"
 """In a task model's folder: how the model was trained."""
 HASHED = {".safetensors", ".json", ".txt", ".model"}
