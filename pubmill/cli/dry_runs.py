@@ -1,8 +1,7 @@
-"""Dry runs write nothing: they work in a temporary stand-in for the current folder. Costs of a table."""
+"""Dry runs write nothing: they work in a temporary stand-in for the current folder."""
 
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -72,22 +71,3 @@ def check_no_run(config: dict[str, Any]) -> None:
     from pubmill.workflow.run_start import lock_results
 
     lock_results(paths(config).results).release()
-
-
-def print_cost(root: Path, config: dict[str, Any], files: list[str], page: str) -> None:
-    """Print what a table costs before it is made: first, which of its jobs search for hyper-parameters."""
-    from pubmill.cli.studies import measured_gpus, specs_folder
-    from pubmill.planning.plan import make_plan, search_lines
-    from pubmill.planning.plan_printing import ANSWER_INDENT, answer
-    from pubmill.planning.terminal_tables import print_text
-    from pubmill.specs.study import check_study
-    from pubmill.stages import checked_graph
-    from pubmill.workflow.listed_jobs import jobs_of_study
-
-    graph = checked_graph(*check_study(config, specs_folder(), files))
-    gpus = measured_gpus()
-    jobs = jobs_of_study(root, config, [page])
-    if searched := search_lines(jobs, graph):
-        print_text("\n".join(searched))
-    print_text("\n".join(answer(make_plan(jobs, graph, gpus), gpus)), hanging=ANSWER_INDENT)
-    sys.stdout.flush()

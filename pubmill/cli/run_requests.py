@@ -92,6 +92,8 @@ def check_writable(results: Path) -> None:
 
 def wrong_target(file: str, graph: "Graph") -> Iterator[str]:
     """Yield why no rule makes a requested file: the wrong scale, or a name that no spec has."""
+    from pubmill.stages.all_stages import requested_reports
+
     study, folder = graph.study, studies.studies_folder()
     for scale in scales(folder.parent / "specs"):
         if scale != study.scale and file.startswith(paths_of_scale(scale, study.results).at("")):
@@ -109,7 +111,8 @@ def wrong_target(file: str, graph: "Graph") -> Iterator[str]:
         if name not in known:
             yield f"{file}: {unknown(KINDS.get(kind, kind.removesuffix('s')), name, known)}"
             return
-    everything = graph.publication.everything()
+    on_request = (graph.paths.report(graph.study.study, ending) for ending in requested_reports().values())
+    everything = [*graph.publication.everything(), *on_request]
     beside = {str(Path(graph.paths.below(one)).parent) for one in everything}
     if below == file or (str(Path(below).parent) in beside and file not in everything):
         listed = "\n  ".join(nearest(file, everything)[:SHOWN])
@@ -119,7 +122,7 @@ def wrong_target(file: str, graph: "Graph") -> Iterator[str]:
 def print_dry_run(request: Request, graph: "Graph", options: Sequence[str], why: bool) -> None:
     """Print the jobs of a run by stage and rule, what they cost, and what is left out; with `why`, each job
     with Snakemake's reason."""
-    from pubmill.planning.plan import make_plan
+    from pubmill.planning.plan import make_plan, search_lines
     from pubmill.planning.plan_printing import answer
     from pubmill.workflow.listed_jobs import jobs_of_study
 
@@ -133,6 +136,7 @@ def print_dry_run(request: Request, graph: "Graph", options: Sequence[str], why:
         return
     gpus = studies.measured_gpus()
     lines = [f"{counted(len(jobs), 'job')} would run:", *rule_lines(jobs), *left_out]
+    lines += search_lines(jobs, graph)
     reasons = (line for job in jobs for line in (f"{job.text}", f"  {job.reason}") if why)
     print("\n".join([*lines, *answer(make_plan(jobs, graph, gpus), gpus), *reasons]))
 

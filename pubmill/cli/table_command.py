@@ -15,7 +15,7 @@ from pubmill.cli.checkout import (
     make_demo_files,
     remember_folders,
 )
-from pubmill.cli.dry_runs import check_no_run, print_cost, writes_nothing_if_dry
+from pubmill.cli.dry_runs import check_no_run, writes_nothing_if_dry
 from pubmill.cli.run_requests import FAILED_CELLS, Request
 from pubmill.cli.studies import DRY
 from pubmill.cli.verbs import Verb
@@ -61,10 +61,10 @@ def table(
     They are run on the datasets of the table. The table is made beside the study's own, in
     tables/STUDY+MODEL of the results, with the rows of these datasets; runs that both need are made once. At
     the end, the scores of the models are printed, each beside the highest published value of its row. A
-    model folder or a model of the hub gets a spec, specs/models/NAME.yaml, after a check that it loads. The
-    command begins with what the table costs, and which jobs search for hyper-parameters; --choice and
-    --search own make fewer, and their cells are not compared with published values. Options of Snakemake
-    follow, for example -n or --profile profiles/gpu.
+    model folder or a model of the hub gets a spec, specs/models/NAME.yaml, after a check that it loads.
+    Before the first job, it prints what the table costs and which jobs search for hyper-parameters; --choice
+    and --search own make fewer, and their cells are not compared with published values. Options of Snakemake
+    follow, for example -n, which runs nothing, or --profile profiles/gpu.
     """
     root = checkout()
     if name not in studies.table_names():
@@ -95,7 +95,6 @@ def table(
     arguments = studies.snakemake_words([page], [], all_words)
     if not DRY.intersection(words.options):
         check_no_run(chosen)
-    print_cost(root, chosen, files, page)
     status = Request(root, chosen, files, [page]).run(words, arguments)
     if status in (0, FAILED_CELLS) and DRY_RUN not in os.environ:
         print_own_results(Path(page).with_suffix(".json"), len(names))

@@ -213,7 +213,7 @@ def _read_seconds(path: Path) -> float:
 
 def search_lines(jobs: Iterable[Job], graph: Graph) -> list[str]:
     """Return lines on the hyper-parameter search: how many jobs to do are trials or choices, for which
-    models, and which options reduce them; no lines without trials."""
+    models, and which options of `pubmill table` reduce them; no lines without trials."""
     to_do = [job for job in jobs if job.to_do]
     trials = Counter(job.wildcards["model"] for job in to_do if job.rule == TrialStage.name)
     if not trials:
@@ -223,4 +223,4 @@ def search_lines(jobs: Iterable[Job], graph: Graph) -> list[str]:
     *first, last = (models[name].label or name for name, _ in trials.most_common())
     named = f"{', '.join(first)} and {last}" if first else last
     line = f"{searching:,} of {counted(len(to_do), 'job')}: trials with {named}"
-    return [line, *(ADVICE if graph.study.search == "protocol" else ())]
+    return [line, *(ADVICE if graph.study.own_tables and graph.study.search == "protocol" else ())]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import to_json, to_jsonable_python
+from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.problems import dotted_key, problem_text
@@ -38,6 +38,11 @@ def build(recipe: type[Recipe], values: Any, where: str) -> Recipe:
     except ValidationError as error:
         faults = dict.fromkeys(_fault(one, recipe) for one in error.errors())
         raise PubmillError("\n  ".join([f"{where}: not a valid {recipe.__name__}:", *faults])) from None
+    except PydanticSerializationError:
+        raise PubmillError(
+            f"{where}: a text holds half of a surrogate pair (as `\\ud83d` alone in JSON), which is not a "
+            "character; correct it"
+        ) from None
     return made
 
 

@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -90,11 +91,13 @@ class _File:
         return not clears and not any(key in own or _has_key(self.values, key) for key in keys)
 
 
+@cache
 def recipe_defaults(recipe: type[Any]) -> dict[str, Any]:
     """Return the defaults of a recipe's fields, and of the recipes in it, by their keys."""
     defaults: dict[str, Any] = {}
+    hints = get_type_hints(recipe)
     for one in fields(recipe):
-        inner = get_type_hints(recipe)[one.name]
+        inner = hints[one.name]
         if isinstance(inner, type) and is_dataclass(inner):
             defaults |= {one.name: made} if (made := recipe_defaults(inner)) else {}
         elif one.default is not MISSING:

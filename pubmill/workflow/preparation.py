@@ -45,7 +45,7 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     sources = {}
     if not workflow.is_main_process:  # part of a job, which reads rules and specs again
         check_graph_sources()
-    elif Path(workflow.main_snakefile).resolve().parent == root.resolve():  # not imported as a module
+    elif Path(workflow.main_snakefile).parent.resolve() == root.resolve():  # not imported as a module
         interrupt_plainly()
         check_state_folder(Path.cwd())
         sources = run_sources(root, workflow.configfiles)

@@ -18,7 +18,7 @@ from pubmill.hardware.compilers import compiler_fault
 from pubmill.messages import commands
 from pubmill.messages.run_sources import VARIABLE
 from pubmill.messages.wording import counted
-from pubmill.planning.plan import Job, Plan, hours, make_plan
+from pubmill.planning.plan import Job, Plan, hours, make_plan, search_lines
 from pubmill.planning.plan_printing import answer, shown
 from pubmill.planning.required_files import out_of_reach, required_files
 from pubmill.stages import Graph
@@ -58,7 +58,8 @@ def begin(
     write_json(file, sources)
     os.environ[VARIABLE] = str(file)  # Slurm and the other clusters' commands export the environment to jobs
     forget_failed_jobs(workflow.persistence)
-    lines = [*graph.left_out(), *answer(plan := make_plan(jobs, graph, graph.gpus), graph.gpus)]
+    plan = make_plan(jobs, graph, graph.gpus)
+    lines = [*graph.left_out(), *search_lines(jobs, graph), *answer(plan, graph.gpus)]
     if workflow.local_exec and trains:
         lines += machine_lines(plan, graph, own_environments)
     print("\n".join(lines), file=sys.stderr, flush=True)

@@ -104,6 +104,8 @@ def pretend() -> FakeTensorMode:
     for name, value in CUDA.items():
         setattr(torch.cuda, name, lambda *given, value=value, **named: value)
     FakeTensorMode.avoid_device_init = property(lambda self: True)  # type: ignore[assignment,method-assign]
+    # A copied tensor is of the same mode; copies of a mode would each release its references to storage.
+    FakeTensorMode.__deepcopy__ = lambda self, memo: self  # type: ignore[attr-defined]
     torch.nn.Module._apply = _replace_weights  # type: ignore[method-assign]
     for name in ("item", "tolist", "numpy", "__bool__", "__int__", "__float__"):
         _read_as_ones(name)

@@ -86,7 +86,7 @@ def test_edited_predictions_are_not_scored(copy: Project) -> None:
         gone.unlink()
     refused = copy.run(TABLE, check=False)
     assert refused.returncode != 0
-    assert f"{path.name} has changed since its run wrote it" in refused.stdout + refused.stderr
+    assert f"{path.name} is not the file that its job wrote" in refused.stdout + refused.stderr
     target = path.with_name("runs.json").relative_to(copy.folder).as_posix()
     copy.run(target, "--force")  # as `pubmill doctor fsck` prints it
     assert copy.planned(TABLE) == {"score": 1, "table": 1}

@@ -267,7 +267,7 @@ def test_programs_have_the_options_that_are_shown(clone: Path, python: str) -> N
         assert done.returncode == 0, done.stderr
         options = options_of(" ".join(words))
         assert options <= options_of(done.stdout), name
-        usage = re.sub(r"\[[^][]*\]", "", done.stdout.partition("\n\n")[0])
+        usage = re.sub(r"\[(?:[^][]|\[[^][]*\])*\]", "", done.stdout.partition("\n\n")[0])
         assert not is_usage or options_of(usage) <= options, name
 
 

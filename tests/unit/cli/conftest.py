@@ -25,7 +25,6 @@ def checkout(root: Path, specs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(folder)
     for verb in ("demo", "run", "table"):
         monkeypatch.setattr(f"pubmill.cli.{verb}_command.make_demo_files", lambda: None)
-    monkeypatch.setattr("pubmill.cli.table_command.print_cost", lambda *_: print("what it costs"))
     return folder
 
 

@@ -1,29 +1,11 @@
-"""What is printed before a table is made, and where a dry run works."""
+"""Where a dry run works."""
 
 from pathlib import Path
 
 import pytest
 
-from pubmill.cli.dry_runs import print_cost, stand_in
+from pubmill.cli.dry_runs import stand_in
 from pubmill.stages.user_folders import Digests
-
-
-@pytest.mark.parametrize(("searched", "lines"), [([], ["cost"]), (["2 searches"], ["2 searches", "cost"])])
-def test_searches_are_named_before_the_cost(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    searched: list[str],
-    lines: list[str],
-) -> None:
-    monkeypatch.setattr("pubmill.specs.study.check_study", lambda *_: ())
-    monkeypatch.setattr("pubmill.stages.checked_graph", lambda *_: None)
-    monkeypatch.setattr("pubmill.workflow.listed_jobs.jobs_of_study", lambda *about: [])
-    monkeypatch.setattr("pubmill.cli.studies.measured_gpus", lambda: None)
-    monkeypatch.setattr("pubmill.planning.plan.search_lines", lambda *_: searched)
-    monkeypatch.setattr("pubmill.planning.plan.make_plan", lambda *_: "plan")
-    monkeypatch.setattr("pubmill.planning.plan_printing.answer", lambda *_: ["cost"])
-    print_cost(Path(), {}, [], "a.html")
-    assert capsys.readouterr().out.splitlines() == lines
 
 
 def test_a_dry_run_writes_into_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

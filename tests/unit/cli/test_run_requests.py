@@ -32,6 +32,7 @@ def graph(root: Path) -> Graph:
         ("tables/with/x/gu2020/table06.html", ""),
         ("tables/gu2020/table06.csv", ""),
         ("runs/off-the-shelf/x", ""),
+        ("reports/mine.archive.zip", ""),
         ("datasets/bc2gn/card.json", "there is no dataset 'bc2gn'; the nearest: bc2gm"),
         ("corpora/pubmed-abstract/stats.json", "there is no corpus 'pubmed-abstract'; the nearest: pubmed-"),
         ("tables/mine/gu2020-table60.html", "there is no table 'gu2020/table60'; the nearest: "),

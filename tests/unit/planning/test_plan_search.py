@@ -21,10 +21,11 @@ def test_trials_are_counted_by_model(root: Path) -> None:
     jobs = [trial("bert-base-uncased"), trial("biobert-base"), trial("biobert-base")]
     others = [trial("scibert-cased", to_do=False), Job("finetune", {"model": "scibert-cased"}, True)]
     choices = [Job("choose", {"dataset": "bc2gm"}, True), Job("choose", {"dataset": "jnlpba"}, False)]
-    line, *advice = search_lines([*jobs, *others, *choices], graph(root))
+    line, *advice = search_lines([*jobs, *others, *choices], graph(root, own_tables="mine"))
     assert line == "4 of 5 jobs: trials with BioBERT and BERT, uncased"
     assert tuple(advice) == ADVICE
-    [alone] = search_lines([trial("biobert-base")], graph(root, search="own"))
+    [alone] = search_lines([trial("biobert-base")], graph(root, own_tables="mine", search="own"))
+    assert search_lines([trial("biobert-base")], graph(root)) == [alone]
     assert alone == "1 of 1 job: trials with BioBERT"
 
 
