@@ -14,6 +14,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from pubmill.corpus.shards import shard_fault
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.messages.installation import root
@@ -168,7 +169,7 @@ def _compared(file: Path, digest: str, listing: Path, target: Path) -> CheckedFi
 
 def _file_fault(path: Path) -> str | None:
     if path.suffix == ".parquet":
-        return parquet_fault(path, path.stat().st_mtime_ns, path.stat().st_size)
+        return parquet_fault(path, path.stat().st_mtime_ns, path.stat().st_size) or shard_fault(path)
     try:
         if path.suffix == ".gz":
             _decompress(path)

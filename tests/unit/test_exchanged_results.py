@@ -303,6 +303,20 @@ def test_a_damaged_input_in_parquet_is_named(
         read(part, tmp_path / "output")
 
 
+def test_exchanged_shards_are_not_read(tmp_path: Path) -> None:
+    folder = tmp_path / "corpora/parsed/pubmed"
+    exchange(one := write_two_shards(folder), folder / "b.parquet")
+    with pytest.raises(PubmillError, match=f"^{one}: it is the shard of b.xml.gz of pubmed.*{ADVICE}"):
+        list(read_shard(one))
+
+
+def write_two_shards(folder: Path) -> Path:
+    for name in "ba":
+        path = folder / f"{name}.parquet"
+        write_shard(path, [Document(id=name, title="A")], source=folder.name, file=f"{name}.xml.gz", order=0)
+    return path
+
+
 def test_a_folder_that_was_moved_to_another_disk_and_linked_is_made_again_there(tmp_path: Path) -> None:
     elsewhere, place = tmp_path / "disk/own", tmp_path / "models/own"
     for text in ("old", "new", "newest"):
@@ -330,6 +344,7 @@ def test_a_folder_that_was_moved_to_another_disk_and_linked_is_made_again_there(
         (f"{RUN}/seed-1.training.json", f"{RUN}/seed-2.training.json", f"{RUN}/seed-1.training.json"),
         ("runs/p/own", "runs/p/else", f"{RUN}/seed-1.training.json"),
         ("pretraining/r/step-1", "pretraining/r/step-2", "pretraining/r/step-1/state.json"),
+        ("corpora/parsed/s/a.parquet", "corpora/parsed/s/b.parquet", "corpora/parsed/s/a.parquet"),
     ],
 )
 def test_fsck_names_exchanged_results(tmp_path: Path, one: str, other: str, named: str) -> None:
@@ -350,6 +365,7 @@ def test_fsck_names_exchanged_results(tmp_path: Path, one: str, other: str, name
         write_folder_sums(results / "models" / name, name)
     for name in ("a.xml", "b.xml"):
         write_source(results / "sources/h" / name)
+    write_two_shards(results / "corpora/parsed/s")
     make_checkout(tmp_path)
     assert run_verb("doctor", "fsck", checkout=tmp_path).returncode == 0
     exchange(results / one, results / other)
