@@ -19,8 +19,8 @@ rule convert:
     message:
         graph.convert.label
     shell:
-        "python {params.scripts:q}/convert.py --recipe {params.recipe:q} {params.inputs:q}"
-        " --output {params.results:q}/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
+        "python {params.places.scripts:q}/convert.py --recipe {params.recipe:q} {params.inputs:q}"
+        " --output {params.places.results:q}/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
 
 
 rule sentence_documents:
@@ -40,8 +40,8 @@ rule sentence_documents:
     message:
         graph.sentence_documents.label
     shell:
-        "python {params.scripts:q}/sentence_documents.py --recipe {params.recipe:q} --copies {input.copies:q}"
-        " --examples {params.results:q}/datasets/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"
+        "python {params.places.scripts:q}/sentence_documents.py --recipe {params.recipe:q} --copies {input.copies:q}"
+        " --examples {params.places.results:q}/datasets/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule dataset_notices:
@@ -62,5 +62,5 @@ rule dataset_notices:
     message:
         graph.dataset_notices.label
     shell:
-        "python {params.scripts:q}/dataset_notices.py --recipe {params.recipe:q} --parsed {params.parsed:q}"
-        " --results {params.results:q} --output {output:q} > {log:q} 2>&1"
+        "python {params.places.scripts:q}/dataset_notices.py --recipe {params.recipe:q} --parsed {params.parsed:q}"
+        " --results {params.places.results:q} --output {output:q} > {log:q} 2>&1"

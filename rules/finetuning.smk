@@ -29,8 +29,8 @@ rule trial:
     message:
         graph.trial.label
     shell:
-        "python {params.scripts:q}/finetune.py --trials {params.recipe:q} --model {params.model:q}"
-        " --dataset {params.results:q}/datasets/{wildcards.dataset:q} --seeds {params.seeds:q}"
+        "python {params.places.scripts:q}/finetune.py --trials {params.recipe:q} --model {params.model:q}"
+        " --dataset {params.places.results:q}/datasets/{wildcards.dataset:q} --seeds {params.seeds:q}"
         " {params.splits:q} --version {params.version:q} --output {output:q} > {log:q} 2>&1"
 
 
@@ -51,7 +51,7 @@ rule choose:
     message:
         graph.choose.label
     shell:
-        "python {params.scripts:q}/select_trial.py --trials {input.trials:q} --output {output:q}"
+        "python {params.places.scripts:q}/select_trial.py --trials {input.trials:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
@@ -96,7 +96,7 @@ rule finetune:
     message:
         graph.finetune.label
     shell:
-        "python {params.scripts:q}/finetune.py --recipe {params.recipe:q} {params.selected:q}"
-        " --model {params.model:q} --dataset {params.results:q}/datasets/{wildcards.dataset:q}"
+        "python {params.places.scripts:q}/finetune.py --recipe {params.recipe:q} {params.selected:q}"
+        " --model {params.model:q} --dataset {params.places.results:q}/datasets/{wildcards.dataset:q}"
         " --seeds {params.seeds:q} {params.splits:q} {params.keep:q} --version {params.version:q}"
         " --output {output:q} > {log:q} 2>&1"

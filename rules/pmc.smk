@@ -19,8 +19,8 @@ rule plan_pmc:
     message:
         graph.plan_pmc.label
     shell:
-        "python {params.scripts:q}/plan_pmc.py --url {params.url:q} --inventory {params.inventory:q}"
-        " --output {output:q} {params.mirror:q} > {log:q} 2>&1"
+        "python {params.places.scripts:q}/plan_pmc.py --url {params.url:q} --inventory {params.inventory:q}"
+        " --output {output:q} {params.places.mirror:q} > {log:q} 2>&1"
 
 
 rule fetch_pmc:
@@ -46,6 +46,6 @@ rule fetch_pmc:
     message:
         graph.fetch_pmc.label
     shell:
-        "python {params.scripts:q}/fetch_pmc.py --plan {input:q} --shards {params.shards:q} --url {params.url:q}"
-        " --folder {params.folder:q} --output {output:q} --version {params.version:q} {params.mirror:q}"
+        "python {params.places.scripts:q}/fetch_pmc.py --plan {input:q} --shards {params.shards:q} --url {params.url:q}"
+        " --folder {params.folder:q} --output {output:q} --version {params.version:q} {params.places.mirror:q}"
         " > {log:q} 2>&1"

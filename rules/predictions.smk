@@ -27,9 +27,9 @@ rule take_predictions:
     message:
         graph.take_predictions.label
     shell:
-        "python {params.scripts:q}/take_predictions.py --recipe {params.recipe:q}"
+        "python {params.places.scripts:q}/take_predictions.py --recipe {params.recipe:q}"
         " --predictions {params.files:q} --model {wildcards.submission:q} --seeds {params.seeds:q}"
-        " --dataset {wildcards.dataset:q} --results {params.results:q} --output {output:q} > {log:q} 2>&1"
+        " --dataset {wildcards.dataset:q} --results {params.places.results:q} --output {output:q} > {log:q} 2>&1"
 
 
 use rule score as score_predictions with:

@@ -24,9 +24,9 @@ rule pack:
     message:
         graph.pack.label
     shell:
-        "python {params.scripts:q}/pack.py --corpus {params.corpus:q} --parts {params.parts:q}"
+        "python {params.places.scripts:q}/pack.py --corpus {params.corpus:q} --parts {params.parts:q}"
         " --vocab {params.vocab:q} --punkt {input.punkt:q}"
-        " --output {params.results:q}/pretraining/tokens/{wildcards.corpus:q}/{wildcards.vocab:q}"
+        " --output {params.places.results:q}/pretraining/tokens/{wildcards.corpus:q}/{wildcards.vocab:q}"
         " --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"
 
 
@@ -63,9 +63,9 @@ rule pretrain:
     # torchrun gives its processes as long to save as profiles/slurm leaves before the time limit.
     shell:
         "export TORCH_ELASTIC_SHUTDOWN_TIMEOUT=${{TORCH_ELASTIC_SHUTDOWN_TIMEOUT:-180}}; {params.launcher}"
-        " {params.scripts:q}/pretrain.py --recipe {params.recipe:q} --tokens {params.tokens:q}"
+        " {params.places.scripts:q}/pretrain.py --recipe {params.recipe:q} --tokens {params.tokens:q}"
         " --vocab {params.vocab:q} --to {wildcards.step:q} {params.weights:q}"
-        " --output {params.results:q}/pretraining/{wildcards.recipe:q}/step-{wildcards.step:q}"
+        " --output {params.places.results:q}/pretraining/{wildcards.recipe:q}/step-{wildcards.step:q}"
         " --version {params.version:q} --save-minutes {params.save_minutes:q}"
         " > {log:q} 2>&1"
 
@@ -91,8 +91,8 @@ rule pin_weights:
     message:
         graph.pin_weights.label
     shell:
-        "python {params.scripts:q}/pin_weights.py --release {params.release:q} --output {output:q}"
-        " {params.archive:q} {params.mirror:q} > {log:q} 2>&1"
+        "python {params.places.scripts:q}/pin_weights.py --release {params.release:q} --output {output:q}"
+        " {params.archive:q} {params.places.mirror:q} > {log:q} 2>&1"
 
 
 rule export_model:
@@ -116,8 +116,8 @@ rule export_model:
     message:
         graph.export_model.label
     shell:
-        "python {params.scripts:q}/export_model.py --recipe {params.recipe:q}"
-        " --output {params.results:q}/models/{wildcards.model:q} {params.arguments:q} > {log:q} 2>&1"
+        "python {params.places.scripts:q}/export_model.py --recipe {params.recipe:q}"
+        " --output {params.places.results:q}/models/{wildcards.model:q} {params.arguments:q} > {log:q} 2>&1"
 
 
 rule take_model:
@@ -141,5 +141,5 @@ rule take_model:
     message:
         graph.take_model.label
     shell:
-        "python {params.scripts:q}/export_model.py --recipe {params.recipe:q}"
-        " --output {params.results:q}/models/{wildcards.model:q} --folder {params.folder:q} > {log:q} 2>&1"
+        "python {params.places.scripts:q}/export_model.py --recipe {params.recipe:q}"
+        " --output {params.places.results:q}/models/{wildcards.model:q} --folder {params.folder:q} > {log:q} 2>&1"

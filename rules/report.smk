@@ -19,8 +19,8 @@ rule dataset_page:
     message:
         graph.dataset_page.label
     shell:
-        "python {params.scripts:q}/dataset_page.py --recipe {params.recipe:q} --results {params.results:q}"
-        " --output {params.results:q}/pages/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
+        "python {params.places.scripts:q}/dataset_page.py --recipe {params.recipe:q} --results {params.places.results:q}"
+        " --output {params.places.results:q}/pages/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
 
 
 rule contradictions:
@@ -41,8 +41,8 @@ rule contradictions:
     message:
         graph.contradictions.label
     shell:
-        "python {params.scripts:q}/contradictions.py --recipe {params.recipe:q} --specs {params.specs:q}"
-        " --output {params.results:q}/pages/contradictions > {log:q} 2>&1"
+        "python {params.places.scripts:q}/contradictions.py --recipe {params.recipe:q} --specs {params.places.specs:q}"
+        " --output {params.places.results:q}/pages/contradictions > {log:q} 2>&1"
 
 
 rule report:
@@ -63,5 +63,5 @@ rule report:
     message:
         graph.report.label
     shell:
-        "python {params.scripts:q}/report.py --recipe {params.recipe:q} --results {params.results:q}"
+        "python {params.places.scripts:q}/report.py --recipe {params.recipe:q} --results {params.places.results:q}"
         " --output {output:q} > {log:q} 2>&1"

@@ -23,8 +23,8 @@ rule download:
     message:
         graph.download.label
     shell:
-        "python {params.scripts:q}/download.py --url {params.url:q} --output {output.file:q}"
-        " {params.checks:q} {params.mirror:q} > {log:q} 2>&1"
+        "python {params.places.scripts:q}/download.py --url {params.url:q} --output {output.file:q}"
+        " {params.checks:q} {params.places.mirror:q} > {log:q} 2>&1"
 
 
 rule fetch_files:
@@ -46,8 +46,8 @@ rule fetch_files:
     message:
         graph.fetch_files.label
     shell:
-        "python {params.scripts:q}/fetch_files.py --recipe {params.recipe:q} --sources {params.sources:q}"
-        " --output {output:q} --version {params.version:q} {params.mirror:q} > {log:q} 2>&1"
+        "python {params.places.scripts:q}/fetch_files.py --recipe {params.recipe:q} --sources {params.sources:q}"
+        " --output {output:q} --version {params.version:q} {params.places.mirror:q} > {log:q} 2>&1"
 
 
 rule take_local:
@@ -73,5 +73,5 @@ rule take_local:
     message:
         graph.take_local.label
     shell:
-        "python {params.scripts:q}/download.py --url {params.url:q} --output {output.file:q}"
+        "python {params.places.scripts:q}/download.py --url {params.url:q} --output {output.file:q}"
         " {params.checks:q} > {log:q} 2>&1"

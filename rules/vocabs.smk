@@ -22,7 +22,7 @@ rule count_words:
     message:
         graph.count_words.label
     shell:
-        "python {params.scripts:q}/count_words.py --parts {params.parts:q} --folder {params.folder:q}"
+        "python {params.places.scripts:q}/count_words.py --parts {params.parts:q} --folder {params.folder:q}"
         " --output {output:q} --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"
 
 
@@ -50,8 +50,8 @@ rule train_vocab:
     message:
         graph.train_vocab.label
     shell:
-        "python {params.scripts:q}/train_vocab.py --words {params.words:q} --parts {params.parts:q}"
-        " --output {params.results:q}/vocabs/{wildcards.vocab:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.places.scripts:q}/train_vocab.py --words {params.words:q} --parts {params.parts:q}"
+        " --output {params.places.results:q}/vocabs/{wildcards.vocab:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule take_vocab:
@@ -74,8 +74,8 @@ rule take_vocab:
     message:
         graph.take_vocab.label
     shell:
-        "python {params.scripts:q}/take_vocab.py --model {params.model:q}"
-        " --output {params.results:q}/vocabs/{wildcards.vocab:q} > {log:q} 2>&1"
+        "python {params.places.scripts:q}/take_vocab.py --model {params.model:q}"
+        " --output {params.places.results:q}/vocabs/{wildcards.vocab:q} > {log:q} 2>&1"
 
 
 rule vocab_diagnosis:
@@ -95,6 +95,6 @@ rule vocab_diagnosis:
     message:
         graph.vocab_diagnosis.label
     shell:
-        "python {params.scripts:q}/vocab_diagnosis.py --vocab {params.results:q}/vocabs/{wildcards.vocab:q}"
-        " --dataset {params.results:q}/datasets/{wildcards.dataset:q} --output {output:q}"
+        "python {params.places.scripts:q}/vocab_diagnosis.py --vocab {params.places.results:q}/vocabs/{wildcards.vocab:q}"
+        " --dataset {params.places.results:q}/datasets/{wildcards.dataset:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"

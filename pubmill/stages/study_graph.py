@@ -22,7 +22,7 @@ from pubmill.stages.report_jobs import ContradictionsStage, Publication, ReportS
 from pubmill.stages.runs import Runs
 from pubmill.stages.selection_jobs import SelectionJobs
 from pubmill.stages.source_jobs import Sources
-from pubmill.stages.stage import GraphPart, Stage
+from pubmill.stages.stage import GraphPart, Stage, remembered
 from pubmill.stages.table_datasets import DatasetAccess, TableDatasets
 from pubmill.stages.table_jobs import Tables
 from pubmill.stages.table_models import ModelAccess, TableModels
@@ -67,6 +67,7 @@ class Requests(GraphPart):
 class Scope(GraphPart):
     """The models, pretrainings and datasets behind a study's tables."""
 
+    @remembered
     def models(self) -> list[str]:
         """Return the models that have runs in some table."""
         used = {
@@ -85,6 +86,7 @@ class Scope(GraphPart):
         shown = [name for table in self.graph.requests.fact_tables() for name in of.of_fact_table(table)]
         return list(dict.fromkeys(used + shown))
 
+    @remembered
     def last_steps(self) -> dict[str, int]:
         """Return the recipes that pretrain the study's models, and those run before these, with the last step
         of each that is needed; sorted by name."""

@@ -9,8 +9,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import timedelta
 from logging import INFO, WARNING, Handler, LogRecord
 from typing import Any
 
@@ -21,7 +19,7 @@ from pubmill.messages.progress import SLOWER
 from pubmill.messages.stage_groups import GROUPS, OTHER, TARGET
 from pubmill.messages.wording import counted, escape_controls
 from pubmill.stages.all_stages import group_of
-from pubmill.workflow.job_logs import latest, reason, slower_methods
+from pubmill.workflow.job_logs import StartedJob, duration, failure_lines, latest, slower_methods
 
 TOTAL = "total"
 """Key of Snakemake's counts by rule that is no rule."""
@@ -34,15 +32,6 @@ HIDDEN = re.compile(
 INTERRUPTED = "Terminating processes on user request"
 SHOWN = 8
 """Running or failed jobs."""
-
-
-@dataclass(frozen=True)
-class StartedJob:
-    """A job that was started. `text`: what it does; `logs`: paths; `started`: seconds since the epoch."""
-
-    text: str
-    logs: list[str]
-    started: float
 
 
 class LogHandler(LogHandlerBase):
@@ -156,16 +145,3 @@ class LogHandler(LogHandlerBase):
             *(f"failed: {'  '.join([job.text, *job.logs])}" for job in failed[:SHOWN]),
             *(f"{SLOWER}{counted(jobs, 'job')}: {text}" for text, jobs in self.slower.items()),
         ]
-
-
-def failure_lines(job: StartedJob) -> list[str]:
-    """Return a failed job, the reason that its log gives (else that of its cluster job), and its logs."""
-    reasons = filter(None, (reason(log, job.started) for log in job.logs))
-    lines = next(reasons, ["its log says nothing; the job may have been killed"])
-    logs = (f"    log: {log}" for log in job.logs)
-    return [f"failed: {job.text}", *(f"    {line}" for line in lines), *logs]
-
-
-def duration(seconds: float) -> str:
-    """Return a time as `1:02:03`."""
-    return str(timedelta(seconds=round(seconds)))

@@ -1,7 +1,9 @@
-"""What the log of a job reports: its progress while it runs, and the reason when it failed."""
+"""Jobs that run, and what their logs report: their progress, and the reason when one failed."""
 
 import os
 import re
+from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from pubmill.messages.progress import SLOWER
@@ -14,6 +16,15 @@ CLOCK_SECONDS = 60
 _ERROR = re.compile(r"pubmill: error: |[A-Za-z_.]*(Error|Exception|Interrupt)(: |$)")
 _DEV = re.compile(r"dev (\S+) (-?\d+\.\d+)")
 _LOSS = re.compile(r"\bloss\b")
+
+
+@dataclass(frozen=True)
+class StartedJob:
+    """A job that was started. `text`: what it does; `logs`: paths; `started`: seconds since the epoch."""
+
+    text: str
+    logs: list[str]
+    started: float
 
 
 def last_lines(path: str, since: float) -> list[str]:
@@ -67,3 +78,16 @@ def reason(path: str, since: float = 0.0) -> list[str]:
     tail = [line.removeprefix("pubmill: error: ") for line in lines[places[-1] :]]
     more = len(tail) - REASON_LINES
     return [*tail[:REASON_LINES], *([f"({more} more lines in the log)"] if more > 0 else [])]
+
+
+def failure_lines(job: StartedJob) -> list[str]:
+    """Return a failed job, the reason that its log gives (else that of its cluster job), and its logs."""
+    reasons = filter(None, (reason(log, job.started) for log in job.logs))
+    lines = next(reasons, ["its log says nothing; the job may have been killed"])
+    logs = (f"    log: {log}" for log in job.logs)
+    return [f"failed: {job.text}", *(f"    {line}" for line in lines), *logs]
+
+
+def duration(seconds: float) -> str:
+    """Return a time as `1:02:03`."""
+    return str(timedelta(seconds=round(seconds)))

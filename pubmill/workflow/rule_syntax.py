@@ -4,9 +4,8 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pubmill.storage.name_patterns import FACT_TABLE
 
@@ -34,21 +33,24 @@ def not_compared(find: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
     return lambda wildcards, output: find(wildcards)
 
 
-def places(root: Path, results: str, mirror: str | None) -> dict[str, Callable[[Any, Any], Any]]:
-    """Return parameters of all rules: the checkout's programs and specs, the results, the mirror's option.
-    Commands name them, and nothing reruns if they move."""
-    parameters: dict[str, str | list[str]] = {
-        "scripts": str(root / "scripts"),
-        "extras": str(root / "pubmill/extras"),
-        "specs": str(root / "specs"),
-        "results": results,
-    }
-    parameters["mirror"] = ["--mirror", mirror] if mirror else []
-    return {name: not_compared(partial(_always, place)) for name, place in parameters.items()}
+class Places(NamedTuple):
+    """What commands name beside files of the graph: the checkout's programs, extras and specs, the results,
+    and the option for the mirror."""
+
+    scripts: str
+    extras: str
+    specs: str
+    results: str
+    mirror: list[str]
 
 
-def _always(value: Any, wildcards: Any) -> Any:
-    return value
+def places(root: Path, results: str, mirror: str | None) -> dict[str, Callable[[Any, Any], Places]]:
+    """Return the parameter `places` of all rules; nothing reruns if the places move. It is one parameter,
+    because Snakemake looks at each of each job several times."""
+    extras, specs = root / "pubmill/extras", root / "specs"
+    option = ["--mirror", mirror] if mirror else []
+    found = Places(str(root / "scripts"), str(extras), str(specs), results, option)
+    return {"places": not_compared(lambda wildcards: found)}
 
 
 def shell_prefix(root: Path, own_environments: bool) -> str:

@@ -20,5 +20,5 @@ rule archive:
     message:
         graph.archive.label
     shell:
-        "python {params.extras:q}/archive/programs/archive.py --recipe {params.recipe:q}"
-        " --results {params.results:q} --specs {params.specs:q} --output {output:q} > {log:q} 2>&1"
+        "python {params.places.extras:q}/archive/programs/archive.py --recipe {params.recipe:q}"
+        " --results {params.places.results:q} --specs {params.places.specs:q} --output {output:q} > {log:q} 2>&1"

@@ -42,7 +42,7 @@ rule count_documents:
     message:
         graph.count_documents.label
     shell:
-        "python {params.scripts:q}/count_documents.py {input.manifest:q} {output:q} {params.recipe:q}"
+        "python {params.places.scripts:q}/count_documents.py {input.manifest:q} {output:q} {params.recipe:q}"
         " > {log:q} 2>&1"
 """
 PROGRAM = """import sys

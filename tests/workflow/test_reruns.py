@@ -58,8 +58,8 @@ EDITS = {
     ),
     "the text of a command": (
         "rules/scoring.smk",
-        "python {params.scripts:q}/score.py",
-        "exec python {params.scripts:q}/score.py",
+        "python {params.places.scripts:q}/score.py",
+        "exec python {params.places.scripts:q}/score.py",
     ),
     "a comment, and the order of keys": (
         VOCAB,
