@@ -1,5 +1,8 @@
 """The command and its verbs."""
 
+import os
+import pathlib
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -86,4 +89,5 @@ add_verbs(ALL)
 
 def main() -> None:
     """Run the command; a `PubmillError` ends it with its message and status 1."""
+    sys.stdout = sys.stdout or pathlib.Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # closed by the caller
     run(APP)

@@ -83,7 +83,7 @@ class Study(Strict):
     search: Literal["protocol", "own"] = "protocol"
     choice: HyperparameterChoice | None = None
     pretrain: tuple[Name, ...] = ()
-    results: Annotated[str, Field(pattern=r"^[^-{}\x00-\x1f][^{}\x00-\x1f]*$")] = "results"
+    results: Annotated[str, Field(pattern=f"^{names.FOLDER}$")] = "results"
     own_tables: Annotated[str, Field(pattern=r"^[a-z0-9.+=@-]*$", max_length=200)] = ""
     mirror: str | None = None
     save_minutes: float = 10

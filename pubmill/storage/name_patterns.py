@@ -27,6 +27,8 @@ URL = "https://[A-Za-z0-9.-]+(:[0-9]+)?(/[!-~]*)?"
 
 STUDY = "[a-z0-9-]+"
 """The name of a study."""
+FOLDER = r"[^-{}\x00-\x1f][^{}\x00-\x1f]*"
+"""A path that no program takes for an option, and no rule for a pattern."""
 
 FILE_WORDS = "letters without accents, digits, spaces and . _ + -, at most 150, the first a letter or digit"
 _KEY_WORDS = "lower-case letters, digits and . + -, at most 100, the first a letter or digit"
@@ -35,6 +37,7 @@ WORDS = {
     SPEC: f"{_KEY_WORDS}; then perhaps @ and a variant of lower-case letters, digits and -",
     FILE: FILE_WORDS,
     STUDY: "lower-case letters, digits and -",
+    FOLDER: "a path without { or }, whose first character is not -",
 }
 """Pattern -> its description in messages."""
 

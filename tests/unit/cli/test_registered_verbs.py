@@ -55,3 +55,9 @@ def test_a_module_adds_a_verb(package: Path, place: str) -> None:
 def test_without_extras_their_verbs_are_not_there(package: Path) -> None:
     assert not {"ask", "audit"} & verbs(package) and "doctor" in verbs(package)
     assert {"study", "data", "fsck"} <= set(said(package, "doctor", "--help").split())
+
+
+def test_a_closed_output_is_no_error(root: Path) -> None:
+    command = ["bash", "-c", '"$0" -m pubmill.cli list tables >&-', sys.executable]
+    done = subprocess.run(command, cwd=root, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

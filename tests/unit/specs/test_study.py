@@ -74,7 +74,7 @@ def test_a_study_that_says_nothing_else_saves_every_ten_minutes_and_keeps_no_mod
 
 
 @pytest.mark.parametrize(
-    "changes", [{"study": "My study"}, {"results": "a{b}"}, {"results": ""}, {"tables": 1}]
+    "changes", [{"study": "My study"}, {"results": "a{b}"}, {"results": "-r"}, {"tables": 1}]
 )
 def test_names_that_would_end_up_elsewhere_are_refused(changes: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
