@@ -15,7 +15,7 @@
 # The output is also in results/gpu/PART.md, messages in PART.log and figures in PART.json, all written line by
 # line: what is there when the part fails or is stopped, after LIMIT seconds (540), stays. Figures are then copied
 # to benchmarks/. The exit status is 1 after a failure, also of a method that a GPU should have. It needs a GPU,
-# and a Python (PYTHON, default python3) from 3.11 with torch and transformers; with accelerate, the tables
+# and a Python (PYTHON, default python3) from 3.11 with torch, transformers and pydantic; with accelerate, the tables
 # compare with transformers' Trainer itself, else with its loop. --rehearse runs the same programs on any machine
 # with less to do, and copies no figures. OUT: another folder than results/gpu.
 set -euo pipefail
@@ -31,11 +31,11 @@ if [ $# != 1 ]; then echo "gpu.sh: one part a call; found: $*" >&2; exit 2; fi
 
 "$python" - "$rehearse" <<'CHECK'
 import importlib.util, sys
-lacking = [name for name in ("torch", "transformers", "numpy", "safetensors", "tokenizers", "filelock")
+lacking = [name for name in ("torch", "transformers", "pydantic", "numpy", "safetensors", "tokenizers", "filelock")
            if importlib.util.find_spec(name) is None]
 if sys.version_info < (3, 11) or lacking:
     sys.exit(f"gpu.sh: {sys.executable} is Python {sys.version.split()[0]} and lacks {', '.join(lacking) or 'nothing'}; "
-             "expected Python 3.11 or later with torch and transformers (set PYTHON)")
+             "expected Python 3.11 or later with torch, transformers and pydantic (set PYTHON)")
 import torch
 if not sys.argv[1] and not torch.cuda.is_available():
     sys.exit(f"gpu.sh: PyTorch {torch.__version__} finds no GPU; on another machine: benchmarks/gpu.sh --rehearse PART")
