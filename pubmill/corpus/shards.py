@@ -19,9 +19,8 @@ import pyarrow.parquet as pq
 from pubmill.errors import PubmillError
 from pubmill.messages.progress import with_counts
 from pubmill.storage.files import REMAKE, writing
-from pubmill.storage.parquet import access_of_parts, open_parquet, parquet_writer
+from pubmill.storage.parquet import access_of_parts, open_parquet, parquet_writer, shard_fault
 from pubmill.storage.privacy import PUBLIC
-from pubmill.storage.result_paths import BELOW, shard_name
 
 _SECTIONS = pa.list_(pa.struct([("label", pa.string()), ("text", pa.string())]))
 SCHEMA = pa.schema(
@@ -183,18 +182,6 @@ def read_digest(path: Path) -> str:
     """Return the SHA-256 of the source file behind a parsed shard; "" if the shard has none."""
     metadata: dict[bytes, bytes] = _open_shard(path).metadata.metadata or {}
     return metadata.get(b"file_sha256", b"").decode()
-
-
-def shard_fault(path: Path) -> str | None:
-    """Return the fault of a shard below `parsed/` that was made from a file or source of another name, as
-    after two shards were exchanged; None if there is none. Of what is no Parquet, it raises Arrow's error."""
-    if path.parent.parent.name != Path(BELOW.parsed()).name:
-        return None
-    metadata = open_parquet(path).metadata.metadata or {}
-    source, file = (metadata.get(key, b"").decode() for key in (b"source", b"file"))
-    if (source, shard_name(file)) == (path.parent.name, path.name.removesuffix(path.suffix)):
-        return None
-    return f"it is the shard of {file} of {source}, which its path contradicts"
 
 
 def _open_shard(path: Path) -> pq.ParquetFile:

@@ -14,7 +14,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from pubmill.corpus.shards import shard_fault
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.messages.installation import root
@@ -31,7 +30,7 @@ from pubmill.storage.checksums import (
 )
 from pubmill.storage.files import SEAL, read_json, sha256
 from pubmill.storage.model_folders import TOKENIZER_FILES
-from pubmill.storage.parquet import parquet_fault
+from pubmill.storage.parquet import parquet_fault, shard_fault
 from pubmill.storage.result_paths import (
     BELOW,
     BLOCKS,

@@ -54,7 +54,7 @@ def test_the_package_starts_no_shell(root: Path, word: str) -> None:
 def test_folders_in_shell_commands_are_those_of_paths(root: Path) -> None:
     """Commands spell them, which saves each rule a parameter."""
     commands = "".join(text for _, text in found(root, _SHELL))
-    folders = set(re.findall(r'\{params\.results:q\}/([^ "]+)', commands))
+    folders = set(re.findall(r'\{params\.places\.results:q\}/([^ "]+)', commands))
     known = {
         BELOW.dataset("{dataset}"),
         BELOW.vocab("{vocab}"),
