@@ -52,7 +52,7 @@ def doctor(
     )
     from pubmill.inspection.doctor.links import check_links
     from pubmill.inspection.doctor.model_diagnoses import examine_models, hub_links
-    from pubmill.planning.terminal_tables import console
+    from pubmill.messages.terminal_tables import console
 
     files = [*studies.study_files(study), *(configfile or ())]
     provide_mirror(studies.configuration(files, config)["mirror"])

@@ -30,7 +30,7 @@ def check_data(
     from pubmill.inspection.converted_datasets import check_name
     from pubmill.inspection.data_check.checks import check_all, plan
     from pubmill.inspection.data_check.data_check_printing import print_outcomes
-    from pubmill.planning.terminal_tables import console
+    from pubmill.messages.terminal_tables import console
     from pubmill.specs import load, scales
     from pubmill.specs.study import Study
     from pubmill.stages import Graph

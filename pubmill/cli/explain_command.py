@@ -39,7 +39,7 @@ def explain(
     from pubmill.inspection.explain import cell_explanations
     from pubmill.inspection.explain.explanation_printing import print_explanation, print_statements, to_json
     from pubmill.inspection.explain.table_statements import table_statements
-    from pubmill.planning.terminal_tables import console
+    from pubmill.messages.terminal_tables import console
 
     if compare:
         if row or whole:
@@ -74,7 +74,7 @@ def print_comparison(
     as_json: bool,
 ) -> None:
     """Print the tests between two columns of a finished table, row by row."""
-    from pubmill.planning.terminal_tables import print_markdown
+    from pubmill.messages.terminal_tables import print_markdown
     from pubmill.report.table_rendering import COMPARISON_RENDERERS
     from pubmill.tables.cells import read_table
     from pubmill.tables.comparisons import comparisons, with_columns

@@ -58,7 +58,7 @@ def export(
 
 def _write_form(made: "Converted", folder: Path, form: str | None) -> None:
     from pubmill.convert.exports import publish
-    from pubmill.planning.terminal_tables import print_text
+    from pubmill.messages.terminal_tables import print_text
     from pubmill.stages.dataset_recipes import dataset_card, published_recipe
 
     recipe = published_recipe(made.name, made.spec, form)

@@ -18,7 +18,7 @@ def list_names(kind: Annotated[Kind, typer.Argument(help="what to list")] = "stu
     Each line has a name as other verbs take it, and what it is.
     """
     checkout()
-    from pubmill.planning.terminal_tables import print_text
+    from pubmill.messages.terminal_tables import print_text
 
     rows = listed_studies() if kind == "studies" else specs_of(kind)
     width = max(len(name) for name, _ in rows)

@@ -30,10 +30,10 @@ def plan(
     each rule requests from the cluster; with --recipes, the cost of each pretraining recipe at scale full.
     """
     root = checkout()
+    from pubmill.messages.terminal_tables import console
     from pubmill.planning.cluster_plan import read_profile, requests, requests_table
     from pubmill.planning.plan import make_plan, recipes_at_full
     from pubmill.planning.plan_printing import print_plan, recipes_as_markdown
-    from pubmill.planning.terminal_tables import console
     from pubmill.specs import load
     from pubmill.specs.study import Study, check_study
     from pubmill.stages import checked_graph

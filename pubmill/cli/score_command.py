@@ -107,7 +107,7 @@ def print_scored(
 ) -> None:
     """Print the scores, the dataset's metric beside its `floor` and published values, and what was left
     aside."""
-    from pubmill.planning.terminal_tables import print_text
+    from pubmill.messages.terminal_tables import print_text
 
     main, *others = [f"{name} {100 * scored.metrics[name]:.2f}" for name in scored.main_first()]
     recipe, whole, missing = scored.recipe, len(scored.examples), scored.submission.reading.missing

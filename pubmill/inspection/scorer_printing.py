@@ -5,9 +5,9 @@ from pathlib import Path
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, read_examples
+from pubmill.messages.terminal_tables import console, table
 from pubmill.metrics.records import read_predictions
 from pubmill.metrics.scorers import ScorerResult, matching, nearest, score_by_all
-from pubmill.planning.terminal_tables import console, table
 from pubmill.specs import DatasetSpec
 
 

@@ -9,8 +9,8 @@ from rich.table import Table
 
 from pubmill.errors import PubmillError
 from pubmill.messages.installation import root
+from pubmill.messages.terminal_tables import table
 from pubmill.planning.plan import Job
-from pubmill.planning.terminal_tables import table
 from pubmill.specs import strict_yaml
 from pubmill.stages import Graph
 from pubmill.stages.all_stages import stages

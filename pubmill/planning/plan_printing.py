@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
+from pubmill.messages.terminal_tables import table, wrapped
 from pubmill.messages.wording import counted
 from pubmill.planning.batch_plan import divided
 from pubmill.planning.plan import Plan, Training, hours
-from pubmill.planning.terminal_tables import table, wrapped
 from pubmill.stages import Graph
 from pubmill.stages.all_stages import stages
 from pubmill.stages.gpus import Gpus

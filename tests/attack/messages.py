@@ -4,8 +4,8 @@ import io
 from pathlib import Path
 
 from pubmill.errors import PubmillError
+from pubmill.messages.terminal_tables import console, table
 from pubmill.messages.wording import escape_controls
-from pubmill.planning.terminal_tables import console, table
 from pubmill.report.rendering import environment, escape_markdown, escape_tex
 from tests.attack import Attack
 from tests.world.dice import Dice

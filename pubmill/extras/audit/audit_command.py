@@ -47,7 +47,7 @@ def audit(
     from pubmill.extras.audit import value_audit
     from pubmill.extras.audit.audit_stages import PAGE, audit_recipe, graph_of_all_tables
     from pubmill.extras.audit.printed_values_of_runs import as_text, check_reasons, findings_on_runs
-    from pubmill.planning.terminal_tables import print_text
+    from pubmill.messages.terminal_tables import print_text
     from pubmill.storage.checksums import write_formats
 
     folder = specs_folder()

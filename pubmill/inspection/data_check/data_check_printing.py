@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.text import Text
 
 from pubmill.inspection.data_check.checks import CheckOutcome, SplitCheck, Unchecked
+from pubmill.messages.terminal_tables import coloured, table
 from pubmill.messages.wording import counted
-from pubmill.planning.terminal_tables import coloured, table
 
 
 def print_outcomes(to: Console, outcomes: Sequence[CheckOutcome], unchecked: Sequence[Unchecked]) -> None:

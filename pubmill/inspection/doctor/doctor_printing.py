@@ -9,8 +9,8 @@ from pubmill.hardware.compilers import compiler_fault
 from pubmill.inspection.doctor.diagnoses import DatasetFinding
 from pubmill.inspection.doctor.links import Links
 from pubmill.inspection.doctor.model_diagnoses import ModelFinding, gpus_here
+from pubmill.messages.terminal_tables import BAD, DIM, GOOD, table
 from pubmill.messages.wording import counted
-from pubmill.planning.terminal_tables import BAD, DIM, GOOD, table
 
 FROM = {
     "results": "taken already",

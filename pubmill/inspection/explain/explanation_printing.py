@@ -14,9 +14,9 @@ from rich.text import Text
 
 from pubmill.inspection.explain.cell_explanations import CellRun, Explanation
 from pubmill.inspection.explain.table_statements import ORDER, TableStatements, WeighedStatement
+from pubmill.messages.terminal_tables import BAD, DIM, table
 from pubmill.messages.wording import counted
 from pubmill.metrics.collapse import CONSTANT
-from pubmill.planning.terminal_tables import BAD, DIM, table
 from pubmill.report.rendering import count, duration, number, signed
 
 SHOWN_ONCE = ("commit", "python", "machine", "packages", "data_sha256", "model_sha256")

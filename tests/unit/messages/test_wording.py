@@ -8,8 +8,8 @@ import pytest
 from rich.text import Text
 
 from pubmill.errors import PubmillError, run
+from pubmill.messages.terminal_tables import console, table
 from pubmill.messages.wording import counted, escape_controls, repeated
-from pubmill.planning.terminal_tables import console, table
 from pubmill.report.rendering import environment, escape_markdown, escape_tex
 
 

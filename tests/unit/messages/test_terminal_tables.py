@@ -7,7 +7,7 @@ import sys
 import pytest
 from rich.console import Console
 
-from pubmill.planning.terminal_tables import print_markdown, print_text, table
+from pubmill.messages.terminal_tables import print_markdown, print_text, table
 
 
 def open_terminal(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
