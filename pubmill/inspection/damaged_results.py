@@ -168,7 +168,8 @@ def _compared(file: Path, digest: str, listing: Path, target: Path) -> CheckedFi
 
 def _file_fault(path: Path) -> str | None:
     if path.suffix == ".parquet":
-        return parquet_fault(path, path.stat().st_mtime_ns, path.stat().st_size) or shard_fault(path)
+        fault = parquet_fault(path, path.stat().st_mtime_ns, path.stat().st_size)
+        return fault or shard_fault(path) or fault
     try:
         if path.suffix == ".gz":
             _decompress(path)
