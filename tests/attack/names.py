@@ -81,6 +81,7 @@ def in_a_command(dice: Dice, folder: Path) -> str:
         name: _Values(value) for name in ("wildcards", "params", "input", "output", "resources")
     }
     vars(fields["params"])["launcher"] = "python"  # numbers alone decide it
+    vars(fields["params"])["places"] = _Values(value)
     text = formatted(command, **fields, log="the log")
     done = subprocess.run(["bash", "-c", _BASH + text], cwd=folder, capture_output=True, check=False)
     made = sorted(path.name for path in folder.iterdir())
