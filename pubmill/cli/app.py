@@ -1,8 +1,8 @@
 """The command and its verbs."""
 
 import os
-import pathlib
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -89,5 +89,6 @@ add_verbs(ALL)
 
 def main() -> None:
     """Run the command; a `PubmillError` ends it with its message and status 1."""
-    sys.stdout = sys.stdout or pathlib.Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # closed by the caller
+    if sys.stdout is None:  # whoever started the command has closed it, as `>&-` does
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     run(APP)

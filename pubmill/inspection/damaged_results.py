@@ -169,7 +169,7 @@ def _compared(file: Path, digest: str, listing: Path, target: Path) -> CheckedFi
 def _file_fault(path: Path) -> str | None:
     if path.suffix == ".parquet":
         fault = parquet_fault(path, path.stat().st_mtime_ns, path.stat().st_size)
-        return fault or shard_fault(path) or fault
+        return fault or shard_fault(path) or fault  # "" is a file without a checksum
     try:
         if path.suffix == ".gz":
             _decompress(path)
