@@ -8,14 +8,12 @@ NLM's rules (Technical Bulletin 2012 Jan-Feb;(384):e6, and the loading order of 
 - Only the highest of the remaining versions is the citation that PubMed shows.
 
 The order of sources in the spec is their priority: an id found in one hides the same id in later sources.
-A deletion applies within its source only. `changes` compares two states of the sources, such as before and
-after an update, and judges only documents with a record that is in just one of them.
+A deletion applies within its source only.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from duckdb import DuckDBPyConnection
 
@@ -77,79 +75,12 @@ def add_events(connection: DuckDBPyConnection, shards: Sequence[Path], sources: 
     """Make the view `events`: every row of the parsed shards, with its shard's number and source's rank."""
     if len(set(shards)) != len(shards):
         raise PubmillError("--shards names a file more than once")
-    _add_shards(connection, shards, ["source INTEGER"], [[source] for source in sources])
-    connection.execute(_EVENTS)
-
-
-def _add_shards(
-    connection: DuckDBPyConnection, shards: Sequence[Path], columns: list[str], values: Iterable[list[Any]]
-) -> None:
-    """Make the table `shards`: number, the given columns, file; the variable `files` has all files."""
     for shard in shards:
         if not shard.is_file():
             raise PubmillError(f"{shard} does not exist; parse the source file first")
     files = all_verified(shards)
-    connection.execute(f"CREATE TABLE shards (shard INTEGER, {', '.join(columns)}, file VARCHAR)")
-    rows = [[number, *row, file] for number, (row, file) in enumerate(zip(values, files, strict=True))]
-    marks = ", ".join("?" * (len(columns) + 2))
-    connection.executemany(f"INSERT INTO shards VALUES ({marks})", rows)
+    connection.execute("CREATE TABLE shards (shard INTEGER, source INTEGER, file VARCHAR)")
+    rows = [[number, *row] for number, row in enumerate(zip(sources, files, strict=True))]
+    connection.executemany("INSERT INTO shards VALUES (?, ?, ?)", rows)
     connection.execute("SET VARIABLE files = $files", {"files": files})
-
-
-KINDS = ("new", "reappeared", "revised", "retracted", "deleted")
-
-Shards = Mapping[Path, int]
-"""Parsed shards with the ranks of their sources, 0 for the one with the most authority."""
-
-# `retracted`: retracted after and not before; `revised`: else, if another record is current than before.
-_CHANGES = """
-WITH events AS (
-    SELECT shards.source, shards.before, shards.after, rows.id, rows.version, rows.deleted,
-        'retracted' IN rows.flags AS retracted, [rows."order", shards.shard, rows.position] AS place
-    FROM read_parquet(getvariable('files'), filename = true) AS rows
-    JOIN shards ON rows.filename = shards.file
-), touched AS (
-    SELECT * FROM events SEMI JOIN (SELECT DISTINCT id FROM events WHERE before != after) USING (id)
-), records AS (
-    SELECT source, id, version,
-        arg_max({'deleted': deleted, 'retracted': retracted, 'place': place}, place) FILTER (before) AS old,
-        arg_max({'deleted': deleted, 'retracted': retracted, 'place': place}, place) FILTER (after) AS new,
-        bool_or(before) AS known
-    FROM touched GROUP BY source, id, version
-), current AS (
-    SELECT id, bool_or(known) AS known,
-        arg_max(old, [-source, version]) FILTER (NOT old.deleted) AS old,
-        arg_max(new, [-source, version]) FILTER (NOT new.deleted) AS new
-    FROM records GROUP BY id
-), judged AS (
-    SELECT id, CASE WHEN old IS NULL AND new IS NULL THEN NULL
-        WHEN old IS NULL THEN if(known, 'reappeared', 'new')
-        WHEN new IS NULL THEN 'deleted'
-        WHEN new.retracted AND NOT old.retracted THEN 'retracted'
-        WHEN new.place != old.place THEN 'revised' END AS kind
-    FROM current
-)
-SELECT kind, count(*), list(id ORDER BY id)[:5] FROM judged WHERE kind IS NOT NULL GROUP BY kind
-"""
-
-
-class Change(NamedTuple):
-    """A kind of change (`KINDS`), the number of documents, and the first ids."""
-
-    kind: str
-    documents: int
-    ids: tuple[str, ...]
-
-
-def changes(before: Shards, after: Shards, spill: Path) -> list[Change]:
-    """Return which documents differ between two sets of shards, by kind; DuckDB spills beside `spill`."""
-    sources = {**before, **after}
-    if not sources:
-        return []
-    columns = ["source INTEGER", "before BOOLEAN", "after BOOLEAN"]
-    values = [[source, shard in before, shard in after] for shard, source in sources.items()]
-    with merging(spill) as connection:
-        _add_shards(connection, list(sources), columns, values)
-        found = connection.execute(_CHANGES).fetchall()
-    by_kind = {kind: Change(kind, count, tuple(ids)) for kind, count, ids in found}
-    return [by_kind[kind] for kind in KINDS if kind in by_kind]
+    connection.execute(_EVENTS)

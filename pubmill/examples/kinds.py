@@ -1,17 +1,19 @@
-"""Example classes of all datasets, and the reader and writer of their files. Standard library only.
+"""Example classes of all datasets, and the reader and writer of their files.
 
 One split is one file of gzipped JSON lines, `datasets/DATASET/{train,dev,test}.jsonl.gz`. Messages
 about a malformed line never quote its text, because text of licensed datasets must not reach a log.
 """
 
+import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
-from types import UnionType
-from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, cast, get_args
+
+from pydantic import TypeAdapter, ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.recipe_types import FORBID_UNKNOWN
@@ -61,6 +63,8 @@ class Answer:
 @dataclass(frozen=True, slots=True, order=True)
 class WordSpan:
     """A mention as words `first` to `after` (exclusive) of its sentence."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
 
     first: int
     after: int
@@ -249,9 +253,8 @@ def write_examples(path: Path, examples: Iterable[Example], private: bool = Fals
 
 def as_row(example: Any) -> dict[str, object]:
     """Return the fields as JSON values; `asdict` would spend most of the time on deep copies."""
-    optional = _OPTIONAL[type(example)]
-    values = {name: getattr(example, name) for name in _HINTS[type(example)]}
-    return {name: _nested_rows(value) for name, value in values.items() if value or name not in optional}
+    values = ((name, getattr(example, name), optional) for name, optional in _FIELDS[type(example)].items())
+    return {name: _nested_rows(value) for name, value, optional in values if value or not optional}
 
 
 def _nested_rows(value: Any) -> Any:
@@ -259,15 +262,11 @@ def _nested_rows(value: Any) -> Any:
     return [as_row(item) for item in value] if nested else value
 
 
-def optional_fields(kind: type[Any]) -> frozenset[str]:
-    """Return the fields with a default, which is always empty or None."""
-    required = (MISSING, MISSING)
-    return frozenset(f.name for f in fields(kind) if (f.default, f.default_factory) != required)
-
-
-_CLASSES = (*KINDS.values(), Entity, LabelledSentence, Answer, WordSpan)
-_HINTS: dict[type[Any], dict[str, Any]] = {kind: get_type_hints(kind) for kind in _CLASSES}
-_OPTIONAL: dict[type[Any], frozenset[str]] = {kind: optional_fields(kind) for kind in _CLASSES}
+_FIELDS: dict[type[Any], dict[str, bool]] = {
+    kind: {one.name: (one.default, one.default_factory) != (MISSING, MISSING) for one in fields(kind)}
+    for kind in (*KINDS.values(), Entity, LabelledSentence, Answer, WordSpan)
+}
+"""Class -> field -> whether it is optional; its default is then empty or None."""
 
 
 def read_examples(path: Path, kind: type[Kind]) -> Iterator[Kind]:
@@ -279,8 +278,8 @@ def read_examples(path: Path, kind: type[Kind]) -> Iterator[Kind]:
         try:
             example = _valid_example(kind, row)
             if example.id in seen:
-                raise _MisshapenError("its id occurs for the second time")
-        except _MisshapenError as fault:
+                raise ValueError("its id occurs for the second time")
+        except ValueError as fault:
             named = isinstance(row, dict) and isinstance(row.get("id"), str)
             name = f" example {row['id']}:" if named else ""
             raise PubmillError(f"{path}:{number}:{name} {fault}; convert the dataset again") from None
@@ -303,54 +302,32 @@ def _kept_examples(path: Path, kind: type[Any], size: int, changed: int) -> tupl
 def from_row(kind: type[Kind], row: Mapping[str, object]) -> Kind:
     """Return the example in a row, such as that of a data frame, in which optional fields may be missing or
     None; a `PubmillError` says what is wrong."""
-    given = {name: value for name, value in row.items() if value is not None or name not in _OPTIONAL[kind]}
+    given = {name: one for name, one in row.items() if one is not None or not _FIELDS[kind].get(name)}
     try:
         return _valid_example(kind, given)
-    except _MisshapenError as fault:
+    except (TypeError, ValueError) as fault:
         raise PubmillError(f"example {row.get('id')!s:.40}: {fault}") from None
 
 
-class _MisshapenError(Exception):
-    """A parsed line that does not have the form of its kind."""
+@cache
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 def _valid_example(kind: type[Kind], row: Any) -> Kind:
-    example: Kind = _build_dataclass(kind, row)
+    """Return the example in a row; a ValueError says what is wrong, without text of the row."""
+    try:
+        example: Kind = _adapter(cast(Any, kind)).validate_json(json.dumps(row), strict=True)
+    except ValidationError as error:
+        known = _FIELDS[kind]
+        needed = {name for name, optional in known.items() if not optional}
+        if not isinstance(row, dict) or not needed <= row.keys() <= known.keys():
+            raise ValueError(f"not a {kind.__name__} with the keys {', '.join(known)}") from None
+        place = error.errors()[0]["loc"]
+        raise ValueError(f"{place[0] if place else 'a text'} does not have the expected form") from None
     if fault := example.fault():
-        raise _MisshapenError(fault)
+        raise ValueError(fault)
     return example
-
-
-def _build_dataclass(kind: type[Any], row: Any) -> Any:
-    hints = _HINTS[kind]
-    if not isinstance(row, dict) or not hints.keys() - _OPTIONAL[kind] <= row.keys() <= hints.keys():
-        raise _MisshapenError(f"not a {kind.__name__} with the keys {', '.join(hints)}")
-    return kind(**{name: _checked_value(hints[name], value, name) for name, value in row.items()})
-
-
-def _checked_value(hint: Any, value: Any, name: str) -> Any:
-    inner = get_args(hint)[0] if get_origin(hint) is list else None
-    if is_dataclass(inner) and isinstance(inner, type) and isinstance(value, list):
-        return [_build_dataclass(inner, item) for item in value]
-    if get_origin(hint) is dict:
-        of = get_args(hint)[1]
-        if isinstance(value, dict) and all(fits(item, of) for item in value.values()):
-            return value
-    elif fits(value, hint):
-        return value
-    raise _MisshapenError(f"{name} does not have the expected form")
-
-
-def fits(value: Any, hint: Any) -> bool:
-    """Return whether a value read from JSON has the declared type, which contains no dataclass or tuple."""
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin in (Union, UnionType):
-        return any(fits(value, argument) for argument in arguments)
-    if hint in (int, float):
-        return isinstance(value, (int, hint)) and not isinstance(value, bool)
-    if origin is list:
-        return isinstance(value, list) and all(fits(item, arguments[0]) for item in value)
-    return hint is Any or isinstance(value, origin or hint)
 
 
 def is_label_list(value: Any) -> bool:

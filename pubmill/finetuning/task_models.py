@@ -16,7 +16,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import SequenceExample, fits
+from pubmill.examples.kinds import SequenceExample
 from pubmill.finetuning import encoders
 from pubmill.finetuning.finetuning_job import read_split
 from pubmill.finetuning.heads import TaskModel
@@ -154,12 +154,16 @@ def read_facts(folder: Path) -> TaskModelFacts:
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise PubmillError(f"{path}: its format is not {FORMAT}, the one that this version of pubmill reads")
     types: Any = facts.get("argument_types")
-    if not isinstance(facts.get("recipe"), dict) or not fits(facts.get("labels"), list[str]):
+    if not isinstance(facts.get("recipe"), dict) or not _are_texts(facts.get("labels")):
         raise PubmillError(f"{path}: it must have a recipe and a list of labels; keep the model again")
-    if not fits(types, list[list[str]]) or any(len(pair) != 2 for pair in types):
+    if not isinstance(types, list) or not all(_are_texts(pair) and len(pair) == 2 for pair in types):
         raise PubmillError(f"{path}: argument_types must be a list of pairs of types; keep the model again")
     checked: TaskModelFacts = facts  # type: ignore[assignment]
     return checked
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
 def base_model(folder: Path) -> str:
