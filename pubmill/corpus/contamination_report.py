@@ -1,7 +1,7 @@
 """Reports on dataset texts found in parts of a corpus and in all of it: ids and counts, never text."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -36,63 +36,25 @@ def _read_documents(part: Path) -> Iterator[tuple[str, str, str]]:
                 yield row["id"], row["pmid"], f"{row['title']}\n{row['text']}"
 
 
-class SplitReport(TypedDict):
-    """Texts of a split that are in the corpus. `found_by_pmid`: null if no text has a PMID; `share`: found
-    texts divided by all; `ids`: examples with a found text; `documents`: corpus documents that have one."""
-
-    texts: int
-    too_short: int
-    found: int
-    found_by_pmid: int | None
-    found_by_text: int
-    share: float | None
-    examples: int
-    examples_found: int
-    ids: list[str]
-    documents: list[str]
-
-
-@dataclass
-class _Split:
-    """Counts of one split's texts."""
-
-    texts: int = 0
-    short: int = 0
-    with_pmid: int = 0
-    by_pmid: int = 0
-    by_words: int = 0
-    found: int = 0
-    examples: set[str] = field(default_factory=set)
-    held: set[str] = field(default_factory=set)
-    documents: set[str] = field(default_factory=set)
-
-    def add(self, row: IndexedText, documents: dict[str, tuple[bool, bool]]) -> None:
-        """Count a text of the index and the documents that contain it (by PMID, by words)."""
-        self.texts += 1
-        self.short += not row["runs"]
-        self.with_pmid += row["pmid"] is not None
-        self.by_pmid += any(by_pmid for by_pmid, _ in documents.values())
-        self.by_words += any(by_words for _, by_words in documents.values())
-        self.examples.update(row["examples"])
-        if documents:
-            self.found += 1
-            self.held.update(row["examples"])
-            self.documents.update(documents)
-
-    def as_json(self) -> SplitReport:
-        """Return the counts as an entry of the report."""
-        return {
-            "texts": self.texts,
-            "too_short": self.short,
-            "found": self.found,
-            "found_by_pmid": self.by_pmid if self.with_pmid else None,
-            "found_by_text": self.by_words,
-            "share": round(self.found / self.texts, 4) if self.texts else None,
-            "examples": len(self.examples),
-            "examples_found": len(self.held),
-            "ids": sorted(self.held),
-            "documents": sorted(self.documents),
-        }
+def _split_report(texts: Sequence[tuple[IndexedText, Mapping[str, tuple[bool, bool]]]]) -> dict[str, Any]:
+    """Return the entry of a split; `texts`: each with the documents that contain it (by PMID, by words).
+    `found_by_pmid`: null if no text has a PMID; `share`: found texts divided by all; `ids`: examples with a
+    found text; `documents`: corpus documents that have one."""
+    found = [(text, documents) for text, documents in texts if documents]
+    held = {name for text, _ in found for name in text["examples"]}
+    by_pmid = sum(any(by_pmid for by_pmid, _ in documents.values()) for _, documents in found)
+    return {
+        "texts": len(texts),
+        "too_short": sum(not text["runs"] for text, _ in texts),
+        "found": len(found),
+        "found_by_pmid": by_pmid if any(text["pmid"] is not None for text, _ in texts) else None,
+        "found_by_text": sum(any(words for _, words in documents.values()) for _, documents in found),
+        "share": round(len(found) / len(texts), 4),
+        "examples": len({name for text, _ in texts for name in text["examples"]}),
+        "examples_found": len(held),
+        "ids": sorted(held),
+        "documents": sorted({document for _, documents in found for document in documents}),
+    }
 
 
 def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]:
@@ -104,20 +66,23 @@ def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]
         documents += matches["documents"]
         for document, text, by_pmid, by_words in matches["matches"]:
             held.setdefault(text, {})[document] = (by_pmid, by_words)
-    splits: dict[tuple[str, str], _Split] = {}
+    datasets: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     for text, row in enumerate(_read_texts(index)):
-        splits.setdefault((row["dataset"], row["split"]), _Split()).add(row, held.pop(text, {}))
+        row["runs"] = row["runs"][:1]  # whether there are any; all would fill the memory
+        datasets[row["dataset"]][row["split"]].append((row, held.pop(text, {})))
     if held:
         raise PubmillError(f"{index} has no text {min(held)}, which was found: another index was used")
-    datasets: dict[str, dict[str, SplitReport]] = {}
-    for (dataset, split), one in splits.items():
-        datasets.setdefault(dataset, {})[split] = one.as_json()
+    reports = {
+        dataset: {split: _split_report(texts) for split, texts in splits.items()}
+        for dataset, splits in datasets.items()
+    }
+    splits = [split for of_dataset in reports.values() for split in of_dataset.values()]
     return {
         "corpus": corpus,
         "documents": documents,
-        "documents_with_a_text": len(set().union(*(one.documents for one in splits.values()))),
+        "documents_with_a_text": len({one for split in splits for one in split["documents"]}),
         "method": {"words_of_a_run": RUN, "least_share_of_runs_in_a_document": SHARE},
-        "datasets": datasets,
+        "datasets": reports,
     }
 
 

@@ -1,16 +1,17 @@
 """Parsing of one file of a source, of any kind, into a parsed shard."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from pubmill.corpus.articles import read_articles
 from pubmill.corpus.clinical import read_notes
+from pubmill.corpus.jats import JatsReader
 from pubmill.corpus.medline import file_order, read_medline
 from pubmill.corpus.own_texts import read_plain_text, read_text
-from pubmill.corpus.packages import package_order, read_fetched, read_package
-from pubmill.corpus.pubmed_parser_reading import read_medline_with_pubmed_parser
-from pubmill.corpus.shards import Document, write_shard
+from pubmill.corpus.packages import Article, package_order, read_fetched, read_package
+from pubmill.corpus.pubmed_parser_reading import ArticleReader, read_medline_with_pubmed_parser
+from pubmill.corpus.shards import UNREADABLE, Document, write_shard
+from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import ParsingRecipe
 from pubmill.storage.result_paths import shard_name
 
@@ -43,7 +44,10 @@ def parse_file(recipe: ParsingRecipe, raw: Path, digest: str, output: Path) -> N
                 raw, articles, recipe.parser, recipe.leave_out, left_out, unreadable, typed
             )
         case "text":
-            documents = _own_texts(recipe, raw)
+            if recipe.documents == "json":
+                documents = read_text(raw, recipe.source, recipe.language)
+            else:
+                documents = read_plain_text(raw, recipe.source, recipe.documents, recipe.language)
         case "mimic":
             documents = read_notes(raw, recipe.brackets)
     counts = write_shard(
@@ -56,7 +60,43 @@ def parse_file(recipe: ParsingRecipe, raw: Path, digest: str, output: Path) -> N
             print(f"  {what}: {', '.join(f'{count} <{tag}>' for tag, count in sorted(found.items()))}")
 
 
-def _own_texts(recipe: ParsingRecipe, raw: Path) -> Iterator[Document]:
-    if recipe.documents == "json":
-        return read_text(raw, recipe.source, recipe.language)
-    return read_plain_text(raw, recipe.source, recipe.documents, recipe.language)
+def read_articles(
+    path: Path,
+    articles: Iterable[Article],
+    parser: str,
+    leave_out: Collection[str],
+    left_out: Counter[str],
+    unreadable: Collection[str] = (),
+    typed: Counter[str] | None = None,
+) -> Iterator[Document]:
+    """Yield the articles of the archive `path` as documents; `left_out` counts elements left out by tag, and
+    `typed` abstracts that are text in spite of a type.
+
+    Articles without XML, and those listed in `unreadable` (`PMC7.1`), have neither title nor text; the listed
+    ones get the flag `unreadable`. Raises `PubmillError` for any other article that cannot be read, and for
+    listed articles that the archive lacks.
+    """
+    read = ArticleReader() if parser == "pubmed_parser" else JatsReader(leave_out, left_out, typed)
+    missing = set(unreadable)
+    for article in articles:
+        if article.facts.name in unreadable:
+            missing.discard(article.facts.name)
+            yield article.facts.document(UNREADABLE)
+        elif article.data:
+            try:
+                yield read(article.data, article.facts, f"{path}:{article.name}")
+            except PubmillError as error:
+                shard = path.name.removesuffix(".tar.gz")
+                raise PubmillError(
+                    f"{error}\nThe archive itself is whole, so this is how the article was published. To "
+                    f"build the corpus without it, write into the source in each corpus spec that has it\n"
+                    f"    unreadable: {{{shard}: {{{article.facts.name}: what is wrong with it}}}}\n"
+                    f"It will be counted as `{UNREADABLE}`."
+                ) from None
+        else:
+            yield article.facts.document()
+    if missing:
+        raise PubmillError(
+            f"{path}: lacks {min(missing)}, which the corpus spec calls unreadable; there may be another "
+            f"version of it now. Remove the line from `unreadable:`."
+        )

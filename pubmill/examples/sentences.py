@@ -5,8 +5,6 @@ format and with NLTK's own decoder.
 """
 
 import re
-import zipfile
-import zlib
 from io import StringIO
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from nltk.tabdata import PunktDecoder
 from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
 from pubmill.errors import PubmillError
+from pubmill.storage.archives import members
 
 _PLAIN_STOP = re.compile(r"([A-Za-z]{2,})\. +[A-Za-z0-9]")
 # the only places where Punkt looks for the end of a sentence
@@ -21,42 +20,21 @@ _MAY_END = re.compile("[.?!][^A-Za-z0-9]")
 
 FOLDER = "punkt_tab/english"
 TABLES = ("collocations.tab", "sent_starters.txt", "abbrev_types.txt", "ortho_context.tab")
-# ten times the largest table of the archive published in 2024; a larger one is not genuine
-LARGEST_TABLE = 10_000_000
 
 
 def read_punkt(archive: Path) -> PunktParameters:
     """Read Punkt's English tables from `punkt_tab.zip`; a `PubmillError` names a missing or broken one."""
-    try:
-        with zipfile.ZipFile(archive) as tables:
-            return _punkt_parameters(tables, archive)
-    except FileNotFoundError:
-        raise PubmillError(f"{archive} does not exist; it is NLTK's punkt_tab.zip") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
-        raise PubmillError(f"{archive}: not a whole punkt_tab.zip: {error}; fetch it again") from None
-
-
-def _read_table(tables: zipfile.ZipFile, archive: Path, name: str) -> StringIO:
-    try:
-        size = tables.getinfo(f"{FOLDER}/{name}").file_size
-    except KeyError:
-        raise PubmillError(f"{archive}: {FOLDER}/{name} is missing; it is no punkt_tab.zip of NLTK") from None
-    if size > LARGEST_TABLE:
-        raise PubmillError(f"{archive}: {FOLDER}/{name} has {size} bytes; no table is that large")
-    with tables.open(f"{FOLDER}/{name}") as table:
-        content = table.read(size + 1)  # up to its end, so that the checksum is verified
-    return StringIO(content.decode("utf-8"), newline=None)
-
-
-def _punkt_parameters(tables: zipfile.ZipFile, archive: Path) -> PunktParameters:
-    decoder, parameters = PunktDecoder(), PunktParameters()
+    tables = dict(members(archive))
+    decoder, parameters, read = PunktDecoder(), PunktParameters(), []
     decoders = (_collocations, decoder.txt2set, decoder.txt2set, decoder.tab2intdict)
-    read = []
     for name, decode in zip(TABLES, decoders, strict=True):
+        where = f"{FOLDER}/{name}"
+        if where not in tables:
+            raise PubmillError(f"{archive}: {where} is missing; it is no punkt_tab.zip of NLTK")
         try:
-            read.append(decode(_read_table(tables, archive, name)))
+            read.append(decode(StringIO(tables[where].decode("utf-8"), newline=None)))
         except ValueError as error:
-            raise PubmillError(f"{archive}:{FOLDER}/{name}: {error}; fetch it again") from None
+            raise PubmillError(f"{archive}:{where}: {error}; fetch it again") from None
     parameters.collocations, parameters.sent_starters, parameters.abbrev_types = read[:3]
     parameters.ortho_context = _Contexts(read[3])
     return parameters

@@ -1,7 +1,7 @@
 """Strict parsers of JSON and JSON lines, whose errors name the place, and a writer of JSON lines."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,14 @@ from pubmill.storage.strict_parsing import RepeatedKeyError, unique_keys
 def parse_json(text: str, where: str, numbers_only: bool = False) -> Any:
     """Parse JSON. Raises a `PubmillError` for invalid JSON, a repeated key, too deep nesting and, with
     `numbers_only`, for NaN and Infinity. Messages name positions and keys, never a value."""
-    constant = _refuse_constant if numbers_only else None
+
+    def refuse(constant: str) -> Any:
+        """Refuse a constant that Python reads as a number, but JSON lacks."""
+        raise PubmillError(f"{where}: {constant} is no finite number")
+
     try:
-        return json.loads(text, object_pairs_hook=unique_keys, parse_constant=constant)
+        constants = refuse if numbers_only else None
+        return json.loads(text, object_pairs_hook=unique_keys, parse_constant=constants)
     except json.JSONDecodeError as error:
         # The decoder's message contains what was expected there, never what was found.
         one_line = "\n" not in text.strip()
@@ -24,18 +29,8 @@ def parse_json(text: str, where: str, numbers_only: bool = False) -> Any:
         raise PubmillError(f"{where}: not valid JSON: {error.msg} at {place}") from None
     except RepeatedKeyError as error:
         raise PubmillError(f"{where}: the key {show(error.key)} occurs twice in one object") from None
-    except _ConstantError as error:
-        raise PubmillError(f"{where}: {error} is no finite number") from None
     except (RecursionError, ValueError):
         raise PubmillError(f"{where}: nested too deeply, or a number too long, to be read") from None
-
-
-class _ConstantError(ValueError):
-    """A constant that Python reads as a number, but JSON lacks."""
-
-
-def _refuse_constant(name: str) -> Any:
-    raise _ConstantError(name)
 
 
 def parse_row(text: str, where: str) -> dict[str, Any]:
@@ -48,14 +43,8 @@ def parse_row(text: str, where: str) -> dict[str, Any]:
 
 def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield `file:line` and the object of each line of a JSON lines file; blank lines are errors."""
-    return parse_rows(read_lines(path), str(path))
-
-
-def parse_rows(lines: Iterable[str], where: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield `where:line` and the object of each line; blank lines are errors."""
-    for number, line in enumerate(lines, 1):
-        place = f"{where}:{number}"
-        yield place, parse_row(line, place)
+    for number, line in enumerate(read_lines(path), 1):
+        yield f"{path}:{number}", parse_row(line, f"{path}:{number}")
 
 
 def json_items(text: str, where: str) -> list[tuple[str, Any]]:

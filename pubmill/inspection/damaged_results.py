@@ -24,13 +24,11 @@ from pubmill.storage.checksums import (
     FOLDER_SUMS,
     PREDICTIONS_SEAL,
     SUMS,
-    exchange_fault,
     listed_sums,
-    stated_name,
 )
 from pubmill.storage.files import SEAL, read_json, sha256
 from pubmill.storage.model_folders import TOKENIZER_FILES
-from pubmill.storage.parquet import parquet_fault, shard_fault
+from pubmill.storage.parquet import parquet_fault
 from pubmill.storage.result_paths import (
     BELOW,
     BLOCKS,
@@ -151,9 +149,7 @@ def _check_list(path: Path) -> Iterator[CheckedFile]:
     except PubmillError as error:
         yield CheckedFile(path, str(error).removeprefix(f"{path} "), target)
         return
-    places = ("models", "vocabs") if path.name == FOLDER_SUMS else ()
-    faults = (exchange_fault(path.parent, kind, stated_name(path)) for kind in places)
-    yield CheckedFile(path, next(filter(None, faults), None), target)
+    yield CheckedFile(path, None, target)
     for file, digest in listed.items():
         yield _compared(file, digest, path, file if path.suffix == SUMS else target)
 
@@ -168,8 +164,7 @@ def _compared(file: Path, digest: str, listing: Path, target: Path) -> CheckedFi
 
 def _file_fault(path: Path) -> str | None:
     if path.suffix == ".parquet":
-        fault = parquet_fault(path, path.stat().st_mtime_ns, path.stat().st_size)
-        return fault or shard_fault(path) or fault  # "" is a file without a checksum
+        return parquet_fault(path, path.stat().st_mtime_ns, path.stat().st_size)
     try:
         if path.suffix == ".gz":
             _decompress(path)

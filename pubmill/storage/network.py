@@ -8,9 +8,7 @@ import re
 import shutil
 import threading
 import time
-from datetime import date
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import requests
@@ -26,9 +24,19 @@ TIMEOUT = (20, 60)  # seconds to connect, seconds without a byte
 CHUNK = 1 << 16  # largest read in bytes; each is written at once, so that a kill loses little
 LARGEST = 100 << 30  # bytes of a file; the largest in any spec has about 15 GB
 
-_HERE = threading.local()
 _CONNECTION = re.compile(r"^\w+\(host=[^()]*\): ")
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,15})-(\d{1,15})/(\d{1,15})")
+_VALIDATOR = re.compile(r"[ -~]{1,1000}")
+
+
+class _Here(threading.local):
+    """This thread's session, so that many small files share one connection."""
+
+    def __init__(self) -> None:
+        self.session = requests.Session()
+
+
+_HERE = _Here()
 
 
 class GoneError(PubmillError):
@@ -43,18 +51,11 @@ class _AgainError(Exception):
         self.wait = wait
 
 
-class _Body(NamedTuple):
-    """Whether a response continues the part, and the size of the whole file in bytes; None: not stated."""
-
-    goes_on: bool
-    total: int | None
-
-
 def fetch(url: str, part: Path, largest: int = LARGEST) -> None:
     """Download the body of `url` to `part`, resuming an existing part; refuse more than `largest` bytes.
     Gives up when `len(PAUSES)` attempts in a row have added nothing to the longest part."""
     _check_scheme(url, url)
-    longest, failures = _size_of(part), 0
+    address, longest, failures = urlsplit(url), _size_of(part), 0
     while True:
         try:
             return _request_rest(url, part, largest)
@@ -62,7 +63,6 @@ def fetch(url: str, part: Path, largest: int = LARGEST) -> None:
             if _size_of(part) > longest:
                 longest, failures = _size_of(part), 0
             if failures == len(PAUSES):
-                address = urlsplit(url)
                 raise PubmillError(
                     f"{url}: {problem}; gave up after {failures + 1} attempts with {_size_of(part):,} "
                     f"bytes received. Run the same command again to resume; without a network connection, "
@@ -89,32 +89,21 @@ def _check_scheme(url: str, target: str) -> None:
         raise PubmillError(f"{url}:{where} only https:// and file:// are fetched; expected such a URL")
 
 
-def _session() -> requests.Session:
-    """Return this thread's session, so that many small files share one connection."""
-    if not hasattr(_HERE, "session"):
-        _HERE.session = requests.Session()
-    session: requests.Session = _HERE.session
-    return session
-
-
 def _request_rest(url: str, part: Path, largest: int) -> None:
     """Request the rest of the body if the server confirms that the file is unchanged, else all of it."""
     have, validator = _size_of(part), _validator(part)
     headers = {"User-Agent": "pubmill", "Accept-Encoding": "identity"}
     asked = {"Range": f"bytes={have}-", "If-Range": validator} if have and validator else {}
     try:
-        with _session().get(url, headers=headers | asked, stream=True, timeout=TIMEOUT) as response:
+        with _HERE.session.get(url, headers=headers | asked, stream=True, timeout=TIMEOUT) as response:
             _check_scheme(url, response.url)
-            if (
-                asked
-                and response.status_code == 416
-                and response.headers.get("Content-Range") == f"bytes */{have}"
-            ):
+            complete = response.headers.get("Content-Range") == f"bytes */{have}"
+            if asked and response.status_code == 416 and complete:
                 return
             _check_status(response, url, part)
-            body = _read_head(response, part, validator if asked else "")
-            _check_size(url, body.total or 0, part, largest)
-            _receive_body(response, url, part, body, largest)
+            goes_on, total = _read_head(response, part, validator if asked else "")
+            _check_size(url, total or 0, part, largest)
+            _receive_body(response, url, part, goes_on, largest if total is None else total)
     except requests.exceptions.SSLError as error:
         raise PubmillError(f"{url}: no trusted connection: {error}") from None
     except (requests.ConnectionError, requests.Timeout, urllib3.exceptions.HTTPError) as error:
@@ -124,10 +113,10 @@ def _request_rest(url: str, part: Path, largest: int) -> None:
     except (requests.RequestException, ValueError) as error:  # a redirect to a text that is no URL
         raise PubmillError(f"{url}: cannot be fetched: {error}") from None
     size = _size_of(part)
-    if not size and body.total is None:  # an answer that was cut before its length was sent is empty, too
+    if not size and total is None:  # an answer that was cut before its length was sent is empty, too
         raise _AgainError("the answer is empty")
-    if body.total is not None and size < body.total:
-        raise _AgainError(f"cut short after {size:,} of {body.total:,} bytes")
+    if total is not None and size < total:
+        raise _AgainError(f"cut short after {size:,} of {total:,} bytes")
 
 
 def _check_status(response: requests.Response, url: str, part: Path) -> None:
@@ -140,36 +129,24 @@ def _check_status(response: requests.Response, url: str, part: Path) -> None:
     if status in (408, 429) or status >= 500:
         wait = response.headers.get("Retry-After", "")
         raise _AgainError(said, float(wait) if wait.isdecimal() else 0.0)
-    raise (GoneError if status in (404, 410) else PubmillError)(
-        f"{url}: {said}; expected the file. {_where_it_went(url)}"
-    )
+    advice = "If it has moved or been replaced, correct the spec, or use a mirror that has it"
+    if re.search(r"/pubmed\d\dn\d{4,}\.xml\.gz", url):
+        advice = (
+            "NCBI replaces its files every year and numbers them anew. Write the files that there are now "
+            f"({commands.pubmill('sources', 'pubmed')}) into the corpus spec; to get the same documents as "
+            "before out of them, name the old corpus's corpus.lock as its `lock:`. Or use a mirror that "
+            "still has the old files"
+        )
+    raise (GoneError if status in (404, 410) else PubmillError)(f"{url}: {said}; expected the file. {advice}")
 
 
-def _where_it_went(url: str) -> str:
-    """Return advice about a file that is missing on its server."""
-    match = re.search(r"/pubmed(\d\d)n\d{4,}\.xml\.gz", url)
-    if not match:
-        return "If it has moved or been replaced, correct the spec, or use a mirror that has it"
-    year = 2000 + int(match[1])
-    if year < date.today().year:
-        why = f"NCBI replaces its files every year and numbers them anew: those of {year} are gone for good"
-    else:
-        why = "It is not out yet, or the next year's baseline has replaced it"
-    listing = commands.pubmill("sources", "pubmed")
-    return (
-        f"{why}. Write the files that there are now ({listing}) into the corpus "
-        "spec; to get the same documents as before out of them, name the old corpus's corpus.lock as its "
-        "`lock:`. Or use a mirror that still has the old files"
-    )
-
-
-def _read_head(response: requests.Response, part: Path, validator: str) -> _Body:
-    """Return whether the response continues the part, and how long the file is; store its validator.
-    `validator`: that of the range request, "" if there was none."""
+def _read_head(response: requests.Response, part: Path, validator: str) -> tuple[bool, int | None]:
+    """Return whether the response continues the part, and how long the file is, if it says so; store its
+    validator. `validator`: that of the range request, "" if there was none."""
     if response.status_code == 200:
         _validator_file(part).write_text(_strong_validator(response), encoding="ascii")
         length = response.headers.get("Content-Length", "")
-        return _Body(False, int(length) if re.fullmatch(r"[0-9]{1,15}", length) else None)
+        return False, int(length) if re.fullmatch(r"[0-9]{1,15}", length) else None
     have, answered = _size_of(part), _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
     if not validator or answered is None or int(answered[1]) != have or not have < int(answered[3]):
         discard(part)
@@ -178,7 +155,7 @@ def _read_head(response: requests.Response, part: Path, validator: str) -> _Body
     if _strong_validator(response) not in ("", validator):
         discard(part)
         raise _AgainError("the file has changed since the first part of it came; fetching all of it anew")
-    return _Body(True, int(answered[3]))
+    return True, int(answered[3])
 
 
 def _check_size(url: str, size: int, part: Path, largest: int) -> None:
@@ -194,11 +171,10 @@ def _check_size(url: str, size: int, part: Path, largest: int) -> None:
         )
 
 
-def _receive_body(response: requests.Response, url: str, part: Path, body: _Body, largest: int) -> None:
+def _receive_body(response: requests.Response, url: str, part: Path, goes_on: bool, most: int) -> None:
     """Write the body as it was sent: a .gz file stays one, even if it is declared as encoded."""
-    most = largest if body.total is None else body.total
-    size = _size_of(part) if body.goes_on else 0
-    with part.open("ab" if body.goes_on else "wb", buffering=0) as file:
+    size = _size_of(part) if goes_on else 0
+    with part.open("ab" if goes_on else "wb", buffering=0) as file:
         while block := response.raw.read1(CHUNK, decode_content=False):
             size += len(block)
             if size > most:
@@ -213,11 +189,7 @@ def _strong_validator(response: requests.Response) -> str:
     """Return a validator for If-Range; a weak ETag does not guarantee equal bytes (RFC 9110, 13.1.5)."""
     etag, modified = response.headers.get("ETag", ""), response.headers.get("Last-Modified", "")
     strong = etag if re.fullmatch(r'"[\x21\x23-\x7e]*"', etag) else modified
-    return strong if _is_validator(strong) else ""
-
-
-def _is_validator(text: str) -> bool:
-    return re.fullmatch(r"[ -~]{1,1000}", text) is not None
+    return strong if _VALIDATOR.fullmatch(strong) else ""
 
 
 def _validator_file(part: Path) -> Path:
@@ -227,7 +199,7 @@ def _validator_file(part: Path) -> Path:
 def _validator(part: Path) -> str:
     path = _validator_file(part)
     text = path.read_text(encoding="ascii", errors="replace") if path.is_file() else ""
-    return text if _is_validator(text) else ""
+    return text if _VALIDATOR.fullmatch(text) else ""
 
 
 def _size_of(path: Path) -> int:

@@ -6,6 +6,7 @@ those of `wget --force-directories`, and the miniature data of the demo.
 
 import hashlib
 import re
+import shutil
 import tempfile
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -158,7 +159,10 @@ def _fill_part(url: str, source: Path | None, part: Path, expected: Mapping[str,
         if source is None:
             fetch(url, part)
         else:
-            _copy_file(source, part, private=_is_local(url))
+            discard(part)  # leftovers of a broken network download are obsolete
+            # A user's own file may be licensed to the user alone, so its copy is private.
+            part.touch(mode=0o600 if _is_local(url) else 0o666)
+            shutil.copyfile(source, part)
         digests, size = _file_digests(part, "git_blob" in expected), part.stat().st_size
         if _digests_agree(expected, digests):
             return digests
@@ -168,15 +172,6 @@ def _fill_part(url: str, source: Path | None, part: Path, expected: Mapping[str,
                 f"{url}: the checksum is wrong; fetching the whole file anew (at most {left} times)"
             )
     raise WrongContentError(_explain_difference(url, source, size, expected, digests))
-
-
-def _copy_file(source: Path, part: Path, private: bool) -> None:
-    """Copy a file; the copy of a user's own file is private, because it may be licensed to the user alone."""
-    discard(part)  # leftovers of a broken network download are obsolete
-    part.touch(mode=0o600 if private else 0o666)
-    with source.open("rb") as body, part.open("wb") as copy:
-        while block := body.read(CHUNK):
-            copy.write(block)
 
 
 def _file_digests(path: Path, git_blob: bool) -> dict[str, str]:

@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from pubmill.corpus import packages
-from pubmill.corpus.articles import read_articles
 from pubmill.corpus.packages import package_order, read_fetched, read_members, read_package
+from pubmill.corpus.parsing import read_articles
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
 from pubmill.specs.corpus_specs import PmcPackagesSource

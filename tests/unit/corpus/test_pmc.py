@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from pubmill.corpus import pmc
-from pubmill.corpus.articles import read_articles
 from pubmill.corpus.packages import read_fetched
+from pubmill.corpus.parsing import read_articles
 from pubmill.corpus.pmc import count_by_shard, fetch_shard, read_plan
 from pubmill.errors import PubmillError
 from pubmill.storage import sources

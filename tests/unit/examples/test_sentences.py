@@ -1,13 +1,10 @@
 """Sentences by Punkt, with and without the fast path, and the tables of its archive."""
 
-import zipfile
 from pathlib import Path
 
 import pytest
 
-from pubmill.errors import PubmillError
-from pubmill.examples import sentences
-from pubmill.examples.sentences import FOLDER, TABLES, SentenceSplitter, read_punkt
+from pubmill.examples.sentences import SentenceSplitter
 from tests.world.punkt import punkt_zip
 
 
@@ -33,17 +30,3 @@ def test_sentences_end_at_stops_but_not_after_abbreviations(
     archive: Path, text: str, expected: list[str]
 ) -> None:
     assert SentenceSplitter(archive).split(text) == expected
-
-
-def test_tables_up_to_a_size_are_read(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with zipfile.ZipFile(archive) as tables:
-        sizes = {name: tables.getinfo(f"{FOLDER}/{name}").file_size for name in TABLES}
-    largest = max(sizes, key=lambda name: sizes[name])
-    monkeypatch.setattr(sentences, "LARGEST_TABLE", sizes[largest])
-    assert {"dr", "fig"} <= read_punkt(archive).abbrev_types
-    monkeypatch.setattr(sentences, "LARGEST_TABLE", sizes[largest] - 1)
-    with pytest.raises(PubmillError) as caught:
-        read_punkt(archive)
-    assert str(caught.value) == (
-        f"{archive}: {FOLDER}/{largest} has {sizes[largest]} bytes; no table is that large"
-    )
