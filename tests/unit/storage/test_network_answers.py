@@ -3,7 +3,6 @@
 import gzip
 import time
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -103,12 +102,6 @@ def test_only_answers_that_may_change_are_asked_for_again(
         fetch(f"{server.url}/f", tmp_path / "f")
     assert type(caught.value) is kind and len(server.requests) == requests
     assert sleeps == [0.0] * (requests - 1)
-
-
-def test_files_of_this_year_are_not_called_gone(tmp_path: Path) -> None:
-    url = f"/pubmed{date.today().year % 100}n0001.xml.gz"
-    with serving(status("404 No")) as server, pytest.raises(GoneError, match="It is not out yet"):
-        fetch(f"{server.url}{url}", tmp_path / "f")
 
 
 @pytest.mark.parametrize("declared", [True, False])

@@ -198,14 +198,9 @@ def test_a_body_damaged_on_the_way_is_fetched_again_until_it_is_whole(
     assert capsys.readouterr().err.count("the checksum is wrong") == 2
 
 
-@pytest.mark.parametrize("year", [19, 99])
-def test_a_missing_file_of_pubmed_says_how_to_go_on(server: Server, tmp_path: Path, year: int) -> None:
-    with pytest.raises(PubmillError) as caught:
-        download(f"{server.url}/baseline/pubmed{year}n0001.xml.gz", tmp_path / "x.gz", md5_beside=True)
-    message = str(caught.value)
-    assert "answers 404" in message and "pubmill sources pubmed" in message and "corpus.lock" in message
-    assert ("are gone for good" in message) == (year == 19)
-    assert ("not out yet" in message) == (year == 99)
+def test_a_missing_file_of_pubmed_says_how_to_go_on(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match=r"answers 404.*numbers them anew.*sources pubmed.*corpus\.lock"):
+        download(f"{server.url}/baseline/pubmed19n0001.xml.gz", tmp_path / "x.gz", md5_beside=True)
 
 
 @pytest.mark.parametrize("checked", [{"sha256": SHA256}, {"md5_beside": True}, {"git_blob": GIT_BLOB}])
