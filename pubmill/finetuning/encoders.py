@@ -25,7 +25,7 @@ from pubmill.storage.encoder_checks import (
     load_config,
     longest_text,
 )
-from pubmill.storage.model_folder_checks import check_shapes, read_shapes, weight_files
+from pubmill.storage.model_folder_checks import load_weights
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -97,27 +97,19 @@ def read_encoder(folder: Path, dropout: float) -> tuple["PreTrainedModel", torch
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     config = load_config(folder, str(folder))
     check_encoder(config, str(folder))
-    check_shapes(folder, read_shapes(weight_files(folder, str(folder)), str(folder)), str(folder))
     for part in (config, *(getattr(config, name) for name in config.sub_configs)):
         for name in DROPOUTS:
             if hasattr(part, name):
                 setattr(part, name, dropout)
-    encoder, loading = encoder_class(config).from_pretrained(
-        folder,
-        config=config,
-        local_files_only=True,
-        trust_remote_code=False,
-        use_safetensors=True,
-        dtype=torch.float32,
-        output_loading_info=True,
-    )
+    options = {"use_safetensors": True, "dtype": torch.float32}
+    encoder, missing = load_weights(encoder_class(config), folder, config, str(folder), **options)
     pooler = getattr(encoder, "pooler", None)
     if pooler is not None:
         optional = "add_pooling_layer" in inspect.signature(type(encoder).__init__).parameters
         encoder.pooler = None if optional else torch.nn.Identity()  # LayoutLM and SqueezeBERT call theirs.
     if is_causal(config):
         encoder.config.use_cache = False
-    new = config.model_type not in NEXT_SENTENCE or any("pooler" in key for key in loading["missing_keys"])
+    new = config.model_type not in NEXT_SENTENCE or any("pooler" in key for key in missing)
     return encoder, None if pooler is None or new else pooler.dense
 
 

@@ -18,10 +18,7 @@ from pubmill.recipes.models import ExportRecipe, LocalWeights
 from pubmill.storage.encoder_checks import reported
 from pubmill.storage.model_folder_checks import (
     check_folder_in_place,
-    check_shapes,
-    pickled_shapes,
-    read_shapes,
-    weight_files,
+    check_weights,
 )
 from tests.unit.finetuning.encoder_families import FAMILIES, save_encoder
 
@@ -58,20 +55,11 @@ def refused(theirs: Path) -> str:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_has_the_shapes_of_its_configuration(tmp_path: Path, family: str) -> None:
     folder = save_encoder(tmp_path / "m", family)
-    shapes = read_shapes(weight_files(folder, "m"), "m")
-    check_shapes(folder, shapes, "m")
-    check_shapes(
-        folder,
-        {f"{AutoModel.from_pretrained(folder).base_model_prefix}.{k}": v for k, v in shapes.items()},
-        "m",
-    )
-    first = next(key for key in shapes if "embeddings" in key)
+    check_weights(folder, "m")
+    first = next(key for key in load_file(folder / "model.safetensors") if "embeddings" in key)
     change(folder, lambda tensors: tensors.pop(first))
     with pytest.raises(PubmillError, match=f"lack 1 tensors that config.json describes, such as {first}"):
-        check_shapes(folder, read_shapes(weight_files(folder, "m"), "m"), "m")
-
-
-LAYER = "encoder.layer.2.output.dense.bias"
+        check_weights(folder, "m")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +70,6 @@ LAYER = "encoder.layer.2.output.dense.bias"
             "hold 1 tensors of the encoder that config.json does not",
         ),
         ({"bert.embeddings.more.weight": 3}, "hold 1 tensors of the encoder that config.json does not"),
-        ({f"bert.{LAYER}": 32}, f"the weights hold bert.{LAYER} and {LAYER}, which are one tensor"),
         ({"cls.predictions.bias": 5, "bert.embeddings.position_ids": 3, "classifier.weight": 2}, None),
         ({"embeddings.token_type_ids": 3, "encoder.masked_bias": 1}, None),
         ({"bert.pooler.dense.bias": 32, "pooler.other": 4}, None),
@@ -155,7 +142,6 @@ def test_settings_that_lead_elsewhere_are_left_out(theirs: Path, capsys: pytest.
         ("config.json", {"layer_norm_eps": float("nan")}, "layer_norm_eps is nan; expected a number"),
         ("config.json", {"hidden_size": 64}, "has the shape"),
         ("config.json", {"vocab_size": 9}, "25 pieces, the model 9 embeddings"),
-        ("config.json", {"vocab_size": 10**8}, "by config.json 100000000 x 32; the two"),
         ("config.json", {"num_hidden_layers": 4}, "the weights lack 16 tensors that config.json describes"),
         ("config.json", {"hidden_size": "many"}, "transformers can't load this model folder"),
         ("config.json", {"hidden_size": -32}, "transformers can't load this model folder"),
@@ -181,14 +167,12 @@ BIAS = "encoder.layer.1.output.dense.bias"
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_weights_that_are_no_numbers_are_refused(theirs: Path, value: float) -> None:
     change(theirs, lambda tensors: tensors[BIAS][3:4].fill_(value))
-    assert f"model.safetensors: '{BIAS}' holds NaN or infinity" in refused(theirs)
+    assert f"'{BIAS}' holds NaN or infinity" in refused(theirs)
 
 
-def test_missing_misshapen_and_quantised_tensors_are_refused(theirs: Path) -> None:
+def test_missing_and_misshapen_tensors_are_refused(theirs: Path) -> None:
     change(theirs, lambda tensors: tensors.update({BIAS: torch.zeros(1, 32)}))
     assert f"{BIAS} has the shape 1 x 32 in the weights, and by config.json 32" in refused(theirs)
-    change(theirs, lambda tensors: tensors.update({BIAS: torch.zeros(32, dtype=torch.float8_e5m2)}))
-    assert f"'{BIAS}' is of type F8_E5M2, as quantised weights are" in refused(theirs)
     change(theirs, lambda tensors: tensors.pop(BIAS))
     assert f"the weights lack 1 tensors that config.json describes, such as {BIAS}" in refused(theirs)
 
@@ -200,7 +184,7 @@ def test_missing_misshapen_and_quantised_tensors_are_refused(theirs: Path) -> No
 def test_an_index_stays_in_its_folder(theirs: Path, file: str) -> None:
     (theirs / "model.safetensors").rename(theirs.parent / "secret.safetensors")
     (theirs / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {BIAS: file}}))
-    assert "expected a .safetensors file of this folder" in refused(theirs)
+    assert "transformers can't load this model folder" in refused(theirs)
 
 
 def test_weights_in_parts_are_read_by_their_index(theirs: Path) -> None:
@@ -214,38 +198,6 @@ def test_weights_in_parts_are_read_by_their_index(theirs: Path) -> None:
     (theirs / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": where}))
     loaded = AutoModel.from_pretrained(exported(theirs)).state_dict()
     assert all(torch.equal(loaded[key], value) for key, value in tensors.items())
-
-
-def test_a_tensor_is_in_one_of_the_weight_files_only(tmp_path: Path) -> None:
-    for number, names in enumerate(("ab", "bc")):
-        save_file({name: torch.zeros(2) for name in names}, tmp_path / f"{number}.safetensors")
-    files = [tmp_path / "0.safetensors", tmp_path / "1.safetensors"]
-    assert read_shapes(files[:1], "m") == {"a": (2,), "b": (2,)}
-    with pytest.raises(PubmillError, match="m: 'b' is in two of the weight files"):
-        read_shapes(files, "m")
-
-
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ('{"weight_map": 1}', "model.safetensors.index.json has no `weight_map` from tensors to files"),
-        ('{"weight_map": {"a": 7}}', "has no `weight_map`"),
-        ('{"weight_map": {}}', "has no `weight_map`"), ("[1]", "must hold an object, found list"),
-        ("{", "is not valid JSON"), ("[" * 100_000, "is not valid JSON"),
-    ],
-)  # fmt: skip
-def test_an_index_is_an_object_with_the_files_of_tensors(tmp_path: Path, text: str, fault: str) -> None:
-    assert weight_files(tmp_path, "m") == []
-    (tmp_path / "model.safetensors.index.json").write_text(text)
-    with pytest.raises(PubmillError, match=fault):
-        weight_files(tmp_path, "m")
-
-
-@pytest.mark.parametrize("content", [[torch.zeros(2)], {"a": torch.zeros(2), 1: torch.zeros(2)}])
-def test_a_pickle_of_other_things_than_named_tensors_is_refused(tmp_path: Path, content: Any) -> None:
-    torch.save(content, tmp_path / "pytorch_model.bin")
-    with pytest.raises(PubmillError, match="pytorch_model.bin is damaged or holds more than tensors"):
-        pickled_shapes(tmp_path / "pytorch_model.bin", "m")
 
 
 def test_links_out_of_the_folder_are_refused_and_those_of_the_hubs_cache_are_not(theirs: Path) -> None:
@@ -288,25 +240,11 @@ def test_a_request_to_stop_is_no_fault_of_the_folder() -> None:
         raise StopRequestedError
 
 
-@pytest.mark.parametrize("new", [True, False])
-def test_shapes_of_a_pickle_are_read_without_its_numbers(tmp_path: Path, new: bool) -> None:
-    path = tmp_path / "pytorch_model.bin"
-    torch.save({"a": torch.ones(3, 4), "b": torch.ones(5)}, path, _use_new_zipfile_serialization=new)
-    assert pickled_shapes(path, "m") == {"a": (3, 4), "b": (5,)}
-
-
 @pytest.mark.parametrize("protocol", range(6))
 def test_a_pickle_of_any_protocol_is_only_ever_tensors(theirs: Path, protocol: int) -> None:
     (theirs / "model.safetensors").unlink()
     (theirs / "pytorch_model.bin").write_bytes(pickle.dumps({"a": shutil.rmtree, "b": [1]}, protocol))
     assert "pytorch_model.bin is damaged or holds more than tensors" in refused(theirs)
-
-
-def test_a_pickle_is_compared_with_config_json_before_it_is_loaded(theirs: Path) -> None:
-    torch.save(load_file(theirs / "model.safetensors"), theirs / "pytorch_model.bin")
-    (theirs / "model.safetensors").unlink()
-    set_in(theirs / "config.json", vocab_size=10**8)
-    assert "by config.json 100000000 x 32" in refused(theirs)
 
 
 def test_a_card_in_another_encoding_is_kept(theirs: Path) -> None:
