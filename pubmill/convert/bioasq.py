@@ -99,12 +99,14 @@ def yes_no(source: ConverterInput) -> Iterator[SequenceExample]:
     questions that form dev.
     """
     source.check_options("dev_questions")
-    dev = _question_ids(source.options.get("dev_questions"))
+    dev = source.options.get("dev_questions")
+    if not isinstance(dev, list) or not all(isinstance(one, str) for one in dev) or len(set(dev)) < len(dev):
+        raise SpecError("the converter's option `dev_questions` must be a list of distinct question ids")
     archive = source.input("test" if source.split == "test" else "train")
     # dev reads the file of train, and train already counts what both leave out
     left_out = Counter[str]() if source.split == "dev" else source.left_out
     by_id = {one.id: one for one in _questions_of_type(questions(archive, left_out), "yesno", left_out)}
-    absent = sorted(dev - by_id.keys())
+    absent = sorted(set(dev) - by_id.keys())
     if source.split != "test" and absent:
         raise PubmillError(
             f"{archive}: {len(absent)} of the {len(dev)} dev questions are not among its yes/no questions, "
@@ -113,13 +115,6 @@ def yes_no(source: ConverterInput) -> Iterator[SequenceExample]:
     for question in by_id.values():
         if source.split == "test" or (question.id in dev) == (source.split == "dev"):
             yield _yes_no_example(question, archive)
-
-
-def _question_ids(value: Any) -> set[str]:
-    are_texts = isinstance(value, list) and all(isinstance(one, str) for one in value)
-    if not are_texts or len(set(value)) < len(value):
-        raise SpecError("the converter's option `dev_questions` must be a list of distinct question ids")
-    return set(value)
 
 
 def _yes_no_example(question: BioasqQuestion, archive: Path) -> SequenceExample:

@@ -21,8 +21,7 @@ Span = tuple[int, int, str]
 
 def write(examples: Sequence[Any], form: WriterOptions) -> Iterator[str]:
     """Yield a collection, document by document; no options."""
-    if form.options:
-        raise PubmillError(f"published.options is {dict(form.options)}; this form has no options")
+    form.refuse_all()
     yield '{"source": "", "date": "", "key": "", "infons": {}, "documents": ['
     documents = groupby(examples, key=lambda one: one.id if one.document is None else one.document)
     for number, (name, passages) in enumerate(documents):

@@ -55,7 +55,11 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
     sentences = source.option("sentences", SENTENCES)
     choose = source.option("labels", LABELS)
     splitter = SentenceSplitter(source.input("punkt"))
-    for pmid, document in _documents(source).items():
+    documents = _abstracts(source.of_split("abstracts"))
+    _add_entities(documents, source.of_split("entities"))
+    source.left_out["relations_not_evaluated"] += _add_relations(documents, source.of_split("relations"))
+    _check_same_relations(documents, source.of_split("gold_standard"), source.of_split("relations"))
+    for pmid, document in documents.items():
         placed: set[str | None] = set()
         missed = set(document.labels)
         for start, end in sentences(splitter, document.text):
@@ -139,14 +143,6 @@ LABELS: dict[str, Callable[[Sequence[str]], list[str]]] = {
 }
 """Values of the option `labels` for pairs with several groups: use the last line of the relations (BLURB), or
 make a row for each group (BLUE)."""
-
-
-def _documents(source: ConverterInput) -> dict[str, _Document]:
-    documents = _abstracts(source.of_split("abstracts"))
-    _add_entities(documents, source.of_split("entities"))
-    source.left_out["relations_not_evaluated"] += _add_relations(documents, source.of_split("relations"))
-    _check_same_relations(documents, source.of_split("gold_standard"), source.of_split("relations"))
-    return documents
 
 
 def _rows(path: Path, columns: str) -> Iterator[tuple[str, list[str]]]:

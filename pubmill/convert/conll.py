@@ -171,7 +171,9 @@ def read(source: ConverterInput) -> Iterator[TokensExample]:
         path = source.input(file["source"])
     else:
         raise SpecError(f"the converter's option `files` has nothing for {source.split}")
-    numbered = _lines_of_member(path, file["member"]) if "member" in file else _lines_of_file(path)
+    numbered: Iterable[tuple[str, str]] = ((f"{path}:{number}", line) for number, line in lines(path))
+    if "member" in file:
+        numbered = _lines_of_member(path, file["member"])
     sentences = _sentences_between(_sentences(numbered, form), file, str(path))
     kept = _keep_types(sentences, form.keep, source, str(path))
     for number, (document, words, stated) in enumerate(kept, 1):
@@ -201,11 +203,6 @@ def write(examples: Sequence[TokensExample], form: WriterOptions) -> Iterator[st
         document = example.document
         rows = zip(example.words, example.labels, strict=True)
         yield "".join(f"{word}\t{label}\n" for word, label in rows) + "\n"
-
-
-def _lines_of_file(path: Path) -> Iterator[tuple[str, str]]:
-    for number, line in lines(path):
-        yield f"{path}:{number}", line
 
 
 def _lines_of_member(archive: Path, name: str) -> Iterator[tuple[str, str]]:

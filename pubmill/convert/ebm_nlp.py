@@ -74,8 +74,7 @@ def read(source: ConverterInput) -> Iterator[TokensExample]:
 def write(examples: Sequence[TokensExample], form: WriterOptions) -> Iterator[str]:
     """Yield BLURB's form, which has no options. A mark and a blank line precede each document, then follow
     lines of `word<TAB>label` with a blank line after every word `.`, and nowhere else."""
-    if form.options:
-        raise PubmillError(f"published.options is {dict(form.options)}; this form has no options")
+    form.refuse_all()
     document = None
     for example in examples:
         if example.document != document:

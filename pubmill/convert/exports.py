@@ -27,6 +27,11 @@ class WriterOptions:
     options: Mapping[str, Any]
     dummies: Dummies | None
 
+    def refuse_all(self) -> None:
+        """Raise a `PubmillError` if there are options, for a form without any."""
+        if self.options:
+            raise PubmillError(f"published.options is {dict(self.options)}; this form has no options")
+
     def with_dummies(self, example: SequenceExample) -> Transformed:
         """Return the example's text with a dummy for each mention."""
         if self.dummies is None:
@@ -61,31 +66,15 @@ def publish(recipe: PublishedRecipe, examples: Path, output: Path) -> dict[str, 
     results: dict[str, WrittenSplit] = {}
     for split, file in recipe.files.items():
         rows = list(read_examples(examples / f"{split}.jsonl.gz", KINDS[recipe.kind]))
-        texts[split] = _render_split(recipe, split, writer, rows)
+        try:
+            form = WriterOptions(for_split(recipe.options, split), recipe.dummies)
+            texts[split] = "".join(writer(rows, form)).encode()
+        except PubmillError as error:
+            spec = f"`published` in specs/datasets/{recipe.dataset}.yaml"
+            raise PubmillError(f"dataset {recipe.dataset}, {split}: {error} ({spec})") from None
         digest = hashlib.sha256(texts[split]).hexdigest()
         equal = None if file.sha256 is None else digest == file.sha256
         results[split] = {"name": file.name, "sha256": digest, "equal": equal}
-    _refuse_differences(recipe, results)
-    access = strictest([recipe.access, access_of(examples)])
-    for split, text in texts.items():
-        write_label_beside(output / results[split]["name"])
-        with writing(output / results[split]["name"]) as temporary:
-            if access != PUBLIC:
-                make_private(temporary)
-            temporary.write_bytes(text)
-    return results
-
-
-def _render_split(recipe: PublishedRecipe, split: str, writer: Writer, rows: Sequence[Any]) -> bytes:
-    try:
-        form = WriterOptions(for_split(recipe.options, split), recipe.dummies)
-        return "".join(writer(rows, form)).encode()
-    except PubmillError as error:
-        spec = f"specs/datasets/{recipe.dataset}.yaml"
-        raise PubmillError(f"dataset {recipe.dataset}, {split}: {error} (`published` in {spec})") from None
-
-
-def _refuse_differences(recipe: PublishedRecipe, results: Mapping[str, WrittenSplit]) -> None:
     wrong = [
         f"{split} ({one['name']}): expected sha256 {recipe.files[split].sha256}, found {one['sha256']}"
         for split, one in results.items()
@@ -97,3 +86,11 @@ def _refuse_differences(recipe: PublishedRecipe, results: Mapping[str, WrittenSp
             + "\n  ".join(wrong)
             + "\nConvert the dataset again from its original files, or correct the hash in its spec."
         )
+    access = strictest([recipe.access, access_of(examples)])
+    for split, text in texts.items():
+        write_label_beside(output / results[split]["name"])
+        with writing(output / results[split]["name"]) as temporary:
+            if access != PUBLIC:
+                make_private(temporary)
+            temporary.write_bytes(text)
+    return results

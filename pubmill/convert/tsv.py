@@ -79,12 +79,7 @@ class Layout(StrictRecipe):
 
 
 def read(source: ConverterInput) -> Iterator[SequenceExample]:
-    """Yield the examples of one split.
-
-    Options, of which those under a split's name apply to it only: `columns`, the contents of the columns in
-    order (`text`, `text_pair`, `label`, `id`, `document`, `number`, `skip`); `labels`, the allowed labels, or
-    a mapping from the file's labels; `header`, the headings in the first line; `entities`, dummy in the
-    text -> type of its mention; `first_row` and `last_row`, counted from 1 without the header.
+    """Yield the examples of one split; the options are those of `Layout`.
 
     Ids are `SPLIT-000001`, ... if no column contains them. Rows that are not selected are counted as left
     out. A `PubmillError` names the file and line of anything in another form, and of a repeated id.
@@ -178,8 +173,7 @@ class Written(StrictRecipe):
 
 
 def write(examples: Sequence[Any], form: WriterOptions) -> Iterator[str]:
-    """Yield one row per example. Options: `columns`, of `WRITTEN` (`number`, `id`, `document`, `text`,
-    `text_pair`, `label`, `score`, `dummies`), and `header`, as many headings."""
+    """Yield one row per example; the options are those of `Written`."""
     layout = recipes.build(Written, dict(form.options), "published.options")
     if layout.header is not None:
         yield "\t".join(layout.header) + "\n"

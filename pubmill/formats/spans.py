@@ -108,7 +108,8 @@ def _parts(span: Any) -> _Span | None:
     if not isinstance(span, dict):
         return None
     start, end, length = _whole(span, STARTS), _whole(span, ENDS), _whole(span, ("length",))
-    pair = next((value for value in span.values() if _is_pair(value)), None)
+    lists = (value for value in span.values() if isinstance(value, list))
+    pair = next((value for value in lists if [type(one) for one in value] == [int, int]), None)
     if start is None and pair is not None:
         start, end = pair
     if end is None and start is not None and length is not None:
@@ -122,10 +123,6 @@ def _parts(span: Any) -> _Span | None:
 
 def _whole(span: Mapping[str, Any], keys: Iterable[str]) -> int | None:
     return next((span[key] for key in keys if type(span.get(key)) is int), None)
-
-
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, list) and [type(one) for one in value] == [int, int]
 
 
 def _document(row: Mapping[str, Any], unnamed: str, where: str, offsets: Offsets) -> InputDocument:

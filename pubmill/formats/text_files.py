@@ -66,16 +66,13 @@ class BoundedGzip(gzip.GzipFile):
 
 def _opened(path: Path) -> IO[bytes]:
     """Open a file, decompressed if its name or its first bytes are those of gzip."""
-    if path.suffix != GZIP and not _is_gzip(path):
+    with path.open("rb") as file:
+        is_gzip = path.suffix == GZIP or file.read(len(_MAGIC)) == _MAGIC
+    if not is_gzip:
         return path.open("rb")
     if not path.stat().st_size:  # Python's gzip accepts an empty file as complete
         raise EOFError
     return BoundedGzip(path)  # type: ignore[return-value]
-
-
-def _is_gzip(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(_MAGIC)) == _MAGIC
 
 
 def _reading_error(path: Path, error: Exception, place: str) -> PubmillError:

@@ -153,8 +153,8 @@ def _copy_released(source: Path, target: Path, name: str) -> None:
     with reported(f"{name}: transformers can't load this model folder"):
         config = AutoConfig.from_pretrained(target, local_files_only=True, trust_remote_code=False)
     fault = (
-        f"{PICKLED} is damaged or holds more than tensors. Nothing in a pickle is ever run here; if you trust "
-        "the file, write it as safetensors with save_pretrained"
+        f"{PICKLED} is damaged or holds more than tensors. Nothing in a pickle is ever run here; if you "
+        "trust the file, write it as safetensors with save_pretrained"
     )
     only = {"weights_only": True, "use_safetensors": False}
     checks.load_weights(AutoModelForPreTraining, source, config, name, fault, **only)[0].save_pretrained(

@@ -159,17 +159,12 @@ def _check_end(stream: _Stream) -> None:
 
 
 def _tar_members(archive: Path, limits: Limits) -> Iterator[tuple[str, bytes]]:
-    with _open_decompressed(archive) as stream:
+    start = _first_bytes(archive)
+    unpack = next((one for magic, one in _COMPRESSED.items() if start.startswith(magic)), open)
+    with unpack(archive, "rb") as stream:
         for member, content in tar_members(stream, limits.member, limits.archive):
             if member.isfile():
                 yield member.name, content
-
-
-def _open_decompressed(archive: Path) -> IO[bytes]:
-    start = _first_bytes(archive)
-    unpack = next((one for magic, one in _COMPRESSED.items() if start.startswith(magic)), open)
-    unpacked: IO[bytes] = unpack(archive, "rb")
-    return unpacked
 
 
 def _zip_members(archive: Path, limits: Limits) -> Iterator[tuple[str, bytes]]:

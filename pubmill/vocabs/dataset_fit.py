@@ -1,7 +1,7 @@
 """Fit of a vocabulary to a dataset: subwords per word and per entity word, split and unknown words."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,61 +15,34 @@ from pubmill.vocabs.diagnosis import split_terms, unknown_id
 Figures = dict[str, float | None]
 
 
-@dataclass
-class Fit:
-    """Counts of a tokenizer's pieces for some words. `split` words have several pieces, `unknown` words
-    contain the piece for text that it cannot encode."""
-
-    words: int = 0
-    pieces: int = 0
-    split: int = 0
-    unknown: int = 0
-
-    def figures(self) -> Figures:
-        """Return the counts and their ratios; ratios are null without words."""
-        return {
-            "words": self.words,
-            "pieces": self.pieces,
-            "subwords_per_word": self.pieces / self.words if self.words else None,
-            "split_words": self.split / self.words if self.words else None,
-            "unknown_words": self.unknown / self.words if self.words else None,
-            "continuations": (self.pieces - self.words) / self.pieces if self.pieces else None,
-        }
-
-
-class Pieces(dict[str, tuple[int, bool]]):
-    """Word -> (number of its pieces inside a text, whether one of them is unknown)."""
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        super().__init__()
-        self._tokenizer, self._unknown = tokenizer, unknown_id(tokenizer)
-
-    def __missing__(self, word: str) -> tuple[int, bool]:
-        ids = self._tokenizer.encode(f" {word}", add_special_tokens=False).ids
-        entry = self[word] = (len(ids), self._unknown in ids)
-        return entry
-
-    def fit(self, words: Iterable[str]) -> Fit:
-        fit = Fit()
-        for word in words:
-            pieces, unknown = self[word]
-            fit.words += 1
-            fit.pieces += pieces
-            fit.split += pieces > 1
-            fit.unknown += unknown
-        return fit
+def _figures(tokenizer: Tokenizer, words: Counter[str]) -> Figures:
+    """Return the counts of pieces for counted words and their ratios, which are null without words. `split`
+    words have several pieces, `unknown` words contain the piece for text that cannot be encoded."""
+    total, lost = words.total(), unknown_id(tokenizer)
+    pieces = split = unknown = 0
+    for word, count in words.items():
+        ids = tokenizer.encode(f" {word}", add_special_tokens=False).ids
+        pieces += count * len(ids)
+        split += count * (len(ids) > 1)
+        unknown += count * (lost in ids)
+    return {
+        "words": total,
+        "pieces": pieces,
+        "subwords_per_word": pieces / total if total else None,
+        "split_words": split / total if total else None,
+        "unknown_words": unknown / total if total else None,
+        "continuations": (pieces - total) / pieces if pieces else None,
+    }
 
 
 def diagnose_examples(tokenizer: Tokenizer, examples: Iterable[kinds.Example]) -> dict[str, Figures]:
     """Return figures over the words of examples (`words`) and of their mentions (`entity_words`).
     `subwords_per_word` of the latter is shin2020 Table 3. It has only figures: the text may be licensed."""
-    pieces, words, mentioned = Pieces(tokenizer), Fit(), Fit()
+    words, mentioned = Counter[str](), Counter[str]()
     for example in examples:
-        for total, part in ((words, words_of(example)), (mentioned, entity_words(example))):
-            fit = pieces.fit(part)
-            for name in vars(total):
-                setattr(total, name, getattr(total, name) + getattr(fit, name))
-    return {"words": words.figures(), "entity_words": mentioned.figures()}
+        words.update(words_of(example))
+        mentioned.update(entity_words(example))
+    return {"words": _figures(tokenizer, words), "entity_words": _figures(tokenizer, mentioned)}
 
 
 def words_of(example: kinds.Example) -> Iterator[str]:
