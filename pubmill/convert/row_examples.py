@@ -189,20 +189,19 @@ def multilabel(source: ConverterInput) -> Iterator[kinds.MultilabelExample]:
         raise SpecError("the converter needs the option `label`, a key with labels, or `columns` of 0 and 1")
     labels = rows.labels()
     for name, row in rows:
-        chosen = _flagged(row, rows.options["columns"]) if "columns" in rows.options else _listed(row, rows)
+        separator = rows.options.get("separator")
+        if "columns" in rows.options:
+            chosen = _flagged(row, rows.options["columns"])
+        elif separator is not None and isinstance(value := row.get("label"), str):
+            chosen = list(filter(None, map(str.strip, value.split(separator))))
+        else:
+            chosen = row.list("label")
         yield kinds.MultilabelExample(
             id=name,
             document=row.document(),
             text=" ".join(filter(None, (row.text("text"), _listed_choices(row.choices())))),
             labels=sorted({row.label(label, labels) for label in chosen}),
         )
-
-
-def _listed(row: _Row, rows: _Rows) -> list[Any]:
-    value = row.get("label")
-    if isinstance(value, str) and "separator" in rows.options:
-        return [part.strip() for part in value.split(rows.options["separator"]) if part.strip()]
-    return row.list("label")
 
 
 def _flagged(row: _Row, columns: Sequence[str]) -> list[str]:

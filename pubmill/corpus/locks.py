@@ -5,7 +5,7 @@ corpus; id, version and day of the last revision of each document do. A lock is 
 so it can be published.
 
 - Columns id, version, date, and file (the place of its source file in `files`), sorted by id; a few bytes per
-  document. Locks of pubmill 0.1 have no file.
+  document.
 - In the metadata `files`: JSON, [{source, file, md5, sha256}] of every source file, in order of loading;
   `totals`: JSON, day of the last revision, documents, words and bytes.
 
@@ -34,8 +34,7 @@ from pubmill.storage.files import read_json, sealed, sha256, write_json, writing
 from pubmill.storage.parquet import parquet_writer, verified
 from pubmill.storage.result_paths import BELOW
 
-WITHOUT_FILE = pa.schema([("id", pa.string()), ("version", pa.int32()), ("date", pa.string())])
-LOCK = WITHOUT_FILE.append(pa.field("file", pa.int32()))
+LOCK = pa.schema([("id", pa.string()), ("version", pa.int32()), ("date", pa.string()), ("file", pa.int32())])
 ROWS_PER_GROUP = 1 << 20
 SAMPLES = 20
 TOTALS = ("day", "documents", "words", "bytes")
@@ -122,7 +121,7 @@ def read_files(path: Path) -> list[SourceFile]:
     """Return the source files of a locked corpus."""
     try:
         footer = pq.read_metadata(verified(path))
-        if not any(footer.schema.to_arrow_schema().equals(one) for one in (LOCK, WITHOUT_FILE)):
+        if not footer.schema.to_arrow_schema().equals(LOCK):
             raise ValueError(f"its columns are not {', '.join(LOCK.names)}")
         listed = json.loads((footer.metadata or {})[b"files"])
         if not isinstance(listed, list):
@@ -158,11 +157,8 @@ def write_locked(
 
 
 def _add_lock(connection: DuckDBPyConnection, lock: Path) -> None:
-    file = "file" if "file" in pq.read_schema(lock).names else "NULL::INTEGER AS file"
     connection.execute("SET VARIABLE lock = $lock", {"lock": str(lock)})
-    connection.execute(
-        f"CREATE VIEW locked AS SELECT id, version, date, {file} FROM read_parquet(getvariable('lock'))"
-    )
+    connection.execute("CREATE VIEW locked AS SELECT * FROM read_parquet(getvariable('lock'))")
     twice = "SELECT id FROM locked GROUP BY id HAVING count(*) > 1 ORDER BY id LIMIT 1"
     if row := connection.execute(twice).fetchone():
         raise PubmillError(f"{lock} has {row[0]} more than once; a corpus holds one version of a document")
@@ -191,7 +187,7 @@ def _absent_files(
     connection: DuckDBPyConnection, files: list[SourceFile], differences: Path, present: set[str]
 ) -> Iterator[dict[str, object]]:
     """Yield the locked files whose SHA-256 is not in `present`, each with the numbers of its documents: all,
-    changed and gone; null if the lock does not name the files of documents (pubmill 0.1)."""
+    changed and gone."""
     query = """
     SELECT file, count(*), count(*) FILTER (status = 'changed'), count(*) FILTER (status = 'gone')
     FROM locked LEFT JOIN (SELECT id, status FROM read_parquet(?)) USING (id) GROUP BY file
@@ -199,6 +195,5 @@ def _absent_files(
     by_file = {place: counts for place, *counts in connection.execute(query, [str(differences)]).fetchall()}
     for place, file in enumerate(files):
         if file.sha256 not in present:
-            counts = [None] * 3 if None in by_file else by_file.get(place, [0] * 3)
-            numbers = dict(zip(("documents", "changed", "gone"), counts, strict=True))
+            numbers = dict(zip(("documents", "changed", "gone"), by_file.get(place, [0] * 3), strict=True))
             yield {"source": file.source, "file": file.file, "sha256": file.sha256, **numbers}

@@ -101,7 +101,7 @@ def read_encoder(folder: Path, dropout: float) -> tuple["PreTrainedModel", torch
         for name in DROPOUTS:
             if hasattr(part, name):
                 setattr(part, name, dropout)
-    options = {"use_safetensors": True, "dtype": torch.float32}
+    options: dict[str, Any] = {"use_safetensors": True, "dtype": torch.float32}
     encoder, missing = load_weights(encoder_class(config), folder, config, str(folder), **options)
     pooler = getattr(encoder, "pooler", None)
     if pooler is not None:

@@ -25,16 +25,23 @@ _ARGUMENTS = ("Arg1:", "Arg2:")
 def documents_of(abstracts: Path, entities: Path, relations: Path) -> Iterator[InputDocument]:
     """Yield the documents of the abstracts in order, with their mentions and relations."""
     mentions, related = defaultdict[str, list[TextMention]](list), defaultdict[str, list[FileRelation]](list)
-    for where, (name, *cells) in _rows(entities, 6):
-        mentions[name].append(_mention(cells, where))
+    for where, (name, mention, kind, *offsets, text) in _rows(entities, 6):
+        start, end = map(whole_number, offsets)
+        if start is None or end is None or start >= end:
+            raise PubmillError(f"{where}: expected two offsets, the first one smaller")
+        mentions[name].append(TextMention(start=start, end=end, type=kind, text=text, id=mention))
     for where, (name, kind, *arguments) in _rows(relations, 4):
         if not all(map(str.startswith, arguments, _ARGUMENTS)):
             raise PubmillError(f"{where}: expected the arguments Arg1:ID and Arg2:ID")
         ids = tuple(text.partition(":")[2] for text in arguments)
         related[name].append(FileRelation(type=kind, arguments=ids, source=None))
     for where, (name, *texts) in _rows(abstracts, 3):
-        own = mentions.pop(name, [])
-        _check_texts(own, "\n".join(texts), where)
+        own, whole = mentions.pop(name, []), "\n".join(texts)
+        if wrong := [one for one in own if whole[one.start : one.end] != one.text]:
+            raise PubmillError(
+                f"{where}: the text of {show(str(wrong[0].id))} differs from the text at its offsets; "
+                "offsets must count the characters of the title, one separator, and the abstract"
+            )
         yield InputDocument(
             id=name, where=where, passages=passages_of(texts, own), relations=related.pop(name, [])
         )
@@ -51,20 +58,3 @@ def _rows(path: Path, columns: int) -> Iterator[tuple[str, list[str]]]:
         if len(cells) != columns:
             raise PubmillError(f"{path}:{number}: expected {columns} columns, found {len(cells)}")
         yield f"{path}:{number}", cells
-
-
-def _mention(cells: list[str], where: str) -> TextMention:
-    name, kind, *offsets, text = cells
-    start, end = map(whole_number, offsets)
-    if start is None or end is None or start >= end:
-        raise PubmillError(f"{where}: expected two offsets, the first one smaller")
-    return TextMention(start=start, end=end, type=kind, text=text, id=name)
-
-
-def _check_texts(mentions: list[TextMention], text: str, where: str) -> None:
-    wrong = [one for one in mentions if text[one.start : one.end] != one.text]
-    if wrong:
-        raise PubmillError(
-            f"{where}: the text of {show(str(wrong[0].id))} differs from the text at its offsets; offsets "
-            "must count the characters of the title, one separator, and the abstract"
-        )

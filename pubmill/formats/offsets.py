@@ -113,7 +113,8 @@ class TextPlaces:
     def __init__(self, pieces: Sequence[Piece], offsets: Offsets) -> None:
         self._pieces, self._offsets = pieces, offsets
         self.misplaced: list[Misplaced] = []
-        self._sums = [_sums(piece.text, offsets.unit) for piece in pieces]
+        sizes = UNITS[offsets.unit][0] if offsets.unit else None
+        self._sums = [list(accumulate(map(sizes, one.text), initial=0)) if sizes else None for one in pieces]
 
     def span(self, start: int, end: int, piece: int | None = None) -> tuple[int, int] | None:
         """Return the characters that two offsets mean; None if they are in no text, or inside a character.
@@ -169,10 +170,6 @@ def pieces_of(texts: Iterable[str], offsets: Offsets, separator: int = 1) -> lis
 def size_of(text: str, unit: str) -> int:
     """Return the length of a text in a unit."""
     return sum(map(UNITS[unit][0], text)) if unit else len(text)
-
-
-def _sums(text: str, unit: str) -> list[int] | None:
-    return list(accumulate(map(UNITS[unit][0], text), initial=0)) if unit else None
 
 
 def explanations(distances: Iterable[int | None]) -> Iterator[str]:

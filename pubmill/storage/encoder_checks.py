@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pubmill.errors import PubmillError, StopRequestedError
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+    from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
 UNREGISTERED = ("LongT5", "SwitchTransformers")
 """Architectures with an encoder-only class that transformers lacks in its mapping for text encoding."""
@@ -87,15 +87,6 @@ def load_config(folder: Path, name: str) -> Any:
         return config
 
 
-def empty_encoder(config: "PreTrainedConfig", name: str) -> "PreTrainedModel":
-    """Return the encoder that a configuration describes, built without memory for its weights."""
-    import torch
-
-    with reported(f"{name}: transformers can't load this model folder"), torch.device("meta"):
-        encoder: PreTrainedModel = encoder_class(config).from_config(config, trust_remote_code=False)
-    return encoder
-
-
 def _load_tokenizer(folder: Path, name: str, **options: Any) -> Any:
     from transformers import AutoTokenizer
 
@@ -110,11 +101,14 @@ def load_settings(
 ) -> "tuple[PreTrainedConfig, PreTrainedTokenizerBase]":
     """Return a folder's configuration and tokenizer, without its weights. Raises a `PubmillError` unless they
     are of an encoder that can be fine-tuned. `exact`: it has one embedding per piece, as models made here."""
+    import torch
+
     config = load_config(folder, name)
     check_encoder(config, name)
     tokenizer = _load_tokenizer(folder, name)
     check_tokenizer(tokenizer, name)
-    encoder: Any = empty_encoder(config, name)
+    with reported(f"{name}: transformers can't load this model folder"), torch.device("meta"):
+        encoder: Any = encoder_class(config).from_config(config, trust_remote_code=False)
     pieces, rows = len(tokenizer), len(encoder.get_input_embeddings().weight)
     if pieces <= len(tokenizer.all_special_ids):
         raise PubmillError(
@@ -179,8 +173,7 @@ def is_causal(config: "PreTrainedConfig") -> bool:
 
 def can_make_lowercase(folder: Path, name: str) -> bool:
     """Return whether a folder's tokenizer can be set to lowercase texts (`do_lower_case`)."""
-    with reported(f"{name}: transformers can't load this tokenizer"):
-        return makes_lowercase(_load_tokenizer(folder, name, do_lower_case=True))
+    return makes_lowercase(_load_tokenizer(folder, name, do_lower_case=True))
 
 
 def makes_lowercase(tokenizer: "PreTrainedTokenizerBase") -> bool:

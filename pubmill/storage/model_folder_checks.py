@@ -74,20 +74,15 @@ def _remaining_settings(folder: Path, name: str, taken: list[str]) -> Iterator[t
         raise PubmillError(f"{name}: {_ADAPTER} makes this an adapter of another model; merge the two first")
     for path in (folder / file for file in SETTINGS):
         if path.is_file():
-            whole = _read_settings(path, name)
+            try:
+                whole = json.loads(path.read_bytes())
+            except (ValueError, RecursionError) as error:
+                raise PubmillError(f"{name}: {path.name} is not valid JSON: {error}") from None
+            if not isinstance(whole, dict):
+                raise PubmillError(f"{name}: {path.name} must hold an object, found {type(whole).__name__}")
             kept = _remove_settings(whole, f"{name}: {path.name}", taken, numbers=path.name == "config.json")
             if kept != whole:
                 yield path, kept
-
-
-def _read_settings(path: Path, name: str) -> dict[str, Any]:
-    try:
-        settings = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise PubmillError(f"{name}: {path.name} is not valid JSON: {error}") from None
-    if not isinstance(settings, dict):
-        raise PubmillError(f"{name}: {path.name} must hold an object, found {type(settings).__name__}")
-    return settings
 
 
 def _remove_settings(settings: Any, where: str, taken: list[str], numbers: bool) -> Any:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 from tokenizers.normalizers import BertNormalizer
@@ -101,23 +100,19 @@ def count_part(part: Path, splitting: Splitting, spill: Path) -> Counted:
     """Count the words of a corpus part; DuckDB spills to the folder `spill`."""
     if not part.is_file():
         raise PubmillError(f"{part} does not exist; select the corpus's documents first")
-    with database(spill, MEMORY, f"{part}: no readable corpus part with a column text") as connection:
-        connection.execute("SET VARIABLE part = $part", {"part": str(verified(part))})
-        return _count_words(connection, splitting)
-
-
-def _count_words(connection: duckdb.DuckDBPyConnection, splitting: Splitting) -> Counted:
     query, make_split = SPLITTINGS[splitting]
-    connection.execute("SET threads = 1")
-    documents = connection.execute(f"SELECT count(*) FROM {_PART}").fetchone()
-    cursor = connection.execute(query)
     split, words, running = make_split(), dict[str, int](), 0
     known = words.get  # twice as fast as a Counter, which calls Python code for each new word
-    while chunks := cursor.fetchmany(100_000):
-        for chunk, count in chunks:
-            running += count * (1 if chunk.isalnum() else len(chunk.split()))
-            for word in split(chunk):
-                words[word] = known(word, 0) + count
+    with database(spill, MEMORY, f"{part}: no readable corpus part with a column text") as connection:
+        connection.execute("SET VARIABLE part = $part", {"part": str(verified(part))})
+        connection.execute("SET threads = 1")
+        documents = connection.execute(f"SELECT count(*) FROM {_PART}").fetchone()
+        cursor = connection.execute(query)
+        while chunks := cursor.fetchmany(100_000):
+            for chunk, count in chunks:
+                running += count * (1 if chunk.isalnum() else len(chunk.split()))
+                for word in split(chunk):
+                    words[word] = known(word, 0) + count
     return Counted(words, documents[0] if documents else 0, running)
 
 

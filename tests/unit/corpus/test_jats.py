@@ -10,7 +10,6 @@ from lxml import etree
 from pubmill.corpus.article_metadata import ArticleMetadata
 from pubmill.corpus.jats import JatsReader
 from pubmill.corpus.shards import Document
-from pubmill.corpus.xml_parser import _without_back
 from pubmill.errors import PubmillError
 from tests.articles import USUAL, body_characters, body_words, characters, words
 
@@ -284,12 +283,6 @@ def test_the_back_is_left_out_and_nothing_else(back: str) -> None:
     floats = (("", "y"),) if "floats-group" in back else ()
     floats = () if "<p>y</p>" not in back else floats
     assert read(article("<p>x</p>", after=back)).body == (("", "x"), *floats)
-
-
-@pytest.mark.parametrize("comment", ["<!-- c -->", "<?pi c?>"])
-def test_comments_in_the_back_cost_no_second_parse(comment: str) -> None:
-    data = article("<p>x</p>", after=f"<back>{comment}<ref-list/></back>")
-    assert _without_back(data) is not None
 
 
 def test_what_is_malformed_in_the_back_alone_goes_unnoticed() -> None:

@@ -177,13 +177,11 @@ def test_missing_and_misshapen_tensors_are_refused(theirs: Path) -> None:
     assert f"the weights lack 1 tensors that config.json describes, such as {BIAS}" in refused(theirs)
 
 
-@pytest.mark.parametrize(
-    "file", ["../secret.safetensors", "/etc/passwd", "a/b.safetensors", "..safetensors", "part\0.safetensors",
-             "gone.safetensors"],
-)  # fmt: skip
-def test_an_index_stays_in_its_folder(theirs: Path, file: str) -> None:
-    (theirs / "model.safetensors").rename(theirs.parent / "secret.safetensors")
-    (theirs / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {BIAS: file}}))
+def test_an_index_of_parts_that_are_not_there_is_refused(theirs: Path) -> None:
+    (theirs / "model.safetensors").rename(theirs / "part.safetensors")
+    (theirs / "model.safetensors.index.json").write_text(
+        json.dumps({"weight_map": {BIAS: "gone.safetensors"}})
+    )
     assert "transformers can't load this model folder" in refused(theirs)
 
 

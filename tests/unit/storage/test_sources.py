@@ -19,7 +19,7 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.storage import network
 from pubmill.storage.files import read_json
-from pubmill.storage.sources import _explain_difference, check, download, published_md5, read
+from pubmill.storage.sources import check, download, published_md5, read
 from tests.unit.storage.mirrored import BODY, GIT_BLOB, MD5, SHA256, URL, make_mirror, names
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -342,15 +342,6 @@ def test_a_local_file_is_copied(mirror: Path, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out" / "f.gz.source.json").read_text())["origin"] == "local"
     with pytest.raises(PubmillError, match="does not exist; check the path"):
         download(f"file://{path}x", tmp_path / "out" / "g.gz")
-
-
-def test_a_wrong_file_of_the_network_is_no_mirror_file_to_replace() -> None:
-    expected, found = {"sha256": "a"}, {"sha256": "b"}
-    fetched = _explain_difference(URL, None, 5, expected, found)
-    assert "from the network, fetched" in fetched and "changed at its home" in fetched
-    assert "replace" not in fetched
-    copied = _explain_difference(URL, Path("/mirror/file"), 5, expected, found)
-    assert f"replace /mirror/file by a whole copy of {URL}" in copied and "changed" not in copied
 
 
 HEX = "0123456789abcdef" * 2
