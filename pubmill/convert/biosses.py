@@ -20,10 +20,6 @@ LISTED = ["pair_id", "sent1", "sent2", "score"]
 RATINGS = {"0", "1", "2", "3", "4"}
 
 
-Rated = dict[str, tuple[tuple[str, str], list[float]]]
-"""Number of a pair in the original file -> its sentences and ratings."""
-
-
 def read(source: ConverterInput) -> Iterator[RegressionExample]:
     """Yield the examples of one split, from the sources `ratings` (the original file) and BLURB's list.
 
@@ -32,7 +28,15 @@ def read(source: ConverterInput) -> Iterator[RegressionExample]:
     lacks or has with other words, and of a score that is not the mean.
     """
     source.check_options()
-    rated = _rated_pairs(source.input("ratings"))
+    rated: dict[
+        str, tuple[tuple[str, str], list[float]]
+    ] = {}  # number of a pair -> its sentences and ratings
+    for where, (pair, text, text_pair, *scores) in _rows(source.input("ratings"), RATED):
+        if not pair.isdecimal() or pair in rated:
+            raise PubmillError(f"{where}: expected a pair's number that isn't used yet, found {quote(pair)}")
+        if not set(scores) <= RATINGS:
+            raise PubmillError(f"{where}: expected scores from 0 to 4, found {quote(' '.join(scores))}")
+        rated[pair] = (text, text_pair), list(map(float, scores))
     seen: set[str] = set()
     for where, (pair, text, text_pair, score) in _rows(source.of_split(), LISTED):
         if pair not in rated or pair in seen:
@@ -53,17 +57,6 @@ def read(source: ConverterInput) -> Iterator[RegressionExample]:
         yield RegressionExample(
             id=pair, document=None, text=text, text_pair=text_pair, score=mean, ratings=ratings
         )
-
-
-def _rated_pairs(path: Path) -> Rated:
-    pairs: Rated = {}
-    for where, (pair, text, text_pair, *ratings) in _rows(path, RATED):
-        if not pair.isdecimal() or pair in pairs:
-            raise PubmillError(f"{where}: expected a pair's number that isn't used yet, found {quote(pair)}")
-        if not set(ratings) <= RATINGS:
-            raise PubmillError(f"{where}: expected scores from 0 to 4, found {quote(' '.join(ratings))}")
-        pairs[pair] = (text, text_pair), [float(rating) for rating in ratings]
-    return pairs
 
 
 def _rows(path: Path, headings: list[str]) -> Iterator[tuple[str, list[str]]]:

@@ -17,7 +17,7 @@ count it as missed.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Literal
@@ -121,7 +121,11 @@ def _relations(
         if label is None:
             source.left_out["relations_of_other_types"] += 1
             continue
-        for first, second in _arguments(relation, reading, one.document.where):
+        stated = reading.arguments_of(relation, one.document.where)
+        related: Iterable[tuple[str, ...]] = [stated]
+        if reading.arguments == "concepts":  # an argument may name several, each of which is related
+            related = product(*(concepts_of(name, reading.separators) for name in stated))
+        for first, second in related:
             pair: Sequence[str] | None = [first, second]
             if first in types and second in types:
                 pair = _ordered(first, second, types, reading)
@@ -135,15 +139,6 @@ def _relations(
     if len(different) < len(relations):
         source.left_out["repeated_relations"] += len(relations) - len(different)
     return different
-
-
-def _arguments(relation: FileRelation, reading: DocumentReading, where: str) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of a relation; an argument may name several concepts, each of which is related."""
-    stated = reading.arguments_of(relation, where)
-    if reading.arguments == "mentions":
-        yield stated
-    else:
-        yield from product(*(concepts_of(name, reading.separators) for name in stated))
 
 
 def _novelty(relation: FileRelation, reading: DocumentReading, where: str) -> list[str]:

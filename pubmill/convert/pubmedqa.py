@@ -9,7 +9,6 @@ This module repeats the same random draws, and its test questions must equal tho
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from math import ceil
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -38,7 +37,14 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
         _check_entry(pmid, entry, str(path))
     decisions = {pmid: entry["final_decision"] for pmid, entry in entries.items()}
     splits = split(decisions, str(path))
-    _check_test(splits["test"], decisions, source.input("ground_truth"))
+    truth = source.input("ground_truth")
+    listed, drawn = list(read_object(truth).items()), [(pmid, decisions[pmid]) for pmid in splits["test"]]
+    if listed != drawn:
+        alike = takewhile(lambda pair: pair[0] == pair[1], zip(listed, drawn, strict=False))
+        raise PubmillError(
+            f"{truth} lists {len(listed)} test questions; {len(drawn)} are drawn, and they differ from "
+            f"number {len(list(alike)) + 1} on. Are both files from the commit in the dataset's spec?"
+        )
     for pmid in splits[source.split]:
         yield SequenceExample(
             id=pmid,
@@ -93,14 +99,3 @@ def _check_entry(pmid: str, entry: Any, where: str) -> None:
         )
     if entry.get("final_decision") not in DECISIONS:
         raise PubmillError(f"{where}: {pmid}: expected a final_decision of {', '.join(DECISIONS)}")
-
-
-def _check_test(test: Sequence[str], decisions: Mapping[str, str], path: Path) -> None:
-    listed = list(read_object(path).items())
-    drawn = [(pmid, decisions[pmid]) for pmid in test]
-    if listed != drawn:
-        alike = takewhile(lambda pair: pair[0] == pair[1], zip(listed, drawn, strict=False))
-        raise PubmillError(
-            f"{path} lists {len(listed)} test questions; {len(drawn)} are drawn, and they differ from number "
-            f"{len(list(alike)) + 1} on. Are both files from the commit in the dataset's spec?"
-        )

@@ -95,8 +95,15 @@ class ConverterInput:
         files in a folder nor on a random number generator. The splits of ClinicalBERT and bio-lm depend on
         these and cannot be reproduced. Other forms, and no groups left for train, are errors.
         """
-        share, seed = _share_and_seed(self.options.get(option), option)
-        number = math.ceil(share * len(set(groups)))
+        value: Any = self.options.get(option)
+        share = value.get("share") if isinstance(value, Mapping) else None
+        is_share = isinstance(share, float) and 0 < share < 1
+        if not is_share or value.keys() != {"share", "seed"} or type(value["seed"]) is not int:
+            raise SpecError(
+                f"the converter's option `{option}` is {value!r}; give the share of the training data that "
+                "is held out and a seed, such as {share: 0.1, seed: 1}"
+            )
+        number, seed = math.ceil(Fraction(str(share)) * len(set(groups))), value["seed"]
         if number >= len(set(groups)):
             raise PubmillError(
                 f"of {len(set(groups))} documents or patients {number} would be dev, so none are left for "
@@ -104,17 +111,6 @@ class ConverterInput:
             )
         ordered = sorted(set(groups), key=lambda group: hashlib.sha256(f"{seed}:{group}".encode()).digest())
         return set(ordered[:number] if self.split == "dev" else ordered[number:])
-
-
-def _share_and_seed(value: Any, option: str) -> tuple[Fraction, int]:
-    if isinstance(value, Mapping) and value.keys() == {"share", "seed"}:
-        share, seed = value["share"], value["seed"]
-        if isinstance(share, float) and 0 < share < 1 and type(seed) is int:
-            return Fraction(str(share)), seed
-    raise SpecError(
-        f"the converter's option `{option}` is {value!r}; give the share of the training data that is "
-        "held out and a seed, such as {share: 0.1, seed: 1}"
-    )
 
 
 Converter = Callable[[ConverterInput], Iterator[Example]]

@@ -23,17 +23,13 @@ def find_in_part(part: Path, texts: EvaluationTexts, output: Path) -> None:
     """Write the matches between a corpus part and the texts of an index. The title is searched too, because
     models may read it before the text."""
     found: PartMatches = {"documents": 0, "matches": []}
-    for document, pmid, text in _read_documents(part):
-        found["documents"] += 1
-        found["matches"] += [[document, *match] for match in texts.matches(pmid, text)]
-    write_json(output, sealed(found))
-
-
-def _read_documents(part: Path) -> Iterator[tuple[str, str, str]]:
     with open_parquet(part) as file:
         for batch in file.iter_batches(1000, columns=["id", "pmid", "title", "text"]):
             for row in batch.to_pylist():
-                yield row["id"], row["pmid"], f"{row['title']}\n{row['text']}"
+                found["documents"] += 1
+                matches = texts.matches(row["pmid"], f"{row['title']}\n{row['text']}")
+                found["matches"] += [[row["id"], *match] for match in matches]
+    write_json(output, sealed(found))
 
 
 def _split_report(texts: Sequence[tuple[IndexedText, Mapping[str, tuple[bool, bool]]]]) -> dict[str, Any]:

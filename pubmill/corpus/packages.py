@@ -107,7 +107,11 @@ def read_fetched(path: Path) -> Iterator[Article]:
             if waiting:
                 yield waiting
             where = f"{path}:{member.name}"
-            day = _modification_day(member, where)
+            try:
+                day = datetime.datetime.fromtimestamp(member.mtime, datetime.UTC).date().isoformat()
+            except (ValueError, OverflowError, OSError):
+                fault = f"{where}: its time {member.mtime!r:.40} is no date; fetch it again"
+                raise PubmillError(fault) from None
             waiting = Article(member.name, b"", _json_metadata(read_metadata(data, where), day, where))
         elif waiting and (waiting.facts.pmcid, waiting.facts.version) == (int(match[1]), int(match[2])):
             yield waiting._replace(name=member.name, data=data)
@@ -116,13 +120,6 @@ def read_fetched(path: Path) -> Iterator[Article]:
             raise PubmillError(f"{path}: {member.name!r} comes without its JSON before it")
     if waiting:
         yield waiting
-
-
-def _modification_day(member: tarfile.TarInfo, where: str) -> str:
-    try:
-        return datetime.datetime.fromtimestamp(member.mtime, datetime.UTC).date().isoformat()
-    except (ValueError, OverflowError, OSError):
-        raise PubmillError(f"{where}: its time {member.mtime!r:.40} is no date; fetch it again") from None
 
 
 def read_metadata(data: bytes, where: str) -> dict[str, Any]:

@@ -153,16 +153,16 @@ def total(statistics: Sequence[Path], rows: Sequence[int]) -> dict[str, Any]:
     whole, by_source = _Tally(), defaultdict[str, _Tally](_Tally)
     for path, number in zip(statistics, rows, strict=True):
         one = read_json(path)
-        _check_part_counts(path, one, number)
+        accounted = one["documents"] + sum(one["rejected"].values())
+        if one["parsed"] != accounted:
+            raise PubmillError(
+                f"{path}: parsed {one['parsed']} but kept and rejected {accounted}; select again"
+            )
+        if one["documents"] != number:
+            raise PubmillError(
+                f"{path}: says {one['documents']} documents, its part holds {number}; select again"
+            )
         whole.add(one)
         by_source[one["source"]].add(one)
     parts = {name: {**one.totals, "rejected": dict(one.rejected)} for name, one in by_source.items()}
     return {**whole.as_json(), "by_source": parts}
-
-
-def _check_part_counts(path: Path, one: Mapping[str, Any], rows: int) -> None:
-    accounted = one["documents"] + sum(one["rejected"].values())
-    if one["parsed"] != accounted:
-        raise PubmillError(f"{path}: parsed {one['parsed']} but kept and rejected {accounted}; select again")
-    if one["documents"] != rows:
-        raise PubmillError(f"{path}: says {one['documents']} documents, its part holds {rows}; select again")

@@ -126,19 +126,18 @@ def part_files(folder: Path, count: int) -> list[Path]:
 
 def access_of_parts(parts: Iterable[Path]) -> str:
     """Return the strictest access class in the metadata of Parquet files; public if none has a class."""
-    return strictest(map(_access_class, parts))
-
-
-def _access_class(part: Path) -> str:
-    try:
-        metadata = pq.read_metadata(verified(part)).metadata or {}
-    except (pa.ArrowException, OSError) as error:
-        raise PubmillError(
-            f"{part}: not readable as Parquet ({error}); delete it and make it again"
-        ) from None
-    if metadata.get(b"private") == b"yes":  # the key of parsed shards
-        return CREDENTIALED
-    return known_class(metadata.get(b"access", PUBLIC.encode()).decode("utf-8", "replace"), part)
+    classes = []
+    for part in parts:
+        try:
+            metadata = pq.read_metadata(verified(part)).metadata or {}
+        except (pa.ArrowException, OSError) as error:
+            raise PubmillError(
+                f"{part}: not readable as Parquet ({error}); delete it and make it again"
+            ) from None
+        named = metadata.get(b"access", PUBLIC.encode()).decode("utf-8", "replace")
+        is_private = metadata.get(b"private") == b"yes"  # the key of parsed shards
+        classes.append(CREDENTIALED if is_private else known_class(named, part))
+    return strictest(classes)
 
 
 def read_texts(parts: Iterable[Path], title: bool = False) -> Iterator[tuple[str, str]]:
