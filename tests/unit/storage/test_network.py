@@ -132,18 +132,6 @@ def test_the_part_grows_while_it_comes(tmp_path: Path) -> None:
     assert sizes == [1000, 2000] and part.stat().st_size == 3000
 
 
-@pytest.mark.parametrize("declared", [True, False])
-def test_a_body_larger_than_any_file_is_refused(tmp_path: Path, declared: bool) -> None:
-    def answer(talk: Talk) -> None:
-        talk.head("200 OK", *([("Content-Length", 10**12)] if declared else []))
-        while talk.waiting():
-            talk.raw(OLD)
-
-    with pytest.raises(PubmillError, match="at most 150,000" if declared else "more than 150,000 bytes came"):
-        fetched(answer, tmp_path / "f.part", largest=150_000)
-    assert not (tmp_path / "f.part").exists()
-
-
 def test_a_body_that_the_disk_cannot_take_is_refused_at_once(part: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 10}))
     with pytest.raises(PubmillError, match=f"has {len(OLD):,} bytes; the disk .* has room for {HALF + 10:,}"):

@@ -1,16 +1,13 @@
 """Downloads over a local HTTP server that misbehaves on request, from mirrors, and from this machine."""
 
-import errno
 import json
 import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +17,7 @@ from pubmill.errors import PubmillError
 from pubmill.storage import network
 from pubmill.storage.files import read_json
 from pubmill.storage.sources import check, download, published_md5, read
+from tests.servers import Talk, serving
 from tests.unit.storage.mirrored import BODY, GIT_BLOB, MD5, SHA256, URL, make_mirror, names
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -39,51 +37,27 @@ class Server:
     def ranges(self, path: str) -> list[str | None]:
         return [asked for requested, asked in self.requests if requested == path]
 
-
-class Handler(BaseHTTPRequestHandler):
-    state: Server
-
-    def do_GET(self) -> None:
-        state = self.state
-        state.requests.append((self.path, self.headers.get("Range")))
-        body = state.files.get(self.path)
+    def answer(self, talk: Talk) -> None:
+        """Send a file, or commit the next fault: a status, another body, or an end after half of the rest."""
+        self.requests.append((talk.path, talk.range))
+        body, etag = self.files.get(talk.path), self.etags.get(talk.path, '"one"')
         if body is None:
-            return self.send_error(404)
-        fault = state.faults.pop(0) if state.faults else None
+            return talk.head("404 Not Found", ("Content-Length", 0))
+        fault = self.faults.pop(0) if self.faults else None
         if isinstance(fault, int):
-            self.send_response(fault)
-            self.send_header("Retry-After", "0")
-            self.send_header("Content-Length", "0")
-            return self.end_headers()
-        if isinstance(fault, bytes):
-            body = fault
-        self.send_body(body, state.etags.get(self.path, '"one"'), cut=fault == "cut")
-
-    def send_body(self, body: bytes, etag: str, cut: bool) -> None:
-        start = 0
-        asked = self.headers.get("Range")
-        if asked and self.headers.get("If-Range") == etag:
-            start = int(asked.removeprefix("bytes=").removesuffix("-"))
-            if start >= len(body):
-                self.send_response(416)
-                self.send_header("Content-Range", f"bytes */{len(body)}")
-                self.send_header("Content-Length", "0")
-                return self.end_headers()
-            self.send_response(206)
-            self.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
-        else:
-            self.send_response(200)
-        self.send_header("ETag", etag)
-        self.send_header("Content-Length", str(len(body) - start))
-        self.end_headers()
-        end = start + (len(body) - start) // 2 if cut else len(body)
-        for position in range(start, end, 50_000):
-            self.wfile.write(body[position : min(position + 50_000, end)])
-            time.sleep(self.state.pause)
-        self.close_connection = True
-
-    def log_message(self, *args: object) -> None:
-        pass
+            return talk.head(f"{fault} No", ("Retry-After", 0), ("Content-Length", 0))
+        if fault != "cut" and not self.pause:
+            return talk.sound(fault or body, etag)
+        start = talk.start if talk.if_range == etag else 0
+        rest = body[start:]
+        content_range = ("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
+        status = "206 Partial" if start else "200 OK"
+        talk.head(status, ("ETag", etag), content_range, ("Content-Length", len(rest)))
+        sent = rest[: len(rest) // 2] if fault == "cut" else rest
+        for place in range(0, len(sent), 50_000):
+            talk.raw(sent[place : place + 50_000])
+            time.sleep(self.pause)
+        return None
 
 
 @pytest.fixture
@@ -91,13 +65,9 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr(network, "PAUSES", (0.0, 0.0, 0.0))
     state = Server(files={"/f.gz": BODY, "/f.gz.md5": f"MD5(f.gz)= {MD5}\n".encode()})
-    http = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"state": state}))
-    http.daemon_threads = True
-    state.url = f"http://127.0.0.1:{http.server_address[1]}"
-    threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-    yield state
-    http.shutdown()
-    http.server_close()
+    with serving(state.answer) as asked:
+        state.url = asked.url
+        yield state
 
 
 def test_a_file_arrives_whole_with_its_record(server: Server, tmp_path: Path) -> None:
@@ -120,33 +90,12 @@ def test_a_busy_server_is_asked_again(
     assert "503" in capsys.readouterr().err
 
 
-def test_retry_after_is_obeyed(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    waits: list[float] = []
-    monkeypatch.setattr("time.sleep", waits.append)
-    monkeypatch.setattr(Handler, "send_header", retry_after_seven(Handler.send_header))
-    server.faults = [503]
-    network.fetch(f"{server.url}/f.gz", tmp_path / "part")
-    assert 7.0 in waits
-
-
-def retry_after_seven(send: Any) -> Any:
-    return lambda self, key, value: send(self, key, "7" if key == "Retry-After" else value)
-
-
 def test_a_cut_connection_goes_on_where_it_was(server: Server, tmp_path: Path) -> None:
     server.faults = ["cut", "cut"]
     download(f"{server.url}/f.gz", tmp_path / "f.gz", sha256=SHA256)
     assert (tmp_path / "f.gz").read_bytes() == BODY
     half, more = len(BODY) // 2, len(BODY) // 2 + len(BODY) // 4
     assert server.ranges("/f.gz") == [None, f"bytes={half}-", f"bytes={more}-"]
-
-
-def test_more_cuts_than_pauses_end_well_as_long_as_each_attempt_brings_something(
-    server: Server, tmp_path: Path
-) -> None:
-    server.faults = ["cut"] * 8
-    download(f"{server.url}/f.gz", tmp_path / "f.gz", sha256=SHA256)
-    assert (tmp_path / "f.gz").read_bytes() == BODY
 
 
 def test_a_file_that_changed_meanwhile_begins_anew(server: Server, tmp_path: Path) -> None:
@@ -269,21 +218,6 @@ def test_the_program_says_what_is_wrong_without_a_traceback(tmp_path: Path) -> N
     assert done.returncode == 1
     assert done.stderr.startswith("pubmill: error: ftp://example.org/f")
     assert "Traceback" not in done.stderr
-
-
-def test_a_full_disk_leaves_nothing_at_the_output(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*given: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(network, "_receive_body", full)
-    with pytest.raises(PubmillError, match="no space left on the disk"):
-        download(f"{server.url}/f.gz", tmp_path / "f.gz")
-    assert not (tmp_path / "f.gz").exists()
-    monkeypatch.undo()
-    download(f"{server.url}/f.gz", tmp_path / "f.gz", sha256=SHA256)
-    assert (tmp_path / "f.gz").read_bytes() == BODY
 
 
 @pytest.fixture
