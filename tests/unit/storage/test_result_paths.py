@@ -1,6 +1,5 @@
 """Paths of results: spelled and taken apart by one module."""
 
-import ast
 import re
 from pathlib import Path
 
@@ -147,86 +146,44 @@ PUBLISHED = ".published.csv"
 """Ending of files of the specs, whose folder is called as one of the results."""
 
 
-def spelled(text: str) -> bool:
-    """Whether a string spells a path of the results; a text with blanks is prose, or a shell command."""
-    return " " not in text and not text.endswith(PUBLISHED) and SPELLED.search(text) is not None
+def spelled(code: str) -> list[str]:
+    """Return the strings of code, but for docstrings, that spell a path of the results; a text with blanks is
+    prose, or a shell command."""
+    texts = re.findall(r'"([^"\n]*)"', re.sub(r'"""(?:.|\n)*?"""', "", code))
+    return [one for one in texts if " " not in one and not one.endswith(PUBLISHED) and SPELLED.search(one)]
 
 
-def strings(code: str) -> list[str]:
-    """The strings of Python code but for docstrings, with the last name of each field of f-strings."""
-    tree = ast.parse(code)
-    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    joined = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
-    inside = {id(value) for node in joined for value in node.values}
-    whole = [
-        str(node.value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose | inside
-    ]
-    return [*whole, *("".join(map(shown, node.values)) for node in joined)]
-
-
-def shown(part: ast.expr) -> str:
-    """The text of a part of an f-string; of the field `{self.results}`, `{results}`."""
-    if isinstance(part, ast.Constant):
-        return str(part.value)
-    assert isinstance(part, ast.FormattedValue)
-    *_, name = ["", *re.findall(r"\w+", ast.unparse(part.value))]
-    return f"{{{name}}}"
-
-
+OWN = {"pubmill/storage/result_paths.py", "pubmill/storage/names_in_paths.py"}
+"""The module that spells paths, and the one that takes them apart."""
 OTHERS = {
-    "pubmill/inspection/explain/table_statements.py", "pubmill/extras/audit/printed_values_of_runs.py",
-    "pubmill/inspection/converted_datasets.py", "pubmill/cli/studies.py", "pubmill/stages/pretrainings.py",
-    "pubmill/cli/default_study.py", "pubmill/cli/new_command.py", "pubmill/specs/cell_sources.py",
+    "pubmill/inspection/explain/table_statements.py", "pubmill/cli/studies.py",
+    "pubmill/stages/pretrainings.py", "pubmill/cli/default_study.py", "pubmill/cli/new_command.py",
+    "pubmill/specs/cell_sources.py",
 }  # fmt: skip
 """Modules that name specs, or parts of paths."""
 
 
 def test_only_one_module_spells_paths_of_results(root: Path) -> None:
-    """Another takes them apart, and says in a message how they look."""
-    own = root / "pubmill/storage/result_paths.py"
-    reader = root / "pubmill/storage/names_in_paths.py"
-    files = [*(root / "pubmill").rglob("*.py"), *(root / "scripts").glob("*.py")]
-    found = {
-        path.relative_to(root).as_posix(): texts
-        for path in files
-        if path not in (own, reader)
-        and path.relative_to(root).as_posix() not in OTHERS
-        and "extras" not in path.relative_to(root).parts  # which have paths of their own
-        and (texts := list(filter(spelled, strings(path.read_text(encoding="utf-8")))))
-    }
-    assert found == {}
-    assert any(map(spelled, strings(own.read_text(encoding="utf-8"))))
-
-
-def test_rules_spell_no_paths_of_results(root: Path) -> None:
-    """Outside of shell commands, which `test_rules` compares with `Paths`."""
-    files = [root / "Snakefile", *(root / "rules").rglob("*.smk")]
-    literals = {path.name: re.findall(r'"([^"\n]*)"', path.read_text(encoding="utf-8")) for path in files}
-    assert {name: found for name, texts in literals.items() if (found := list(filter(spelled, texts)))} == {}
+    """`test_rules` compares shell commands with `Paths`; extras have paths of their own."""
+    folders = ("pubmill/**/*.py", "scripts/*.py", "rules/**/*.smk", "Snakefile")
+    files = {path.relative_to(root).as_posix(): path for one in folders for path in root.glob(one)}
+    found = {name: spelled(path.read_text(encoding="utf-8")) for name, path in files.items()}
+    wrong = {name for name, texts in found.items() if texts and not name.startswith("pubmill/extras/")}
+    assert wrong - OTHERS == OWN
 
 
 @pytest.mark.parametrize(
-    "code",
+    ("code", "is_found"),
     [
-        'path = f"runs/{protocol}/{model}"',
-        'path = results / "tables/gu2020"',
-        'path = f"{folder}/final/seed-{seed}.json"',
-        'path = f"{record}.source.json"',
-        'path = f"{name}.predictions.jsonl.gz"',
-        'path = f"{self.results}/corpora/{corpus}"',
-        'path = f"results/{self.recipe.scale}/{BELOW.report(study)}"',
-        "path = f\"{config['results']}/{scale}\"",
+        ('path = f"runs/{protocol}/{model}"', True),
+        ('path = f"{folder}/final/seed-{seed}.json"', True),
+        ('path = f"{name}.predictions.jsonl.gz"', True),
+        ('path = f"{self.results}/corpora/{corpus}"', True),
+        ('path = f"results/{self.recipe.scale}/{BELOW.report(study)}"', True),
+        ('"""Files in runs/PROTOCOL."""', False),
+        ('path = f"specs/models/{m}.yaml"', False),
+        ('f"tables/{name}.published.csv"', False),
     ],
 )
-def test_a_path_spelled_by_hand_is_found(code: str) -> None:
-    assert list(filter(spelled, strings(code)))
-
-
-@pytest.mark.parametrize(
-    "code",
-    ['"""Files in runs/PROTOCOL."""', 'path = f"specs/models/{m}.yaml"', 'f"tables/{name}.published.csv"'],
-)
-def test_docstrings_and_specs_are_no_paths_of_results(code: str) -> None:
-    assert not list(filter(spelled, strings(code)))
+def test_a_path_spelled_by_hand_is_found(code: str, is_found: bool) -> None:
+    assert bool(spelled(code)) is is_found
