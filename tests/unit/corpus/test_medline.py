@@ -291,18 +291,6 @@ def test_a_disk_that_takes_no_more(tmp_path: Path, large: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_a_full_disk_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
-    path = write(tmp_path, articles(citation(1)))
-    refused_output = tmp_path / "s.parquet"
-    with pytest.raises(PubmillError, match="no space left on the disk"):
-        write_shard(refused_output, read_medline(path), source="p", file=path.name, order=1)
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_a_citation_may_have_16_mebibytes(tmp_path: Path) -> None:
     """Thousands of authors make a few MB; a citation without an end must not fill the memory."""
     path, size = tmp_path / "pubmed26n0001.xml.gz", 7 << 20
