@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -33,15 +33,11 @@ DOCUMENT_READINGS = {
 
 
 def form_of_documents(path: Path) -> str | None:
-    """Return the form of documents that a file, or the files of an archive, have; None if it is none."""
-    if path.name.endswith(ARCHIVES):
-        return _form_in_archive(path)
-    first = next((line for line in read_lines(path) if line.strip()), "")
-    return _form_of_line(first, path)
-
-
-def _form_in_archive(path: Path) -> str | None:
-    """Return an archive's form: brat with .ann or .a1 files, else by its first XML, JSON or PubTator file."""
+    """Return the form of documents that a file, or the files of an archive, have; None if it is none. An
+    archive has brat with .ann or .a1 files, else the form of its first XML, JSON or PubTator file."""
+    if not path.name.endswith(ARCHIVES):
+        first = next((line for line in read_lines(path) if line.strip()), "")
+        return _form_of_line(first, path)
     ends = {name: name.rpartition(".")[2].lower() for name, _ in members(path)}
     if {"ann", "a1"} & set(ends.values()):
         return "brat"
@@ -67,12 +63,8 @@ def _form_of_line(first: str, path: Path) -> str | None:
         content = parse_json(read_text(path), str(path))
         collection = content[0] if isinstance(content, list) and content else content
         return "bioc-json" if isinstance(collection, dict) and "documents" in collection else None
-    return _form_of_rows(path) if first.startswith(("{", "[")) else None
-
-
-def _form_of_rows(path: Path) -> str | None:
-    """Return the form of rows of JSON: each has labelled words, or a text with a list of spans, and not all
-    of these lists are empty."""
+    if not first.startswith(("{", "[")):
+        return None
     try:
         rows = [row for _, row in spans.rows(read_text(path), "")]
     except PubmillError:
@@ -106,9 +98,15 @@ def documents_form(files: Mapping[str, Path], form: str, given: Given) -> FileFo
         raise PubmillError(f"{first}: its documents have no {lacking}; {f'use {ways}' if ways else BY_HAND}")
     options |= needed_readings(every)
     others = {name: what for name, what in readings.items() if name != chosen}
-    found = partial(
-        FileForm, others=others, unread=_unread_keys(files.values(), form), notes=_notes(by_split)
-    )
+    notes = []
+    for split, some in by_split.items():
+        if number := len(some) - len({one.id for one in some}):
+            notes.append(f"{number:,} of {len(some):,} documents of {split} have the identifier of another")
+    unread: dict[str, None] = {}  # keys of rows with spans
+    for path in files.values() if form == "spans" else ():
+        for _, row in spans.rows(read_text(path), str(path)):
+            unread |= dict.fromkeys(key for key in row if key not in spans.keys_read(row))
+    found = partial(FileForm, others=others, unread=tuple(unread), notes=tuple(notes))
     if chosen == "mentions":
         return found("tokens", "ner", "entity_f1", TEXTS, options)
     options.pop("overlaps", None)
@@ -118,24 +116,6 @@ def documents_form(files: Mapping[str, Path], form: str, given: Given) -> FileFo
     if chosen == "relations":
         return found("relations", "document-relation", "relation_f1", DOCUMENTS, options)
     return found("sequence", "relation", "micro_f1", PAIRS, options, negative="none")
-
-
-def _notes(by_split: Mapping[str, Sequence[InputDocument]]) -> tuple[str, ...]:
-    """Return a line for each split in which documents have the identifier of another."""
-    repeated = {split: len(found) - len({one.id for one in found}) for split, found in by_split.items()}
-    return tuple(
-        f"{number:,} of {len(by_split[split]):,} documents of {split} have the identifier of another"
-        for split, number in repeated.items()
-        if number
-    )
-
-
-def _unread_keys(files: Iterable[Path], form: str) -> tuple[str, ...]:
-    """Return the keys of rows with spans that are not read."""
-    if form != "spans":
-        return ()
-    rows = [row for path in files for _, row in spans.rows(read_text(path), str(path))]
-    return tuple(dict.fromkeys(key for row in rows for key in row if key not in spans.keys_read(row)))
 
 
 def _readings(documents: Sequence[InputDocument]) -> dict[str, str]:
@@ -164,11 +144,16 @@ def _relation_options(documents: Sequence[InputDocument], one_label: bool) -> Op
     with `negative` and, if a pair has several labels, `several`; else with `novelty`, if it is stated."""
     related = [relation for one in documents for relation in one.relations]
     by_concept = any(relation.concepts for relation in related)
-    separators = _separators(documents) if by_concept else "|,;"
+    # `|` separates concepts, unless a relation's argument has it, as tmVar's identifiers do (`p|SUB|Y|67|X`)
+    bar_inside = by_concept and any("|" in name for relation in related for name in relation.concepts)
+    separators = ",;" if bar_inside else "|,;"
     pairs: Counter[tuple[str, str]] = Counter()
     several = False
     for one in documents:
-        types = _types_of_arguments(one, by_concept, separators)
+        types: dict[str, str] = {}  # identifier of a concept, or of a mention -> its type
+        for mention in (mention for part in one.passages for mention in part.mentions):
+            for name in [mention.concepts, *re.split(f"[{separators}]", mention.concepts)]:
+                types[name if by_concept else str(mention.id)] = mention.type
         labels: dict[tuple[str, ...], set[str]] = {}
         for relation in one.relations:
             ends = relation.concepts if by_concept else relation.arguments
@@ -190,19 +175,3 @@ def _relation_options(documents: Sequence[InputDocument], one_label: bool) -> Op
         return options | {"negative": "none"} | ({"several": "each"} if several else {})
     stated = by_concept and all(relation.novelty in NOVELTY for relation in related)
     return options | ({"novelty": True} if stated else {})
-
-
-def _separators(documents: Sequence[InputDocument]) -> str:
-    """Return the characters that separate the concepts of a mention: without `|` if a relation's argument
-    contains it, as tmVar's identifiers do (`p|SUB|Y|67|X`)."""
-    inside = any("|" in name for one in documents for relation in one.relations for name in relation.concepts)
-    return ",;" if inside else "|,;"
-
-
-def _types_of_arguments(document: InputDocument, by_concept: bool, separators: str) -> dict[str, str]:
-    """Return identifier of a concept, or of a mention -> its type."""
-    types: dict[str, str] = {}
-    for mention in (mention for part in document.passages for mention in part.mentions):
-        for name in [mention.concepts, *re.split(f"[{separators}]", mention.concepts)]:
-            types[name if by_concept else str(mention.id)] = mention.type
-    return types

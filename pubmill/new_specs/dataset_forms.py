@@ -45,7 +45,7 @@ OTHER_FILES = {".arrow": _ARROW, ".xlsx": _TABLE, ".xls": _TABLE, ".ods": _TABLE
 
 
 def guess(files: Mapping[str, Path], given: Given = NOTHING) -> FileForm:
-    """Return the form that all files share, as `_guess` does; ids that repeat are not read."""
+    """Return the form that all files (role -> file) share, without a column of ids if ids repeat in it."""
     return with_unique_ids(_guess(files, given), files)
 
 
@@ -86,17 +86,13 @@ def _guess(files: Mapping[str, Path], given: Given) -> FileForm:
         return row_form(files)
     if line.startswith(("{", "[")):
         return _json_form(files)
-    if line.startswith("#") and "\t" not in line and (row := _first_conllu_row(first)):
-        return _conllu_form(files, len(row))
+    if _is_comment(line):
+        row = next((line.split("\t") for _, line in lines(first) if line and not _is_comment(line)), [""])
+        if len(row) > 2 and re.fullmatch(r"1(-\d+)?", row[0]):
+            return _conllu_form(files, len(row))
     if columns := columns_of([*files.values()]) or columns_of([first]):
         return columns_form(files, columns)
     return _table_form(files)
-
-
-def _first_conllu_row(path: Path) -> list[str]:
-    """Return the columns of the first word of CoNLL-U; none if it is another form."""
-    row = next((line.split("\t") for _, line in lines(path) if line and not _is_comment(line)), [])
-    return row if len(row) > 2 and re.fullmatch(r"1(-\d+)?", row[0]) else []
 
 
 def _is_comment(line: str) -> bool:

@@ -27,6 +27,15 @@ SYSTEM = '{"name": "group/system", "version": "1", "url": "https://...", "local"
 """An example of a statement about a system."""
 
 
+REASONS = {
+    errors.GatedRepoError: "it is given only to users whom its authors accept",
+    errors.RepositoryNotFoundError: "there is no such model, or it is not public",
+    errors.RevisionNotFoundError: "it has no such commit",
+    errors.LocalEntryNotFoundError: "the hub cannot be reached, and its cache has no copy",
+}
+"""Kind of error -> why the hub gives no files."""
+
+
 @dataclass(frozen=True)
 class NewModel:
     """A model to be described: a folder of Hugging Face's format, a repository of the hub with its commit
@@ -110,22 +119,13 @@ def _tokenizer_of_hub(model: NewModel) -> Path:
             model.hub, revision=model.revision, allow_patterns=files, local_files_only=offline
         )
     except (errors.HfHubHTTPError, errors.HFValidationError, OSError) as error:
+        known = (words for kind, words in REASONS.items() if isinstance(error, kind))
+        reason = next(known, type(error).__name__)
         raise PubmillError(
-            f"{model.hub} can't be read from the hub: {_reason(error)}. Without network, give a "
+            f"{model.hub} can't be read from the hub: {reason}. Without network, give a "
             f"folder with its files, such as ./{model.name}"
         ) from None
     return Path(snapshot)
-
-
-def _reason(error: Exception) -> str:
-    """Return why the hub gives no files, in words where the kind of the error is known."""
-    reasons = {
-        errors.GatedRepoError: "it is given only to users whom its authors accept",
-        errors.RepositoryNotFoundError: "there is no such model, or it is not public",
-        errors.RevisionNotFoundError: "it has no such commit",
-        errors.LocalEntryNotFoundError: "the hub cannot be reached, and its cache has no copy",
-    }
-    return next((words for kind, words in reasons.items() if isinstance(error, kind)), type(error).__name__)
 
 
 def write_spec(model: NewModel, specs: Path) -> Path:

@@ -20,8 +20,12 @@ def with_unique_ids(form: FileForm, files: Mapping[str, Path]) -> FileForm:
     if not form.converter.startswith((TABLE, ROW_FORMS)):
         return form
     key = _key(form)
+    found = defaultdict[str, list[str]](list)
+    for role, path in files.items() if key else ():
+        for split, value in _values(form, role, path, str(key)):
+            found[split].append(value)
     repeated = []
-    for split, values in _values_by_split(form, files, key).items() if key else ():
+    for split, values in found.items():
         if number := len(values) - len(set(values)):
             repeated.append(f"{number:,} of {len(values):,} rows of {split} have the {key} of another")
     if not repeated:
@@ -41,14 +45,6 @@ def _key(form: FileForm) -> str | None:
         place = form.options["columns"].index("id")
         return str(form.options.get("header", {place: f"column {place + 1}"})[place])
     return form.options.get("id") or next((key for key in form.unread if key.lower() in NAMES), None)
-
-
-def _values_by_split(form: FileForm, files: Mapping[str, Path], key: str | None) -> dict[str, list[str]]:
-    found = defaultdict[str, list[str]](list)
-    for role, path in files.items():
-        for split, value in _values(form, role, path, str(key)):
-            found[split].append(value)
-    return found
 
 
 def _values(form: FileForm, role: str, path: Path, key: str) -> Iterator[tuple[str, str]]:

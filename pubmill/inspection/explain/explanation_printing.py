@@ -157,29 +157,19 @@ def _summary(explanation: Explanation) -> Iterator[tuple[str, str]]:
         recipe = (f"{key.replace('_', ' ')} {_value_text(one)}" for key, one in explanation.recipe.items())
         yield "recipe", ", ".join(recipe)
     if search := explanation.search:
-        yield "search", _search_text(search)
+        tried = (f"{key.replace('_', ' ')} {_value_text(one)}" for key, one in search["grid"].items())
+        who = f"by {' and '.join(search['models'])}, {counted(search['seeds'], 'seed')} each"
+        chosen = f"on dev of {search['dataset']}; chosen: {_value_text(search['chosen'])}"
+        yield "search", f"{'; '.join(tried) or 'number of steps'}; {who}, {chosen}"
     by_access: dict[str, list[str]] = {}
     for data in explanation.data:
         by_access.setdefault(data["access"], []).append(data["dataset"])
     for access, datasets in by_access.items():
         yield "data", f"{', '.join(datasets)}, {access}"
     if weights := explanation.weights:
-        yield "weights", _weights_text(weights)
-
-
-def _search_text(search: Mapping[str, Any]) -> str:
-    """Return the grid of a search, by which models it was searched, and what they chose."""
-    grid = "; ".join(f"{key.replace('_', ' ')} {_value_text(tried)}" for key, tried in search["grid"].items())
-    seeds, models = counted(search["seeds"], "seed"), " and ".join(search["models"])
-    who = f"by {models}, {seeds} each, on dev of {search['dataset']}"
-    return f"{grid or 'number of steps'}; {who}; chosen: {_value_text(search['chosen'])}"
-
-
-def _weights_text(weights: Mapping[str, Any]) -> str:
-    """Return where the weights of a model are from."""
-    keys = ("folder", "id", "url", "revision", "sha256", "recipe", "step")
-    found = (f"{key} {_value_text(weights[key])}" for key in keys if weights.get(key) is not None)
-    return f"{weights['model']}: {', '.join(found)}"
+        keys = ("folder", "id", "url", "revision", "sha256", "recipe", "step")
+        found = (f"{key} {_value_text(weights[key])}" for key in keys if weights.get(key) is not None)
+        yield "weights", f"{weights['model']}: {', '.join(found)}"
 
 
 def _print_inputs(to: Console, explanation: Explanation) -> None:

@@ -8,19 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from pubmill.cli.app import APP
-from pubmill.cli.doctor_data_command import read_local
-from pubmill.errors import PubmillError
 from pubmill.inspection import converted_datasets
 from pubmill.inspection.data_check import checks, data_check_printing
-
-
-def test_folders_of_ones_own_are_read_by_their_keys() -> None:
-    assert read_local([]) == {}
-    assert read_local(["a=/there", "b=x=y"]) == {"a": "/there", "b": "x=y"}
-    with pytest.raises(PubmillError, match="--local second: expected KEY=FOLDER"):
-        read_local(["first=x", "second", "third"])
-    with pytest.raises(PubmillError, match="--local empty=: expected KEY=FOLDER"):
-        read_local(["empty="])
 
 
 @pytest.mark.parametrize(

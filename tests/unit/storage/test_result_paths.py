@@ -178,7 +178,7 @@ def shown(part: ast.expr) -> str:
 OTHERS = {
     "pubmill/inspection/explain/table_statements.py", "pubmill/extras/audit/printed_values_of_runs.py",
     "pubmill/inspection/converted_datasets.py", "pubmill/cli/studies.py", "pubmill/stages/pretrainings.py",
-    "pubmill/cli/default_study.py", "pubmill/cli/new_command.py", "pubmill/specs/cell_sources.py",
+    "pubmill/cli/new_command.py", "pubmill/specs/cell_sources.py",
 }  # fmt: skip
 """Modules that name specs, or parts of paths."""
 
