@@ -51,8 +51,9 @@ class Converted:
 def write_parquet(made: Converted, folder: Path) -> list[Path]:
     """Write the examples as Parquet, and the card of the Hugging Face hub."""
     kind, written = KINDS[made.spec.kind], dict[str, Path]()
-    for split in (split for split in SPLITS if split in made.spec.splits):
-        table = to_table(list(read_examples(made.folder / f"{split}.jsonl.gz", kind)), kind)
+    files = {split: made.folder / f"{split}.jsonl.gz" for split in SPLITS if split in made.spec.splits}
+    tables = {split: to_table(list(read_examples(path, kind)), kind) for split, path in files.items()}
+    for split, table in tables.items():
         written[split] = folder / f"{split}.parquet"
         with writing(written[split]) as temporary, parquet_writer(temporary, table.schema) as writer:
             writer.write_table(table)

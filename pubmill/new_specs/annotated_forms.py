@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,16 +14,22 @@ from pubmill.formats import spans
 from pubmill.formats.document_files import ARCHIVES, annotated_documents
 from pubmill.formats.documents import InputDocument
 from pubmill.formats.json_text import parse_json
-from pubmill.formats.offsets import parse_offsets
+from pubmill.formats.offsets import Offsets, explanations, parse_offsets
 from pubmill.formats.text_files import read_lines, read_text
 from pubmill.new_specs.file_forms import BY_HAND, FileForm, Given, Options
-from pubmill.new_specs.misplaced_mentions import check_offsets
 from pubmill.storage.archives import members
 
 TEXTS = "pubmill.convert.annotated_texts:mentions"
 NESTED = "pubmill.convert.annotated_texts:nested_mentions"
 DOCUMENTS = "pubmill.convert.document_relations:read"
 PAIRS = "pubmill.convert.annotated_relations:read"
+LEAVE_OUT = "--misplaced leave_out"
+UNSTATED = ("spans",)
+"""Forms that need not state the texts of mentions."""
+TRIED = 20
+"""Number of misplaced mentions whose distances from their texts are tried as shifts."""
+MOST_RAGGED = 0.5
+"""Where texts are not stated: largest share of mentions that may begin or end inside a word."""
 DOCUMENT_READINGS = {
     "mentions": "mentions",
     "nested": "mentions that overlap",
@@ -87,7 +94,7 @@ def documents_form(files: Mapping[str, Path], form: str, given: Given) -> FileFo
     if not every:
         raise PubmillError(f"{first}: there are no documents in it")
     if not given.misplaced:
-        check_offsets(every, files.values(), form)
+        _check_offsets(every, files.values(), form)
     readings = _readings(every)
     chosen = given.reading or next(iter(readings), None)
     if chosen is None:
@@ -175,3 +182,67 @@ def _relation_options(documents: Sequence[InputDocument], one_label: bool) -> Op
         return options | {"negative": "none"} | ({"several": "each"} if several else {})
     stated = by_concept and all(relation.novelty in NOVELTY for relation in related)
     return options | ({"novelty": True} if stated else {})
+
+
+def _check_offsets(documents: Sequence[InputDocument], files: Collection[Path], form: str) -> None:
+    """Raise a `PubmillError` if mentions differ from the text at their offsets: how many, the first of them,
+    and the option that reads all or most of them, if one does."""
+    wrong = [one for document in documents for one in document.misplaced]
+    right = sum(len(part.mentions) for one in documents for part in one.passages)
+    ragged = [place for one in documents for place in _ragged(one, form)]
+    if not wrong and len(ragged) <= MOST_RAGGED * right:
+        return
+    if wrong:
+        fault = (
+            f"{len(wrong)} of {len(wrong) + right} mentions differ from the text at their offsets, the first "
+        )
+        fault += wrong[0].shown
+    else:
+        fault = (
+            f"{len(ragged)} of {right} mentions begin or end inside a word or with white space, the first "
+        )
+        fault += f"{ragged[0]}; so their offsets seem to count in another way"
+    distances = [one.distance for one in wrong[:TRIED]]
+    raise PubmillError(f"{fault}. {_advice(files, form, distances, len(wrong) + len(ragged))}")
+
+
+def _advice(files: Collection[Path], form: str, distances: Sequence[int | None], doubtful: int) -> str:
+    """Return what to do: the option by which the fewest mentions are doubtful, if less than half are."""
+    best: tuple[str, Offsets] | None = None
+    most = (doubtful + 1) // 2
+    for words in explanations(distances):
+        offsets = parse_offsets(words)
+        left, counting = 0, replace(offsets, leave_out=True)
+        documents = (one for path in files for one in annotated_documents(path, form, "", counting))
+        for document in documents:
+            left += len(document.misplaced) + len(_ragged(document, form))
+            if left >= most:
+                break
+        if left < most:
+            best, most = (words, offsets), left
+        if not most:
+            break
+    if best is None:
+        return (
+            "No shift, unit or title's length explains most of them. Correct the files; or leave misplaced "
+            f"mentions out, which makes the dataset another one than its authors': {LEAVE_OUT}"
+        )
+    words, offsets = best
+    named = f"All but {most} are" if most else "All are"
+    others = f"; with {LEAVE_OUT} too, what is still misplaced is left out" if most else ""
+    return f"{named} at their places if {offsets.described}: --offsets '{words}' reads them so{others}"
+
+
+def _ragged(document: InputDocument, form: str) -> list[str]:
+    """Return the places of mentions with an edge inside a word or at white space, if the form states no
+    texts."""
+    found = []
+    for part in document.passages if form in UNSTATED else ():
+        for one in part.mentions:
+            start, end = one.start - part.offset, one.end - part.offset
+            pairs = (part.text[edge - 1 : edge + 1] for edge in (start, end) if edge)
+            # only of ASCII: other scripts may write words without blanks
+            inside = any(len(pair) == 2 and pair.isascii() and pair.isalnum() for pair in pairs)
+            if inside or one.text != one.text.strip():
+                found.append(f"{document.where}, {one.start} to {one.end}")
+    return found

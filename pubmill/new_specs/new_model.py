@@ -94,38 +94,34 @@ def new_model(
 def reads_lowercase(model: NewModel) -> bool:
     """Return whether the model reads lowercase text: its tokenizer can lowercase and no ordinary token has
     capitals. Checks what fine-tuning needs and, of a folder, that weights are finite and fit config.json."""
-    folder = model.folder or _tokenizer_of_hub(model)
+    folder = model.folder
+    if folder is None:
+        files = [CONFIG, "special_tokens_map.json", *TOKENIZER_FILES, *VOCABULARY_FILES]
+        # Without network a download would repeat its requests for half a minute before it reads the cache.
+        offline = not links.check_links([huggingface_hub.constants.ENDPOINT]).network
+        try:
+            snapshot = huggingface_hub.snapshot_download(
+                model.hub, revision=model.revision, allow_patterns=files, local_files_only=offline
+            )
+        except (errors.HfHubHTTPError, errors.HFValidationError, OSError) as error:
+            known = (words for kind, words in REASONS.items() if isinstance(error, kind))
+            reason = next(known, type(error).__name__)
+            raise PubmillError(
+                f"{model.hub} can't be read from the hub: {reason}. Without network, give a folder with its "
+                f"files, such as ./{model.name}"
+            ) from None
+        folder = Path(snapshot)
     model_folder_checks.check_links(folder, model.name)
     _, tokenizer = load_settings(folder, model.name)
-    if model.folder:
-        files = model_folder_checks.weight_files(folder, model.name)
-        if files:  # A pickle is read when the model is taken over.
-            shapes = model_folder_checks.read_shapes(files, model.name)
-            model_folder_checks.check_shapes(folder, shapes, model.name)
-            model_folder_checks.check_finite(files, model.name)
+    if model.folder and (weights := model_folder_checks.weight_files(folder, model.name)):
+        shapes = model_folder_checks.read_shapes(weights, model.name)
+        model_folder_checks.check_shapes(folder, shapes, model.name)
+        model_folder_checks.check_finite(weights, model.name)  # a pickle is read when it is taken over
     with reported(f"{model.name}: transformers can't load this tokenizer"):
         special = set(tokenizer.all_special_tokens)
         pieces = [piece for piece in tokenizer.get_vocab() if piece not in special]
     small = not any(re.search("[A-Z]", piece) for piece in pieces if not re.fullmatch(r"[\[<].*[\]>]", piece))
     return small and can_make_lowercase(folder, model.name)
-
-
-def _tokenizer_of_hub(model: NewModel) -> Path:
-    files = [CONFIG, "special_tokens_map.json", *TOKENIZER_FILES, *VOCABULARY_FILES]
-    # Without network a download would repeat its requests for half a minute before it reads the cache.
-    offline = not links.check_links([huggingface_hub.constants.ENDPOINT]).network
-    try:
-        snapshot = huggingface_hub.snapshot_download(
-            model.hub, revision=model.revision, allow_patterns=files, local_files_only=offline
-        )
-    except (errors.HfHubHTTPError, errors.HFValidationError, OSError) as error:
-        known = (words for kind, words in REASONS.items() if isinstance(error, kind))
-        reason = next(known, type(error).__name__)
-        raise PubmillError(
-            f"{model.hub} can't be read from the hub: {reason}. Without network, give a "
-            f"folder with its files, such as ./{model.name}"
-        ) from None
-    return Path(snapshot)
 
 
 def write_spec(model: NewModel, specs: Path) -> Path:
