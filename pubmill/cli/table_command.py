@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from pubmill.cli import studies
-from pubmill.cli.checkout import check_new_folders, checkout, make_demo_files, remember_folders
+from pubmill.cli.checkout import check_new_folders, checkout, make_demo_files, save_folders
 from pubmill.cli.dry_runs import writes_nothing_if_dry
 from pubmill.cli.run_requests import FAILED_CELLS, Request
 from pubmill.cli.studies import DRY
@@ -80,7 +80,7 @@ def table(
     if scale == DEMO:
         make_demo_files()
     names, folders = _models(model, name_of_model, config["local_files"])
-    remember_folders(folders)
+    save_folders(folders)
     settings = [f"models={json.dumps(names)}", f"tables={json.dumps([name])}"]
     settings += [f"datasets={json.dumps(dataset)}"] if dataset else []
     settings += [f"local_files={json.dumps({**config['local_files'], **folders})}"] if folders else []

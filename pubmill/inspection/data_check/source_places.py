@@ -8,7 +8,7 @@ from pubmill.specs import File, LocalFile
 from pubmill.stages import Graph
 from pubmill.storage.sources import path_in_mirror
 
-Found = Literal["results", "mirror", "local_files"]
+FileLocation = Literal["results", "mirror", "local_files"]
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Place:
 
     role: str
     source: File | LocalFile
-    found: Found | None
+    found: FileLocation | None
     path: Path | None
 
     @property
@@ -38,7 +38,7 @@ def places(graph: Graph, dataset: str, in_results: bool) -> list[Place]:
     """Look for every source file of a dataset; `in_results`: also accept a copy in the results folder."""
     found = []
     for role, source in graph.specs.datasets[dataset].sources.items():
-        where: list[tuple[Found, Path | None]] = []
+        where: list[tuple[FileLocation, Path | None]] = []
         if isinstance(source, File):
             where.append(("mirror", path_in_mirror(source.url, graph.study.mirror)))
             taken = Path(graph.paths.source_of_url(source.url))

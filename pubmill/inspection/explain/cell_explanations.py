@@ -243,20 +243,15 @@ def _run_settings(graph: Graph, paths: Sequence[str], model: str | None, runs: S
     resolved = next((run.facts["recipe"] for run in runs if run.facts), None)
     if run.protocol == OFF_THE_SHELF or model is None:
         return place | {"recipe": resolved}
-    return place | {"recipe": _used_recipe(graph, run, resolved), "search": _search_account(graph, run)}
-
-
-def _used_recipe(graph: Graph, run: RunKey, resolved: Account | None) -> Account:
-    """Return the keys of a recipe that change what its runs do: those of a record, or as they are planned."""
-    defaults = recipe_defaults(FinetuningRecipe)
+    defaults = recipe_defaults(FinetuningRecipe)  # the recipe: of a record, or as the runs are planned
     values = defaults | graph.runs.recipe(run) | (resolved or {})
-    used = keys_in_use(values, graph.specs.datasets[run.dataset].task)
-    return {
+    used = keys_in_use(values, graph.specs.datasets[run.dataset].task) & values.keys()
+    recipe = {
         one.name: values[one.name]
         for one in fields(FinetuningRecipe)
-        if one.name in used & values.keys()
-        and not (one.name in SWITCHES and values[one.name] == defaults.get(one.name))
+        if one.name in used and not (one.name in SWITCHES and values[one.name] == defaults.get(one.name))
     }
+    return place | {"recipe": recipe, "search": _search_account(graph, run)}
 
 
 def _search_account(graph: Graph, run: RunKey) -> Account | None:

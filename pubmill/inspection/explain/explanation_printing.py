@@ -78,32 +78,28 @@ def _print_statements(to: Console, statements: Sequence[WeighedStatement], on: s
     to.print(Text(f"\nWhat {on} depends on: {numbers}", style="bold"))
     shown = [one for one in statements if one.row.statement.standing != ORDER[-1]]
     for one in shown if whole else shown[: FIRST[on]]:
-        _print_statement(to, one, on, whole)
+        row, statement = one.row, one.row.statement
+        effect = one.effect if whole or one.moved else ""
+        cells = counted(one.cells, "cell") if one.cells and on == "a table" else ""
+        about = ", ".join(filter(None, (row.spec, cells, effect and f"effect {effect}")))
+        style = BAD if statement.standing == "differs" else ""
+        line = f"{statement.standing}: {row.about} ({about})"
+        if not whole:
+            why = one.why or row.here
+            to.print(Padding(Text(f"{line}{f': {why}' if why else ''}", style=style), (0, 0, 0, 2)))
+            continue
+        to.print(Text(f"\n{line}", style=style))
+        lines = {
+            f"the paper, {statement.section}": statement.says,
+            "the program": statement.program,
+            "here": row.here,
+            "why": statement.differs or statement.ours,
+        }
+        for name, text in lines.items():
+            if text:
+                to.print(Padding(Text(f"{name}: {text}"), (0, 0, 0, 2)))
     if not whole and len(statements) > FIRST[on]:
         to.print(Text(f"  and {len(statements) - min(len(shown), FIRST[on])} more with --all", style=DIM))
-
-
-def _print_statement(to: Console, one: WeighedStatement, on: str, whole: bool) -> None:
-    row, statement = one.row, one.row.statement
-    effect = one.effect if whole or one.moved else ""
-    cells = counted(one.cells, "cell") if one.cells and on == "a table" else ""
-    about = ", ".join(filter(None, (row.spec, cells, effect and f"effect {effect}")))
-    style = BAD if statement.standing == "differs" else ""
-    if not whole:
-        why = one.why or row.here
-        line = f"{statement.standing}: {row.about} ({about}){f': {why}' if why else ''}"
-        to.print(Padding(Text(line, style=style), (0, 0, 0, 2)))
-        return
-    to.print(Text(f"\n{statement.standing}: {row.about} ({about})", style=style))
-    lines = {
-        f"the paper, {statement.section}": statement.says,
-        "the program": statement.program,
-        "here": row.here,
-        "why": statement.differs or statement.ours,
-    }
-    for name, text in lines.items():
-        if text:
-            to.print(Padding(Text(f"{name}: {text}"), (0, 0, 0, 2)))
 
 
 def _first_line(value: Mapping[str, Any]) -> str:

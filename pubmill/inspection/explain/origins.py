@@ -23,7 +23,11 @@ def dataset_account(graph: Graph, dataset: str) -> Account:
     """A dataset: terms, counts and hashes of its examples, each source file."""
     spec, path = graph.specs.datasets[dataset], Path(graph.paths.card(dataset))
     card = read_json(path) if path.is_file() else {}
-    inputs = graph.datasets.inputs(dataset).items()
+    sources: Account = {}
+    for role, file in graph.datasets.inputs(dataset).items():
+        record = Path(graph.paths.source_record(file))
+        content = read_json(record) if record.is_file() else None
+        sources[role] = {key: content.get(key) for key in SOURCE} if content is not None else NOT_THERE
     return {
         "dataset": dataset,
         "access": spec.access,
@@ -31,15 +35,8 @@ def dataset_account(graph: Graph, dataset: str) -> Account:
         "converter": spec.converter,
         "counts": card.get("counts", NOT_THERE),
         "examples sha256": card.get("examples_sha256", NOT_THERE),
-        "sources": {role: _source_account(Path(graph.paths.source_record(file))) for role, file in inputs},
+        "sources": sources,
     }
-
-
-def _source_account(record: Path) -> Any:
-    if not record.is_file():
-        return NOT_THERE
-    content = read_json(record)
-    return {key: content.get(key) for key in SOURCE}
 
 
 def weights_account(graph: Graph, model: str) -> Account:
