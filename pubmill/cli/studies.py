@@ -106,9 +106,13 @@ def dataset_names() -> list[str]:
 
 
 StudyName = Annotated[str, typer.Argument(help="name or file of a study", autocompletion=study_names)]
-StudyOption = Annotated[str, typer.Option(help="study whose results are used", autocompletion=study_names)]
-_OF_NAMED = "study whose results are used; by default, one that has what is named"
-AnyStudy = Annotated[str | None, typer.Option(help=_OF_NAMED, autocompletion=study_names)]
+AnyStudy = Annotated[
+    str | None,
+    typer.Option(
+        help="study whose results are used; by default, one that has what is named",
+        autocompletion=study_names,
+    ),
+]
 TableName = Annotated[str, typer.Argument(help="for example gu2020/table06", autocompletion=table_names)]
 Configfiles = Annotated[
     list[str] | None, typer.Option(metavar="FILE", help="settings over those of the study; may be repeated")

@@ -314,16 +314,12 @@ class PretrainingSpec(Spec):
     checkpoints: tuple[int, ...]
 
     @model_validator(mode="after")
-    def checkpoints_rise_to_the_last_step(self) -> Self:
+    def is_whole(self) -> Self:
         kept, first = self.checkpoints, self.start.step if self.start and self.start.step else 0
         if not kept or list(kept) != sorted(set(kept)) or kept[-1] != self.recipe.steps:
             raise ValueError(f"checkpoints must rise and end with steps ({self.recipe.steps}), found {kept}")
         if kept[0] <= first:
             raise ValueError(f"checkpoints must be above {first}, where training starts; found {kept}")
-        return self
-
-    @model_validator(mode="after")
-    def a_distillation_has_a_teacher(self) -> Self:
         if (self.teacher is None) != (self.recipe.objective.distillation is None):
             raise ValueError(
                 "`teacher` and `recipe.objective.distillation` go together; one of them is missing"
