@@ -91,15 +91,14 @@ def _parse(text: str, shown: str) -> tuple[YamlDocument, tuple[str, ...]]:
         errors.append(f"{shown}:1: an alias contains itself, or keys and lists nest too deeply")
     except yaml.MarkedYAMLError as error:
         assert error.problem_mark, "the parser marks all its errors"
-        line, opened, fault = error.problem_mark.line + 1, error.context_mark, str(error.problem)
+        line, opened, problem = error.problem_mark.line + 1, error.context_mark, str(error.problem)
         for kind, character in OPENINGS.items():
             if opened and kind in (error.context or ""):  # what is not closed has the line where it opens
-                fault = (
-                    f"the {character} in column {opened.column + 1} is not closed before line {line}: {fault}"
-                )
+                place = f"the {character} in column {opened.column + 1}"
+                problem = f"{place} is not closed before line {line}: {problem}"
                 line = opened.line + 1
                 break
-        errors.append(f"{shown}:{line}: not valid YAML: {fault}")
+        errors.append(f"{shown}:{line}: not valid YAML: {problem}")
     return YamlDocument({}, {(): f"{shown}:1"}), tuple(errors)
 
 
