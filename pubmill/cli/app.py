@@ -9,18 +9,14 @@ import typer
 from typer.core import TyperGroup
 
 import pubmill
-from pubmill.cli.verbs import GROUPS, Verb, registered_verbs
+from pubmill.cli.verbs import GROUPS, registered_verbs
 from pubmill.errors import run
 from pubmill.messages import commands
 
 SNAKEMAKE = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Settings of a verb whose further options are Snakemake's."""
 ALL = registered_verbs()
-VERBS = {
-    group: names
-    for group in GROUPS
-    if (names := list(dict.fromkeys(name.split()[0] for name, verb in ALL.items() if verb.group == group)))
-}
+VERBS = {group: names for group in GROUPS if (names := [name for name in ALL if ALL[name].group == group])}
 """Group of the help -> its verbs."""
 
 
@@ -61,30 +57,14 @@ def options(
     """Take the options that stand before a verb."""
 
 
-def add_verb(app: typer.Typer, name: str, verb: Verb) -> None:
-    """Add a verb to an app, under its name there."""
+for name, verb in ALL.items():
     if isinstance(verb.call, typer.Typer):
-        app.add_typer(verb.call, name=name)
+        APP.add_typer(verb.call, name=name)
     elif verb.passes_on:
         epilog = f"Further options are Snakemake's: {commands.program('snakemake')} --help"
-        app.command(name, context_settings=SNAKEMAKE, epilog=epilog)(verb.call)
+        APP.command(name, context_settings=SNAKEMAKE, epilog=epilog)(verb.call)
     else:
-        app.command(name)(verb.call)
-
-
-def add_verbs(verbs: dict[str, Verb]) -> None:
-    """Add all verbs; `NAME OTHER` is added as `OTHER` to the app `NAME`, which is made if there is none."""
-    apps = {name: verb.call for name, verb in verbs.items() if isinstance(verb.call, typer.Typer)}
-    for name, verb in verbs.items():
-        first, _, second = name.partition(" ")
-        if second and first not in apps:
-            seconds = [other.partition(" ")[2] for other in verbs if other.startswith(f"{first} ")]
-            apps[first] = typer.Typer(no_args_is_help=True, help=f"Verbs: {', '.join(seconds)}.")
-            add_verb(APP, first, verb._replace(call=apps[first]))
-        add_verb(apps[first] if second else APP, second or first, verb)
-
-
-add_verbs(ALL)
+        APP.command(name)(verb.call)
 
 
 def main() -> None:

@@ -108,7 +108,7 @@ WORKSPACE = Path(SETTINGS[-1])
 HEADER = "# Settings of this checkout, over those of config.yaml; pubmill adds folders of models\n"
 
 
-def remember_folders(folders: Mapping[str, str]) -> None:
+def save_folders(folders: Mapping[str, str]) -> None:
     """Add the user's folders (key -> path) to `local_files` in workspace.yaml, for later commands. Raises a
     `PubmillError` if a key is that of another folder."""
     if not folders:

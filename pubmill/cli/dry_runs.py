@@ -63,11 +63,3 @@ def _fill(real: Path, folder: Path, below: str) -> None:
             _fill(path, made, f"{name}/")
         elif name in RECORDS or not name.startswith(STATE):
             made.symlink_to(path)
-
-
-def check_no_run(config: dict[str, Any]) -> None:
-    """Raise a `PubmillError` if another run holds the results of a configuration."""
-    from pubmill.cli.studies import paths
-    from pubmill.workflow.run_start import lock_results
-
-    lock_results(paths(config).results).release()

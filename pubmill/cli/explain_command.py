@@ -7,7 +7,6 @@ import typer
 
 from pubmill.cli import studies
 from pubmill.cli.checkout import checkout
-from pubmill.cli.default_study import study_of_words, with_added_model
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
@@ -47,15 +46,15 @@ def explain(
         print_comparison(table, compare, study, configfile, config, as_json)
         return
     if "/" not in table:
-        study = study_of_words(study, table, configfile, config)
+        study = studies.study_of_words(study, table, configfile, config)
         files = [*studies.study_files(study), *(configfile or ())]
         table = studies.table_of_study(table, studies.configuration(files, config))
     if row is None:
         statements = table_statements(studies.specs_folder(), table)
         print(to_json(statements)) if as_json else print_statements(console(), statements, whole)
         return
-    study, config = with_added_model(study, table, [row, *filter(None, [column])], config)
-    study = study_of_words(study, table, configfile, config)
+    study, config = studies.with_added_model(study, table, [row, *filter(None, [column])], config)
+    study = studies.study_of_words(study, table, configfile, config)
     graph = studies.configured_graph(study, configfile, config)
     if column is None:
         raise PubmillError(cell_explanations.missing_name(graph, table, row))
@@ -79,7 +78,7 @@ def print_comparison(
     from pubmill.tables.cells import read_table
     from pubmill.tables.comparisons import comparisons, with_columns
 
-    study = study_of_words(study, table, configfile, config)
+    study = studies.study_of_words(study, table, configfile, config)
     merged = studies.configuration([*studies.study_files(study), *(configfile or ())], config)
     results, name = studies.paths(merged), studies.table_of_study(table, merged)
     file = Path(results.table(name, "json"))

@@ -1,7 +1,7 @@
 """`pubmill export`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,9 +12,6 @@ from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
 from pubmill.storage.files import writing
 from pubmill.storage.privacy import keep_private
-
-if TYPE_CHECKING:
-    from pubmill.inspection.dataset_exports import Converted
 
 
 def export(
@@ -32,9 +29,11 @@ def export(
     `--as` names a general form. In its published form, each file is compared with the published bytes.
     """
     root = checkout()
+    from pubmill.convert.exports import publish
     from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
     from pubmill.inspection.dataset_exports import ELSEWHERE, PARQUET, Converted, refuse_gated, write_parquet
-    from pubmill.stages.dataset_recipes import GENERAL
+    from pubmill.messages.terminal_tables import print_text
+    from pubmill.stages.dataset_recipes import BLURB, GENERAL, dataset_card, published_recipe
 
     target = folder or to
     if target is None:
@@ -52,26 +51,18 @@ def export(
     if form == PARQUET:
         for path in write_parquet(made, target):
             print(path)
-    else:
-        _write_form(made, target, form)
-
-
-def _write_form(made: "Converted", folder: Path, form: str | None) -> None:
-    from pubmill.convert.exports import publish
-    from pubmill.messages.terminal_tables import print_text
-    from pubmill.stages.dataset_recipes import dataset_card, published_recipe
-
-    recipe = published_recipe(made.name, made.spec, form)
+        return
+    recipe = published_recipe(dataset, made.spec, form)
     general = f"form {form}" if form else "no published form: a general one"
-    otherwise = "published bytes not known" if made.spec.published and form in (None, "blurb") else general
-    written = publish(recipe, made.folder, folder)
+    otherwise = "published bytes not known" if made.spec.published and form in (None, BLURB) else general
+    written = publish(recipe, made.folder, target)
     for split, file in written.items():
         known = "the published bytes" if file["equal"] else otherwise
-        print_text(f"{folder / file['name']}: {split}, sha256 {file['sha256']} ({known})")
+        print_text(f"{target / file['name']}: {split}, sha256 {file['sha256']} ({known})")
     if form == "hugging-face":
         files = {split: file["name"] for split, file in written.items()}
-        with writing(folder / "README.md") as temporary:
-            temporary.write_text(dataset_card(made.name, made.spec, files, made.is_made_up), encoding="utf-8")
+        with writing(target / "README.md") as temporary:
+            temporary.write_text(dataset_card(dataset, made.spec, files, made.is_made_up), encoding="utf-8")
 
 
 VERB = Verb("Data and predictions", export)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from pubmill.cli.checkout import WORKSPACE, check_new_folders, checkout, remember_folders
+from pubmill.cli.checkout import WORKSPACE, check_new_folders, checkout, save_folders
 from pubmill.cli.studies import OWN_SPECS, configuration, dataset_names, specs_folder
 from pubmill.cli.verbs import Verb
 from pubmill.messages import commands
@@ -15,11 +15,6 @@ from pubmill.messages import commands
 MODEL = "pubmedbert-base"
 """The model that the proposed table has as a column."""
 APP = typer.Typer(no_args_is_help=True, help="Write the spec of a model, dataset or table.")
-
-
-@APP.callback()
-def new() -> None:
-    """Write the spec of a model, dataset or table."""
 
 
 @APP.command()
@@ -45,7 +40,7 @@ def model(
     described = new_model(weights, name, stated, dataset_names())
     check_new_folders(described.local_files, configuration([], None)["local_files"])
     print(write_spec(described, OWN_SPECS))
-    _remember(described.local_files)
+    _save_folders(described.local_files)
     print(f"a table with it: {commands.pubmill('table', 'gu2020/table06', '--model', described.name, '-n')}")
 
 
@@ -95,7 +90,7 @@ def dataset(
     for line in description.report(made, has_fixture=len(written) > 1):
         print(line)
     if made.folder:
-        _remember({made.name: str(made.folder.resolve())})
+        _save_folders({made.name: str(made.folder.resolve())})
     names = (f"mine/table{number:02}" for number in count(1))
     free = next(one for one in names if not (OWN_SPECS / f"tables/{one}.yaml").exists())
     table = commands.pubmill("new", "table", free, "--dataset", made.name, "--model", MODEL)
@@ -126,9 +121,9 @@ def table(
     print(f"enter the published values, or leave them empty; a dry run: {dry_run}")
 
 
-def _remember(folders: dict[str, str]) -> None:
+def _save_folders(folders: dict[str, str]) -> None:
     """Add folders to workspace.yaml, and print them."""
-    remember_folders(folders)
+    save_folders(folders)
     for key, folder in folders.items():
         print(f"In {WORKSPACE}: local_files: {{{key}: {folder}}}")
 

@@ -1,7 +1,6 @@
 """`pubmill open`."""
 
 import webbrowser
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -30,22 +29,15 @@ def open_page(
     for page in map(Path, pages or [results.report(merged["study"], "html")]):
         if not page.is_file():
             finished = [name for name in merged["tables"] if Path(results.table(name, "html")).is_file()]
-            raise PubmillError(advice_for(page, files, config or ()) + finished_pages(study, finished))
+            options = commands.configuration_options(files, config or ())
+            make = commands.run_files(str(page), configuration=options)
+            lines = [f"{page} does not exist yet. Make it: {make}"]
+            if finished:
+                command = commands.pubmill("open", study, finished[0])
+                lines.append(f"Finished so far: {', '.join(finished)}. Open one: {command}")
+            raise PubmillError("\n".join(lines))
         print(page)
         webbrowser.open(page.resolve().as_uri())
-
-
-def finished_pages(study: str, tables: Sequence[str]) -> str:
-    """Return a line on the finished tables of a study, with the command that opens one of them."""
-    if not tables:
-        return ""
-    return f"\nFinished so far: {', '.join(tables)}. Open one: {commands.pubmill('open', study, tables[0])}"
-
-
-def advice_for(page: Path, configfiles: Sequence[str], settings: Sequence[str]) -> str:
-    """Return a message about a page that does not exist, with the command that makes it."""
-    options = commands.configuration_options(configfiles, settings)
-    return f"{page} does not exist yet. Make it: {commands.run_files(str(page), configuration=options)}"
 
 
 VERB = Verb("Look", open_page)

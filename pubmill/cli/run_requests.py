@@ -22,7 +22,6 @@ from pubmill.storage.names_in_paths import names_in
 from pubmill.storage.result_paths import paths_of_scale
 
 if TYPE_CHECKING:
-    from pubmill.planning.plan import Job
     from pubmill.stages import Graph
 
 KINDS = {"corpora": "corpus", "vocabs": "vocabulary", "pretraining": "recipe of pretraining"}
@@ -124,6 +123,7 @@ def print_dry_run(request: Request, graph: "Graph", options: Sequence[str], why:
     with Snakemake's reason."""
     from pubmill.planning.plan import make_plan, search_lines
     from pubmill.planning.plan_printing import answer
+    from pubmill.stages.all_stages import group_of
     from pubmill.workflow.listed_jobs import jobs_of_study
 
     others = [option for option in options if option not in DRY]
@@ -135,21 +135,17 @@ def print_dry_run(request: Request, graph: "Graph", options: Sequence[str], why:
         print("\n".join(["Nothing to be done.", *left_out]))
         return
     gpus = studies.measured_gpus()
-    lines = [f"{counted(len(jobs), 'job')} would run:", *rule_lines(jobs), *left_out]
-    lines += search_lines(jobs, graph)
-    reasons = (line for job in jobs for line in (f"{job.text}", f"  {job.reason}") if why)
-    print("\n".join([*lines, *answer(make_plan(jobs, graph, gpus), gpus), *reasons]))
-
-
-def rule_lines(jobs: "Sequence[Job]") -> Iterator[str]:
-    """Yield a line for each stage with its jobs, by rule where it has several."""
-    from pubmill.stages.all_stages import group_of
-
-    for group in (*GROUPS, OTHER):
+    lines = [f"{counted(len(jobs), 'job')} would run:"]
+    for group in (*GROUPS, OTHER):  # the jobs of a stage, by rule where it has several
         rules = Counter(job.rule for job in jobs if group_of(job.rule) == group)
         if rules:
             of = ", ".join(f"{rule} {number}" for rule, number in rules.items())
-            yield f"  {group:<11} {rules.total():>6,}" + (f"  ({of})" if list(rules) != [group] else "")
+            lines.append(
+                f"  {group:<11} {rules.total():>6,}" + (f"  ({of})" if list(rules) != [group] else "")
+            )
+    lines += [*left_out, *search_lines(jobs, graph)]
+    reasons = (line for job in jobs for line in (f"{job.text}", f"  {job.reason}") if why)
+    print("\n".join([*lines, *answer(make_plan(jobs, graph, gpus), gpus), *reasons]))
 
 
 def end_lines(status: int, pages: Sequence[str], graph: "Graph") -> list[str]:

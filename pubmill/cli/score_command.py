@@ -54,52 +54,50 @@ def score(
     scores.json, and the records of Every Eval Ever.
     """
     root = checkout()
+    from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
+    from pubmill.inspection.dataset_exports import Converted
+    from pubmill.messages.terminal_tables import console, table
+    from pubmill.predictions import written_scores
     from pubmill.predictions.forms import FORMS
-    from pubmill.predictions.submission import read_mapping
+    from pubmill.predictions.scores import score_submission
+    from pubmill.predictions.submission import read_mapping, recipe_of
     from pubmill.recipes import read
     from pubmill.recipes.submissions import System
+    from pubmill.tables.published_values import published_scores
 
     if form is not None and form not in FORMS:
         raise PubmillError(unknown("form", form, list(FORMS)))
     of_system = read(System, system, option="--system") if system else None
     if order not in (None, "export"):
         raise PubmillError(f"--order {order}: expected export, the order in which datasets are exported")
-    recipe: dict[str, Any] = {"form": form, "order": order, "mapping": read_mapping(mapping)}
-    recipe |= {"system": of_system, "partial": partial}
-    limited(lambda: score_files(root, predictions, dataset, results, recipe, output, all_scorers))()
+    reading: dict[str, Any] = {"form": form, "order": order, "mapping": read_mapping(mapping)}
+    reading |= {"system": of_system, "partial": partial}
+
+    @limited
+    def score_files() -> None:
+        specs = specs_of_results(root, results)
+        if dataset is not None:
+            check_name(specs, dataset)
+        for name, seed, path in submitted_files(predictions, dataset, specs.datasets):
+            folder, spec = converted_folder(root, results, name), specs.datasets[name]
+            keep_private([folder])
+            made_up = Converted(name, specs, folder).is_made_up
+            recipe = recipe_of(folder, dummies=spec.dummies, **reading)
+            scored = replace(score_submission(path, recipe, results), made_up=made_up)
+            published = () if made_up else tuple(published_scores(spec, specs, root / "specs"))
+            print_scored(scored, seed, scored.floor(results, spec.task), published)
+            if all_scorers:
+                made = table("scorer", "score", "what it is", "used by")
+                for one in scored.by_every_scorer(spec.task):
+                    value = "-" if one.score is None else f"{100 * one.score:.2f}"
+                    made.add_row(one.scorer.name, value, one.scorer.definition, one.scorer.used)
+                console().print(made)
+            if output:
+                written_scores.write_scores(output, scored, seed)
+
+    score_files()
     if output:
         report_progress(f"predictions and scores written to {output}")
-
-
-def score_files(
-    root: Path, predictions: Path, dataset: str | None, results: Path, recipe: dict[str, Any],
-    output: Path | None, all_scorers: bool,
-) -> None:  # fmt: skip
-    """Score each file, print its scores, and write them below `output`, if any. `recipe`: the options that
-    decide how predictions are read."""
-    from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
-    from pubmill.inspection.dataset_exports import Converted
-    from pubmill.inspection.scorer_printing import print_scores
-    from pubmill.predictions import written_scores
-    from pubmill.predictions.scores import score_submission
-    from pubmill.predictions.submission import recipe_of
-    from pubmill.tables.published_values import published_scores
-
-    specs = specs_of_results(root, results)
-    if dataset is not None:
-        check_name(specs, dataset)
-    for name, seed, path in submitted_files(predictions, dataset, specs.datasets):
-        folder, spec = converted_folder(root, results, name), specs.datasets[name]
-        keep_private([folder])
-        made_up = Converted(name, specs, folder).is_made_up
-        reading = recipe_of(folder, dummies=spec.dummies, **recipe)
-        scored = replace(score_submission(path, reading, results), made_up=made_up)
-        published = () if made_up else tuple(published_scores(spec, specs, root / "specs"))
-        print_scored(scored, seed, scored.floor(results, spec.task), published)
-        if all_scorers:
-            print_scores(scored.by_every_scorer(spec.task))
-        if output:
-            written_scores.write_scores(output, scored, seed)
 
 
 def print_scored(

@@ -9,13 +9,8 @@ from typing import Annotated, Literal
 import typer
 
 from pubmill.cli import studies
-from pubmill.cli.checkout import (
-    check_new_folders,
-    checkout,
-    make_demo_files,
-    remember_folders,
-)
-from pubmill.cli.dry_runs import check_no_run, writes_nothing_if_dry
+from pubmill.cli.checkout import check_new_folders, checkout, make_demo_files, save_folders
+from pubmill.cli.dry_runs import writes_nothing_if_dry
 from pubmill.cli.run_requests import FAILED_CELLS, Request
 from pubmill.cli.studies import DRY
 from pubmill.cli.verbs import Verb
@@ -23,6 +18,7 @@ from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.messages.installation import DRY_RUN
 from pubmill.messages.wording import unknown
+from pubmill.specs import scales
 from pubmill.specs.own_settings import OWN_SEARCH, read_choice_option
 from pubmill.specs.study import DEMO
 from pubmill.storage.name_patterns import SPEC, fits
@@ -67,10 +63,12 @@ def table(
     follow, for example -n, which runs nothing, or --profile profiles/gpu.
     """
     root = checkout()
+    from pubmill.workflow.run_start import lock_results
+
     if name not in studies.table_names():
         raise PubmillError(unknown("table", name, studies.table_names()))
-    if scale not in studies.scale_names():
-        raise PubmillError(unknown("scale", scale, studies.scale_names()))
+    if scale not in (known := scales(studies.specs_folder())):
+        raise PubmillError(unknown("scale", scale, known))
     if studies.is_fact_table(name):
         as_printed = commands.pubmill("run", name.partition("/")[0], name)
         raise PubmillError(f"{name} is a table of facts, in which no model is run; make it with {as_printed}")
@@ -82,43 +80,36 @@ def table(
     if scale == DEMO:
         make_demo_files()
     names, folders = _models(model, name_of_model, config["local_files"])
-    remember_folders(folders)
+    save_folders(folders)
     settings = [f"models={json.dumps(names)}", f"tables={json.dumps([name])}"]
     settings += [f"datasets={json.dumps(dataset)}"] if dataset else []
     settings += [f"local_files={json.dumps({**config['local_files'], **folders})}"] if folders else []
-    suffixes, of_search = _hyperparameters(choice, search)
-    own = "+".join([*names, *suffixes])
-    settings += [*of_search, f"own_tables={own}"]
+    own = "+".join(names)
+    if choice is not None:
+        if search == "own":
+            raise PubmillError(
+                "--choice gives the hyper-parameters that --search own would search: leave one out"
+            )
+        chosen_values = read_choice_option(choice)
+        own += f"+{chosen_values.name}"
+        settings.append(f"choice={chosen_values.model_dump_json()}")
+    elif search == "own":
+        own += f"+{OWN_SEARCH}"
+        settings.append(f"search={search}")
+    settings.append(f"own_tables={own}")
     page = studies.paths(config | {"own_tables": own}).table(name, "html")
     all_words = words._replace(configfiles=files, settings=[*words.settings, *settings])
     chosen = studies.configuration(files, all_words.settings)
     arguments = studies.snakemake_words([page], [], all_words)
     if not DRY.intersection(words.options):
-        check_no_run(chosen)
+        lock_results(studies.paths(chosen).results).release()  # refused if another run holds them
     status = Request(root, chosen, files, [page]).run(words, arguments)
     if status in (0, FAILED_CELLS) and DRY_RUN not in os.environ:
-        print_own_results(Path(page).with_suffix(".json"), len(names))
+        from pubmill.tables.cells import read_table
+        from pubmill.tables.verdicts import own_lines
+
+        print("\n".join(own_lines(read_table(Path(page).with_suffix(".json")), len(names))))
     raise SystemExit(status)
-
-
-def print_own_results(file: Path, models: int) -> None:
-    """Print the scores of one's own models in a finished table, and their tests."""
-    from pubmill.tables.cells import read_table
-    from pubmill.tables.verdicts import own_lines
-
-    print("\n".join(own_lines(read_table(file), models)))
-
-
-def _hyperparameters(choice: str | None, search: str) -> tuple[list[str], list[str]]:
-    """Return what the name of the table's folder ends with, and the settings, if the search is replaced."""
-    if choice is None:
-        return ([], []) if search == "protocol" else ([OWN_SEARCH], [f"search={search}"])
-    if search == "own":
-        raise PubmillError(
-            "--choice gives the hyper-parameters that --search own would search: leave one out"
-        )
-    chosen = read_choice_option(choice)
-    return [chosen.name], [f"choice={chosen.model_dump_json()}"]
 
 
 def _models(

@@ -28,10 +28,8 @@ class Verb(NamedTuple):
 
 
 def registered_verbs() -> dict[str, Verb]:
-    """Return all verbs by name, ordered by group; `NAME_OTHER_command.py` holds `NAME OTHER`."""
+    """Return all verbs by name, ordered by group."""
     own = (path.stem for path in Path(__file__).parent.glob(f"*{ENDING}.py"))
     modules = [*(import_module(f"pubmill.cli.{name}") for name in own), *extras.modules(ENDING)]
-    verbs = {
-        one.__name__.rpartition(".")[2].removesuffix(ENDING).replace("_", " "): one.VERB for one in modules
-    }
+    verbs = {one.__name__.rpartition(".")[2].removesuffix(ENDING): one.VERB for one in modules}
     return dict(sorted(verbs.items(), key=lambda one: (GROUPS.index(one[1].group), one[0])))

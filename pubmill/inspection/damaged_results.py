@@ -65,7 +65,14 @@ def examine(results: Path) -> list[CheckedFile]:
     # Of several findings on a file the last is kept: a fault, else agreement, else a lack of checksums.
     checked.sort(key=lambda finding: (finding.fault != "", bool(finding.fault)))
     found_once = {finding.path: finding for finding in checked}
-    in_blocks = _targets_of_blocks(files)
+    in_blocks: dict[
+        Path, Path
+    ] = {}  # file of a block -> the manifest to request for it, the newest of several
+    manifests = [path for path in files if path.parent.parent.name == BLOCKS and path.suffix == ".json"]
+    for manifest in sorted(manifests, key=lambda path: path.stat().st_mtime_ns):
+        with suppress(PubmillError):  # damaged, which is a finding of its own
+            named = read_json(manifest).get(MADE_FROM, {})
+            in_blocks |= {Path(os.path.normpath(manifest.parent / name)): manifest for name in named}
     for path in in_blocks.keys() - found_once.keys():
         found_once[path] = CheckedFile(path, None if path.is_file() else "it is missing", path)
     findings = [
@@ -73,17 +80,6 @@ def examine(results: Path) -> list[CheckedFile]:
         for one in found_once.values()
     ]
     return sorted(findings, key=lambda finding: finding.path)
-
-
-def _targets_of_blocks(files: Iterable[Path]) -> dict[Path, Path]:
-    """Return the manifest to request for each file of a block; of several manifests, the newest one."""
-    targets: dict[Path, Path] = {}
-    manifests = [path for path in files if path.parent.parent.name == BLOCKS and path.suffix == ".json"]
-    for manifest in sorted(manifests, key=lambda path: path.stat().st_mtime_ns):
-        with suppress(PubmillError):  # damaged, which is a finding of its own
-            named = read_json(manifest).get(MADE_FROM, {})
-            targets |= {Path(os.path.normpath(manifest.parent / name)): manifest for name in named}
-    return targets
 
 
 def _declared(path: Path) -> Path:
@@ -114,19 +110,14 @@ def report(findings: Sequence[CheckedFile]) -> Iterator[str]:
     )
     if damaged:
         yield "Build the damaged files again, with the configuration that they were built with:"
-        yield from _commands({finding.target for finding in damaged})
-
-
-def _commands(targets: Iterable[Path]) -> Iterator[str]:
-    """Yield one command per scale, with a study of that scale; without such a study, that of the demo."""
-    study_of = cache(partial(study_of_scale, folder=root() / "studies", path=""))
-    by_study: dict[str, list[str]] = {}
-    for target in sorted(map(str, targets)):
-        studies = [file for part in Path(target).parts for file in study_of(part)]
-        by_study.setdefault("".join(studies[:1]), []).append(target)
-    for study, files in by_study.items():
-        configuration = commands.configuration_options([study] if study else [])
-        yield f"  {commands.run_files(*files, configuration=configuration, options=['--force'])}"
+        study_of = cache(partial(study_of_scale, folder=root() / "studies", path=""))
+        by_study: dict[str, list[str]] = {}  # a study of the scale; without such a study, the demo
+        for target in sorted({str(finding.target) for finding in damaged}):
+            studies = [file for part in Path(target).parts for file in study_of(part)]
+            by_study.setdefault("".join(studies[:1]), []).append(target)
+        for study, files in by_study.items():
+            configuration = commands.configuration_options([study] if study else [])
+            yield f"  {commands.run_files(*files, configuration=configuration, options=['--force'])}"
 
 
 def _check_file(path: Path) -> Iterable[CheckedFile]:
@@ -167,7 +158,11 @@ def _file_fault(path: Path) -> str | None:
         return parquet_fault(path, path.stat().st_mtime_ns, path.stat().st_size)
     try:
         if path.suffix == ".gz":
-            _decompress(path)
+            if not path.stat().st_size:
+                raise EOFError("it is empty")
+            with gzip.open(path) as content:  # to its end, where its checksum is stored
+                while content.read(2**20):
+                    pass
         elif path.suffix == ".npz":
             read_items(path)
         else:
@@ -175,15 +170,6 @@ def _file_fault(path: Path) -> str | None:
     except (*BROKEN, PubmillError) as error:
         return str(error).removeprefix(f"{path}").lstrip(": ").removeprefix("is damaged: ")
     return None
-
-
-def _decompress(path: Path) -> None:
-    """Read a gzip file to its end, where its checksum is stored."""
-    if not path.stat().st_size:
-        raise EOFError("it is empty")
-    with gzip.open(path) as content:
-        while content.read(2**20):
-            pass
 
 
 def _check_json(path: Path) -> Iterator[CheckedFile]:

@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,16 +14,22 @@ from pubmill.formats import spans
 from pubmill.formats.document_files import ARCHIVES, annotated_documents
 from pubmill.formats.documents import InputDocument
 from pubmill.formats.json_text import parse_json
-from pubmill.formats.offsets import parse_offsets
+from pubmill.formats.offsets import Offsets, explanations, parse_offsets
 from pubmill.formats.text_files import read_lines, read_text
 from pubmill.new_specs.file_forms import BY_HAND, FileForm, Given, Options
-from pubmill.new_specs.misplaced_mentions import check_offsets
 from pubmill.storage.archives import members
 
 TEXTS = "pubmill.convert.annotated_texts:mentions"
 NESTED = "pubmill.convert.annotated_texts:nested_mentions"
 DOCUMENTS = "pubmill.convert.document_relations:read"
 PAIRS = "pubmill.convert.annotated_relations:read"
+LEAVE_OUT = "--misplaced leave_out"
+UNSTATED = ("spans",)
+"""Forms that need not state the texts of mentions."""
+TRIED = 20
+"""Number of misplaced mentions whose distances from their texts are tried as shifts."""
+MOST_RAGGED = 0.5
+"""Where texts are not stated: largest share of mentions that may begin or end inside a word."""
 DOCUMENT_READINGS = {
     "mentions": "mentions",
     "nested": "mentions that overlap",
@@ -33,15 +40,11 @@ DOCUMENT_READINGS = {
 
 
 def form_of_documents(path: Path) -> str | None:
-    """Return the form of documents that a file, or the files of an archive, have; None if it is none."""
-    if path.name.endswith(ARCHIVES):
-        return _form_in_archive(path)
-    first = next((line for line in read_lines(path) if line.strip()), "")
-    return _form_of_line(first, path)
-
-
-def _form_in_archive(path: Path) -> str | None:
-    """Return an archive's form: brat with .ann or .a1 files, else by its first XML, JSON or PubTator file."""
+    """Return the form of documents that a file, or the files of an archive, have; None if it is none. An
+    archive has brat with .ann or .a1 files, else the form of its first XML, JSON or PubTator file."""
+    if not path.name.endswith(ARCHIVES):
+        first = next((line for line in read_lines(path) if line.strip()), "")
+        return _form_of_line(first, path)
     ends = {name: name.rpartition(".")[2].lower() for name, _ in members(path)}
     if {"ann", "a1"} & set(ends.values()):
         return "brat"
@@ -67,12 +70,8 @@ def _form_of_line(first: str, path: Path) -> str | None:
         content = parse_json(read_text(path), str(path))
         collection = content[0] if isinstance(content, list) and content else content
         return "bioc-json" if isinstance(collection, dict) and "documents" in collection else None
-    return _form_of_rows(path) if first.startswith(("{", "[")) else None
-
-
-def _form_of_rows(path: Path) -> str | None:
-    """Return the form of rows of JSON: each has labelled words, or a text with a list of spans, and not all
-    of these lists are empty."""
+    if not first.startswith(("{", "[")):
+        return None
     try:
         rows = [row for _, row in spans.rows(read_text(path), "")]
     except PubmillError:
@@ -95,7 +94,7 @@ def documents_form(files: Mapping[str, Path], form: str, given: Given) -> FileFo
     if not every:
         raise PubmillError(f"{first}: there are no documents in it")
     if not given.misplaced:
-        check_offsets(every, files.values(), form)
+        _check_offsets(every, files.values(), form)
     readings = _readings(every)
     chosen = given.reading or next(iter(readings), None)
     if chosen is None:
@@ -106,9 +105,15 @@ def documents_form(files: Mapping[str, Path], form: str, given: Given) -> FileFo
         raise PubmillError(f"{first}: its documents have no {lacking}; {f'use {ways}' if ways else BY_HAND}")
     options |= needed_readings(every)
     others = {name: what for name, what in readings.items() if name != chosen}
-    found = partial(
-        FileForm, others=others, unread=_unread_keys(files.values(), form), notes=_notes(by_split)
-    )
+    notes = []
+    for split, some in by_split.items():
+        if number := len(some) - len({one.id for one in some}):
+            notes.append(f"{number:,} of {len(some):,} documents of {split} have the identifier of another")
+    unread: dict[str, None] = {}  # keys of rows with spans
+    for path in files.values() if form == "spans" else ():
+        for _, row in spans.rows(read_text(path), str(path)):
+            unread |= dict.fromkeys(key for key in row if key not in spans.keys_read(row))
+    found = partial(FileForm, others=others, unread=tuple(unread), notes=tuple(notes))
     if chosen == "mentions":
         return found("tokens", "ner", "entity_f1", TEXTS, options)
     options.pop("overlaps", None)
@@ -118,24 +123,6 @@ def documents_form(files: Mapping[str, Path], form: str, given: Given) -> FileFo
     if chosen == "relations":
         return found("relations", "document-relation", "relation_f1", DOCUMENTS, options)
     return found("sequence", "relation", "micro_f1", PAIRS, options, negative="none")
-
-
-def _notes(by_split: Mapping[str, Sequence[InputDocument]]) -> tuple[str, ...]:
-    """Return a line for each split in which documents have the identifier of another."""
-    repeated = {split: len(found) - len({one.id for one in found}) for split, found in by_split.items()}
-    return tuple(
-        f"{number:,} of {len(by_split[split]):,} documents of {split} have the identifier of another"
-        for split, number in repeated.items()
-        if number
-    )
-
-
-def _unread_keys(files: Iterable[Path], form: str) -> tuple[str, ...]:
-    """Return the keys of rows with spans that are not read."""
-    if form != "spans":
-        return ()
-    rows = [row for path in files for _, row in spans.rows(read_text(path), str(path))]
-    return tuple(dict.fromkeys(key for row in rows for key in row if key not in spans.keys_read(row)))
 
 
 def _readings(documents: Sequence[InputDocument]) -> dict[str, str]:
@@ -164,11 +151,16 @@ def _relation_options(documents: Sequence[InputDocument], one_label: bool) -> Op
     with `negative` and, if a pair has several labels, `several`; else with `novelty`, if it is stated."""
     related = [relation for one in documents for relation in one.relations]
     by_concept = any(relation.concepts for relation in related)
-    separators = _separators(documents) if by_concept else "|,;"
+    # `|` separates concepts, unless a relation's argument has it, as tmVar's identifiers do (`p|SUB|Y|67|X`)
+    bar_inside = by_concept and any("|" in name for relation in related for name in relation.concepts)
+    separators = ",;" if bar_inside else "|,;"
     pairs: Counter[tuple[str, str]] = Counter()
     several = False
     for one in documents:
-        types = _types_of_arguments(one, by_concept, separators)
+        types: dict[str, str] = {}  # identifier of a concept, or of a mention -> its type
+        for mention in (mention for part in one.passages for mention in part.mentions):
+            for name in [mention.concepts, *re.split(f"[{separators}]", mention.concepts)]:
+                types[name if by_concept else str(mention.id)] = mention.type
         labels: dict[tuple[str, ...], set[str]] = {}
         for relation in one.relations:
             ends = relation.concepts if by_concept else relation.arguments
@@ -192,17 +184,65 @@ def _relation_options(documents: Sequence[InputDocument], one_label: bool) -> Op
     return options | ({"novelty": True} if stated else {})
 
 
-def _separators(documents: Sequence[InputDocument]) -> str:
-    """Return the characters that separate the concepts of a mention: without `|` if a relation's argument
-    contains it, as tmVar's identifiers do (`p|SUB|Y|67|X`)."""
-    inside = any("|" in name for one in documents for relation in one.relations for name in relation.concepts)
-    return ",;" if inside else "|,;"
+def _check_offsets(documents: Sequence[InputDocument], files: Collection[Path], form: str) -> None:
+    """Raise a `PubmillError` if mentions differ from the text at their offsets: how many, the first of them,
+    and the option that reads all or most of them, if one does."""
+    wrong = [one for document in documents for one in document.misplaced]
+    right = sum(len(part.mentions) for one in documents for part in one.passages)
+    ragged = [place for one in documents for place in _ragged(one, form)]
+    if not wrong and len(ragged) <= MOST_RAGGED * right:
+        return
+    if wrong:
+        fault = (
+            f"{len(wrong)} of {len(wrong) + right} mentions differ from the text at their offsets, the first "
+        )
+        fault += wrong[0].shown
+    else:
+        fault = (
+            f"{len(ragged)} of {right} mentions begin or end inside a word or with white space, the first "
+        )
+        fault += f"{ragged[0]}; so their offsets seem to count in another way"
+    distances = [one.distance for one in wrong[:TRIED]]
+    raise PubmillError(f"{fault}. {_advice(files, form, distances, len(wrong) + len(ragged))}")
 
 
-def _types_of_arguments(document: InputDocument, by_concept: bool, separators: str) -> dict[str, str]:
-    """Return identifier of a concept, or of a mention -> its type."""
-    types: dict[str, str] = {}
-    for mention in (mention for part in document.passages for mention in part.mentions):
-        for name in [mention.concepts, *re.split(f"[{separators}]", mention.concepts)]:
-            types[name if by_concept else str(mention.id)] = mention.type
-    return types
+def _advice(files: Collection[Path], form: str, distances: Sequence[int | None], doubtful: int) -> str:
+    """Return what to do: the option by which the fewest mentions are doubtful, if less than half are."""
+    best: tuple[str, Offsets] | None = None
+    most = (doubtful + 1) // 2
+    for words in explanations(distances):
+        offsets = parse_offsets(words)
+        left, counting = 0, replace(offsets, leave_out=True)
+        documents = (one for path in files for one in annotated_documents(path, form, "", counting))
+        for document in documents:
+            left += len(document.misplaced) + len(_ragged(document, form))
+            if left >= most:
+                break
+        if left < most:
+            best, most = (words, offsets), left
+        if not most:
+            break
+    if best is None:
+        return (
+            "No shift, unit or title's length explains most of them. Correct the files; or leave misplaced "
+            f"mentions out, which makes the dataset another one than its authors': {LEAVE_OUT}"
+        )
+    words, offsets = best
+    named = f"All but {most} are" if most else "All are"
+    others = f"; with {LEAVE_OUT} too, what is still misplaced is left out" if most else ""
+    return f"{named} at their places if {offsets.described}: --offsets '{words}' reads them so{others}"
+
+
+def _ragged(document: InputDocument, form: str) -> list[str]:
+    """Return the places of mentions with an edge inside a word or at white space, if the form states no
+    texts."""
+    found = []
+    for part in document.passages if form in UNSTATED else ():
+        for one in part.mentions:
+            start, end = one.start - part.offset, one.end - part.offset
+            pairs = (part.text[edge - 1 : edge + 1] for edge in (start, end) if edge)
+            # only of ASCII: other scripts may write words without blanks
+            inside = any(len(pair) == 2 and pair.isascii() and pair.isalnum() for pair in pairs)
+            if inside or one.text != one.text.strip():
+                found.append(f"{document.where}, {one.start} to {one.end}")
+    return found

@@ -107,8 +107,10 @@ def _spelled(labels: Counter[str], is_divided: bool) -> tuple[str, str, bool] | 
         form = re.compile(f"(?:\\S+{mark})?{prefix}" if one.last else f"{prefix}(?:{mark}\\S+)?")
         others = [label for label in labels if not form.fullmatch(label)]
         typed = any(one.mark in label for label in labels if label not in others) or name == "B-TYPE"
-        if typed and len(others) < len(labels) and (not others or _is_outside(others, labels, typed)):
-            return name, others[0] if others else "O", False
+        outside = others[0] if others else "O"  # one label without a prefix is that outside of mentions
+        is_outside = not others or outside in OUTSIDE or (typed and labels[outside] > len(labels))
+        if typed and len(others) < len(labels) and len(others) <= 1 and is_outside:
+            return name, outside, False
     if labels.keys() == {"O"}:
         return "B-TYPE", "O", False
     bare = next((one for one in OUTSIDE[:6] if one in labels), "")
@@ -116,11 +118,6 @@ def _spelled(labels: Counter[str], is_divided: bool) -> tuple[str, str, bool] | 
     prefixed = any(_PREFIXED.search(label) for label in labels)
     is_bare = bare == most and is_divided and 1 < len(labels) <= MOST_LABELS and not prefixed
     return ("B-TYPE", bare, True) if is_bare else None
-
-
-def _is_outside(others: Sequence[str], labels: Counter[str], typed: bool) -> bool:
-    """Return whether the only label without a prefix is that of words outside of mentions."""
-    return len(others) == 1 and (others[0] in OUTSIDE or (typed and labels[others[0]] > len(labels)))
 
 
 def columns_form(files: Mapping[str, Path], columns: Columns) -> FileForm:
@@ -148,8 +145,10 @@ def columns_form(files: Mapping[str, Path], columns: Columns) -> FileForm:
         scheme = "bare"
     elif prefixes == {"I"}:
         scheme = "io"
-    elif scheme is None and _begins_inside([columns.prefix_of(label) if label else "" for label in rows]):
-        scheme = "iob1"
+    elif scheme is None:
+        each = ["", *(columns.prefix_of(label) if label else "" for label in rows)]
+        first_prefixes = {after for before, after in pairwise(each) if after and not before}
+        scheme = "iob1" if first_prefixes == {"I"} else None  # every mention after O begins with I
     marks = {line for line in every if line.startswith("-DOCSTART-")}
     unnamed = any(not re.fullmatch(r"-DOCSTART- [^\s()]+", mark) for mark in marks)
     options |= {"documents": "unnamed"} if unnamed else {}
@@ -164,11 +163,6 @@ def types_if_private(types: Iterable[str]) -> Options:
     """Return the option `types`, which datasets that are not public need."""
     named = sorted({*types} - {""})
     return {"types": named} if named and withheld() else {}
-
-
-def _begins_inside(prefixes: Sequence[str]) -> bool:
-    """Return whether every mention after O, or at the start of a sentence, begins with I, as in IOB1."""
-    return {after for before, after in pairwise(["", *prefixes]) if after and not before} == {"I"}
 
 
 def refuse_columns(path: Path) -> None:

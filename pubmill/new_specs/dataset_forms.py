@@ -1,8 +1,9 @@
 """The form of a dataset's files, guessed from their content: converter, options and writer."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from pubmill.convert.squad import VERSIONS
 from pubmill.errors import PubmillError
 from pubmill.formats.document_files import ARCHIVES
 from pubmill.formats.json_text import json_items, parse_row
-from pubmill.formats.row_files import READERS, rows
+from pubmill.formats.row_files import READERS, rows, value_at
 from pubmill.formats.text_files import read_text
 from pubmill.new_specs.annotated_forms import DOCUMENT_READINGS, documents_form, form_of_documents
 from pubmill.new_specs.conll_forms import LABEL, columns_form, columns_of, refuse_columns, types_if_private
@@ -27,10 +28,12 @@ from pubmill.new_specs.file_forms import (
     named_columns,
     score_of,
 )
-from pubmill.new_specs.repeated_ids import with_unique_ids
 from pubmill.new_specs.row_forms import are_archived_rows, joined_labels, row_form
 from pubmill.storage.archives import members
 
+TABLE, ROW_FORMS = "pubmill.convert.tsv:read", "pubmill.convert.row_examples"
+ID_NAMES = ("id", "_id", "ids", "uid", "guid", "index", "example_id", "row_id")
+"""Names of columns and keys that should have no value twice, in lower case."""
 NEGATIVES = ("none", "false", "negative", "no_relation", "other", "0", "na")
 """Labels that mean that there is no relation, in lower case."""
 QUESTION_READINGS = {"list": "list_questions", "factoid": "factoid"}
@@ -45,8 +48,8 @@ OTHER_FILES = {".arrow": _ARROW, ".xlsx": _TABLE, ".xls": _TABLE, ".ods": _TABLE
 
 
 def guess(files: Mapping[str, Path], given: Given = NOTHING) -> FileForm:
-    """Return the form that all files share, as `_guess` does; ids that repeat are not read."""
-    return with_unique_ids(_guess(files, given), files)
+    """Return the form that all files (role -> file) share, without a column of ids if ids repeat in it."""
+    return _with_unique_ids(_guess(files, given), files)
 
 
 def _guess(files: Mapping[str, Path], given: Given) -> FileForm:
@@ -86,17 +89,13 @@ def _guess(files: Mapping[str, Path], given: Given) -> FileForm:
         return row_form(files)
     if line.startswith(("{", "[")):
         return _json_form(files)
-    if line.startswith("#") and "\t" not in line and (row := _first_conllu_row(first)):
-        return _conllu_form(files, len(row))
+    if _is_comment(line):
+        row = next((line.split("\t") for _, line in lines(first) if line and not _is_comment(line)), [""])
+        if len(row) > 2 and re.fullmatch(r"1(-\d+)?", row[0]):
+            return _conllu_form(files, len(row))
     if columns := columns_of([*files.values()]) or columns_of([first]):
         return columns_form(files, columns)
     return _table_form(files)
-
-
-def _first_conllu_row(path: Path) -> list[str]:
-    """Return the columns of the first word of CoNLL-U; none if it is another form."""
-    row = next((line.split("\t") for _, line in lines(path) if line and not _is_comment(line)), [])
-    return row if len(row) > 2 and re.fullmatch(r"1(-\d+)?", row[0]) else []
 
 
 def _is_comment(line: str) -> bool:
@@ -159,8 +158,7 @@ def _table_form(files: Mapping[str, Path]) -> FileForm:
     options["labels"] = sorted(labels - ({header[place]} if header else set()))
     written: Options = {name: options[name] for name in ("columns", "header") if name in options}
     writer = None if "skip" in options["columns"] else ("pubmill.convert.tsv:write", written)
-    converter = "pubmill.convert.tsv:read"
-    return FileForm("sequence", "classification", "macro_f1", converter, options, writer, unread=unread)
+    return FileForm("sequence", "classification", "macro_f1", TABLE, options, writer, unread=unread)
 
 
 def _needs_row_reader(rows: Sequence[Sequence[str]]) -> bool:
@@ -247,3 +245,53 @@ def questions_form(files: Mapping[str, Path], reading: str | None) -> FileForm:
     converter = f"pubmill.convert.bioasq:{QUESTION_READINGS[chosen]}"
     others = {one: what for one, what in readings.items() if one != chosen}
     return FileForm("span", chosen, _METRICS[chosen], converter, others=others)
+
+
+def _with_unique_ids(form: FileForm, files: Mapping[str, Path]) -> FileForm:
+    """Return the form without its column or key of ids if a split has one of them twice, and with a note."""
+    if not form.converter.startswith((TABLE, ROW_FORMS)):
+        return form
+    options = form.options
+    if form.converter == TABLE and "id" in options["columns"]:
+        place = options["columns"].index("id")
+        key = str(options.get("header", {place: f"column {place + 1}"})[place])
+    else:
+        key = options.get("id") or next((key for key in form.unread if key.lower() in ID_NAMES), None)
+    found = defaultdict[str, list[str]](list)
+    for role, path in files.items() if key else ():
+        for split, value in _values(form, role, path, str(key)):
+            found[split].append(value)
+    repeated = []
+    for split, values in found.items():
+        if number := len(values) - len(set(values)):
+            repeated.append(f"{number:,} of {len(values):,} rows of {split} have the {key} of another")
+    if not repeated:
+        return form
+    notes = tuple(f"{one}; examples are numbered instead" for one in repeated)
+    options = {name: value for name, value in options.items() if name != "id"}
+    writer, unread = form.writer, tuple(dict.fromkeys([*form.unread, str(key)]))
+    if "id" in options.get("columns", ()):
+        options["columns"] = ["skip" if one == "id" else one for one in options["columns"]]
+        writer = None
+    return replace(form, options=options, writer=writer, unread=unread, notes=(*form.notes, *notes))
+
+
+def _values(form: FileForm, role: str, path: Path, key: str) -> Iterator[tuple[str, str]]:
+    """Yield the split and the id of each row of a file."""
+    split, options = role.partition("_")[0], form.options
+    if form.converter == TABLE:
+        header = options.get("header")
+        place = header.index(key) if header else int(key.rpartition(" ")[2]) - 1
+        for number, line in lines(path):
+            cells = line.split("\t")
+            if (number > 1 or not header) and len(cells) <= place:
+                raise PubmillError(
+                    f"{path}:{number}: expected a column {place + 1}, found {len(cells)} in all"
+                )
+            if number > 1 or not header:
+                yield split, cells[place]
+        return
+    for _, row in rows(path, options.get("record", "")):
+        value = row.get(options.get("split_column", ""))
+        name = options["split_values"].get(str(value), "") if role == ROWS else split
+        yield name, str(value_at(row, key))

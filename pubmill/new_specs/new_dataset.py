@@ -89,31 +89,27 @@ def new_dataset(
     downloaded, from their addresses or the mirror, into `copies`. If a folder has a subfolder for each split,
     the files of each subfolder are packed into one file below `packed`. `access`: who may have the files; by
     default those of this machine are `local`, and others public."""
-    data = _found(given, name, mirror, copies, packed)
-    return data if access is None else replace(data, access=access)
-
-
-def _found(
-    given: Sequence[str], name: str | None, mirror: str | None, copies: Path, packed: Path
-) -> NewDataset:
-    if len(given) == 1 and (match := ON_THE_HUB.fullmatch(given[0])):
-        urls = _hub_files(match["id"], match["revision"] or "main", mirror)
-        return _fetched(name or spec_name(match["id"], "dataset"), urls, mirror, copies)
-    if all(one.startswith("https://") for one in given):
-        urls = _by_split(given)
-        return _fetched(name or spec_name(given[0].split("/")[-2], "dataset"), urls, mirror, copies)
-    if len(given) == 1 and (by_split := _split_folders(Path(given[0]).expanduser())):
-        name = name or spec_name(Path(given[0]).expanduser().resolve().name, "dataset")
+    on_hub = ON_THE_HUB.fullmatch(given[0]) if len(given) == 1 else None
+    if on_hub or all(one.startswith("https://") for one in given):
+        name = name or spec_name(on_hub["id"] if on_hub else given[0].split("/")[-2], "dataset")
+        urls = _hub_files(on_hub["id"], on_hub["revision"] or "main", mirror) if on_hub else _by_split(given)
+        files = {split: copies / sources.name_in(url) for split, url in urls.items()}
+        for split, url in urls.items():
+            sources.download(url, files[split], mirror)
+        return NewDataset(name, files, access or PUBLIC, urls)
+    first = Path(given[0]).expanduser()
+    if len(given) == 1 and (by_split := _split_folders(first)):
+        name = name or spec_name(first.resolve().name, "dataset")
         archives = {split: _pack(one, packed / name, split) for split, one in by_split.items()}
         copied = tuple(f"{by_split[split]} to {path}" for split, path in archives.items())
-        return NewDataset(name, archives, folder=packed / name, copied=copied)
+        return NewDataset(name, archives, access or LOCAL, folder=packed / name, copied=copied)
     paths = [str(path) for one in given for path in _own_files(Path(one).expanduser())]
     files = {split: Path(path) for split, path in _by_split(paths).items()}
     folders = {path.parent.resolve() for path in files.values()}
     if len(folders) > 1:
         raise PubmillError(f"the files are in {len(folders)} folders; put them into one, which a study names")
     [folder] = folders
-    return NewDataset(name or spec_name(folder.name, "dataset"), files, folder=folder)
+    return NewDataset(name or spec_name(folder.name, "dataset"), files, access or LOCAL, folder=folder)
 
 
 def _split_folders(folder: Path) -> dict[str, Path]:
@@ -191,26 +187,16 @@ def _hub_files(identifier: str, revision: str, mirror: str | None) -> dict[str, 
         commit, names = str(answer["sha"]), [str(one["rfilename"]) for one in answer["siblings"]]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise PubmillError(f"{page}: the hub's answer is not a list of a dataset's files") from None
-    readable = _of_one_form([one for one in names if _READ_ON_THE_HUB.search(one) and split_of(one)])
+    readable = [one for one in names if _READ_ON_THE_HUB.search(one) and split_of(one)]
     if not readable:
         raise PubmillError(f"hub:{identifier} has no train, dev or test file of a form that is read: {names}")
+    # the files of the suffix that has the most splits; of Parquet only if no other has as many
+    endings = sorted({one.rpartition(".")[2] for one in readable}, key=lambda one: (one == "parquet", one))
+    by_ending = [[one for one in readable if one.endswith(f".{ending}")] for ending in endings]
     files = "/".join((HUB, "datasets", identifier, "resolve", commit))
-    return _by_split([f"{files}/{one}" for one in readable])
-
-
-def _of_one_form(names: Sequence[str]) -> list[str]:
-    """Return the files of the suffix that has the most splits; of Parquet only if no other has as many."""
-    endings = {name.rpartition(".")[2] for name in names}
-    ordered = sorted(endings, key=lambda ending: (ending == "parquet", ending))
-    by_ending = [[name for name in names if name.endswith(f".{ending}")] for ending in ordered]
-    return max(by_ending, key=lambda of_one: len(set(map(split_of, of_one))), default=[])
-
-
-def _fetched(name: str, urls: dict[str, str], mirror: str | None, copies: Path) -> NewDataset:
-    files = {split: copies / sources.name_in(url) for split, url in urls.items()}
-    for split, url in urls.items():
-        sources.download(url, files[split], mirror)
-    return NewDataset(name, files, PUBLIC, urls)
+    return _by_split(
+        [f"{files}/{one}" for one in max(by_ending, key=lambda of_one: len({*map(split_of, of_one)}))]
+    )
 
 
 @dataclass(frozen=True)
@@ -251,10 +237,23 @@ def describe(data: NewDataset, given: Given = NOTHING) -> Described:
     is_private = data.access != PUBLIC
     with withholding(is_private, own=True):
         form = guess(data.files, given)
-        _check_shards(data.files, form)
+    if (shards := further_shards(data.files)) and not form.converter.startswith(CONVERTER):
+        raise PubmillError(
+            f"{shards[0]}: its split has two files, but of this form one is read for each split; move the "
+            "files of each split into a folder of its name (train, dev or valid, test), or join them"
+        )
     with tempfile.TemporaryDirectory() as folder:
         examples = Path(folder) / "examples"
-        card = _converted(data, form, examples)
+        try:
+            card = convert(_recipe(data, form), data.files, examples)
+        except PubmillError as error:
+            guessed_from, *others = data.files.values()
+            if not any(str(path) in str(error) for path in others):
+                raise
+            raise PubmillError(
+                f"{error}\nThe form was guessed from {guessed_from}. If this file has another, write the "
+                "spec by hand, with its options under the name of the split"
+            ) from None
         first = {split: _first(examples, split) for split in data.splits(form)}
         if is_private:
             first = {split: masked_example(one) for split, one in first.items()}
@@ -269,29 +268,6 @@ def describe(data: NewDataset, given: Given = NOTHING) -> Described:
     }  # fmt: skip
     found = cautions(parse(Card, card, data.name))
     return Described({key: value for key, value in values.items() if value}, card, first, form, found)
-
-
-def _check_shards(files: Mapping[str, Path], form: FileForm) -> None:
-    """Refuse a split of several files if the form's converter reads one file of each split."""
-    if (shards := further_shards(files)) and not form.converter.startswith(CONVERTER):
-        raise PubmillError(
-            f"{shards[0]}: its split has two files, but of this form one is read for each split; move the "
-            "files of each split into a folder of its name (train, dev or valid, test), or join them"
-        )
-
-
-def _converted(data: NewDataset, form: FileForm, examples: Path) -> dict[str, Any]:
-    """Convert the files; an error in a further one says that the form is that of the first."""
-    try:
-        return convert(_recipe(data, form), data.files, examples)
-    except PubmillError as error:
-        first, *others = data.files.values()
-        if not any(str(path) in str(error) for path in others):
-            raise
-        raise PubmillError(
-            f"{error}\nThe form was guessed from {first}. If this file has another, write the spec by hand, "
-            "with its options under the name of the split"
-        ) from None
 
 
 def _first(examples: Path, split: str) -> dict[str, Any]:
@@ -339,7 +315,8 @@ class _WholeValues(yaml.SafeDumper):
 
 
 def write_dataset(data: NewDataset, described: Described, root: Path) -> list[Path]:
-    """Write the spec and its fixture; return their paths. An existing spec is never replaced."""
+    """Write the spec and, of forms that can be masked, small files with their counts and first examples for
+    tests; return their paths. An existing spec is never replaced."""
     spec, folder = root / f"specs/datasets/{data.name}.yaml", root / "tests/datasets" / data.name
     for path in (spec, folder):
         if (installation.root() / path).exists():
@@ -349,29 +326,24 @@ def write_dataset(data: NewDataset, described: Described, root: Path) -> list[Pa
     except ValidationError as error:
         raise PubmillError(f"dataset {data.name}: {problem_text(error.errors()[0])}") from None
     small = {role: fixture(path, described.form) for role, path in data.files.items()}
-    has_none = None in small.values() or bool(further_shards(data.files))
-    paths = [] if has_none else _write_fixture(data, described.form, small, folder)
     text = yaml.dump(described.values, Dumper=_WholeValues, sort_keys=False, allow_unicode=True, width=110)
-    write_with_schema(spec, "datasets", text)
-    return [spec, *paths]
-
-
-def _write_fixture(data: NewDataset, form: FileForm, small: Mapping[str, Any], folder: Path) -> list[Path]:
-    """Write the masked files and `expected.yaml`, which has their counts and first examples."""
+    if None in small.values() or further_shards(data.files):
+        write_with_schema(spec, "datasets", text)
+        return [spec]
     files = {split: folder / f"{split}{data.files[split].suffix}" for split in small}
     for split, path in files.items():
         with writing(path) as temporary:
-            temporary.write_text(small[split], encoding="utf-8")
+            temporary.write_text(str(small[split]), encoding="utf-8")
+    expected = {}
     with tempfile.TemporaryDirectory() as made:
         examples = Path(made) / "examples"
-        card = convert(_recipe(data, form), files, examples)
-        expected = {}
+        card = convert(_recipe(data, described.form), files, examples)
         for split in files:
             counts = {name: n for name, n in card["counts"][split].items() if n is not None}
             expected[split] = {"counts": counts, "first": _first(examples, split)}
+    heading = "# Masked text of the first examples, counted by the converter.\n"
+    counted = yaml.safe_dump(expected, sort_keys=False, allow_unicode=True, width=110)
     with writing(folder / "expected.yaml") as temporary:
-        text = yaml.safe_dump(expected, sort_keys=False, allow_unicode=True, width=110)
-        temporary.write_text(
-            f"# Masked text of the first examples, counted by the converter.\n{text}", encoding="utf-8"
-        )
-    return [folder]
+        temporary.write_text(f"{heading}{counted}", encoding="utf-8")
+    write_with_schema(spec, "datasets", text)
+    return [spec, folder]

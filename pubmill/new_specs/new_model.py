@@ -27,6 +27,15 @@ SYSTEM = '{"name": "group/system", "version": "1", "url": "https://...", "local"
 """An example of a statement about a system."""
 
 
+REASONS = {
+    errors.GatedRepoError: "it is given only to users whom its authors accept",
+    errors.RepositoryNotFoundError: "there is no such model, or it is not public",
+    errors.RevisionNotFoundError: "it has no such commit",
+    errors.LocalEntryNotFoundError: "the hub cannot be reached, and its cache has no copy",
+}
+"""Kind of error -> why the hub gives no files."""
+
+
 @dataclass(frozen=True)
 class NewModel:
     """A model to be described: a folder of Hugging Face's format, a repository of the hub with its commit
@@ -85,7 +94,23 @@ def new_model(
 def reads_lowercase(model: NewModel) -> bool:
     """Return whether the model reads lowercase text: its tokenizer can lowercase and no ordinary token has
     capitals. Checks what fine-tuning needs and, of a folder, that weights are finite and fit config.json."""
-    folder = model.folder or _tokenizer_of_hub(model)
+    folder = model.folder
+    if folder is None:
+        files = [CONFIG, "special_tokens_map.json", *TOKENIZER_FILES, *VOCABULARY_FILES]
+        # Without network a download would repeat its requests for half a minute before it reads the cache.
+        offline = not links.check_links([huggingface_hub.constants.ENDPOINT]).network
+        try:
+            snapshot = huggingface_hub.snapshot_download(
+                model.hub, revision=model.revision, allow_patterns=files, local_files_only=offline
+            )
+        except (errors.HfHubHTTPError, errors.HFValidationError, OSError) as error:
+            known = (words for kind, words in REASONS.items() if isinstance(error, kind))
+            reason = next(known, type(error).__name__)
+            raise PubmillError(
+                f"{model.hub} can't be read from the hub: {reason}. Without network, give a folder with its "
+                f"files, such as ./{model.name}"
+            ) from None
+        folder = Path(snapshot)
     model_folder_checks.check_links(folder, model.name)
     _, tokenizer = load_settings(folder, model.name)
     if model.folder and any(folder.glob("*.safetensors")):  # a pickle is read when the model is taken over
@@ -95,33 +120,6 @@ def reads_lowercase(model: NewModel) -> bool:
         pieces = [piece for piece in tokenizer.get_vocab() if piece not in special]
     small = not any(re.search("[A-Z]", piece) for piece in pieces if not re.fullmatch(r"[\[<].*[\]>]", piece))
     return small and can_make_lowercase(folder, model.name)
-
-
-def _tokenizer_of_hub(model: NewModel) -> Path:
-    files = [CONFIG, "special_tokens_map.json", *TOKENIZER_FILES, *VOCABULARY_FILES]
-    # Without network a download would repeat its requests for half a minute before it reads the cache.
-    offline = not links.check_links([huggingface_hub.constants.ENDPOINT]).network
-    try:
-        snapshot = huggingface_hub.snapshot_download(
-            model.hub, revision=model.revision, allow_patterns=files, local_files_only=offline
-        )
-    except (errors.HfHubHTTPError, errors.HFValidationError, OSError) as error:
-        raise PubmillError(
-            f"{model.hub} can't be read from the hub: {_reason(error)}. Without network, give a "
-            f"folder with its files, such as ./{model.name}"
-        ) from None
-    return Path(snapshot)
-
-
-def _reason(error: Exception) -> str:
-    """Return why the hub gives no files, in words where the kind of the error is known."""
-    reasons = {
-        errors.GatedRepoError: "it is given only to users whom its authors accept",
-        errors.RepositoryNotFoundError: "there is no such model, or it is not public",
-        errors.RevisionNotFoundError: "it has no such commit",
-        errors.LocalEntryNotFoundError: "the hub cannot be reached, and its cache has no copy",
-    }
-    return next((words for kind, words in reasons.items() if isinstance(error, kind)), type(error).__name__)
 
 
 def write_spec(model: NewModel, specs: Path) -> Path:

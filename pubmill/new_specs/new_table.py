@@ -65,16 +65,6 @@ def table_values(
     return values
 
 
-def blank_values(values: TableValues, known: Specs) -> str:
-    """Return the file of published values with a line for each cell, whose number is to be entered."""
-    lines = [
-        f"{column['model']},{row['dataset'].partition('@')[0]},{known.datasets[row['dataset']].metric},,{BLANK}"
-        for column in values["columns"]
-        for row in values["rows"]
-    ]
-    return "\n".join([HEADING, *dict.fromkeys(lines), ""])
-
-
 def write_table(values: TableValues, specs: Path, known: Specs) -> list[Path]:
     """Write the spec, and the published values with their keys; an existing table is never replaced."""
     spec = specs / "tables" / values["paper"] / f"{values['name']}.yaml"
@@ -82,8 +72,13 @@ def write_table(values: TableValues, specs: Path, known: Specs) -> list[Path]:
     for path in (spec, published):
         if (root() / path).exists():
             raise PubmillError(f"{path} exists; give the new table another name")
+    lines = [  # one for each cell, whose number is to be entered
+        f"{column['model']},{row['dataset'].partition('@')[0]},{known.datasets[row['dataset']].metric},,{BLANK}"
+        for column in values["columns"]
+        for row in values["rows"]
+    ]
     text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=110)
     with writing(published) as temporary:
-        temporary.write_text(blank_values(values, known), encoding="utf-8")
+        temporary.write_text("\n".join([HEADING, *dict.fromkeys(lines), ""]), encoding="utf-8")
     write_with_schema(spec, "tables", text)
     return [spec, published]

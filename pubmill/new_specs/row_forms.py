@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, count, groupby
+from itertools import count, groupby
 from pathlib import Path
 from typing import Any
 
@@ -47,20 +47,21 @@ def row_form(files: Mapping[str, Path]) -> FileForm:
     if ROWS in files:
         beside |= _split_options(path, every)
         first = every = [{key: row[key] for key in row if key != beside["split_column"]} for row in every]
-    form = _tokens_form(path, first) or _span_form(first) or choice_form(first)
-    form = form or _sequence_form(path, first, every)
+    form = _tokens_form(path, first)
+    if (
+        form is None
+        and {"question", "context"} <= first[0].keys()
+        and isinstance(first[0].get("answers"), dict)
+    ):
+        options: Options = {key: key for key in ("question", "context", "answers")} | _id(first)
+        form = FileForm("span", "reading", "f1", f"{CONVERTER}:span", options)
+    form = form or choice_form(first) or _sequence_form(path, first, every)
     keys = dict.fromkeys(key for row in every for key in row)
-    read = {*_keys_read(form.options)}
+    named = (form.options.get(option, ()) for option in KEY_OPTIONS)
+    read = {key for value in named for key in ([value] if isinstance(value, str) else value)}
+    read |= {key.partition(".")[0] for key in read}
     unread = tuple(key for key in keys if key not in read)
     return replace(form, options=form.options | beside, unread=unread)
-
-
-def _keys_read(options: Options) -> Iterator[str]:
-    """Yield the keys that options name, paths of keys by their first part too."""
-    for name in KEY_OPTIONS:
-        value = options.get(name, ())
-        for key in [value] if isinstance(value, str) else value:
-            yield from (key, key.partition(".")[0])
 
 
 def _split_options(path: Path, every: Sequence[Row]) -> Options:
@@ -127,15 +128,6 @@ def _word_columns(row: Row) -> tuple[str | None, str | None]:
     return words, tags
 
 
-def _span_form(every: Sequence[Row]) -> FileForm | None:
-    row = every[0]
-    answers = row.get("answers")
-    if not {"question", "context"} <= row.keys() or not isinstance(answers, dict):
-        return None
-    options = {"question": "question", "context": "context", "answers": "answers", **_id(every)}
-    return FileForm("span", "reading", "f1", f"{CONVERTER}:span", options)
-
-
 def _id(every: Sequence[Row]) -> Options:
     for key in IDS:
         values = [one.get(key) for one in every]
@@ -146,14 +138,23 @@ def _id(every: Sequence[Row]) -> Options:
 
 
 def _sequence_form(path: Path, first: Sequence[Row], every: Sequence[Row]) -> FileForm:
-    lists = [key for key in first[0] if _is_label_list([one.get(key) for one in first])]
+    lists = []
+    for key in first[0]:
+        values_of = [one.get(key) for one in first]
+        if all(isinstance(one, list) and all(isinstance(item, str) for item in one) for one in values_of):
+            different = {item for one in values_of for item in one or ()}
+            if 1 < len(different) <= len(values_of) and max(map(len, different)) <= LONGEST_LABEL:
+                lists.append(key)
     flags = [key for key in first[0] if {str(one.get(key)) for one in first} <= {"0", "1", "True", "False"}]
     keys = [key for key in first[0] if isinstance(first[0][key], str | int | float)]
     texts = {key: tuple("" if one.get(key) is None else str(one[key]) for one in first) for key in keys}
     if lists or len(flags) > 2:
         return _multilabel_form(texts, lists, flags, first, every)
-    if form := _score_form(path, texts):
-        return form
+    if score := file_forms.score_of(texts):
+        of_pair = {name: key for key, name in named_columns(texts, score, str(path)).items()}
+        if "text_pair" in of_pair:
+            scored: Options = {"score": of_pair.pop("label"), **of_pair}
+            return FileForm("regression", "similarity", "pearson", f"{CONVERTER}:regression", scored)
     joined = joined_labels(texts)
     closed = {key: texts[key] for key in texts if {str(row.get(key)) for row in every} <= {*texts[key]}}
     if not joined and not any(map(file_forms.is_label_name, texts)):
@@ -174,7 +175,9 @@ def _sequence_form(path: Path, first: Sequence[Row], every: Sequence[Row]) -> Fi
 def refuse_annotation(every: Sequence[Row], path: Path) -> None:
     """Raise a `PubmillError` if a key of the rows has lists of objects or of lists, as annotations are."""
     for key in dict.fromkeys(key for row in every for key in row):
-        items = [item for row in every for item in _listed(row.get(key))]
+        values = [row[key] for row in every if isinstance(row.get(key), list)]
+        lists = [value for value in values if all(isinstance(one, dict | list) for one in value)]
+        items = [item for value in lists for item in value]
         if not items:
             continue
         keys = sorted({str(name) for item in items if isinstance(item, dict) for name in item})
@@ -187,28 +190,12 @@ def refuse_annotation(every: Sequence[Row], path: Path) -> None:
         )
 
 
-def _listed(value: Any) -> list[Any]:
-    """Return the items of a list of objects or of lists; none of any other value."""
-    return value if isinstance(value, list) and all(isinstance(one, dict | list) for one in value) else []
-
-
 def _label(closed: Mapping[str, Sequence[str]], texts: Mapping[str, Sequence[str]], path: Path) -> str:
     """Return the key of the label, preferably one with no values in the other files that the first lacks."""
     try:
         return file_forms.label_of(closed, str(path), "column or key")
     except PubmillError:
         return file_forms.label_of(texts, str(path), "column or key")
-
-
-def _score_form(path: Path, texts: Mapping[str, Sequence[str]]) -> FileForm | None:
-    """Return the form of pairs of texts with a score; None without scores or with one text."""
-    score = file_forms.score_of(texts)
-    named = {name: key for key, name in named_columns(texts, score, str(path)).items()} if score else {}
-    if "text_pair" not in named:
-        return None
-    options: Options = {**named, "score": named["label"]}
-    del options["label"]
-    return FileForm("regression", "similarity", "pearson", f"{CONVERTER}:regression", options)
 
 
 def joined_labels(texts: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
@@ -220,12 +207,6 @@ def joined_labels(texts: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
         if 1 < len(parts) <= min(MOST_LABELS, len(values) // 2) and max(map(len, parts)) <= LONGEST_LABEL:
             return key, separator
     return None
-
-
-def _is_label_list(values: Sequence[Any]) -> bool:
-    strings = all(isinstance(one, list) and all(isinstance(item, str) for item in one) for one in values)
-    different = set(chain.from_iterable(values)) if strings else set()
-    return strings and 1 < len(different) <= len(values) and max(map(len, different)) <= LONGEST_LABEL
 
 
 def _multilabel_form(

@@ -45,11 +45,9 @@ def longest_batch(graph: Graph, run: RunKey) -> LongestBatch:
     else:
         positions = graph.models.configuration(run.model).get("max_position_embeddings")
     limits = [one for one in (recipe.get("max_length", 512), positions) if one is not None]
-    inputs = max([recipe.get("batch_size", 0), *tried])
+    length, inputs = min(limits, default=None), max([recipe.get("batch_size", 0), *tried])
     parameters = costs.parameters_of_model(graph, run.model)
-    return LongestBatch(
-        run.protocol, min(limits, default=None), inputs, shape.layers, shape.hidden, parameters
-    )
+    return LongestBatch(run.protocol, length, inputs, shape.layers, shape.hidden, parameters)
 
 
 def divided(batches: Iterable[LongestBatch], gpus: Gpus) -> list[tuple[LongestBatch, list[int | None]]]:

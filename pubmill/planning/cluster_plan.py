@@ -35,15 +35,10 @@ class ClusterRequest(NamedTuple):
     minutes: int
 
 
-def config_of_profile(name: str) -> Path | None:
-    """Return the file of a profile, if it is a folder or the name of one of profiles/."""
-    files = (folder / "config.yaml" for folder in (Path(name), root() / name, root() / PROFILES / name))
-    return next(filter(Path.is_file, files), None)
-
-
 def read_profile(name: str) -> dict[str, Any]:
     """Return the settings of a profile, a folder or the name of one of profiles/."""
-    path = config_of_profile(name)
+    files = (folder / "config.yaml" for folder in (Path(name), root() / name, root() / PROFILES / name))
+    path = next(filter(Path.is_file, files), None)
     if path is None:
         known = ", ".join(sorted(one.parent.name for one in (root() / PROFILES).glob("*/config.yaml")))
         raise PubmillError(f"no profile {name}: expected a folder with config.yaml, or one of {known}")
@@ -58,42 +53,26 @@ def requests(
     jobs: Iterable[Job], graph: Graph, gpus: Gpus, profile: Mapping[str, Any]
 ) -> list[ClusterRequest]:
     """Return what the jobs that still have to run request, by rule in the order of the stages."""
-    to_do: dict[str, list[Job]] = {rule: [] for rule in stages()}
-    for job in jobs:
-        if job.to_do and job.rule in to_do:
-            to_do[job.rule].append(job)
-    return [_request(rule, of_rule, graph, gpus, profile) for rule, of_rule in to_do.items() if of_rule]
-
-
-def _request(
-    rule: str, jobs: list[Job], graph: Graph, gpus: Gpus, profile: Mapping[str, Any]
-) -> ClusterRequest:
-    settings = _settings(rule, profile)
-    is_here = rule in local_rules() or not profile.get("executor")
-    place = HERE if is_here else str(settings.get("slurm_partition", ""))
-    needs = [_needs(job, graph, gpus, profile) for job in jobs]
-    memory, minutes = (max(values) for values in zip(*needs, strict=True))
-    return ClusterRequest(rule, len(jobs), place, int(settings.get("gpu", 0)), memory, minutes)
-
-
-def local_rules() -> list[str]:
-    """Return the rules whose jobs always run where Snakemake runs."""
-    found = LOCAL_RULES.search((root() / "Snakefile").read_text(encoding="utf-8"))
-    return found[1].replace(",", " ").split() if found else []
-
-
-def _needs(job: Job, graph: Graph, gpus: Gpus, profile: Mapping[str, Any]) -> Needs:
-    stage, settings = graph.stage(stages()[job.rule]), _settings(job.rule, profile)
-    needs = stage.needs_of(job.named_wildcards, gpus)
-    minutes = settings.get("runtime", stage.requested_minutes(needs.minutes))
-    return Needs(int(settings.get("mem_mb", needs.memory)), int(minutes))
-
-
-def _settings(rule: str, profile: Mapping[str, Any]) -> dict[str, str | int]:
-    """Return the resources that a profile sets for a rule, and its defaults, but for memory and time."""
+    is_local = LOCAL_RULES.search((root() / "Snakefile").read_text(encoding="utf-8"))
+    local_rules = is_local[1].replace(",", " ").split() if is_local else []
+    to_do = [job for job in jobs if job.to_do]
     pairs = (str(one).partition("=") for one in profile.get("default-resources", []))
     defaults = {name: value for name, _, value in pairs if name not in ("mem_mb", "runtime")}
-    return {**defaults, **profile.get("set-resources", {}).get(rule, {})}
+    found = []
+    for rule in stages():
+        if not (of_rule := [job for job in to_do if job.rule == rule]):
+            continue
+        settings = {**defaults, **profile.get("set-resources", {}).get(rule, {})}
+        stage, needs = graph.stage(stages()[rule]), list[Needs]()
+        for job in of_rule:
+            own = stage.needs_of(job.named_wildcards, gpus)
+            minutes = settings.get("runtime", stage.requested_minutes(own.minutes))
+            needs.append(Needs(int(settings.get("mem_mb", own.memory)), int(minutes)))
+        is_here = rule in local_rules or not profile.get("executor")
+        place = HERE if is_here else str(settings.get("slurm_partition", ""))
+        most = (max(values) for values in zip(*needs, strict=True))
+        found.append(ClusterRequest(rule, len(needs), place, int(settings.get("gpu", 0)), *most))
+    return found
 
 
 def requests_table(asked: Iterable[ClusterRequest]) -> Table:

@@ -99,7 +99,8 @@ class Plan:
 
 def make_plan(jobs: Iterable[Job], graph: Graph, gpus: Gpus) -> Plan:
     """Add up what the jobs that still have to run need."""
-    plan, measured = Plan(saved=pretrainings_saved(graph, gpus)), measured_seconds(graph.paths)
+    saved = pretrainings(graph, gpus, _steps_behind_released(graph), graph.scope.last_steps())
+    plan, measured = Plan(saved=saved), measured_seconds(graph.paths)
     batch_of = cache(partial(longest_batch, graph))
     for job in jobs:
         stage = graph.stage(stages()[job.rule]) if job.rule in stages() else None
@@ -129,11 +130,6 @@ def make_plan(jobs: Iterable[Job], graph: Graph, gpus: Gpus) -> Plan:
     return plan
 
 
-def pretrainings_saved(graph: Graph, gpus: Gpus) -> list[Training]:
-    """Return the pretrainings that the study would need if its models' weights had not been released."""
-    return pretrainings(graph, gpus, _steps_behind_released(graph), graph.scope.last_steps())
-
-
 def pretrainings(
     graph: Graph, gpus: Gpus, steps: Mapping[str, int], done: Mapping[str, int]
 ) -> list[Training]:
@@ -143,7 +139,10 @@ def pretrainings(
         first = max(costs.first_step(graph, name), done.get(name, 0))
         if last > first:
             segments = sum(first < step <= last for step in graph.pretrainings.steps(name))
-            trainings.append(_pretraining(graph, gpus, name, first, last, segments))
+            training = Training(name)
+            needed = costs.operations_of_pretraining(graph, name, first, last)
+            training.add(needed, costs.share_of_pretraining(graph, gpus, name), segments)
+            trainings.append(training)
     return trainings
 
 
@@ -165,19 +164,8 @@ def _steps_behind_released(graph: Graph) -> dict[str, int]:
 
 def recipes_at_full(graph: Graph, gpus: Gpus) -> list[Training]:
     """Return one training for each pretraining recipe, from its first to its last step."""
-    return [
-        _pretraining(
-            graph, gpus, name, costs.first_step(graph, name), spec.recipe.steps, len(spec.checkpoints)
-        )
-        for name, spec in graph.specs.pretraining.items()
-    ]
-
-
-def _pretraining(graph: Graph, gpus: Gpus, name: str, first: int, last: int, segments: int) -> Training:
-    made = Training(name)
-    needed = costs.operations_of_pretraining(graph, name, first, last)
-    made.add(needed, costs.share_of_pretraining(graph, gpus, name), segments)
-    return made
+    steps = {name: spec.recipe.steps for name, spec in graph.specs.pretraining.items()}
+    return pretrainings(graph, gpus, steps, {})
 
 
 def hours(trainings: Iterable[Training], gpus: Gpus) -> dict[str, float]:
@@ -191,24 +179,22 @@ def measured_seconds(paths: Paths) -> Callable[[str], Seconds | None]:
 
     @cache
     def of_rule(rule: str) -> Seconds | None:
-        seconds = [_read_seconds(path) for path in sorted((folder / rule).rglob("*.tsv"))]
+        seconds = []
+        for path in sorted((folder / rule).rglob("*.tsv")):
+            with path.open(encoding="utf-8", newline="") as lines:
+                rows = list(csv.DictReader(lines, delimiter="\t"))
+            try:
+                seconds.append(fmean(float(row["s"]) for row in rows))
+            except (KeyError, TypeError, ValueError):
+                raise PubmillError(
+                    f"{path}: expected Snakemake's table of a benchmark, with seconds in column `s`; remove "
+                    "the file"
+                ) from None
         if not seconds:
             return None
         return Seconds(fmean(seconds), f"measured: mean of {len(seconds):,} jobs in {folder / rule}")
 
     return of_rule
-
-
-def _read_seconds(path: Path) -> float:
-    """Return the seconds of a job from Snakemake's benchmark file, the mean over its lines."""
-    with path.open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines, delimiter="\t"))
-    try:
-        return fmean(float(row["s"]) for row in rows)
-    except (KeyError, TypeError, ValueError):
-        raise PubmillError(
-            f"{path}: expected Snakemake's table of a benchmark, with seconds in column `s`; remove the file"
-        ) from None
 
 
 def search_lines(jobs: Iterable[Job], graph: Graph) -> list[str]:

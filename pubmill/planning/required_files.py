@@ -1,6 +1,7 @@
 """Files from the network and models of the hub that a study needs, and which of them cannot be reached."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -53,9 +54,8 @@ def required_files(jobs: Iterable[Job], graph: Graph) -> RequiredFiles:
             files.urls |= {f"{url}.md5": [] for url in recipe.urls if recipe.md5_beside}
         elif job.rule == "fetch_pmc":
             source = job.wildcards["source"]
-            files.pmc[source] = files.pmc.get(source, 0) + len(
-                graph.stage(FetchPmc).shards(job.named_wildcards)
-            )
+            shards = graph.stage(FetchPmc).shards(job.named_wildcards)
+            files.pmc[source] = files.pmc.get(source, 0) + len(shards)
         elif job.rule == "export_model":
             weights = graph.models.weights(job.wildcards["model"])
             if isinstance(weights, ReleasedWeights):
@@ -72,13 +72,16 @@ def out_of_reach(wanted: RequiredFiles, mirror: str | None) -> list[str]:
     """Return one line for each file and model that cannot be reached: not in the mirror, or no host answers.
     If only some hosts are silent, the run starts: their jobs fail alone, and the others continue."""
     paths = {url: path_in_mirror(url, mirror) for url in wanted.urls}
-    absent = {url: path for url, path in paths.items() if path is not None and not path.is_file()}
-    lacking = [f"{url}: expected the file {path}" for url, path in absent.items()]
+    lacking = [f"{url}: expected the file {at}" for url, at in paths.items() if at and not at.is_file()]
     models = [model for model in wanted.models if not is_cached(at_commit(model, mirror))]
     hosts = {urlsplit(url).netloc for url in wanted.urls if mirror is None}
     hosts |= {urlsplit(HUB).netloc} if models else set()
-    if not hosts or any(map(_host_answers, sorted(hosts))):
+    if not hosts:
         return lacking
+    for host in sorted(hosts):  # any answer will do, also through the proxy of the environment
+        with suppress(requests.ConnectionError, requests.Timeout):
+            requests.head(f"https://{host}/", timeout=TIMEOUT)
+            return lacking
     lacking += [f"{url}: no network" for url in wanted.urls if mirror is None]
     return lacking + [
         f"{HUB}/{one.id} at {one.revision or 'its newest commit'}: no network, and not in {HF_HUB_CACHE}"
@@ -101,12 +104,3 @@ def is_cached(model: HubModel, cache: Path | None = None) -> bool:
     find = partial(huggingface_hub.try_to_load_from_cache, model.id, cache_dir=cache, revision=model.revision)
     config, *weights = (isinstance(find(name), str) for name in (CONFIG, WEIGHTS, PICKLED))
     return config and any(weights)
-
-
-def _host_answers(host: str) -> bool:
-    """Return whether a host answers at all, through the proxy of the environment if one is set."""
-    try:
-        requests.head(f"https://{host}/", timeout=TIMEOUT)
-    except (requests.ConnectionError, requests.Timeout):
-        return False
-    return True

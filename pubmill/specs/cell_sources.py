@@ -34,18 +34,15 @@ def cell_sources(table: TableSpec, columns: Sequence[ColumnSpec], specs: Specs) 
     for column in columns:
         for row in table.rows:
             model = table.model_of(column, row)
-            if model and not table.copied_from(column, row):
-                yield _source(table, column, row, model, specs)
-
-
-def _source(table: TableSpec, column: ColumnSpec, row: RowSpec, model: str, specs: Specs) -> CellSource:
-    name, dataset = table.protocol_of(column, row), table.dataset_of(column, row)
-    protocol = specs.protocols[name]
-    folds = protocol.folds.get(dataset)
-    data = specs.datasets.get(folds.reported[0] if folds else dataset)
-    setting = table.setting_of(column, row, protocol, data) if data else None
-    overrides = protocol.applied(data, model, setting) if data and setting else {}
-    return CellSource(column, row, name, setting, model, data, overrides)
+            if not model or table.copied_from(column, row):
+                continue
+            name, dataset = table.protocol_of(column, row), table.dataset_of(column, row)
+            protocol = specs.protocols[name]
+            folds = protocol.folds.get(dataset)
+            data = specs.datasets.get(folds.reported[0] if folds else dataset)
+            setting = table.setting_of(column, row, protocol, data) if data else None
+            overrides = protocol.applied(data, model, setting) if data and setting else {}
+            yield CellSource(column, row, name, setting, model, data, overrides)
 
 
 CellName = tuple[str, str, str]
@@ -111,17 +108,18 @@ class AffectedCells:
 
     def _specs_behind(self, table: str, cell: CellSource) -> set[str]:
         """Return the specs whose values make a cell, and the choices that hold for its stages."""
-        made = {name: self._specs.pretraining[name] for name in self._pretrainings(cell.model)}
-        behind = {
-            f"tables/{table}",
-            f"models/{cell.model}",
-            f"datasets/{cell.data.name if cell.data else ''}",
-        }
-        if self._specs.models[cell.model].is_fine_tuned:
+        data = cell.data.name if cell.data else ""
+        behind = {f"tables/{table}", f"models/{cell.model}", f"datasets/{data}"}
+        model, prefers = self._specs.models[cell.model], self._specs.scale.prefer == "released"
+        if model.is_fine_tuned:
             behind |= {f"protocols/{cell.protocol}", "choices/finetuning"}
-        for name, spec in made.items():
-            behind |= {f"pretraining/{name}", f"corpora/{spec.corpus}", f"vocabs/{spec.vocab}"}
-        return behind | ({"choices/pretraining"} if made else set())
+        weights = model.preferred(prefers)
+        if isinstance(weights, RecipeWeights) and weights.kind == "pretraining":
+            behind.add("choices/pretraining")
+            for name in self._with_prerequisites(weights.recipe, prefers):
+                spec = self._specs.pretraining[name]
+                behind |= {f"pretraining/{name}", f"corpora/{spec.corpus}", f"vocabs/{spec.vocab}"}
+        return behind
 
     def _takes(self, row: FidelityRow, cell: CellSource) -> bool:
         """Return whether a cell's runs use a value that a statement is about, and all that it names."""
@@ -134,14 +132,6 @@ class AffectedCells:
         is_default = kind == "choices"
         takes = not row.keys or any(_takes(protocol, cell, data, key, is_default) for key in row.keys)
         return takes and used.issuperset(row.statement.uses)
-
-    def _pretrainings(self, model: str) -> set[str]:
-        """Return the recipes behind the weights of a model, if they are not released ones."""
-        spec, prefers = self._specs.models.get(model), self._specs.scale.prefer == "released"
-        weights = spec.preferred(prefers) if spec else None
-        if not isinstance(weights, RecipeWeights) or weights.kind != "pretraining":
-            return set()
-        return set(self._with_prerequisites(weights.recipe, prefers))
 
     def _with_prerequisites(self, recipe: str, released: bool) -> Iterator[str]:
         yield recipe

@@ -314,16 +314,12 @@ class PretrainingSpec(Spec):
     checkpoints: tuple[int, ...]
 
     @model_validator(mode="after")
-    def checkpoints_rise_to_the_last_step(self) -> Self:
+    def is_whole(self) -> Self:
         kept, first = self.checkpoints, self.start.step if self.start and self.start.step else 0
         if not kept or list(kept) != sorted(set(kept)) or kept[-1] != self.recipe.steps:
             raise ValueError(f"checkpoints must rise and end with steps ({self.recipe.steps}), found {kept}")
         if kept[0] <= first:
             raise ValueError(f"checkpoints must be above {first}, where training starts; found {kept}")
-        return self
-
-    @model_validator(mode="after")
-    def a_distillation_has_a_teacher(self) -> Self:
         if (self.teacher is None) != (self.recipe.objective.distillation is None):
             raise ValueError(
                 "`teacher` and `recipe.objective.distillation` go together; one of them is missing"
@@ -340,21 +336,6 @@ def faults_of_corpora(
     corpora: Mapping[str, CorpusSpec], datasets: Collection[str]
 ) -> Iterator[tuple[str, Location, str]]:
     """Yield each fault as (corpus, location in its spec, message)."""
-    yield from _ambiguous_sources(corpora)
-    for name, corpus in corpora.items():
-        sources = [source.name for source in corpus.sources]
-        for i, source in enumerate(sources):
-            if source in sources[:i]:
-                yield name, ("sources", i, "name"), f"another source of this corpus is also called {source}"
-        for source in sorted(corpus.selections.keys() - set(sources)):
-            yield name, ("selections", source), f"this corpus has no source {source}"
-        for dataset in corpus.contamination.datasets if corpus.contamination else ():
-            if dataset not in datasets:
-                yield name, ("contamination", "datasets"), f"there is no specs/datasets/{dataset}.yaml"
-
-
-def _ambiguous_sources(corpora: Mapping[str, CorpusSpec]) -> Iterator[tuple[str, Location, str]]:
-    """Report sources that share a name across corpora but are read differently."""
     known: dict[str, tuple[str, dict[str, object]]] = {}
     for name, corpus in corpora.items():
         for i, source in enumerate(corpus.sources):
@@ -364,3 +345,13 @@ def _ambiguous_sources(corpora: Mapping[str, CorpusSpec]) -> Iterator[tuple[str,
             if different and first != name:
                 fault = f"specs/corpora/{first}.yaml has a source {source.name} with a different "
                 yield name, ("sources", i, "name"), f"{fault}{', '.join(different)}; rename one"
+    for name, corpus in corpora.items():
+        sources = [source.name for source in corpus.sources]
+        for i, called in enumerate(sources):
+            if called in sources[:i]:
+                yield name, ("sources", i, "name"), f"another source of this corpus is also called {called}"
+        for called in sorted(corpus.selections.keys() - set(sources)):
+            yield name, ("selections", called), f"this corpus has no source {called}"
+        for dataset in corpus.contamination.datasets if corpus.contamination else ():
+            if dataset not in datasets:
+                yield name, ("contamination", "datasets"), f"there is no specs/datasets/{dataset}.yaml"

@@ -251,16 +251,12 @@ class DatasetSpec(Spec):
         return value
 
     @model_validator(mode="after")
-    def says_which_label_is_negative(self) -> Self:
+    def is_whole(self) -> Self:
         given = "negative" in self.model_fields_set
         if (self.kind, self.metric) == ("sequence", "micro_f1") and not given:
             raise ValueError("micro_f1 of kind sequence needs `negative`: the label that it ignores, or null")
         if self.metric == "positive_f1" and self.negative is None:
             raise ValueError("positive_f1 needs `negative`: the one of the two labels that is not positive")
-        return self
-
-    @model_validator(mode="after")
-    def says_where_to_apply(self) -> Self:
         if (self.access in ("public", "local")) != (self.apply is None):
             raise ValueError(
                 "`apply` (the page where users request access) is required if access is registration or "

@@ -1,14 +1,13 @@
 """Specs of fact tables: tables of properties of datasets, models, tasks and protocols."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from pubmill.messages.wording import repeated
 from pubmill.recipes.fact_tables import FactKind, Subjects, fact_of
-from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.protocol_specs import ALL_TASKS, SettingName
 from pubmill.specs.spec_types import Name, Spec, Strict
 from pubmill.specs.strict_yaml import Faults, Location
@@ -166,28 +165,25 @@ class FactTableSpec(Spec):
 
     @model_validator(mode="after")
     def is_whole(self) -> Self:
-        if faults := [*self._faults_of_names(), *self._faults_of_columns()]:
-            raise ValueError("; ".join(faults))
-        return self
-
-    def _faults_of_names(self) -> Iterator[str]:
         subjects, keys = [row.subject for row in self.rows], [column.key for column in self.columns]
+        faults = []
         for what, names in (("rows", subjects), ("columns", keys)):
             if twice := repeated(names):
-                yield f"duplicate {what}: {', '.join(twice)}"
+                faults.append(f"duplicate {what}: {', '.join(twice)}")
         if strangers := sorted({key for row in self.rows for key in row.why} - set(keys)):
-            yield f"`why` names unknown columns: {', '.join(strangers)}"
+            faults.append(f"`why` names unknown columns: {', '.join(strangers)}")
         if self.baseline.subject not in (None, *subjects):
-            yield f"baseline.subject names an unknown row: {self.baseline.subject}"
-
-    def _faults_of_columns(self) -> Iterator[str]:
+            faults.append(f"baseline.subject names an unknown row: {self.baseline.subject}")
         known = FACTS[self.subjects]
         for column in self.columns:
             if not any(re.fullmatch(form, column.value) for form in known):
-                facts = ", ".join(known)
-                yield f"{column.key}: {self.subjects} have no fact {column.value!r}; there are {facts}"
+                fault = f"{self.subjects} have no fact {column.value!r}; there are {', '.join(known)}"
+                faults.append(f"{column.key}: {fault}")
             elif lacking := [name for name, value in self._required_keys(column) if not value]:
-                yield f"{column.key}: {column.value} needs {' and '.join(lacking)}"
+                faults.append(f"{column.key}: {column.value} needs {' and '.join(lacking)}")
+        if faults:
+            raise ValueError("; ".join(faults))
+        return self
 
     def _required_keys(self, column: FactColumn) -> Iterator[tuple[str, object]]:
         """Yield the keys that a fact requires, each with its value."""
@@ -228,17 +224,12 @@ def faults_of_facts(table: FactTableSpec, made: dict[str, dict[str, Any]]) -> Fa
         if fault := protocol.obstacle(data, table.rows[0].subject, table.setting):
             yield ("columns", i, "dataset"), fault
     if table.subjects == "datasets":
-        unused = _unused_words(table, made["datasets"])
+        shown = {column.value for column in table.columns} & {"task", "domain", "metric"}
+        unused, common = list[Location](), set[str]()  # common: terms that the words of the table replace
+        for i, row in enumerate(table.rows):
+            spec = made["datasets"].get(row.subject)
+            terms = {getattr(spec, field) for field in shown} if spec else set()
+            unused += [("rows", i, "words", word) for word in row.words if word not in terms]
+            common |= terms - row.words.keys()
+        unused += [("words", word) for word in table.words if word not in common]
         yield from ((at, f"no cell shows the word {at[-1]!r}; remove it") for at in unused)
-
-
-def _unused_words(table: FactTableSpec, datasets: Mapping[str, DatasetSpec]) -> Iterator[Location]:
-    """Locations of `words` for terms that none of the table's datasets has."""
-    shown = {column.value for column in table.columns} & {"task", "domain", "metric"}
-    common: set[str] = set()
-    for i, row in enumerate(table.rows):
-        spec = datasets.get(row.subject)
-        terms = {getattr(spec, field) for field in shown} if spec else set()
-        yield from (("rows", i, "words", word) for word in row.words if word not in terms)
-        common |= terms - row.words.keys()
-    yield from (("words", word) for word in table.words if word not in common)

@@ -151,21 +151,18 @@ def _statement_rows(file: _File, including: Iterable[_File]) -> Iterator[Fidelit
         here = "; ".join(_value_text(file.values, key, named=len(keys) > 1) for key in keys)
         if statement.does:
             here = f"{here}: {statement.does}" if 0 < len(here) <= LONGEST_VALUE else statement.does
-        title = _key_title(_parse_keys(about))
+        below: dict[
+            str, list[str]
+        ] = {}  # keys below the same key together: `recipe.optimisation: beta1, beta2`
+        for key in _parse_keys(about):
+            below.setdefault(".".join(key[:-1]), []).append(key[-1])
+        title = "; ".join(
+            f"{above}{': ' if len(names) > 1 else '.'}{', '.join(names)}".lstrip(".: ")
+            for above, names in below.items()
+        )
         # What a table states in words alone is about its own cells.
         heirs = [one.spec for one in including if (keys or file.kind != "tables") and one.inherits(about)]
         yield FidelityRow(file.paper or "", file.spec, title, here, statement, tuple(keys), tuple(heirs))
-
-
-def _key_title(keys: list[Key]) -> str:
-    """Return keys as text, those below the same key together: `recipe.optimisation: beta1, beta2`."""
-    below: dict[str, list[str]] = {}
-    for key in keys:
-        below.setdefault(".".join(key[:-1]), []).append(key[-1])
-    return "; ".join(
-        f"{above}{': ' if len(names) > 1 else '.'}{', '.join(names)}".lstrip(".: ")
-        for above, names in below.items()
-    )
 
 
 def _file_faults(file: _File) -> Iterator[str]:

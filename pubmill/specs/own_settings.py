@@ -77,7 +77,20 @@ class HyperparameterChoice(Strict):
 def read_choice_option(text: str) -> HyperparameterChoice:
     """Return the choice of `--choice`: `lr=3e-5,batch=32,epochs=20`, or the path of a YAML file."""
     if Path(text).suffix in (".yaml", ".yml"):
-        return _read_choice_file(Path(text))
+        if not Path(text).is_file():
+            raise PubmillError(f"--choice: there is no file {text}")
+        errors: list[str] = []
+        document = strict_yaml.read(Path(text), text, errors)
+        try:
+            if not errors:
+                return HyperparameterChoice.model_validate(document.value)
+        except ValidationError as error:
+            errors = [
+                f"{document.where(one['loc'])}: {dotted_key(one['loc'])}: "
+                f"{problem_text(one, HyperparameterChoice)}".replace(": : ", ": ")
+                for one in error.errors()
+            ]
+        raise PubmillError("\n".join(errors))
     pairs = [pair.partition("=") for pair in text.split(",")]
     values = {SHORT.get(key, key): value for key, _, value in pairs}
     if strangers := [unknown("key", key, {*SHORT, *DECIDABLE}) for key in values if key not in _TYPES]:
@@ -94,23 +107,6 @@ def read_choice_option(text: str) -> HyperparameterChoice:
     short = {key: key.replace("_", "-") for key in typed} | {key: name for name, key in SHORT.items()}
     name = "+".join(f"{short[key]}={short_value(value)}" for key, value in typed.items())
     return HyperparameterChoice(name=name, source=BY_HAND, values=typed)
-
-
-def _read_choice_file(path: Path) -> HyperparameterChoice:
-    if not path.is_file():
-        raise PubmillError(f"--choice: there is no file {path}")
-    errors: list[str] = []
-    document = strict_yaml.read(path, str(path), errors)
-    try:
-        if not errors:
-            return HyperparameterChoice.model_validate(document.value)
-    except ValidationError as error:
-        errors = [
-            f"{document.where(one['loc'])}: {dotted_key(one['loc'])}: "
-            f"{problem_text(one, HyperparameterChoice)}".replace(": : ", ": ")
-            for one in error.errors()
-        ]
-    raise PubmillError("\n".join(errors))
 
 
 STEPS = "stop_after"
@@ -132,8 +128,10 @@ def with_own_settings(specs: Specs, study: "Study") -> Specs:
             f"configuration: {'choice' if study.choice else 'search'}: none of the study's protocols "
             f"({', '.join(used) or 'none'}) has a search that it would replace; leave it out"
         )
-    if study.choice:
-        _check_datasets(study.choice, specs)
+    known = [*specs.datasets, *(name for protocol in specs.protocols.values() for name in protocol.folds)]
+    if strangers := [name for name in (study.choice.datasets if study.choice else ()) if name not in known]:
+        lines = [f"choice {suffix}: datasets: {unknown('dataset', name, known)}" for name in strangers]
+        raise PubmillError("\n".join(lines))
     own = {name: _with_settings(protocol, study, suffix) for name, protocol in protocols.items()}
     made = specs.model_copy(update={"protocols": {**specs.protocols, **own}})
     changed = {}
@@ -153,8 +151,17 @@ def own_column(table: TableSpec, column: ColumnSpec, specs: Specs, study: "Study
     for cell in cell_sources(table, [column], specs):
         dataset, name = table.dataset_of(column, cell.row), cell.row.name
         if cell.data and cell.setting and _is_own(cell, dataset, specs, study):
-            protocol, settings = specs.protocols[cell.protocol], table.settings_of(column, cell.row)
-            cells[name] = _own_cell(column.cells.get(name), protocol, settings, study)
+            protocol, before = specs.protocols[cell.protocol], column.cells.get(name)
+            assert protocol.search, "_is_own"
+            models = ("each model",) if protocol.search.models == "each" else protocol.search.models
+            reason = CHOSEN if study.choice else SEARCHED.format(" and ".join(models))
+            source = study.choice.source if study.choice else reason
+            changes = {
+                "setting": tuple(f"{setting}+{suffix}" for setting in table.settings_of(column, cell.row)),
+                "why": f"{before.why}; {source}" if before and before.why else source,
+                "not_comparable": reason,
+            }
+            cells[name] = CellSpec.model_validate({**(before.model_dump() if before else {}), **changes})
             given = (protocol, cell.data, cell.model, cell.setting)
             for fault in _choice_faults(study.choice, *given) if study.choice else ():
                 faults.setdefault(fault, []).append(cell.data.name)
@@ -177,13 +184,6 @@ def _is_replaced(protocol: ProtocolSpec, study: "Study") -> bool:
     return protocol.search is not None and (study.choice is not None or protocol.search.models != "each")
 
 
-def _check_datasets(choice: HyperparameterChoice, specs: Specs) -> None:
-    known = [*specs.datasets, *(name for protocol in specs.protocols.values() for name in protocol.folds)]
-    if strangers := [name for name in choice.datasets if name not in known]:
-        lines = [f"choice {choice.name}: datasets: {unknown('dataset', name, known)}" for name in strangers]
-        raise PubmillError("\n".join(lines))
-
-
 def _with_settings(protocol: ProtocolSpec, study: "Study", suffix: str) -> ProtocolSpec:
     """Return a protocol with an own setting for each of its settings."""
 
@@ -201,24 +201,18 @@ def _with_settings(protocol: ProtocolSpec, study: "Study", suffix: str) -> Proto
         for name, one in protocol.overrides.items()
         if one.settings
     }
-    chosen = _chosen_overrides(protocol, study.choice, tuple(settings)) if study.choice else {}
-    changes = {"settings": {**protocol.settings, **settings}, "overrides": {**overrides, **chosen}}
+    if study.choice:  # its general values first
+        values: dict[str, tuple[ChosenValues, tuple[str, ...] | None]] = {suffix: (study.choice.values, None)}
+        for name, of_dataset in study.choice.datasets.items():
+            folds = protocol.folds.get(name)
+            values[f"{suffix}/{name}"] = (of_dataset, folds.reported if folds else (name,))
+        overrides |= {
+            name: Override(settings=tuple(settings), datasets=datasets, values=given, why=study.choice.source)
+            for name, (given, datasets) in values.items()
+            if given
+        }
+    changes = {"settings": {**protocol.settings, **settings}, "overrides": overrides}
     return protocol.model_copy(update=changes)
-
-
-def _chosen_overrides(
-    protocol: ProtocolSpec, choice: HyperparameterChoice, settings: tuple[str, ...]
-) -> dict[str, Override]:
-    """Return the overrides by which a choice gives its values, the general ones first."""
-    values: dict[str, tuple[ChosenValues, tuple[str, ...] | None]] = {choice.name: (choice.values, None)}
-    for name, own in choice.datasets.items():
-        folds = protocol.folds.get(name)
-        values[f"{choice.name}/{name}"] = (own, folds.reported if folds else (name,))
-    return {
-        name: Override(settings=settings, datasets=datasets, values=given, why=choice.source)
-        for name, (given, datasets) in values.items()
-        if given
-    }
 
 
 def _is_own(cell: CellSource, dataset: str, specs: Specs, study: "Study") -> bool:
@@ -231,20 +225,6 @@ def _is_own(cell: CellSource, dataset: str, specs: Specs, study: "Study") -> boo
     choosing = protocol.settings[cell.setting].chosen_by or cell.setting
     searched = _is_replaced(protocol, study) and bool(protocol.points(cell.data, model, choosing))
     return runs and wanted and searched
-
-
-def _own_cell(
-    cell: CellSpec | None, protocol: ProtocolSpec, settings: tuple[str, ...], study: "Study"
-) -> CellSpec:
-    """Return a cell in the study's own settings, not to be compared with the published value."""
-    assert protocol.search
-    by = " and ".join(protocol.search.models) if protocol.search.models != "each" else "each model"
-    reason = CHOSEN if study.choice else SEARCHED.format(by)
-    source = study.choice.source if study.choice else reason
-    why = f"{cell.why}; {source}" if cell and cell.why else source
-    own = tuple(f"{setting}+{_suffix(study)}" for setting in settings)
-    changes = {"setting": own, "why": why, "not_comparable": reason}
-    return CellSpec.model_validate({**(cell.model_dump() if cell else {}), **changes})
 
 
 def _choice_faults(

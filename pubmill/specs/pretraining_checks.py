@@ -39,10 +39,15 @@ def needed_before(spec: PretrainingSpec, models: Models, released: bool) -> Iter
 
 def faults_of_pretrainings(recipes: Recipes, models: Models, released: bool) -> Iterator[Fault]:
     """Report contradictions between these specs; unknown names are reported by the loader."""
+    packed: dict[tuple[str, str], PretrainingSpec] = {}
     for name, spec in recipes.items():
         for place, fault in _spec_faults(spec, recipes, models, released):
             yield "pretraining", name, place, fault
-    yield from _packing_faults(recipes)
+        other = packed.setdefault((spec.corpus, spec.vocab), spec)
+        for key in ("sentence_splitter", "title", "held_out"):
+            if getattr(spec, key) != getattr(other, key):
+                fault = f"{other.name} shares its packed tokens and has {key}: {getattr(other, key)}"
+                yield "pretraining", name, (key,), f"{fault}; the two must be equal"
     before = {name: list(needed_before(spec, models, released)) for name, spec in recipes.items()}
     for name in recipes:
         if name in _all_prerequisites(name, before):
@@ -66,17 +71,6 @@ def _spec_faults(spec: PretrainingSpec, recipes: Recipes, models: Models, releas
         yield from _field_differences(("start", "model"), _weights_fields, spec, other)
     if spec.teacher and (other := _recipe_of(spec.teacher, recipes, models, released)):
         yield from _field_differences(("teacher",), lambda one: {"vocab": one.vocab}, spec, other)
-
-
-def _packing_faults(recipes: Recipes) -> Iterator[Fault]:
-    """Report recipes that share packed tokens (same corpus and vocabulary) but make them differently."""
-    first: dict[tuple[str, str], PretrainingSpec] = {}
-    for name, spec in recipes.items():
-        other = first.setdefault((spec.corpus, spec.vocab), spec)
-        for key in ("sentence_splitter", "title", "held_out"):
-            if getattr(spec, key) != getattr(other, key):
-                fault = f"{other.name} shares its packed tokens and has {key}: {getattr(other, key)}"
-                yield "pretraining", name, (key,), f"{fault}; the two must be equal"
 
 
 def _checkpoint_fault(recipe: PretrainingSpec | None, step: int) -> str:

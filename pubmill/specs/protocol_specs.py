@@ -193,7 +193,15 @@ class ProtocolSpec(Spec):
 
     @model_validator(mode="after")
     def is_whole(self) -> Self:
-        faults = [*self._faults_of_settings(), *self._faults_of_search(), *self._faults_of_chains()]
+        faults = []
+        for name, setting in self.settings.items():
+            other = self.settings.get(setting.chosen_by or "")
+            if setting.chosen_by and (other is None or other.chosen_by):
+                faults.append(f"setting {name}: chosen_by must name a setting that chooses for itself")
+        for name, override in self.overrides.items():
+            if strangers := sorted(set(override.settings or ()) - self.settings.keys()):
+                faults.append(f"override {name}: there are no settings {', '.join(strangers)}")
+        faults += [*self._faults_of_search(), *self._faults_of_chains()]
         if "default" not in self.final.seeds:
             faults.append("final.seeds must have the key `default`")
         parts = [name for folds in self.folds.values() for name in (folds.chosen_on, *folds.reported)]
@@ -202,15 +210,6 @@ class ProtocolSpec(Spec):
         if faults:
             raise ValueError("; ".join(faults))
         return self
-
-    def _faults_of_settings(self) -> Iterator[str]:
-        for name, setting in self.settings.items():
-            other = self.settings.get(setting.chosen_by or "")
-            if setting.chosen_by and (other is None or other.chosen_by):
-                yield f"setting {name}: chosen_by must name a setting that chooses for itself"
-        for name, override in self.overrides.items():
-            if strangers := sorted(set(override.settings or ()) - self.settings.keys()):
-                yield f"override {name}: there are no settings {', '.join(strangers)}"
 
     def _faults_of_search(self) -> Iterator[str]:
         if self.search is None and self.folds:

@@ -139,18 +139,12 @@ UNREADABLE = ": not valid YAML"
 
 
 class SpecFaultsError(PubmillError):
-    """All mistakes in the specs of a folder."""
+    """All mistakes in the specs of a folder, each once: those of an included spec are not repeated for the
+    specs that include it, and a file that is not YAML has no others."""
 
     def __init__(self, folder: Path, mistakes: Iterable[str]) -> None:
-        self.lines = _without_repeats(mistakes)
+        files = {line: line.partition(":")[0] for line in mistakes}
+        unreadable = {file for line, file in files.items() if UNREADABLE in line}
+        own = [line for line in files if line.partition(INCLUDES)[2] not in files]
+        self.lines = [line for line in own if UNREADABLE in line or files[line] not in unreadable]
         super().__init__("\n".join([f"{len(self.lines)} mistake(s) in {folder}:", *self.lines]))
-
-
-def _without_repeats(lines: Iterable[str]) -> list[str]:
-    """Return each mistake once: those of an included spec are not repeated for the specs that include it, and
-    a file that is not YAML has no others."""
-    faults = dict.fromkeys(lines)
-    files = {line: line.partition(":")[0] for line in faults}
-    unreadable = {files[line] for line in faults if UNREADABLE in line}
-    own = (line for line in faults if line.partition(INCLUDES)[2] not in faults)
-    return [line for line in own if UNREADABLE in line or files[line] not in unreadable]

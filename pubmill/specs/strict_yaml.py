@@ -90,23 +90,20 @@ def _parse(text: str, shown: str) -> tuple[YamlDocument, tuple[str, ...]]:
     except RecursionError:
         errors.append(f"{shown}:1: an alias contains itself, or keys and lists nest too deeply")
     except yaml.MarkedYAMLError as error:
-        errors.append(_syntax_fault(error, shown))
+        assert error.problem_mark, "the parser marks all its errors"
+        line, opened, problem = error.problem_mark.line + 1, error.context_mark, str(error.problem)
+        for kind, character in OPENINGS.items():
+            if opened and kind in (error.context or ""):  # what is not closed has the line where it opens
+                place = f"the {character} in column {opened.column + 1}"
+                problem = f"{place} is not closed before line {line}: {problem}"
+                line = opened.line + 1
+                break
+        errors.append(f"{shown}:{line}: not valid YAML: {problem}")
     return YamlDocument({}, {(): f"{shown}:1"}), tuple(errors)
 
 
 OPENINGS = {"flow sequence": "bracket [", "flow mapping": "brace {", "quoted scalar": "quotation mark"}
 """What the parser reads -> the character that opens it."""
-
-
-def _syntax_fault(error: yaml.MarkedYAMLError, shown: str) -> str:
-    """Return a fault of syntax with its line; of what is not closed, the line where it opens."""
-    assert error.problem_mark, "the parser marks all its errors"
-    line, opened = error.problem_mark.line + 1, error.context_mark
-    for kind, character in OPENINGS.items():
-        if opened and kind in (error.context or ""):
-            fault = f"the {character} in column {opened.column + 1} is not closed before line {line}"
-            return f"{shown}:{opened.line + 1}: not valid YAML: {fault}: {error.problem}"
-    return f"{shown}:{line}: not valid YAML: {error.problem}"
 
 
 def _read_bounded(path: Path) -> str:
@@ -149,19 +146,16 @@ class _NodeReader:
             return self._read_scalar(node, line)
         if isinstance(node, yaml.SequenceNode):
             return [self.value(item, (*at, i)) for i, item in enumerate(node.value)]
-        return dict(self._read_pairs(node.value, at))
-
-    def _read_pairs(
-        self, nodes: list[tuple[yaml.Node, yaml.Node]], at: Location
-    ) -> Iterator[tuple[str | int, Any]]:
-        for key_node, value_node in nodes:
+        pairs: dict[str | int, Any] = {}
+        for key_node, value_node in node.value:
             key, line = self._read_key(key_node), key_node.start_mark.line + 1
             if first := self.lines.get((*at, key)):
                 fault = f"duplicate key {_short_repr(key)}, first at {first}; remove one"
                 self.errors.append(f"{self.shown}:{line}: {fault}")
                 continue
             self.lines[(*at, key)] = f"{self.shown}:{line}"
-            yield key, self.value(value_node, (*at, key))
+            pairs[key] = self.value(value_node, (*at, key))
+        return pairs
 
     def _read_key(self, node: yaml.Node) -> Any:
         line = node.start_mark.line + 1
@@ -197,9 +191,13 @@ def merge(base: YamlDocument, over: YamlDocument, whole: Sequence[Location] = ()
     base. A merged mapping has the line of `over`."""
     lines, new = dict(base.lines), over.lines
 
+    def is_whole(at: Location) -> bool:
+        places = (place for place in whole if len(place) == len(at))
+        return any(all(step in ("*", key) for step, key in zip(place, at, strict=True)) for place in places)
+
     def merged(below: Any, above: Any, at: Location) -> Any:
         is_merged = isinstance(below, dict) and isinstance(above, dict) and above
-        if is_merged and not any(_fits(place, at) for place in whole):
+        if is_merged and not is_whole(at):
             lines.update({at: new[at]} if at in new else {})
             return {**below, **{key: merged(below.get(key), above[key], (*at, key)) for key in above}}
         for location in _locations(below, at):
@@ -208,11 +206,6 @@ def merge(base: YamlDocument, over: YamlDocument, whole: Sequence[Location] = ()
         return above
 
     return YamlDocument(merged(base.value, over.value, ()), lines)
-
-
-def _fits(place: Location, at: Location) -> bool:
-    """Return whether a location is at a place, in which "*" is any key."""
-    return len(place) == len(at) and all(step in ("*", key) for step, key in zip(place, at, strict=True))
 
 
 def parts(document: YamlDocument, key: str) -> dict[str | int, YamlDocument]:

@@ -139,11 +139,11 @@ def without_demo(
     left_out = [key for key in fields if key in own and key not in given]
     if lacking := [f"`{key}:`" for key in left_out if fields[key].is_required()]:
         strange = [
-            f"{_place_of((key,), merged, files)}: {key}: unknown key; the nearest: "
+            f"{_where((key,), merged, files)}: {key}: unknown key; the nearest: "
             f"{', '.join(nearest_keys(Study, (key,)))}"
             for key in sorted(given - fields.keys())
         ]
-        place = _place_of(("study",), merged, files)
+        place = _where(("study",), merged, files)
         lacks = f"{place}: study {merged.get('study')} lacks {', '.join(lacking)}; write it into its file"
         raise PubmillError("\n".join(strange or [f"{lacks} (config.yaml has the demo's alone)"]))
     return merged | {key: fields[key].default for key in left_out}
@@ -158,11 +158,11 @@ def check_study(
         study = Study.model_validate(config)
     except ValidationError as error:
         lines = [
-            f"{_place_of(e['loc'], config, files)}: {dotted_key(e['loc'])}: {problem_text(e, Study)}"
+            f"{_where(e['loc'], config, files)}: {dotted_key(e['loc'])}: {problem_text(e, Study)}"
             for e in error.errors()
         ]
         raise PubmillError("\n".join(lines)) from None
-    file, _, line = _place_of(("study",), config, files).rpartition(":")
+    file, _, line = _where(("study",), config, files).rpartition(":")
     if file and Path(file).stem not in (study.study, "config"):
         expected = f"study must be {Path(file).stem!r}, as the file is called (found {study.study!r})"
         raise PubmillError(f"{file}:{line}: {expected}")
@@ -178,7 +178,7 @@ def check_study(
         "datasets": ("dataset", {**specs.datasets, **folds}),
     }
     dangling = [
-        f"{_place_of((key,), config, files)}: {key}: {unknown(kind, name, of_kind)}"
+        f"{_where((key,), config, files)}: {key}: {unknown(kind, name, of_kind)}"
         for key, (kind, of_kind) in known.items()
         for name in getattr(study, key) or ()
         if name not in of_kind
@@ -188,7 +188,7 @@ def check_study(
     return study, with_own_settings(with_own_weights(specs, study.pretrain), study)
 
 
-def _place_of(key: tuple[int | str, ...], config: Mapping[str, object], files: Iterable[str | Path]) -> str:
+def _where(key: tuple[int | str, ...], config: Mapping[str, object], files: Iterable[str | Path]) -> str:
     """Return the file and line of a key of the configuration, if a file has it with this value."""
     for path in map(Path, files if key else ()):
         shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

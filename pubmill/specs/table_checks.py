@@ -35,25 +35,20 @@ def obstacles(table: TableSpec, made: Made) -> Faults:
     if table.setting not in protocol.settings:
         yield ("setting",), f"protocol {table.protocol} has no setting {table.setting!r}"
         return
-    yield from _unknown_settings(table, made["protocols"])
-    columns = [column for column in table.columns if column.model in models]
-    for i, row in enumerate(table.rows):
-        if row.dataset in made["datasets"]:
-            faults = {_cell_obstacle(table, column, row, made) for column in columns}
-            yield from ((("rows", i, "dataset"), fault) for fault in sorted(filter(None, faults)))
-    yield from _metric_faults(table, protocol, made["datasets"])
-
-
-def _unknown_settings(table: TableSpec, protocols: dict[str, ProtocolSpec]) -> Faults:
-    """Report settings of columns, rows and cells that their protocols lack."""
     for i, column in enumerate(table.columns):
         for j, row in enumerate(table.rows):
             name, cell = table.protocol_of(column, row), column.cells.get(row.name)
             own = (("columns", i, "cells", row.name), cell and cell.setting)
             parts = (own, (("rows", j, "setting"), row.setting), (("columns", i, "setting"), column.setting))
             place, named = next(((at, names) for at, names in parts if names), (("setting",), ()))
-            if strangers := [one for one in named if one not in protocols[name].settings]:
+            if strangers := [one for one in named if one not in made["protocols"][name].settings]:
                 yield place, f"protocol {name} has no setting {', '.join(strangers)}"
+    columns = [column for column in table.columns if column.model in models]
+    for i, row in enumerate(table.rows):
+        if row.dataset in made["datasets"]:
+            faults = {_cell_obstacle(table, column, row, made) for column in columns}
+            yield from ((("rows", i, "dataset"), fault) for fault in sorted(filter(None, faults)))
+    yield from _metric_faults(table, protocol, made["datasets"])
 
 
 def _cell_obstacle(table: TableSpec, column: ColumnSpec, row: RowSpec, made: Made) -> str | None:
@@ -63,22 +58,14 @@ def _cell_obstacle(table: TableSpec, column: ColumnSpec, row: RowSpec, made: Mad
     if table.copied_from(column, row) or model not in made["models"] or data is None:
         return None
     metric = table.metric_of(row, data)
+    needs = METRICS[metric].needs if metric else {}
     if not made["models"][model].is_fine_tuned:
-        needs = METRICS[metric].needs if metric else {}
         return f"{metric} needs {_listed(needs)}; {model} is not fine-tuned here" if needs else None
     fitting = table.setting_of(column, row, protocol, data)
     given = table.setting if table.setting in protocol.settings else table.settings_of(column, row)[0]
     setting = fitting or given
-    return protocol.obstacle(data, model, setting) or _unmet_need(metric, protocol, data, model, setting)
-
-
-def _unmet_need(
-    metric: str | None, protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str
-) -> str | None:
-    """Return why runs of a setting do not define a metric; None if they do."""
-    needs = METRICS[metric].needs if metric else {}
-    if not needs:
-        return None
+    if obstacle := protocol.obstacle(data, model, setting):
+        return obstacle
     recipe = protocol.recipe(data, model, setting, trial=False)
     values = {key: recipe.get(key) for key in needs}
     run = f"protocol {protocol.name}, setting {setting}"
@@ -182,8 +169,10 @@ def faults_of_references(table: TableSpec, tables: Tables, datasets: Mapping[str
     for i, column in enumerate(table.columns):
         for name, cell in column.cells.items():
             place: Location = ("columns", i, "cells", name)
-            if isinstance(cell.copied, str) and (path := _path_in_words(cell.copied, tables)):
-                yield place, f"write {path} for {cell.copied!r}, so that the cell shows the verdict there"
+            if isinstance(cell.copied, str) and (words := re.match(r"(\S+) Table (\d+)", cell.copied)):
+                path = f"{words[1]}/table{int(words[2]):02d}"
+                if path in tables:
+                    yield place, f"write {path} for {cell.copied!r}, so that the cell shows the verdict there"
             try:
                 copied_cell(table, column, rows[name], tables, datasets)
             except ValueError as error:
@@ -194,13 +183,6 @@ def faults_of_references(table: TableSpec, tables: Tables, datasets: Mapping[str
                 subtracted_cell(difference, name, tables)
             except ValueError as error:
                 yield ("differences", i), str(error)
-
-
-def _path_in_words(text: str, tables: Tables) -> str | None:
-    """Return the path of the table that a text such as `gu2020 Table 6` names, if it is a spec."""
-    named = re.match(r"(\S+) Table (\d+)", text)
-    path = f"{named[1]}/table{int(named[2]):02d}" if named else None
-    return path if path in tables else None
 
 
 def specs_of_cells(table: TableSpec) -> Iterator[tuple[Location, str, str, bool]]:

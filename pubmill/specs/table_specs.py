@@ -295,16 +295,15 @@ class TableSpec(Spec):
 
     @model_validator(mode="after")
     def names_are_its_own(self) -> Self:
-        if faults := [*self._duplicate_names(), *self._unknown_rows()]:
-            raise ValueError("; ".join(faults))
-        return self
-
-    def _duplicate_names(self) -> Iterator[str]:
         made = [*(one.name for one in self.composites), *(one.name for one in self.differences)]
         rows = [*(row.name for row in self.rows), *made]
+        faults = []
         for what, known in (("rows", rows), ("columns", [column.name for column in self.columns])):
             if twice := repeated(known):
-                yield f"duplicate {what}: {', '.join(twice)}; give each a different `key`"
+                faults.append(f"duplicate {what}: {', '.join(twice)}; give each a different `key`")
+        if faults := [*faults, *self._unknown_rows()]:
+            raise ValueError("; ".join(faults))
+        return self
 
     def _unknown_rows(self) -> Iterator[str]:
         rows = {row.name for row in self.rows}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.examples.kinds import (
+    KINDS,
     Answer,
     Example,
     MultilabelExample,
@@ -14,11 +15,11 @@ from pubmill.examples.kinds import (
     SequenceExample,
     SpanExample,
     TokensExample,
+    read_examples,
     write_examples,
 )
-from pubmill.inspection.scorer_printing import scores_by_scorer
-from pubmill.metrics.scorers import ScorerResult, matching
-from pubmill.specs import DatasetSpec
+from pubmill.metrics.records import read_predictions
+from pubmill.metrics.scorers import ScorerResult, matching, score_by_all
 from pubmill.storage.files import write_jsonl_gz
 from tests import scorers
 from tests.attack import Attack
@@ -231,9 +232,9 @@ def _scored(dice: Dice, folder: Path) -> tuple[list[ScorerResult], Scores]:
         task, negative, examples, lines, expected = make(dice)
     write_examples(folder / "test.jsonl.gz", examples)
     write_jsonl_gz(folder / "predictions.jsonl.gz", lines)
-    dataset = DatasetSpec.model_construct(kind=kind, task=task, negative=negative)
-    found = scores_by_scorer(dataset, folder / "test.jsonl.gz", folder / "predictions.jsonl.gz")
-    return found, expected
+    gold = list(read_examples(folder / "test.jsonl.gz", KINDS[kind]))
+    predicted = read_predictions(folder / "predictions.jsonl.gz", gold)
+    return score_by_all(kind, task, gold, predicted, negative), expected
 
 
 def _equal(dice: Dice, folder: Path) -> str:

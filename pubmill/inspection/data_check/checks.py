@@ -148,23 +148,29 @@ def check(task: DatasetCheck) -> CheckOutcome:
                 if place.path:
                     sources.check(place.name, place.path, place.digests)
             examples = Path(folder) / "examples"
-            counts = _convert_and_count(task, examples, faults)
+            inputs = {place.role: place.path for place in task.places if place.path}
+            try:
+                card = convert(task.recipe, inputs, examples)
+            except PubmillError as error:
+                card = convert(replace(task.recipe, expect={}, negative=None), inputs, examples)
+                faults.append(str(error))
+            counts = dict(card["counts"])
             if task.published:
                 forms = _published_forms(task.published, examples, Path(folder) / "published", faults)
-        except Exception as error:
-            faults.append(_error_message(error, task))
-    splits = [_check_split(task, name, counts, forms) for name in task.recipe.splits]
+        except PubmillError as error:
+            faults.append(str(error))
+        except Exception as error:  # unexpected: with its place in the code, its text only if that is public
+            place_in_code = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{Path(place_in_code.filename).name}:{place_in_code.lineno}"
+            words = f": {error}" if access == "public" else ""
+            faults.append(f"dataset {task.dataset}: {type(error).__name__} at {where}{words}")
+    splits = []
+    for name in task.recipe.splits:
+        expected, found = task.recipe.expect.get(name, {}), counts[name] if counts else None
+        has_form = bool(task.published and name in task.published.files)
+        equal = forms[name]["equal"] if name in forms else None
+        splits.append(SplitCheck(name, task.recipe.kind, expected, found, has_form, equal))
     return CheckOutcome(task.dataset, splits, faults, time.perf_counter() - began)
-
-
-def _convert_and_count(task: DatasetCheck, output: Path, faults: list[str]) -> Mapping[str, Counts]:
-    inputs = {place.role: place.path for place in task.places if place.path}
-    try:
-        card = convert(task.recipe, inputs, output)
-    except PubmillError as error:
-        card = convert(replace(task.recipe, expect={}, negative=None), inputs, output)
-        faults.append(str(error))
-    return dict(card["counts"])
 
 
 def _published_forms(
@@ -181,23 +187,3 @@ def _published_forms(
             wanted = recipe.files[split].sha256
             one["equal"] = one["sha256"] == wanted if wanted else None
         return written
-
-
-def _error_message(error: Exception, task: DatasetCheck) -> str:
-    """Return the message of an error; an unexpected one with its place in the code. The text of an unexpected
-    error is left out if the dataset's licence forbids showing its text."""
-    if isinstance(error, PubmillError):
-        return str(error)
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    words = f": {error}" if task.recipe.access == "public" else ""
-    where = f"{Path(place.filename).name}:{place.lineno}"
-    return f"dataset {task.dataset}: {type(error).__name__} at {where}{words}"
-
-
-def _check_split(
-    task: DatasetCheck, name: str, counts: Mapping[str, Counts] | None, forms: Mapping[str, WrittenSplit]
-) -> SplitCheck:
-    expected, found = task.recipe.expect.get(name, {}), counts[name] if counts else None
-    has_form = bool(task.published and name in task.published.files)
-    equal = forms[name]["equal"] if name in forms else None
-    return SplitCheck(name, task.recipe.kind, expected, found, has_form, equal)

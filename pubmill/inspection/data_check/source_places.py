@@ -8,7 +8,7 @@ from pubmill.specs import File, LocalFile
 from pubmill.stages import Graph
 from pubmill.storage.sources import path_in_mirror
 
-Found = Literal["results", "mirror", "local_files"]
+FileLocation = Literal["results", "mirror", "local_files"]
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Place:
 
     role: str
     source: File | LocalFile
-    found: Found | None
+    found: FileLocation | None
     path: Path | None
 
     @property
@@ -36,22 +36,18 @@ class Place:
 
 def places(graph: Graph, dataset: str, in_results: bool) -> list[Place]:
     """Look for every source file of a dataset; `in_results`: also accept a copy in the results folder."""
-    sources = graph.specs.datasets[dataset].sources.items()
-    return [_find_place(graph, role, source, in_results) for role, source in sources]
-
-
-def _find_place(graph: Graph, role: str, source: File | LocalFile, in_results: bool) -> Place:
-    where: list[tuple[Found, Path | None]] = []
-    if isinstance(source, File):
-        where.append(("mirror", path_in_mirror(source.url, graph.study.mirror)))
-        taken = Path(graph.paths.source_of_url(source.url))
-    else:
-        folder = graph.folders.find(source.local)
-        where.append(("local_files", folder / source.file if folder else None))
-        taken = Path(graph.datasets.copy(source))
-    if in_results:
-        where.insert(0, ("results", taken))
-    for found, path in where:
-        if path and path.is_file():
-            return Place(role, source, found, path)
-    return Place(role, source, None, None)
+    found = []
+    for role, source in graph.specs.datasets[dataset].sources.items():
+        where: list[tuple[FileLocation, Path | None]] = []
+        if isinstance(source, File):
+            where.append(("mirror", path_in_mirror(source.url, graph.study.mirror)))
+            taken = Path(graph.paths.source_of_url(source.url))
+        else:
+            folder = graph.folders.find(source.local)
+            where.append(("local_files", folder / source.file if folder else None))
+            taken = Path(graph.datasets.copy(source))
+        if in_results:
+            where.insert(0, ("results", taken))
+        there = ((place, path) for place, path in where if path and path.is_file())
+        found.append(Place(role, source, *next(there, (None, None))))
+    return found

@@ -97,56 +97,42 @@ def examine(graph: Graph, links: Links | None, configuration: Sequence[str] = ()
     specs = sorted(graph.specs.datasets.items())
     findings = [DatasetFinding(name, name in wanted, spec) for name, spec in specs]
     for finding in findings:
-        _diagnose_dataset(finding, graph, links, configuration)
+        if not graph.access.exists(finding.dataset):
+            finding.available = False
+            finding.counts = "not among the made-up data of this scale"
+            finding.to_do.append(f"use another scale: {commands.pubmill('doctor', 'datasets')}")
+            continue
+        for place in places(graph, finding.dataset, in_results=True):
+            _add_place(finding, place, graph, links)
+        _add_own_files(finding, graph)
+        _add_counts(finding, graph, configuration)
     return findings
 
 
-def _diagnose_dataset(
-    finding: DatasetFinding, graph: Graph, links: Links | None, configuration: Sequence[str]
-) -> None:
-    if not graph.access.exists(finding.dataset):
-        finding.available = False
-        finding.counts = "not among the made-up data of this scale"
-        finding.to_do.append(f"use another scale: {commands.pubmill('doctor', 'datasets')}")
-        return
-    for place in places(graph, finding.dataset, in_results=True):
-        _add_place(finding, place, graph, links)
-    _add_own_files(finding, graph)
-    _add_counts(finding, graph, configuration)
-
-
 def _add_place(finding: DatasetFinding, place: Place, graph: Graph, links: Links | None) -> None:
+    """Add a source file; with a mirror, none is ever requested from the network."""
     if place.found is not None:
         finding.sources[place.found] += 1
-    elif not isinstance(place.source, File):
-        finding.sources["absent"] += 1
-        finding.available = False
-    else:
-        dead = links.dead.get(place.name) if links else None
-        if dead:
-            finding.dead.append(f"{place.name}: {dead}")
-        _add_remote_file(finding, place.name, dead, graph.study.mirror, links)
-
-
-def _add_remote_file(
-    finding: DatasetFinding, url: str, dead: str | None, mirror: str | None, links: Links | None
-) -> None:
-    """Add a file that only the network may have; with a mirror, it is never requested from the network."""
-    mirrored = path_in_mirror(url, mirror)
+        return
+    url = place.name if isinstance(place.source, File) else None
+    mirrored = path_in_mirror(url, graph.study.mirror) if url else None
+    dead = links.dead.get(url) if links and url else None
+    if dead:
+        finding.dead.append(f"{url}: {dead}")
     silent = links is not None and not links.network
-    if not (mirrored or dead or silent):
+    if url and not (mirrored or dead or silent):
         finding.sources["network"] += 1
         if links is None and finding.available:
             finding.available = None
         return
     finding.sources["absent"] += 1
     finding.available = False
-    if mirrored:
+    if url and mirrored:
         finding.to_do.append(f"fetch {url} to {mirrored}")
-    elif dead:
-        place = url.removeprefix("https://")
-        finding.to_do.append(f"find a copy elsewhere, and set `mirror:` to a folder that has it as {place}")
-    elif (advice := "connect to the network, or set `mirror:`") not in finding.to_do:
+    elif url and dead:
+        below = url.removeprefix("https://")
+        finding.to_do.append(f"find a copy elsewhere, and set `mirror:` to a folder that has it as {below}")
+    elif url and (advice := "connect to the network, or set `mirror:`") not in finding.to_do:
         finding.to_do.append(advice)
 
 
@@ -184,13 +170,10 @@ def _add_counts(finding: DatasetFinding, graph: Graph, configuration: Sequence[s
         options = ("--forcerun", "convert")
         command = commands.run_files(str(path), configuration=configuration, options=options)
         finding.to_do.append(f"convert it again: {command}")
+        return
+    bare = [split for split in finding.spec.splits if not finding.spec.expect.get(split)]
+    if len(bare) == len(finding.spec.splits):
+        finding.counts = "converted; counts: nothing expected"
     else:
-        finding.counted, finding.counts = _expectation(finding.spec)
-
-
-def _expectation(spec: DatasetSpec) -> tuple[bool | None, str]:
-    """Return whether equal counts confirm the dataset (None if the spec expects none), and a description."""
-    bare = [split for split in spec.splits if not spec.expect.get(split)]
-    if len(bare) == len(spec.splits):
-        return None, "converted; counts: nothing expected"
-    return True, "counts as expected" + (f" (of {', '.join(bare)}: nothing expected)" if bare else "")
+        finding.counted = True
+        finding.counts = "counts as expected" + (f" (of {', '.join(bare)}: nothing expected)" if bare else "")

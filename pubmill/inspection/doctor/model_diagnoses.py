@@ -49,18 +49,13 @@ def hub_links(graph: Graph) -> list[str]:
     """Return the URLs of the configurations of the study's hub models that are not here."""
     if HF_HUB_OFFLINE:
         return []
-    released = {name: graph.models.weights(name) for name in _not_here(graph)}
-    return [_link(one) for one in released.values() if isinstance(one, models.ReleasedWeights)]
+    wanted = [name for name in graph.table_models.wanted() if not _is_made(graph, name)]
+    needed = [graph.models.weights(name) for name in wanted if not _is_cached(graph, name)]
+    return [_link(one) for one in needed if isinstance(one, models.ReleasedWeights)]
 
 
 def _link(weights: models.ReleasedWeights) -> str:
     return f"{HUB}/{weights.id}/resolve/{weights.revision or 'main'}/{CONFIG}"
-
-
-def _not_here(graph: Graph) -> list[str]:
-    """Return the study's models that neither the results nor the hub's cache have."""
-    wanted = [name for name in graph.table_models.wanted() if not _is_made(graph, name)]
-    return [name for name in wanted if not _is_cached(graph, name)]
 
 
 def _is_made(graph: Graph, model: str) -> bool:
@@ -99,21 +94,21 @@ def _diagnose(name: str, graph: Graph, links: Links | None, gpus: Gpus, mirror: 
             return ModelFinding(name, f"random weights, recipe {weights.recipe}")
     source = f"pretrained here, recipe {weights.recipe}"
     steps = graph.models.last_steps([name])
-    done = {recipe: _last_checkpoint(graph, recipe) for recipe in steps}
+    done = {}
+    for recipe in steps:
+        states = {
+            step: graph.paths.checkpoint(recipe, step, STATE) for step in graph.pretrainings.steps(recipe)
+        }
+        done[recipe] = max((step for step, state in states.items() if Path(state).is_file()), default=0)
     trainings = [] if _is_made(graph, name) else pretrainings(graph, gpus, steps, done)
     if not trainings:
         return ModelFinding(name, source)
-    needed, gpu = hours(trainings, gpus), _gpu_of_hours(gpus)
+    needed = hours(trainings, gpus)
+    here = next((gpu for gpu in gpus.peaks for name in gpus_here() if gpu in name), COMMON_GPU)
+    gpu = here if here in needed else next(iter(needed))
     behind = f" and {len(trainings) - 1} before it" if len(trainings) > 1 else ""
     source += f"{behind}: {shown(needed[gpu])} hours of one {gpu}"
     return ModelFinding(name, source, "to be trained", None)
-
-
-def _last_checkpoint(graph: Graph, recipe: str) -> int:
-    """Return the last step of a recipe whose checkpoint is in the results; 0 if there is none."""
-    steps = graph.pretrainings.steps(recipe)
-    made = (step for step in steps if Path(graph.paths.checkpoint(recipe, step, STATE)).is_file())
-    return max(made, default=0)
 
 
 def gpus_here() -> list[str]:
@@ -124,12 +119,6 @@ def gpus_here() -> list[str]:
     except (OSError, subprocess.SubprocessError):
         return []
     return done.stdout.splitlines()
-
-
-def _gpu_of_hours(gpus: Gpus) -> str:
-    """Return the type of GPU of this machine, or `COMMON_GPU`, or the first one that is known."""
-    here = next((gpu for gpu in gpus.peaks for name in gpus_here() if gpu in name), COMMON_GPU)
-    return here if here in gpus.peaks else next(iter(gpus.peaks))
 
 
 def _diagnose_release(

@@ -6,29 +6,34 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.explain import narrow_tables, origins
+from pubmill.inspection.explain import origins
 from pubmill.inspection.explain.origins import Account
 from pubmill.inspection.explain.table_statements import WeighedStatement, cell_statements, fact_statements
 from pubmill.messages import commands
 from pubmill.messages.wording import unknown
-from pubmill.metrics.records import Record, read_record
+from pubmill.metrics.records import read_record
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.fact_tables import FactSource, FactTableRow
 from pubmill.recipes.finetuning import keys_in_use
-from pubmill.recipes.tables import Column, Row, TableRecipe
+from pubmill.recipes.tables import Column, Difference, Row, TableRecipe
 from pubmill.specs.fidelity import recipe_defaults
 from pubmill.stages import Graph, published_values
 from pubmill.stages.pipelines import OFF_THE_SHELF
 from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import RunKey
-from pubmill.tables.aggregation import machine
-from pubmill.tables.cells import Cell, Table
+from pubmill.tables.aggregation import finished_table, machine
+from pubmill.tables.cells import Table
 from pubmill.tables.fact_cells import build as build_facts
 from pubmill.tables.fact_cells import read_facts
 from pubmill.tables.fact_sources import read_artefacts
 from pubmill.tables.rows_and_columns import find_unique, label_and_key, matching_items
 
+KEPT_FIELDS = {
+    "split", "collapsed", "dev_score", "dev_split", "max_length", "seconds", "commit", "python", "packages",
+    "versions", "recipe", "data_sha256", "trained_on_sha256", "model_sha256", "scored_with",
+}  # fmt: skip
+"""Fields of a record that describe how it was made."""
 MOST_FILES = 10
 """Files that a command names one by one; the runs of a cell are at most so many."""
 SWITCHES = (
@@ -113,7 +118,13 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
         return _explain_fact(explainer, table, row, column)
     if table not in specs.tables:
         raise PubmillError(unknown("table", table, [*specs.tables, *specs.fact_tables]))
-    recipe = narrow_tables.with_floors_that_exist(explainer.graph.tables.recipe(table), explainer.results)
+    recipe = explainer.graph.tables.recipe(table)
+    floors = {
+        row: files
+        for row, files in recipe.floors.items()
+        if all((explainer.results / file).is_file() for file in files)
+    }
+    recipe = replace(recipe, floors=floors)  # a cell can be explained before its floors are made
     rows = recipe.all_rows
 
     def fit(one: str, other: str) -> bool:
@@ -123,7 +134,7 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
         row, column = column, row  # papers print tables in both orientations
     found = find_unique("row", row, rows, _own_key), find_unique("column", column, recipe.columns, _own_key)
     try:
-        made = narrow_tables.table_of_cell(recipe, *found, explainer.published(table), explainer.results)
+        made = table_of_cell(recipe, *found, explainer.published(table), explainer.results)
     except PubmillError as error:
         return replace(_explain_cell(explainer, table, recipe, None, *found), refused=str(error))
     return _explain_cell(explainer, table, recipe, made, *found)
@@ -159,12 +170,14 @@ def _explain_cell(
     cell = made.cells[column.key][row.key] if made else None
     rows = {one.key: one for one in recipe.rows}
     columns = {one.key: one for one in recipe.columns}
-    behind = [(rows[name], column) for name in narrow_tables.rows_behind(recipe, row)]
+    behind = [(rows[name], column) for name in _rows_behind(recipe, row)]
     behind = behind or [(row, columns[name]) for name in column.sources]
     titles = label_and_key(row.key, row.label), label_and_key(column.key, column.label)
     places = {f"{column.key}/{row.key}", f"{column.key}/", f"/{row.key}"}
     reasons = [reason.text for reason in recipe.reasons if not places.isdisjoint(reason.cells)]
-    shown = Explanation(table, *titles, recipe.scale, _cell_fields(row, cell), reasons=tuple(reasons))
+    value = cell.model_dump(exclude={"seeds", "copied_from", "minus"}) if cell else {}
+    value = {"metric": row.metric, **value}
+    shown = Explanation(table, *titles, recipe.scale, value, reasons=tuple(reasons))
     if not is_part:
         cells = {(table, of.key, one.key) for one, of in behind or [(row, column)]}
         columns_ = explainer.graph.table_models.columns(table)
@@ -172,11 +185,11 @@ def _explain_cell(
         shown = replace(shown, statements=statements)
     if origin := recipe.copied.get(f"{column.key}/{row.key}"):
         return replace(shown, parts=(explain(explainer, origin.table, origin.row, origin.column),))
-    difference = narrow_tables.difference_of(recipe, row)
+    difference = _difference_of(recipe, row)
     if behind or difference:
         parts = tuple(_explain_cell(explainer, table, recipe, made, *part, is_part=True) for part in behind)
         if difference:
-            of, minus = narrow_tables.row_of(recipe, difference.of), difference.minus.get(column.key)
+            of, minus = _row_of(recipe, difference.of), difference.minus.get(column.key)
             parts = (_explain_cell(explainer, table, recipe, made, of, column),)
             parts += (explain(explainer, minus.table, minus.row, minus.column),) if minus else ()
         lacking = tuple(dict.fromkeys(file for part in parts for file in part.lacking))
@@ -185,13 +198,6 @@ def _explain_cell(
         return replace(shown, parts=parts, lacking=lacking, to_do=(*made_by, *steps))
     paths = recipe.records.get(column.key, {}).get(row.key, ())
     return replace(shown, **_cell_origins(explainer, table, recipe, row, column, paths))
-
-
-def _cell_fields(row: Row, cell: Cell | None) -> Account:
-    """Return the metric and fields of a cell; the cell's runs
-    and the cells that it refers to are left out."""
-    fields = cell.model_dump(exclude={"seeds", "copied_from", "minus"}) if cell else {}
-    return {"metric": row.metric, **fields}
 
 
 def _cell_origins(
@@ -223,15 +229,8 @@ def _cell_run(explainer: Explainer, path: str, metric: str) -> CellRun:
         return CellRun(path, named.dataset, named.seed, None, "no record", {})
     record = read_record(file)
     score = 100 * record.metrics[metric] if record.metrics and metric in record.metrics else None
-    return CellRun(path, named.dataset, named.seed, score, record.failed, _record_fields(record))
-
-
-def _record_fields(record: Record) -> Account:
-    """Return the fields of a record that describe how it was made."""
-    kept = "split collapsed dev_score dev_split max_length seconds commit python packages versions recipe"
-    hashes = "data_sha256 trained_on_sha256 model_sha256 scored_with"
-    fields = record.model_dump(include={*kept.split(), *hashes.split()})
-    return {**fields, "machine": machine(record.hardware)}
+    facts = {**record.model_dump(include=KEPT_FIELDS), "machine": machine(record.hardware)}
+    return CellRun(path, named.dataset, named.seed, score, record.failed, facts)
 
 
 def _run_settings(graph: Graph, paths: Sequence[str], model: str | None, runs: Sequence[CellRun]) -> Account:
@@ -244,20 +243,15 @@ def _run_settings(graph: Graph, paths: Sequence[str], model: str | None, runs: S
     resolved = next((run.facts["recipe"] for run in runs if run.facts), None)
     if run.protocol == OFF_THE_SHELF or model is None:
         return place | {"recipe": resolved}
-    return place | {"recipe": _used_recipe(graph, run, resolved), "search": _search_account(graph, run)}
-
-
-def _used_recipe(graph: Graph, run: RunKey, resolved: Account | None) -> Account:
-    """Return the keys of a recipe that change what its runs do: those of a record, or as they are planned."""
-    defaults = recipe_defaults(FinetuningRecipe)
+    defaults = recipe_defaults(FinetuningRecipe)  # the recipe: of a record, or as the runs are planned
     values = defaults | graph.runs.recipe(run) | (resolved or {})
-    used = keys_in_use(values, graph.specs.datasets[run.dataset].task)
-    return {
+    used = keys_in_use(values, graph.specs.datasets[run.dataset].task) & values.keys()
+    recipe = {
         one.name: values[one.name]
         for one in fields(FinetuningRecipe)
-        if one.name in used & values.keys()
-        and not (one.name in SWITCHES and values[one.name] == defaults.get(one.name))
+        if one.name in used and not (one.name in SWITCHES and values[one.name] == defaults.get(one.name))
     }
+    return place | {"recipe": recipe, "search": _search_account(graph, run)}
 
 
 def _search_account(graph: Graph, run: RunKey) -> Account | None:
@@ -296,16 +290,12 @@ def _missing_file_commands(
         return (f"write specs/models/{column.model or column.key}.yaml",)
     wider = []
     if study.models is not None and column.model not in study.models:
-        wider.append(f"models={_yaml_list([*study.models, column.model])}")
+        wider.append(f"models=[{', '.join([*study.models, column.model])}]")
     if study.datasets is not None and row.dataset and row.dataset not in study.datasets:
-        wider.append(f"datasets={_yaml_list([*study.datasets, row.dataset])}")
+        wider.append(f"datasets=[{', '.join([*study.datasets, row.dataset])}]")
     if wider:
         return (explainer.command(table, (), wider),)
     return (commands.pubmill("doctor", *commands.verb_options(explainer.configfiles, explainer.settings)),)
-
-
-def _yaml_list(names: Sequence[str]) -> str:
-    return f"[{', '.join(names)}]"
 
 
 def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Explanation:
@@ -332,3 +322,38 @@ def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Ex
     spec = graph.specs.fact_tables[table]
     statements = fact_statements(explainer.specs, graph.specs, spec, {alone.subject})
     return replace(shown, data=data, to_do=to_do, statements=statements)
+
+
+def _rows_behind(recipe: TableRecipe, row: Row) -> tuple[str, ...]:
+    """Return the rows from which a composite is computed."""
+    composite = next((one for one in recipe.composites if one.name == row.key and row.dataset is None), None)
+    return tuple(name for group in composite.groups.values() for name in group) if composite else ()
+
+
+def _difference_of(recipe: TableRecipe, row: Row) -> Difference | None:
+    """Return the difference that a row shows; None if it shows something else."""
+    return next((one for one in recipe.differences if one.name == row.key and row.dataset is None), None)
+
+
+def _row_of(recipe: TableRecipe, key: str) -> Row:
+    """Return the row, composite or difference with a key."""
+    return next(one for one in recipe.all_rows if one.key == key)
+
+
+def table_of_cell(recipe: TableRecipe, row: Row, column: Column, published: Path, results: Path) -> Table:
+    """Build the table with only the records that a cell needs, also of another table that it refers to."""
+    difference = _difference_of(recipe, row)
+    of = _row_of(recipe, difference.of) if difference else row
+    rows, columns = _rows_behind(recipe, of) or (of.key,), column.sources or (column.key,)
+    known = {name: recipe.records[name] for name in columns if name in recipe.records}
+    records = {name: {key: paths for key, paths in of.items() if key in rows} for name, of in known.items()}
+    copied = {key: cell for key, cell in recipe.copied.items() if key == f"{column.key}/{row.key}"}
+    referring = (column.key, row.key)  # the only cell that may refer to another table
+    differences = tuple(
+        replace(one, minus={key: cell for key, cell in one.minus.items() if (key, one.name) == referring})
+        for one in recipe.differences
+    )
+    used = {cell.table for cells in (copied, *(one.minus for one in differences)) for cell in cells.values()}
+    others = {name: other for name, other in recipe.others.items() if name in used}
+    narrow = replace(recipe, records=records, copied=copied, differences=differences, others=others)
+    return finished_table(narrow, published, results)

@@ -78,32 +78,28 @@ def _print_statements(to: Console, statements: Sequence[WeighedStatement], on: s
     to.print(Text(f"\nWhat {on} depends on: {numbers}", style="bold"))
     shown = [one for one in statements if one.row.statement.standing != ORDER[-1]]
     for one in shown if whole else shown[: FIRST[on]]:
-        _print_statement(to, one, on, whole)
+        row, statement = one.row, one.row.statement
+        effect = one.effect if whole or one.moved else ""
+        cells = counted(one.cells, "cell") if one.cells and on == "a table" else ""
+        about = ", ".join(filter(None, (row.spec, cells, effect and f"effect {effect}")))
+        style = BAD if statement.standing == "differs" else ""
+        line = f"{statement.standing}: {row.about} ({about})"
+        if not whole:
+            why = one.why or row.here
+            to.print(Padding(Text(f"{line}{f': {why}' if why else ''}", style=style), (0, 0, 0, 2)))
+            continue
+        to.print(Text(f"\n{line}", style=style))
+        lines = {
+            f"the paper, {statement.section}": statement.says,
+            "the program": statement.program,
+            "here": row.here,
+            "why": statement.differs or statement.ours,
+        }
+        for name, text in lines.items():
+            if text:
+                to.print(Padding(Text(f"{name}: {text}"), (0, 0, 0, 2)))
     if not whole and len(statements) > FIRST[on]:
         to.print(Text(f"  and {len(statements) - min(len(shown), FIRST[on])} more with --all", style=DIM))
-
-
-def _print_statement(to: Console, one: WeighedStatement, on: str, whole: bool) -> None:
-    row, statement = one.row, one.row.statement
-    effect = one.effect if whole or one.moved else ""
-    cells = counted(one.cells, "cell") if one.cells and on == "a table" else ""
-    about = ", ".join(filter(None, (row.spec, cells, effect and f"effect {effect}")))
-    style = BAD if statement.standing == "differs" else ""
-    if not whole:
-        why = one.why or row.here
-        line = f"{statement.standing}: {row.about} ({about}){f': {why}' if why else ''}"
-        to.print(Padding(Text(line, style=style), (0, 0, 0, 2)))
-        return
-    to.print(Text(f"\n{statement.standing}: {row.about} ({about})", style=style))
-    lines = {
-        f"the paper, {statement.section}": statement.says,
-        "the program": statement.program,
-        "here": row.here,
-        "why": statement.differs or statement.ours,
-    }
-    for name, text in lines.items():
-        if text:
-            to.print(Padding(Text(f"{name}: {text}"), (0, 0, 0, 2)))
 
 
 def _first_line(value: Mapping[str, Any]) -> str:
@@ -157,29 +153,19 @@ def _summary(explanation: Explanation) -> Iterator[tuple[str, str]]:
         recipe = (f"{key.replace('_', ' ')} {_value_text(one)}" for key, one in explanation.recipe.items())
         yield "recipe", ", ".join(recipe)
     if search := explanation.search:
-        yield "search", _search_text(search)
+        tried = (f"{key.replace('_', ' ')} {_value_text(one)}" for key, one in search["grid"].items())
+        who = f"by {' and '.join(search['models'])}, {counted(search['seeds'], 'seed')} each"
+        chosen = f"on dev of {search['dataset']}; chosen: {_value_text(search['chosen'])}"
+        yield "search", f"{'; '.join(tried) or 'number of steps'}; {who}, {chosen}"
     by_access: dict[str, list[str]] = {}
     for data in explanation.data:
         by_access.setdefault(data["access"], []).append(data["dataset"])
     for access, datasets in by_access.items():
         yield "data", f"{', '.join(datasets)}, {access}"
     if weights := explanation.weights:
-        yield "weights", _weights_text(weights)
-
-
-def _search_text(search: Mapping[str, Any]) -> str:
-    """Return the grid of a search, by which models it was searched, and what they chose."""
-    grid = "; ".join(f"{key.replace('_', ' ')} {_value_text(tried)}" for key, tried in search["grid"].items())
-    seeds, models = counted(search["seeds"], "seed"), " and ".join(search["models"])
-    who = f"by {models}, {seeds} each, on dev of {search['dataset']}"
-    return f"{grid or 'number of steps'}; {who}; chosen: {_value_text(search['chosen'])}"
-
-
-def _weights_text(weights: Mapping[str, Any]) -> str:
-    """Return where the weights of a model are from."""
-    keys = ("folder", "id", "url", "revision", "sha256", "recipe", "step")
-    found = (f"{key} {_value_text(weights[key])}" for key in keys if weights.get(key) is not None)
-    return f"{weights['model']}: {', '.join(found)}"
+        keys = ("folder", "id", "url", "revision", "sha256", "recipe", "step")
+        found = (f"{key} {_value_text(weights[key])}" for key in keys if weights.get(key) is not None)
+        yield "weights", f"{weights['model']}: {', '.join(found)}"
 
 
 def _print_inputs(to: Console, explanation: Explanation) -> None:

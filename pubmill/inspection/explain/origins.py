@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.recipes import Architecture
 from pubmill.recipes.models import LocalWeights, PretrainedWeights, RandomWeights
 from pubmill.recipes.reading import as_values
 from pubmill.report.study_report import read_pretraining, read_sources
@@ -24,7 +23,11 @@ def dataset_account(graph: Graph, dataset: str) -> Account:
     """A dataset: terms, counts and hashes of its examples, each source file."""
     spec, path = graph.specs.datasets[dataset], Path(graph.paths.card(dataset))
     card = read_json(path) if path.is_file() else {}
-    inputs = graph.datasets.inputs(dataset).items()
+    sources: Account = {}
+    for role, file in graph.datasets.inputs(dataset).items():
+        record = Path(graph.paths.source_record(file))
+        content = read_json(record) if record.is_file() else None
+        sources[role] = {key: content.get(key) for key in SOURCE} if content is not None else NOT_THERE
     return {
         "dataset": dataset,
         "access": spec.access,
@@ -32,15 +35,8 @@ def dataset_account(graph: Graph, dataset: str) -> Account:
         "converter": spec.converter,
         "counts": card.get("counts", NOT_THERE),
         "examples sha256": card.get("examples_sha256", NOT_THERE),
-        "sources": {role: _source_account(Path(graph.paths.source_record(file))) for role, file in inputs},
+        "sources": sources,
     }
-
-
-def _source_account(record: Path) -> Any:
-    if not record.is_file():
-        return NOT_THERE
-    content = read_json(record)
-    return {key: content.get(key) for key in SOURCE}
 
 
 def weights_account(graph: Graph, model: str) -> Account:
@@ -54,24 +50,24 @@ def weights_account(graph: Graph, model: str) -> Account:
         account |= _recipe_account(graph, weights.recipe, weights.step)
     elif isinstance(weights, RandomWeights):
         spec = graph.specs.pretraining[weights.recipe]
-        account |= {"architecture": _shape(spec.recipe.architecture)}
-        account |= {"vocabulary": _vocabulary_account(graph, spec.vocab)}
+        network = spec.recipe.architecture
+        sizes = as_values(network)
+        if network.family != "modernbert":
+            del sizes["rotary"]  # which only a ModernBERT has
+        account |= {"architecture": sizes, "vocabulary": _vocabulary_account(graph, spec.vocab)}
     return account
-
-
-def _shape(architecture: Architecture) -> Account:
-    """Return the sizes of a network; rotary positions are those of a ModernBERT only."""
-    used = architecture.family == "modernbert"
-    return {key: one for key, one in as_values(architecture).items() if used or key != "rotary"}
 
 
 def _recipe_account(graph: Graph, recipe: str, step: int) -> Account:
     """Describe a pretraining up to a checkpoint: initial weights, corpus, vocabulary and teacher."""
     spec = graph.specs.pretraining[recipe]
+    state = Path(graph.paths.checkpoint(recipe, step, STATE))
     account: Account = {
         "checkpoint": BELOW.checkpoint(recipe, step),
         "training": _training_account(graph, recipe, step),
-        "values": _checkpoint_recipe(graph, recipe, step),
+        "values": read_json(state).get("recipe")
+        if state.is_file()
+        else as_values(graph.pretrainings.recipe(recipe)),
         "corpus": _corpus_account(graph, spec.corpus),
         "vocabulary": _vocabulary_account(graph, spec.vocab),
     }
@@ -82,12 +78,6 @@ def _recipe_account(graph: Graph, recipe: str, step: int) -> Account:
     if spec.teacher:
         account["teacher"] = weights_account(graph, spec.teacher)
     return account
-
-
-def _checkpoint_recipe(graph: Graph, recipe: str, step: int) -> Any:
-    """Return the recipe stored in a checkpoint; if the checkpoint is missing, the current recipe."""
-    state = Path(graph.paths.checkpoint(recipe, step, STATE))
-    return read_json(state).get("recipe") if state.is_file() else as_values(graph.pretrainings.recipe(recipe))
 
 
 def _training_account(graph: Graph, recipe: str, step: int) -> Any:

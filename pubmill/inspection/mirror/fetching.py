@@ -9,7 +9,7 @@ from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
 from pubmill.errors import PubmillError
 from pubmill.messages.progress import report_progress
-from pubmill.planning.required_files import HubModel, RequiredFiles, at_commit, is_cached
+from pubmill.planning.required_files import RequiredFiles, at_commit, is_cached
 from pubmill.storage.model_folders import COPIED, PICKLED
 from pubmill.storage.release_pins import HUB
 from pubmill.storage.sources import check, download, path_in_mirror
@@ -36,36 +36,29 @@ def fetch_all(wanted: RequiredFiles, folder: Path) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     failed = []
     for url, checks in wanted.urls.items():
+        output = path_in_mirror(url, str(folder))
+        assert output is not None
+        pairs = zip(checks[::2], checks[1::2], strict=False)
+        expected = {kind.removeprefix("--").replace("-", "_"): value for kind, value in pairs}
         try:
-            _fetch_file(url, checks, folder)
+            if output.is_file():
+                check(url, output, expected)
+                continue
+            report_progress(f"fetching {url}")
+            output.parent.mkdir(parents=True, exist_ok=True)
+            download(url, output, md5_beside="--md5-beside" in checks, **expected)
         except PubmillError as error:
             failed.append(str(error))
+    cache = folder / MODELS
     for model in (at_commit(one, str(folder)) for one in wanted.models):
-        if not is_cached(model, folder / MODELS):
-            failed += _fetch_model(model, folder / MODELS)
+        page, revision = f"{HUB}/{model.id}", model.revision
+        if revision is None:
+            failed.append(f"{page}: its newest commit is not known")
+        elif not is_cached(model, cache):
+            report_progress(f"fetching {page}")
+            patterns: dict[str, Any] = {"allow_patterns": [*COPIED, PICKLED], "ignore_patterns": ["*/*"]}
+            try:
+                huggingface_hub.snapshot_download(model.id, revision=revision, cache_dir=cache, **patterns)
+            except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+                failed.append(f"{page} at {revision}: cannot be fetched ({type(error).__name__})")
     return [*failed, *listed(RequiredFiles(pmc=wanted.pmc))]
-
-
-def _fetch_file(url: str, checks: list[str], folder: Path) -> None:
-    output = path_in_mirror(url, str(folder))
-    assert output is not None
-    pairs = zip(checks[::2], checks[1::2], strict=False)
-    expected = {kind.removeprefix("--").replace("-", "_"): value for kind, value in pairs}
-    if output.is_file():
-        check(url, output, expected)
-        return
-    report_progress(f"fetching {url}")
-    output.parent.mkdir(parents=True, exist_ok=True)
-    download(url, output, md5_beside="--md5-beside" in checks, **expected)
-
-
-def _fetch_model(model: HubModel, cache: Path) -> list[str]:
-    if model.revision is None:
-        return [f"{HUB}/{model.id}: its newest commit is not known"]
-    report_progress(f"fetching {HUB}/{model.id}")
-    try:
-        patterns: dict[str, Any] = {"allow_patterns": [*COPIED, PICKLED], "ignore_patterns": ["*/*"]}
-        huggingface_hub.snapshot_download(model.id, revision=model.revision, cache_dir=cache, **patterns)
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-        return [f"{HUB}/{model.id} at {model.revision}: cannot be fetched ({type(error).__name__})"]
-    return []

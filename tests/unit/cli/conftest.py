@@ -23,7 +23,7 @@ def checkout(root: Path, specs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("Snakefile", "config.yaml", "profiles", "scripts", "studies"):
         (folder / name).symlink_to(root / name)
     monkeypatch.chdir(folder)
-    for verb in ("demo", "run", "table"):
+    for verb in ("run", "table"):
         monkeypatch.setattr(f"pubmill.cli.{verb}_command.make_demo_files", lambda: None)
     return folder
 

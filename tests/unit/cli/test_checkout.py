@@ -1,6 +1,5 @@
 """Files of the demo, and words that the shell completes."""
 
-import shutil
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
@@ -53,12 +52,6 @@ def test_words_after_the_first_option_are_options() -> None:
     assert words == (["a", "b"], ["c.yaml"], ["x=1", "y=2"], ["-j", "4"])
     assert sort_words(None) == sort_words([]) == ([], [], [], [])
     assert sort_words(["-n"]).names == []
-
-
-def test_a_copy_is_a_checkout_only_with_all_its_parts(checkout: Path) -> None:
-    shutil.rmtree(checkout / "specs")
-    with pytest.raises(PubmillError, match="is not a checkout of pubmill"):
-        make_demo_files()
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.cli.default_study import study_of_words, with_added_model
-from pubmill.cli.studies import table_of_study
+from pubmill.cli.studies import study_of_words, table_of_study, with_added_model
 from pubmill.errors import PubmillError
 from pubmill.storage.result_paths import Paths
 

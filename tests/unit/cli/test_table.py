@@ -152,13 +152,6 @@ def test_a_folder_that_does_not_load_leaves_no_spec(started: Said, checkout: Pat
     assert not (checkout / "specs/models/my-bert.yaml").exists()
 
 
-def test_capitals_in_the_vocabulary_make_a_cased_model(started: Said, checkout: Path, tmp_path: Path) -> None:
-    own = tiny_bert(tmp_path / "cased", ["gene", "DNA"])
-    assert "specs/models/mine.yaml" in started("new", "model", str(own), "--name", "mine")
-    assert yaml.safe_load((checkout / "specs/models/mine.yaml").read_text())["lowercase"] is False
-    assert "expected lower-case letters, digits" in started("new", "model", str(own), "--name", "Mine!")
-
-
 def test_hyper_parameters_of_ones_own_replace_the_search(
     started: Said, checkout: Path, tmp_path: Path
 ) -> None:
@@ -185,19 +178,6 @@ def test_a_held_lock_is_reported_before_the_cost(started: Said) -> None:
     assert "another process is at work here" in (said := started(*verb)) and "$" not in said
     held.release()
     assert started(*verb).startswith("-m snakemake")
-
-
-def test_a_dry_run_lists_the_jobs_without_starting_snakemake(
-    started: Said, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    listed: list[list[str]] = []
-    monkeypatch.setattr(
-        "pubmill.cli.run_requests.print_dry_run",
-        lambda request, *_: listed.append([*request.config["models"], *request.targets]),
-    )
-    said = started("table", "gu2020/table06", "--model", "pubmedbert-base", "-n")
-    assert listed == [["pubmedbert-base", "results/full/tables/gu2020+pubmedbert-base/gu2020-table06.html"]]
-    assert "$ .venv/bin/snakemake results/full/tables/gu2020+" in said
 
 
 def test_a_scale_of_ones_own_needs_a_study_that_has_it(started: Said, checkout: Path) -> None:

@@ -64,7 +64,8 @@ def test_a_verb_starts_snakemake_and_prints_it(
         ("predict kept notes.txt --format text", "after kept, name the text to annotate, then the file"),
         ("predict kept - notes.jsonl", "the standard input has no name; name its format with --format"),
         ("doctor data --scale tiny", "there is no scale 'tiny'; the nearest: "),
-        ("doctor data --local there", "--local there: expected KEY=FOLDER"),
+        ("doctor data --local first=x --local there", "--local there: expected KEY=FOLDER"),
+        ("doctor data --local empty=", "--local empty=: expected KEY=FOLDER"),
         ("doctor fsck nowhere", "nowhere is not a folder; give the folder that is set as `results:`"),
         (
             "explain table06 --compare bert biobert --study gu2020",

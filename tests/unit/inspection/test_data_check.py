@@ -72,29 +72,6 @@ def test_counts_and_published_bytes_that_are_equal(specs: Path, folder: Path) ->
     assert "as expected: 1 of 1 dataset, 3 of 3 counts and 1 of 1 known hash;" in text
 
 
-def test_what_has_nothing_expected_is_not_as_expected(specs: Path, folder: Path) -> None:
-    edit(
-        specs,
-        "expect: {train: {mentions: 2}, dev: {mentions: 1}, test: {mentions: 1}}",
-        "expect: {train: {}}",
-    )
-    text = printed([outcome(specs, folder)], [])
-    assert f"nothing to compare: {NAME}, any split" in text
-    assert "as expected: 0 of 0 datasets, 0 of 0 counts" in text
-    assert "nothing to compare in 1 dataset;" in text
-    edit(specs, "expect: {train: {}}", "expect: {dev: {mentions: 1}}")
-    text = printed([outcome(specs, folder)], [])
-    assert f"nothing to compare: {NAME}, train, test" in text
-    assert "as expected: 1 of 1 dataset, 1 of 1 count " in text
-
-
-def test_a_fault_names_its_dataset(specs: Path) -> None:
-    console = Console(width=200, record=True)
-    print_outcomes(console, [CheckOutcome(NAME, [], ["a.tsv: broken", f"{NAME}: worse"], 0.0)], [])
-    lines = console.export_text().splitlines()
-    assert f"{NAME}: a.tsv: broken" in lines and f"{NAME}: worse" in lines
-
-
 def test_counts_that_differ_are_reported_and_shown(specs: Path, folder: Path) -> None:
     edit(specs, "dev: {mentions: 1}", "dev: {mentions: 7, tokens: 2, sentences: 1}")
     found = outcome(specs, folder)

@@ -357,13 +357,6 @@ def test_a_licensed_dataset_is_reported_by_the_program_with_its_page(specs: Path
     assert "credentialed; licence: for those alone who signed" in said
 
 
-def test_a_spec_is_enough_for_the_doctor(specs: Path, tmp_path: Path) -> None:
-    """A YAML file alone makes a dataset known to the doctor."""
-    add_spec_again = (specs / f"datasets/{NAME}.yaml").read_text().replace(NAME, "another")
-    (specs / "datasets/another.yaml").write_text(add_spec_again)
-    assert not looked_at(specs, tmp_path)["another"].wanted
-
-
 def test_released_weights_in_the_cache_of_the_hub_are_at_hand(
     specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -142,13 +142,3 @@ def test_models_have_their_source_and_what_to_do() -> None:
         "c NOT AVAILABLE a folder", "c: to do: bring it",
     ]  # fmt: skip
     assert [one.sound for one in found] == [True, True, False]
-
-
-@pytest.mark.parametrize(
-    ("available", "counted", "sound"),
-    [(True, True, True), (None, None, True), (False, True, False), (True, False, False)],
-)
-def test_a_dataset_is_in_order_unless_something_is_wrong(
-    specs: Specs, available: bool | None, counted: bool | None, sound: bool
-) -> None:
-    assert finding(specs, "bc2gm", available=available, counted=counted).sound is sound

@@ -138,11 +138,6 @@ def test_accounts_are_indented_by_depth_and_values_are_in_words() -> None:
     ]  # fmt: skip
 
 
-def test_commands_are_never_wrapped() -> None:
-    command = "make " + "x" * 200
-    assert lines(cell(to_do=(command,)), width=40)[-1] == f"  {command}"
-
-
 def test_json_has_every_field() -> None:
     made = json.loads(to_json(cell(runs=RUNS[:1], parts=(cell(row="é"),))))
     assert (

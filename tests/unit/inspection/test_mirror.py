@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 from pubmill.errors import PubmillError
 from pubmill.inspection.mirror import fetching as mirroring
@@ -27,11 +28,6 @@ def targets(root: Path) -> Graph:
     return checked_graph(Study(study="x", title="x", scale="full", tables=()), load(root / "specs", "full"))
 
 
-@pytest.fixture
-def silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_host_answers", lambda host: False)
-
-
 def test_jobs_say_what_is_needed(targets: Graph) -> None:
     jobs = [
         Job("fetch_files", {"source": "pubmed", "block": BLOCK}, True),
@@ -50,33 +46,6 @@ def test_jobs_say_what_is_needed(targets: Graph) -> None:
     assert len(lines) == 2 * 14 + 2 and "google-bert/bert-base-uncased revision" in lines[-2]
 
 
-@pytest.mark.usefixtures("silent")
-def test_without_network_everything_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "is_cached", lambda model, cache=None: False)
-    found = out_of_reach(RequiredFiles({"https://a.org/1": [], "https://b.org/2": []}, [MODEL]), None)
-    assert len(found) == 3
-    assert [line.partition(" ")[0] for line in found] == [
-        "https://a.org/1:",
-        "https://b.org/2:",
-        "https://huggingface.co/who/bert",
-    ]
-
-
-@pytest.mark.usefixtures("silent")
-def test_what_mirror_and_cache_have_is_in_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "is_cached", lambda model, cache=None: True)
-    (tmp_path / "a.org").mkdir()
-    (tmp_path / "a.org/1").touch()
-    assert out_of_reach(RequiredFiles({"https://a.org/1": []}, [MODEL]), str(tmp_path)) == []
-    (lacking,) = out_of_reach(RequiredFiles({"https://a.org/1": [], "https://a.org/2": []}), str(tmp_path))
-    assert lacking == f"https://a.org/2: expected the file {tmp_path / 'a.org/2'}"
-
-
-def test_one_silent_host_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_host_answers", lambda host: host == "a.org")
-    assert out_of_reach(RequiredFiles({"https://a.org/1": [], "https://b.org/2": []}), None) == []
-
-
 def test_the_commit_of_unpinned_weights_is_needed_too(targets: Graph) -> None:
     jobs = [Job(rule, {"model": "biobert-large"}, True) for rule in ("pin_weights", "export_model")]
     jobs += [Job("pin_weights", {"model": "bio-lm-base"}, True)]  # of an archive, which is a download
@@ -86,10 +55,13 @@ def test_the_commit_of_unpinned_weights_is_needed_too(targets: Graph) -> None:
     assert any(line.endswith("revision newest (model biobert-large)") for line in listed(found))
 
 
-@pytest.mark.usefixtures("silent")
 def test_a_mirror_states_the_commit_of_unpinned_weights(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def silent(url: str, timeout: Any) -> None:
+        raise requests.ConnectionError
+
+    monkeypatch.setattr(requests, "head", silent)
     model, asked = MODEL._replace(revision=None), []
     assert not module.is_cached(model)
     answer = tmp_path / commit_url(model.id).removeprefix("https://")
@@ -118,10 +90,11 @@ def test_a_cached_model_has_its_configuration_and_weights(tmp_path: Path) -> Non
     folder = tmp_path / "models--who--bert/snapshots" / str(MODEL.revision)
     folder.mkdir(parents=True)
     assert not module.is_cached(MODEL, tmp_path)
-    (folder / "config.json").touch()
+    for name, cached in (("config.json", False), ("pytorch_model.bin", True), ("model.safetensors", True)):
+        (folder / name).touch()
+        assert module.is_cached(MODEL, tmp_path) is cached
+    (folder / "config.json").unlink()
     assert not module.is_cached(MODEL, tmp_path)
-    (folder / "pytorch_model.bin").touch()
-    assert module.is_cached(MODEL, tmp_path)
 
 
 def test_a_mirror_is_filled_with_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,23 +133,6 @@ def test_articles_of_pmc_are_reported_as_not_fetched(tmp_path: Path) -> None:
     """The folder of the mirror, and those above it, are made."""
     (reported,) = fetch_all(RequiredFiles(pmc={"pmc": 1300}), tmp_path / "new/mirror")
     assert "1,300 shards" in reported and (tmp_path / "new/mirror").is_dir()
-
-
-def test_hosts_are_asked_only_for_what_no_mirror_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-
-    def no_answer(host: str) -> bool:
-        asked.append(host)
-        return False
-
-    monkeypatch.setattr(module, "_host_answers", no_answer)
-    monkeypatch.setattr(module, "is_cached", lambda model, cache=None: False)
-    wanted = RequiredFiles({"https://a.org/1": []})
-    assert out_of_reach(wanted, None) == ["https://a.org/1: no network"] and asked == ["a.org"]
-    (lacking,) = out_of_reach(wanted, str(tmp_path))
-    assert "expected the file" in lacking and asked == ["a.org"]
-    assert len(out_of_reach(RequiredFiles(wanted.urls, [MODEL]), str(tmp_path))) == 2
-    assert asked == ["a.org", "huggingface.co"]
 
 
 def test_a_study_that_needs_nothing_more_has_a_message_and_no_empty_line(

@@ -5,13 +5,8 @@ from typing import Any
 
 import pytest
 
-from pubmill.inspection.explain import narrow_tables
-from pubmill.inspection.explain.narrow_tables import (
-    difference_of,
-    row_of,
-    rows_behind,
-    table_of_cell,
-)
+from pubmill.inspection.explain import cell_explanations
+from pubmill.inspection.explain.cell_explanations import table_of_cell
 from tests.unit.toy_tables import column, paths, recipe
 
 COMPOSITES: list[dict[str, Any]] = [
@@ -24,28 +19,13 @@ DIFFERENCES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("key", "rows", "of"),
-    [
-        ("bc2gm", (), None), ("blurb", ("bc2gm", "gad"), None), ("relations", ("gad",), None),
-        ("gain", (), "blurb"), ("loss", (), "relations"),
-    ],
-)  # fmt: skip
-def test_a_row_is_computed_from_its_own_rows(key: str, rows: tuple[str, ...], of: str | None) -> None:
-    made = recipe(composites=COMPOSITES, differences=DIFFERENCES)
-    row = row_of(made, key)
-    difference = difference_of(made, row)
-    assert row.key == key and rows_behind(made, row) == rows
-    assert (difference and difference.of) == of
-
-
 def cell(column: str, row: str, table: str) -> dict[str, Any]:
     return {"table": table, "column": column, "row": row, "linked": False}
 
 
 def test_only_the_records_and_tables_behind_a_cell_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """The table is built from what remains of its recipe."""
-    monkeypatch.setattr(narrow_tables, "finished_table", lambda narrow, published, results: narrow)
+    monkeypatch.setattr(cell_explanations, "finished_table", lambda narrow, published, results: narrow)
     columns = [
         column("bert", "BERT"),
         column("ours", "Ours"),
@@ -61,9 +41,10 @@ def test_only_the_records_and_tables_behind_a_cell_are_read(monkeypatch: pytest.
         differences=[DIFFERENCES[0] | {"minus": minus}, DIFFERENCES[1] | {"minus": minus}],
     )  # fmt: skip
     found_columns = {one.key: one for one in made.columns}
+    found_rows = {one.key: one for one in made.all_rows}
 
     def narrow(row: str, column: str) -> Any:
-        return table_of_cell(made, row_of(made, row), found_columns[column], Path("p"), Path("r"))
+        return table_of_cell(made, found_rows[row], found_columns[column], Path("p"), Path("r"))
 
     def read(narrowed: Any) -> dict[str, list[str]]:
         return {name: sorted(rows) for name, rows in narrowed.records.items()}

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from pubmill.errors import PubmillError
-from pubmill.planning.plan import Job, make_plan, recipes_at_full
+from pubmill.planning.plan import ADVICE, Job, make_plan, measured_seconds, recipes_at_full, search_lines
 from pubmill.planning.plan_printing import print_plan
 from pubmill.pretraining.arithmetic import (
     BASE,
@@ -23,7 +23,7 @@ from pubmill.pretraining.arithmetic import (
 )
 from pubmill.recipes import Adversarial, Generator, Objective, Optimisation, PretrainingRecipe
 from pubmill.specs import ArchiveWeights, FolderWeights, Specs, load
-from pubmill.specs.study import Study, configuration_files
+from pubmill.specs.study import Study, check_study
 from pubmill.stages import Graph, checked_graph, costs
 from pubmill.stages.costs import (
     architecture_of,
@@ -32,7 +32,7 @@ from pubmill.stages.costs import (
 )
 from pubmill.stages.gpus import Gpus, read_gpus
 from pubmill.stages.stage import ASSUMED
-from pubmill.storage.result_paths import RunKey
+from pubmill.storage.result_paths import Paths, RunKey
 
 GPUS = Gpus({"A": 1e12, "B": 2e12}, {"pretraining": 0.5, "finetuning": 0.25})
 RECIPE = PretrainingRecipe(
@@ -196,9 +196,9 @@ def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Graph) -> No
 def test_the_plan_has_the_seconds_of_finished_jobs(tmp_path: Path, root: Path) -> None:
     study = Study(study="x", title="x", scale="full", tables=(), results=str(tmp_path))
     graph = checked_graph(study, load(root / "specs", "full"))
-    for rule, seconds in (("parse", 7.5), ("pretrain", 3600)):
-        path = Path(graph.paths.benchmark(rule, "a/b"))
-        path.parent.mkdir(parents=True)
+    for rule, name, seconds in (("parse", "a/b", 5), ("parse", "a/c", 10), ("pretrain", "a/b", 3600)):
+        path = Path(graph.paths.benchmark(rule, name))
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"s\th:m:s\n{seconds}\t-\n", encoding="utf-8")
     jobs = [
         Job("parse", {"source": "pubmed", "block": "pubmed26n0001+49"}, True),
@@ -207,17 +207,10 @@ def test_the_plan_has_the_seconds_of_finished_jobs(tmp_path: Path, root: Path) -
     plan, said = make_plan(jobs, graph, GPUS), io.StringIO()
     assert plan.seconds("parse") == 7.5
     print_plan(Console(file=said, width=400), plan, graph, GPUS)
-    measured = f"measured: mean of 1 jobs in {tmp_path}/full/benchmarks/"
-    assert f"{measured}parse" in said.getvalue()
-    assert f"seconds of pretrain: {measured}pretrain" in said.getvalue()
+    folder = f"{tmp_path}/full/benchmarks"
+    assert f"measured: mean of 2 jobs in {folder}/parse" in said.getvalue()
+    assert f"seconds of pretrain: measured: mean of 1 jobs in {folder}/pretrain" in said.getvalue()
     assert re.search(r"pretrain +1 +0 +3,600", said.getvalue())
-
-
-def test_the_plan_says_what_is_assumed(targets: Graph) -> None:
-    said = io.StringIO()
-    jobs = [Job("pretrain", {"recipe": "pubmedbert-base", "step": "12500"}, True)]
-    print_plan(Console(file=said, width=160), make_plan(jobs, targets, GPUS), targets, GPUS)
-    assert "of one A" in said.getvalue() and "assumed: 50% of the peak" in said.getvalue()
 
 
 def test_the_plan_shows_what_released_weights_save(root: Path) -> None:
@@ -275,14 +268,6 @@ def test_an_objective_without_the_fastest_methods_is_slower(targets: Graph, root
 
 def test_hours_are_operations_over_what_is_reached() -> None:
     assert GPUS.hours(3.6e15, 0.5) == {"A": 2.0, "B": 1.0}
-
-
-def test_a_study_is_named_or_a_file(root: Path) -> None:
-    assert configuration_files("gu2020", root / "studies") == [str(root / "studies/gu2020.yaml")]
-    config = str(root / "config.yaml")
-    assert configuration_files(config, root / "studies") == [config]
-    with pytest.raises(PubmillError, match="nearest: gu2020, "):
-        configuration_files("gu2O20", root / "studies")
 
 
 def test_packed_tokens_need_the_space_of_their_shards(targets: Graph) -> None:
@@ -420,3 +405,37 @@ def test_inputs_are_no_longer_than_the_recipe_lets_them_be(targets: Graph) -> No
         )
     short_, long = found[20], found[512]
     assert short_ and long and 0.45 < short_ / long < 0.5
+
+
+@pytest.mark.parametrize("text", ["", "s\th:m:s\tmax_rss\n", "s\th:m:s\nsoon\n", "x\ty\n1\t2\n"])
+def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
+    path = Path(Paths(str(tmp_path)).benchmark("parse", str(tmp_path / "parse/pubmed/one")))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(PubmillError, match=r"one\.tsv: expected Snakemake's table of a benchmark"):
+        measured_seconds(Paths(str(tmp_path)))("parse")
+
+
+def searched(root: Path, **study: Any) -> Graph:
+    config = {"study": "x", "title": "x", "scale": "full", "tables": ["gu2020/table06"], **study}
+    return Graph(*check_study(config, root / "specs"))
+
+
+def trial(model: str, to_do: bool = True) -> Job:
+    return Job("trial", {"model": model}, to_do)
+
+
+def test_trials_are_counted_by_model(root: Path) -> None:
+    jobs = [trial("bert-base-uncased"), trial("biobert-base"), trial("biobert-base")]
+    others = [trial("scibert-cased", to_do=False), Job("finetune", {"model": "scibert-cased"}, True)]
+    choices = [Job("choose", {"dataset": "bc2gm"}, True), Job("choose", {"dataset": "jnlpba"}, False)]
+    line, *advice = search_lines([*jobs, *others, *choices], searched(root, own_tables="mine"))
+    assert line == "4 of 5 jobs: trials with BioBERT and BERT, uncased"
+    assert tuple(advice) == ADVICE
+    [alone] = search_lines([trial("biobert-base")], searched(root, own_tables="mine", search="own"))
+    assert search_lines([trial("biobert-base")], searched(root)) == [alone]
+    assert alone == "1 of 1 job: trials with BioBERT"
+
+
+def test_a_run_without_trials_says_nothing(root: Path) -> None:
+    assert search_lines([Job("table", {}, True), trial("biobert-base", to_do=False)], searched(root)) == []

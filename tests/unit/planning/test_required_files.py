@@ -4,7 +4,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-import huggingface_hub
 import pytest
 import requests
 from huggingface_hub.constants import HF_HUB_CACHE
@@ -14,14 +13,12 @@ from pubmill.planning.plan import Job
 from pubmill.planning.required_files import (
     HubModel,
     RequiredFiles,
-    is_cached,
     out_of_reach,
     required_files,
 )
 from pubmill.recipes.corpora import FetchRecipe
 from pubmill.recipes.models import PretrainedWeights, ReleasedWeights
 from pubmill.stages import Graph
-from pubmill.storage.model_folders import CONFIG, PICKLED, WEIGHTS
 from pubmill.storage.release_pins import HUB, commit_url
 
 PINNED, OPEN = HubModel("a", "group/a", "1" * 40), HubModel("b", "group/b", None)
@@ -125,19 +122,3 @@ def test_a_host_that_answers_with_an_error_answers(
 
     monkeypatch.setattr(requests, "head", fail)
     assert out_of_reach(wanted, None) == ["https://h/a: no network"]
-
-
-@pytest.mark.parametrize(
-    ("files", "cached"),
-    [({CONFIG, WEIGHTS}, True), ({CONFIG, PICKLED}, True), ({CONFIG}, False), ({WEIGHTS, PICKLED}, False)],
-)
-def test_a_model_is_cached_with_its_configuration_and_weights_of_either_form(
-    monkeypatch: pytest.MonkeyPatch, files: set[str], cached: bool
-) -> None:
-    def look(model: str, name: str, cache_dir: Path | None, revision: str) -> str | None:
-        assert (model, revision) == ("group/a", "1" * 40)
-        return name if name in files else None
-
-    monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", look)
-    assert is_cached(PINNED) is cached
-    assert not is_cached(OPEN), "its commit is not known"

@@ -157,7 +157,7 @@ OWN = {"pubmill/storage/result_paths.py", "pubmill/storage/names_in_paths.py"}
 """The module that spells paths, and the one that takes them apart."""
 OTHERS = {
     "pubmill/inspection/explain/table_statements.py", "pubmill/cli/studies.py",
-    "pubmill/stages/pretrainings.py", "pubmill/cli/default_study.py", "pubmill/cli/new_command.py",
+    "pubmill/stages/pretrainings.py", "pubmill/cli/new_command.py",
     "pubmill/specs/cell_sources.py",
 }  # fmt: skip
 """Modules that name specs, or parts of paths."""
