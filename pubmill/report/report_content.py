@@ -13,10 +13,10 @@ from pandas import concat
 from pubmill.messages import commands
 from pubmill.recipes.report import Reference, ReportRecipe
 from pubmill.recipes.tables import printed_name
-from pubmill.report.charts import Chart
 from pubmill.report.contradictions import Contradictions
 from pubmill.report.dataset_pages import Page
 from pubmill.report.figures import (
+    Chart,
     Curve,
     ModelTimes,
     PipelineFigure,

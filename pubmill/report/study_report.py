@@ -12,10 +12,9 @@ from markupsafe import Markup
 import pubmill
 from pubmill.errors import PubmillError
 from pubmill.recipes.report import ReportRecipe
-from pubmill.report.charts import Chart, fragmentation, learning
 from pubmill.report.contradictions import Contradictions
 from pubmill.report.dataset_pages import Page
-from pubmill.report.figures import curve, strips
+from pubmill.report.figures import Chart, curve, fragmentation, learning, strips
 from pubmill.report.rendering import environment, page_script, script_digest
 from pubmill.report.report_content import (
     HeldOut,

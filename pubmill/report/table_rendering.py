@@ -20,7 +20,7 @@ from pubmill.report.rendering import (
     sentence,
 )
 from pubmill.report.table_views import TableView
-from pubmill.storage.result_paths import PAGE_FORMATS, TABLE_FORMATS, table_stem
+from pubmill.storage.result_paths import COMPARISON_FORMATS, TABLE_FORMATS, table_stem
 from pubmill.tables.cells import Cell, Table
 from pubmill.tables.fact_table_models import FactTable
 from pubmill.tables.table_frames import cell_frame, fact_frame
@@ -137,5 +137,5 @@ TABLE_RENDERERS = renderers("table", TABLE_FORMATS, _table_values, cell_frame) |
 FACT_TABLE_RENDERERS = renderers(
     "fact_table", TABLE_FORMATS, lambda table: {"table": table, "marks": fact_marks(table)}, fact_frame
 )
-COMPARISON_RENDERERS = renderers("comparisons", PAGE_FORMATS, lambda of: {"comparisons": of})
+COMPARISON_RENDERERS = renderers("comparisons", COMPARISON_FORMATS, lambda of: {"comparisons": of})
 """Format -> function that renders it."""

@@ -49,9 +49,13 @@ def test_lines_with_ids_may_be_in_any_order(tmp_path: Path) -> None:
 def test_ids_of_another_variant_are_recognised(tmp_path: Path) -> None:
     toy.make(tmp_path, "rel", "rel@this")
     toy.make(tmp_path, "rel", "rel@other")
+    (tmp_path / "datasets/rel@empty").mkdir()
     content = toy.jsonl("rel").replace('"id": "100', '"id": "150')
     with pytest.raises(PubmillError, match="These are the ids of rel@other, another variant"):
         toy.score(tmp_path, "rel@this", content)
+    with pytest.raises(PubmillError) as refused:
+        toy.score(tmp_path, "rel@this", changed(content, lambda lines: lines[1:]))
+    assert "another variant" not in str(refused.value)
 
 
 def test_gold_labels_in_ids_are_recognised(tmp_path: Path) -> None:
