@@ -71,7 +71,6 @@ def _json_rows(file: PredictionFile) -> Iterable[PredictionRow]:
 
 
 def _first(text: str) -> str:
-    """Return the first line that is not blank."""
     return next((line for line in text.split("\n") if line.strip()), "")
 
 

@@ -12,13 +12,7 @@ from pubmill.messages.quotations import show
 from pubmill.metrics.records import PREDICTION_FORMS, is_finite_number
 from pubmill.metrics.registry import NO_PREDICTION
 from pubmill.predictions import json_forms
-from pubmill.predictions.alignment import (
-    Lost,
-    Place,
-    align,
-    joined_pieces,
-    place_words,
-)
+from pubmill.predictions.alignment import Lost, Place, align, joined_pieces, place_words
 from pubmill.predictions.conll_form import LABEL, as_bio
 from pubmill.predictions.free_answers import FreeAnswer, FreeItem, plain_answer, read_answer
 from pubmill.predictions.json_forms import answers_of, is_text_list, relations_of, spans_of

@@ -22,10 +22,10 @@ from pubmill.report.report_content import (
     Report,
     SourceFolderSummary,
     days_in_words,
+    shown_sections,
     statements_by_paper,
 )
 from pubmill.report.run_trainings import read_trainings
-from pubmill.report.sections import shown_sections
 from pubmill.report.table_rendering import fact_marks
 from pubmill.report.table_views import table_runs
 from pubmill.storage.files import read_json

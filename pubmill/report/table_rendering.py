@@ -9,16 +9,7 @@ from collections.abc import Sequence
 
 from pubmill.messages.wording import escape_controls
 from pubmill.recipes.tables import Column, Row
-from pubmill.report.rendering import (
-    collapse,
-    escape_tex,
-    groups,
-    marks,
-    metric,
-    number,
-    renderers,
-    sentence,
-)
+from pubmill.report.rendering import collapse, escape_tex, groups, marks, metric, number, renderers, sentence
 from pubmill.report.table_views import TableView
 from pubmill.storage.result_paths import COMPARISON_FORMATS, TABLE_FORMATS, table_stem
 from pubmill.tables.cells import Cell, Table
@@ -41,7 +32,7 @@ def latex_table(table: Table) -> str:
     keys = [column.key for column in columns]
     turned = len(columns) > max(len(rows), MOST_COLUMNS)
     across: Sequence[Row | Column] = rows if turned else columns
-    notes = marks(_note(cell) for row in rows for cell in table.cells_of(row, columns))
+    notes = marks(_note(table.cells[one.key][row.key]) for row in rows for one in columns)
     best = {row.key: table.best_columns(row, keys) for row in rows}
 
     def reasons(one: Row | Column) -> str:

@@ -182,7 +182,6 @@ def cells_of_runs(runs: DataFrame, aggregate: Aggregate, published: PublishedCel
 
 
 def _without_nan(line: Mapping[Hashable, Any]) -> dict[str, Any]:
-    """Return a line of a DataFrame, with None in the place of NaN."""
     return {str(name): None if isna(value) else value for name, value in line.items()}
 
 

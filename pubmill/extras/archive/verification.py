@@ -166,7 +166,6 @@ class ArchivedStudy:
             self.notes.append(f"{path}: stated to be of data that are not public, so without predictions")
 
     def _record(self, path: str) -> Iterator[str]:
-        """Compare a record and its contributions."""
         archived, (run, seed) = self._json(member(self.recipe, path)), run_of(path)
         seal = archived.pop(SEAL, None)
         yield from differences(sealed(archived)[SEAL], seal, f"{path}: {SEAL}")
@@ -190,7 +189,6 @@ class ArchivedStudy:
             yield from differences(decided, used, f"{path}: recipe")
 
     def _table(self, name: str) -> Iterator[str]:
-        """Compare a table and its comparisons in all forms."""
         published = self.folder / f"specs/tables/{name}.published.csv"
         recipe = build(TableRecipe, as_values(self.graph.tables.recipe(name)), name)  # keys as in its job
         table = finished_table(recipe, published, self.results)
@@ -234,7 +232,6 @@ def fault(error: Exception, folder: Path) -> str:
 
 
 def _values(items: Items) -> list[Any]:
-    """Return contributions as values of JSON."""
     there = items.contributions
     columns = {name: there.values[:, n].tolist() for n, name in enumerate(there.names)} if there else None
     return [*items[:3], columns]

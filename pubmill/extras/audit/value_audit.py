@@ -165,7 +165,6 @@ def audit(recipe: AuditRecipe, specs: Path) -> Audit:
 
 
 def _facts(table: str, specs: Path) -> Iterator[Finding]:
-    """Yield the values of a table without scores."""
     paper, _, name = table.partition("/")
     for model, dataset, metric, value, _ in published_lines(specs / f"tables/{table}.published.csv").values:
         if value:
@@ -191,8 +190,6 @@ def _untestable(why: str) -> Judged:
 
 
 class _TableAudit:
-    """The audit of one table of results."""
-
     def __init__(self, table: AuditedTable, recipe: AuditRecipe, specs: Path) -> None:
         self._table = table
         self._protocols = recipe.protocols
@@ -237,7 +234,6 @@ class _TableAudit:
             )
 
     def _judged(self, line: Any, column: AuditedColumn | None, row: PublishedRow | None) -> Judged:
-        """Judge one published value."""
         printed = line.value
         if column is None or row is None:
             left_out = self._table.left_out

@@ -178,10 +178,7 @@ def test_a_record_in_the_wrong_place_is_refused(tmp_path: Path, model: str, chan
         (made_up.HEADER + "bert,bc2gm,entity_f1,nan,\n", ":2: the value 'nan' is not a number"),
         (made_up.HEADER + "bert,bc2gm,entity_f1,80,a,b\n", ":2: expected 5 fields"),
         (made_up.HEADER + "bert,bc2gm,entity_f1\n", ":2: expected 5 fields"),
-        (
-            made_up.HEADER + "bert,gad,micro_f1,80,\n" * 2,
-            ":3: duplicate entry bert / gad / micro_f1",
-        ),
+        (made_up.HEADER + "bert,gad,micro_f1,80,\n" * 2, ":3: duplicate entry bert / gad / micro_f1"),
         (made_up.HEADER + "bert,bc2gm,micro_f1,80.9,\n", "no cell bert / bc2gm / micro_f1"),
         (made_up.HEADER + "bert,bc2gm,entity_f1,,\n", ":2: the value '' is not a number"),
         (made_up.PUBLISHED + "bret,bc2gm,entity_f1,80.9,\n", "no cell bret / bc2gm"),

@@ -13,15 +13,7 @@ from pubmill.errors import PubmillError
 from pubmill.recipes.tables import Aggregate
 from pubmill.report.rendering import collapse, number
 from pubmill.tables.aggregation import cells_of_runs
-from pubmill.tables.cells import (
-    NO_RECORD,
-    Cell,
-    PublishedValue,
-    SeedScore,
-    Table,
-    parse,
-    printed_notes,
-)
+from pubmill.tables.cells import NO_RECORD, Cell, PublishedValue, SeedScore, Table, parse, printed_notes
 from tests.unit import toy_tables
 
 KEY = ("bert", "bc2gm")

@@ -25,11 +25,7 @@ from pubmill.predictions.predictions import answers_to_labels
 from pubmill.predictions.scores import score_submission
 from pubmill.predictions.supplied import report, supply
 from pubmill.recipes.reading import as_json, as_values
-from pubmill.recipes.submissions import (
-    Budget,
-    Price,
-    SuppliedRecipe,
-)
+from pubmill.recipes.submissions import Budget, Price, SuppliedRecipe
 from pubmill.storage.files import read_jsonl_gz
 from tests.chat_stub import ChatStub, Fault, serving
 from tests.unit.predictions import toy_datasets

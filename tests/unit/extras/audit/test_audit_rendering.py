@@ -28,7 +28,7 @@ FOUND = Audit(
         finding("gu2020/table06", "70.0", "reachable", ""),
         finding("gu2020/table07", "-0.5", "unreachable", "the nearest scores"),
         finding("shin2020/table01", "1.0", "untestable", f"not stated {HOSTILE}"),
-    ),
+    )
 )
 
 
