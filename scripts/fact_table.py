@@ -17,8 +17,7 @@ from pubmill.recipes.fact_tables import FactTableRecipe
 from pubmill.recipes.programs import program
 from pubmill.report.table_rendering import FACT_TABLE_RENDERERS
 from pubmill.storage.checksums import write_formats
-from pubmill.tables.fact_cells import build, read_facts
-from pubmill.tables.fact_sources import read_artefacts
+from pubmill.tables.fact_cells import build, read_artefacts, read_facts
 
 
 def main(

@@ -10,7 +10,7 @@ FLOOR.predictions.jsonl.gz of each floor.
 from pathlib import Path
 from typing import Annotated
 
-from pubmill.baselines.measured_floors import measure_floors
+from pubmill.baselines.floors import measure_floors
 from pubmill.errors import run
 from pubmill.examples.kinds import SPLITS
 from pubmill.recipes.datasets import FloorsRecipe

@@ -64,8 +64,7 @@ def predict(
     from pubmill.finetuning.task_models import load_task_model, read_facts
     from pubmill.formats.document_files import format_of
     from pubmill.prediction import annotated_files
-    from pubmill.prediction.annotating import Annotator, own_types, written_names
-    from pubmill.prediction.text_units import load_splitter
+    from pubmill.prediction.annotating import Annotator, load_splitter, own_types, written_names
 
     with annotated_files.without_streams(sources, target) as (inputs, output):
         places = annotated_files.targets(inputs, output)

@@ -7,8 +7,7 @@ from pubmill.errors import PubmillError
 from pubmill.finetuning.predicting import choose_device
 from pubmill.finetuning.task_models import load_task_model, read_facts
 from pubmill.formats.documents import InputDocument, Passage, TextMention
-from pubmill.prediction.annotating import Annotator
-from pubmill.prediction.text_units import load_splitter
+from pubmill.prediction.annotating import Annotator, load_splitter
 from pubmill.storage.privacy import keep_private
 
 

@@ -270,6 +270,5 @@ def _standardise(values: Sequence[float]) -> list[float]:
 
 
 def _scale_to_one(values: Sequence[float]) -> list[float]:
-    """Scale values so that the largest absolute value is 1."""
     largest = max(map(abs, values)) or 1.0
     return [value / largest for value in values]

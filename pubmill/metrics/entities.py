@@ -227,13 +227,11 @@ seqeval_metrics = register(
 
 
 def _entity_pairs(gold: Labels, predicted: Labels) -> list[Mentions]:
-    """Return the gold and predicted entities of each sentence."""
     pairs = _sentence_pairs(gold, predicted)
     return [(set(to_mentions(true)), set(to_mentions(predicted))) for true, predicted in pairs]
 
 
 def _sentence_pairs(gold: Labels, predicted: Labels) -> list[tuple[Sequence[str], Sequence[str]]]:
-    """Return the gold and predicted labels of each sentence."""
     gold = [*map(gold_beside, gold, predicted), *gold[len(predicted) :]]
     if [len(labels) for labels in gold] != [len(labels) for labels in predicted]:
         raise PubmillError("gold and predicted labels differ in their number of sentences or words")
@@ -310,7 +308,6 @@ def _subtoken_counts(totals: Totals) -> dict[str, Array]:
 
 
 def _subword_pair(gold: Sequence[str], predicted: Sequence[str]) -> Mentions:
-    """Return the gold and predicted entities of a sentence's subwords."""
     if not isinstance(predicted, PredictedLabels):
         return set(), set()
     subwords = predicted.subwords

@@ -302,7 +302,6 @@ def is_finite_number(value: Any) -> TypeGuard[int | float]:
 
 
 def _prediction(row: Mapping[str, Any], key: str, example: Any) -> Any:
-    """Return the prediction in a checked line."""
     if key == "answers":
         return [(answer["text"], answer["probability"]) for answer in row[key]]
     if unplaced := row.get(UNPLACED):
@@ -338,7 +337,6 @@ PREDICTION_FORMS: dict[type[kinds.Example], PredictionForm] = {
 
 
 def _check_training(recipe: ScoringRecipe, trained: Any, path: Path, data: str) -> None:
-    """Check that the training notes belong to this run and to these examples."""
     needed = {*FROM_TRAINING, "seed", "model", "dev", "data_sha256"}
     objects = ("recipe", "dev", "data_sha256")
     is_whole = isinstance(trained, dict) and needed <= trained.keys()

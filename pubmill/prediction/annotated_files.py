@@ -161,7 +161,6 @@ def example_of(row: dict[str, Any], task: Task[Any], where: str) -> Example:
 
 
 def _placeholder_labels(row: dict[str, Any], task: Task[Any]) -> dict[str, Any]:
-    """Placeholder labels, which the example classes require."""
     words = row.get("words")
     missing: dict[str, Any] = {
         "label": task.labels[0] if task.labels else "",

@@ -1,8 +1,11 @@
 """Annotate documents with a fine-tuned model: mentions in their text, or relations between their mentions."""
 
+import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations, islice
+from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
@@ -11,7 +14,65 @@ from pubmill.examples.tagging import CONTINUATION, OUTSIDE, to_mentions
 from pubmill.finetuning.predicting import DivergenceError, Predictor
 from pubmill.formats.documents import Annotated, InputDocument, Relation, TextMention
 from pubmill.messages.wording import unknown
-from pubmill.prediction.text_units import Split, Unit, units, words
+
+Span = tuple[int, int]
+Split = Callable[[str], list[str]]
+"""Sentence splitter: returns the sentences of a line, in order, without surrounding white space."""
+
+WORD = re.compile(r"\w+|[^\w\s]")
+"""A word: a run of letters and digits, or any other single character, as in the MTL-Bioinformatics-2016 files
+(all words of NCBI-disease and BC5-chem). In JNLPBA, `IL-2` is one word; here it is three."""
+_LINE = re.compile(r"[^\r\n]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """A sentence or line: its text, its start in the document, and the index of its passage."""
+
+    passage: int
+    start: int
+    text: str
+
+    @property
+    def end(self) -> int:
+        """Its end in the document."""
+        return self.start + len(self.text)
+
+
+def units(document: InputDocument, split: Split | None) -> Iterator[Unit]:
+    """Yield the lines of each passage, or their sentences if there is a splitter; only those with a word."""
+    for number, passage in enumerate(document.passages):
+        for line in _LINE.finditer(passage.text):
+            for start, end in _sentence_spans(line[0], split):
+                if WORD.search(line[0], start, end):
+                    begin = passage.offset + line.start() + start
+                    yield Unit(passage=number, start=begin, text=line[0][start:end])
+
+
+def _sentence_spans(line: str, split: Split | None) -> Iterator[Span]:
+    if split is None:
+        yield 0, len(line)
+        return
+    done = 0
+    for sentence in split(line):
+        start = line.index(sentence, done)
+        done = start + len(sentence)
+        yield start, done
+
+
+def words(text: str) -> list[Span]:
+    """Return the span of each word in a text."""
+    return [match.span() for match in WORD.finditer(text)]
+
+
+def load_splitter(archive: Path | None) -> Split | None:
+    """Return NLTK's Punkt splitter with the tables of `punkt_tab.zip`; None without an archive."""
+    if archive is None:
+        return None
+    from pubmill.examples.sentences import SentenceSplitter  # NLTK is optional
+
+    return SentenceSplitter(archive).split
+
 
 TOGETHER = 256
 """Number of documents predicted together, so that memory does not grow with the file."""
@@ -81,7 +142,14 @@ class Annotator:
             for first, last, kind in to_mentions(predicted):
                 if name := self.names.get(kind or UNTYPED):
                     confidence = None if sure is None else min(sure[first:last])
-                    mention = _document_mention(unit, of[first][0], of[last - 1][1], name, confidence)
+                    start, end = of[first][0], of[last - 1][1]
+                    mention = TextMention(
+                        start=unit.start + start,
+                        end=unit.start + end,
+                        type=name,
+                        text=unit.text[start:end],
+                        confidence=confidence,
+                    )
                     of_documents[number][unit.passage].append(mention)
         for document, mentions in zip(documents, of_documents, strict=True):
             yield self._count_replaced(Annotated(document=document, own=self.own, mentions=mentions))
@@ -142,11 +210,6 @@ def own_types(predictor: Predictor) -> frozenset[str]:
         prefixed = (label.partition("-") for label in labels)
         return frozenset(kind or UNTYPED for _, _, kind in prefixed)
     return frozenset(predictor.task.labels) - {predictor.recipe.negative}
-
-
-def _document_mention(unit: Unit, start: int, end: int, kind: str, confidence: float | None) -> TextMention:
-    text, start, end = unit.text[start:end], unit.start + start, unit.start + end
-    return TextMention(start=start, end=end, type=kind, text=text, confidence=confidence)
 
 
 def _rounded(confidence: Any) -> Any:

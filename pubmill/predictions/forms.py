@@ -70,12 +70,7 @@ def _json_rows(file: PredictionFile) -> Iterable[PredictionRow]:
     return json_forms.read_document(parse_json(file.text, str(file.path), numbers_only=True), str(file.path))
 
 
-def _ordered_rows(file: PredictionFile) -> Iterable[PredictionRow]:
-    return ordered_form.read(file.text, file.examples, file.normaliser.recipe, str(file.path))
-
-
 def _first(text: str) -> str:
-    """Return the first line that is not blank."""
     return next((line for line in text.split("\n") if line.strip()), "")
 
 
@@ -98,10 +93,6 @@ def _is_json_lines(text: str) -> bool:
     return bool(line) and "documents" not in line and (several or bool({"id", "example_id"} & line.keys()))
 
 
-def _is_collection(text: str) -> bool:
-    return _is_json(text) and re.search(r'"documents"\s*:\s*\[', text[:100_000]) is not None
-
-
 FORMS: dict[str, Form] = {
     "bioc-xml": Form(
         "a BioC collection as XML", lambda text: text.lstrip().startswith("<"), _of_documents("bioc-xml")
@@ -112,7 +103,11 @@ FORMS: dict[str, Form] = {
         _of_lines(json_forms.read_batch),
     ),
     "jsonl": Form("a JSON object on each line", _is_json_lines, _of_lines(json_forms.read_lines)),
-    "bioc-json": Form("a BioC collection as JSON", _is_collection, _of_documents("bioc-json")),
+    "bioc-json": Form(
+        "a BioC collection as JSON",
+        lambda text: _is_json(text) and re.search(r'"documents"\s*:\s*\[', text[:100_000]) is not None,
+        _of_documents("bioc-json"),
+    ),
     "json": Form("a JSON object by id, or a list of objects", _is_json, _json_rows),
     "pubtator": Form(
         "PubTator: PMID|t|TITLE, PMID|a|ABSTRACT, then mentions",
@@ -143,7 +138,7 @@ FORMS: dict[str, Form] = {
     "order": Form(
         "outputs of transformers' scripts and of LinkBERT, without ids",
         lambda text: False,
-        _ordered_rows,
+        lambda file: ordered_form.read(file.text, file.examples, file.normaliser.recipe, str(file.path)),
     ),
 }
 """Form -> how it is recognised and read, in the order of recognition. `brat` is known by the name of an

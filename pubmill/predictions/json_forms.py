@@ -96,9 +96,11 @@ def read_batch(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
 
 
 def _answer(row: dict[str, Any], where: str) -> tuple[str, Any]:
-    """Return an answer of a batch, and why it ended."""
+    """Return an answer of a batch, and why it ended; several to a request are an error, as nothing says which
+    one counts."""
     try:
-        text, end = _text_and_end(row)
+        [choice] = row["response"]["body"]["choices"]
+        text, end = choice["message"]["content"], choice.get("finish_reason")
     except (KeyError, TypeError, ValueError, AttributeError):
         raise PubmillError(
             f"{where}: no answer in it, or of a form that is not known; if the request failed, ask again, or "
@@ -107,12 +109,6 @@ def _answer(row: dict[str, Any], where: str) -> tuple[str, Any]:
     if not isinstance(text, str):
         raise PubmillError(f"{where}: the answer is no text. Nothing was scored")
     return text, end
-
-
-def _text_and_end(row: dict[str, Any]) -> tuple[Any, Any]:
-    """Read an answer; several to a request are an error, as nothing says which one counts."""
-    [choice] = row["response"]["body"]["choices"]
-    return choice["message"]["content"], choice.get("finish_reason")
 
 
 def row_of(row: Any, where: str) -> PredictionRow:

@@ -12,13 +12,7 @@ from pubmill.messages.quotations import show
 from pubmill.metrics.records import PREDICTION_FORMS, is_finite_number
 from pubmill.metrics.registry import NO_PREDICTION
 from pubmill.predictions import json_forms
-from pubmill.predictions.alignment import (
-    Lost,
-    Place,
-    align,
-    joined_pieces,
-    place_words,
-)
+from pubmill.predictions.alignment import Lost, Place, align, joined_pieces, place_words
 from pubmill.predictions.conll_form import LABEL, as_bio
 from pubmill.predictions.free_answers import FreeAnswer, FreeItem, plain_answer, read_answer
 from pubmill.predictions.json_forms import answers_of, is_text_list, relations_of, spans_of
@@ -88,10 +82,6 @@ class Normaliser(MappedLabels):
         unplaced = [*row.beside.get(UNPLACED, ()), *self._unplaced]
         return {**built, UNPLACED: unplaced} if unplaced else built
 
-    def _unplace(self, kind: str, words: int, example: Any) -> None:
-        """Note a mention without a place; it has at most as many words as its sentence."""
-        self._unplaced.append([kind, min(words, len(example.words))])
-
     def _check_declared(self, rows: Iterable[PredictionRow]) -> None:
         free = next((row for row in rows if row.key == "output"), None)
         if free is not None and not self.recipe.mapping and self.recipe.kind in ("sequence", "multilabel"):
@@ -126,7 +116,10 @@ class Normaliser(MappedLabels):
             json_forms.refuse_numbers(labels, row.where)
             spans = self._spans_of_mentions(spans_of(labels, row.where), row, example)
         if spans is not None:
-            return {"labels": self._labels_of_spans(spans, row, example)}
+            places = place_words(_text_of(row, example), example.words)
+            mentions, lost = self.aligned(spans, places, row.where, to_mentions(example.labels))
+            self._unplace(((one.span.type, one.words) for one in lost), example)
+            return {"labels": to_labels(mentions, len(example.words), "bio")}
         unread = [one for one in labels if not LABEL.fullmatch(one)] if is_text_list(labels) else [row.key]
         if unread:
             raise PubmillError(f"{row.where}: expected BIO labels or `mentions`; found {show(unread[0])}")
@@ -144,15 +137,9 @@ class Normaliser(MappedLabels):
         kind = self.known(of, where)
         return "O" if kind is None else f"{prefix}-{kind}" if kind else prefix
 
-    def _labels_of_spans(self, spans: Sequence[PredictedSpan], row: PredictionRow, example: Any) -> list[str]:
-        places = place_words(_text_of(row, example), example.words)
-        mentions, lost = self.aligned(spans, places, row.where, to_mentions(example.labels))
-        self._unplace_all(lost, example)
-        return to_labels(mentions, len(example.words), "bio")
-
-    def _unplace_all(self, lost: Iterable[Lost], example: Any) -> None:
-        for one in lost:
-            self._unplace(one.span.type, one.words, example)
+    def _unplace(self, mentions: Iterable[tuple[str, int]], example: Any) -> None:
+        """Note mentions without a place (type, words); each has at most as many words as its sentence."""
+        self._unplaced += [[kind, min(words, len(example.words))] for kind, words in mentions]
 
     def aligned(
         self, spans: Iterable[PredictedSpan], places: Sequence[Place], where: str, gold: Sequence[Mention]
@@ -216,7 +203,7 @@ class Normaliser(MappedLabels):
             spans += [span for span in some if not _is_inside(span, every)] or some
             if not some and (kind := self.known(one.type, row.where)) is not None:
                 self.reading.unmapped.append((row.where, named[one]))
-                self._unplace(kind, len(one.text.split()) or 1, example)
+                self._unplace([(kind, len(one.text.split()) or 1)], example)
         return spans
 
     def _named_in_output(self, item: FreeItem) -> tuple[str, str | None]:
@@ -277,7 +264,7 @@ class Normaliser(MappedLabels):
         for span in spans:  # one by one, as they may overlap
             mentions, lost = self.aligned([span], places, row.where, ())
             found.update(mentions)
-            self._unplace_all(lost, example)
+            self._unplace(((one.span.type, one.words) for one in lost), example)
         return {"mentions": [list(one) for one in sorted(found)]}
 
     def _relations(self, row: PredictionRow, example: Any) -> dict[str, list[list[str]]]:

@@ -72,7 +72,7 @@ class ScoredSubmission:
 
     def _measured_floors(self, results: Path, task: str) -> DatasetFloors | None:
         # Imported here because scikit-learn takes a second, and only this needs it.
-        from pubmill.baselines.measured_floors import measure_floors
+        from pubmill.baselines.floors import measure_floors
 
         places = {split: results / BELOW.examples(self.recipe.dataset, split) for split in SPLITS}
         files = {str(split): path for split, path in places.items() if path.is_file()}

@@ -7,7 +7,7 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.hardware.provenance import provenance
-from pubmill.predictions.answer_counts import asked_counts
+from pubmill.predictions.free_answers import asked_counts
 from pubmill.predictions.predictions import answers_to_labels
 from pubmill.predictions.scores import examples_of
 from pubmill.predictions.submission import Submission, copied_from, read_submission, recipe_of

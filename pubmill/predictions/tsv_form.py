@@ -112,7 +112,6 @@ def _refuse_headings(cells: Sequence[str], where: str) -> NoReturn:
 
 
 def _layout(header: list[str], place: str) -> tuple[int | None, int]:
-    """Return the columns of ids, if any, and of predictions."""
     if gold := [name for name in header if name in GOLD]:
         raise PubmillError(f"{place}: the column {gold[0]} holds gold labels; give predictions only")
     ids = [number for number, name in enumerate(header) if name in IDS]

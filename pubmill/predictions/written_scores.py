@@ -82,10 +82,6 @@ def _model_id(system: System) -> str:
     return f"{_slug(developer)}/{_slug(name)}" if slash else f"{UNKNOWN}/{_slug(developer)}"
 
 
-def _result_id(dataset: str, metric: str) -> str:
-    return f"{dataset}.{metric}"
-
-
 def _evaluation(
     scored: ScoredSubmission, system: System, evaluation_id: str, retrieved: int
 ) -> dict[str, object]:
@@ -125,7 +121,7 @@ def _result(scored: ScoredSubmission, name: str, system: System) -> dict[str, ob
     }
     arguments = {"generation_args": {"prompt_template": system.prompt}}
     return {
-        "evaluation_result_id": _result_id(recipe.dataset, name),
+        "evaluation_result_id": f"{recipe.dataset}.{name}",
         "evaluation_name": recipe.dataset,
         "source_data": {
             "dataset_name": recipe.dataset,
@@ -154,14 +150,16 @@ def _samples(
     for example, line, read in lines:
         inputs = {name: value for name, value in row_of(example, scored.recipe).items() if name != "dataset"}
         raw = json.dumps(inputs, ensure_ascii=False, sort_keys=True)
-        asked, predicted = {"raw": raw, "reference": _gold(example)}, _prediction(line)
+        gold = gold_of(example)
+        reference = gold if hasattr(example, "answers") else [_text(gold)]
+        asked, predicted = {"raw": raw, "reference": reference}, _prediction(line)
         content, right = json.dumps(asked, separators=(",", ":")), is_right(example, plain_prediction(read))
         yield {
             "schema_version": SCHEMA,
             "evaluation_id": evaluation_id,
             "model_id": model,
             "evaluation_name": scored.recipe.dataset,
-            "evaluation_result_id": _result_id(scored.recipe.dataset, metric),
+            "evaluation_result_id": f"{scored.recipe.dataset}.{metric}",
             "sample_id": example.id,
             "sample_hash": hashlib.sha256(content.encode()).hexdigest(),
             "interaction_type": "single_turn",
@@ -189,8 +187,3 @@ def _prediction(line: Mapping[str, Any]) -> Any:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _gold(example: Any) -> list[str]:
-    gold = gold_of(example)
-    return gold if hasattr(example, "answers") else [_text(gold)]

@@ -132,7 +132,6 @@ def _values_differ(one: Printed, other: Printed) -> bool:
 
 
 def _difference_reasons(values: Sequence[Printed], tables: Mapping[str, PublishedTable]) -> tuple[str, ...]:
-    """Return the reasons why the values differ, each once."""
     scored_by = (
         METRICS[row.metric].label
         for one in values

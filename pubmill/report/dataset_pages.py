@@ -206,8 +206,4 @@ def make_page(recipe: PageRecipe, results: Path) -> Page:
     return Page(recipe=recipe, card=card, sources=tuple(lines))
 
 
-def _values(page: Page) -> dict[str, object]:
-    return {"page": page, "recipe": page.recipe}
-
-
-PAGE_RENDERERS = renderers("dataset_page", PAGE_FORMATS, _values)
+PAGE_RENDERERS = renderers("dataset_page", PAGE_FORMATS, lambda page: {"page": page})

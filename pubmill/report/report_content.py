@@ -1,32 +1,26 @@
-"""The content of a report."""
+"""The content of a report, and the sections that extras add: the constant `SECTION` of a module named
+`STAGE_section`."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
+from markupsafe import Markup
 from pandas import concat
 
+from pubmill import extras
 from pubmill.messages import commands
 from pubmill.recipes.report import Reference, ReportRecipe
 from pubmill.recipes.tables import printed_name
-from pubmill.report.charts import Chart
 from pubmill.report.contradictions import Contradictions
 from pubmill.report.dataset_pages import Page
-from pubmill.report.figures import (
-    Curve,
-    ModelTimes,
-    PipelineFigure,
-    Strip,
-    pipeline_figure,
-    times,
-)
+from pubmill.report.figures import Chart, Curve, ModelTimes, PipelineFigure, Strip, pipeline_figure, times
 from pubmill.report.rendering import count, quantity
 from pubmill.report.run_trainings import Trainings
-from pubmill.report.sections import ShownSection
 from pubmill.report.table_views import (
     CompositeScore,
     ModelLine,
@@ -50,6 +44,37 @@ from pubmill.tables.comparisons import Comparisons
 from pubmill.tables.dataset_cards import Card
 from pubmill.tables.fact_table_models import FactTable
 from pubmill.tables.table_frames import run_frame
+
+ENDING = "_section"
+
+
+class Section(NamedTuple):
+    """A section of the report.
+
+    - `anchor`, `title`: its anchor and heading in the page.
+    - `content`: function `(recipe, results)` that returns its HTML below the heading, from files of its
+      stage (`Stage.reported`); None if there is nothing to show.
+    """
+
+    anchor: str
+    title: str
+    content: Callable[[ReportRecipe, Path], Markup | None]
+
+
+class ShownSection(NamedTuple):
+    """A section as the page shows it."""
+
+    anchor: str
+    title: str
+    content: Markup
+
+
+def shown_sections(recipe: ReportRecipe, results: Path) -> list[ShownSection]:
+    """Return the sections of the stages that the recipe names, without empty ones."""
+    modules = extras.modules(ENDING)
+    known = {one.__name__.rpartition(".")[2].removesuffix(ENDING): one.SECTION for one in modules}
+    made = [(known[stage], known[stage].content(recipe, results)) for stage in recipe.sections]
+    return [ShownSection(one.anchor, one.title, content) for one, content in made if content is not None]
 
 
 @dataclass(frozen=True)
@@ -236,7 +261,8 @@ class Report:
     @property
     def command(self) -> str:
         """The command that makes the study."""
-        return study_command(self.recipe.study)
+        study = self.recipe.study
+        return commands.pubmill(*([DEMO] if study == DEMO else ["run", study]))
 
     @property
     def snakemake_command(self) -> str:
@@ -327,11 +353,6 @@ class Report:
         for name, page in self.datasets.items():
             groups.setdefault(page.card.sizes, {})[name] = page.card
         return groups
-
-
-def study_command(study: str, *options: str) -> str:
-    """Return the command that makes a study."""
-    return commands.pubmill(*([DEMO] if study == DEMO else ["run", study]), *options)
 
 
 def _counted(number: int, one: str, many: str = "") -> str:

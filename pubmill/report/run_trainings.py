@@ -189,5 +189,4 @@ def _text(runs: Sequence[TrainingNotes], loss: Sequence[Point], epochs: int) -> 
 
 
 def _range(values: Sequence[str]) -> str:
-    """Return the first and the last value, or the only one."""
     return values[0] if values[0] == values[-1] else f"{values[0]} to {values[-1]}"

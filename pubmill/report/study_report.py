@@ -12,10 +12,9 @@ from markupsafe import Markup
 import pubmill
 from pubmill.errors import PubmillError
 from pubmill.recipes.report import ReportRecipe
-from pubmill.report.charts import Chart, fragmentation, learning
 from pubmill.report.contradictions import Contradictions
 from pubmill.report.dataset_pages import Page
-from pubmill.report.figures import curve, strips
+from pubmill.report.figures import Chart, curve, fragmentation, learning, strips
 from pubmill.report.rendering import environment, page_script, script_digest
 from pubmill.report.report_content import (
     HeldOut,
@@ -23,10 +22,10 @@ from pubmill.report.report_content import (
     Report,
     SourceFolderSummary,
     days_in_words,
+    shown_sections,
     statements_by_paper,
 )
 from pubmill.report.run_trainings import read_trainings
-from pubmill.report.sections import shown_sections
 from pubmill.report.table_rendering import fact_marks
 from pubmill.report.table_views import table_runs
 from pubmill.storage.files import read_json

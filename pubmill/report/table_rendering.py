@@ -9,18 +9,9 @@ from collections.abc import Sequence
 
 from pubmill.messages.wording import escape_controls
 from pubmill.recipes.tables import Column, Row
-from pubmill.report.rendering import (
-    collapse,
-    escape_tex,
-    groups,
-    marks,
-    metric,
-    number,
-    renderers,
-    sentence,
-)
+from pubmill.report.rendering import collapse, escape_tex, groups, marks, metric, number, renderers, sentence
 from pubmill.report.table_views import TableView
-from pubmill.storage.result_paths import PAGE_FORMATS, TABLE_FORMATS, table_stem
+from pubmill.storage.result_paths import COMPARISON_FORMATS, TABLE_FORMATS, table_stem
 from pubmill.tables.cells import Cell, Table
 from pubmill.tables.fact_table_models import FactTable
 from pubmill.tables.table_frames import cell_frame, fact_frame
@@ -41,7 +32,7 @@ def latex_table(table: Table) -> str:
     keys = [column.key for column in columns]
     turned = len(columns) > max(len(rows), MOST_COLUMNS)
     across: Sequence[Row | Column] = rows if turned else columns
-    notes = marks(_note(cell) for row in rows for cell in table.cells_of(row, columns))
+    notes = marks(_note(table.cells[one.key][row.key]) for row in rows for one in columns)
     best = {row.key: table.best_columns(row, keys) for row in rows}
 
     def reasons(one: Row | Column) -> str:
@@ -137,5 +128,5 @@ TABLE_RENDERERS = renderers("table", TABLE_FORMATS, _table_values, cell_frame) |
 FACT_TABLE_RENDERERS = renderers(
     "fact_table", TABLE_FORMATS, lambda table: {"table": table, "marks": fact_marks(table)}, fact_frame
 )
-COMPARISON_RENDERERS = renderers("comparisons", PAGE_FORMATS, lambda of: {"comparisons": of})
+COMPARISON_RENDERERS = renderers("comparisons", COMPARISON_FORMATS, lambda of: {"comparisons": of})
 """Format -> function that renders it."""

@@ -35,7 +35,8 @@ CHECKPOINT_FILES = (WEIGHTS, "auxiliary.safetensors", "optimizer.safetensors", C
 MODEL_FILES = (CONFIG, WEIGHTS, *TOKENIZER_FILES, "README.md")
 DATASET_FILES = ("train.jsonl.gz", "dev.jsonl.gz", "test.jsonl.gz", CARD)
 TABLE_FORMATS = ("json", "csv", "md", "tex", "html")
-PAGE_FORMATS = ("json", "md", "html")
+COMPARISON_FORMATS = ("json", "md", "html")
+PAGE_FORMATS = ("json", "html")
 
 _ENDING = re.compile(r"(\.xml|\.tar|\.jsonl|\.txt|\.csv)?(\.gz)?$")
 
@@ -269,7 +270,7 @@ class Paths:
         return _with_suffix(f"{self.table(table)}.comparisons", form)
 
     def comparison_files(self, table: str) -> list[str]:
-        return [self.comparisons(table, form) for form in PAGE_FORMATS]
+        return [self.comparisons(table, form) for form in COMPARISON_FORMATS]
 
     def page(self, dataset: str, form: str = "") -> str:
         return _with_suffix(self.at(f"pages/datasets/{dataset}"), form)

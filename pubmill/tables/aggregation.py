@@ -156,10 +156,10 @@ def _build_cells(
             value = published.get(key)
             others = {name: (columns[name].label, cells[name][row.key]) for name in column.sources}
             if column.best_of:
-                of_column[row.key] = best_cell([others[name] for name in column.sources], value)
+                of_column[row.key] = cell_of_columns(BEST, [others[name] for name in column.sources], value)
             elif column.drop:
-                parts = [others[name] for name in column.drop.of]
-                of_column[row.key] = drop_cell(others[column.drop.start], parts, value)
+                parts = [others[name] for name in (column.drop.start, *column.drop.of)]
+                of_column[row.key] = cell_of_columns(DROP, parts, value)
             else:
                 reasons = (recipe.missing.get(name) for name in ("/".join(key), *key))
                 why = next(filter(None, reasons), NOT_RUN)
@@ -182,7 +182,6 @@ def cells_of_runs(runs: DataFrame, aggregate: Aggregate, published: PublishedCel
 
 
 def _without_nan(line: Mapping[Hashable, Any]) -> dict[str, Any]:
-    """Return a line of a DataFrame, with None in the place of NaN."""
     return {str(name): None if isna(value) else value for name, value in line.items()}
 
 
@@ -196,29 +195,17 @@ def composite_cell(composite: Composite, cells: Mapping[str, Cell], published: P
     return make_cell(published, value, n=n, expected=expected, missing=missing)
 
 
-def best_cell(parts: Sequence[tuple[str, Cell]], published: PublishedValue | None) -> Cell:
-    """The cell with the best value of other columns' cells (given with labels); None unless all have one."""
-    return _of_columns("best", parts, published, max)
+BEST, DROP = "best", "drop"
 
 
-def drop_cell(
-    start: tuple[str, Cell], parts: Sequence[tuple[str, Cell]], published: PublishedValue | None
-) -> Cell:
-    """The cell with the lowest value of other columns minus that of `start`; None unless all have a value."""
-    return _of_columns("drop", [start, *parts], published, lambda values: min(values[1:]) - values[0])
-
-
-def _of_columns(
-    what: str,
-    parts: Sequence[tuple[str, Cell]],
-    published: PublishedValue | None,
-    together: Callable[[list[float]], float],
-) -> Cell:
+def cell_of_columns(what: str, parts: Sequence[tuple[str, Cell]], published: PublishedValue | None) -> Cell:
+    """The cell made of other columns' cells (given with labels): the best value, or the drop, which is the
+    lowest value of the later ones minus the first. It has no value unless all have one."""
     values = [cell.value for _, cell in parts if cell.value is not None]
     lacking = [label for label, cell in parts if cell.value is None]
     missing = f"no {what}: no score of {' and '.join(lacking)}" if lacking else None
-    value = None if lacking else together(values)
-    return make_cell(published, value, n=len(values), expected=len(parts), missing=missing)
+    made = None if lacking else max(values) if what == BEST else min(values[1:]) - values[0]
+    return make_cell(published, made, n=len(values), expected=len(parts), missing=missing)
 
 
 def provenance(runs: DataFrame) -> Provenance:

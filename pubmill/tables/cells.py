@@ -262,7 +262,6 @@ class Table(ResultHeading):
         return headrooms
 
     def _seeds_note(self) -> tuple[str, ...]:
-        """The note on `seeds_needed`, or nothing."""
         needs = [(row, self.seeds_needed[row.key]) for row in self.rows if row.key in self.seeds_needed]
         if not needs:
             return ()
@@ -273,10 +272,6 @@ class Table(ResultHeading):
             f"alpha {rule.alpha:g}, power {rule.power:g}), by the spread within cells of three runs or "
             f"more: {seeds}",
         )
-
-    def cells_of(self, row: Row, columns: Sequence[Column]) -> list[Cell]:
-        """The cells of a row in the given columns, in order."""
-        return [self.cells[column.key][row.key] for column in columns]
 
     def best_columns(self, row: Row, columns: Sequence[str], decimals: int = 2) -> set[str]:
         """Return those of `columns` whose value, rounded to `decimals`, is the highest of the row.

@@ -14,23 +14,9 @@ from pandas import DataFrame
 
 from pubmill.errors import PubmillError
 from pubmill.metrics import METRICS
-from pubmill.metrics.contributions import (
-    Array,
-    Contributions,
-    Totals,
-    contributions_read_by,
-    read_items,
-)
+from pubmill.metrics.contributions import Array, Contributions, Totals, contributions_read_by, read_items
 from pubmill.recipes.tables import Heading, Row, values_of
-from pubmill.statistics.resampling import (
-    CONFIDENCE,
-    RESAMPLINGS,
-    Fold,
-    compare,
-    fold,
-    holm,
-    observed,
-)
+from pubmill.statistics.resampling import CONFIDENCE, RESAMPLINGS, Fold, compare, fold, holm, observed
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.cells import Table
@@ -120,7 +106,7 @@ def with_columns(table: Table, columns: Sequence[str]) -> Table:
 
 def _compare_row(table: Table, row: Row, runs: DataFrame, results: Path) -> RowComparisons | None:
     """Compare the models of a row by the runs of its complete cells on its own dataset."""
-    runs = own_runs(row, runs)
+    runs = runs[runs["dataset"].isin(row.folds or (row.dataset,))]
     columns = list(runs["column"].unique())
     if len(columns) < 2:
         return None
@@ -158,11 +144,6 @@ def _compare_row(table: Table, row: Row, runs: DataFrame, results: Path) -> RowC
             for number, (other, one) in enumerate(compared.items())
         ),
     )
-
-
-def own_runs(row: Row, runs: DataFrame) -> DataFrame:
-    """Return the runs of a row on its own dataset or folds."""
-    return runs[runs["dataset"].isin(row.folds or (row.dataset,))]
 
 
 def row_folds(row: Row, runs: DataFrame, columns: Sequence[str], results: Path) -> tuple[list[Fold], str]:

@@ -59,7 +59,6 @@ def incomparable(recipe: TableRecipe, column: str, key: str) -> str | None:
 
 
 def _member_weights(composite: Composite) -> dict[str, float]:
-    """The rows of a composite and their weights."""
     groups = composite.groups.values()
     return {name: 1 / len(groups) / len(group) for group in groups for name in group}
 

@@ -19,10 +19,7 @@ from tests.world.dice import Dice
 LARGEST = 200_000
 REQUESTS = 40
 """Answers after which the server behaves, so that every case ends."""
-IMPATIENT: dict[str, Any] = {
-    "PAUSES": (0.0, 0.0, 0.0),
-    "TIMEOUT": (2, 0.2),
-}
+IMPATIENT: dict[str, Any] = {"PAUSES": (0.0, 0.0, 0.0), "TIMEOUT": (2, 0.2)}
 PLACES = (
     "http://example.org/f", "https://127.0.0.1/f", "https://10.1.2.3/f", "https://[::1]/f", "https://169.254.1.1/f",
     "file:///etc/passwd", "https://[::1", "//localhost/f", "https://2130706433:1/f", "\xff", "", "https://a:b/",

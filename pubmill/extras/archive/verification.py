@@ -8,7 +8,7 @@ import math
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,10 +16,9 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.extras.archive import contents
-from pubmill.extras.archive.archive_recipes import ArchiveStatement
+from pubmill.extras.archive.archive_recipes import ArchiveRecipe, ArchiveStatement
 from pubmill.extras.archive.archive_stages import Archive
 from pubmill.extras.archive.contents import STATEMENT, WRITTEN, member
-from pubmill.extras.archive.stated_graph import stated_graph
 from pubmill.formats.json_text import parse_json
 from pubmill.hardware import provenance
 from pubmill.messages.installation import DATA
@@ -29,7 +28,13 @@ from pubmill.metrics.records import read_record, recounted, score_run
 from pubmill.recipes.reading import as_values, build
 from pubmill.recipes.tables import TableRecipe
 from pubmill.report.table_rendering import COMPARISON_RENDERERS, TABLE_RENDERERS
+from pubmill.specs.study import check_study
+from pubmill.stages import Graph
 from pubmill.stages.pipelines import OFF_THE_SHELF
+from pubmill.stages.record_status import Records
+from pubmill.stages.supplied_predictions import SuppliedPredictions
+from pubmill.stages.table_datasets import DatasetAccess
+from pubmill.stages.table_models import ModelAccess
 from pubmill.storage.archives import BROKEN, LARGEST_MEMBER, decode, members
 from pubmill.storage.checksums import FOLDER_SUMS
 from pubmill.storage.files import SEAL, sealed
@@ -161,7 +166,6 @@ class ArchivedStudy:
             self.notes.append(f"{path}: stated to be of data that are not public, so without predictions")
 
     def _record(self, path: str) -> Iterator[str]:
-        """Compare a record and its contributions."""
         archived, (run, seed) = self._json(member(self.recipe, path)), run_of(path)
         seal = archived.pop(SEAL, None)
         yield from differences(sealed(archived)[SEAL], seal, f"{path}: {SEAL}")
@@ -185,7 +189,6 @@ class ArchivedStudy:
             yield from differences(decided, used, f"{path}: recipe")
 
     def _table(self, name: str) -> Iterator[str]:
-        """Compare a table and its comparisons in all forms."""
         published = self.folder / f"specs/tables/{name}.published.csv"
         recipe = build(TableRecipe, as_values(self.graph.tables.recipe(name)), name)  # keys as in its job
         table = finished_table(recipe, published, self.results)
@@ -229,7 +232,6 @@ def fault(error: Exception, folder: Path) -> str:
 
 
 def _values(items: Items) -> list[Any]:
-    """Return contributions as values of JSON."""
     there = items.contributions
     columns = {name: there.values[:, n].tolist() for n, name in enumerate(there.names)} if there else None
     return [*items[:3], columns]
@@ -255,3 +257,35 @@ def differences(made: Any, archived: Any, where: str) -> Iterator[str]:
 def _shown(value: Any) -> str:
     text = "nothing" if value is NOTHING else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 120 else f"{text:.120}..."
+
+
+def stated_graph(stated: ArchiveRecipe, folder: Path) -> Graph:
+    """Return the graph of the study that is unpacked in a folder, by its specs and configuration. Only the
+    reasons for what is missing, and the seeds of supplied predictions, are taken from the statement."""
+
+    class StatedDatasets(DatasetAccess):
+        def obstacle(self, dataset: str) -> str | None:
+            return stated.lacking_datasets.get(dataset)
+
+    class StatedModels(ModelAccess):
+        def obstacle(self, model: str) -> str | None:
+            return stated.lacking_models.get(model)
+
+    class StatedSubmissions(SuppliedPredictions):
+        def files(self, model: str) -> dict[str, dict[int, Path]]:
+            seeds = stated.supplied.get(model, {})
+            return {dataset: dict.fromkeys(of_dataset, Path()) for dataset, of_dataset in seeds.items()}
+
+    class StatedRecords(Records):
+        def at_hand(self, records: Sequence[str]) -> list[str]:
+            there = super().at_hand(records)
+            return [path for path in records if path in stated.stale or path in there]
+
+        def stale(self, record: str) -> str | None:
+            return stated.stale.get(record) or super().stale(record)
+
+    own: dict[str, object] = {"mirror": None, "local_files": {}, "results": str(folder / "results")}
+    graph = Graph(*check_study({**stated.configuration, **own}, folder / "specs"))
+    graph.access, graph.model_access = StatedDatasets(graph), StatedModels(graph)
+    graph.records, graph.pipelines.supplied = StatedRecords(graph), StatedSubmissions(graph)
+    return graph

@@ -15,7 +15,7 @@ from pubmill.errors import PubmillError
 from pubmill.extras.ask.chat_server import ChatServer
 from pubmill.formats.json_text import parse_row
 from pubmill.messages.progress import report_progress
-from pubmill.predictions.answer_counts import tokens_of
+from pubmill.predictions.free_answers import tokens_of
 from pubmill.recipes.submissions import Budget
 from pubmill.storage.files import write_jsonl_gz, writing
 

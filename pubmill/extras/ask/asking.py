@@ -16,7 +16,7 @@ from pubmill.extras.ask.ask_recipes import Asking, AskRecipe
 from pubmill.extras.ask.asked_answers import ask_all, read_answers, write_requests
 from pubmill.extras.ask.chat_requests import requests_for, schema_of
 from pubmill.extras.ask.chat_server import ChatServer, Fact
-from pubmill.predictions.answer_counts import counts_of
+from pubmill.predictions.free_answers import counts_of
 from pubmill.predictions.scores import examples_of
 from pubmill.predictions.submission import recipe_of
 from pubmill.recipes.submissions import Budget, Price, SubmissionRecipe, System

@@ -72,26 +72,25 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 def right_json(example: Example, typed: bool) -> str:
     """Return the answer that an example's gold asks for; `typed`: with the type of each mention."""
-    return json.dumps(_right_value(example, typed), ensure_ascii=False)
-
-
-def _right_value(example: Example, typed: bool) -> Mapping[str, object]:
+    value: Mapping[str, object]
     match example:
         case kinds.TokensExample():
-            return _named_mentions(example.words, to_mentions(example.labels), typed)
+            value = _named_mentions(example.words, to_mentions(example.labels), typed)
         case kinds.MentionsExample():
-            return _named_mentions(example.words, example.spans, typed)
+            value = _named_mentions(example.words, example.spans, typed)
         case kinds.RelationsExample():
-            return {"relations": [f"{label}: {a} | {b}" for a, b, label, *_ in example.relations]}
+            value = {"relations": [f"{label}: {a} | {b}" for a, b, label, *_ in example.relations]}
         case kinds.SequenceExample():
-            return {"label": example.label}
+            value = {"label": example.label}
         case kinds.MultilabelExample():
-            return {"labels": list(example.labels)}
+            value = {"labels": list(example.labels)}
         case kinds.RegressionExample():
-            return {"score": example.score}
+            value = {"score": example.score}
         case kinds.SpanExample():
-            return {"answers": [answer.text for answer in example.answers]}
-    raise AssertionError(type(example))
+            value = {"answers": [answer.text for answer in example.answers]}
+        case _:
+            raise AssertionError(type(example))
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _named_mentions(words: Sequence[str], mentions: Sequence[Mention], typed: bool) -> dict[str, object]:

@@ -130,7 +130,6 @@ def _wholes(interval: Interval, gold: int, wrong: int | None) -> Iterator[int]:
 
 
 def _bounds(whole: int, gold: int, wrong: int | None) -> tuple[int, int]:
-    """Return the smallest and the largest number of right items."""
     return 0 if wrong is None else max(whole - gold - wrong, 0), min(gold, whole - gold)
 
 

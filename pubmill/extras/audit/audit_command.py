@@ -34,7 +34,7 @@ def audit(
     """
     root = checkout()
     if value is not None:
-        from pubmill.extras.audit.score_arithmetic import METRICS, report
+        from pubmill.extras.audit.reachability import METRICS, report
 
         if n is None:
             raise PubmillError(

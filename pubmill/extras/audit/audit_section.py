@@ -5,11 +5,10 @@ from pathlib import Path
 from markupsafe import Markup
 
 from pubmill.extras.audit.audit_stages import PAGE
-from pubmill.extras.audit.findings import Audit
-from pubmill.extras.audit.value_audit import TEMPLATES
+from pubmill.extras.audit.value_audit import TEMPLATES, Audit
 from pubmill.recipes.report import ReportRecipe
 from pubmill.report.rendering import environment
-from pubmill.report.sections import Section
+from pubmill.report.report_content import Section
 from pubmill.tables.cells import read_as
 
 

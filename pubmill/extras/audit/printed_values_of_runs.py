@@ -79,8 +79,6 @@ def findings_on_runs(graph: Graph, folder: Path) -> list[RunsFinding]:
 
 
 class _PrintedTable:
-    """A table with its printed values."""
-
     def __init__(self, graph: Graph, name: str, folder: Path) -> None:
         self._graph, self._name, self._table = graph, name, graph.specs.tables[name]
         rows = (graph.tables.row(self._table, row) for row in self._table.rows)
@@ -179,7 +177,6 @@ def _differ(one: PrintedOfRuns, other: PrintedOfRuns) -> bool:
 
 
 def _reasons(one: PrintedOfRuns, other: PrintedOfRuns, specs: Specs) -> list[str]:
-    """Return the reasons why two values are equal or differ."""
     reasons = []
     for here, there in ((one, other), (other, one)):
         table = specs.tables[here.table]

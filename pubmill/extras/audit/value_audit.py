@@ -1,23 +1,152 @@
-"""The audit of published values by the counts, runs and aggregates that the papers state, and its pages."""
+"""The audit of published values by the counts, runs and aggregates that the papers state, and its pages.
+
+A value is `reachable` if some counts (such as correct predictions) give it, `unreachable` if none do, and
+`untestable`, with a reason, if the paper does not state what it is computed from. Verdicts name no cause.
+"""
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from pubmill.extras.audit import reachability as reach
 from pubmill.extras.audit.attainable_scores import Interval
 from pubmill.extras.audit.audit_recipes import AuditedColumn, AuditedRow, AuditedTable, AuditRecipe
-from pubmill.extras.audit.findings import Audit, Finding, Verdict
-from pubmill.extras.audit.score_arithmetic import Reading, arithmetic, changes, printed_range
-from pubmill.messages import commands
+from pubmill.extras.audit.reachability import Reading, arithmetic, changes, printed_range
 from pubmill.messages.wording import aligned
 from pubmill.recipes.tables import Composite, PublishedRow
 from pubmill.report.rendering import renderers
+from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.result_paths import PAGE_FORMATS
 from pubmill.tables.cells import PublishedValue
-from pubmill.tables.published_values import places, published_lines, published_of_cells, read_published
+from pubmill.tables.published_values import (
+    places,
+    published_lines,
+    published_of_cells,
+    read_published,
+    table_numbers,
+)
+
+Verdict = Literal["reachable", "unreachable", "untestable"]
+
+
+class Finding(Shape):
+    """The verdict on one published value.
+
+    - `table`, `paper`, `number`: where it is printed; `model`, `dataset`, `metric`: its labels there.
+    - `test`: what it is tested as; `why`: the arithmetic, or why it can't be tested.
+    - `change`: the smallest changes of runs or test split with which it would be reachable.
+    - `chance`: how many of the numbers with the same whole part are reachable, and how many there are.
+    """
+
+    table: str
+    paper: str
+    number: int
+    model: str
+    dataset: str
+    metric: str
+    printed: str
+    verdict: Verdict
+    test: str = ""
+    why: str = ""
+    change: str = ""
+    chance: tuple[int, int] | None = None
+
+
+class Audit(Shape):
+    """The verdicts on all published values, in the order of tables and files."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def counts(self) -> dict[str, Counter[str]]:
+        """Paper -> verdict -> number of values; the last key, `all`, is the sum over papers."""
+        papers: dict[str, Counter[str]] = {}
+        for one in self.findings:
+            papers.setdefault(one.paper, Counter())[one.verdict] += 1
+        return papers | {"all": sum(papers.values(), Counter())}
+
+    @property
+    def unreachable(self) -> "list[Unreachable]":
+        """The distinct values that are unreachable, each with the places where it is printed."""
+        groups: dict[tuple[str, ...], list[Finding]] = {}
+        for one in self.findings:
+            if one.verdict == "unreachable":
+                key = (one.dataset, one.printed, one.test, one.why, one.change)
+                groups.setdefault(key, []).append(one)
+        return [Unreachable(ones) for _, ones in sorted(groups.items())]
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """Why values are untestable -> number of values, the most frequent first."""
+        return dict(Counter(one.why for one in self.findings if one.verdict == "untestable").most_common())
+
+    @property
+    def tests(self) -> "list[TestSummary]":
+        """The tests that exclude some numbers, with their verdicts."""
+        groups: dict[tuple[str, str, str], list[Finding]] = {}
+        for one in self.findings:
+            if one.chance and one.chance[0] < one.chance[1]:
+                groups.setdefault((one.paper, one.dataset, one.test), []).append(one)
+        return [TestSummary(paper, dataset, test, ones) for (paper, dataset, test), ones in groups.items()]
+
+    def of_tables(self, tables: tuple[str, ...]) -> "Audit":
+        """Select the values of some tables."""
+        return Audit(findings=tuple(one for one in self.findings if one.table in tables))
+
+
+class Unreachable(NamedTuple):
+    """The findings on one unreachable value of a dataset: all tables that print it with the same test."""
+
+    findings: list[Finding]
+
+    @property
+    def first(self) -> Finding:
+        return self.findings[0]
+
+    @property
+    def places(self) -> str:
+        """The tables where it is printed: `gu2020 Tables 6, 7; tinn2021 Table 2`."""
+        papers: dict[str, dict[int, None]] = {}
+        for one in self.findings:
+            papers.setdefault(one.paper, {})[one.number] = None
+        return "; ".join(map(table_numbers, papers, papers.values()))
+
+    @property
+    def models(self) -> str:
+        """The labels of its models or columns, each once."""
+        return ", ".join(dict.fromkeys(one.model for one in self.findings))
+
+
+class TestSummary(NamedTuple):
+    """The findings on values of one paper and dataset that have the same test (`Finding.test`)."""
+
+    paper: str
+    dataset: str
+    test: str
+    findings: list[Finding]
+
+    @property
+    def distinct(self) -> dict[str, Verdict]:
+        """The distinct printed values with their verdicts."""
+        return {one.printed: one.verdict for one in self.findings}
+
+    @property
+    def unreachable(self) -> list[str]:
+        return sorted(value for value, verdict in self.distinct.items() if verdict == "unreachable")
+
+    @property
+    def untestable(self) -> list[str]:
+        return sorted(value for value, verdict in self.distinct.items() if verdict == "untestable")
+
+    @property
+    def by_chance(self) -> float:
+        """The share of reachable numbers among those with the same whole part as the printed values."""
+        known = [one.chance for one in self.findings if one.chance]
+        return sum(reachable for reachable, _ in known) / sum(number for _, number in known)
+
 
 TEMPLATES = Path(__file__).with_name("templates")
 FACT = "a fact, not a score"
@@ -36,7 +165,6 @@ def audit(recipe: AuditRecipe, specs: Path) -> Audit:
 
 
 def _facts(table: str, specs: Path) -> Iterator[Finding]:
-    """Yield the values of a table without scores."""
     paper, _, name = table.partition("/")
     for model, dataset, metric, value, _ in published_lines(specs / f"tables/{table}.published.csv").values:
         if value:
@@ -62,8 +190,6 @@ def _untestable(why: str) -> Judged:
 
 
 class _TableAudit:
-    """The audit of one table of results."""
-
     def __init__(self, table: AuditedTable, recipe: AuditRecipe, specs: Path) -> None:
         self._table = table
         self._protocols = recipe.protocols
@@ -108,7 +234,6 @@ class _TableAudit:
             )
 
     def _judged(self, line: Any, column: AuditedColumn | None, row: PublishedRow | None) -> Judged:
-        """Judge one published value."""
         printed = line.value
         if column is None or row is None:
             left_out = self._table.left_out
@@ -223,12 +348,4 @@ def findings_in_text(shown: Audit) -> str:
     return "\n".join(lines)
 
 
-def _shown_values(shown: Audit) -> dict[str, object]:
-    """Return the variables of the page's templates, with the commands that it advises."""
-    return {
-        "shown": shown,
-        "command": commands.pubmill(*"audit --value 87.56 --metric accuracy --n 140 --runs 10".split()),
-    }
-
-
-AUDIT_RENDERERS = renderers("audit", PAGE_FORMATS, _shown_values, folder=TEMPLATES)
+AUDIT_RENDERERS = renderers("audit", PAGE_FORMATS, lambda shown: {"shown": shown}, folder=TEMPLATES)

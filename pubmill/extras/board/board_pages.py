@@ -3,7 +3,7 @@
 import json
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,7 @@ from pubmill.extras.board.board_files import (
     write_text,
 )
 from pubmill.extras.board.board_graph import COLUMN, TABLE
-from pubmill.extras.board.board_scores import (
-    BoardScores,
-    board_scores,
-    write_results,
-)
+from pubmill.extras.board.board_scores import BoardScores, board_scores, write_results
 from pubmill.messages.wording import counted
 from pubmill.metrics import is_right, plain_prediction
 from pubmill.metrics.records import read_predictions
@@ -65,7 +61,15 @@ def write_pages(folder: Path, spec: BoardSpec, entries: Sequence[Entry], graph: 
     write_results(graph, scores)
     rows = board_rows(entries, spec, scores)
     known = read_history(folder)
-    events = new_events(known, entries, scores_by_submission(rows, spec), time.strftime("%Y-%m-%d"))
+    scored = {
+        row.entry.name: {
+            dataset: round(cell.value, 4)
+            for dataset, cell in zip(spec.datasets, row.cells, strict=True)
+            if cell.value is not None
+        }
+        for row in rows
+    }
+    events = new_events(known, entries, scored, time.strftime("%Y-%m-%d"))
     history = [*known, *events]
     page = write_site(folder, spec, rows, graph, scores, history)
     write_history(folder, history)
@@ -182,15 +186,3 @@ def shown_prediction(example: Any, predicted: Any) -> str:
         shown = (f"{', '.join([label, *novelty])}: {a} and {b}" for a, b, label, *novelty in predicted)
         return "; ".join(shown) or "no relation"
     return ", ".join(map(str, predicted)) or "no label" if isinstance(predicted, list) else str(predicted)
-
-
-def scores_by_submission(rows: Sequence[BoardRow], spec: BoardSpec) -> Mapping[str, dict[str, float]]:
-    """Return the scores of a history: submission -> dataset -> points."""
-    return {
-        row.entry.name: {
-            dataset: round(cell.value, 4)
-            for dataset, cell in zip(spec.datasets, row.cells, strict=True)
-            if cell.value is not None
-        }
-        for row in rows
-    }

@@ -25,8 +25,7 @@ from pubmill.storage.result_paths import RunKey
 from pubmill.tables.aggregation import finished_table, machine
 from pubmill.tables.cells import Table
 from pubmill.tables.fact_cells import build as build_facts
-from pubmill.tables.fact_cells import read_facts
-from pubmill.tables.fact_sources import read_artefacts
+from pubmill.tables.fact_cells import read_artefacts, read_facts
 from pubmill.tables.rows_and_columns import find_unique, label_and_key, matching_items
 
 KEPT_FIELDS = {

@@ -3,7 +3,6 @@ that several of them use."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -22,10 +21,6 @@ class Counts(NamedTuple):
     predicted: int = 0
     correct: int = 0
 
-    def plus(self, other: "Counts") -> "Counts":
-        """Add counts."""
-        return Counts(*(one + more for one, more in zip(self, other, strict=True)))
-
     @property
     def precision(self) -> float:
         return self.correct / self.predicted if self.predicted else 0.0
@@ -43,7 +38,7 @@ class Counts(NamedTuple):
 
 def total(parts: Iterable[Counts]) -> Counts:
     """Add the counts of all parts."""
-    return reduce(Counts.plus, parts, Counts())
+    return Counts(*map(sum, zip(*parts, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)

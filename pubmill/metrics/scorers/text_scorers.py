@@ -178,7 +178,6 @@ def labelled_f1(
 
 
 def _sets(examples: Documents, predicted: Sequence[Sequence[str]]) -> Iterator[tuple[set[str], set[str]]]:
-    """Yield the gold and the predicted labels of each document."""
     for one, labels in zip(examples, predicted, strict=True):
         yield set(one.labels), set(labels)
 

@@ -52,16 +52,6 @@ def untyped(labels: Labels) -> list[str]:
     return [label.partition("-")[0] for label in labels]
 
 
-def beginnings(labels: Labels) -> list[Mention]:
-    """Return the first word of each mention."""
-    return [(start, start + 1, kind) for start, _, kind in to_mentions(labels)]
-
-
-def ends(labels: Labels) -> list[Mention]:
-    """Return the last word of each mention."""
-    return [(end - 1, end, kind) for _, end, kind in to_mentions(labels)]
-
-
 def pairs_of(examples: Examples, predictions: Sequence[Labels]) -> list[Pair]:
     """Return the gold and the predicted labels of each sentence."""
     pairs = zip(examples, predictions, strict=True)
@@ -162,13 +152,13 @@ ENTITIES = (
     ),
     PublishedScorer(
         "entity_f1_left",
-        exact_f1(beginnings),
+        exact_f1(lambda labels: [(start, start + 1, kind) for start, _, kind in to_mentions(labels)]),
         "F1 over mentions whose first word and type are right",
         "left boundary match of the JNLPBA shared task",
     ),
     PublishedScorer(
         "entity_f1_right",
-        exact_f1(ends),
+        exact_f1(lambda labels: [(end - 1, end, kind) for _, end, kind in to_mentions(labels)]),
         "F1 over mentions whose last word and type are right",
         "right boundary match of the JNLPBA shared task",
     ),
@@ -267,7 +257,6 @@ def limited_f1(change: Callable[[Labels, Labels, int], Pair], length: int) -> Sc
 
 
 def _length_scorers(length: int) -> tuple[PublishedScorer, PublishedScorer]:
-    """Return both scorers for an input of a length."""
     limit = f"behind {length} pieces of an input, [CLS] and [SEP] included"
     return (
         PublishedScorer(

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.baselines.floors import FLOORS, floors_of
-from pubmill.baselines.measured_floors import ceiling_of, measure_floors, prediction_row
+from pubmill.baselines.floors import FLOORS, ceiling_of, floors_of, measure_floors, prediction_row
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import (
     Entity,

@@ -18,7 +18,7 @@ from pubmill.formats.documents import (
     passages_of,
 )
 from pubmill.formats.text_files import read_lines, read_text
-from pubmill.prediction.text_units import units
+from pubmill.prediction.annotating import units
 
 TEXT = "Ann met Bob."
 

@@ -237,44 +237,30 @@ def test_a_main_metric_that_the_gold_does_not_define_fails_the_run(run: Run) -> 
     assert record.dev_score == 0.5 and not record.collapsed
 
 
-def test_a_run_trained_for_another_label_or_task_is_refused(run: Run) -> None:
-    with pytest.raises(PubmillError, match="negative None, not 'false'"):
-        run.score(replace(RECIPE, negative="false"))
-    run.training["recipe"]["task"] = "sequence"
-    with pytest.raises(PubmillError, match="task 'sequence', not 'tokens'"):
-        run.score()
-
-
-def test_files_of_another_run_are_refused(run: Run) -> None:
-    with pytest.raises(PubmillError, match="seed 3, not 4"):
-        run.score(replace(RECIPE, seed=4))
-    with pytest.raises(PubmillError, match="model 'tiny', not 'other'"):
-        run.score(replace(RECIPE, model="other"))
-    run.training["data_sha256"] = {"test": "00"}
-    with pytest.raises(PubmillError, match="sha256 of test examples '00', not"):
-        run.score()
-    run.training["dev"] = None
-    with pytest.raises(PubmillError, match="being objects"):
-        run.score()
-    del run.training["dev"]
-    with pytest.raises(PubmillError, match=r"expected at least the keys .*'dev'"):
-        run.score()
-
-
-@pytest.mark.parametrize("name", ["encoded", "max_length", "dev_split"])
-def test_notes_of_an_older_training_are_refused(run: Run, name: str) -> None:
-    del run.training[name]
-    with pytest.raises(PubmillError, match=rf"at least the keys .*'{name}'.*Run the fine-tuning again"):
-        run.score()
-
-
 @pytest.mark.parametrize(
-    "wrong", [{"encoded": {"windows_split": "2"}}, {"encoded": None}, {"max_length": 1.5}, {"dev_split": 3}]
-)
-def test_notes_of_the_wrong_type_are_refused(run: Run, wrong: dict[str, Any]) -> None:
-    run.training |= wrong
-    with pytest.raises(PubmillError, match=rf"training\.json: not a complete record: {next(iter(wrong))}"):
-        run.score()
+    ("recipe", "training", "message"),
+    [
+        ({"negative": "false"}, {}, "negative None, not 'false'"),
+        ({}, {"recipe": {"task": "sequence", "negative": None}}, "task 'sequence', not 'tokens'"),
+        ({"seed": 4}, {}, "seed 3, not 4"),
+        ({"model": "other"}, {}, "model 'tiny', not 'other'"),
+        ({}, {"data_sha256": {"test": "00"}}, "sha256 of test examples '00', not"),
+        ({}, {"dev": None}, "being objects"),
+        *(({}, {name: ...}, rf"at least the keys .*'{name}'.*Run the fine-tuning again")
+          for name in ("dev", "encoded", "max_length", "dev_split")),
+        *(({}, {name: value}, rf"training\.json: not a complete record: {name}")
+          for name, value in (("encoded", {"windows_split": "2"}), ("encoded", None), ("max_length", 1.5),
+                              ("dev_split", 3))),
+    ],
+)  # fmt: skip
+def test_notes_of_another_run_or_of_another_form_are_refused(
+    run: Run, recipe: dict[str, Any], training: dict[str, Any], message: str
+) -> None:
+    """`...`: the notes lack this."""
+    run.training |= training
+    run.training = {name: value for name, value in run.training.items() if value is not ...}
+    with pytest.raises(PubmillError, match=message):
+        run.score(replace(RECIPE, **recipe))
 
 
 def test_nothing_may_have_been_looked_at(run: Run) -> None:

@@ -59,41 +59,6 @@ def test_scorers_are_restricted_to_their_tasks() -> None:
     assert "bioasq_macro_f1" not in {one.name for one in scorers_of("sequence", "relation")}
 
 
-def test_an_i_after_o_begins_an_entity_in_conlleval_but_not_in_strict_iob2() -> None:
-    scores = token_scores(("O B-A I-A", "O I-A I-A"))
-    assert (scores["entity_f1"], scores["entity_f1_strict_iob2"]) == (1.0, 0.0)
-
-
-def test_types_are_compared_or_removed() -> None:
-    scores = token_scores(("B-A O B-C", "B-C O B-C"))
-    assert (scores["entity_f1"], scores["entity_f1_untyped"]) == (0.5, 1.0)
-    assert (scores["relaxed_f1"], scores["relaxed_f1_untyped"]) == (0.5, 1.0)
-
-
-def test_neighbouring_mentions_are_one_run() -> None:
-    scores = token_scores(("B-AB B-AB", "B-AB I-AB"))
-    assert (scores["entity_f1"], scores["entity_f1_runs"]) == (0.0, 1.0)
-
-
-def test_boundaries_are_compared_one_by_one() -> None:
-    scores = token_scores(("B-A I-A O B-A I-A", "B-A O O O B-A"))
-    assert scores["entity_f1"] == 0.0
-    assert (scores["entity_f1_left"], scores["entity_f1_right"]) == (0.5, 0.5)
-
-
-def test_types_are_averaged_with_and_without_weights() -> None:
-    scores = token_scores(("B-A O B-A O B-A O B-C", "B-A O B-A O B-A O O"))
-    assert (scores["entity_f1_macro"], scores["entity_f1_weighted"]) == (0.5, 0.75)
-
-
-def test_documents_are_averaged_where_the_source_marks_them() -> None:
-    examples = [sentence("B-A O B-A", "1"), sentence("B-A", "2"), sentence("O", "3")]
-    predicted = [["B-A", "O", "B-A"], ["O"], ["O"]]
-    scores = by_name(score_by_all("tokens", "ner", examples, predicted, None))
-    assert (scores["entity_f1"], scores["entity_f1_documents"]) == (0.8, 0.5)
-    assert token_scores(("B-A", "B-A"))["entity_f1_documents"] is None
-
-
 def test_words_are_scored_with_and_without_o_and_prefixes() -> None:
     scores = token_scores(("B-A I-A O O", "I-A I-A O I-A"))
     assert scores["word_types_micro"] == pytest.approx(0.8)

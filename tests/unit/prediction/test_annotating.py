@@ -18,8 +18,7 @@ from pubmill.finetuning.task_models import keep, load_task_model
 from pubmill.formats.document_files import FORMATS
 from pubmill.formats.documents import InputDocument, Passage, TextMention
 from pubmill.prediction.annotated_files import example_of
-from pubmill.prediction.annotating import Annotator, own_types
-from pubmill.prediction.text_units import load_splitter, units, words
+from pubmill.prediction.annotating import Annotator, load_splitter, own_types, units, words
 from tests.unit.prediction.toy_annotators import annotated, fake, relater, tagger
 from tests.unit.programs import run_verb
 from tests.unit.tiny_encoders import tiny_bert

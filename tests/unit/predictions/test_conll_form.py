@@ -22,7 +22,9 @@ def test_sentences_have_their_place_and_id() -> None:
         ("# id = a\n# id = b\nflu O", "f:2: no sentence follows the id before this one"),
         ("flu O\n\n#id=a", "f: no sentence follows the last id; is the file complete"),
         ("flu O\nflu", "f:2: expected a word and its label"),
-        ("flu Q-D", "f:1: expected a label of IOB"),
+        ("\tB-D\nflu O", "f:1: expected a word and its label"),
+        ("flu\t", "f:1: expected a label of IOB"),
+        ("flu\tno label", "f:1: expected a label of IOB"),
     ],
 )
 def test_damaged_columns_are_refused(text: str, message: str) -> None:

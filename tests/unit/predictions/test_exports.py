@@ -16,121 +16,78 @@ from pubmill.storage.files import write_json
 from tests.unit.metrics.toy_predictions import MENTIONS, RELATIONS
 from tests.unit.predictions import toy_datasets as toy
 
-TEXT = {"type": "string"}
+TEXT, NUMBER, DIGITS = {"type": "string"}, {"type": "number"}, {"type": "string", "pattern": "^[0-9]+$"}
+TEXTS = {"type": "array", "items": TEXT}
 DETAILS = {"type": "object", "additionalProperties": TEXT}
 
 
 def closed(required: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the schema of an object with these keys only."""
     properties = {**required, **(optional or {})}
-    return {
-        "type": "object",
-        "required": [*required],
-        "properties": properties,
-        "additionalProperties": False,
-    }
+    keys = {"required": [*required], "properties": properties}
+    return {"type": "object", "additionalProperties": False, **keys}
 
 
-MODEL = closed(
-    {
-        "name": TEXT,
-        "id": {"type": "string", "pattern": "^[^/]+/[^/]+$"},
-        "additional_details": {
-            "type": "object",
-            "required": ["deployment_type", "model_availability"],
-            "properties": {
-                "deployment_type": {"enum": ["self_deployed", "externally_managed", "unknown"]},
-                "model_availability": {"enum": ["open_weights", "closed_weights", "unknown"]},
-            },
-            "additionalProperties": TEXT,
-        },
-    }
-)
+def texts(*names: str) -> dict[str, Any]:
+    return dict.fromkeys(names, TEXT)
+
+
+AVAILABILITY = {
+    "deployment_type": {"enum": ["self_deployed", "externally_managed", "unknown"]},
+    "model_availability": {"enum": ["open_weights", "closed_weights", "unknown"]},
+}
+MODEL = closed({
+    "name": TEXT, "id": {"type": "string", "pattern": "^[^/]+/[^/]+$"},
+    "additional_details": DETAILS | {"required": [*AVAILABILITY], "properties": AVAILABILITY},
+})  # fmt: skip
+METRIC = closed({
+    **texts("metric_id", "metric_name", "evaluation_description"), "lower_is_better": {"const": False},
+    "score_type": {"const": "continuous"}, "min_score": NUMBER, "max_score": NUMBER,
+})  # fmt: skip
 RESULT = closed(
     {
-        "evaluation_result_id": TEXT,
-        "evaluation_name": TEXT,
+        **texts("evaluation_result_id", "evaluation_name"), "metric_config": METRIC,
         "source_data": closed(
             {"dataset_name": TEXT, "source_type": {"const": "other"}}, {"additional_details": DETAILS}
         ),
-        "metric_config": closed(
-            {
-                "metric_id": TEXT,
-                "metric_name": TEXT,
-                "evaluation_description": TEXT,
-                "lower_is_better": {"const": False},
-                "score_type": {"const": "continuous"},
-                "min_score": {"type": "number"},
-                "max_score": {"type": "number"},
-            }
-        ),
-        "score_details": closed({"score": {"type": "number"}, "details": DETAILS}),
+        "score_details": closed({"score": NUMBER, "details": DETAILS}),
     },
     {"generation_config": closed({"generation_args": closed({"prompt_template": TEXT})})},
+)  # fmt: skip
+SOURCE = closed({
+    **texts("source_name", "source_organization_name"),
+    "source_type": {"enum": ["documentation", "evaluation_run"]},
+    "evaluator_relationship": {"enum": ["first_party", "third_party", "collaborative", "other"]},
+})  # fmt: skip
+FILE = (
+    "^data/[^/]+/[^/]+/[^/]+/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+    r"_samples\.jsonl$"
 )
+SAMPLES = closed({
+    "format": {"const": "jsonl"}, "file_path": {"type": "string", "pattern": FILE},
+    "hash_algorithm": {"enum": ["sha256", "md5"]}, "checksum": TEXT, "total_rows": {"type": "integer"},
+})  # fmt: skip
 EVALUATION = closed(
     {
-        "schema_version": {"const": "0.3.0"},
-        "evaluation_id": TEXT,
-        "retrieved_timestamp": {"type": "string", "pattern": "^[0-9]+$"},
-        "source_metadata": closed(
-            {
-                "source_name": TEXT,
-                "source_type": {"enum": ["documentation", "evaluation_run"]},
-                "source_organization_name": TEXT,
-                "evaluator_relationship": {"enum": ["first_party", "third_party", "collaborative", "other"]},
-            }
-        ),
-        "eval_library": closed({"name": TEXT, "version": TEXT}),
-        "model_info": MODEL,
+        "schema_version": {"const": "0.3.0"}, "evaluation_id": TEXT, "retrieved_timestamp": DIGITS,
+        "source_metadata": SOURCE, "eval_library": closed(texts("name", "version")), "model_info": MODEL,
         "evaluation_results": {"type": "array", "items": RESULT, "minItems": 1},
     },
-    {
-        "detailed_evaluation_results": closed(
-            {
-                "format": {"const": "jsonl"},
-                "file_path": {
-                    "type": "string",
-                    "pattern": "^data/[^/]+/[^/]+/[^/]+/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}"
-                    r"-[89ab][0-9a-f]{3}-[0-9a-f]{12}_samples\.jsonl$",
-                },
-                "hash_algorithm": {"enum": ["sha256", "md5"]},
-                "checksum": TEXT,
-                "total_rows": {"type": "integer"},
-            }
-        )
-    },
-)
+    {"detailed_evaluation_results": SAMPLES},
+)  # fmt: skip
 """The schema's facts (evaleval/every_eval_ever, eval.schema.json 0.3.0) on the keys that are written."""
-TEXTS = {"type": "array", "items": TEXT}
-SAMPLE = closed(
-    {
-        "schema_version": {"const": "0.3.0"},
-        "evaluation_id": TEXT,
-        "model_id": TEXT,
-        "evaluation_name": TEXT,
-        "evaluation_result_id": TEXT,
-        "sample_id": TEXT,
-        "sample_hash": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
-        "interaction_type": {"const": "single_turn"},
-        "input": closed({"raw": TEXT, "reference": TEXTS}),
-        "output": closed({"raw": TEXTS}),
-        "messages": {"type": "null"},
-        "answer_attribution": {
-            "type": "array",
-            "items": closed(
-                {
-                    "turn_idx": {"type": "integer", "minimum": 0},
-                    "source": TEXT,
-                    "extracted_value": TEXT,
-                    "extraction_method": TEXT,
-                    "is_terminal": {"type": "boolean"},
-                }
-            ),
-        },
-        "evaluation": closed({"score": {"type": "number"}, "is_correct": {"type": "boolean"}}),
-    }
-)
+ATTRIBUTION = closed({
+    "turn_idx": {"type": "integer", "minimum": 0}, "is_terminal": {"type": "boolean"},
+    **texts("source", "extracted_value", "extraction_method"),
+})  # fmt: skip
+SAMPLE = closed({
+    "schema_version": {"const": "0.3.0"}, "interaction_type": {"const": "single_turn"},
+    **texts("evaluation_id", "model_id", "evaluation_name", "evaluation_result_id", "sample_id"),
+    "sample_hash": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+    "input": closed({"raw": TEXT, "reference": TEXTS}), "output": closed({"raw": TEXTS}),
+    "messages": {"type": "null"}, "answer_attribution": {"type": "array", "items": ATTRIBUTION},
+    "evaluation": closed({"score": NUMBER, "is_correct": {"type": "boolean"}}),
+})  # fmt: skip
 """The facts of instance_level_eval.schema.json 0.3.0 on the keys that are written."""
 
 

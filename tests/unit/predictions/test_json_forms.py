@@ -9,7 +9,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SequenceExample
-from pubmill.predictions import conll_form, inputs_without_gold
+from pubmill.predictions import inputs_without_gold
 from pubmill.predictions.json_forms import answers_of, read_batch, read_document, row_of, spans_of
 from tests.unit.predictions import toy_datasets as toy
 
@@ -131,25 +131,6 @@ def test_documents_are_lists_or_objects_perhaps_below_predictions() -> None:
     assert (whole.where, whole.id, whole.key, whole.value) == ("f: b", "b", "label", "y")
     with pytest.raises(PubmillError, match="f: expected a list of objects, or an object"):
         list(read_document(3, "f"))
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("word", "expected a word and its label"),
-        ("\tB-Chem", "expected a word and its label"),
-        ("word\t", "expected a label of IOB"),
-        ("word\tno label", "expected a label of IOB"),
-    ],
-)
-def test_a_line_without_word_or_label_is_refused(line: str, message: str) -> None:
-    with pytest.raises(PubmillError, match=f"line 7: {message}"):
-        conll_form._parse(line, "line 7")
-
-
-def test_a_word_and_the_last_of_its_columns() -> None:
-    assert conll_form._parse("word\tNN\tB-Chem", "line 7") == ("word", "B-Chem")
-    assert conll_form._parse("word NN O", "line 7") == ("word", "O")
 
 
 def test_both_texts_of_a_pair_are_cells_and_an_absent_one_is_empty() -> None:

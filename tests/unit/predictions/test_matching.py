@@ -49,34 +49,47 @@ def test_lines_with_ids_may_be_in_any_order(tmp_path: Path) -> None:
 def test_ids_of_another_variant_are_recognised(tmp_path: Path) -> None:
     toy.make(tmp_path, "rel", "rel@this")
     toy.make(tmp_path, "rel", "rel@other")
+    (tmp_path / "datasets/rel@empty").mkdir()
     content = toy.jsonl("rel").replace('"id": "100', '"id": "150')
     with pytest.raises(PubmillError, match="These are the ids of rel@other, another variant"):
         toy.score(tmp_path, "rel@this", content)
+    with pytest.raises(PubmillError) as refused:
+        toy.score(tmp_path, "rel@this", changed(content, lambda lines: lines[1:]))
+    assert "another variant" not in str(refused.value)
 
 
-def test_gold_labels_in_ids_are_recognised(tmp_path: Path) -> None:
-    toy.make(tmp_path, "rel")
-    rows = [{"id": f"{one.id}_{toy.gold(one)}", "label": toy.gold(one)} for one in toy.examples("rel")]
-    content = "".join(json.dumps(row) + "\n" for row in rows)
-    with pytest.raises(PubmillError, match="The ids hold the gold labels"):
-        toy.score(tmp_path, "rel", content)
+def by_ids(ids: Callable[[Any], str]) -> str:
+    return "".join(json.dumps({"id": ids(one), "label": toy.gold(one)}) + "\n" for one in toy.examples("rel"))
 
 
-def test_an_endless_id_is_compared_with_known_ones_only(tmp_path: Path) -> None:
-    """All beginnings and ends of such an id would take hours."""
-    toy.make(tmp_path, "rel")
-    content = toy.jsonl("rel").replace('"id": "', '"id": "' + "a" * 5_000_000, 1)
-    with pytest.raises(PubmillError, match="1 unknown .*; 1 missing"):
-        toy.score(tmp_path, "rel", content)
+SENTENCES = toy.conll().strip().split("\n\n")
+DOCUMENTS = toy.pubtator().strip().split("\n\n")
+REFUSED: list[tuple[str, str, str]] = [
+    ("rel", by_ids(lambda one: f"{one.id}_{one.label}"), "The ids hold the gold labels"),
+    # all beginnings and ends of such an id would take hours
+    ("rel", toy.jsonl("rel").replace('"id": "', '"id": "' + "a" * 5_000_000, 1), "1 unknown .*; 1 missing"),
+    ("rel", toy.blurb_tsv().replace("In 2 assays", "In two assays"), r":2: the text of 1001.T2 is not the"),
+    ("rel", toy.jsonl("rel").replace('{"id"', '{"dataset": "ddi", "id"'), "predictions for ddi, not for rel"),
+    ("rel", changed(toy.indexed_tsv(), lambda lines: lines[:-1]), ": 11 predictions without ids"),
+    ("ner", "\n".join(SENTENCES[::-1]) + "\n\n", "order, and in other sentences, and"),
+    ("ner", toy.conll().replace("aspirin", "Aspirin", 1), r"differ from the dataset's from .*:1 on"),
+    ("ner", toy.conll().replace("Case\tO\n", "", 1), "words differ"),
+    ("ner", toy.conll().replace("\tO\n", "\tO\nextra\tO\n", 1), "words differ"),
+    ("ner", toy.conll().rpartition("Case")[0], r"at the end \(143 words, expected 156\)"),
+    ("ner", toy.jsonl("ner").replace('["O", ', "[", 1), "12 labels for the 13 words"),
+    ("ner", "\n\n".join([*DOCUMENTS[1:], ""]), r"5 documents of the dataset once: 1 missing \(500\)"),
+    ("ner", "\n\n".join([DOCUMENTS[0], *DOCUMENTS, ""]), r"1 repeated \(500\)"),
+    ("ner", toy.pubtator().replace("not cured", "not healt"), "lacks words of the dataset"),
+]  # fmt: skip
 
 
-def test_another_order_in_other_sentences_is_named(tmp_path: Path) -> None:
-    toy.make(tmp_path, "ner")
-    shuffled = "\n".join(reversed(toy.conll().strip().split("\n\n"))) + "\n\n"
-    with pytest.raises(
-        PubmillError, match=r"in another order, and in other sentences, and the file has no ids"
-    ):
-        toy.score(tmp_path, "ner", shuffled)
+@pytest.mark.parametrize(("name", "content", "message"), REFUSED, ids=range(len(REFUSED)))
+def test_other_ids_texts_words_and_documents_are_refused(
+    name: str, content: str, message: str, tmp_path: Path
+) -> None:
+    toy.make(tmp_path, name)
+    with pytest.raises(PubmillError, match=message):
+        toy.score(tmp_path, name, content)
 
 
 @pytest.mark.parametrize("content", [toy.conll(), toy.indexed_tsv()])
@@ -91,26 +104,6 @@ def test_another_order_without_ids_is_refused(content: str, tmp_path: Path) -> N
         shuffled = "\n".join([header, *(f"{n}\t{text}" for n, text in enumerate(texts[::-1]))]) + "\n"
     with pytest.raises(PubmillError, match=r"in another order.*no ids"):
         toy.score(tmp_path, name, shuffled)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("aspirin", "Aspirin", r"differ from the dataset's from .*predictions:1 on"),
-        ("Case\tO\n", "", "words differ"),
-        ("\tO\n", "\tO\nextra\tO\n", "words differ"),
-    ],
-)
-def test_other_words_are_refused(old: str, new: str, message: str, tmp_path: Path) -> None:
-    toy.make(tmp_path, "ner")
-    with pytest.raises(PubmillError, match=message):
-        toy.score(tmp_path, "ner", toy.conll().replace(old, new, 1))
-
-
-def test_an_incomplete_conll_file_is_refused(tmp_path: Path) -> None:
-    toy.make(tmp_path, "ner")
-    with pytest.raises(PubmillError, match=r"at the end \(143 words, expected 156\)"):
-        toy.score(tmp_path, "ner", toy.conll().rpartition("Case")[0])
 
 
 @pytest.mark.parametrize(("number", "text"), [(5, "0, 1, 2, 3, 4"), (6, "0, 1, 2, 3, 4, ...")])
@@ -136,28 +129,6 @@ def test_gold_is_searched_for_beside_ids_only_and_not_in_whole_texts() -> None:
     assert "hold the gold labels" in _why_unknown(["blocks_1000.T1", "x" * 10_000], known)
 
 
-def test_a_repeated_input_must_be_the_dataset_s(tmp_path: Path) -> None:
-    toy.make(tmp_path, "rel")
-    with pytest.raises(PubmillError, match=r"predictions:2: the text of 1001.T2 is not the dataset's"):
-        toy.score(tmp_path, "rel", toy.blurb_tsv().replace("In 2 assays", "In two assays"))
-    with pytest.raises(PubmillError, match=r"predictions for ddi, not for rel"):
-        toy.score(tmp_path, "rel", toy.jsonl("rel").replace('{"id"', '{"dataset": "ddi", "id"'))
-    with pytest.raises(PubmillError, match="12 labels for the 13 words"):
-        toy.make(tmp_path, "ner")
-        toy.score(tmp_path, "ner", toy.jsonl("ner").replace('["O", ', "[", 1))
-
-
-def test_documents_of_the_corpus_must_be_complete(tmp_path: Path) -> None:
-    toy.make(tmp_path, "ner")
-    one, *others = toy.pubtator().strip().split("\n\n")
-    with pytest.raises(PubmillError, match=r"5 documents of the dataset once: 1 missing \(500\)"):
-        toy.score(tmp_path, "ner", "\n\n".join([*others, ""]))
-    with pytest.raises(PubmillError, match=r"1 repeated \(500\)"):
-        toy.score(tmp_path, "ner", "\n\n".join([one, one, *others, ""]))
-    with pytest.raises(PubmillError, match="lacks words of the dataset"):
-        toy.score(tmp_path, "ner", toy.pubtator().replace("not cured", "not healt"))
-
-
 @pytest.mark.parametrize(
     ("name", "gold"),
     [("sim", "1.25"), ("doc", toy.gold(toy.examples("doc")[0])[0]), ("qa", "gene1"),
@@ -178,12 +149,6 @@ def test_ids_with_more_after_them_hold_no_gold_where_an_example_has_no_label() -
     unlabelled = next(one for one in toy.examples("doc") if not toy.gold(one))
     for one in (relations, mentions, unlabelled):
         assert _why_unknown([f"{one.id}_more"], {one.id: one}) == ""
-
-
-def test_texts_without_ids_must_be_as_many_as_the_examples(tmp_path: Path) -> None:
-    toy.make(tmp_path, "rel")
-    with pytest.raises(PubmillError, match=r": 11 predictions without ids, expected 12: an incomplete file"):
-        toy.score(tmp_path, "rel", changed(toy.indexed_tsv(), lambda lines: lines[:-1]))
 
 
 def test_words_beside_an_id_must_be_those_of_its_example(tmp_path: Path) -> None:

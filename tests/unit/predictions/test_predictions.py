@@ -118,12 +118,7 @@ def test_a_line_without_a_type_is_a_mention_only_of_the_only_type(tmp_path: Path
 @pytest.mark.parametrize(
     ("name", "old", "new", "message"),
     [
-        (
-            "rel",
-            '"blocks"',
-            '"inhibits"',
-            "1 label that the dataset lacks: inhibits; .*`--mapping`, such",
-        ),
+        ("rel", '"blocks"', '"inhibits"', "1 label that the dataset lacks: inhibits; .*`--mapping`, such"),
         ("ner", "-Disease", "-Illness", r"label that the dataset lacks: Illness"),
         ("doc", "cellular energetics", "energy", r"lacks: energy"),
     ],

@@ -1,4 +1,4 @@
-"""Reading a file of predictions: what a licensed dataset shows, and other variants of a corpus."""
+"""Reading a file of predictions: what a licensed dataset shows, splits without examples, numbers in words."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,6 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import write_examples
 from pubmill.predictions.scores import examples_of
-from pubmill.predictions.submission import _variant_of
 from tests.unit.predictions import toy_datasets as toy
 
 BROKEN = '<?xml version="1.0"?><collection><document><id>SECRET</id><passage>'
@@ -23,20 +22,6 @@ def test_a_fault_of_a_document_file_is_withheld_for_licensed_text(
         toy.score(tmp_path, "ner", BROKEN)
     said = "predictions: not valid bioc-xml; the message is withheld, as it may contain licensed text"
     assert (said in str(error.value)) is withheld
-
-
-def test_another_variant_has_exactly_these_ids(tmp_path: Path) -> None:
-    for name in ("rel@this", "rel@other"):
-        toy.make(tmp_path, "rel", name)
-    toy.make(tmp_path, "rel", "relations")
-    (tmp_path / "datasets/rel@empty").mkdir()
-    datasets, reading = tmp_path / "datasets", toy.recipe(tmp_path, "rel@this")
-    ids = {toy.relation(number, 500).id for number in range(1, 13)}
-    assert _variant_of(ids, reading, datasets) == "rel@other"
-    assert _variant_of(ids - {min(ids)}, reading, datasets) is None
-    assert _variant_of(ids, reading, None) is None
-    own = {one.id for one in toy.examples("rel")}
-    assert _variant_of(own, reading, datasets) is None
 
 
 def test_a_split_without_examples_is_named(tmp_path: Path) -> None:

@@ -8,12 +8,7 @@ from typing import Any
 
 from pubmill.convert.dataset_counts import count
 from pubmill.examples.argument_transforms import dummies
-from pubmill.examples.kinds import (
-    SequenceExample,
-    SpanExample,
-    TokensExample,
-    write_examples,
-)
+from pubmill.examples.kinds import SequenceExample, SpanExample, TokensExample, write_examples
 from pubmill.examples.tagging import to_labels, to_mentions
 from pubmill.predictions.inputs_without_gold import bioc_collection
 from pubmill.predictions.inputs_without_gold import bioc_xml as as_xml

@@ -21,7 +21,6 @@ from tests.pages import parsed
 from tests.unit.report import toy_cards as made_up
 
 HOSTILE = "<script>alert(1)</script> | [z](http://q) & `w`"
-SHOWN = ("md", "html")
 KINDS = ("tokens", "sequence", "multilabel", "regression", "span")
 
 
@@ -80,10 +79,8 @@ def page(results: Path, made: PageRecipe | None = None, **card: Any) -> Page:
     return make_page(made, results)
 
 
-@pytest.mark.parametrize("form", SHOWN)
-def test_a_page_holds_every_part(tmp_path: Path, form: str) -> None:
-    text = PAGE_RENDERERS[form](page(tmp_path))
-    text = parsed(text).text_content() if form == "html" else text.replace("&#64;", "@")
+def test_a_page_holds_every_part(tmp_path: Path) -> None:
+    text = parsed(PAGE_RENDERERS["html"](page(tmp_path))).text_content()
     for part in (
         "Drugs (drugs@blurb)", "10 ✓", "CPR:3", "20.0 %", "95th percentile", "12.25", "contradictory texts",
         "test, train", "what the chemical does", "upregulates", "guidelines of the drugs",
@@ -92,20 +89,14 @@ def test_a_page_holds_every_part(tmp_path: Path, form: str) -> None:
         "https://example.org/apply", "only for people who were granted access", "corpus.zip, in the folder",
         "5" * 64, "came by local, 2026-01-02", "export drugs@blurb FOLDER", "c" * 64,
     ):  # fmt: skip
-        assert part.lower() in " ".join(text.split()).replace("\\_", "_").lower(), part
-
-
-@pytest.mark.parametrize("form", SHOWN)
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_has_a_page_that_is_the_same_again(tmp_path: Path, kind: str, form: str) -> None:
-    made = page(tmp_path, recipe(kind=kind))
-    assert PAGE_RENDERERS[form](made) == PAGE_RENDERERS[form](made)
-    assert "Lengths" in PAGE_RENDERERS[form](made)
+        assert part.lower() in " ".join(text.split()).lower(), part
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_written_for_the_report_is_read_again(tmp_path: Path, kind: str) -> None:
+def test_a_page_of_any_kind_is_the_same_again_and_read_by_the_report(tmp_path: Path, kind: str) -> None:
     made = page(tmp_path, recipe(kind=kind))
+    assert PAGE_RENDERERS["html"](made) == PAGE_RENDERERS["html"](made)
+    assert "Lengths" in PAGE_RENDERERS["html"](made)
     (tmp_path / "page.json").write_text(PAGE_RENDERERS["json"](made))
     assert read_as(Page, tmp_path / "page.json") == made
 
@@ -129,7 +120,6 @@ def test_a_label_that_a_split_lacks_is_none_of_it(tmp_path: Path) -> None:
 def test_made_up_data_is_said_to_be(tmp_path: Path) -> None:
     made = page(tmp_path, recipe(made_up=True, scale="demo", scale_title="demo scale, made-up data"))
     assert "made-up data" in parsed(PAGE_RENDERERS["html"](made)).xpath("string(//*[@class='banner'])")
-    assert "**Demo scale, made-up data.**" in PAGE_RENDERERS["md"](made)
 
 
 def test_a_page_holds_no_path_of_this_machine_and_needs_nothing_from_elsewhere(tmp_path: Path) -> None:
@@ -155,10 +145,6 @@ def test_names_notes_and_labels_are_escaped(tmp_path: Path) -> None:
         counts={"train": counts},
     )
     assert not parsed(PAGE_RENDERERS["html"](made)).xpath("//script")
-    text = PAGE_RENDERERS["md"](made)
-    assert "<script>" not in text and "[z](" not in text
-    line = next(line for line in text.splitlines() if line.startswith("| &lt;script"))
-    assert line.replace("\\|", "").count("|") == 3
 
 
 def test_a_card_of_another_dataset_is_refused(tmp_path: Path) -> None:

@@ -8,13 +8,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pubmill.messages.stage_groups import GROUPS
-from pubmill.report.charts import fragmentation, learning
 from pubmill.report.figures import (
     MAX_POINTS,
     Axis,
     curve,
     drawn_sources,
+    fragmentation,
     layers_of,
+    learning,
     pipeline_figure,
     strips,
     thinned,

@@ -76,13 +76,7 @@ def heads(page: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("size", "scheme"),
-    [
-        ("desk", "light"),
-        ("phone", "dark"),
-        ("desk", "dark"),
-        ("phone", "light"),
-    ],
+    ("size", "scheme"), [("desk", "light"), ("phone", "dark"), ("desk", "dark"), ("phone", "light")]
 )
 def test_axe_finds_nothing_in_either_theme(browser: Any, address: str, size: str, scheme: str) -> None:
     page = opened(browser, address, size, color_scheme=scheme, bypass_csp=True)

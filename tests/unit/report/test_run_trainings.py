@@ -56,11 +56,7 @@ def test_recipes_are_numbered_once_and_show_what_is_unusual() -> None:
 
 def test_a_course_is_the_mean_of_the_runs() -> None:
     made = course(
-        notes(
-            training({}, [0.2, 0.6], [1.0, 0.5]),
-            training({}, [0.4, 0.2], [0.8, 0.3]),
-        ),
-        MOST_POINTS,
+        notes(training({}, [0.2, 0.6], [1.0, 0.5]), training({}, [0.4, 0.2], [0.8, 0.3])), MOST_POINTS
     )
     assert made is not None
     assert made.text == "dev 40.00 to 60.00, epoch 1 to 2; loss 0.9 to 0.4, 2 epochs"

@@ -15,15 +15,7 @@ from pubmill.tables.row_floors import CeilingScore, RowFloors
 from tests.pages import parsed
 from tests.unit import toy_tables as made_up
 from tests.unit.report.test_browser import needs_browser, shown
-from tests.unit.report.toy_reports import (
-    HOSTILE,
-    put,
-    put_page,
-    put_source,
-    put_study,
-    put_table,
-    recipe,
-)
+from tests.unit.report.toy_reports import HOSTILE, put, put_page, put_source, put_study, put_table, recipe
 from tests.unit.tables import test_fact_cells as made_up_facts
 
 NO_YEAR = {"part": "year not known"}
@@ -165,12 +157,7 @@ def test_each_dataset_has_its_page_which_its_name_leads_to(results: Path) -> Non
     assert [one.get("id") for one in closed] == ["page-bc2gm", "page-of@span"]
     links = page.xpath("//div[starts-with(@aria-label, 'Datasets counted by')]//a/@href")
     assert links == ["#page-bc2gm", "#page-of@span"]
-    for part in (
-        "Repetitions and overlaps",
-        "The licence of the drugs",
-        "95th percentile",
-        "export of@span",
-    ):
+    for part in ("Repetitions and overlaps", "The licence of the drugs", "95th percentile", "export of@span"):
         assert part in closed[1].text_content(), part
     # beneath the heading that they stand under
     assert not closed[1].xpath(".//h1 | .//h2 | .//h3") and len(closed[1].xpath(".//h4")) > 5

@@ -80,13 +80,7 @@ def put_page(results: Path, dataset: str, kind: str, **changes: Any) -> None:
     put(results / f"pages/datasets/{dataset}.json", to_json(page))
 
 
-SOURCE = {
-    "url": "u",
-    "bytes": 5,
-    "sha256": "5" * 64,
-    "origin": "network",
-    "retrieved": "2026-01-02T00:00:00",
-}
+SOURCE = {"url": "u", "bytes": 5, "sha256": "5" * 64, "origin": "network", "retrieved": "2026-01-02T00:00:00"}
 
 
 def put_source(results: Path, name: str, folder: str = "host") -> None:

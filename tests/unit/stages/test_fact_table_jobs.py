@@ -18,8 +18,7 @@ from pubmill.stages import Graph, checked_graph
 from pubmill.stages.model_facts import NO_CORPUS, NO_SOURCE, NOT_PRETRAINED, RELEASED
 from pubmill.storage.files import write_json
 from pubmill.storage.result_paths import RunKey
-from pubmill.tables.fact_cells import UNEXPLAINED, build, read_facts
-from pubmill.tables.fact_sources import NO_MENTIONS, read_artefacts
+from pubmill.tables.fact_cells import NO_MENTIONS, UNEXPLAINED, build, read_artefacts, read_facts
 from pubmill.tables.fact_table_models import FactTable
 from tests.unit import toy_tables as made_up
 

@@ -9,7 +9,7 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_record, write_record
 from pubmill.recipes.tables import NOT_RUN, Composite
-from pubmill.tables.aggregation import best_cell, composite_cell, drop_cell, machine
+from pubmill.tables.aggregation import BEST, DROP, cell_of_columns, composite_cell, machine
 from pubmill.tables.cells import Cell, PublishedValue
 from pubmill.tables.recorded_runs import UNLIKE
 from tests.unit import toy_tables as made_up
@@ -178,10 +178,7 @@ def test_a_record_in_the_wrong_place_is_refused(tmp_path: Path, model: str, chan
         (made_up.HEADER + "bert,bc2gm,entity_f1,nan,\n", ":2: the value 'nan' is not a number"),
         (made_up.HEADER + "bert,bc2gm,entity_f1,80,a,b\n", ":2: expected 5 fields"),
         (made_up.HEADER + "bert,bc2gm,entity_f1\n", ":2: expected 5 fields"),
-        (
-            made_up.HEADER + "bert,gad,micro_f1,80,\n" * 2,
-            ":3: duplicate entry bert / gad / micro_f1",
-        ),
+        (made_up.HEADER + "bert,gad,micro_f1,80,\n" * 2, ":3: duplicate entry bert / gad / micro_f1"),
         (made_up.HEADER + "bert,bc2gm,micro_f1,80.9,\n", "no cell bert / bc2gm / micro_f1"),
         (made_up.HEADER + "bert,bc2gm,entity_f1,,\n", ":2: the value '' is not a number"),
         (made_up.PUBLISHED + "bret,bc2gm,entity_f1,80.9,\n", "no cell bret / bc2gm"),
@@ -260,17 +257,18 @@ def test_the_composite_of_the_best_is_of_its_own_cells() -> None:
     """Not the best of the composites: each of the two is the better one somewhere."""
     found = {"x": (10.0, 50.0), "y": (70.0, 20.0)}
     cells = {
-        dataset: best_cell([("A", scored(a)), ("B", scored(b))], None) for dataset, (a, b) in found.items()
+        dataset: cell_of_columns(BEST, [("A", scored(a)), ("B", scored(b))], None)
+        for dataset, (a, b) in found.items()
     }
     assert composite_cell(Composite(name="m", label="M", groups={"g": ("x", "y")}), cells, None).value == 60.0
 
 
 def test_a_drop_is_from_one_column_to_the_worst_of_others() -> None:
-    start, parts = ("whole", scored(90.0)), [("two", scored(88.0)), ("four", scored(89.0))]
+    parts = [("whole", scored(90.0)), ("two", scored(88.0)), ("four", scored(89.0))]
     printed = PublishedValue(value=-2.5, printed="-2.50", note="")
-    made = drop_cell(start, parts, printed)
+    made = cell_of_columns(DROP, parts, printed)
     assert (made.value, made.difference, made.n, made.expected) == (-2.0, 0.5, 3, 3)
-    made = drop_cell(start, [*parts, ("six", scored(None))], printed)
+    made = cell_of_columns(DROP, [*parts, ("six", scored(None))], printed)
     assert (made.value, made.missing) == (None, "no drop: no score of six")
 
 

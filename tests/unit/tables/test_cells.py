@@ -12,16 +12,8 @@ from pandas import DataFrame
 from pubmill.errors import PubmillError
 from pubmill.recipes.tables import Aggregate
 from pubmill.report.rendering import collapse, number
-from pubmill.tables.aggregation import best_cell, cells_of_runs
-from pubmill.tables.cells import (
-    NO_RECORD,
-    Cell,
-    PublishedValue,
-    SeedScore,
-    Table,
-    parse,
-    printed_notes,
-)
+from pubmill.tables.aggregation import cells_of_runs
+from pubmill.tables.cells import NO_RECORD, Cell, PublishedValue, SeedScore, Table, parse, printed_notes
 from tests.unit import toy_tables
 
 KEY = ("bert", "bc2gm")
@@ -130,25 +122,6 @@ def test_wrong_json_names_the_key() -> None:
         parse(SeedScore, {"seed": 1, "failed": None}, "somewhere")
     with pytest.raises(PubmillError, match=r"x\.json is not a Table:\n  paper: Field required\n  table"):
         parse(Table, {"other": 1}, "x.json")
-
-
-def test_the_best_of_several_cells_has_no_spread_and_no_seeds() -> None:
-    found = [("A", cell(runs(90.0, 92.0))), ("B", cell(runs(80.0)))]
-    best = best_cell(found, published("90.0"))
-    assert (best.value, best.difference, best.spread, best.seeds) == (91.0, 1.0, None, ())
-    assert (best.n, best.expected) == (2, 2)
-
-
-@given(st.lists(st.none() | st.floats(0, 100), min_size=2, max_size=4))
-def test_the_best_is_there_only_if_all_are_and_is_one_of_them(values: list[float | None]) -> None:
-    found = [(f"column {i}", cell(runs("not run" if v is None else v))) for i, v in enumerate(values)]
-    best = best_cell(found, None)
-    if None in values:
-        assert best.value is None and best.missing
-        assert all((f"column {i}" in best.missing) == (v is None) for i, v in enumerate(values))
-    else:
-        assert best.value == sorted(v for v in values if v is not None)[-1]
-        assert best.missing is None
 
 
 def test_a_note_names_its_cells_whole_columns_or_all(tmp_path: Path) -> None:

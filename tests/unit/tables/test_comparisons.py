@@ -15,16 +15,7 @@ from pubmill.tables.cells import Table, parse
 from pubmill.tables.comparisons import Comparisons, comparisons, with_columns
 from tests.pages import parsed
 from tests.unit.programs import run_verb
-from tests.unit.toy_tables import (
-    column,
-    paths,
-    pipeline_path,
-    pipeline_record,
-    recipe,
-    record,
-    table,
-    write,
-)
+from tests.unit.toy_tables import column, paths, pipeline_path, pipeline_record, recipe, record, table, write
 
 NAMES = ("gold", "predicted", "correct", "relaxed_correct", "relaxed_found")
 MODELS = {"bert": 0.5, "ours": 0.9, "other": 0.52}

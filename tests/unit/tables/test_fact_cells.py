@@ -17,8 +17,7 @@ from pubmill.recipes.fact_tables import FactTableRecipe
 from pubmill.recipes.reading import as_json, read
 from pubmill.report.table_rendering import FACT_TABLE_RENDERERS
 from pubmill.tables.cells import read_as
-from pubmill.tables.fact_cells import UNEXPLAINED, build, is_equal, is_of_kind, read_facts
-from pubmill.tables.fact_sources import read_artefacts
+from pubmill.tables.fact_cells import UNEXPLAINED, build, is_equal, is_of_kind, read_artefacts, read_facts
 from pubmill.tables.fact_table_models import FactTable
 from tests.pages import parsed
 from tests.unit.report import toy_cards as made_up

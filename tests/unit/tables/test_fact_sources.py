@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pubmill.recipes.fact_tables import FactSource, FactTableColumn, FactTableRow
-from pubmill.tables.fact_sources import found
+from pubmill.tables.fact_cells import found
 
 STATE = "pretraining/m/step-9/state.json"
 

@@ -9,9 +9,7 @@ from tests.unit.predictions.test_programs import checkout as checkout
 from tests.unit.predictions.test_programs import run
 
 
-def test_a_model_is_asked_until_the_budget_is_spent_and_then_further(
-    checkout: Path,
-) -> None:
+def test_a_model_is_asked_until_the_budget_is_spent_and_then_further(checkout: Path) -> None:
     price = '{"prompt": 500000, "answer": 1000000, "currency": "EUR"}'
     asked = ["rel", checkout / "asked", "--model", "tiny", "--seed", "2", "--at-once", "1", "--price", price]
     with serving(ChatStub(lambda prompt: "none")) as stub:

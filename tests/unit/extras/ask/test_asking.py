@@ -20,16 +20,12 @@ from pubmill.extras.ask.asked_answers import ask_all, read_answers, request_dige
 from pubmill.extras.ask.asking import AskedRecord, Terms, ask_dataset, system_of, with_whole_prompt
 from pubmill.extras.ask.chat_requests import requests_for, right_json, schema_of
 from pubmill.extras.ask.chat_server import KEY, PAUSES, ChatServer
-from pubmill.predictions.answer_counts import asked_counts
+from pubmill.predictions.free_answers import asked_counts
 from pubmill.predictions.predictions import answers_to_labels
 from pubmill.predictions.scores import score_submission
 from pubmill.predictions.supplied import report, supply
 from pubmill.recipes.reading import as_json, as_values
-from pubmill.recipes.submissions import (
-    Budget,
-    Price,
-    SuppliedRecipe,
-)
+from pubmill.recipes.submissions import Budget, Price, SuppliedRecipe
 from pubmill.storage.files import read_jsonl_gz
 from tests.chat_stub import ChatStub, Fault, serving
 from tests.unit.predictions import toy_datasets

@@ -5,7 +5,7 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.extras.audit import reachability as reach
 from pubmill.extras.audit.audit_recipes import Over, ScoreCounts, ScoreKind
-from pubmill.extras.audit.score_arithmetic import Reading, arithmetic, changes, printed_range, report
+from pubmill.extras.audit.reachability import Reading, arithmetic, changes, printed_range, report
 
 
 def reading(kind: ScoreKind, *sizes: int, runs: int = 1, over: Over = "mean") -> Reading:
