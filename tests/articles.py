@@ -45,7 +45,9 @@ PHRASES = {
 """Tags that separate words, but not from punctuation beside them."""
 NOTES = ("aff", "author-notes", "corresp", "fn", "table-fn")
 """Values of `ref-type` of footnote markers, which are left out of titles."""
-STYLES = {"bold", "italic", "roman", "sans-serif", "sc", "styled-content", "underline", "named-content"}
+STYLES = {
+    "bold", "ext-link", "italic", "named-content", "roman", "sans-serif", "sc", "styled-content", "underline",
+}  # fmt: skip
 # Ends of species' names and of styles that meet the beginning of another, without text between.
 _NAMES_MEET = re.compile(
     "(?<=\ue002)[\ue002\ue004]*(?=[\ue001\ue003])|(?<=[\ue002\ue004])[\ue003]*(?=\ue001)"

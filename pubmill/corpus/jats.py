@@ -63,10 +63,10 @@ NEVER = ("permissions", "ref-list", *_INSIDE_WORDS)
 # Species' names in TaxPub, the extension of JATS for taxonomy; PMC turns its elements into `named-content`.
 _TAXPUB = "{http://www.plazi.org/taxpub}"
 TAXA = (*(f"{_TAXPUB}taxon-{name}" for name in ("authority", "name", "name-part", "status")), "named-content")
-_STYLES = ("italic", "bold", "roman", "sans-serif", "sc", "styled-content", "underline", *TAXA)
+_STYLES = ("italic", "bold", "roman", "sans-serif", "sc", "styled-content", "underline", "ext-link", *TAXA)
 INLINE = (
     "xref", "sup", "sub", *_STYLES, "abbrev", "abbreviation", "alternatives", "chem-struct", "email",
-    "ext-link", "fixed-case", "glyph-data", "glyph-ref", "hr", "index-term", "index-term-range-end",
+    "fixed-case", "glyph-data", "glyph-ref", "hr", "index-term", "index-term-range-end",
     "inline-formula", "inline-graphic", "inline-media", "inline-supplementary-material", "milestone-end",
     "milestone-start", "monospace", "overline", "overline-end", "overline-start", "private-char", "rb",
     "related-article", "related-object", "rt", "ruby", "strike", "target", "textual-form", "underline-end",
@@ -115,7 +115,7 @@ _XML = "{http://www.w3.org/XML/1998/namespace}"
 _RUNS = re.compile("  +")
 _NO_LETTER = re.compile("[^a-z]")
 _PROSE_WORDS = 100  # the pictures among the abstracts of docs/parsers.md have fewer in their captions
-_TAXON = re.compile("taxon|genus|species|infraspecific|scientific")
+_TAXON = re.compile("taxon|genus|species|infraspecific|scientific", re.I)
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
 
@@ -294,9 +294,10 @@ def _touches(name: etree._Element, *, after: bool) -> bool:
         before = sibling.tail if sibling is not None else parent.text if parent is not None else None
         if element.tail if after else before:
             return False
-        if sibling is not None:
+        if sibling is not None and sibling.tag not in _INSIDE_WORDS:
             return sibling.tag in _STYLES
-        element = parent if parent is not None and parent.tag in _STYLES else None
+        styled = parent if parent is not None and parent.tag in _STYLES else None
+        element = styled if sibling is None else sibling
     return False
 
 

@@ -176,7 +176,7 @@ def explanations(distances: Iterable[int | None]) -> Iterator[str]:
     """Yield options by which misplaced mentions may be read, the simplest first. `distances`: how far away
     their texts are."""
     yield from (*UNITS, "separator=0", "separator=1", "separator=2", "separator=3", "last", "passages")
-    shifts = dict.fromkeys([*(one for one in distances if one), -1, 1])
+    shifts = dict.fromkeys([*(one for one in distances if one), -1, 1, -2, 2, -3, 3])
     for shift in shifts:
         yield f"shift={shift}"
     for shift in shifts:

@@ -54,7 +54,7 @@ class _Span(NamedTuple):
 
 def rows(text: str, where: str) -> list[tuple[str, Any]]:
     """Return the place and row of each line or item; spaCy's pairs become rows."""
-    items = json_rows(text, where, lambda item: has_spans(_row_of_pair(item)))
+    items = json_rows(text, where, lambda item: has_spans(_row_of_pair(item)) or has_word_spans(item))
     return [(place, _row_of_pair(item)) for place, item in items]
 
 

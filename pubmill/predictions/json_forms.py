@@ -25,12 +25,15 @@ from pubmill.predictions.tsv_form import GOLD
 KEYS: dict[str, Key] = {
     "labels": "labels", "label": "label", "score": "score", "answers": "answers", "answer": "answers",
     "mentions": "mentions", "entities": "mentions", "annotations": "mentions", "spans": "mentions",
+    "ents": "mentions",
     "output": "output", "response": "output", "completion": "output", "generated_text": "output",
     "prediction": "prediction", "relations": "prediction",
 }  # fmt: skip
 """Keys of a prediction; exactly one of them is in a row."""
 OTHER_NAMES = {"example_id": "id", "tokens": "words", "ner_tags": "labels", "sentence": "text"}
 """Names that scripts of the field give to keys."""
+ANALYSES = ("cats", "labels", "relations", "sents", "tokens")
+"""What stands beside the mentions of a text in spaCy's `to_json` and Flair's `to_dict`."""
 INPUTS = (
     "dataset", "text", "text_pair", "question", "context", "words", "document", "group", "arguments", "pairs",
 )  # fmt: skip
@@ -115,6 +118,8 @@ def row_of(row: Any, where: str) -> PredictionRow:
     """Return the row of a JSON object with exactly one key of a prediction."""
     if not isinstance(row, dict):
         raise PubmillError(f"{where}: expected an object with an id and a prediction")
+    if "ents" in row or ("entities" in row and row.get("labels") == []):
+        row = {name: value for name, value in row.items() if name not in ANALYSES}
     row = {OTHER_NAMES.get(name, name): value for name, value in row.items()}
     if gold := sorted(row.keys() & set(GOLD)):
         raise PubmillError(f"{where}: the key {gold[0]} holds gold labels; give predictions only")

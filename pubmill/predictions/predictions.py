@@ -40,6 +40,7 @@ class Normaliser(MappedLabels):
     def __init__(self, recipe: SubmissionRecipe) -> None:
         super().__init__(recipe)
         self._unplaced: list[list[str | int]] = []
+        self._empty_is_none = True  # an empty list is one of mentions; beside lists of labels it is a fault
 
     def rows(self, matched: Sequence[PredictionRow | None], examples: Sequence[Any]) -> list[dict[str, Any]]:
         """Return the lines of predictions, one per example, without a row an empty one; a `PubmillError` for
@@ -49,6 +50,7 @@ class Normaliser(MappedLabels):
         given = [row for row in matched if row]
         self.reading.missing = len(matched) - len(given)
         self._check_declared(given)
+        self._empty_is_none = not any(row.value and is_text_list(row.value) for row in given)
         of_kind: dict[str, Callable[[PredictionRow, Any], Mapping[str, object]]] = {
             "tokens": self._tokens,
             "sequence": self._sequence,
@@ -112,7 +114,7 @@ class Normaliser(MappedLabels):
             spans = self._spans_in_output(row, example)
         elif row.key == "mentions":
             spans = self._spans_of_mentions(row.value, row, example)
-        elif row.key == "prediction" and not is_text_list(labels):
+        elif row.key == "prediction" and (not is_text_list(labels) or (not labels and self._empty_is_none)):
             json_forms.refuse_numbers(labels, row.where)
             spans = self._spans_of_mentions(spans_of(labels, row.where), row, example)
         if spans is not None:
@@ -170,20 +172,22 @@ class Normaliser(MappedLabels):
     def _spans_in_output(self, row: PredictionRow, example: Any) -> list[PredictedSpan]:
         """Return the mentions in a free string: JSON, or a line for each, `TYPE: text` or, in a dataset with
         one type, only the text. Every occurrence of a text counts."""
-        named = dict[NamedMention, str]()
+        named, text = dict[NamedMention, str](), " ".join(example.words)
         for item in self._free(row, example).items:
             self.reading.answers += 1
             name, stated = self._named_in_output(item)
             if plain_answer(name) in ("", NOTHING) or plain_answer(item.text) in self.answers:
                 continue  # such as "none", which names no mention
             kind = self._only_type() if stated is None else self.answers.get(stated, UNMAPPED)
+            if kind is None and stated is None and name in text:
+                kind = UNMAPPED  # a mention without the type that it needs; other lines are words around it
             if stated in self.answers and self.is_nothing(kind):
                 self.reading.dropped[stated] += 1
             elif kind is None:
                 self.reading.unmapped.append((row.where, item.text))
             else:
                 named[NamedMention(name, kind)] = item.text
-        return self._occurrences(named, " ".join(example.words), row, example)
+        return self._occurrences(named, text, row, example)
 
     def _occurrences(
         self, named: Mapping[NamedMention, str], text: str, row: PredictionRow, example: Any

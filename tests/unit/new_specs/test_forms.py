@@ -408,6 +408,10 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
             {"form": "word-spans"}, {"sentences": 1, "tokens": 4, "mentions": 2},
         ),
         (
+            {"train.json": json.dumps([WORDS, WORDS])}, None, "annotated_texts:mentions",
+            {"form": "word-spans"}, {"sentences": 2, "tokens": 8, "mentions": 4},
+        ),
+        (
             {"train.json": json.dumps(BIOC)}, None, "annotated_texts:mentions",
             {"form": "bioc-json", "sentences": "stops"}, {"sentences": 1, "tokens": 4, "mentions": 2},
         ),

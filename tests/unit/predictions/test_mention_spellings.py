@@ -12,7 +12,7 @@ from transformers.pipelines.token_classification import TokenClassificationPipel
 
 from pubmill.errors import PubmillError
 from pubmill.predictions.alignment import joined_pieces
-from pubmill.predictions.json_forms import spans_of
+from pubmill.predictions.json_forms import row_of, spans_of
 from tests.unit.predictions import toy_datasets as toy
 
 
@@ -111,6 +111,29 @@ def test_types_are_mapped_whatever_their_key(key: str, tmp_path: Path) -> None:
         assert said in str(refused.value)
     found = output(key, kinds, tmp_path, mapping={"DISEASE": "Disease", "Drug": "Chemical"})
     assert found.metrics["entity_f1"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"ents": [{"start": 0, "end": 3, "label": "A"}], "sents": [], "tokens": [{"id": 0}], "cats": {}},
+        {"entities": [{"text": "flu", "start_pos": 0, "end_pos": 3, "labels": [{"value": "A"}]}],
+         "labels": [], "relations": [], "tokens": [{"text": "flu"}]},
+    ],
+)  # fmt: skip
+def test_documents_of_spacy_and_flair_are_read(document: dict[str, Any]) -> None:
+    row = row_of({"text": "flu", **document}, "line 1")
+    assert (row.key, row.value, row.text) == ("mentions", [(0, 3, "A")], "flu")
+
+
+def test_an_empty_list_is_no_mention_but_not_beside_lists_of_labels(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    rows: Any = toy.examples("ner")
+    found = {one.id: toy.spans(one) for one in rows} | {rows[0].id: []}
+    assert toy.score(tmp_path, "ner", json.dumps(found)).metrics["entity_precision"] == 1.0
+    labels = {one.id: one.labels for one in rows} | {rows[0].id: []}
+    with pytest.raises(PubmillError, match="0 labels for the"):
+        toy.score(tmp_path, "ner", json.dumps(labels))
 
 
 @pytest.mark.parametrize("nothing", [None, ""])

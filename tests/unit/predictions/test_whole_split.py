@@ -245,11 +245,12 @@ def test_relations_that_the_document_lacks_are_false_positives(tmp_path: Path) -
 
 def test_mentions_of_an_answer_that_do_not_occur_are_false_positives(results: Path) -> None:
     said = [[f"{kind}: {text}" for kind, text in named(one)] for one in SENTENCES]
-    said[0] += ["Disease: measles", "Chemical: none"]
+    untyped = SENTENCES[0].words[-2]
+    said[0] += ["Disease: measles", "Chemical: none", untyped, "That is all."]
     rows = [{"id": one.id, "output": "\n".join(s)} for one, s in zip(SENTENCES, said, strict=True)]
     mapping = {"disease": "Disease", "chemical": "Chemical"}
     found = toy.score(results, "ner", lines_of(rows), mapping=mapping)
-    assert found.counts["predicted"] == found.counts["gold"] + 1 == found.counts["correct"] + 1
+    assert found.counts["predicted"] == found.counts["gold"] + 2 == found.counts["correct"] + 2
 
 
 def named(sentence: Any) -> list[tuple[str, str]]:
