@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 
 from pubmill.errors import PubmillError
 from pubmill.messages.progress import with_counts
-from pubmill.storage.files import writing
-from pubmill.storage.parquet import access_of_parts, open_parquet, parquet_writer
+from pubmill.storage.files import REMAKE, writing
+from pubmill.storage.parquet import access_of_parts, open_parquet, parquet_writer, shard_fault
 from pubmill.storage.privacy import PUBLIC
 
 _SECTIONS = pa.list_(pa.struct([("label", pa.string()), ("text", pa.string())]))
@@ -186,6 +186,8 @@ def read_digest(path: Path) -> str:
 
 def _open_shard(path: Path) -> pq.ParquetFile:
     try:
+        if fault := shard_fault(path):
+            raise PubmillError(f"{path}: {fault}. {REMAKE}")
         return open_parquet(path)
     except FileNotFoundError:
         raise PubmillError(f"{path} does not exist; parse the source file first") from None

@@ -24,11 +24,13 @@ from pubmill.storage.checksums import (
     FOLDER_SUMS,
     PREDICTIONS_SEAL,
     SUMS,
+    exchange_fault,
     listed_sums,
+    stated_name,
 )
 from pubmill.storage.files import SEAL, read_json, sha256
 from pubmill.storage.model_folders import TOKENIZER_FILES
-from pubmill.storage.parquet import parquet_fault
+from pubmill.storage.parquet import parquet_fault, shard_fault
 from pubmill.storage.result_paths import (
     BELOW,
     BLOCKS,
@@ -65,9 +67,8 @@ def examine(results: Path) -> list[CheckedFile]:
     # Of several findings on a file the last is kept: a fault, else agreement, else a lack of checksums.
     checked.sort(key=lambda finding: (finding.fault != "", bool(finding.fault)))
     found_once = {finding.path: finding for finding in checked}
-    in_blocks: dict[
-        Path, Path
-    ] = {}  # file of a block -> the manifest to request for it, the newest of several
+    # File of a block -> the manifest to request for it, the newest of several.
+    in_blocks: dict[Path, Path] = {}
     manifests = [path for path in files if path.parent.parent.name == BLOCKS and path.suffix == ".json"]
     for manifest in sorted(manifests, key=lambda path: path.stat().st_mtime_ns):
         with suppress(PubmillError):  # damaged, which is a finding of its own
@@ -140,7 +141,9 @@ def _check_list(path: Path) -> Iterator[CheckedFile]:
     except PubmillError as error:
         yield CheckedFile(path, str(error).removeprefix(f"{path} "), target)
         return
-    yield CheckedFile(path, None, target)
+    places = ("models", "vocabs") if path.name == FOLDER_SUMS else ()
+    faults = (exchange_fault(path.parent, kind, stated_name(path)) for kind in places)
+    yield CheckedFile(path, next(filter(None, faults), None), target)
     for file, digest in listed.items():
         yield _compared(file, digest, path, file if path.suffix == SUMS else target)
 
@@ -155,7 +158,8 @@ def _compared(file: Path, digest: str, listing: Path, target: Path) -> CheckedFi
 
 def _file_fault(path: Path) -> str | None:
     if path.suffix == ".parquet":
-        return parquet_fault(path, path.stat().st_mtime_ns, path.stat().st_size)
+        fault = parquet_fault(path, path.stat().st_mtime_ns, path.stat().st_size)
+        return fault or shard_fault(path) or fault  # "" is a file without a checksum
     try:
         if path.suffix == ".gz":
             if not path.stat().st_size:

@@ -1,7 +1,7 @@
 """SHA-256 of finished files: lists in the form of `sha256sum`, seals of predictions, identity of models.
 
 Whoever reads a finished folder or file first calls the check of its kind: it compares the content with the
-SHA-256 that were written with it.
+SHA-256 that were written with it, and the place with the name that it states.
 """
 
 import hashlib
@@ -74,42 +74,66 @@ def listed_sums(path: Path) -> dict[Path, str]:
     return {path.parent / line["name"]: line["digest"] for line in lines if line}
 
 
+def exchange_fault(folder: Path, kind: str, stated: object) -> str | None:
+    """Return the fault of a folder below the results (`models/NAME`, of kind `models`) that states another
+    name, as after two folders were exchanged; None if there is none, or if it is a copy elsewhere."""
+    if folder.absolute().parent.name != kind or stated in (None, folder.absolute().name):
+        return None
+    return f"it states that it is {stated!r}, expected {folder.absolute().name!r}"
+
+
+def stated_name(listing: Path) -> str | None:
+    """Return the name of the model or vocabulary in a `SHA256SUMS`; None in those of earlier versions."""
+    first = listing.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
+    return first.removeprefix("# ") if first.startswith("# ") else None
+
+
 def check_folder(folder: Path) -> None:
     """Raise a `PubmillError` if the weights, configuration or tokenizer of a model or vocabulary differ from
-    its `SHA256SUMS`. A folder of the user's own has no such list."""
+    its `SHA256SUMS`, or if its folder is that of another one. A folder of the user's own has no such list."""
     listing = folder / FOLDER_SUMS
     if not listing.is_file():
         return
+    stated = stated_name(listing)
+    for kind in ("models", "vocabs"):
+        if fault := exchange_fault(folder, kind, stated):
+            raise PubmillError(f"{folder} is in a wrong place: {fault}. {remake(folder)}")
     for path, digest in listed_sums(listing).items():
         if path.suffix in HASHED and path.name != REPORT and path.parent == folder:
             _check_digest(path, digest, listing, folder)
 
 
 def check_examples(path: Path) -> None:
-    """Raise a `PubmillError` if a split of a dataset differs from the SHA-256 in the card.json beside it. A
-    file of the user's own has no card."""
+    """Raise a `PubmillError` if a split of a dataset differs from the SHA-256 in the card.json beside it, or
+    if its folder is that of another dataset. A file of the user's own has no card."""
     card = path.with_name(CARD)
     if not card.is_file():
         return
     known: Any = read_json(card)
     if not isinstance(known, dict):
         raise PubmillError(f"{card}: expected an object with the dataset's facts. {remake(path.parent)}")
+    if fault := exchange_fault(path.parent, "datasets", known.get("dataset")):
+        raise PubmillError(f"{path.parent} is in a wrong place: {fault}. {remake(path.parent)}")
     digest = known.get("examples_sha256", {}).get(path.name.removesuffix(".jsonl.gz"))
     if digest and path.is_file():
         _check_digest(path, digest, card, path.parent)
 
 
 def check_source(path: Path) -> None:
-    """Raise a `PubmillError` if a source file below the results has changed since its download. A file
-    without a record is the user's own."""
+    """Raise a `PubmillError` if a source file below the results has changed since its download, or is not the
+    file of its URL. A file without a record is the user's own."""
     record = Path(BELOW.source_record(str(path)))
     if not record.is_file():
         return
-    if (digest := read_json(record).get("sha256")) and (found := kept_sha256(path)) != digest:
-        raise PubmillError(
-            f"{path} is not the file that was downloaded: its SHA-256 is {found:.12}, expected {digest:.12} "
-            f"as in {record.name}. {remake(path)}"
-        )
+    known = read_json(record)
+    _, below, place = path.as_posix().rpartition(f"/{BELOW.sources()}/")
+    url, fault = known.get("url", ""), ""
+    if below and not url.startswith("file:") and url.partition("://")[2] != place:
+        fault = f"{record.name} is that of {url}"
+    elif (digest := known.get("sha256")) and (found := kept_sha256(path)) != digest:
+        fault = f"its SHA-256 is {found:.12}, expected {digest:.12} as in {record.name}"
+    if fault:
+        raise PubmillError(f"{path} is not the file that was downloaded: {fault}. {remake(path)}")
 
 
 def check_listed(path: Path) -> None:

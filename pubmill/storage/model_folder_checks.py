@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import safe_open
 
 from pubmill.errors import PubmillError
 from pubmill.storage.encoder_checks import encoder_class, load_config, reported
@@ -150,7 +151,19 @@ def load_weights(
             f"describe, such as {unused[0]}, so that a part of the model would not be used; the two don't "
             f"belong together (is the number of layers right?)"
         )
+    names = {name for file in folder.glob("*.safetensors") for name in _tensor_names(file)}
+    prefix = f"{model.base_model_prefix}."
+    if doubled := [key for key in _of_encoder(model, names) if {key, prefix + key} <= names]:
+        raise PubmillError(
+            f"{name}: the weights hold {prefix}{doubled[0]} and {doubled[0]}, which are one tensor of the "
+            f"encoder; keep one of the two"
+        )
     return model, set(report["missing_keys"])
+
+
+def _tensor_names(file: Path) -> list[str]:
+    with safe_open(file, "pt") as tensors:
+        return list(tensors.keys())
 
 
 def _of_encoder(model: Any, keys: Iterable[str]) -> list[str]:

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from pubmill.errors import PubmillError
 from pubmill.storage.files import REMAKE, make_private
 from pubmill.storage.privacy import CREDENTIALED, PUBLIC, known_class, strictest
-from pubmill.storage.result_paths import part_name
+from pubmill.storage.result_paths import BELOW, part_name, shard_name
 
 MARK = b"pubmill sha256 "
 SEALED = len(MARK) + 64
@@ -50,6 +50,18 @@ def parquet_writer(
 def open_parquet(path: Path) -> pq.ParquetFile:
     """Verify a file and open it with Arrow, which raises its own errors (also `OSError`) for others."""
     return pq.ParquetFile(verified(path), page_checksum_verification=True)
+
+
+def shard_fault(path: Path) -> str | None:
+    """Return the fault of a shard below `parsed/` that was made from a file or source of another name, as
+    after two shards were exchanged; None if there is none. Of what is no Parquet, it raises Arrow's error."""
+    if path.parent.parent.name != Path(BELOW.parsed()).name:
+        return None
+    metadata = open_parquet(path).metadata.metadata or {}
+    source, file = (metadata.get(key, b"").decode() for key in (b"source", b"file"))
+    if (source, shard_name(file)) == (path.parent.name, path.name.removesuffix(path.suffix)):
+        return None
+    return f"it is the shard of {file} of {source}, which its path contradicts"
 
 
 def seal(path: Path) -> None:

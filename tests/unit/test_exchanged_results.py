@@ -94,6 +94,7 @@ def score(examples: Path) -> str:
     [
         ("gad/test.jsonl.gz", "hoc/test.jsonl.gz", "gad/test.jsonl.gz has changed since it was written"),
         ("gad/dev.jsonl.gz", "gad/test.jsonl.gz", "gad/test.jsonl.gz has changed since it was written"),
+        ("gad", "hoc", "gad is in a wrong place: it states that it is 'hoc', expected 'gad'"),
     ],
 )
 def test_exchanged_datasets_are_not_scored(tmp_path: Path, one: str, other: str, fault: str) -> None:
@@ -125,6 +126,10 @@ def model(folder: Path) -> Path:
         (lambda own: flip(own / "model.safetensors"), "/model.safetensors has changed"),
         (lambda own: flip(own / "tokenizer.json"), "/tokenizer.json has changed"),
         (lambda own: (own / "config.json").unlink(), "/config.json has changed"),
+        (
+            lambda own: exchange(own, own.with_name("else")),
+            " is in a wrong place: it states that it is 'else'",
+        ),
         (lambda own: (own / "SHA256SUMS").write_text(""), "/SHA256SUMS is not a list of SHA-256"),
     ],
 )
@@ -189,6 +194,7 @@ EXPORT = ExportRecipe(
             lambda at: flip(at / "vocabs/own/tokenizer.json"),
             "tokenizer.json has changed since it was written",
         ),
+        (lambda at: exchange(at / "vocabs/own", at / "vocabs/else"), "vocabs/own is in a wrong place"),
     ],
 )
 def test_exchanged_and_damaged_checkpoints_and_vocabularies_are_not_exported(
@@ -240,9 +246,18 @@ def test_a_changed_recipe_is_not_followed_and_the_next_run_writes_it_anew(tmp_pa
     assert path.read_bytes() == stored.encode()
 
 
-@pytest.mark.parametrize("damage", [flip, lambda path: exchange(path, path.with_name("devel.tsv"))])
+@pytest.mark.parametrize(
+    "damage, fault",
+    [
+        (flip, "its SHA-256 is"),
+        (
+            lambda path: exchange_sources(path, path.with_name("devel.tsv")),
+            "train.tsv.source.json is that of http",
+        ),
+    ],
+)
 def test_exchanged_and_damaged_sources_are_not_converted(
-    tmp_path: Path, damage: Callable[[Path], object]
+    tmp_path: Path, damage: Callable[[Path], object], fault: str
 ) -> None:
     mirror, folder = tmp_path / "mirror/host", tmp_path / "results/sources/host"
     mirror.mkdir(parents=True)
@@ -258,9 +273,14 @@ def test_exchanged_and_damaged_sources_are_not_converted(
         )
     message = str(ended.value.code)
     assert message.startswith(
-        f"pubmill: error: {folder}/train.tsv is not the file that was downloaded: its SHA-256 is"
+        f"pubmill: error: {folder}/train.tsv is not the file that was downloaded: {fault}"
     )
     assert ADVICE in message
+
+
+def exchange_sources(one: Path, other: Path) -> None:
+    exchange(one, other)
+    exchange(*(path.with_name(f"{path.name}.source.json") for path in (one, other)))
 
 
 @pytest.mark.parametrize(
@@ -283,6 +303,20 @@ def test_a_damaged_input_in_parquet_is_named(
         read(part, tmp_path / "output")
 
 
+def test_exchanged_shards_are_not_read(tmp_path: Path) -> None:
+    folder = tmp_path / "corpora/parsed/pubmed"
+    exchange(one := write_two_shards(folder), folder / "b.parquet")
+    with pytest.raises(PubmillError, match=f"^{one}: it is the shard of b.xml.gz of pubmed.*{ADVICE}"):
+        list(read_shard(one))
+
+
+def write_two_shards(folder: Path) -> Path:
+    for name in "ba":
+        path = folder / f"{name}.parquet"
+        write_shard(path, [Document(id=name, title="A")], source=folder.name, file=f"{name}.xml.gz", order=0)
+    return path
+
+
 def test_a_folder_that_was_moved_to_another_disk_and_linked_is_made_again_there(tmp_path: Path) -> None:
     elsewhere, place = tmp_path / "disk/own", tmp_path / "models/own"
     for text in ("old", "new", "newest"):
@@ -302,6 +336,7 @@ def test_a_folder_that_was_moved_to_another_disk_and_linked_is_made_again_there(
     [
         ("datasets/gad/dev.jsonl.gz", "datasets/gad/test.jsonl.gz", "datasets/gad/dev.jsonl.gz"),
         ("datasets/gad", "datasets/hoc", "datasets/gad/card.json"),
+        ("models/own", "models/else", "models/own/SHA256SUMS"),
         ("sources/h/a.xml", "sources/h/b.xml", "sources/h/a.xml"),
         ("sources/h/a.xml.source.json", "sources/h/b.xml.source.json", "sources/h/a.xml.source.json"),
         ("tables/p/table1.json", "tables/p/table2.json", "tables/p/table1.json"),
@@ -309,6 +344,7 @@ def test_a_folder_that_was_moved_to_another_disk_and_linked_is_made_again_there(
         (f"{RUN}/seed-1.training.json", f"{RUN}/seed-2.training.json", f"{RUN}/seed-1.training.json"),
         ("runs/p/own", "runs/p/else", f"{RUN}/seed-1.training.json"),
         ("pretraining/r/step-1", "pretraining/r/step-2", "pretraining/r/step-1/state.json"),
+        ("corpora/parsed/s/a.parquet", "corpora/parsed/s/b.parquet", "corpora/parsed/s/a.parquet"),
     ],
 )
 def test_fsck_names_exchanged_results(tmp_path: Path, one: str, other: str, named: str) -> None:
@@ -324,8 +360,12 @@ def test_fsck_names_exchanged_results(tmp_path: Path, one: str, other: str, name
         for seed in (1, 2):
             path = results / f"runs/p/{name}/gad/s/final/seed-{seed}.training.json"
             write_json(path, sealed({"seed": seed, "model": name}))
+        (results / "models" / name).mkdir(parents=True)
+        write_json(results / "models" / name / "config.json", {"model": name})
+        write_folder_sums(results / "models" / name, name)
     for name in ("a.xml", "b.xml"):
         write_source(results / "sources/h" / name)
+    write_two_shards(results / "corpora/parsed/s")
     make_checkout(tmp_path)
     assert run_verb("doctor", "fsck", checkout=tmp_path).returncode == 0
     exchange(results / one, results / other)

@@ -62,6 +62,9 @@ def test_every_family_has_the_shapes_of_its_configuration(tmp_path: Path, family
         check_weights(folder, "m")
 
 
+LAYER = "encoder.layer.2.output.dense.bias"
+
+
 @pytest.mark.parametrize(
     ("further", "fault"),
     [
@@ -70,6 +73,7 @@ def test_every_family_has_the_shapes_of_its_configuration(tmp_path: Path, family
             "hold 1 tensors of the encoder that config.json does not",
         ),
         ({"bert.embeddings.more.weight": 3}, "hold 1 tensors of the encoder that config.json does not"),
+        ({f"bert.{LAYER}": 32}, f"the weights hold bert.{LAYER} and {LAYER}, which are one tensor"),
         ({"cls.predictions.bias": 5, "bert.embeddings.position_ids": 3, "classifier.weight": 2}, None),
         ({"embeddings.token_type_ids": 3, "encoder.masked_bias": 1}, None),
         ({"bert.pooler.dense.bias": 32, "pooler.other": 4}, None),
