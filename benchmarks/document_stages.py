@@ -96,7 +96,7 @@ class Stages:
     def latest_versions(self) -> Used:
         recipe = json.dumps({"sources": [{"name": self.source, "shards": [self._shard().stem]}]})
         parsed = self.folder / "parsed"
-        return run("latest_versions.py", "--parsed", parsed, "--output", self.latest, "--recipe", recipe)
+        return run("latest_versions", "--parsed", parsed, "--output", self.latest, "--recipe", recipe)
 
     def fingerprint(self) -> Used:
         recipe = {"selection": SELECTED[self.source], "similar": True}
@@ -114,15 +114,15 @@ class Stages:
 
     def contamination(self) -> Used:
         found, block = self.folder / "found", self.folder / "block.json"
-        return run("find_contamination.py", "--parts", self.part, "--index", self.index, "--folder", found,
+        return run("find_contamination", "--parts", self.part, "--index", self.index, "--folder", found,
                    "--output", block)  # fmt: skip
 
     def vocab(self) -> Used:
-        return run("train_vocab.py", "--words", self.words.parent, "--parts", 1, "--output",
+        return run("train_vocab", "--words", self.words.parent, "--parts", 1, "--output",
                    self.folder / "vocab", "--recipe", json.dumps(VOCAB))  # fmt: skip
 
     def pack(self) -> Used:
-        return run("pack.py", "--corpus", self.part.parent, "--parts", 1, "--vocab", self.folder / "vocab",
+        return run("pack", "--corpus", self.part.parent, "--parts", 1, "--vocab", self.folder / "vocab",
                    "--punkt", self.punkt, "--output", self.folder / "tokens", "--processes", 1,
                    "--recipe", "{}")  # fmt: skip
 

@@ -98,7 +98,7 @@ class Server:
 
 def fetch(url: str, plan: Path, output: Path, half: int = 0) -> Fetched:
     """Run the program to its end, or kill it as soon as it has fetched `half` articles."""
-    command = [sys.executable, str(ROOT / "scripts/fetch_pmc.py"), "--plan", str(plan), "--shards", SHARD]
+    command = [sys.executable, "-m", "pubmill.job", "fetch_pmc", "--plan", str(plan), "--shards", SHARD]
     began = time.monotonic()
     command += ["--url", url, "--folder", str(output.parent), "--output", str(output.parent / "block.json")]
     job = subprocess.Popen(command, stdout=subprocess.DEVNULL)

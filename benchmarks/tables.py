@@ -104,7 +104,7 @@ def table(folder: Path, name: str, seeds: int) -> Used:
 def pages(folder: Path) -> Used:
     recipe = as_json(graph().contradictions.recipe())
     output = folder / "pages/contradictions"
-    return run("contradictions.py", "--recipe", recipe, "--specs", SPECS, "--output", output)
+    return run("contradictions", "--recipe", recipe, "--specs", SPECS, "--output", output)
 
 
 def report(folder: Path) -> Used:
@@ -120,7 +120,7 @@ def report(folder: Path) -> Used:
         made = compared(read_table(Path(f"{stem(folder, name)}.json")))
         Path(f"{stem(folder, name)}.comparisons.json").write_text(to_json(made), encoding="utf-8")
     output = folder / "report.html"
-    return run("report.py", "--recipe", as_json(recipe), "--results", folder, "--output", output)
+    return run("report", "--recipe", as_json(recipe), "--results", folder, "--output", output)
 
 
 def build(folder: Path, seeds: int, jobs: int) -> float:

@@ -88,7 +88,7 @@ def write_shards(folder: Path, ids: int, seed: int = 1) -> tuple[list[str], Expe
 def merge(parsed: Path, names: list[str], output: Path) -> tuple[float, float]:
     """Run the merge; return its seconds and the peak resident GB of its process."""
     recipe = json.dumps({"sources": [{"name": "pubmed", "shards": names}]})
-    command = [sys.executable, str(ROOT / "scripts/latest_versions.py"), "--parsed", str(parsed)]
+    command = [sys.executable, "-m", "pubmill.job", "latest_versions", "--parsed", str(parsed)]
     start = time.monotonic()
     job = subprocess.Popen([*command, "--output", str(output), "--recipe", recipe])
     _, status, used = os.wait4(job.pid, 0)

@@ -22,7 +22,7 @@ rule parse:
     message:
         graph.parse.label
     shell:
-        "python {params.places.scripts:q}/parse.py --files {params.files:q} --folder {params.folder:q}"
+        "python -m pubmill.job parse --files {params.files:q} --folder {params.folder:q}"
         " --output {output:q} --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"
 
 
@@ -46,7 +46,7 @@ rule latest_versions:
     message:
         graph.latest_versions.label
     shell:
-        "python {params.places.scripts:q}/latest_versions.py --parsed {params.parsed:q} --output {output:q}"
+        "python -m pubmill.job latest_versions --parsed {params.parsed:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
@@ -75,6 +75,6 @@ rule select_documents:
     message:
         graph.select_documents.label
     shell:
-        "python {params.places.scripts:q}/select_documents.py --shards {params.shards:q} --first {params.first:q}"
+        "python -m pubmill.job select_documents --shards {params.shards:q} --first {params.first:q}"
         " --latest {input.latest:q} {params.more:q} --folder {params.folder:q} --output {output:q}"
         " --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"

@@ -19,7 +19,7 @@ rule convert:
     message:
         graph.convert.label
     shell:
-        "python {params.places.scripts:q}/convert.py --recipe {params.recipe:q} {params.inputs:q}"
+        "python -m pubmill.job convert --recipe {params.recipe:q} {params.inputs:q}"
         " --output {params.places.results:q}/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
 
 
@@ -40,7 +40,7 @@ rule sentence_documents:
     message:
         graph.sentence_documents.label
     shell:
-        "python {params.places.scripts:q}/sentence_documents.py --recipe {params.recipe:q} --copies {input.copies:q}"
+        "python -m pubmill.job sentence_documents --recipe {params.recipe:q} --copies {input.copies:q}"
         " --examples {params.places.results:q}/datasets/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"
 
 
@@ -62,5 +62,5 @@ rule dataset_notices:
     message:
         graph.dataset_notices.label
     shell:
-        "python {params.places.scripts:q}/dataset_notices.py --recipe {params.recipe:q} --parsed {params.parsed:q}"
+        "python -m pubmill.job dataset_notices --recipe {params.recipe:q} --parsed {params.parsed:q}"
         " --results {params.places.results:q} --output {output:q} > {log:q} 2>&1"

@@ -51,7 +51,7 @@ rule choose:
     message:
         graph.choose.label
     shell:
-        "python {params.places.scripts:q}/select_trial.py --trials {input.trials:q} --output {output:q}"
+        "python -m pubmill.job select_trial --trials {input.trials:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"
 
 

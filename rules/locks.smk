@@ -22,7 +22,7 @@ rule lock_corpus:
     message:
         graph.lock_corpus.label
     shell:
-        "python {params.places.scripts:q}/lock_corpus.py --manifest {input.manifest:q}"
+        "python -m pubmill.job lock_corpus --manifest {input.manifest:q}"
         " --statistics {input.statistics:q} --sources {params.sources:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
@@ -48,7 +48,7 @@ rule locked_versions:
     message:
         graph.locked_versions.label
     shell:
-        "python {params.places.scripts:q}/latest_versions.py --parsed {params.parsed:q} --output {output.latest:q}"
+        "python -m pubmill.job latest_versions --parsed {params.parsed:q} --output {output.latest:q}"
         " --recipe {params.recipe:q} --lock {input.lock:q}"
         " --report {output.report:q} --differences {output.differences:q} > {log:q} 2>&1"
 
@@ -73,6 +73,6 @@ rule corpus_statistics:
     message:
         graph.corpus_statistics.label
     shell:
-        "python {params.places.scripts:q}/corpus_statistics.py --corpus {params.corpus:q} --parts {params.parts:q}"
+        "python -m pubmill.job corpus_statistics --corpus {params.corpus:q} --parts {params.parts:q}"
         " --manifest {output.manifest:q} --output {output.statistics:q} --recipe {params.recipe:q}"
         " > {log:q} 2>&1"

@@ -26,7 +26,7 @@ rule annotate:
     message:
         graph.annotate.label
     shell:
-        "python {params.places.scripts:q}/annotate.py --recipe {params.recipe:q} --pipeline {params.folder:q}"
+        "python -m pubmill.job annotate --recipe {params.recipe:q} --pipeline {params.folder:q}"
         " --model {wildcards.pipeline:q} --examples {input.examples:q} --split test"
         " --output {output:q} > {log:q} 2>&1"
 

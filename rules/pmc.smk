@@ -19,7 +19,7 @@ rule plan_pmc:
     message:
         graph.plan_pmc.label
     shell:
-        "python {params.places.scripts:q}/plan_pmc.py --url {params.url:q} --inventory {params.inventory:q}"
+        "python -m pubmill.job plan_pmc --url {params.url:q} --inventory {params.inventory:q}"
         " --output {output:q} {params.places.mirror:q} > {log:q} 2>&1"
 
 
@@ -46,6 +46,6 @@ rule fetch_pmc:
     message:
         graph.fetch_pmc.label
     shell:
-        "python {params.places.scripts:q}/fetch_pmc.py --plan {input:q} --shards {params.shards:q} --url {params.url:q}"
+        "python -m pubmill.job fetch_pmc --plan {input:q} --shards {params.shards:q} --url {params.url:q}"
         " --folder {params.folder:q} --output {output:q} --version {params.version:q} {params.places.mirror:q}"
         " > {log:q} 2>&1"

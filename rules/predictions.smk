@@ -27,7 +27,7 @@ rule take_predictions:
     message:
         graph.take_predictions.label
     shell:
-        "python {params.places.scripts:q}/take_predictions.py --recipe {params.recipe:q}"
+        "python -m pubmill.job take_predictions --recipe {params.recipe:q}"
         " --predictions {params.files:q} --model {wildcards.submission:q} --seeds {params.seeds:q}"
         " --dataset {wildcards.dataset:q} --results {params.places.results:q} --output {output:q} > {log:q} 2>&1"
 

@@ -24,7 +24,7 @@ rule pack:
     message:
         graph.pack.label
     shell:
-        "python {params.places.scripts:q}/pack.py --corpus {params.corpus:q} --parts {params.parts:q}"
+        "python -m pubmill.job pack --corpus {params.corpus:q} --parts {params.parts:q}"
         " --vocab {params.vocab:q} --punkt {input.punkt:q}"
         " --output {params.places.results:q}/pretraining/tokens/{wildcards.corpus:q}/{wildcards.vocab:q}"
         " --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"
@@ -91,7 +91,7 @@ rule pin_weights:
     message:
         graph.pin_weights.label
     shell:
-        "python {params.places.scripts:q}/pin_weights.py --release {params.release:q} --output {output:q}"
+        "python -m pubmill.job pin_weights --release {params.release:q} --output {output:q}"
         " {params.archive:q} {params.places.mirror:q} > {log:q} 2>&1"
 
 
@@ -116,7 +116,7 @@ rule export_model:
     message:
         graph.export_model.label
     shell:
-        "python {params.places.scripts:q}/export_model.py --recipe {params.recipe:q}"
+        "python -m pubmill.job export_model --recipe {params.recipe:q}"
         " --output {params.places.results:q}/models/{wildcards.model:q} {params.arguments:q} > {log:q} 2>&1"
 
 
@@ -141,5 +141,5 @@ rule take_model:
     message:
         graph.take_model.label
     shell:
-        "python {params.places.scripts:q}/export_model.py --recipe {params.recipe:q}"
+        "python -m pubmill.job export_model --recipe {params.recipe:q}"
         " --output {params.places.results:q}/models/{wildcards.model:q} --folder {params.folder:q} > {log:q} 2>&1"

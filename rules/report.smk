@@ -19,7 +19,7 @@ rule dataset_page:
     message:
         graph.dataset_page.label
     shell:
-        "python {params.places.scripts:q}/dataset_page.py --recipe {params.recipe:q} --results {params.places.results:q}"
+        "python -m pubmill.job dataset_page --recipe {params.recipe:q} --results {params.places.results:q}"
         " --output {params.places.results:q}/pages/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
 
 
@@ -41,7 +41,7 @@ rule contradictions:
     message:
         graph.contradictions.label
     shell:
-        "python {params.places.scripts:q}/contradictions.py --recipe {params.recipe:q} --specs {params.places.specs:q}"
+        "python -m pubmill.job contradictions --recipe {params.recipe:q} --specs {params.places.specs:q}"
         " --output {params.places.results:q}/pages/contradictions > {log:q} 2>&1"
 
 
@@ -63,5 +63,5 @@ rule report:
     message:
         graph.report.label
     shell:
-        "python {params.places.scripts:q}/report.py --recipe {params.recipe:q} --results {params.places.results:q}"
+        "python -m pubmill.job report --recipe {params.recipe:q} --results {params.places.results:q}"
         " --output {output:q} > {log:q} 2>&1"

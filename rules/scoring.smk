@@ -18,5 +18,5 @@ rule score:
     message:
         graph.score.label
     shell:
-        "python {params.places.scripts:q}/score.py --runs {input.runs:q} --examples {input.examples:q}"
+        "python -m pubmill.job score --runs {input.runs:q} --examples {input.examples:q}"
         " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"

@@ -24,7 +24,7 @@ rule fingerprint:
     message:
         graph.fingerprint.label
     shell:
-        "python {params.places.scripts:q}/fingerprint.py --shards {params.shards:q} --first {params.first:q}"
+        "python -m pubmill.job fingerprint --shards {params.shards:q} --first {params.first:q}"
         " --latest {input.latest:q} {params.more:q} --folder {params.folder:q} --output {output:q}"
         " --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"
 
@@ -48,7 +48,7 @@ rule find_duplicates:
     message:
         graph.find_duplicates.label
     shell:
-        "python {params.places.scripts:q}/find_duplicates.py --fingerprints {params.folder:q}"
+        "python -m pubmill.job find_duplicates --fingerprints {params.folder:q}"
         " --parts {params.parts:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"
 
@@ -72,7 +72,7 @@ rule index_evaluation_texts:
     message:
         graph.index_evaluation_texts.label
     shell:
-        "python {params.places.scripts:q}/index_evaluation_texts.py --datasets {params.places.results:q}/datasets"
+        "python -m pubmill.job index_evaluation_texts --datasets {params.places.results:q}/datasets"
         " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
@@ -96,7 +96,7 @@ rule find_contamination:
     message:
         graph.find_contamination.label
     shell:
-        "python {params.places.scripts:q}/find_contamination.py --parts {params.parts:q} --index {input.index:q}"
+        "python -m pubmill.job find_contamination --parts {params.parts:q} --index {input.index:q}"
         " --folder {params.folder:q} --output {output:q} --version {params.version:q} > {log:q} 2>&1"
 
 
@@ -119,5 +119,5 @@ rule contamination:
     message:
         graph.contamination.label
     shell:
-        "python {params.places.scripts:q}/contamination.py --corpus {wildcards.corpus:q} --index {input.index:q}"
+        "python -m pubmill.job contamination --corpus {wildcards.corpus:q} --index {input.index:q}"
         " --found {params.folder:q} --parts {params.parts:q} --output {output:q} > {log:q} 2>&1"

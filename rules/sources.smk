@@ -23,7 +23,7 @@ rule download:
     message:
         graph.download.label
     shell:
-        "python {params.places.scripts:q}/download.py --url {params.url:q} --output {output.file:q}"
+        "python -m pubmill.job download --url {params.url:q} --output {output.file:q}"
         " {params.checks:q} {params.places.mirror:q} > {log:q} 2>&1"
 
 
@@ -46,7 +46,7 @@ rule fetch_files:
     message:
         graph.fetch_files.label
     shell:
-        "python {params.places.scripts:q}/fetch_files.py --recipe {params.recipe:q} --sources {params.sources:q}"
+        "python -m pubmill.job fetch_files --recipe {params.recipe:q} --sources {params.sources:q}"
         " --output {output:q} --version {params.version:q} {params.places.mirror:q} > {log:q} 2>&1"
 
 
@@ -73,5 +73,5 @@ rule take_local:
     message:
         graph.take_local.label
     shell:
-        "python {params.places.scripts:q}/download.py --url {params.url:q} --output {output.file:q}"
+        "python -m pubmill.job download --url {params.url:q} --output {output.file:q}"
         " {params.checks:q} > {log:q} 2>&1"

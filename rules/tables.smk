@@ -29,7 +29,7 @@ rule table:
     message:
         graph.table.label
     shell:
-        "python {params.places.scripts:q}/table.py --recipe {params.recipe:q} --published {input.published:q}"
+        "python -m pubmill.job table --recipe {params.recipe:q} --published {input.published:q}"
         " --results {params.places.results:q} --output {params.stem:q} > {log:q} 2>&1"
 
 
@@ -54,7 +54,7 @@ rule compare:
     message:
         graph.compare.label
     shell:
-        "python {params.places.scripts:q}/compare.py --table {input.table:q} --results {params.places.results:q}"
+        "python -m pubmill.job compare --table {input.table:q} --results {params.places.results:q}"
         " --output {params.stem:q} > {log:q} 2>&1"
 
 
@@ -80,5 +80,5 @@ rule fact_table:
     message:
         graph.fact_table.label
     shell:
-        "python {params.places.scripts:q}/fact_table.py --recipe {params.recipe:q} --published {input.published:q}"
+        "python -m pubmill.job fact_table --recipe {params.recipe:q} --published {input.published:q}"
         " --results {params.places.results:q} --output {params.stem:q} > {log:q} 2>&1"

@@ -22,7 +22,7 @@ rule count_words:
     message:
         graph.count_words.label
     shell:
-        "python {params.places.scripts:q}/count_words.py --parts {params.parts:q} --folder {params.folder:q}"
+        "python -m pubmill.job count_words --parts {params.parts:q} --folder {params.folder:q}"
         " --output {output:q} --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"
 
 
@@ -50,7 +50,7 @@ rule train_vocab:
     message:
         graph.train_vocab.label
     shell:
-        "python {params.places.scripts:q}/train_vocab.py --words {params.words:q} --parts {params.parts:q}"
+        "python -m pubmill.job train_vocab --words {params.words:q} --parts {params.parts:q}"
         " --output {params.places.results:q}/vocabs/{wildcards.vocab:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
@@ -74,7 +74,7 @@ rule take_vocab:
     message:
         graph.take_vocab.label
     shell:
-        "python {params.places.scripts:q}/take_vocab.py --model {params.model:q}"
+        "python -m pubmill.job take_vocab --model {params.model:q}"
         " --output {params.places.results:q}/vocabs/{wildcards.vocab:q} > {log:q} 2>&1"
 
 
@@ -95,6 +95,6 @@ rule vocab_diagnosis:
     message:
         graph.vocab_diagnosis.label
     shell:
-        "python {params.places.scripts:q}/vocab_diagnosis.py --vocab {params.places.results:q}/vocabs/{wildcards.vocab:q}"
+        "python -m pubmill.job vocab_diagnosis --vocab {params.places.results:q}/vocabs/{wildcards.vocab:q}"
         " --dataset {params.places.results:q}/datasets/{wildcards.dataset:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"

@@ -24,8 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 from pubmill.errors import run
+from pubmill.job import check_alternatives, program
 from pubmill.recipes import PretrainingRecipe
-from pubmill.recipes.programs import check_alternatives, program
 from pubmill.storage.privacy import keep_private
 
 

@@ -281,7 +281,7 @@ class LockedVersions(LatestVersions):
     """The versions of documents that a lock names."""
 
     name, label = "locked_versions", "Finding the documents in the lock of {wildcards.corpus}"
-    program = "scripts/latest_versions.py"
+    program = "pubmill/jobs/latest_versions.py"
     version = 2
     seconds = ASSUMED
 

@@ -242,7 +242,7 @@ class ExportModel(Stage):
 class TakeModel(ExportModel):
     """A model in a folder of the user's own."""
 
-    name, label, program = "take_model", "Copying the model {wildcards.model}", "scripts/export_model.py"
+    name, label, program = "take_model", "Copying the model {wildcards.model}", "pubmill/jobs/export_model.py"
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         """Check the folder and return no inputs: the digests of its files are a parameter of the rule."""

@@ -124,7 +124,7 @@ class Pretrain(TrainingStage):
 
     name, group = "pretrain", "pretrain"
     label = "Pretraining {wildcards.recipe} up to step {wildcards.step}"
-    version, use = 4, "pretraining"
+    version, use, program = 4, "pretraining", "scripts/pretrain.py"
     read_by_name = ("pubmill/pretraining/learners.py", "pubmill/optimisers/*.py")  # by registries
 
     def operations(self, wildcards: Any) -> float:

@@ -126,7 +126,7 @@ class Choose(Stage):
     """The hyper-parameters of all models on a dataset."""
 
     name, group, label = "choose", "trials", "Choosing hyper-parameters for {wildcards.dataset}"
-    version, program = 2, "scripts/select_trial.py"
+    version, program = 2, "pubmill/jobs/select_trial.py"
 
     def choice_of(self, wildcards: Any) -> ChoiceKey:
         """Return the choice, for all models of the protocol."""
@@ -196,7 +196,7 @@ class Score(Stage):
 
     name, group = "score", "score"
     label = "Scoring {wildcards.model} on {wildcards.dataset}"
-    version, program = 6, "scripts/score.py"
+    version, program = 6, "pubmill/jobs/score.py"
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         run = run_of(wildcards)

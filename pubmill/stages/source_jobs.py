@@ -178,7 +178,7 @@ class TakeLocal(Stage):
     """Copy of a file of the user's own."""
 
     name, group, label = "take_local", "download", "Copying {wildcards.name} ({wildcards.key})"
-    version, program = 1, "scripts/download.py"
+    version, program = 1, "pubmill/jobs/download.py"
 
 
 class PlanPmc(Stage):

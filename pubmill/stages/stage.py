@@ -134,7 +134,7 @@ class Stage(GraphPart):
         if "name" in vars(cls) and not hasattr(cls, "program"):
             of_extra = cls.__module__.startswith("pubmill.extras.")
             folder = cls.__module__.rpartition(".")[0].replace(".", "/")
-            cls.program = f"{folder}/programs/{cls.name}.py" if of_extra else f"scripts/{cls.name}.py"
+            cls.program = f"{folder}/programs/{cls.name}.py" if of_extra else f"pubmill/jobs/{cls.name}.py"
 
     def version_of(self, wildcards: Any) -> Version:
         """Return the version of a job: that of the stage, and the numbers of `amended` for parts it uses."""

@@ -408,5 +408,5 @@ def read_as(kind: type[Parsed], path: Path) -> Parsed:
 
 
 def read_table(path: Path) -> Table:
-    """Read a table written by `scripts/table.py`."""
+    """Read a table written by the stage `table`."""
     return read_as(Table, path)

@@ -58,6 +58,6 @@ def shell_prefix(root: Path, own_environments: bool) -> str:
     Snakemake, unless each has an environment of its own (--sdm)."""
     path = f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"
     return (
-        f"set -euo pipefail; export PYTHONUNBUFFERED=1 PYTHONPATH={shlex.quote(str(root))} "
+        f"set -euo pipefail; export PYTHONUNBUFFERED=1 PYTHONSAFEPATH=1 PYTHONPATH={shlex.quote(str(root))} "
         f"{'' if own_environments else path}; "
     )

@@ -135,10 +135,10 @@ def test_what_is_written_is_scored_as_a_fine_tuned_run_is(pipeline: Path, exampl
 
 
 def program(pipeline: Path, examples: Path, output: Path) -> subprocess.CompletedProcess[str]:
-    script = Path(__file__).resolve().parents[3] / "scripts/annotate.py"
     arguments = ["--recipe", json.dumps({"types": {"DISEASE": ""}}), "--pipeline", str(pipeline)]
     arguments += ["--model", "rules", "--examples", str(examples), "--split", "test", "--output", str(output)]
-    return subprocess.run([sys.executable, script, *arguments], text=True, capture_output=True, check=False)
+    command = [sys.executable, "-m", "pubmill.job", "annotate", *arguments]
+    return subprocess.run(command, text=True, capture_output=True, check=False)
 
 
 def test_a_label_that_the_pipeline_does_not_have_is_reported(pipeline: Path, examples: Path) -> None:

@@ -14,8 +14,8 @@ from pubmill.stages.dataset_jobs import Convert
 def test_programs_are_named_after_their_rules_or_by_a_stage() -> None:
     programs = {name: stage.program for name, stage in stages().items()}
     assert [one for one in programs.values() if not Path(one).is_file()] == []
-    assert programs["parse"] == "scripts/parse.py"
-    assert programs["take_model"] == "scripts/export_model.py"
+    assert programs["parse"] == "pubmill/jobs/parse.py"
+    assert programs["take_model"] == "pubmill/jobs/export_model.py"
 
 
 def test_a_rule_has_the_recipe_of_its_stage_as_a_parameter_if_it_has_one(
