@@ -15,7 +15,6 @@ rule parse:
     resources:
         **graph.parse.resources,
     params:
-        **PLACES,
         **graph.parse.params,
         files=lambda w: [shard.file for shard in graph.corpora.source_block(w.source, w.block)],
         folder=f"{PARSED}/{{source}}",
@@ -28,7 +27,7 @@ rule parse:
 
 rule latest_versions:
     input:
-        unpack(graph.latest_versions.inputs_of),
+        parsed=lambda w: graph.corpora.parsed(w.corpus),
     output:
         f"{CORPUS}/latest.parquet",
     log:
@@ -40,7 +39,6 @@ rule latest_versions:
     resources:
         **graph.latest_versions.resources,
     params:
-        **PLACES,
         **graph.latest_versions.params,
         parsed=PARSED,
     message:
@@ -66,7 +64,6 @@ rule select_documents:
     resources:
         **graph.select_documents.resources,
     params:
-        **PLACES,
         **graph.select_documents.params,
         shards=graph.corpora.parsed_shards,
         first=lambda w: graph.corpora.block(w).first,

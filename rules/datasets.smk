@@ -3,7 +3,7 @@
 
 rule convert:
     input:
-        unpack(graph.convert.inputs_of),
+        raw=lambda w: graph.datasets.conversion_inputs(w.dataset),
     output:
         graph.paths.dataset_files("{dataset}"),
     log:
@@ -13,7 +13,6 @@ rule convert:
     resources:
         **graph.convert.resources,
     params:
-        **PLACES,
         **graph.convert.params,
         inputs=lambda w: graph.datasets.arguments(w.dataset),
     message:
@@ -35,7 +34,6 @@ rule sentence_documents:
     resources:
         **graph.sentence_documents.resources,
     params:
-        **PLACES,
         **graph.sentence_documents.params,
     message:
         graph.sentence_documents.label
@@ -46,7 +44,8 @@ rule sentence_documents:
 
 rule dataset_notices:
     input:
-        unpack(graph.dataset_notices.inputs_of),
+        documents=lambda w: graph.dataset_notices.files_with_pmids(),
+        parsed=lambda w: graph.corpora.parsed(w.corpus),
     output:
         graph.paths.corpus("{corpus}", "dataset-notices.json"),
     log:
@@ -56,7 +55,6 @@ rule dataset_notices:
     resources:
         **graph.dataset_notices.resources,
     params:
-        **PLACES,
         **graph.dataset_notices.params,
         parsed=graph.paths.parsed(),
     message:

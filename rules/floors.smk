@@ -13,7 +13,6 @@ rule floors:
     resources:
         **graph.floors.resources,
     params:
-        **PLACES,
         **graph.floors.params,
         folder=lambda w: graph.paths.floors(),
     message:

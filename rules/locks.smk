@@ -6,7 +6,8 @@ NOT_LOCKED = f"(?!(?:{LOCKED})/)[^/]+"
 
 rule lock_corpus:
     input:
-        unpack(graph.lock_corpus.inputs_of),
+        manifest=f"{CORPUS}/manifest.parquet",
+        statistics=f"{CORPUS}/stats.json",
     output:
         graph.paths.corpus("{corpus}", "corpus.lock"),
     log:
@@ -16,7 +17,6 @@ rule lock_corpus:
     resources:
         **graph.lock_corpus.resources,
     params:
-        **PLACES,
         **graph.lock_corpus.params,
         sources=graph.paths.sources(),
     message:
@@ -28,7 +28,8 @@ rule lock_corpus:
 
 rule locked_versions:
     input:
-        unpack(graph.locked_versions.inputs_of),
+        parsed=lambda w: graph.corpora.parsed(w.corpus),
+        lock=lambda w: graph.corpora.lock(w.corpus),
     output:
         latest=graph.paths.corpus("{corpus}", "latest.parquet"),
         report=graph.paths.corpus("{corpus}", "lock.json"),
@@ -42,7 +43,6 @@ rule locked_versions:
     resources:
         **graph.locked_versions.resources,
     params:
-        **PLACES,
         **graph.locked_versions.params,
         parsed=graph.paths.parsed(),
     message:
@@ -55,7 +55,7 @@ rule locked_versions:
 
 rule corpus_statistics:
     input:
-        unpack(graph.corpus_statistics.inputs_of),
+        parts=lambda w: graph.corpora.manifests(w.corpus),
     output:
         manifest=graph.paths.corpus("{corpus}", "manifest.parquet"),
         statistics=graph.paths.corpus("{corpus}", "stats.json"),
@@ -66,7 +66,6 @@ rule corpus_statistics:
     resources:
         **graph.corpus_statistics.resources,
     params:
-        **PLACES,
         **graph.corpus_statistics.params,
         corpus=lambda w: graph.paths.corpus(w.corpus),
         parts=lambda w: len(graph.corpora.shards(w.corpus)),

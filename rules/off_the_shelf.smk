@@ -19,7 +19,6 @@ rule annotate:
     resources:
         **graph.annotate.resources,
     params:
-        **PLACES,
         **graph.annotate.params,
         content=lambda w: graph.pipelines.content(w.pipeline),
         folder=not_compared(lambda w: str(graph.pipelines.folder(w.pipeline))),
@@ -33,7 +32,8 @@ rule annotate:
 
 use rule score as score_annotation with:
     input:
-        unpack(graph.score_annotation.inputs_of),
+        runs=graph.paths.runs(AS_IT_IS),
+        examples=lambda w: graph.pipelines.scored_examples(w.pipeline, w.dataset),
     output:
         graph.paths.records(AS_IT_IS),
     log:
@@ -41,7 +41,6 @@ use rule score as score_annotation with:
     resources:
         **graph.score_annotation.resources,
     params:
-        **PLACES,
         **graph.score_annotation.params,
     message:
         graph.score_annotation.label

@@ -12,8 +12,7 @@ rule plan_pmc:
         **graph.plan_pmc.resources,
         downloads=1,
     params:
-        **PLACES,
-        version=graph.plan_pmc.version_of,
+        **graph.plan_pmc.params,
         url=lambda w: graph.corpora.source(w.source).url,
         inventory=lambda w: str(graph.corpora.source(w.source).inventory),
     message:
@@ -38,7 +37,6 @@ rule fetch_pmc:
         **graph.fetch_pmc.resources,
         downloads=1,
     params:
-        **PLACES,
         **graph.fetch_pmc.params,
         url=lambda w: graph.corpora.source(w.source).url,
         shards=graph.fetch_pmc.shards,

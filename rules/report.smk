@@ -13,8 +13,7 @@ rule dataset_page:
     resources:
         **graph.dataset_page.resources,
     params:
-        **PLACES,
-        version=graph.dataset_page.version_of,
+        **graph.dataset_page.params,
         recipe=lambda w: graph.argument(graph.pages.recipe(w.dataset)),
     message:
         graph.dataset_page.label
@@ -35,8 +34,7 @@ rule contradictions:
     resources:
         **graph.contradictions.resources,
     params:
-        **PLACES,
-        version=graph.contradictions.version_of,
+        **graph.contradictions.params,
         recipe=lambda w: graph.argument(graph.contradictions.recipe()),
     message:
         graph.contradictions.label
@@ -57,8 +55,7 @@ rule report:
     resources:
         **graph.report.resources,
     params:
-        **PLACES,
-        version=graph.report.version_of,
+        **graph.report.params,
         recipe=lambda w: graph.argument(graph.report.recipe(graph.report.statement_files(ROOT / "specs"))),
     message:
         graph.report.label

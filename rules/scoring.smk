@@ -3,7 +3,8 @@
 
 rule score:
     input:
-        unpack(graph.score.inputs_of),
+        runs=graph.paths.runs(RUN),
+        examples=lambda w: graph.runs.scored_examples(run_of(w)),
     output:
         graph.paths.records(RUN),
     log:
@@ -13,7 +14,6 @@ rule score:
     resources:
         **graph.score.resources,
     params:
-        **PLACES,
         **graph.score.params,
     message:
         graph.score.label

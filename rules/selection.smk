@@ -15,7 +15,6 @@ rule fingerprint:
     resources:
         **graph.fingerprint.resources,
     params:
-        **PLACES,
         **graph.fingerprint.params,
         shards=graph.corpora.parsed_shards,
         first=lambda w: graph.corpora.block(w).first,
@@ -31,7 +30,7 @@ rule fingerprint:
 
 rule find_duplicates:
     input:
-        unpack(graph.find_duplicates.inputs_of),
+        fingerprints=lambda w: graph.corpora.manifests(w.corpus, graph.paths.fingerprints(w.corpus)),
     output:
         graph.paths.corpus("{corpus}", "duplicates.parquet"),
     log:
@@ -41,7 +40,6 @@ rule find_duplicates:
     resources:
         **graph.find_duplicates.resources,
     params:
-        **PLACES,
         **graph.find_duplicates.params,
         folder=f"{CORPUS}/fingerprints",
         parts=lambda w: len(graph.corpora.shards(w.corpus)),
@@ -55,7 +53,7 @@ rule find_duplicates:
 
 rule index_evaluation_texts:
     input:
-        unpack(graph.index_evaluation_texts.inputs_of),
+        examples=lambda w: graph.contamination.examples(w.corpus, w.use),
     output:
         graph.paths.corpus("{corpus}", "{use}.parquet"),
     log:
@@ -67,7 +65,6 @@ rule index_evaluation_texts:
     resources:
         **graph.index_evaluation_texts.resources,
     params:
-        **PLACES,
         **graph.index_evaluation_texts.params,
     message:
         graph.index_evaluation_texts.label
@@ -89,7 +86,6 @@ rule find_contamination:
     resources:
         **graph.find_contamination.resources,
     params:
-        **PLACES,
         **graph.find_contamination.params,
         parts=graph.corpora.parts,
         folder=lambda w: graph.paths.corpus(w.corpus, "contamination"),
@@ -102,7 +98,8 @@ rule find_contamination:
 
 rule contamination:
     input:
-        unpack(graph.contamination.inputs_of),
+        index=f"{CORPUS}/contamination.parquet",
+        found=lambda w: graph.corpora.manifests(w.corpus, graph.paths.contamination(w.corpus)),
     output:
         graph.paths.corpus("{corpus}", "contamination.json"),
     log:
@@ -112,9 +109,8 @@ rule contamination:
     resources:
         **graph.contamination.resources,
     params:
-        **PLACES,
         **graph.contamination.params,
-        folder=f"{CORPUS}/contamination",
+        folder=lambda w: graph.paths.contamination(w.corpus),
         parts=lambda w: len(graph.corpora.shards(w.corpus)),
     message:
         graph.contamination.label

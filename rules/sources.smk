@@ -15,8 +15,7 @@ rule download:
         **graph.download.resources,
         downloads=1,
     params:
-        **PLACES,
-        version=graph.download.version_of,
+        **graph.download.params,
         url=lambda w: f"https://{w.path}",
         checks=lambda w: graph.sources.checks(f"https://{w.path}"),
         how=not_compared(lambda w: "Copying from the mirror" if STUDY.mirror else "Downloading"),
@@ -40,7 +39,6 @@ rule fetch_files:
         **graph.fetch_files.resources,
         downloads=1,
     params:
-        **PLACES,
         **graph.fetch_files.params,
         sources=lambda w: SOURCES,
     message:
@@ -66,8 +64,7 @@ rule take_local:
     resources:
         **graph.take_local.resources,
     params:
-        **PLACES,
-        version=graph.take_local.version_of,
+        **graph.take_local.params,
         url=not_compared(lambda w: Path(graph.sources.local_file(w.key, w.name)).as_uri()),
         checks=lambda w: graph.sources.local_checks(w.key, w.name),
     message:

@@ -21,8 +21,7 @@ rule table:
     resources:
         **graph.table.resources,
     params:
-        **PLACES,
-        version=graph.table.version_of,
+        **graph.table.params,
         recipe=lambda w: graph.argument(graph.tables.recipe(table_of(w.results_table))),
         found=lambda w: graph.records.digest_of(graph.tables.all_found_records(table_of(w.results_table))),
         stem=not_compared(lambda w: graph.paths.table(w.results_table)),
@@ -48,8 +47,7 @@ rule compare:
     resources:
         **graph.compare.resources,
     params:
-        **PLACES,
-        version=graph.compare.version_of,
+        **graph.compare.params,
         stem=not_compared(lambda w: graph.paths.comparisons(w.results_table)),
     message:
         graph.compare.label
@@ -73,8 +71,7 @@ rule fact_table:
     resources:
         **graph.fact_table.resources,
     params:
-        **PLACES,
-        version=graph.fact_table.version_of,
+        **graph.fact_table.params,
         recipe=lambda w: graph.argument(graph.fact_tables.recipe(table_of(w.fact_table))),
         stem=not_compared(lambda w: graph.paths.table(w.fact_table)),
     message:

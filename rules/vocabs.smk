@@ -15,7 +15,6 @@ rule count_words:
     resources:
         **graph.count_words.resources,
     params:
-        **PLACES,
         **graph.count_words.params,
         parts=graph.corpora.parts,
         folder=f"{CORPUS}/words/{{splitting}}",
@@ -43,7 +42,6 @@ rule train_vocab:
     resources:
         **graph.train_vocab.resources,
     params:
-        **PLACES,
         **graph.train_vocab.params,
         words=lambda w: graph.vocabularies.words(w.vocab),
         parts=lambda w: graph.vocabularies.parts(w.vocab),
@@ -56,7 +54,7 @@ rule train_vocab:
 
 rule take_vocab:
     input:
-        unpack(graph.take_vocab.inputs_of),
+        model=lambda w: graph.paths.model_files(graph.vocabularies.model(w.vocab)),
     output:
         graph.paths.vocab_files("{vocab}"),
     log:
@@ -68,7 +66,6 @@ rule take_vocab:
     resources:
         **graph.take_vocab.resources,
     params:
-        **PLACES,
         **graph.take_vocab.params,
         model=lambda w: graph.paths.model(graph.vocabularies.model(w.vocab)),
     message:
@@ -80,7 +77,8 @@ rule take_vocab:
 
 rule vocab_diagnosis:
     input:
-        unpack(graph.vocab_diagnosis.inputs_of),
+        vocab=graph.paths.vocab_files("{vocab}"),
+        dataset=graph.paths.dataset_files("{dataset}"),
     output:
         graph.paths.fit("{vocab}", "{dataset}"),
     log:
@@ -90,7 +88,6 @@ rule vocab_diagnosis:
     resources:
         **graph.vocab_diagnosis.resources,
     params:
-        **PLACES,
         **graph.vocab_diagnosis.params,
     message:
         graph.vocab_diagnosis.label

@@ -1,6 +1,7 @@
-"""Choose a dataset's hyperparameters from the dev scores of its trials, given in the order of the grid, as
-`{"chosen", "failed", "mean_dev", "considered"}`. If all trials failed, chosen is null and failed the reason,
-and the runs that depend on it fail too."""
+"""Choose a dataset's hyperparameters from the dev scores of its trials, given in the order of the grid, by a
+recipe such as `{"by": "dev", "decides": ["learning_rate"]}`, as `{"chosen", "failed", "mean_dev",
+"considered"}`. If all trials failed, chosen is null and failed the reason, and the runs that depend on it
+fail too."""
 
 from pathlib import Path
 

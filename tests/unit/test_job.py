@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,7 +12,6 @@ from pubmill.job import check_alternatives, program, start
 from pubmill.recipes.recipe_types import StrictRecipe
 
 
-@dataclass(frozen=True)
 class ToyRecipe(StrictRecipe):
     """A recipe."""
 
@@ -48,7 +46,7 @@ def called(
 def test_each_type_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     more = ["--save-minutes", "0.5", "--roles", "x=1", "--roles", "y=/a=b", "--mirror", "m", "--strict"]
     assert called(main, NEEDED + more, monkeypatch) == {
-        "recipe": ToyRecipe(3),
+        "recipe": ToyRecipe(size=3),
         "input_": Path("a"),
         "parts": [Path("b"), Path("c")],
         "split": "dev",

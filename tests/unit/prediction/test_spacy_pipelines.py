@@ -262,7 +262,8 @@ def test_impossible_uses_of_a_pipeline_are_reported(root: Path, tmp_path: Path) 
 
 
 def test_the_record_of_a_pipeline_says_what_it_is(root: Path) -> None:
-    recipe = targets(root).records.pipeline_recipe("scispacy-jnlpba", "bc2gm")
+    graph = targets(root)
+    recipe = graph.records.recipe(graph.pipelines.run("scispacy-jnlpba", "bc2gm")[0])
     assert (recipe.protocol, recipe.split, recipe.metric) == ("off-the-shelf", "test", "entity_f1")
     assert recipe.seed == 1
     assert "finetune" not in recipe.versions
