@@ -140,14 +140,14 @@ class Corpus:
 
     def select(self, index: int) -> Used:
         return run(
-            "select_documents.py", "--shards", self.parsed / "pubmed" / f"{self.names[index]}.parquet",
+            "select_documents", "--shards", self.parsed / "pubmed" / f"{self.names[index]}.parquet",
             "--first", index, "--latest", self.folder / "latest.parquet", "--folder", self.folder,
             "--output", self.folder / f"block-{index}.json", "--recipe", json.dumps({"min_words": MIN_WORDS}),
         )  # fmt: skip
 
     def statistics(self) -> Used:
         return run(
-            "corpus_statistics.py", "--corpus", self.folder, "--parts", len(self.names),
+            "corpus_statistics", "--corpus", self.folder, "--parts", len(self.names),
             "--manifest", self.folder / "manifest.parquet", "--output", self.folder / "stats.json",
             "--recipe", "{}",
         )  # fmt: skip

@@ -83,7 +83,7 @@ class Stages:
         recipe: dict[str, object] = {"source": self.source, "kind": self.source}
         if self.source == "pmc":
             recipe |= {"leave_out": USUAL}
-        return self._block("parse.py", self._shard().parent, recipe, "--files", self.raw)
+        return self._block("parse", self._shard().parent, recipe, "--files", self.raw)
 
     def _shard(self) -> Path:
         return self.folder / "parsed" / self.source / f"{shard_name(self.raw.name)}.parquet"
@@ -100,17 +100,17 @@ class Stages:
 
     def fingerprint(self) -> Used:
         recipe = {"selection": SELECTED[self.source], "similar": True}
-        return self._block("fingerprint.py", self.folder / "prints", recipe, *self._of_shard())
+        return self._block("fingerprint", self.folder / "prints", recipe, *self._of_shard())
 
     def select(self) -> Used:
         recipe = SELECTED[self.source]
-        return self._block("select_documents.py", self.part.parent, recipe, *self._of_shard())
+        return self._block("select_documents", self.part.parent, recipe, *self._of_shard())
 
     def _of_shard(self) -> Sequence[object]:
         return ("--shards", self._shard(), "--first", 0, "--latest", self.latest)
 
     def count_words(self) -> Used:
-        return self._block("count_words.py", self.words.parent, WORDS, "--parts", self.part)
+        return self._block("count_words", self.words.parent, WORDS, "--parts", self.part)
 
     def contamination(self) -> Used:
         found, block = self.folder / "found", self.folder / "block.json"

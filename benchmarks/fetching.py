@@ -4,7 +4,7 @@
 
 A server on this machine answers each request `--delay` seconds late, like a distant one, and counts the
 requests. The share `--faults` of its answers is wrong: by turns, status 503, half of the content, or none.
-Its made-up articles (benchmarks/pmc.py) have the size of real ones. scripts/fetch_pmc.py fetches them, is
+Its made-up articles (benchmarks/pmc.py) have the size of real ones. The job fetch_pmc fetches them, is
 killed (SIGKILL) when it has half of them, and fetches the rest; then the whole shard is fetched again
 without interruption, and must have the same bytes. `again` is the share of requests repeated because of the
 kill and of wrong answers; `at once` is the largest number of requests that the server had at the same time.

@@ -58,7 +58,7 @@ def duplicates(folder: Path, documents: int) -> Used:
         copies += write_prints(folder / part_name(first // PER_FILE), draw, first, rows)
     output = folder / "duplicates.parquet"
     used = run(
-        "find_duplicates.py", "--fingerprints", folder, "--parts", -(-documents // PER_FILE),
+        "find_duplicates", "--fingerprints", folder, "--parts", -(-documents // PER_FILE),
         "--output", output, "--recipe", '{"similarity": 0.8}',
     )  # fmt: skip
     assert pq.read_metadata(output).num_rows == copies

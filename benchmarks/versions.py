@@ -5,7 +5,7 @@
 First, shards of ids without text are written: 30,000 citations each, as in PubMed's files; a tenth of the
 files are updates, in which every second citation revises an earlier one, and some are deleted. The correct
 result is known from how the shards were made, and is checked. The merge itself is
-`scripts/latest_versions.py` in a separate process, whose seconds and peak resident memory are shown. The
+the job `latest_versions` in a separate process, whose seconds and peak resident memory are shown. The
 target for 40 million ids is 4 GB and 10 minutes.
 """
 

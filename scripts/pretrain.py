@@ -4,7 +4,7 @@ r"""Pretrain a language model up to one checkpoint.
         [--previous R/step-M | --model DIR | --other DIR] [--teacher DIR] [--save-minutes 10] [--version 0]
     .venv/bin/torchrun --nproc-per-node 8 scripts/pretrain.py ...
 
-Inputs: packed tokens (scripts/pack.py), their vocabulary, and the previous checkpoint; or the weights with
+Inputs: packed tokens (of the job `pack`), their vocabulary, and the previous checkpoint; or the weights with
 which the first segment starts. Output: a folder with model.safetensors and config.json (as transformers reads
 them), optimizer.safetensors, state.json (losses, seconds, recipe, inputs, commit, hardware) and log.jsonl.
 The state is saved every few minutes and when the program is asked to stop; the same command resumes from it,
