@@ -15,14 +15,13 @@ if not ROOT.is_dir():
     )
 sys.path.insert(0, str(ROOT))
 
-from pubmill.workflow.launching import launcher
 from pubmill.messages.installation import own_settings
 from pubmill.stages import as_arguments, published_values
 from pubmill.stages.stage import run_of
 from pubmill.storage.names_in_paths import table_of
 from pubmill.storage.result_paths import table_stem
 from pubmill.workflow.preparation import prepare
-from pubmill.workflow.rule_syntax import any_of, not_compared, places, wildcard_patterns
+from pubmill.workflow.rule_syntax import any_of, launcher, not_compared, wildcard_patterns
 
 
 configfile: ROOT / "config.yaml"
@@ -35,7 +34,6 @@ for settings in own_settings(ROOT):
 
 STUDY, SPECS, graph, PREFIX, begin, end = prepare(workflow, config, ROOT)
 shell.prefix(PREFIX)
-PLACES = places(ROOT, graph.results, STUDY.mirror)
 SOURCES, PARSED = graph.paths.sources(), graph.paths.parsed()
 CORPUS = graph.paths.corpus("{corpus}")
 # A job on several files of a source writes a manifest; the files are named by the specs (pubmill/storage/blocks.py).

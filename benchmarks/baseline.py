@@ -107,7 +107,7 @@ def write_baseline(
 
 def run(program: str, *arguments: object) -> Used:
     """Run one of the pipeline's programs to its end."""
-    return run_command(sys.executable, ROOT / "scripts" / program, *arguments)
+    return run_command(sys.executable, "-m", "pubmill.job", program, *arguments)
 
 
 def run_command(*command: object) -> Used:
@@ -131,23 +131,23 @@ class Corpus:
     def parse(self, raw: Path) -> Used:
         folder, recipe = self.parsed / "pubmed", '{"source": "pubmed", "kind": "pubmed"}'
         block = folder / f"{raw.name}.json"
-        return run("parse.py", "--files", raw, "--folder", folder, "--output", block, "--recipe", recipe)
+        return run("parse", "--files", raw, "--folder", folder, "--output", block, "--recipe", recipe)
 
     def latest(self) -> Used:
         recipe = json.dumps({"sources": [{"name": "pubmed", "shards": self.names}]})
         output = self.folder / "latest.parquet"
-        return run("latest_versions.py", "--parsed", self.parsed, "--output", output, "--recipe", recipe)
+        return run("latest_versions", "--parsed", self.parsed, "--output", output, "--recipe", recipe)
 
     def select(self, index: int) -> Used:
         return run(
-            "select_documents.py", "--shards", self.parsed / "pubmed" / f"{self.names[index]}.parquet",
+            "select_documents", "--shards", self.parsed / "pubmed" / f"{self.names[index]}.parquet",
             "--first", index, "--latest", self.folder / "latest.parquet", "--folder", self.folder,
             "--output", self.folder / f"block-{index}.json", "--recipe", json.dumps({"min_words": MIN_WORDS}),
         )  # fmt: skip
 
     def statistics(self) -> Used:
         return run(
-            "corpus_statistics.py", "--corpus", self.folder, "--parts", len(self.names),
+            "corpus_statistics", "--corpus", self.folder, "--parts", len(self.names),
             "--manifest", self.folder / "manifest.parquet", "--output", self.folder / "stats.json",
             "--recipe", "{}",
         )  # fmt: skip

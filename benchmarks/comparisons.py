@@ -3,8 +3,8 @@
     .venv/bin/python benchmarks/comparisons.py [--quick] [--records 20000]
 
 Each table has 20 datasets, eight models and five seeds; a test set has 20 to 5,000 documents, as in the
-papers. For each table, the pipeline's own programs run as its rules start them: `scripts/table.py` on the
-records, then `scripts/compare.py` on the contributions of documents. There is no peer. Last lines:
+papers. For each table, the pipeline's own programs run as its rules start them: the job `table` on the
+records, then `compare` on the contributions of documents. There is no peer. Last lines:
 `name: records/s`, by the wall clock.
 """
 
@@ -126,14 +126,14 @@ def main() -> None:
             apart.join()
             used["tables"].append(
                 run(
-                    "table.py", "--recipe", (folder / f"t{table}.recipe.json").read_text(encoding="utf-8"),
+                    "table", "--recipe", (folder / f"t{table}.recipe.json").read_text(encoding="utf-8"),
                     "--published", folder / f"t{table}.published.csv",
                     "--results", folder, "--output", folder / f"t{table}",
                 )
             )  # fmt: skip
             used["comparisons"].append(
                 run(
-                    "compare.py", "--table", folder / f"t{table}.json", "--results", folder,
+                    "compare", "--table", folder / f"t{table}.json", "--results", folder,
                     "--output", folder / f"t{table}.comparisons",
                 )
             )  # fmt: skip

@@ -83,7 +83,7 @@ class Stages:
         recipe: dict[str, object] = {"source": self.source, "kind": self.source}
         if self.source == "pmc":
             recipe |= {"leave_out": USUAL}
-        return self._block("parse.py", self._shard().parent, recipe, "--files", self.raw)
+        return self._block("parse", self._shard().parent, recipe, "--files", self.raw)
 
     def _shard(self) -> Path:
         return self.folder / "parsed" / self.source / f"{shard_name(self.raw.name)}.parquet"
@@ -96,33 +96,33 @@ class Stages:
     def latest_versions(self) -> Used:
         recipe = json.dumps({"sources": [{"name": self.source, "shards": [self._shard().stem]}]})
         parsed = self.folder / "parsed"
-        return run("latest_versions.py", "--parsed", parsed, "--output", self.latest, "--recipe", recipe)
+        return run("latest_versions", "--parsed", parsed, "--output", self.latest, "--recipe", recipe)
 
     def fingerprint(self) -> Used:
         recipe = {"selection": SELECTED[self.source], "similar": True}
-        return self._block("fingerprint.py", self.folder / "prints", recipe, *self._of_shard())
+        return self._block("fingerprint", self.folder / "prints", recipe, *self._of_shard())
 
     def select(self) -> Used:
         recipe = SELECTED[self.source]
-        return self._block("select_documents.py", self.part.parent, recipe, *self._of_shard())
+        return self._block("select_documents", self.part.parent, recipe, *self._of_shard())
 
     def _of_shard(self) -> Sequence[object]:
         return ("--shards", self._shard(), "--first", 0, "--latest", self.latest)
 
     def count_words(self) -> Used:
-        return self._block("count_words.py", self.words.parent, WORDS, "--parts", self.part)
+        return self._block("count_words", self.words.parent, WORDS, "--parts", self.part)
 
     def contamination(self) -> Used:
         found, block = self.folder / "found", self.folder / "block.json"
-        return run("find_contamination.py", "--parts", self.part, "--index", self.index, "--folder", found,
+        return run("find_contamination", "--parts", self.part, "--index", self.index, "--folder", found,
                    "--output", block)  # fmt: skip
 
     def vocab(self) -> Used:
-        return run("train_vocab.py", "--words", self.words.parent, "--parts", 1, "--output",
+        return run("train_vocab", "--words", self.words.parent, "--parts", 1, "--output",
                    self.folder / "vocab", "--recipe", json.dumps(VOCAB))  # fmt: skip
 
     def pack(self) -> Used:
-        return run("pack.py", "--corpus", self.part.parent, "--parts", 1, "--vocab", self.folder / "vocab",
+        return run("pack", "--corpus", self.part.parent, "--parts", 1, "--vocab", self.folder / "vocab",
                    "--punkt", self.punkt, "--output", self.folder / "tokens", "--processes", 1,
                    "--recipe", "{}")  # fmt: skip
 

@@ -4,7 +4,7 @@
 
 A server on this machine answers each request `--delay` seconds late, like a distant one, and counts the
 requests. The share `--faults` of its answers is wrong: by turns, status 503, half of the content, or none.
-Its made-up articles (benchmarks/pmc.py) have the size of real ones. scripts/fetch_pmc.py fetches them, is
+Its made-up articles (benchmarks/pmc.py) have the size of real ones. The job fetch_pmc fetches them, is
 killed (SIGKILL) when it has half of them, and fetches the rest; then the whole shard is fetched again
 without interruption, and must have the same bytes. `again` is the share of requests repeated because of the
 kill and of wrong answers; `at once` is the largest number of requests that the server had at the same time.
@@ -98,7 +98,7 @@ class Server:
 
 def fetch(url: str, plan: Path, output: Path, half: int = 0) -> Fetched:
     """Run the program to its end, or kill it as soon as it has fetched `half` articles."""
-    command = [sys.executable, str(ROOT / "scripts/fetch_pmc.py"), "--plan", str(plan), "--shards", SHARD]
+    command = [sys.executable, "-m", "pubmill.job", "fetch_pmc", "--plan", str(plan), "--shards", SHARD]
     began = time.monotonic()
     command += ["--url", url, "--folder", str(output.parent), "--output", str(output.parent / "block.json")]
     job = subprocess.Popen(command, stdout=subprocess.DEVNULL)

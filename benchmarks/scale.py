@@ -45,7 +45,7 @@ def latest(folder: Path, ids: int) -> Used:
     parsed.mkdir(parents=True)
     names, expected = write_shards(parsed, ids)
     output, recipe = folder / "latest.parquet", json.dumps({"sources": [{"name": "pubmed", "shards": names}]})
-    used = run("latest_versions.py", "--parsed", parsed.parent, "--output", output, "--recipe", recipe)
+    used = run("latest_versions", "--parsed", parsed.parent, "--output", output, "--recipe", recipe)
     assert found(output) == expected
     return used
 
@@ -58,7 +58,7 @@ def duplicates(folder: Path, documents: int) -> Used:
         copies += write_prints(folder / part_name(first // PER_FILE), draw, first, rows)
     output = folder / "duplicates.parquet"
     used = run(
-        "find_duplicates.py", "--fingerprints", folder, "--parts", -(-documents // PER_FILE),
+        "find_duplicates", "--fingerprints", folder, "--parts", -(-documents // PER_FILE),
         "--output", output, "--recipe", '{"similarity": 0.8}',
     )  # fmt: skip
     assert pq.read_metadata(output).num_rows == copies
@@ -103,7 +103,7 @@ def words(folder: Path, documents: int) -> Used:
         with parquet_writer(folder / part_name(part), table.schema) as writer:
             writer.write_table(table)
     recipe = json.dumps({"kind": "wordpiece", "size": 30_522, "lowercase": True})
-    return run("train_vocab.py", "--words", folder, "--parts", parts, "--output", folder / "vocab",
+    return run("train_vocab", "--words", folder, "--parts", parts, "--output", folder / "vocab",
                "--recipe", recipe)  # fmt: skip
 
 

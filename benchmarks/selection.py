@@ -68,12 +68,12 @@ def find_copies(folder: Path, similar: bool) -> tuple[Used, Used]:
     """Make the fingerprints, and find copies with them."""
     prints = folder / f"similar-{similar}"
     made = run(
-        "fingerprint.py", "--shards", folder / "shard.parquet", "--first", 0, "--latest",
+        "fingerprint", "--shards", folder / "shard.parquet", "--first", 0, "--latest",
         folder / "latest.parquet", "--folder", prints, "--output", prints / "block.json", "--recipe",
         json.dumps({"selection": {}, "similar": similar}),
     )  # fmt: skip
     found = run(
-        "find_duplicates.py", "--fingerprints", prints, "--parts", 1, "--output",
+        "find_duplicates", "--fingerprints", prints, "--parts", 1, "--output",
         folder / f"copies-{similar}.parquet", "--recipe", f'{{"similarity": {0.8 if similar else "null"}}}',
     )  # fmt: skip
     return made, found
@@ -82,7 +82,7 @@ def find_copies(folder: Path, similar: bool) -> tuple[Used, Used]:
 def find_contamination(folder: Path) -> Used:
     """Search the part for texts of datasets."""
     return run(
-        "find_contamination.py", "--parts", folder / "part.parquet", "--index", folder / "index.parquet",
+        "find_contamination", "--parts", folder / "part.parquet", "--index", folder / "index.parquet",
         "--folder", folder / "found", "--output", folder / "block.json",
     )  # fmt: skip
 

@@ -30,7 +30,6 @@ class First:
     factors: Values = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Candidate(StrictRecipe):
     """Changes of a base: other values of keys, numbers by which values are multiplied, and a phase before."""
 
@@ -39,7 +38,6 @@ class Candidate(StrictRecipe):
     first: First | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class SearchRound(StrictRecipe):
     """Candidates that are compared by one seed each. `base`: the division whose best recipe they change, if
     it is another one."""
@@ -50,7 +48,6 @@ class SearchRound(StrictRecipe):
     base: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Rung(StrictRecipe):
     """A change of a record (of the baseline, unless `against` names another rung)."""
 
@@ -58,7 +55,6 @@ class Rung(StrictRecipe):
     against: str = BASELINE
 
 
-@dataclass(frozen=True, kw_only=True)
 class SpeedQueue(StrictRecipe):
     """The file."""
 
@@ -70,7 +66,6 @@ class SpeedQueue(StrictRecipe):
     tasks: Values
 
 
-@dataclass(frozen=True, kw_only=True)
 class Final(StrictRecipe):
     """Seeds of one of three recipes in a division; `factors` as of a candidate; `against`: DIVISION/NAME."""
 

@@ -5,7 +5,7 @@ Loads no torch. All records are one file, `speedrun/records.jsonl.gz`, with a re
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -38,7 +38,6 @@ LEVEL = 0.01
 RECORD_SEEDS = 3
 
 
-@dataclass(frozen=True, kw_only=True)
 class SpeedRun(StrictRecipe):
     """A finished run.
 
@@ -65,7 +64,6 @@ class SpeedRun(StrictRecipe):
     diverged: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class SpeedRecord(StrictRecipe):
     """Runs of one recipe that differ by their seed only.
 

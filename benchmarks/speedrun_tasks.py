@@ -5,7 +5,7 @@ pretraining too.
 """
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -61,7 +61,6 @@ class TaskRun(NamedTuple):
         return f"tasks/{self.model.place}/{self.dataset}/{self.seed}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class TaskScore(StrictRecipe):
     """The score on test of a fine-tuning, of the model of a record (`place`: DIVISION/NAME); None if it
     failed. `processor`: the GPU, or else the CPU."""
@@ -150,7 +149,7 @@ def recipes_of(dataset: str) -> tuple[FinetuningRecipe, ScoringRecipe]:
     graph = Graph(Study(study="speedrun", title="", scale="speedrun", tables=()), load(SPECS, "speedrun"))
     run = RunKey("blurb", "speedrun-untrained", dataset, "standard")
     recipe = build(FinetuningRecipe, graph.runs.recipe(run), dataset)
-    return recipe, graph.runs.scoring_recipe(run, 1)
+    return recipe, graph.records.scoring_recipe(run)
 
 
 def fine_tune(run: TaskRun, results: Path, folder: Path) -> None:

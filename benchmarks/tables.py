@@ -5,7 +5,7 @@
 The tables are those of `specs/tables`, for a study in which nothing is missing. They have fewer records than
 requested (records read by several tables count once), so the seeds of each cell are multiplied until there
 are enough. A record is as long as a real one, and its scores are drawn around the published values. Each
-table is one process of `scripts/table.py`, as its rule starts it, and `--jobs` of them run in parallel; then
+table is one process of the job `table`, as its rule starts it, and `--jobs` of them run in parallel; then
 follow the page of contradictions and a report of all tables. `--quick` uses only the papers' seeds. There is
 no peer. `memory` is the highest peak of a table over the peak with the papers' seeds: near 1 if memory does
 not grow with the number of records.
@@ -96,7 +96,7 @@ def stem(folder: Path, name: str) -> str:
 
 def table(folder: Path, name: str, seeds: int) -> Used:
     return run(
-        "table.py", "--recipe", as_json(graph(seeds).tables.recipe(name)), "--published",
+        "table", "--recipe", as_json(graph(seeds).tables.recipe(name)), "--published",
         SPECS / f"tables/{name}.published.csv", "--results", folder, "--output", stem(folder, name),
     )  # fmt: skip
 
@@ -104,7 +104,7 @@ def table(folder: Path, name: str, seeds: int) -> Used:
 def pages(folder: Path) -> Used:
     recipe = as_json(graph().contradictions.recipe())
     output = folder / "pages/contradictions"
-    return run("contradictions.py", "--recipe", recipe, "--specs", SPECS, "--output", output)
+    return run("contradictions", "--recipe", recipe, "--specs", SPECS, "--output", output)
 
 
 def report(folder: Path) -> Used:
@@ -120,7 +120,7 @@ def report(folder: Path) -> Used:
         made = compared(read_table(Path(f"{stem(folder, name)}.json")))
         Path(f"{stem(folder, name)}.comparisons.json").write_text(to_json(made), encoding="utf-8")
     output = folder / "report.html"
-    return run("report.py", "--recipe", as_json(recipe), "--results", folder, "--output", output)
+    return run("report", "--recipe", as_json(recipe), "--results", folder, "--output", output)
 
 
 def build(folder: Path, seeds: int, jobs: int) -> float:

@@ -5,7 +5,7 @@
 First, shards of ids without text are written: 30,000 citations each, as in PubMed's files; a tenth of the
 files are updates, in which every second citation revises an earlier one, and some are deleted. The correct
 result is known from how the shards were made, and is checked. The merge itself is
-`scripts/latest_versions.py` in a separate process, whose seconds and peak resident memory are shown. The
+the job `latest_versions` in a separate process, whose seconds and peak resident memory are shown. The
 target for 40 million ids is 4 GB and 10 minutes.
 """
 
@@ -88,7 +88,7 @@ def write_shards(folder: Path, ids: int, seed: int = 1) -> tuple[list[str], Expe
 def merge(parsed: Path, names: list[str], output: Path) -> tuple[float, float]:
     """Run the merge; return its seconds and the peak resident GB of its process."""
     recipe = json.dumps({"sources": [{"name": "pubmed", "shards": names}]})
-    command = [sys.executable, str(ROOT / "scripts/latest_versions.py"), "--parsed", str(parsed)]
+    command = [sys.executable, "-m", "pubmill.job", "latest_versions", "--parsed", str(parsed)]
     start = time.monotonic()
     job = subprocess.Popen([*command, "--output", str(output), "--recipe", recipe])
     _, status, used = os.wait4(job.pid, 0)

@@ -15,20 +15,19 @@ rule parse:
     resources:
         **graph.parse.resources,
     params:
-        **PLACES,
         **graph.parse.params,
         files=lambda w: [shard.file for shard in graph.corpora.source_block(w.source, w.block)],
         folder=f"{PARSED}/{{source}}",
     message:
         graph.parse.label
     shell:
-        "python {params.places.scripts:q}/parse.py --files {params.files:q} --folder {params.folder:q}"
+        "python -m pubmill.job parse --files {params.files:q} --folder {params.folder:q}"
         " --output {output:q} --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"
 
 
 rule latest_versions:
     input:
-        unpack(graph.latest_versions.inputs_of),
+        parsed=lambda w: graph.corpora.parsed(w.corpus),
     output:
         f"{CORPUS}/latest.parquet",
     log:
@@ -40,13 +39,12 @@ rule latest_versions:
     resources:
         **graph.latest_versions.resources,
     params:
-        **PLACES,
         **graph.latest_versions.params,
         parsed=PARSED,
     message:
         graph.latest_versions.label
     shell:
-        "python {params.places.scripts:q}/latest_versions.py --parsed {params.parsed:q} --output {output:q}"
+        "python -m pubmill.job latest_versions --parsed {params.parsed:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
@@ -66,7 +64,6 @@ rule select_documents:
     resources:
         **graph.select_documents.resources,
     params:
-        **PLACES,
         **graph.select_documents.params,
         shards=graph.corpora.parsed_shards,
         first=lambda w: graph.corpora.block(w).first,
@@ -75,6 +72,6 @@ rule select_documents:
     message:
         graph.select_documents.label
     shell:
-        "python {params.places.scripts:q}/select_documents.py --shards {params.shards:q} --first {params.first:q}"
+        "python -m pubmill.job select_documents --shards {params.shards:q} --first {params.first:q}"
         " --latest {input.latest:q} {params.more:q} --folder {params.folder:q} --output {output:q}"
         " --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"

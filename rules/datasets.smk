@@ -3,7 +3,7 @@
 
 rule convert:
     input:
-        unpack(graph.convert.inputs_of),
+        raw=lambda w: graph.datasets.conversion_inputs(w.dataset),
     output:
         graph.paths.dataset_files("{dataset}"),
     log:
@@ -13,13 +13,12 @@ rule convert:
     resources:
         **graph.convert.resources,
     params:
-        **PLACES,
         **graph.convert.params,
         inputs=lambda w: graph.datasets.arguments(w.dataset),
     message:
         graph.convert.label
     shell:
-        "python {params.places.scripts:q}/convert.py --recipe {params.recipe:q} {params.inputs:q}"
+        "python -m pubmill.job convert --recipe {params.recipe:q} {params.inputs:q}"
         " --output {params.places.results:q}/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
 
 
@@ -35,18 +34,18 @@ rule sentence_documents:
     resources:
         **graph.sentence_documents.resources,
     params:
-        **PLACES,
         **graph.sentence_documents.params,
     message:
         graph.sentence_documents.label
     shell:
-        "python {params.places.scripts:q}/sentence_documents.py --recipe {params.recipe:q} --copies {input.copies:q}"
+        "python -m pubmill.job sentence_documents --recipe {params.recipe:q} --copies {input.copies:q}"
         " --examples {params.places.results:q}/datasets/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule dataset_notices:
     input:
-        unpack(graph.dataset_notices.inputs_of),
+        documents=lambda w: graph.dataset_notices.files_with_pmids(),
+        parsed=lambda w: graph.corpora.parsed(w.corpus),
     output:
         graph.paths.corpus("{corpus}", "dataset-notices.json"),
     log:
@@ -56,11 +55,10 @@ rule dataset_notices:
     resources:
         **graph.dataset_notices.resources,
     params:
-        **PLACES,
         **graph.dataset_notices.params,
         parsed=graph.paths.parsed(),
     message:
         graph.dataset_notices.label
     shell:
-        "python {params.places.scripts:q}/dataset_notices.py --recipe {params.recipe:q} --parsed {params.parsed:q}"
+        "python -m pubmill.job dataset_notices --recipe {params.recipe:q} --parsed {params.parsed:q}"
         " --results {params.places.results:q} --output {output:q} > {log:q} 2>&1"

@@ -8,7 +8,7 @@ CHOICE = graph.paths.choice(ChoiceKey("{protocol}", None, "{dataset}", "{setting
 
 rule trial:
     input:
-        unpack(graph.trial.inputs_of),
+        files=lambda w: graph.runs.trial_inputs(run_of(w), w.trial),
     output:
         graph.paths.trials(RUN, "{trial}"),
     log:
@@ -21,7 +21,6 @@ rule trial:
         **graph.trial.resources,
         gpu_slots=1,
     params:
-        **PLACES,
         **graph.trial.params,
         model=lambda w: graph.runs.first_model(run_of(w)),
         seeds=lambda w: list(map(str, graph.trial.seeds_of(w))),
@@ -36,7 +35,7 @@ rule trial:
 
 rule choose:
     input:
-        unpack(graph.choose.inputs_of),
+        trials=lambda w: graph.runs.trial_manifests(graph.choose.choice_of(w)),
     output:
         CHOICE,
     log:
@@ -46,18 +45,17 @@ rule choose:
     resources:
         **graph.choose.resources,
     params:
-        **PLACES,
         **graph.choose.params,
     message:
         graph.choose.label
     shell:
-        "python {params.places.scripts:q}/select_trial.py --trials {input.trials:q} --output {output:q}"
+        "python -m pubmill.job select_trial --trials {input.trials:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 use rule choose as choose_for_model with:
     input:
-        unpack(graph.choose_for_model.inputs_of),
+        trials=lambda w: graph.runs.trial_manifests(graph.choose_for_model.choice_of(w)),
     output:
         graph.paths.choice(ChoiceKey(*RUN)),
     log:
@@ -65,7 +63,6 @@ use rule choose as choose_for_model with:
     resources:
         **graph.choose_for_model.resources,
     params:
-        **PLACES,
         **graph.choose_for_model.params,
     message:
         graph.choose_for_model.label
@@ -73,7 +70,7 @@ use rule choose as choose_for_model with:
 
 rule finetune:
     input:
-        unpack(graph.finetune.inputs_of),
+        files=lambda w: graph.runs.inputs(run_of(w)),
     output:
         graph.paths.runs(RUN),
     log:
@@ -86,7 +83,6 @@ rule finetune:
         **graph.finetune.resources,
         gpu_slots=1,
     params:
-        **PLACES,
         **graph.finetune.params,
         model=lambda w: graph.runs.first_model(run_of(w)),
         selected=lambda w: graph.runs.selected_arguments(run_of(w)),

@@ -13,12 +13,11 @@ rule floors:
     resources:
         **graph.floors.resources,
     params:
-        **PLACES,
         **graph.floors.params,
         folder=lambda w: graph.paths.floors(),
     message:
         graph.floors.label
     shell:
-        "python {params.places.scripts:q}/floors.py --recipe {params.recipe:q}"
+        "python -m pubmill.job floors --recipe {params.recipe:q}"
         " --examples {params.places.results:q}/datasets/{wildcards.dataset:q}"
         " --predictions {params.folder:q}/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"

@@ -6,7 +6,8 @@ NOT_LOCKED = f"(?!(?:{LOCKED})/)[^/]+"
 
 rule lock_corpus:
     input:
-        unpack(graph.lock_corpus.inputs_of),
+        manifest=f"{CORPUS}/manifest.parquet",
+        statistics=f"{CORPUS}/stats.json",
     output:
         graph.paths.corpus("{corpus}", "corpus.lock"),
     log:
@@ -16,19 +17,19 @@ rule lock_corpus:
     resources:
         **graph.lock_corpus.resources,
     params:
-        **PLACES,
         **graph.lock_corpus.params,
         sources=graph.paths.sources(),
     message:
         graph.lock_corpus.label
     shell:
-        "python {params.places.scripts:q}/lock_corpus.py --manifest {input.manifest:q}"
+        "python -m pubmill.job lock_corpus --manifest {input.manifest:q}"
         " --statistics {input.statistics:q} --sources {params.sources:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule locked_versions:
     input:
-        unpack(graph.locked_versions.inputs_of),
+        parsed=lambda w: graph.corpora.parsed(w.corpus),
+        lock=lambda w: graph.corpora.lock(w.corpus),
     output:
         latest=graph.paths.corpus("{corpus}", "latest.parquet"),
         report=graph.paths.corpus("{corpus}", "lock.json"),
@@ -42,20 +43,19 @@ rule locked_versions:
     resources:
         **graph.locked_versions.resources,
     params:
-        **PLACES,
         **graph.locked_versions.params,
         parsed=graph.paths.parsed(),
     message:
         graph.locked_versions.label
     shell:
-        "python {params.places.scripts:q}/latest_versions.py --parsed {params.parsed:q} --output {output.latest:q}"
+        "python -m pubmill.job latest_versions --parsed {params.parsed:q} --output {output.latest:q}"
         " --recipe {params.recipe:q} --lock {input.lock:q}"
         " --report {output.report:q} --differences {output.differences:q} > {log:q} 2>&1"
 
 
 rule corpus_statistics:
     input:
-        unpack(graph.corpus_statistics.inputs_of),
+        parts=lambda w: graph.corpora.manifests(w.corpus),
     output:
         manifest=graph.paths.corpus("{corpus}", "manifest.parquet"),
         statistics=graph.paths.corpus("{corpus}", "stats.json"),
@@ -66,13 +66,12 @@ rule corpus_statistics:
     resources:
         **graph.corpus_statistics.resources,
     params:
-        **PLACES,
         **graph.corpus_statistics.params,
         corpus=lambda w: graph.paths.corpus(w.corpus),
         parts=lambda w: len(graph.corpora.shards(w.corpus)),
     message:
         graph.corpus_statistics.label
     shell:
-        "python {params.places.scripts:q}/corpus_statistics.py --corpus {params.corpus:q} --parts {params.parts:q}"
+        "python -m pubmill.job corpus_statistics --corpus {params.corpus:q} --parts {params.parts:q}"
         " --manifest {output.manifest:q} --output {output.statistics:q} --recipe {params.recipe:q}"
         " > {log:q} 2>&1"

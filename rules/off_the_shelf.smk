@@ -19,21 +19,21 @@ rule annotate:
     resources:
         **graph.annotate.resources,
     params:
-        **PLACES,
         **graph.annotate.params,
         content=lambda w: graph.pipelines.content(w.pipeline),
         folder=not_compared(lambda w: str(graph.pipelines.folder(w.pipeline))),
     message:
         graph.annotate.label
     shell:
-        "python {params.places.scripts:q}/annotate.py --recipe {params.recipe:q} --pipeline {params.folder:q}"
+        "python -m pubmill.job annotate --recipe {params.recipe:q} --pipeline {params.folder:q}"
         " --model {wildcards.pipeline:q} --examples {input.examples:q} --split test"
         " --output {output:q} > {log:q} 2>&1"
 
 
 use rule score as score_annotation with:
     input:
-        unpack(graph.score_annotation.inputs_of),
+        runs=graph.paths.runs(AS_IT_IS),
+        examples=lambda w: graph.pipelines.scored_examples(w.pipeline, w.dataset),
     output:
         graph.paths.records(AS_IT_IS),
     log:
@@ -41,7 +41,6 @@ use rule score as score_annotation with:
     resources:
         **graph.score_annotation.resources,
     params:
-        **PLACES,
         **graph.score_annotation.params,
     message:
         graph.score_annotation.label

@@ -12,14 +12,13 @@ rule plan_pmc:
         **graph.plan_pmc.resources,
         downloads=1,
     params:
-        **PLACES,
-        version=graph.plan_pmc.version_of,
+        **graph.plan_pmc.params,
         url=lambda w: graph.corpora.source(w.source).url,
         inventory=lambda w: str(graph.corpora.source(w.source).inventory),
     message:
         graph.plan_pmc.label
     shell:
-        "python {params.places.scripts:q}/plan_pmc.py --url {params.url:q} --inventory {params.inventory:q}"
+        "python -m pubmill.job plan_pmc --url {params.url:q} --inventory {params.inventory:q}"
         " --output {output:q} {params.places.mirror:q} > {log:q} 2>&1"
 
 
@@ -38,7 +37,6 @@ rule fetch_pmc:
         **graph.fetch_pmc.resources,
         downloads=1,
     params:
-        **PLACES,
         **graph.fetch_pmc.params,
         url=lambda w: graph.corpora.source(w.source).url,
         shards=graph.fetch_pmc.shards,
@@ -46,6 +44,6 @@ rule fetch_pmc:
     message:
         graph.fetch_pmc.label
     shell:
-        "python {params.places.scripts:q}/fetch_pmc.py --plan {input:q} --shards {params.shards:q} --url {params.url:q}"
+        "python -m pubmill.job fetch_pmc --plan {input:q} --shards {params.shards:q} --url {params.url:q}"
         " --folder {params.folder:q} --output {output:q} --version {params.version:q} {params.places.mirror:q}"
         " > {log:q} 2>&1"

@@ -19,7 +19,6 @@ rule take_predictions:
     resources:
         **graph.take_predictions.resources,
     params:
-        **PLACES,
         **graph.take_predictions.params,
         seeds=lambda w: list(map(str, graph.pipelines.supplied.seeds(w.submission, w.dataset))),
         content=lambda w: graph.pipelines.supplied.contents(w.submission, w.dataset),
@@ -27,14 +26,15 @@ rule take_predictions:
     message:
         graph.take_predictions.label
     shell:
-        "python {params.places.scripts:q}/take_predictions.py --recipe {params.recipe:q}"
+        "python -m pubmill.job take_predictions --recipe {params.recipe:q}"
         " --predictions {params.files:q} --model {wildcards.submission:q} --seeds {params.seeds:q}"
         " --dataset {wildcards.dataset:q} --results {params.places.results:q} --output {output:q} > {log:q} 2>&1"
 
 
 use rule score as score_predictions with:
     input:
-        unpack(graph.score_predictions.inputs_of),
+        runs=graph.paths.runs(SUPPLIED),
+        examples=lambda w: graph.pipelines.scored_examples(w.submission, w.dataset),
     output:
         graph.paths.records(SUPPLIED),
     log:
@@ -42,7 +42,6 @@ use rule score as score_predictions with:
     resources:
         **graph.score_predictions.resources,
     params:
-        **PLACES,
         **graph.score_predictions.params,
     message:
         graph.score_predictions.label

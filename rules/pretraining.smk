@@ -5,7 +5,9 @@ OWN_MODELS = any_of(graph.models.own())
 
 rule pack:
     input:
-        unpack(graph.pack.inputs_of),
+        parts=lambda w: graph.corpora.manifests(w.corpus),
+        vocab=graph.paths.vocab_files("{vocab}"),
+        punkt=lambda w: graph.paths.source_of_url(graph.pretrainings.sentence_splitter(w.corpus, w.vocab)),
     output:
         [update(path) for path in graph.paths.packed_files("{corpus}", "{vocab}")],
     log:
@@ -16,7 +18,6 @@ rule pack:
     resources:
         **graph.pack.resources,
     params:
-        **PLACES,
         **graph.pack.params,
         corpus=lambda w: graph.paths.corpus(w.corpus),
         parts=lambda w: len(graph.corpora.shards(w.corpus)),
@@ -24,7 +25,7 @@ rule pack:
     message:
         graph.pack.label
     shell:
-        "python {params.places.scripts:q}/pack.py --corpus {params.corpus:q} --parts {params.parts:q}"
+        "python -m pubmill.job pack --corpus {params.corpus:q} --parts {params.parts:q}"
         " --vocab {params.vocab:q} --punkt {input.punkt:q}"
         " --output {params.places.results:q}/pretraining/tokens/{wildcards.corpus:q}/{wildcards.vocab:q}"
         " --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"
@@ -50,7 +51,6 @@ rule pretrain:
         nodes=1,
         processes=1,
     params:
-        **PLACES,
         **graph.pretrain.params,
         tokens=lambda w: graph.pretrainings.tokens_folder(w.recipe),
         vocab=lambda w: graph.paths.vocab(SPECS.pretraining[w.recipe].vocab),
@@ -84,20 +84,19 @@ rule pin_weights:
         **graph.pin_weights.resources,
         downloads=1,
     params:
-        **PLACES,
-        version=graph.pin_weights.version_of,
+        **graph.pin_weights.params,
         release=lambda w: graph.argument(graph.models.release(w.model)),
         archive=lambda w, input: ["--archive", input[0]] if input else [],
     message:
         graph.pin_weights.label
     shell:
-        "python {params.places.scripts:q}/pin_weights.py --release {params.release:q} --output {output:q}"
+        "python -m pubmill.job pin_weights --release {params.release:q} --output {output:q}"
         " {params.archive:q} {params.places.mirror:q} > {log:q} 2>&1"
 
 
 rule export_model:
     input:
-        unpack(graph.export_model.inputs_of),
+        unpack(lambda w: graph.models.inputs(w.model)),
     output:
         # The old model stays until it is replaced, so that a failing job does not lose it.
         [update(path) for path in graph.paths.model_files("{model}")],
@@ -110,13 +109,12 @@ rule export_model:
     resources:
         **graph.export_model.resources,
     params:
-        **PLACES,
         **graph.export_model.params,
         arguments=lambda w: graph.models.arguments(w.model),
     message:
         graph.export_model.label
     shell:
-        "python {params.places.scripts:q}/export_model.py --recipe {params.recipe:q}"
+        "python -m pubmill.job export_model --recipe {params.recipe:q}"
         " --output {params.places.results:q}/models/{wildcards.model:q} {params.arguments:q} > {log:q} 2>&1"
 
 
@@ -134,12 +132,11 @@ rule take_model:
     resources:
         **graph.take_model.resources,
     params:
-        **PLACES,
         **graph.take_model.params,
         content=lambda w: graph.models.own_folder_content(w.model),
         folder=not_compared(lambda w: str(graph.models.own_folder(w.model))),
     message:
         graph.take_model.label
     shell:
-        "python {params.places.scripts:q}/export_model.py --recipe {params.recipe:q}"
+        "python -m pubmill.job export_model --recipe {params.recipe:q}"
         " --output {params.places.results:q}/models/{wildcards.model:q} --folder {params.folder:q} > {log:q} 2>&1"

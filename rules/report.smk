@@ -13,13 +13,12 @@ rule dataset_page:
     resources:
         **graph.dataset_page.resources,
     params:
-        **PLACES,
-        version=graph.dataset_page.version_of,
+        **graph.dataset_page.params,
         recipe=lambda w: graph.argument(graph.pages.recipe(w.dataset)),
     message:
         graph.dataset_page.label
     shell:
-        "python {params.places.scripts:q}/dataset_page.py --recipe {params.recipe:q} --results {params.places.results:q}"
+        "python -m pubmill.job dataset_page --recipe {params.recipe:q} --results {params.places.results:q}"
         " --output {params.places.results:q}/pages/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
 
 
@@ -35,13 +34,12 @@ rule contradictions:
     resources:
         **graph.contradictions.resources,
     params:
-        **PLACES,
-        version=graph.contradictions.version_of,
+        **graph.contradictions.params,
         recipe=lambda w: graph.argument(graph.contradictions.recipe()),
     message:
         graph.contradictions.label
     shell:
-        "python {params.places.scripts:q}/contradictions.py --recipe {params.recipe:q} --specs {params.places.specs:q}"
+        "python -m pubmill.job contradictions --recipe {params.recipe:q} --specs {params.places.specs:q}"
         " --output {params.places.results:q}/pages/contradictions > {log:q} 2>&1"
 
 
@@ -57,11 +55,10 @@ rule report:
     resources:
         **graph.report.resources,
     params:
-        **PLACES,
-        version=graph.report.version_of,
+        **graph.report.params,
         recipe=lambda w: graph.argument(graph.report.recipe(graph.report.statement_files(ROOT / "specs"))),
     message:
         graph.report.label
     shell:
-        "python {params.places.scripts:q}/report.py --recipe {params.recipe:q} --results {params.places.results:q}"
+        "python -m pubmill.job report --recipe {params.recipe:q} --results {params.places.results:q}"
         " --output {output:q} > {log:q} 2>&1"

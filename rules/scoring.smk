@@ -3,7 +3,8 @@
 
 rule score:
     input:
-        unpack(graph.score.inputs_of),
+        runs=graph.paths.runs(RUN),
+        examples=lambda w: graph.runs.scored_examples(run_of(w)),
     output:
         graph.paths.records(RUN),
     log:
@@ -13,10 +14,9 @@ rule score:
     resources:
         **graph.score.resources,
     params:
-        **PLACES,
         **graph.score.params,
     message:
         graph.score.label
     shell:
-        "python {params.places.scripts:q}/score.py --runs {input.runs:q} --examples {input.examples:q}"
+        "python -m pubmill.job score --runs {input.runs:q} --examples {input.examples:q}"
         " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"

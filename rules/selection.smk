@@ -15,7 +15,6 @@ rule fingerprint:
     resources:
         **graph.fingerprint.resources,
     params:
-        **PLACES,
         **graph.fingerprint.params,
         shards=graph.corpora.parsed_shards,
         first=lambda w: graph.corpora.block(w).first,
@@ -24,14 +23,14 @@ rule fingerprint:
     message:
         graph.fingerprint.label
     shell:
-        "python {params.places.scripts:q}/fingerprint.py --shards {params.shards:q} --first {params.first:q}"
+        "python -m pubmill.job fingerprint --shards {params.shards:q} --first {params.first:q}"
         " --latest {input.latest:q} {params.more:q} --folder {params.folder:q} --output {output:q}"
         " --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"
 
 
 rule find_duplicates:
     input:
-        unpack(graph.find_duplicates.inputs_of),
+        fingerprints=lambda w: graph.corpora.manifests(w.corpus, graph.paths.fingerprints(w.corpus)),
     output:
         graph.paths.corpus("{corpus}", "duplicates.parquet"),
     log:
@@ -41,21 +40,20 @@ rule find_duplicates:
     resources:
         **graph.find_duplicates.resources,
     params:
-        **PLACES,
         **graph.find_duplicates.params,
         folder=f"{CORPUS}/fingerprints",
         parts=lambda w: len(graph.corpora.shards(w.corpus)),
     message:
         graph.find_duplicates.label
     shell:
-        "python {params.places.scripts:q}/find_duplicates.py --fingerprints {params.folder:q}"
+        "python -m pubmill.job find_duplicates --fingerprints {params.folder:q}"
         " --parts {params.parts:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule index_evaluation_texts:
     input:
-        unpack(graph.index_evaluation_texts.inputs_of),
+        examples=lambda w: graph.contamination.examples(w.corpus, w.use),
     output:
         graph.paths.corpus("{corpus}", "{use}.parquet"),
     log:
@@ -67,12 +65,11 @@ rule index_evaluation_texts:
     resources:
         **graph.index_evaluation_texts.resources,
     params:
-        **PLACES,
         **graph.index_evaluation_texts.params,
     message:
         graph.index_evaluation_texts.label
     shell:
-        "python {params.places.scripts:q}/index_evaluation_texts.py --datasets {params.places.results:q}/datasets"
+        "python -m pubmill.job index_evaluation_texts --datasets {params.places.results:q}/datasets"
         " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
@@ -89,20 +86,20 @@ rule find_contamination:
     resources:
         **graph.find_contamination.resources,
     params:
-        **PLACES,
         **graph.find_contamination.params,
         parts=graph.corpora.parts,
         folder=lambda w: graph.paths.corpus(w.corpus, "contamination"),
     message:
         graph.find_contamination.label
     shell:
-        "python {params.places.scripts:q}/find_contamination.py --parts {params.parts:q} --index {input.index:q}"
+        "python -m pubmill.job find_contamination --parts {params.parts:q} --index {input.index:q}"
         " --folder {params.folder:q} --output {output:q} --version {params.version:q} > {log:q} 2>&1"
 
 
 rule contamination:
     input:
-        unpack(graph.contamination.inputs_of),
+        index=f"{CORPUS}/contamination.parquet",
+        found=lambda w: graph.corpora.manifests(w.corpus, graph.paths.contamination(w.corpus)),
     output:
         graph.paths.corpus("{corpus}", "contamination.json"),
     log:
@@ -112,12 +109,11 @@ rule contamination:
     resources:
         **graph.contamination.resources,
     params:
-        **PLACES,
         **graph.contamination.params,
-        folder=f"{CORPUS}/contamination",
+        folder=lambda w: graph.paths.contamination(w.corpus),
         parts=lambda w: len(graph.corpora.shards(w.corpus)),
     message:
         graph.contamination.label
     shell:
-        "python {params.places.scripts:q}/contamination.py --corpus {wildcards.corpus:q} --index {input.index:q}"
+        "python -m pubmill.job contamination --corpus {wildcards.corpus:q} --index {input.index:q}"
         " --found {params.folder:q} --parts {params.parts:q} --output {output:q} > {log:q} 2>&1"

@@ -15,15 +15,14 @@ rule download:
         **graph.download.resources,
         downloads=1,
     params:
-        **PLACES,
-        version=graph.download.version_of,
+        **graph.download.params,
         url=lambda w: f"https://{w.path}",
         checks=lambda w: graph.sources.checks(f"https://{w.path}"),
         how=not_compared(lambda w: "Copying from the mirror" if STUDY.mirror else "Downloading"),
     message:
         graph.download.label
     shell:
-        "python {params.places.scripts:q}/download.py --url {params.url:q} --output {output.file:q}"
+        "python -m pubmill.job download --url {params.url:q} --output {output.file:q}"
         " {params.checks:q} {params.places.mirror:q} > {log:q} 2>&1"
 
 
@@ -40,13 +39,12 @@ rule fetch_files:
         **graph.fetch_files.resources,
         downloads=1,
     params:
-        **PLACES,
         **graph.fetch_files.params,
         sources=lambda w: SOURCES,
     message:
         graph.fetch_files.label
     shell:
-        "python {params.places.scripts:q}/fetch_files.py --recipe {params.recipe:q} --sources {params.sources:q}"
+        "python -m pubmill.job fetch_files --recipe {params.recipe:q} --sources {params.sources:q}"
         " --output {output:q} --version {params.version:q} {params.places.mirror:q} > {log:q} 2>&1"
 
 
@@ -66,12 +64,11 @@ rule take_local:
     resources:
         **graph.take_local.resources,
     params:
-        **PLACES,
-        version=graph.take_local.version_of,
+        **graph.take_local.params,
         url=not_compared(lambda w: Path(graph.sources.local_file(w.key, w.name)).as_uri()),
         checks=lambda w: graph.sources.local_checks(w.key, w.name),
     message:
         graph.take_local.label
     shell:
-        "python {params.places.scripts:q}/download.py --url {params.url:q} --output {output.file:q}"
+        "python -m pubmill.job download --url {params.url:q} --output {output.file:q}"
         " {params.checks:q} > {log:q} 2>&1"

@@ -21,15 +21,14 @@ rule table:
     resources:
         **graph.table.resources,
     params:
-        **PLACES,
-        version=graph.table.version_of,
+        **graph.table.params,
         recipe=lambda w: graph.argument(graph.tables.recipe(table_of(w.results_table))),
         found=lambda w: graph.records.digest_of(graph.tables.all_found_records(table_of(w.results_table))),
         stem=not_compared(lambda w: graph.paths.table(w.results_table)),
     message:
         graph.table.label
     shell:
-        "python {params.places.scripts:q}/table.py --recipe {params.recipe:q} --published {input.published:q}"
+        "python -m pubmill.job table --recipe {params.recipe:q} --published {input.published:q}"
         " --results {params.places.results:q} --output {params.stem:q} > {log:q} 2>&1"
 
 
@@ -48,13 +47,12 @@ rule compare:
     resources:
         **graph.compare.resources,
     params:
-        **PLACES,
-        version=graph.compare.version_of,
+        **graph.compare.params,
         stem=not_compared(lambda w: graph.paths.comparisons(w.results_table)),
     message:
         graph.compare.label
     shell:
-        "python {params.places.scripts:q}/compare.py --table {input.table:q} --results {params.places.results:q}"
+        "python -m pubmill.job compare --table {input.table:q} --results {params.places.results:q}"
         " --output {params.stem:q} > {log:q} 2>&1"
 
 
@@ -73,12 +71,11 @@ rule fact_table:
     resources:
         **graph.fact_table.resources,
     params:
-        **PLACES,
-        version=graph.fact_table.version_of,
+        **graph.fact_table.params,
         recipe=lambda w: graph.argument(graph.fact_tables.recipe(table_of(w.fact_table))),
         stem=not_compared(lambda w: graph.paths.table(w.fact_table)),
     message:
         graph.fact_table.label
     shell:
-        "python {params.places.scripts:q}/fact_table.py --recipe {params.recipe:q} --published {input.published:q}"
+        "python -m pubmill.job fact_table --recipe {params.recipe:q} --published {input.published:q}"
         " --results {params.places.results:q} --output {params.stem:q} > {log:q} 2>&1"

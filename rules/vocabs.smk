@@ -15,14 +15,13 @@ rule count_words:
     resources:
         **graph.count_words.resources,
     params:
-        **PLACES,
         **graph.count_words.params,
         parts=graph.corpora.parts,
         folder=f"{CORPUS}/words/{{splitting}}",
     message:
         graph.count_words.label
     shell:
-        "python {params.places.scripts:q}/count_words.py --parts {params.parts:q} --folder {params.folder:q}"
+        "python -m pubmill.job count_words --parts {params.parts:q} --folder {params.folder:q}"
         " --output {output:q} --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"
 
 
@@ -43,20 +42,19 @@ rule train_vocab:
     resources:
         **graph.train_vocab.resources,
     params:
-        **PLACES,
         **graph.train_vocab.params,
         words=lambda w: graph.vocabularies.words(w.vocab),
         parts=lambda w: graph.vocabularies.parts(w.vocab),
     message:
         graph.train_vocab.label
     shell:
-        "python {params.places.scripts:q}/train_vocab.py --words {params.words:q} --parts {params.parts:q}"
+        "python -m pubmill.job train_vocab --words {params.words:q} --parts {params.parts:q}"
         " --output {params.places.results:q}/vocabs/{wildcards.vocab:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule take_vocab:
     input:
-        unpack(graph.take_vocab.inputs_of),
+        model=lambda w: graph.paths.model_files(graph.vocabularies.model(w.vocab)),
     output:
         graph.paths.vocab_files("{vocab}"),
     log:
@@ -68,19 +66,19 @@ rule take_vocab:
     resources:
         **graph.take_vocab.resources,
     params:
-        **PLACES,
         **graph.take_vocab.params,
         model=lambda w: graph.paths.model(graph.vocabularies.model(w.vocab)),
     message:
         graph.take_vocab.label
     shell:
-        "python {params.places.scripts:q}/take_vocab.py --model {params.model:q}"
+        "python -m pubmill.job take_vocab --model {params.model:q}"
         " --output {params.places.results:q}/vocabs/{wildcards.vocab:q} > {log:q} 2>&1"
 
 
 rule vocab_diagnosis:
     input:
-        unpack(graph.vocab_diagnosis.inputs_of),
+        vocab=graph.paths.vocab_files("{vocab}"),
+        dataset=graph.paths.dataset_files("{dataset}"),
     output:
         graph.paths.fit("{vocab}", "{dataset}"),
     log:
@@ -90,11 +88,10 @@ rule vocab_diagnosis:
     resources:
         **graph.vocab_diagnosis.resources,
     params:
-        **PLACES,
         **graph.vocab_diagnosis.params,
     message:
         graph.vocab_diagnosis.label
     shell:
-        "python {params.places.scripts:q}/vocab_diagnosis.py --vocab {params.places.results:q}/vocabs/{wildcards.vocab:q}"
+        "python -m pubmill.job vocab_diagnosis --vocab {params.places.results:q}/vocabs/{wildcards.vocab:q}"
         " --dataset {params.places.results:q}/datasets/{wildcards.dataset:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"

@@ -24,8 +24,8 @@ from pubmill import recipes
 from pubmill.errors import PubmillError, run
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.trial_selection import read_choice
+from pubmill.job import check_alternatives, program
 from pubmill.recipes.finetuning import TrialRecipes
-from pubmill.recipes.programs import check_alternatives, program
 from pubmill.storage.privacy import keep_private
 from pubmill.storage.result_paths import seed_name
 

@@ -4,7 +4,7 @@ r"""Pretrain a language model up to one checkpoint.
         [--previous R/step-M | --model DIR | --other DIR] [--teacher DIR] [--save-minutes 10] [--version 0]
     .venv/bin/torchrun --nproc-per-node 8 scripts/pretrain.py ...
 
-Inputs: packed tokens (scripts/pack.py), their vocabulary, and the previous checkpoint; or the weights with
+Inputs: packed tokens (of the job `pack`), their vocabulary, and the previous checkpoint; or the weights with
 which the first segment starts. Output: a folder with model.safetensors and config.json (as transformers reads
 them), optimizer.safetensors, state.json (losses, seconds, recipe, inputs, commit, hardware) and log.jsonl.
 The state is saved every few minutes and when the program is asked to stop; the same command resumes from it,
@@ -24,8 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 from pubmill.errors import run
+from pubmill.job import check_alternatives, program
 from pubmill.recipes import PretrainingRecipe
-from pubmill.recipes.programs import check_alternatives, program
 from pubmill.storage.privacy import keep_private
 
 

@@ -10,7 +10,7 @@ PLACE = Path(__file__).resolve().parents[1] / "docs/images/house.svg"
 LAYERS: tuple[tuple[str, str, str], ...] = (
     ("what you type", "top", "extras cli library"),
     ("what asks Snakemake, what it costs", "", "new_specs inspection workflow planning"),
-    ("what a study's files are made from", "", "stages"),
+    ("what a study's files are made from", "", "stages jobs"),
     ("from records to pages", "", "report predictions baselines tables statistics"),
     ("what exists", "", "specs"),
     (

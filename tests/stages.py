@@ -32,13 +32,14 @@ def sources(stage: str) -> list[Path]:
     kind = stages()[stage]
     patterns = (kind.program, *kind.read_by_name)
     found = {path for pattern in patterns for path in ROOT.glob(pattern) if path.is_file()}
-    programs = {path for path in found if path.suffix == ".py"}
+    programs = {path for path in found if path.suffix == ".py"} | {ROOT / "pubmill/job.py"}
     return sorted(found | reached(ROOT, programs, NO_SOURCES))
 
 
 def started_by(stage: str) -> list[str]:
     """Return the commands of the rules that start a stage's programs."""
-    programs = [f"/{path.name} " for path in sources(stage) if path.parent.name in ("scripts", "programs")]
+    path = Path(stages()[stage].program)
+    programs = [f"/{path.name} ", f"pubmill.job {path.stem} "]
     return [command for command in commands() if any(program in command for program in programs)]
 
 

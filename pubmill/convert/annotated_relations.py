@@ -23,7 +23,7 @@ score over the examples can be compared with one over all relations.
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import combinations, permutations
 from typing import Literal
 
@@ -39,7 +39,6 @@ Pair = tuple[str, ...]
 """The identifiers of two arguments: in order if relations are directed, else sorted."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Pairs(TextReading):
     """The options by which pairs and their labels are found (see the module)."""
 
@@ -77,7 +76,6 @@ class Pairs(TextReading):
         return False if [other, one] in self.pairs else None
 
 
-@dataclass(frozen=True, kw_only=True)
 class RelationReading(Pairs):
     """The options (see the module)."""
 

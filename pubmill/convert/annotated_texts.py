@@ -51,7 +51,6 @@ FURTHEST = 10_000
 _STOP = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
 
 
-@dataclass(frozen=True, kw_only=True)
 class TextReading(StrictRecipe):
     """The options of both functions (see the module)."""
 

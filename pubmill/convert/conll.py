@@ -28,7 +28,7 @@ Options of `read`, of which only `labels` is required:
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -94,7 +94,6 @@ MARKS: dict[str, str | None] = {
 _UNNAMED = "-DOCSTART-"
 
 
-@dataclass(frozen=True, kw_only=True)
 class ColumnFile(StrictRecipe):
     """The options of `read` (see the module)."""
 

@@ -18,7 +18,6 @@ count it as missed.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Literal
 
@@ -30,7 +29,6 @@ from pubmill.examples.kinds import NOVELTY, Entity, RelationsExample, sorted_lis
 from pubmill.formats.documents import FileRelation
 
 
-@dataclass(frozen=True, kw_only=True)
 class DocumentReading(Pairs):
     """The options (see the module)."""
 

@@ -4,7 +4,6 @@ There is no quoting: a quotation mark is an ordinary character, and a cell conta
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,6 @@ WRITTEN: dict[str, Callable[[int, Any, WriterOptions], str]] = {
 """Possible contents of a column of a published form; `dummies` is the text with a dummy for each mention."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Layout(StrictRecipe):
     """Layout of a file: the options of `read` in a spec.
 
@@ -153,7 +151,6 @@ def _dummy_mention(text: str, dummy: str, of: str, where: str) -> Entity:
     return Entity(start=start, end=start + len(dummy), type=of)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Written(StrictRecipe):
     """The options of `write`: `columns`, names in `WRITTEN`; `header`, as many headings, or null."""
 

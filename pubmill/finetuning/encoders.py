@@ -205,7 +205,7 @@ def check_is_model_folder(folder: Path) -> None:
     if not (folder / "config.json").is_file() or not any(folder.glob("*.safetensors")):
         raise PubmillError(
             f"{folder} is no model folder: it needs config.json and weights as *.safetensors "
-            f"(pickled weights are not read; scripts/export_model.py makes such a folder)"
+            f"(pickled weights are not read; the stage export_model makes such a folder)"
         )
     check_folder(folder)
 

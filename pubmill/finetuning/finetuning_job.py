@@ -46,7 +46,7 @@ def read_split(dataset: Path, name: str, kind: type[Example]) -> list[Any]:
     """Return the examples of one split of a dataset folder."""
     path = split_path(dataset, name)
     if not path.is_file():
-        raise PubmillError(f"{path} does not exist; scripts/convert.py makes it")
+        raise PubmillError(f"{path} does not exist; the stage convert makes it")
     examples = list(read_examples(path, kind))
     if not examples:
         raise PubmillError(f"{path} holds no example; convert the dataset again")

@@ -86,7 +86,7 @@ def chosen_values(path: Path, selected: Any) -> Point | None:
     if chosen is None and isinstance(record.get("failed"), str):
         return None
     if not isinstance(chosen, dict):
-        raise PubmillError(f'{path} has no "chosen" values; scripts/select_trial.py writes such a file')
+        raise PubmillError(f'{path} has no "chosen" values; the stage choose writes such a file')
     return chosen
 
 
@@ -95,7 +95,7 @@ def first_tried(path: Path, selected: Any) -> Point:
     considered = selected.get("considered")
     first = considered[0] if isinstance(considered, list) and considered else None
     if not isinstance(first, dict):
-        raise PubmillError(f"{path} has no points considered; scripts/select_trial.py writes such a file")
+        raise PubmillError(f"{path} has no points considered; the stage choose writes such a file")
     return {key: value for key, value in first.items() if key not in FOUND}
 
 

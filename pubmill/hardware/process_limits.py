@@ -11,6 +11,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import ParamSpec
 
 from pubmill.errors import PubmillError
 
@@ -23,13 +24,14 @@ GRACE = 60
 WRITTEN = 200_000_000_000
 """Maximum bytes of one output file."""
 
+Arguments = ParamSpec("Arguments")
 _ADVICE = (
     "if the file that it reads is known to be sound, raise the limit in pubmill/hardware/process_limits.py"
 )
 
 
-def limited(main: Callable[[], None]) -> Callable[[], None]:
-    """Wrap a program so that it runs under the limits; a `PubmillError` names the limit that it exceeded."""
+def limited(main: Callable[Arguments, None]) -> Callable[Arguments, None]:
+    """Wrap a program so that it runs under the limits; a `PubmillError` names the one that it exceeded."""
     return _limited_process()(main)
 
 

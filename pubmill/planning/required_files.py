@@ -33,7 +33,7 @@ class HubModel(NamedTuple):
 
 @dataclass
 class RequiredFiles:
-    """Files and models that jobs fetch. `urls`: URL -> options of scripts/download.py that check it; `pmc`:
+    """Files and models that jobs fetch. `urls`: URL -> options of the job `download` that check it; `pmc`:
     source -> number of shards, as only the inventory of a PMC source names its articles."""
 
     urls: dict[str, list[str]] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """Recipes of corpora: parsing, versions, selection, duplicates, texts of datasets, locks."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from pubmill.recipes.recipe_types import StrictRecipe
@@ -20,7 +20,6 @@ Flag = Literal[
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-@dataclass(frozen=True, kw_only=True)
 class FetchRecipe(StrictRecipe):
     """The files of a block, by their addresses; whether the md5 of each is published beside it."""
 
@@ -28,7 +27,6 @@ class FetchRecipe(StrictRecipe):
     md5_beside: bool
 
 
-@dataclass(frozen=True, kw_only=True)
 class ParsingRecipe(StrictRecipe):
     """A source, by its name in the corpus spec, and how its files are read.
 
@@ -50,7 +48,6 @@ class ParsingRecipe(StrictRecipe):
     brackets: Brackets = "keep"
 
 
-@dataclass(frozen=True, kw_only=True)
 class SourceShards(StrictRecipe):
     """A source and the names of its shards, in the order of loading."""
 
@@ -58,7 +55,6 @@ class SourceShards(StrictRecipe):
     shards: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
 class LatestRecipe(StrictRecipe):
     """The sources of a corpus in the order of authority. The shards are named here and not by paths on the
     command line: those of a whole baseline would be longer than a shell command may be."""
@@ -66,7 +62,6 @@ class LatestRecipe(StrictRecipe):
     sources: tuple[SourceShards, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
 class SourceFolder(StrictRecipe):
     """Files of one source in one folder below the folder of all sources, in the order of loading."""
 
@@ -75,14 +70,12 @@ class SourceFolder(StrictRecipe):
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
 class LockRecipe(StrictRecipe):
     """The source files of a corpus, in the order of loading."""
 
     files: tuple[SourceFolder, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
 class SelectionRecipe(StrictRecipe):
     """Parts of documents to use as text, and filters over documents; null turns a filter off.
 
@@ -122,7 +115,6 @@ class SelectionRecipe(StrictRecipe):
                 raise ValueError(f"{name} must be a day, YYYY-MM-DD, found {day!r}")
 
 
-@dataclass(frozen=True, kw_only=True)
 class FingerprintRecipe(StrictRecipe):
     """The selection of a part, and whether to look for similar texts in addition to identical ones."""
 
@@ -130,14 +122,12 @@ class FingerprintRecipe(StrictRecipe):
     similar: bool
 
 
-@dataclass(frozen=True, kw_only=True)
 class DuplicatesRecipe(StrictRecipe):
     """Smallest share of common MinHashes that makes a copy; null finds only identical texts."""
 
     similarity: float | None
 
 
-@dataclass(frozen=True, kw_only=True)
 class EvaluatedDataset(StrictRecipe):
     """A dataset whose texts are searched for: its splits, and whether its documents have PMIDs."""
 
@@ -146,14 +136,12 @@ class EvaluatedDataset(StrictRecipe):
     pmids: bool
 
 
-@dataclass(frozen=True, kw_only=True)
 class IndexRecipe(StrictRecipe):
     """The datasets whose texts are indexed."""
 
     datasets: tuple[EvaluatedDataset, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
 class DocumentsRecipe(StrictRecipe):
     """Documents that are looked up in the sources of a corpus, given in the order of authority. `documents`:
     dataset -> files below the results folder whose rows have a PMID as `document`."""
@@ -162,7 +150,6 @@ class DocumentsRecipe(StrictRecipe):
     documents: dict[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True, kw_only=True)
 class StatisticsRecipe(StrictRecipe):
     """The corpus whose totals are written, and the last file of each of its sources."""
 

@@ -1,7 +1,7 @@
 """Recipes of datasets: conversion, and published forms."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from pubmill.recipes.finetuning import Dummies
@@ -12,7 +12,6 @@ Access = Literal["public", "registration", "local", "credentialed"]
 _SHA256 = re.compile("[0-9a-f]{64}")
 
 
-@dataclass(frozen=True, kw_only=True)
 class ConversionRecipe(StrictRecipe):
     """Everything that determines a dataset's examples; `expect` is split -> measure -> count. `duplicates`:
     every dataset keeps its repetitions, which are measured."""
@@ -30,7 +29,6 @@ class ConversionRecipe(StrictRecipe):
     version: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class SentencesRecipe(StrictRecipe):
     """The dataset whose sentences get documents, its splits, and who may have them."""
 
@@ -39,7 +37,6 @@ class SentencesRecipe(StrictRecipe):
     access: Access
 
 
-@dataclass(frozen=True, kw_only=True)
 class PublishedFile(StrictRecipe):
     """A file of a published form, and its hash; null if the published bytes are not known.
 
@@ -57,7 +54,6 @@ class PublishedFile(StrictRecipe):
             raise ValueError(f"sha256 must be 64 hexadecimal digits, found {self.sha256!r}")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Glosses(StrictRecipe):
     """What is annotated and what its labels mean, in words, as the guidelines of the corpus have it.
 
@@ -76,7 +72,6 @@ class Glosses(StrictRecipe):
             raise ValueError("glosses must not be empty")
 
 
-@dataclass(frozen=True, kw_only=True)
 class PublishedRecipe(StrictRecipe):
     """The published form of a dataset. `files`: split -> file. `options` under the name of a split apply only
     to that split. `dummies`: those of a dataset with entity mentions, else null."""
@@ -90,7 +85,6 @@ class PublishedRecipe(StrictRecipe):
     files: dict[str, PublishedFile]
 
 
-@dataclass(frozen=True, kw_only=True)
 class FloorsRecipe(StrictRecipe):
     """The dataset whose floors are measured; fields as in its spec."""
 

@@ -1,7 +1,7 @@
 """Recipes of tables of facts. Headings, columns and rows are also part of the finished tables."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from pubmill.recipes.recipe_types import StrictRecipe
@@ -20,7 +20,6 @@ def fact_of(value: str) -> str:
     return re.split(r"[.=]", value)[0]
 
 
-@dataclass(frozen=True, kw_only=True)
 class FactTableColumn(StrictRecipe):
     """A fact. `value`: its pattern, as in `pubmill.specs.fact_table_specs`; `published`: its name among the
     published values."""
@@ -42,7 +41,6 @@ class FactTableColumn(StrictRecipe):
         return self.value[len(self.fact) + 1 :]
 
 
-@dataclass(frozen=True, kw_only=True)
 class FactSource(StrictRecipe):
     """The source of a cell: its `value` from a spec, the `files` below the results folder to read it from, or
     why there is neither (`lacking`). `scaled`: why it differs from the published value, if the scale causes
@@ -64,7 +62,6 @@ class FactSource(StrictRecipe):
         return replace(self, files=self.paths, lacking=self.lacking or None, scaled=self.scaled or None)
 
 
-@dataclass(frozen=True, kw_only=True)
 class FactTableRow(StrictRecipe):
     """A subject.
 
@@ -84,7 +81,6 @@ class FactTableRow(StrictRecipe):
     conflicts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
 class FactHeading(Heading):
     """The heading of a fact table. `down`: if set, facts are rows (under this heading), subjects columns."""
 
@@ -94,7 +90,6 @@ class FactHeading(Heading):
     rows: tuple[FactTableRow, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
 class FactTableRecipe(FactHeading):
     """The input of a fact table's job. `lists_members`: the published table only names a group's members."""
 

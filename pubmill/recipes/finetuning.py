@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, Literal
 
 from pubmill.recipes.recipe_types import Kind, Precision, StrictRecipe
@@ -10,7 +10,6 @@ from pubmill.recipes.recipe_types import Kind, Precision, StrictRecipe
 _OVERLAP = re.compile(r"[^{}]*(\{\}[^{}]*\{\}[^{}]*)?")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Dummies(StrictRecipe):
     """Dummy words that replace a mention of each entity type, and two overlapping mentions.
 
@@ -30,7 +29,6 @@ class Dummies(StrictRecipe):
             raise ValueError(f"overlap must have two {{}} or no braces, found {self.overlap!r}")
 
 
-@dataclass(frozen=True, kw_only=True)
 class FinetuningRecipe(StrictRecipe):
     """One fine-tuning of a pretrained encoder on one dataset.
 
@@ -244,14 +242,12 @@ def _out_of_range(recipe: FinetuningRecipe) -> list[str]:
     ]
 
 
-@dataclass(frozen=True, kw_only=True)
 class TrialRecipes(StrictRecipe):
     """The recipes of trials that one job trains, by the names of their points."""
 
     points: dict[str, FinetuningRecipe]
 
 
-@dataclass(frozen=True, kw_only=True)
 class ChoiceRecipe(StrictRecipe):
     """The choice of a grid point: the split whose scores choose (`by`), and the keys that it decides."""
 

@@ -1,6 +1,5 @@
 """Recipes of models: where their weights come from, and their export."""
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -10,7 +9,6 @@ from pubmill.recipes.recipe_types import StrictRecipe
 from pubmill.recipes.submissions import System
 
 
-@dataclass(frozen=True, kw_only=True)
 class TrainingStart(StrictRecipe):
     """What a pretraining starts from: the weights of a `model`, or the checkpoint of another `recipe` at
     `step`."""
@@ -20,7 +18,6 @@ class TrainingStart(StrictRecipe):
     step: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class PretrainedWeights(StrictRecipe):
     """The checkpoint of a pretraining recipe at `step`; `start` and `teacher` are for the model's card."""
 
@@ -31,7 +28,6 @@ class PretrainedWeights(StrictRecipe):
     teacher: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class RandomWeights(StrictRecipe):
     """The architecture of a pretraining recipe with random weights."""
 
@@ -39,7 +35,6 @@ class RandomWeights(StrictRecipe):
     recipe: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class LocalWeights(StrictRecipe):
     """A model folder of the user's own, `local_files: {KEY: ...}`."""
 
@@ -47,7 +42,6 @@ class LocalWeights(StrictRecipe):
     local: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReleasedWeights(StrictRecipe):
     """Weights on the Hugging Face hub at a full commit hash; null: that of the first download."""
 
@@ -65,7 +59,6 @@ class ReleasedWeights(StrictRecipe):
         return {"kind": self.kind, "id": self.id}
 
 
-@dataclass(frozen=True, kw_only=True)
 class ArchivedWeights(StrictRecipe):
     """Weights in a released archive with this SHA-256; null: that of the first download."""
 
@@ -83,7 +76,6 @@ class ArchivedWeights(StrictRecipe):
         return {"kind": self.kind, "url": self.url}
 
 
-@dataclass(frozen=True, kw_only=True)
 class PipelineWeights(StrictRecipe):
     """A spaCy pipeline of the user's own; `types`: dataset -> label of the pipeline -> mention type."""
 
@@ -92,7 +84,6 @@ class PipelineWeights(StrictRecipe):
     types: dict[str, dict[str, str]]
 
 
-@dataclass(frozen=True, kw_only=True)
 class SuppliedWeights(StrictRecipe):
     """Predictions of a system that is not fine-tuned here, with a statement about it: files of the user's
     own, or (`local` None) the answers of a language model that is asked."""
@@ -111,7 +102,6 @@ ModelWeights = Annotated[
 """Where the weights of a model that can be fine-tuned come from."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class ExportRecipe(StrictRecipe):
     """A model folder: the model's name, where its weights come from, and the facts of its card. `lowercase`:
     how the tokenizer must treat capitals; released folders often don't specify it, and then versions of

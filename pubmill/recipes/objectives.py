@@ -75,7 +75,6 @@ class ObjectiveKind(StrictRecipe):
 MASKED_LM = ObjectiveKind()
 
 
-@dataclass(frozen=True, kw_only=True)
 class Generator(ObjectiveKind):
     """ELECTRA's generator: the discriminator's architecture with these sizes; the two share embeddings (Clark
     et al. 2020, section 3.2). `weight`: weight of the discriminator's loss relative to the generator's.
@@ -108,7 +107,6 @@ costs 8: three forward passes (on the text, with random noise, with the perturba
 the noise alone, and 2 x 2 for the backward pass of the loss through two of the forward passes."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Adversarial(ObjectiveKind):
     """Virtual adversarial training on the embeddings (Miyato et al. 2018; Liu et al. 2020, ALUM; gu2020
     section 2.4).
@@ -137,7 +135,6 @@ class Adversarial(ObjectiveKind):
         return *super().terms(pairs), Term("adversarial", self.weight, "masked")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Distillation(ObjectiveKind):
     """Distillation: learning also from a larger model's predictions (lewis2020 section 7.1).
 
@@ -170,7 +167,6 @@ class Distillation(ObjectiveKind):
         return self.positions == "all"
 
 
-@dataclass(frozen=True, kw_only=True)
 class Causal(ObjectiveKind):
     """Prediction of the next token, from left to right, alone or beside masked tokens in each step
     (Charpentier and Samuel 2024, GPT-BERT). In the other sequences, a masked token is then predicted from the
@@ -197,7 +193,6 @@ class Causal(ObjectiveKind):
         return count if self.predicts_all else min(max(1, round(self.share * count)), count - 1)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Objective(StrictRecipe):
     """The pretraining objective: masked-token prediction and optional additional terms.
 

@@ -1,6 +1,5 @@
 """Pretraining recipes."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from pubmill.optimisers import OPTIMISERS
@@ -10,7 +9,6 @@ from pubmill.recipes.recipe_types import Precision, StrictRecipe
 Family = Literal["bert", "roberta", "electra", "albert", "megatron-bert", "modernbert"]
 
 
-@dataclass(frozen=True, kw_only=True)
 class RotaryAttention(StrictRecipe):
     """Attention of ModernBERT, with rotary positions (Warner et al. 2024, section 2.1).
 
@@ -33,7 +31,6 @@ class RotaryAttention(StrictRecipe):
 ROTARY = RotaryAttention()
 
 
-@dataclass(frozen=True, kw_only=True)
 class Architecture(StrictRecipe):
     """The architecture of an encoder.
 
@@ -73,7 +70,6 @@ class Architecture(StrictRecipe):
         return self.family == "modernbert"
 
 
-@dataclass(frozen=True, kw_only=True)
 class Optimisation(StrictRecipe):
     """An optimiser from `pubmill.optimisers` and its settings. The learning rate rises linearly over the
     first `warmup` share of the steps, then follows `schedule`.
@@ -114,7 +110,6 @@ class Optimisation(StrictRecipe):
             raise ValueError(f"warmup {self.warmup} and decay {self.decay} are shares, together at most 1")
 
 
-@dataclass(frozen=True, kw_only=True)
 class PretrainingRecipe(StrictRecipe):
     """One pretraining: `steps` updates on batches of `batch_size` sequences of `sequence_length` tokens.
 
@@ -151,7 +146,6 @@ class PretrainingRecipe(StrictRecipe):
             raise ValueError("; ".join(faults))
 
 
-@dataclass(frozen=True, kw_only=True)
 class PackingRecipe(StrictRecipe):
     """Options that determine the packed tokens besides corpus, vocabulary and Punkt: whether titles are
     included, and the share of documents that are held out."""

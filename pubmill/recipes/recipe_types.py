@@ -1,8 +1,8 @@
 """Types and settings shared by all recipes."""
 
 from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Literal, dataclass_transform
 
 from pydantic import ConfigDict
 
@@ -14,10 +14,16 @@ Kind = Literal["tokens", "sequence", "multilabel", "regression", "span", "relati
 FORBID_UNKNOWN: ConfigDict = {"extra": "forbid"}
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
 class StrictRecipe:
-    """Base of all recipes: pydantic refuses unknown keys."""
+    """Base of all recipes: a subclass is a frozen dataclass with keyword arguments, and pydantic refuses
+    unknown keys."""
 
     __pydantic_config__: ClassVar[ConfigDict] = FORBID_UNKNOWN
+
+    def __init_subclass__(cls) -> None:
+        """Make the subclass a dataclass."""
+        dataclass(frozen=True, kw_only=True)(cls)
 
 
 class PartialRecipe(dict[str, Any]):

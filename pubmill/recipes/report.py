@@ -3,13 +3,12 @@
 All paths are below the results folder.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pubmill.recipes.datasets import Glosses, PublishedFile
 from pubmill.recipes.recipe_types import StrictRecipe
 
 
-@dataclass(frozen=True, kw_only=True)
 class StudyResults(StrictRecipe):
     """What pages on a study present: its results at a scale; `pretraining`: recipe -> its checkpoints."""
 
@@ -24,7 +23,6 @@ class StudyResults(StrictRecipe):
     vocabs: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
 class Reference(StrictRecipe):
     """How to cite a paper.
 
@@ -36,7 +34,6 @@ class Reference(StrictRecipe):
     doi: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReportRecipe(StudyResults):
     """The input of the job that builds a report.
 
@@ -65,7 +62,6 @@ class ReportRecipe(StudyResults):
     statements_sha256: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
 class PageSource(StrictRecipe):
     """A source file: its place and check in the spec, and its record."""
 
@@ -76,7 +72,6 @@ class PageSource(StrictRecipe):
     record: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class PageRecipe(StrictRecipe):
     """The input of the job that builds a dataset's page, besides the card: the dataset's spec and its other
     variants. `made_up`: at this scale its files are not the published ones."""

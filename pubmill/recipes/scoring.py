@@ -1,11 +1,8 @@
 """Recipes of predictions by pipelines and of scoring."""
 
-from dataclasses import dataclass
-
 from pubmill.recipes.recipe_types import Kind, StrictRecipe
 
 
-@dataclass(frozen=True, kw_only=True)
 class ScoringRecipe(StrictRecipe):
     """The input of scoring besides the predictions.
 
@@ -29,7 +26,6 @@ class ScoringRecipe(StrictRecipe):
     made_by: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
 class AnnotationRecipe(StrictRecipe):
     """The input of an annotation. `types`: entity label of the pipeline -> mention type of the dataset, ""
     where its labels have no type. Entities with other labels are ignored."""

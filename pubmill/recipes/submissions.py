@@ -1,6 +1,6 @@
 """Recipes of submissions: predictions that another system made."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from pubmill.recipes.datasets import Access
@@ -8,7 +8,6 @@ from pubmill.recipes.finetuning import Dummies
 from pubmill.recipes.recipe_types import Kind, StrictRecipe
 
 
-@dataclass(frozen=True, kw_only=True)
 class System(StrictRecipe):
     """The statement of a submission's author about the system that predicted; nothing of it is checked here.
 
@@ -30,7 +29,6 @@ class System(StrictRecipe):
             raise ValueError("give `url` or `prompt` of the system, so that readers know what predicted")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Engine(StrictRecipe):
     """What answers, as the study's author states it; answers differ between engines (arXiv 2605.19537).
 
@@ -50,7 +48,6 @@ class Engine(StrictRecipe):
         return f", on {self.name} {self.version}, quantisation {self.quantisation}{batching}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class Budget(StrictRecipe):
     """Limits on the prompting of a model with a dataset and seed, over all calls; None: no limit.
 
@@ -62,7 +59,6 @@ class Budget(StrictRecipe):
     tokens: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Price(StrictRecipe):
     """What a server charges for a million tokens.
 
@@ -89,7 +85,6 @@ class Price(StrictRecipe):
         return f"{self.of(prompt_tokens, answer_tokens):.2f} {self.currency}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class SuppliedRecipe(StrictRecipe):
     """How to read a model's predictions that a study shows; the rest is in the dataset's card. `asked`: they
     are answers to prompts, in which a label stands for itself; `price`: what their server charges."""
@@ -101,7 +96,6 @@ class SuppliedRecipe(StrictRecipe):
     price: Price | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class SubmissionRecipe(StrictRecipe):
     """What decides how a file of predictions is read.
 

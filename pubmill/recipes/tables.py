@@ -5,7 +5,7 @@ Headings, columns and rows are also part of the finished tables (`pubmill.tables
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from statistics import fmean
 from typing import Any, Literal, TypeVar
 
@@ -20,7 +20,6 @@ NOT_RUN = "not run in this study"
 """Why a cell without records has no value, if nothing else is known."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Heading(StrictRecipe):
     """The heading of any table. `scale_title`: the scale in words. Numbers from a scale that is not
     `comparable` must never be read as the paper's."""
@@ -70,7 +69,6 @@ def table_title(table: str) -> str:
     return f"{paper} {printed_name(name)}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReferencedCell(StrictRecipe):
     """A cell of another table (`PAPER/tableNN`). `linked`: whether the study makes it, so pages may link."""
 
@@ -85,7 +83,6 @@ class ReferencedCell(StrictRecipe):
         return table_title(self.table)
 
 
-@dataclass(frozen=True, kw_only=True)
 class PublishedRow(StrictRecipe):
     """A dataset scored with a metric, or a composite, which has no dataset. `published`, `printed`: names of
     the dataset and the metric among the published values."""
@@ -98,7 +95,6 @@ class PublishedRow(StrictRecipe):
     printed: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Row(PublishedRow):
     """A row of a table.
 
@@ -115,7 +111,6 @@ class Row(PublishedRow):
     folds: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
 class Drop(StrictRecipe):
     """The largest loss in a row: the lowest of the columns `of` minus the column `start` (tinn2021 Table
     7).
@@ -132,7 +127,6 @@ class Drop(StrictRecipe):
             raise ValueError("a drop needs at least one column in `of`")
 
 
-@dataclass(frozen=True, kw_only=True)
 class PublishedColumn(StrictRecipe):
     """A column. `published`: its names among the published values; in each row, the first name with a value
     is used."""
@@ -147,7 +141,6 @@ class PublishedColumn(StrictRecipe):
         return row.printed
 
 
-@dataclass(frozen=True, kw_only=True)
 class Column(PublishedColumn):
     """A model in a setting; or a column without runs: the best of other columns in each row (`best_of`), a
     `drop` between them, or published values alone. `pipeline`: whether the model is a finished pipeline that
@@ -167,7 +160,6 @@ class Column(PublishedColumn):
         return "delta" if self.drop else row.printed
 
 
-@dataclass(frozen=True, kw_only=True)
 class Composite(StrictRecipe):
     """A mean over groups of the mean over each group's rows (gu2020 section 4 and caption of Table 6).
 
@@ -191,7 +183,6 @@ class Composite(StrictRecipe):
         return Row(key=self.name, label=self.label, metric=metric, published=self.name, printed="score")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Difference(StrictRecipe):
     """A row of differences. `of`: the row or composite of this table; `minus`: column -> the cell of another
     table that is subtracted; `published`, `printed`: its names among the published values."""
@@ -209,7 +200,6 @@ class Difference(StrictRecipe):
         return project(Row, self, key=self.name, metric="difference")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Margin(StrictRecipe):
     """The largest difference from a published score, in points (0..100), that counts as equivalent, and the
     reason for this value.
@@ -228,7 +218,6 @@ class Margin(StrictRecipe):
             raise ValueError("a margin needs a reason (`why`)")
 
 
-@dataclass(frozen=True, kw_only=True)
 class EquivalenceRule(StrictRecipe):
     """The rule for whether a published value is reproduced, fixed before anything is run.
 
@@ -248,14 +237,12 @@ class EquivalenceRule(StrictRecipe):
             raise ValueError(f"power must be above 0.5 and below 1, found {self.power:g}")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Equivalence(EquivalenceRule):
     """The rule for a table's verdicts. `runs`: row -> number of runs behind its published values."""
 
     runs: dict[str, int]
 
 
-@dataclass(frozen=True, kw_only=True)
 class Reason(StrictRecipe):
     """Why cells are made as they are. `cells`: `column/row`; whole columns and rows: `column/`, `/row`."""
 
@@ -263,7 +250,6 @@ class Reason(StrictRecipe):
     cells: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
 class ResultHeading(Heading):
     """The heading of a table of results. `reasons`: shown below it, numbered from 1."""
 
@@ -276,7 +262,6 @@ class ResultHeading(Heading):
     reasons: tuple[Reason, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
 class TableRecipe(ResultHeading):
     """The input of the job that builds a table.
 
@@ -314,7 +299,6 @@ class TableRecipe(ResultHeading):
         return (*self.rows, *composites, *(one.row for one in self.differences))
 
 
-@dataclass(frozen=True, kw_only=True)
 class PublishedTable(StrictRecipe):
     """The published side of a result table. `metric`: its own, if any; `columns`: those in its own setting;
     `elsewhere`: paper or table -> dataset, or `any` -> why this table's values differ from those there."""
@@ -333,7 +317,6 @@ class PublishedTable(StrictRecipe):
     elsewhere: dict[str, dict[str, str]]
 
 
-@dataclass(frozen=True, kw_only=True)
 class ContradictionsRecipe(StrictRecipe):
     """The input of the job that builds the page of contradictions. `models`: name -> label."""
 

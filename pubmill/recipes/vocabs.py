@@ -1,6 +1,5 @@
 """Vocabulary recipes."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from pubmill.recipes.recipe_types import Kind, StrictRecipe
@@ -10,7 +9,6 @@ Splitting = Literal["bert-uncased", "bert-cased", "byte-level", "white-space"]
 Learner = Literal["merges", "merges-by-likelihood", "sentencepiece-unigram", "sentencepiece-bpe"]
 
 
-@dataclass(frozen=True, kw_only=True)
 class VocabRecipe(StrictRecipe):
     """A vocabulary of `size` pieces, including special ones.
 
@@ -42,14 +40,12 @@ class VocabRecipe(StrictRecipe):
         return "byte-level" if self.kind == "byte-level-bpe" else "white-space"
 
 
-@dataclass(frozen=True, kw_only=True)
 class CountingRecipe(StrictRecipe):
     """How to split a text into the words that are counted."""
 
     splitting: Splitting
 
 
-@dataclass(frozen=True, kw_only=True)
 class FitRecipe(StrictRecipe):
     """A diagnosis: the names of a vocabulary and a dataset, and the kind of its examples."""
 

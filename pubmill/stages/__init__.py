@@ -8,7 +8,7 @@ holds paths of the machine, the mirror or the number of cores. `pubmill.storage.
 A `Stage` states every property of a rule; `Graph` is their composition, and holds what several of them share.
 """
 
-from pubmill.stages.params_text import as_arguments, published_values
+from pubmill.stages.stage import as_arguments, published_values
 from pubmill.stages.study_graph import Graph, checked_graph
 
 __all__ = ["Graph", "as_arguments", "checked_graph", "published_values"]

@@ -6,7 +6,7 @@ from typing import Any
 from pubmill.recipes.corpora import EvaluatedDataset, IndexRecipe
 from pubmill.stages.costs import MEASURED_PARTS
 from pubmill.stages.dataset_jobs import Convert
-from pubmill.stages.stage import HOUR, BlockStage, Inputs, Needs, Origin, Seconds, Stage
+from pubmill.stages.stage import HOUR, BlockStage, Needs, Origin, Seconds, Stage
 
 
 class ContaminationStage(Stage):
@@ -32,26 +32,11 @@ class ContaminationStage(Stage):
         splits = self.splits(corpus, use)
         return [self._paths.examples(name, split) for name in splits for split in splits[name]]
 
-    def recipe(self, corpus: str, use: str) -> IndexRecipe:
-        """Return which texts an index holds."""
-        specs = self._specs.datasets
-        return IndexRecipe(
-            datasets=tuple(
-                EvaluatedDataset(dataset=name, splits=tuple(splits), pmids=bool(specs[name].pmids))
-                for name, splits in self.splits(corpus, use).items()
-            )
-        )
-
     def reports(self) -> list[str]:
         """Return the reports on the corpora that the study pretrains on."""
         recipes = self.graph.scope.pretrainings()
         corpora = sorted({self._specs.pretraining[recipe].corpus for recipe in recipes})
         return [self._paths.corpus(corpus, "contamination.json") for corpus in corpora]
-
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        folder = self._paths.contamination(wildcards.corpus)
-        found = self.graph.corpora.manifests(wildcards.corpus, folder)
-        return {"index": self._paths.corpus(wildcards.corpus, "contamination.parquet"), "found": found}
 
 
 class IndexEvaluationTexts(Stage):
@@ -62,11 +47,13 @@ class IndexEvaluationTexts(Stage):
     version = 2
     needs = Needs(2_000, HOUR)
 
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"examples": self.graph.contamination.examples(wildcards.corpus, wildcards.use)}
-
     def recipe_of(self, wildcards: Any) -> IndexRecipe:
-        return self.graph.contamination.recipe(wildcards.corpus, wildcards.use)
+        specs, splits = self._specs.datasets, self.graph.contamination.splits(wildcards.corpus, wildcards.use)
+        datasets = (
+            EvaluatedDataset(dataset=name, splits=tuple(of), pmids=bool(specs[name].pmids))
+            for name, of in splits.items()
+        )
+        return IndexRecipe(datasets=tuple(datasets))
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
         for dataset in self.graph.contamination.splits(wildcards.corpus, wildcards.use):

@@ -17,7 +17,6 @@ from pubmill.stages.stage import (
     BlockStage,
     Bytes,
     GraphPart,
-    Inputs,
     Needs,
     Origin,
     Seconds,
@@ -25,7 +24,7 @@ from pubmill.stages.stage import (
     remembered,
 )
 from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
-from pubmill.storage.result_paths import STATISTICS, part_name, shard_name
+from pubmill.storage.result_paths import part_name, shard_name
 
 
 class Shard(NamedTuple):
@@ -50,19 +49,6 @@ class FileBlock(NamedTuple):
 
 class Corpora(GraphPart):
     """Sources, shards and parts of corpora."""
-
-    def parse_recipe(self, source: str, block: str) -> corpora.ParsingRecipe:
-        """Return the parsing recipe of a block of a source; corpora that share a source agree on it."""
-        spec = self.source(source)
-        stated = {name for name in ("parser", "documents", "language", "brackets") if hasattr(spec, name)}
-        values: dict[str, Any] = {name: getattr(spec, name) for name in stated}
-        if isinstance(spec, corpus_specs.Articles):
-            names = {shard.name for shard in self.source_block(source, block)}
-            values["leave_out"] = tuple(sorted(spec.leave_out))
-            values["unreadable"] = {
-                name: tuple(sorted(articles)) for name, articles in spec.unreadable.items() if name in names
-            }
-        return corpora.ParsingRecipe(source=source, kind=spec.kind, **values)
 
     def source(self, name: str) -> corpus_specs.Source:
         """Return the spec of a source, by its name."""
@@ -207,22 +193,6 @@ class Corpora(GraphPart):
             )
         )
 
-    def lock_recipe(self, corpus: str) -> corpora.LockRecipe:
-        """Return the source files of a corpus, in order of loading, by folder to keep the text short."""
-        places = [(shard.source, Path(shard.file)) for shard in self.shards(corpus)]
-        runs = itertools.groupby(places, key=lambda place: (place[0], place[1].parent))
-        sources = self._paths.sources()
-        return corpora.LockRecipe(
-            files=tuple(
-                corpora.SourceFolder(
-                    source=source,
-                    folder=folder.relative_to(sources).as_posix(),
-                    names=tuple(path.name for _, path in run),
-                )
-                for (source, folder), run in runs
-            )
-        )
-
     def locked(self) -> list[str]:
         """Return the corpora that are rebuilt from a lock."""
         return [name for name, spec in self._specs.corpora.items() if spec.lock]
@@ -249,7 +219,18 @@ class Parse(BlockStage):
         return Bytes(disk=len(shards) * (PMC_SHARD if articles else PUBMED_SHARD))
 
     def recipe_of(self, wildcards: Any) -> corpora.ParsingRecipe:
-        return self.graph.corpora.parse_recipe(wildcards.source, wildcards.block)
+        """Return the recipe of a block of a source; corpora that share a source agree on it."""
+        spec = self.graph.corpora.source(wildcards.source)
+        stated = {name for name in ("parser", "documents", "language", "brackets") if hasattr(spec, name)}
+        values: dict[str, Any] = {name: getattr(spec, name) for name in stated}
+        if isinstance(spec, corpus_specs.Articles):
+            shards = self.graph.corpora.source_block(wildcards.source, wildcards.block)
+            names = {shard.name for shard in shards}
+            values["leave_out"] = tuple(sorted(spec.leave_out))
+            values["unreadable"] = {
+                name: tuple(sorted(articles)) for name, articles in spec.unreadable.items() if name in names
+            }
+        return corpora.ParsingRecipe(source=wildcards.source, kind=spec.kind, **values)
 
     def described(self, wildcards: Any) -> None:
         """Return None: `SelectDocuments.described` has the corpus spec, which has the source's settings."""
@@ -263,9 +244,6 @@ class LatestVersions(Stage):
     version = 1
     needs = Needs(4_000, 2 * HOUR)  # measured: 2.3 GB for 40 million ids
     seconds = Seconds(60, "measured: benchmarks/README.md, 40 million ids")
-
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"parsed": self.graph.corpora.parsed(wildcards.corpus)}
 
     def recipe_of(self, wildcards: Any) -> corpora.LatestRecipe:
         return self.graph.corpora.latest_recipe(wildcards.corpus)
@@ -281,12 +259,9 @@ class LockedVersions(LatestVersions):
     """The versions of documents that a lock names."""
 
     name, label = "locked_versions", "Finding the documents in the lock of {wildcards.corpus}"
-    program = "scripts/latest_versions.py"
+    program = "pubmill/jobs/latest_versions.py"
     version = 2
     seconds = ASSUMED
-
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        return {**super().inputs_of(wildcards), "lock": self.graph.corpora.lock(wildcards.corpus)}
 
 
 class LockCorpus(Stage):
@@ -296,12 +271,20 @@ class LockCorpus(Stage):
     version = 3
     needs = Needs(4_000, 2 * HOUR)
 
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        names = {"manifest": "manifest.parquet", "statistics": STATISTICS}
-        return {role: self._paths.corpus(wildcards.corpus, name) for role, name in names.items()}
-
     def recipe_of(self, wildcards: Any) -> corpora.LockRecipe:
-        return self.graph.corpora.lock_recipe(wildcards.corpus)
+        """Return the source files of a corpus, in order of loading, by folder to keep the text short."""
+        places = [(one.source, Path(one.file)) for one in self.graph.corpora.shards(wildcards.corpus)]
+        runs = itertools.groupby(places, key=lambda place: (place[0], place[1].parent))
+        return corpora.LockRecipe(
+            files=tuple(
+                corpora.SourceFolder(
+                    source=source,
+                    folder=folder.relative_to(self._paths.sources()).as_posix(),
+                    names=tuple(path.name for _, path in run),
+                )
+                for (source, folder), run in runs
+            )
+        )
 
 
 class CorpusStatistics(Stage):
@@ -310,9 +293,6 @@ class CorpusStatistics(Stage):
     name, group, label = "corpus_statistics", "select", "Counting documents of {wildcards.corpus}"
     version = 4
     needs = Needs(2_000, 4 * HOUR)
-
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"parts": self.graph.corpora.manifests(wildcards.corpus)}
 
     def recipe_of(self, wildcards: Any) -> corpora.StatisticsRecipe:
         return corpora.StatisticsRecipe(

@@ -79,9 +79,6 @@ class Convert(Stage):
         form = self._specs.datasets[wildcards.dataset].options.get("form")
         return ("spans of texts",) if form == "spans" else ()
 
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"raw": self.graph.datasets.conversion_inputs(wildcards.dataset)}
-
     def recipe_of(self, wildcards: Any) -> ConversionRecipe:
         return self.graph.datasets.recipe(wildcards.dataset)
 
@@ -134,24 +131,21 @@ class DatasetPages(GraphPart):
         """Return the PageRecipe of a dataset: values of its spec; the numbers are on its card."""
         spec = self._specs.datasets[dataset]
         published = spec.published.files if spec.published else {}
+        inputs = self.graph.datasets.inputs(dataset)
+        sources = tuple(  # not a mapping, as its order would be lost on the way to the page
+            _page_source(role, file, self._paths.source_record(self._paths.below(inputs[role])))
+            for role, file in spec.sources.items()
+        )
         return PageRecipe(
             **{name: getattr(spec, name) for name in SPEC_FIELDS},
             scale=self._study.scale,
             scale_title=self._specs.scale.title,
             made_up=self.graph.datasets.is_made_up(dataset),
             card=BELOW.card(dataset),
-            sources=self._page_sources(dataset),
+            sources=sources,
             published={str(split): file for split, file in published.items()},
             variants=tuple(name for name in self.graph.datasets.variants(dataset) if name != dataset),
             versions={"page": DatasetPageStage.version},
-        )
-
-    def _page_sources(self, dataset: str) -> tuple[PageSource, ...]:
-        """Return the source files: a list, as the order of a mapping would be lost on the way to the page."""
-        inputs = self.graph.datasets.inputs(dataset)
-        return tuple(
-            _page_source(role, file, self._paths.source_record(self._paths.below(inputs[role])))
-            for role, file in self._specs.datasets[dataset].sources.items()
         )
 
 
@@ -193,6 +187,10 @@ class DatasetNotices(Stage):
                 pmids[name] = (BELOW.sentence_documents(name),)
         return pmids
 
+    def files_with_pmids(self) -> list[str]:
+        """Return all files of `files`."""
+        return [self._paths.at(path) for paths in self.files().values() for path in paths]
+
     def documents(self, corpus: str, without: Collection[str] = ()) -> DocumentsRecipe:
         """Return the DocumentsRecipe: the files of `files`, and the sources in which to look documents up."""
         sources = self.graph.corpora.latest_recipe(corpus).sources
@@ -206,10 +204,6 @@ class DatasetNotices(Stage):
 
     def targets(self) -> list[str]:
         return self.reports()
-
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        files = [self._paths.at(path) for paths in self.files().values() for path in paths]
-        return {"documents": files, "parsed": self.graph.corpora.parsed(wildcards.corpus)}
 
     def recipe_of(self, wildcards: Any) -> DocumentsRecipe:
         return self.documents(wildcards.corpus)

@@ -37,30 +37,29 @@ BLURB = "blurb"
 
 
 def published_recipe(name: str, spec: DatasetSpec, form: str | None = None) -> PublishedRecipe:
-    """Return the PublishedRecipe of a dataset: the given form of `GENERAL`, or else the form that its spec
-    declares, or else the general one of its kind."""
-    if form == BLURB:
-        return _recipe_of_form(name, spec, _form_of_blurb(spec))
-    if form:
-        return _recipe_of_form(name, spec, _general_form(spec, form))
-    return _recipe_of_form(name, spec, spec.published or general_form(spec))
-
-
-def _form_of_blurb(spec: DatasetSpec) -> Published:
-    if BLURB not in spec.suites or spec.published is None:
+    """Return the PublishedRecipe of a dataset: the given form of `GENERAL`, or BLURB's, or else the form that
+    its spec declares, or else the general one of its kind."""
+    files = spec.published or general_form(spec)
+    if form == BLURB and (BLURB not in spec.suites or spec.published is None):
         known = "is in BLURB, which publishes no form of it" if BLURB in spec.suites else "is not in BLURB"
         raise PubmillError(f"{spec.name} {known}; export it in another form, such as jsonl")
-    return spec.published
-
-
-def _general_form(spec: DatasetSpec, form: str) -> Published:
-    writer, options, suffix = GENERAL[form]
     if form == "conll" and spec.kind != "tokens":
         raise PubmillError(f"{spec.name} has no labelled words ({spec.kind}); export it as jsonl")
     if form == "bioc" and spec.kind not in ("tokens", "sequence"):
         raise PubmillError(f"BioC has no place for {spec.kind}, the kind of {spec.name}; export it as jsonl")
-    files = {split: PublishedFile(name=f"{split}.{suffix}") for split in spec.splits}
-    return Published(writer=writer, options=options, files=files)
+    if form and form != BLURB:
+        writer, options, suffix = GENERAL[form]
+        named = {split: PublishedFile(name=f"{split}.{suffix}") for split in spec.splits}
+        files = Published(writer=writer, options=options, files=named)
+    return PublishedRecipe(
+        dataset=name,
+        kind=spec.kind,
+        access=spec.access,
+        writer=files.writer,
+        options=files.options,
+        dummies=spec.dummies,
+        files={str(split): file for split, file in files.files.items()},
+    )
 
 
 def dataset_card(name: str, spec: DatasetSpec, files: Mapping[str, str], made_up: bool) -> str:
@@ -72,18 +71,6 @@ def dataset_card(name: str, spec: DatasetSpec, files: Mapping[str, str], made_up
     source = "Made-up data of a demonstration, not the published dataset." if made_up else ""
     said = [f"# {spec.label or name}", source, f"Licence: {spec.licence}", f"Access: {spec.access}"]
     return f"---\n{head}---\n\n" + "\n\n".join(filter(None, said)) + "\n"
-
-
-def _recipe_of_form(name: str, spec: DatasetSpec, form: Published) -> PublishedRecipe:
-    return PublishedRecipe(
-        dataset=name,
-        kind=spec.kind,
-        access=spec.access,
-        writer=form.writer,
-        options=form.options,
-        dummies=spec.dummies,
-        files={str(split): file for split, file in form.files.items()},
-    )
 
 
 def general_form(spec: DatasetSpec) -> Published:

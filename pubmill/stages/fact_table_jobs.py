@@ -33,6 +33,7 @@ class FactTables(GraphPart):
     def recipe(self, table: str) -> FactTableRecipe:
         """Return the recipe of a table."""
         spec, sources = self._specs.fact_tables[table], self.sources(table)
+        known = self._specs.datasets if spec.subjects == "datasets" else {}
         return project(
             FactTableRecipe,
             spec,
@@ -49,19 +50,18 @@ class FactTables(GraphPart):
                 )
                 for column in spec.columns
             ),
-            rows=tuple(self._recipe_row(spec, row, sources[row.subject]) for row in spec.rows),
+            rows=tuple(
+                project(
+                    FactTableRow,
+                    row,
+                    published=row.printed,
+                    why={column.key: column.why for column in spec.columns if column.why} | row.why,
+                    sources=sources[row.subject],
+                    conflicts=known[row.subject].conflicts if row.subject in known else (),
+                )
+                for row in spec.rows
+            ),
             versions={"fact_table": FactTableStage.version},
-        )
-
-    def _recipe_row(self, table: FactTableSpec, row: FactRow, sources: dict[str, FactSource]) -> FactTableRow:
-        data = self._specs.datasets.get(row.subject) if table.subjects == "datasets" else None
-        return project(
-            FactTableRow,
-            row,
-            published=row.printed,
-            why={column.key: column.why for column in table.columns if column.why} | row.why,
-            sources=sources,
-            conflicts=data.conflicts if data else (),
         )
 
 
@@ -90,14 +90,10 @@ class DatasetFacts(GraphPart):
                 scaled=made_up if self.graph.datasets.is_made_up(row.subject) and not lacking else None,
             )
         field, _, members = column.value.partition("=")
-        terms = self._field_values(row.subject, field)
+        terms = [str(getattr(self._specs.datasets[row.subject], field))]
+        if field == "suites":  # of all its variants
+            forms = [self._specs.datasets[form] for form in self.graph.datasets.variants(row.subject)]
+            terms = sorted({suite for form in forms for suite in form.suites})
         if members:
             return FactSource(value=not set(members.split("|")).isdisjoint(terms))
         return FactSource(value={**table.words, **row.words}.get(terms[0], terms[0]))
-
-    def _field_values(self, dataset: str, field: str) -> list[str]:
-        """Return the values of a field of a dataset's spec; `suites` are those of all its variants."""
-        if field == "suites":
-            forms = [self._specs.datasets[form] for form in self.graph.datasets.variants(dataset)]
-            return sorted({suite for form in forms for suite in form.suites})
-        return [str(getattr(self._specs.datasets[dataset], field))]

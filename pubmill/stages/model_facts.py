@@ -35,8 +35,8 @@ class ModelFacts(GraphPart):
         measured: dict[str, Callable[[], FactSource]] = {
             "term": lambda: self._vocab_source(row.subject, None),
             "fit": lambda: self._vocab_source(row.subject, column.dataset),
-            "parameters": lambda: self._weights_source(row.subject),
-            "masked_loss": lambda: self._checkpoint_source(row.subject),
+            "parameters": lambda: self._weights_source(row.subject, checkpoint=False),
+            "masked_loss": lambda: self._weights_source(row.subject, checkpoint=True),
             "gpu_hours": lambda: FactSource(lacking=HOURS_ELSEWHERE),
             "sequences_per_second": lambda: self._runs_source(table, column, [row.subject], TRAINING),
             "seconds": lambda: self._runs_source(table, column, [row.subject]),
@@ -46,12 +46,14 @@ class ModelFacts(GraphPart):
         }
         if column.fact in measured:
             return measured[column.fact]()
-        recipe = self._pretraining_spec(row.subject)
-        if recipe is None:
+        weights = self._specs.models[row.subject].weights  # even if the scale prefers released ones
+        if not isinstance(weights, RecipeWeights) or weights.kind != "pretraining":
             return FactSource(lacking=RELEASED)
+        recipe = self._specs.pretraining[weights.recipe]
         if column.value.startswith("corpus."):
             return self._corpus_source(recipe.corpus, column)
-        value = self._pretraining_value(table, row, column, recipe)
+        steps = weights.step or recipe.checkpoints[-1]
+        value = self._pretraining_value(table, row, column, recipe, steps)
         return FactSource(value=value, scaled=self._scale_note())
 
     def _note_on_weights(self, model: str) -> str | None:
@@ -64,23 +66,11 @@ class ModelFacts(GraphPart):
         scale = self._specs.scale
         return None if scale.comparable else f"as made at this scale, and not as in the paper: {scale.title}"
 
-    def _pretraining_spec(self, model: str) -> PretrainingSpec | None:
-        """Return the recipe that pretrains a model, if any, even if the scale prefers released weights."""
-        weights = self._specs.models[model].weights
-        if isinstance(weights, RecipeWeights) and weights.kind == "pretraining":
-            return self._specs.pretraining[weights.recipe]
-        return None
-
-    def _steps_of(self, model: str, recipe: PretrainingSpec) -> int:
-        weights = self._specs.models[model].weights
-        assert isinstance(weights, RecipeWeights)
-        return weights.step or recipe.checkpoints[-1]
-
     def _pretraining_value(
-        self, table: FactTableSpec, row: FactRow, column: FactColumn, recipe: PretrainingSpec
+        self, table: FactTableSpec, row: FactRow, column: FactColumn, recipe: PretrainingSpec, steps: int
     ) -> str | int | float:
-        """Return a value of a pretraining recipe."""
-        steps, baseline = self._steps_of(row.subject, recipe), table.baseline
+        """Return a value of a pretraining recipe of which so many steps are trained."""
+        baseline = table.baseline
         figures = {
             "steps": steps,
             "batch_size": recipe.recipe.batch_size,
@@ -140,16 +130,12 @@ class ModelFacts(GraphPart):
         file = BELOW.fit(vocab, dataset) if dataset else BELOW.vocab(vocab, DIAGNOSIS)
         return FactSource(files=(file,), scaled=self._note_on_weights(model))
 
-    def _weights_source(self, model: str) -> FactSource:
-        """Return a model's weights as a source."""
+    def _weights_source(self, model: str, checkpoint: bool) -> FactSource:
+        """Return a model's weights, or the state of the checkpoint that it is exported from, as a source."""
         if lacking := self._weights_obstacle(model):
             return FactSource(lacking=lacking)
-        return FactSource(files=(BELOW.model(model, WEIGHTS),), scaled=self._note_on_weights(model))
-
-    def _checkpoint_source(self, model: str) -> FactSource:
-        """Return the state of the checkpoint that a model is exported from as a source."""
-        if lacking := self._weights_obstacle(model):
-            return FactSource(lacking=lacking)
+        if not checkpoint:
+            return FactSource(files=(BELOW.model(model, WEIGHTS),), scaled=self._note_on_weights(model))
         weights = self.graph.models.weights(model)
         if not isinstance(weights, PretrainedWeights):
             return FactSource(lacking=RELEASED)

@@ -99,19 +99,17 @@ class Models(GraphPart):
         """Return the ExportRecipe of a model."""
         spec, weights = self._specs.models[model], self.fine_tuned_weights(model)
         made_here = weights if isinstance(weights, PretrainedWeights | RandomWeights) else None
+        if isinstance(weights, PretrainedWeights):  # with their start and their teacher, for the model's card
+            recipe = self._specs.pretraining[weights.recipe]
+            start = TrainingStart(**recipe.start.model_dump()) if recipe.start else None
+            weights = replace(weights, start=start or "random weights", teacher=recipe.teacher)
         return ExportRecipe(
             model=model,
             lowercase=spec.lowercase,
-            weights=self._with_origin(weights) if isinstance(weights, PretrainedWeights) else weights,
+            weights=weights,
             pretraining=self.graph.pretrainings.recipe(made_here.recipe) if made_here else None,
             scale=self._study.scale,
         )
-
-    def _with_origin(self, weights: PretrainedWeights) -> PretrainedWeights:
-        """Return pretrained weights with their start and their teacher, for the model's card."""
-        spec = self._specs.pretraining[weights.recipe]
-        start = TrainingStart(**spec.start.model_dump()) if spec.start else None
-        return replace(weights, start=start or "random weights", teacher=spec.teacher)
 
     def inputs(self, model: str) -> Inputs:
         """Return named inputs of the export of a model that is released or made here."""
@@ -199,9 +197,6 @@ class PinWeights(Stage):
     label = "Pinning the released weights of {wildcards.model}"
     version = 1
 
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"archive": self.graph.models.released_archive(wildcards.model)}
-
 
 class ExportModel(Stage):
     """A model that is released or pretrained here."""
@@ -224,9 +219,6 @@ class ExportModel(Stage):
         from_hub = isinstance(self.graph.models.weights(wildcards.model), ReleasedWeights)
         return Bytes(assumed=size if from_hub else 0, disk=size)
 
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        return self.graph.models.inputs(wildcards.model)
-
     def recipe_of(self, wildcards: Any) -> ExportRecipe:
         return self.graph.models.recipe(wildcards.model)
 
@@ -242,7 +234,7 @@ class ExportModel(Stage):
 class TakeModel(ExportModel):
     """A model in a folder of the user's own."""
 
-    name, label, program = "take_model", "Copying the model {wildcards.model}", "scripts/export_model.py"
+    name, label, program = "take_model", "Copying the model {wildcards.model}", "pubmill/jobs/export_model.py"
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         """Check the folder and return no inputs: the digests of its files are a parameter of the rule."""

@@ -1,19 +1,19 @@
 """spaCy pipelines, and predictions that users supply: models that are not fine-tuned here."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SPLITS
-from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
+from pubmill.recipes.scoring import AnnotationRecipe
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.specs.model_specs import SpacyWeights, StatedWeights
 from pubmill.stages.dataset_jobs import Convert
-from pubmill.stages.run_stages import Score, scoring_versions
+from pubmill.stages.run_stages import Score
 from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Origin, Stage, remembered
-from pubmill.stages.supplied_predictions import SuppliedPredictions
+from pubmill.stages.supplied_predictions import SuppliedPredictions, answering
 from pubmill.storage.names_in_paths import RunPath
 from pubmill.storage.result_paths import BELOW, RunKey
 
@@ -105,34 +105,15 @@ class Pipelines(GraphPart):
         supplied = model in self.supplied.names()
         return max(self._specs.datasets[dataset].splits, key=SPLITS.index) if supplied else PREDICTED
 
-    def scored_files(self, model: str, dataset: str) -> Inputs:
-        """Return what the scoring of a model that is not fine-tuned here reads."""
-        run, _ = self.run(model, dataset)
-        examples = self._paths.examples(dataset, self.split(model, dataset))
-        return {"runs": self._paths.runs(run), "examples": examples}
+    def scored_examples(self, model: str, dataset: str) -> str:
+        """Return the examples by which a model that is not fine-tuned here is scored."""
+        return self._paths.examples(dataset, self.split(model, dataset))
 
-    def split_of(self, run: RunPath) -> str:
+    def split_of(self, run: RunKey | RunPath) -> str:
         """Return the split that a run predicts, fine-tuned here or not."""
         if run.model in self.names():
             return self.split(run.model, run.dataset)
         return self.graph.runs.scored_split(run.protocol, run.dataset)
-
-    def scoring_recipe(self, model: str, dataset: str, seed: int = 1) -> ScoringRecipe:
-        """Return the ScoringRecipe of a record, except the digest of how it was made."""
-        data = self._specs.datasets[dataset]
-        return ScoringRecipe(
-            protocol=OFF_THE_SHELF,
-            model=model,
-            dataset=dataset,
-            setting=AS_IT_IS,
-            seed=seed,
-            scale=self._study.scale,
-            split=self.split(model, dataset),
-            kind=data.kind,
-            metric=data.metric,
-            negative=data.negative,
-            versions={"annotate": Annotate.version, **scoring_versions(data)},
-        )
 
 
 class Annotate(Stage):
@@ -160,14 +141,51 @@ class ScoreAnnotation(Score):
 
     name, label = "score_annotation", "Scoring {wildcards.pipeline} on {wildcards.dataset}"
 
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        return self.graph.pipelines.scored_files(wildcards.pipeline, wildcards.dataset)
-
-    def recipe_of(self, wildcards: Any) -> ScoringRecipe:
-        return self.graph.records.pipeline_recipe(wildcards.pipeline, wildcards.dataset)
-
-    def described(self, wildcards: Any) -> ScoringRecipe:
-        return self.graph.pipelines.scoring_recipe(wildcards.pipeline, wildcards.dataset)
+    def run_of(self, wildcards: Any) -> RunKey:
+        return self.graph.pipelines.run(wildcards.pipeline, wildcards.dataset)[0]
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
         yield Origin(Annotate, {"pipeline": wildcards.pipeline, "dataset": wildcards.dataset})
+
+
+class TakePredictions(Stage):
+    """Predictions that a user supplies, or a language model's answers, of all seeds."""
+
+    name, group = "take_predictions", "annotate"
+    label = "Reading the predictions of {wildcards.submission} for {wildcards.dataset}"
+    version = 4
+    amended: ClassVar[Mapping[str, int]] = {"asked": 2}
+
+    def parts_of(self, wildcards: Any) -> Collection[str]:
+        """Return `asked` for the answers of a language model."""
+        return ("asked",) if wildcards.submission in self.graph.pipelines.supplied.asked_names() else ()
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        dataset, model = wildcards.dataset, wildcards.submission
+        inputs: Inputs = {"dataset": self._paths.dataset_files(dataset)}
+        if model in self.graph.pipelines.supplied.asked_names():
+            seeds = self.graph.pipelines.supplied.seeds(model, dataset)
+            inputs["answers"] = [self._paths.answers(model, dataset, seed) for seed in seeds]
+        return inputs
+
+    def recipe_of(self, wildcards: Any) -> AnnotationRecipe | SuppliedRecipe:
+        return self.graph.pipelines.recipe(wildcards.submission, wildcards.dataset)
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        yield Origin(Convert, {"dataset": wildcards.dataset})
+        if wildcards.submission in self.graph.pipelines.supplied.asked_names():
+            names = {"asked": wildcards.submission, "dataset": wildcards.dataset}
+            yield from (Origin(stage, names) for stage in answering())
+
+
+class ScorePredictions(Score):
+    """The record of predictions that a user supplies."""
+
+    name = "score_predictions"
+    label = "Scoring the predictions of {wildcards.submission} for {wildcards.dataset}"
+
+    def run_of(self, wildcards: Any) -> RunKey:
+        return self.graph.pipelines.run(wildcards.submission, wildcards.dataset)[0]
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        yield Origin(TakePredictions, {"submission": wildcards.submission, "dataset": wildcards.dataset})

@@ -29,16 +29,11 @@ from pubmill.stages.stage import (
 class Pretrainings(GraphPart):
     """Packed tokens, checkpoints and training recipes."""
 
-    def packing_recipe(self, corpus: str, vocab: str) -> PackingRecipe:
-        """Return the PackingRecipe of packed tokens."""
-        spec = self._packing_spec(corpus, vocab)
-        return PackingRecipe(title=spec.title, held_out=spec.held_out)
-
     def sentence_splitter(self, corpus: str, vocab: str) -> str:
         """Return the URL of the sentence-splitter model used for packing."""
-        return self._packing_spec(corpus, vocab).sentence_splitter
+        return self.packing_spec(corpus, vocab).sentence_splitter
 
-    def _packing_spec(self, corpus: str, vocab: str) -> PretrainingSpec:
+    def packing_spec(self, corpus: str, vocab: str) -> PretrainingSpec:
         """Return a recipe on packed tokens; all that share them agree on packing (`pretraining_checks`)."""
         for spec in self._specs.pretraining.values():
             if (spec.corpus, spec.vocab) == (corpus, vocab):
@@ -99,16 +94,9 @@ class Pack(Stage):
     def bytes_of(self, wildcards: Any) -> Bytes:
         return Bytes(disk=costs.PACKED * len(self.graph.corpora.shards(wildcards.corpus)))
 
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        corpus, vocab = wildcards.corpus, wildcards.vocab
-        return {
-            "parts": self.graph.corpora.manifests(corpus),
-            "vocab": self._paths.vocab_files(vocab),
-            "punkt": self._paths.source_of_url(self.graph.pretrainings.sentence_splitter(corpus, vocab)),
-        }
-
     def recipe_of(self, wildcards: Any) -> PackingRecipe:
-        return self.graph.pretrainings.packing_recipe(wildcards.corpus, wildcards.vocab)
+        spec = self.graph.pretrainings.packing_spec(wildcards.corpus, wildcards.vocab)
+        return PackingRecipe(title=spec.title, held_out=spec.held_out)
 
     def described(self, wildcards: Any) -> Any:
         splitter = self.graph.pretrainings.sentence_splitter(wildcards.corpus, wildcards.vocab)
@@ -124,7 +112,7 @@ class Pretrain(TrainingStage):
 
     name, group = "pretrain", "pretrain"
     label = "Pretraining {wildcards.recipe} up to step {wildcards.step}"
-    version, use = 4, "pretraining"
+    version, use, program = 4, "pretraining", "scripts/pretrain.py"
     read_by_name = ("pubmill/pretraining/learners.py", "pubmill/optimisers/*.py")  # by registries
 
     def operations(self, wildcards: Any) -> float:

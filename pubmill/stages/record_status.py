@@ -8,6 +8,7 @@ digest depends on the paths or the content of files.
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,9 +19,8 @@ from pubmill.recipes.reading import as_json
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.specs import TableSpec
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
-from pubmill.stages.pipelines import OFF_THE_SHELF, ScoreAnnotation
-from pubmill.stages.prediction_stages import ScorePredictions
-from pubmill.stages.run_stages import Score
+from pubmill.stages.pipelines import OFF_THE_SHELF, Annotate, ScoreAnnotation, ScorePredictions
+from pubmill.stages.run_stages import Finetune, Score, scoring_versions
 from pubmill.stages.stage import GraphPart, Origin
 from pubmill.storage.checksums import folder_sha256, hashed_files
 from pubmill.storage.files import read_json, sha256
@@ -41,16 +41,26 @@ OTHER_WEIGHTS = "of another model than the present one"
 class Records(GraphPart):
     """Scoring recipes of records, and whether tables may show records on disk."""
 
+    def scoring_recipe(self, run: RunKey, seed: int = 1) -> ScoringRecipe:
+        """Return the ScoringRecipe of a run, fine-tuned here or not, except the digest of how it was made. A
+        pipeline's run has only one seed."""
+        data = self._specs.datasets[run.dataset]
+        tuned = run.protocol != OFF_THE_SHELF
+        predicted = {"finetune": Finetune.version} if tuned else {"annotate": Annotate.version}
+        return ScoringRecipe(
+            **run._asdict(),
+            seed=seed,
+            scale=self._study.scale,
+            split=self.graph.pipelines.split_of(run),
+            kind=data.kind,
+            metric=data.metric,
+            negative=data.negative,
+            versions={**predicted, **scoring_versions(data)},
+        )
+
     def recipe(self, run: RunKey, seed: int = 1) -> ScoringRecipe:
         """Return the ScoringRecipe of a run."""
-        recipe = self.graph.runs.scoring_recipe(run, seed)
-        return replace(recipe, made_by=self.graph.record_digests.made_by(run))
-
-    def pipeline_recipe(self, model: str, dataset: str, seed: int = 1) -> ScoringRecipe:
-        """Return the ScoringRecipe of a run that is not fine-tuned here; a pipeline has only one."""
-        recipe = self.graph.pipelines.scoring_recipe(model, dataset, seed)
-        run, _ = self.graph.pipelines.run(model, dataset)
-        return replace(recipe, made_by=self.graph.record_digests.made_by(run))
+        return replace(self.scoring_recipe(run, seed), made_by=self.graph.record_digests.made_by(run))
 
     def at_hand(self, records: Sequence[str]) -> list[str]:
         """Return those records that are on disk; paths are below the results folder."""
@@ -64,25 +74,20 @@ class Records(GraphPart):
         """Return why a record on disk differs from what the current recipes would make; None if it does not.
         Examples and weights that changed after it was scored are compared by content; missing ones are not
         compared."""
-        path = Path(self._paths.at(record))
+        path, now = Path(self._paths.at(record)), None
         try:
             made = read_json(path)
         except PubmillError:
             return UNREADABLE
-        if not isinstance(made, dict) or made.get("made_by") != self._current_digest(record):
+        with suppress(PubmillError):  # the run is no longer possible
+            now = self.graph.record_digests.made_by(run_of(record).run)
+        if not isinstance(made, dict) or made.get("made_by") != now:
             return OTHER_RECIPES
         if not Path(self._paths.contributions(str(path))).is_file():
             return NO_ITEMS
         if self._examples_differ(made, path):
             return OTHER_EXAMPLES
         return OTHER_WEIGHTS if self._weights_differ(made, path) else None
-
-    def _current_digest(self, record: str) -> str | None:
-        """Return the digest of the current recipes; None if the run is no longer possible."""
-        try:
-            return self.graph.record_digests.made_by(run_of(record).run)
-        except PubmillError:
-            return None
 
     def _examples_differ(self, made: dict[str, Any], record: Path) -> bool:
         hashes = {**made["trained_on_sha256"], made["split"]: made["data_sha256"]}

@@ -16,8 +16,7 @@ from pubmill.recipes.tables import (
 from pubmill.specs.fidelity import digest, rows_of
 from pubmill.specs.spec_types import Spec
 from pubmill.stages.all_stages import rules_by_group, stages
-from pubmill.stages.params_text import spec_file
-from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage
+from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage, spec_file
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, LOG, STATE, STATISTICS, Paths
 
 EXAMPLE = Path("docs/example-report.html")
@@ -176,21 +175,15 @@ class Publication(GraphPart):
 
     def everything(self) -> list[str]:
         """Return the files that a study makes by default; of extras, those that `targets` return."""
+        results = self.graph.requests.result_tables()
         return [
             self._paths.report(self._study.study, "html"),
-            *self._files_of_tables(),
+            *(path for table in self._study.tables for path in self._paths.table_files(table)),
+            *(path for table in results for path in self._paths.comparison_files(table)),
             *[path for dataset in self.graph.scope.datasets() for path in self._paths.page_files(dataset)],
             *self._paths.contradiction_files(),
             *(self.graph.contamination.reports() if self.graph.scope.datasets() else []),
             *(path for name in stages() for path in getattr(self.graph, name).targets()),
-        ]
-
-    def _files_of_tables(self) -> list[str]:
-        """Return the tables and their comparisons."""
-        paths, requests = self._paths, self.graph.requests
-        return [
-            *(path for table in self._study.tables for path in paths.table_files(table)),
-            *(path for table in requests.result_tables() for path in paths.comparison_files(table)),
         ]
 
 

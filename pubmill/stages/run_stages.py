@@ -15,7 +15,6 @@ from pubmill.stages.gpus import Gpus
 from pubmill.stages.model_jobs import ExportModel
 from pubmill.stages.stage import (
     Bytes,
-    Inputs,
     Needs,
     Origin,
     Stage,
@@ -104,9 +103,6 @@ class TrialStage(FineTuning):
     def plan_line(self, wildcards: Any) -> str:
         return f"{wildcards.protocol}, trials"
 
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"files": self.graph.runs.trial_inputs(run_of(wildcards), wildcards.trial)}
-
     def recipe_of(self, wildcards: Any) -> Any:
         """Return the `TrialRecipes` of a block of points."""
         run = run_of(wildcards)
@@ -126,14 +122,11 @@ class Choose(Stage):
     """The hyper-parameters of all models on a dataset."""
 
     name, group, label = "choose", "trials", "Choosing hyper-parameters for {wildcards.dataset}"
-    version, program = 2, "scripts/select_trial.py"
+    version, program = 2, "pubmill/jobs/select_trial.py"
 
     def choice_of(self, wildcards: Any) -> ChoiceKey:
         """Return the choice, for all models of the protocol."""
         return ChoiceKey(wildcards.protocol, None, wildcards.dataset, wildcards.setting)
-
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"trials": self.graph.runs.trial_manifests(self.choice_of(wildcards))}
 
     def recipe_of(self, wildcards: Any) -> ChoiceRecipe:
         return self.graph.runs.choice_recipe(self.choice_of(wildcards))
@@ -177,9 +170,6 @@ class Finetune(FineTuning):
         kept = len(self.graph.runs.kept(run_of(wildcards)))
         return Bytes(disk=kept * costs.bytes_of_model(self.graph, wildcards.model)) if kept else Bytes()
 
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"files": self.graph.runs.inputs(run_of(wildcards))}
-
     def described(self, wildcards: Any) -> Any:
         splits = self.graph.runs.split_arguments(wildcards.protocol, wildcards.dataset, trial=False)
         return [self.recipe_of(wildcards), splits]
@@ -196,19 +186,19 @@ class Score(Stage):
 
     name, group = "score", "score"
     label = "Scoring {wildcards.model} on {wildcards.dataset}"
-    version, program = 6, "scripts/score.py"
+    version, program = 6, "pubmill/jobs/score.py"
 
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        run = run_of(wildcards)
-        return {"runs": self._paths.runs(run), "examples": self.graph.runs.scored_examples(run)}
+    def run_of(self, wildcards: Any) -> RunKey:
+        """Return the run that is scored."""
+        return run_of(wildcards)
 
     def recipe_of(self, wildcards: Any) -> ScoringRecipe:
         """Return the recipe of seed 1; the program gives each record its own."""
-        return self.graph.records.recipe(run_of(wildcards))
+        return self.graph.records.recipe(self.run_of(wildcards))
 
     def described(self, wildcards: Any) -> ScoringRecipe:
         """Return the recipe without `made_by`, the digest that includes this value."""
-        return self.graph.runs.scoring_recipe(run_of(wildcards), 1)
+        return self.graph.records.scoring_recipe(self.run_of(wildcards))
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
         yield Origin(Finetune, run_of(wildcards)._asdict())

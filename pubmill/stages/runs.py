@@ -6,9 +6,7 @@ from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
 from pubmill.recipes.finetuning import ChoiceRecipe, FinetuningRecipe
 from pubmill.recipes.recipe_types import PartialRecipe
-from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.specs import ProtocolSpec
-from pubmill.stages.run_stages import Finetune, scoring_versions
 from pubmill.stages.stage import GraphPart, remembered
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import ChoiceKey, RunKey
@@ -196,17 +194,3 @@ class Runs(GraphPart):
         itself."""
         folds = self.protocol(protocol).folds.get(dataset)
         return list(folds.reported) if folds else [dataset]
-
-    def scoring_recipe(self, run: RunKey, seed: int) -> ScoringRecipe:
-        """Return the ScoringRecipe of a run, except the digest of how it was made."""
-        data = self._specs.datasets[run.dataset]
-        return ScoringRecipe(
-            **run._asdict(),
-            seed=seed,
-            scale=self._study.scale,
-            split=self.scored_split(run.protocol, run.dataset),
-            kind=data.kind,
-            metric=data.metric,
-            negative=data.negative,
-            versions={"finetune": Finetune.version, **scoring_versions(data)},
-        )

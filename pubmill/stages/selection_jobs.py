@@ -7,7 +7,7 @@ from pubmill.recipes.corpora import DuplicatesRecipe, FingerprintRecipe, Selecti
 from pubmill.stages.contamination_jobs import IndexEvaluationTexts
 from pubmill.stages.corpus_jobs import LatestVersions
 from pubmill.stages.costs import MEASURED_FILES, MEASURED_PARTS
-from pubmill.stages.stage import HOUR, BlockStage, Bytes, GraphPart, Inputs, Needs, Origin, Seconds, Stage
+from pubmill.stages.stage import HOUR, BlockStage, Bytes, GraphPart, Needs, Origin, Seconds, Stage
 
 DESCRIPTIVE = {"label", "citation", "notes", "paper", "method"}
 """Keys of specs that affect no result."""
@@ -83,10 +83,6 @@ class FindDuplicates(Stage):
     name, group, label = "find_duplicates", "select", "Finding duplicates in {wildcards.corpus}"
     version = 1
     needs = Needs(8_000, 8 * HOUR)  # assumed, as all without a figure
-
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        folder = self._paths.fingerprints(wildcards.corpus)
-        return {"fingerprints": self.graph.corpora.manifests(wildcards.corpus, folder)}
 
     def recipe_of(self, wildcards: Any) -> DuplicatesRecipe:
         return self.graph.selection.duplicates_recipe(wildcards.corpus)

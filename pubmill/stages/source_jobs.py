@@ -2,7 +2,6 @@
 
 import itertools
 import re
-from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -86,24 +85,19 @@ class Sources(GraphPart):
     @cached_property
     def _checks_by_url(self) -> dict[str, list[str]]:
         """Every URL that the specs name, with the download program's arguments that check its content."""
-        return dict(self._find_checks())
-
-    def _find_checks(self) -> Iterator[tuple[str, list[str]]]:
-        for recipe in self._specs.pretraining.values():
-            yield recipe.sentence_splitter, []
+        checks: dict[str, list[str]] = {one.sentence_splitter: [] for one in self._specs.pretraining.values()}
         for dataset in self._specs.datasets.values():
-            for file in dataset.sources.values():
+            for file in (*dataset.sources.values(), *dataset.copies):
                 if isinstance(file, File):
-                    yield file.url, _check_arguments(file)
-            for copy in dataset.copies:
-                yield copy.url, _check_arguments(copy)
+                    known = ["--sha256", file.sha256] if file.sha256 else []
+                    checks[file.url] = ["--git-blob", file.git_blob] if file.git_blob else known
         for prompts in self._specs.prompts.values():
-            for prompt in prompts.published():
-                yield prompt.url, ["--sha256", prompt.sha256]
+            checks |= {prompt.url: ["--sha256", prompt.sha256] for prompt in prompts.published()}
         for model in self._specs.models.values():
             if isinstance(model.released, ArchiveWeights):
                 digest = model.released.sha256
-                yield model.released.url, ["--sha256", digest] if digest else []
+                checks[model.released.url] = ["--sha256", digest] if digest else []
+        return checks
 
     def local_file(self, key: str, name: str) -> str:
         """Return the user's own file behind `sources/local/KEY/NAME`."""
@@ -125,13 +119,6 @@ class Sources(GraphPart):
                 if isinstance(file, LocalFile) and (file.local, file.file) == (key, name) and file.sha256:
                     return ["--sha256", file.sha256]
         return ["--sha256", self.graph.digests.of(Path(self.local_file(key, name)))]
-
-
-def _check_arguments(file: File) -> list[str]:
-    """Return the download program's arguments that check a dataset's file."""
-    if file.git_blob:
-        return ["--git-blob", file.git_blob]
-    return ["--sha256", file.sha256] if file.sha256 else []
 
 
 class DownloadStage(Stage):
@@ -178,7 +165,7 @@ class TakeLocal(Stage):
     """Copy of a file of the user's own."""
 
     name, group, label = "take_local", "download", "Copying {wildcards.name} ({wildcards.key})"
-    version, program = 1, "scripts/download.py"
+    version, program = 1, "pubmill/jobs/download.py"
 
 
 class PlanPmc(Stage):

@@ -2,13 +2,17 @@
 Rules read their inputs, parameters, resources and message from their stage. The groups of the display and the
 plan, costs, versions, digests of records and the test that requires new versions are derived from stages."""
 
+import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from pubmill.errors import plainly
+from pubmill.recipes.reading import as_json
 from pubmill.stages.gpus import Gpus, Use
-from pubmill.storage.result_paths import RunKey
+from pubmill.storage.files import writing
+from pubmill.storage.result_paths import Paths, RunKey
 
 if TYPE_CHECKING:
     from pubmill.stages.study_graph import Graph
@@ -47,6 +51,17 @@ class Bytes(NamedTuple):
     assumed: float = 0.0
     disk: float = 0.0
     unknown: int = 0
+
+
+class Places(NamedTuple):
+    """What commands name beside files of the graph: the checkout's programs, extras and specs, the results,
+    and the option for the mirror. Nothing reruns if they move."""
+
+    scripts: str
+    extras: str
+    specs: str
+    results: str
+    mirror: list[str]
 
 
 def run_of(wildcards: Any) -> RunKey:
@@ -134,7 +149,7 @@ class Stage(GraphPart):
         if "name" in vars(cls) and not hasattr(cls, "program"):
             of_extra = cls.__module__.startswith("pubmill.extras.")
             folder = cls.__module__.rpartition(".")[0].replace(".", "/")
-            cls.program = f"{folder}/programs/{cls.name}.py" if of_extra else f"scripts/{cls.name}.py"
+            cls.program = f"{folder}/programs/{cls.name}.py" if of_extra else f"pubmill/jobs/{cls.name}.py"
 
     def version_of(self, wildcards: Any) -> Version:
         """Return the version of a job: that of the stage, and the numbers of `amended` for parts it uses."""
@@ -163,15 +178,16 @@ class Stage(GraphPart):
         yield from ()
 
     @property
-    def params(self) -> dict[str, Callable[[Any], Any]]:
-        """Return the rule's parameters that rerun a job if they change."""
-        parameters: dict[str, Callable[[Any], Any]] = {"version": plainly(self.version_of)}
+    def params(self) -> dict[str, Callable[..., Any]]:
+        """Return the rule's parameters: those that rerun a job if they change, and `places`."""
+        places = self.graph.places
+        parameters: dict[str, Callable[..., Any]] = {
+            "places": lambda wildcards, output: places,  # not compared, as it may derive from outputs
+            "version": plainly(self.version_of),
+        }
         if type(self).recipe_of is not Stage.recipe_of:
-            parameters["recipe"] = plainly(self._recipe_text)
+            parameters["recipe"] = plainly(lambda of: self.graph.argument(self.recipe_of(of)))
         return parameters
-
-    def _recipe_text(self, wildcards: Any) -> str:
-        return self.graph.argument(self.recipe_of(wildcards))
 
     def needs_of(self, wildcards: Any, gpus: Gpus) -> Needs:
         """Return the memory and time of a job."""
@@ -243,3 +259,54 @@ def training_minutes(operations: float | None, share: float, gpus: Gpus) -> int:
     if operations is None:
         return UNKNOWN
     return max(HOUR, round(MARGIN * 60 * gpus.hours(operations, share)[SLOWEST]))
+
+
+LONG = 4_000
+"""Characters from which a recipe is read from a file: the system refuses arguments of 131,072 bytes."""
+
+
+class LongRecipe(str):
+    """Recipe text that a command reads from a file, which the run writes before its first job. Snakemake
+    compares and stores the text; in a command, the text is formatted as the file's path."""
+
+    path: str
+
+    def __new__(cls, text: str, paths: Paths) -> "LongRecipe":
+        """Add the path, named by the text's digest."""
+        made = super().__new__(cls, text)
+        made.path = paths.recipe(hashlib.sha256(text.encode()).hexdigest()[:16])
+        return made
+
+    def __format__(self, form: str) -> str:
+        """Return the path."""
+        return self.path
+
+    def write(self) -> None:
+        """Write the file if it is not there or has changed."""
+        path = Path(self.path)
+        if not path.is_file() or path.read_bytes() != self.encode():
+            with writing(path) as temporary:
+                temporary.write_text(self, encoding="utf-8")
+
+
+def recipe_argument(recipe: object, paths: Paths) -> str:
+    """Return a recipe as a program's argument: its JSON text, or a `LongRecipe` from `LONG` characters on."""
+    text = as_json(recipe)
+    return text if len(text) < LONG else LongRecipe(text, paths)
+
+
+def as_arguments(inputs: dict[str, str]) -> list[str]:
+    """Return named inputs as a program's arguments."""
+    return [word for name, path in inputs.items() for word in (f"--{name}", path)]
+
+
+def published_values(table: str, specs: Path) -> str:
+    """Return the path of a table's published values."""
+    return spec_file(specs, f"tables/{table}.published.csv")
+
+
+def spec_file(specs: Path, below: str) -> str:
+    """Return the path of a file in the folder of specs. It is relative if it lies below the working folder,
+    so that moving a checkout together with its results changes no parameter."""
+    path = specs.resolve() / below
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

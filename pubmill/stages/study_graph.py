@@ -14,7 +14,6 @@ from pubmill.stages.fact_table_jobs import DatasetFacts, FactTables
 from pubmill.stages.gpus import NO_GPUS, Gpus
 from pubmill.stages.model_facts import ModelFacts
 from pubmill.stages.model_jobs import Models
-from pubmill.stages.params_text import recipe_argument
 from pubmill.stages.pipelines import Pipelines
 from pubmill.stages.pretrainings import Pretrainings
 from pubmill.stages.record_status import Cells, RecordDigests, Records
@@ -22,7 +21,7 @@ from pubmill.stages.report_jobs import ContradictionsStage, Publication, ReportS
 from pubmill.stages.runs import Runs
 from pubmill.stages.selection_jobs import SelectionJobs
 from pubmill.stages.source_jobs import Sources
-from pubmill.stages.stage import GraphPart, Stage, remembered
+from pubmill.stages.stage import GraphPart, Places, Stage, recipe_argument, remembered
 from pubmill.stages.table_datasets import DatasetAccess, TableDatasets
 from pubmill.stages.table_jobs import Tables
 from pubmill.stages.table_models import ModelAccess, TableModels
@@ -41,10 +40,6 @@ class Requests(GraphPart):
     def fact_tables(self) -> list[str]:
         """Return the study's tables of facts; the others are of results."""
         return [table for table in self._study.tables if table in self._specs.fact_tables]
-
-    def has_floors(self) -> bool:
-        """Return whether tables show scores that need no learning."""
-        return self._study.floors
 
     def has_model(self, model: str | None) -> TypeGuard[str]:
         """Return whether the model has a spec, and the study's `models:` is null or includes it."""
@@ -109,14 +104,17 @@ def part(kind: type[Of]) -> cached_property[Of]:
 class Graph:
     """The artefacts of one study: the path, inputs and recipe of each. Its parts, and the stages by the names
     of their rules, are constructed when they are first used. `gpus`: the GPUs by whose speed jobs request
-    time."""
+    time; `root`: the checkout with the programs that rules start."""
 
-    def __init__(self, study: Study, specs: Specs, gpus: Gpus = NO_GPUS) -> None:
+    def __init__(self, study: Study, specs: Specs, gpus: Gpus = NO_GPUS, root: Path = Path()) -> None:
         self.study = study
         self.specs = specs
         self.gpus = gpus
         self.paths = paths_of_scale(study.scale, study.results, study.study, study.own_tables)
         self.results = self.paths.results
+        mirror = ["--mirror", study.mirror] if study.mirror else []
+        folders = [str(root / name) for name in ("scripts", "pubmill/extras", "specs")]
+        self.places = Places(*folders, self.results, mirror)
         self.folders = UserFolders(study)
         self.digests = Digests(Path(self.results) / ".digests.jsonl")
 

@@ -1,5 +1,6 @@
 """Predictions of systems that are not fine-tuned here: files of users, and answers of language models."""
 
+import itertools
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -119,22 +120,16 @@ class SuppliedPredictions(GraphPart):
         """Return the files of predictions by seed; a `PubmillError` if there are none, or for a copy."""
         if reason := self.why_not(model, dataset):
             raise PubmillError(f"model {model} on {dataset}: {reason}")
-        files = self.files(model)[dataset].values()
-        for file in files:
-            self._refuse_copies(model, dataset, file)
-        return list(map(str, files))
-
-    def _refuse_copies(self, model: str, dataset: str, path: Path) -> None:
-        if model in self.asked_names():  # take_predictions compares what it has answered
-            return
-        digest = self.graph.digests.of(path)
-        for other in set(self.names()) - set(self.asked_names()):
+        files, asked = list(self.files(model)[dataset].values()), set(self.asked_names())
+        others = set[str]() if model in asked else set(self.names()) - asked  # a job compares answers
+        for path, other in itertools.product(files, others):
             for seed, file in self.files(other).get(dataset, {}).items():
-                if file != path and self.graph.digests.of(file) == digest:
+                if file != path and self.graph.digests.of(file) == self.graph.digests.of(path):
                     raise PubmillError(
                         f"model {model}: {path} is a copy of the predictions of {other}, seed {seed} "
                         f"({file}); give the file of this system and seed"
                     )
+        return list(map(str, files))
 
     def contents(self, model: str, dataset: str) -> list[str]:
         """Return the SHA-256 of each file of predictions; none for a prompted model's, which are inputs."""
@@ -159,19 +154,17 @@ class SuppliedPredictions(GraphPart):
         where = "; ".join(text for text in (system.url, system.prompt and f"prompt: {system.prompt}") if text)
         if model in self.asked_names():
             asked = self.asked(model)
+            stated = {name: self.licence(model, name) for name in asked.datasets}
+            sent = (
+                f" Text of {name} is sent to its server: {text}." for name, text in stated.items() if text
+            )
             return (
                 f"{label} is {NOT_FINE_TUNED}. It is {system.name}, version {system.version} ({where}), "
                 f"asked with {asked.shots} worked examples, temperature {asked.temperature:g} and at most "
                 f"{asked.length} tokens an answer{asked.engine.stated() if asked.engine else ''}"
-                f"{asked.price.stated() if asked.price else ''}.{self._licences(model)}"
+                f"{asked.price.stated() if asked.price else ''}.{''.join(sent)}"
             )
         return (
             f"{label} is {NOT_FINE_TUNED}: its author supplied the predictions, and says that they are by "
             f"{system.name}, version {system.version} ({where})."
         )
-
-    def _licences(self, model: str) -> str:
-        """Return one sentence for each dataset whose text the study lets a model's server receive."""
-        stated = {name: self.licence(model, name) for name in self.asked(model).datasets}
-        sent = (f" Text of {name} is sent to its server: {text}." for name, text in stated.items() if text)
-        return "".join(sent)

@@ -8,7 +8,6 @@ from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.recipes.tables import NOT_RUN
 from pubmill.specs import DatasetSpec, File, LocalFile, TableSpec
-from pubmill.specs.protocol_specs import ProtocolSpec
 from pubmill.stages.stage import GraphPart, remembered
 from pubmill.stages.user_folders import how_to_bring
 from pubmill.storage.sources import path_in_mirror
@@ -24,24 +23,20 @@ class TableDatasets(GraphPart):
         parts = self.graph.runs.parts(table.protocol, row)
         folds = self._specs.protocols[table.protocol].folds.get(row)
         used = [*parts, *([folds.chosen_on] if folds else [])]
-        runs = self._protocols_and_settings(table, row)
+        pairs = {
+            (table.protocol_of(column, of), setting)
+            for column in table.columns
+            for of in table.rows
+            if table.dataset_of(column, of) == row
+            for setting in table.settings_of(column, of)
+        }
+        known = [(self._specs.protocols[protocol], setting) for protocol, setting in sorted(pairs)]
+        runs = [(protocol, setting) for protocol, setting in known if setting in protocol.settings]
         for name in used:
             for start in (protocol.start(name, setting) for protocol, setting in runs):
                 if start is not None and start not in used:
                     used.append(start)
         return used
-
-    def _protocols_and_settings(self, table: TableSpec, dataset: str) -> list[tuple[ProtocolSpec, str]]:
-        """Return the protocols and settings of the runs on a dataset."""
-        pairs = {
-            (table.protocol_of(column, row), setting)
-            for column in table.columns
-            for row in table.rows
-            if table.dataset_of(column, row) == dataset
-            for setting in table.settings_of(column, row)
-        }
-        runs = [(self._specs.protocols[protocol], setting) for protocol, setting in sorted(pairs)]
-        return [(protocol, setting) for protocol, setting in runs if setting in protocol.settings]
 
     def known_rows(self, table: TableSpec) -> list[str]:
         """Return the datasets of rows and cells that have a spec, whether or not the study requests them."""

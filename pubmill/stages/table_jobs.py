@@ -1,6 +1,6 @@
 """Tables of results."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -38,16 +38,6 @@ class Shown(NamedTuple):
 def _all_paths(records: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
     """Return the paths of records by column and row, in order."""
     return [path for rows in records.values() for paths in rows.values() for path in paths]
-
-
-def _of_rows(
-    records: Mapping[str, Mapping[str, tuple[str, ...]]], rows: Container[str]
-) -> dict[str, dict[str, tuple[str, ...]]]:
-    """Return the records of these rows only."""
-    return {
-        column: {row: paths for row, paths in of_column.items() if row in rows}
-        for column, of_column in records.items()
-    }
 
 
 class Tables(GraphPart):
@@ -148,7 +138,7 @@ class Tables(GraphPart):
         """Return the files with the floors of a table's rows, below the results folder: of the rows whose
         datasets are all scored on test and have train; none if the study does not measure floors."""
         spec, by_row = self._specs.tables[table], dict[str, tuple[str, ...]]()
-        for row in spec.rows if self.graph.requests.has_floors() else ():
+        for row in spec.rows if self._study.floors else ():
             parts = self.graph.runs.parts(spec.protocol, row.dataset)
             if self.graph.table_datasets.is_scored(spec, row.dataset) and all(
                 self.graph.runs.scored_split(spec.protocol, part) == "test"
@@ -193,7 +183,10 @@ class Tables(GraphPart):
             composites=tuple(composites),
             differences=tuple(differences),
             reasons=tuple(one for one in reasons if one.cells),
-            records=_of_rows(recipe.records, kept),
+            records={
+                column: {row: paths for row, paths in of_column.items() if row in kept}
+                for column, of_column in recipe.records.items()
+            },
             copied={cell: one for cell, one in recipe.copied.items() if cell.partition("/")[2] in kept},
             found=tuple(cell for cell in recipe.found if cell.partition("/")[2] in kept),
             floors={row: files for row, files in recipe.floors.items() if row in kept},

@@ -25,15 +25,12 @@ class Vocabularies(GraphPart):
         """Return the vocabularies that models were released with."""
         return [name for name, spec in self._specs.vocabs.items() if isinstance(spec, ReleasedVocabSpec)]
 
-    def _learnt_spec(self, vocab: str) -> LearntVocabSpec:
+    def learnt_spec(self, vocab: str) -> LearntVocabSpec:
+        """Return the spec of a vocabulary that is learnt here; a `PubmillError` if it is a released one."""
         spec = self._specs.vocabs[vocab]
         if not isinstance(spec, LearntVocabSpec):
             raise PubmillError(f"the vocabulary {vocab} is a released one; nothing is learnt for it")
         return spec
-
-    def recipe(self, vocab: str) -> VocabRecipe:
-        """Return the VocabRecipe of a vocabulary that is learnt here."""
-        return self._learnt_spec(vocab).recipe
 
     def origin(self, vocab: str) -> Origin:
         """Return the job that makes a vocabulary."""
@@ -42,11 +39,11 @@ class Vocabularies(GraphPart):
 
     def parts(self, vocab: str) -> int:
         """Return how many parts the corpus of a vocabulary has."""
-        return len(self.graph.corpora.shards(self._learnt_spec(vocab).corpus))
+        return len(self.graph.corpora.shards(self.learnt_spec(vocab).corpus))
 
     def words(self, vocab: str) -> str:
         """Return the folder of word counts of a vocabulary's corpus, separated as it needs them."""
-        spec = self._learnt_spec(vocab)
+        spec = self.learnt_spec(vocab)
         return self._paths.words(spec.corpus, spec.recipe.splitting())
 
     def model(self, vocab: str) -> str:
@@ -75,10 +72,6 @@ class Vocabularies(GraphPart):
             if isinstance(spec, ReleasedVocabSpec) and spec.model == model
         )
         return next(released, None)
-
-    def fit_recipe(self, vocab: str, dataset: str) -> FitRecipe:
-        """Return the FitRecipe: which vocabulary is diagnosed on which dataset."""
-        return FitRecipe(vocab=vocab, dataset=dataset, kind=self._specs.datasets[dataset].kind)
 
 
 class CountWords(BlockStage):
@@ -112,17 +105,15 @@ class TrainVocab(Stage):
         return SENTENCEPIECE if by_sentencepiece else self.needs
 
     def inputs_of(self, wildcards: Any) -> Inputs:
+        spec = self.graph.vocabularies.learnt_spec(wildcards.vocab)
         words = self.graph.vocabularies.words(wildcards.vocab)
-        spec = self._specs.vocabs[wildcards.vocab]
-        assert isinstance(spec, LearntVocabSpec)
         return {"words": self.graph.corpora.manifests(spec.corpus, words)}
 
     def recipe_of(self, wildcards: Any) -> VocabRecipe:
-        return self.graph.vocabularies.recipe(wildcards.vocab)
+        return self.graph.vocabularies.learnt_spec(wildcards.vocab).recipe
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
-        spec = self._specs.vocabs[wildcards.vocab]
-        assert isinstance(spec, LearntVocabSpec)
+        spec = self.graph.vocabularies.learnt_spec(wildcards.vocab)
         yield Origin(CountWords, {"corpus": spec.corpus})
 
 
@@ -131,9 +122,6 @@ class TakeVocab(Stage):
 
     name, group, label = "take_vocab", "vocabulary", "Copying the vocabulary {wildcards.vocab}"
     version = 2
-
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"model": self._paths.model_files(self.graph.vocabularies.model(wildcards.vocab))}
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
         spec = self._specs.vocabs[wildcards.vocab]
@@ -149,9 +137,6 @@ class VocabDiagnosis(Stage):
     version = 1
     needs = Needs(2_000, HOUR)
 
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        vocab = self._paths.vocab_files(wildcards.vocab)
-        return {"vocab": vocab, "dataset": self._paths.dataset_files(wildcards.dataset)}
-
     def recipe_of(self, wildcards: Any) -> FitRecipe:
-        return self.graph.vocabularies.fit_recipe(wildcards.vocab, wildcards.dataset)
+        kind = self._specs.datasets[wildcards.dataset].kind
+        return FitRecipe(vocab=wildcards.vocab, dataset=wildcards.dataset, kind=kind)

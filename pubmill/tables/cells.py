@@ -185,7 +185,6 @@ class Headroom(NamedTuple):
     published: float | None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Table(ResultHeading):
     """A complete table: `cells[column][row]`, with composites and differences under their own names;
     `composites`: the rows of both. `silences`: notes on values that the paper leaves blank or that are not
@@ -403,5 +402,5 @@ def read_as(kind: type[Parsed], path: Path) -> Parsed:
 
 
 def read_table(path: Path) -> Table:
-    """Read a table written by `scripts/table.py`."""
+    """Read a table written by the stage `table`."""
     return read_as(Table, path)

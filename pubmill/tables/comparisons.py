@@ -6,7 +6,7 @@ do not show whether it would also be the best on another one.
 
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +49,6 @@ class RowComparisons(Shape):
     pairs: tuple[ModelPair, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
 class Comparisons(Heading):
     """Comparisons in all rows of a table with at least two complete cells; labels are by key."""
 

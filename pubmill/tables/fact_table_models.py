@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from pandas import DataFrame
@@ -50,7 +49,6 @@ class TableLine(NamedTuple):
         return "; ".join(filter(None, (self.measure, self.note)))
 
 
-@dataclass(frozen=True, kw_only=True)
 class FactTable(FactHeading):
     """A complete table: `cells[subject][column]`; `machines`: machines on which times were measured."""
 

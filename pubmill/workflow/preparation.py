@@ -51,7 +51,7 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
         sources = run_sources(root, workflow.configfiles)
     check_files(workflow.configfiles)
     study, specs = check_study(_study_settings(workflow, config, root), root / "specs", workflow.configfiles)
-    graph = Graph(study, specs, gpus=read_gpus(root / "specs", root / "benchmarks"))
+    graph = Graph(study, specs, read_gpus(root / "specs", root / "benchmarks"), root)
     keep_compiled(Path(study.results))
     methods = {method.name for method in workflow.deployment_settings.deployment_method}
     own_environments = has_own_environments(methods, study)

@@ -1,11 +1,11 @@
-"""Parts of rules: patterns of wildcards, parameters that rerun no job, the prefix of shell commands."""
+"""Parts of rules: patterns of wildcards, parameters that rerun no job, the beginnings of shell commands."""
 
 import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pubmill.storage.name_patterns import FACT_TABLE
 
@@ -33,31 +33,33 @@ def not_compared(find: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
     return lambda wildcards, output: find(wildcards)
 
 
-class Places(NamedTuple):
-    """What commands name beside files of the graph: the checkout's programs, extras and specs, the results,
-    and the option for the mirror."""
-
-    scripts: str
-    extras: str
-    specs: str
-    results: str
-    mirror: list[str]
-
-
-def places(root: Path, results: str, mirror: str | None) -> dict[str, Callable[[Any, Any], Places]]:
-    """Return the parameter `places` of all rules; nothing reruns if the places move. It is one parameter,
-    because Snakemake looks at each of each job several times."""
-    extras, specs = root / "pubmill/extras", root / "specs"
-    option = ["--mirror", mirror] if mirror else []
-    found = Places(str(root / "scripts"), str(extras), str(specs), results, option)
-    return {"places": not_compared(lambda wildcards: found)}
-
-
 def shell_prefix(root: Path, own_environments: bool) -> str:
     """What comes before every shell command; `root` is the checkout. Programs run with the Python of this
     Snakemake, unless each has an environment of its own (--sdm)."""
     path = f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"
     return (
-        f"set -euo pipefail; export PYTHONUNBUFFERED=1 PYTHONPATH={shlex.quote(str(root))} "
+        f"set -euo pipefail; export PYTHONUNBUFFERED=1 PYTHONSAFEPATH=1 PYTHONPATH={shlex.quote(str(root))} "
         f"{'' if own_environments else path}; "
+    )
+
+
+FIRST_NODE = (
+    '$(scontrol show node "$(squeue -h -j $SLURM_JOB_ID -o %B)" | grep -o "NodeAddr=[^ ]*" | cut -d= -f2)'
+)
+"""Shell text: the address of a Slurm job's first node. Snakemake leaves only the job's number in the
+environment."""
+
+
+def launcher(nodes: int, processes: int, cores: int) -> str:
+    """Return the beginning of a shell command, before a program and its arguments. `processes`: on each node;
+    `cores`: of each node's part of a Slurm job, which a job step has only if it requests them again."""
+    if nodes == processes == 1:
+        return "python"
+    torchrun = f"python -m torch.distributed.run --nproc-per-node={processes}"
+    if nodes == 1:
+        return f"{torchrun} --standalone"
+    return (
+        f"srun --nodes={nodes} --ntasks={nodes} --ntasks-per-node=1 --cpus-per-task={cores} "
+        f"--kill-on-bad-exit=1 {torchrun} --nnodes={nodes} --rdzv-backend=c10d --rdzv-id=$SLURM_JOB_ID "
+        f"--rdzv-endpoint={FIRST_NODE}:$((20000 + SLURM_JOB_ID % 20000))"
     )

@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,7 +23,7 @@ from pubmill.planning.plan_printing import answer, shown
 from pubmill.planning.required_files import out_of_reach, required_files
 from pubmill.stages import Graph
 from pubmill.stages.all_stages import stages
-from pubmill.stages.params_text import LongRecipe
+from pubmill.stages.stage import LongRecipe
 from pubmill.storage.files import lock, write_json
 
 OURS = "rule_"
@@ -53,7 +53,8 @@ def begin(
         require_torch()
     if not workflow.local_exec:
         check_earlier_jobs(Path.cwd())
-    write_long_recipes(to_do)
+    for recipe in (value for job in to_do for value in job.params if isinstance(value, LongRecipe)):
+        recipe.write()
     file = Path(graph.results).resolve() / ".run-sources.json"
     write_json(file, sources)
     os.environ[VARIABLE] = str(file)  # Slurm and the other clusters' commands export the environment to jobs
@@ -76,14 +77,6 @@ def _fetch_advice(workflow: Any) -> str:
 def lock_results(results: str) -> FileLock:
     """Lock the results of a scale for a run; raise a `PubmillError` if another run holds them."""
     return lock(Path(results) / ".lock")
-
-
-def write_long_recipes(jobs: Sequence[Any]) -> None:
-    """Write the recipes that jobs read from files."""
-    for job in jobs:
-        for value in job.params:
-            if isinstance(value, LongRecipe):
-                value.write()
 
 
 def require_torch() -> None:

@@ -13,8 +13,7 @@ rule archive:
     resources:
         **graph.archive.resources,
     params:
-        **PLACES,
-        version=graph.archive.version_of,
+        **graph.archive.params,
         recipe=lambda w: graph.argument(graph.archive.recipe()),
         found=lambda w: graph.records.digest_of(graph.archive.recipe().found),
     message:

@@ -17,7 +17,6 @@ rule ask:
     resources:
         **graph.ask.resources,
     params:
-        **PLACES,
         **graph.ask.params,
         server=not_compared(lambda w: graph.pipelines.supplied.asked(w.asked).server),
         prompt=not_compared(graph.ask.prompt_option),

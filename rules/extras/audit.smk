@@ -13,7 +13,6 @@ rule audit:
     resources:
         **graph.audit.resources,
     params:
-        **PLACES,
         **graph.audit.params,
         stem=not_compared(lambda w: graph.audit.page),
     message:

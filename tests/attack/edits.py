@@ -63,6 +63,11 @@ def started(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, env=place, cwd=checkout(), capture_output=True, text=True, check=False)
 
 
+def path_of(program: str) -> str:
+    own = f"scripts/{program}.py"
+    return own if (ROOT / own).is_file() else f"pubmill/jobs/{program}.py"
+
+
 @cache
 def sources(program: str) -> tuple[list[Path], list[Path], list[Path]]:
     """Return the sources that a program imports at its start, those that it imports later, and those that it
@@ -79,10 +84,12 @@ def sources(program: str) -> tuple[list[Path], list[Path], list[Path]]:
 def change_code(dice: Dice, folder: Path) -> str:
     """Change a source of a program, or one that is not; the program starts, or imports it later."""
     program = dice.pick(PROGRAMS)
-    first, later, others = sources(f"scripts/{program}.py")
+    first, later, others = sources(path_of(program))
     which = dice.pick([kind for kind in (first, later, others) if kind])
     path = dice.pick(which)
-    words = [f"scripts/{program}.py", "--help"]
+    words = ["-m", "pubmill.job", program, "--help"]
+    if not path_of(program).startswith("pubmill/"):
+        words = [path_of(program), "--help"]
     if which is later:
         module = ".".join(path.relative_to(checkout()).with_suffix("").parts).removesuffix(".__init__")
         words = ["-c", IMPORTING.format(module)]

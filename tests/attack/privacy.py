@@ -5,9 +5,7 @@ import gzip
 import io
 import json
 import os
-import runpy
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest.mock import patch
@@ -19,10 +17,10 @@ from pubmill.storage.files import write_json, write_jsonl_gz, writing_folder
 from pubmill.storage.parquet import access_of_parts, parquet_writer
 from pubmill.storage.privacy import PUBLIC, access_of, keep_private, label_of_process, write_label_beside
 from tests.attack import Attack
+from tests.unit.programs import start
 from tests.world.dice import Dice
 from tests.world.part import CANARY
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 TEXTS = [f"{CANARY} heart failure of the left side", "the heart of the matter", "failure is the other side"]
 VOCAB = {"kind": "wordpiece", "size": 80, "lowercase": True}
 
@@ -47,9 +45,8 @@ def process() -> Iterator[None]:
 def program(name: str, **options: object) -> None:
     """Run a program in this process."""
     given = ((f"--{key}", *(value if isinstance(value, list) else [value])) for key, value in options.items())
-    arguments = [name, *(str(word) for words in given for word in words)]
-    with process(), patch.object(sys, "argv", arguments):
-        runpy.run_path(str(SCRIPTS / name), run_name="__main__")
+    with process():
+        start(name, *(word for words in given for word in words))
 
 
 def corpus(folder: Path) -> Path:
@@ -74,12 +71,12 @@ def words(source: Path, folder: Path) -> Path:
     """Counts of a block, whose one job reads both parts."""
     recipe = '{"splitting": "bert-uncased"}'
     parts = sorted(source.glob("*.parquet"))
-    program("count_words.py", recipe=recipe, parts=parts, folder=folder, output=folder / "blocks/1.json")
+    program("count_words", recipe=recipe, parts=parts, folder=folder, output=folder / "blocks/1.json")
     return folder
 
 
 def vocab(source: Path, folder: Path) -> Path:
-    program("train_vocab.py", recipe=json.dumps(VOCAB), words=source, parts=2, output=folder)
+    program("train_vocab", recipe=json.dumps(VOCAB), words=source, parts=2, output=folder)
     return folder
 
 

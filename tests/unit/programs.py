@@ -1,4 +1,4 @@
-"""Programs of `scripts/` and verbs run in the process of a test, which has imported what they need.
+"""Programs and verbs run in the process of a test, which has imported what they need.
 
 A separate process would first import torch and transformers for seconds.
 """
@@ -52,16 +52,17 @@ def make_checkout(folder: Path) -> None:
             (folder / name).symlink_to(ROOT / name)
 
 
+def start(name: str, *arguments: object) -> None:
+    """Run a program in this process: one that has a file, or a stage's."""
+    own = [*ROOT.glob(f"scripts/{name}.py"), *ROOT.glob(f"pubmill/extras/*/programs/{name}.py")]
+    line = [*(map(str, own) if own else ["pubmill.job", name]), *map(str, arguments)]
+    with patch.object(sys, "argv", line):
+        (runpy.run_path if own else runpy.run_module)(line[0], run_name="__main__")
+
+
 def run_program(name: str, *arguments: object) -> str:
     """Run a program as its command line does, and return its messages; an error raises SystemExit."""
     messages = io.StringIO()
-    [path] = [*ROOT.glob(f"scripts/{name}.py"), *ROOT.glob(f"pubmill/extras/*/programs/{name}.py")]
-    line = [str(path.relative_to(ROOT)), *map(str, arguments)]
-    with (
-        patch.object(sys, "argv", line),
-        patch.object(sys, "path", [*sys.path]),
-        redirect_stderr(messages),
-        unlimited(),
-    ):
-        runpy.run_path(str(ROOT / line[0]), run_name="__main__")
+    with patch.object(sys, "path", [*sys.path]), redirect_stderr(messages), unlimited():
+        start(name, *arguments)
     return messages.getvalue()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 NEEDED = """
-Snakefile config.yaml rules/tables.smk pubmill/specs/study.py scripts/table.py specs/scales/demo.yaml
+Snakefile config.yaml rules/tables.smk pubmill/specs/study.py scripts/finetune.py specs/scales/demo.yaml
 profiles/local/config.yaml requirements/lock.txt benchmarks/README.md tests/world/__main__.py
 """.split()
 DATA = """

@@ -17,7 +17,7 @@ from pubmill.metrics.run_manifests import write_manifest
 from pubmill.recipes.models import ExportRecipe, PretrainedWeights
 from pubmill.recipes.reading import as_json
 from pubmill.recipes.vocabs import FitRecipe
-from pubmill.stages.params_text import LongRecipe
+from pubmill.stages.stage import LongRecipe
 from pubmill.storage.checksums import write_folder_sums, write_formats
 from pubmill.storage.files import sealed, sha256, write_json, writing_folder
 from pubmill.storage.parquet import read_texts

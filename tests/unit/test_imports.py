@@ -30,6 +30,8 @@ ROOMS: dict[str, str] = {
     "predictions": "baselines convert examples formats hardware messages metrics recipes storage tables",
     "report": "examples hardware messages metrics recipes specs statistics storage tables",
     "stages": "examples messages metrics optimisers pretraining recipes specs storage",
+    "jobs": "baselines convert corpus examples finetuning hardware metrics prediction predictions pretraining"
+    " recipes report storage tables vocabs",
     "planning": "messages optimisers pretraining recipes specs stages storage",
     "workflow": "hardware messages optimisers planning specs stages storage tables",
     "inspection": "convert examples hardware messages metrics planning recipes report specs stages statistics"
@@ -41,7 +43,7 @@ ROOMS: dict[str, str] = {
     " metrics planning prediction predictions recipes report specs stages statistics storage tables"
     " workflow",
     "extras": "cli convert corpus examples finetuning formats hardware inspection library messages new_specs"
-    " metrics planning pretraining prediction predictions recipes report specs stages statistics storage"
+    " job metrics planning pretraining prediction predictions recipes report specs stages statistics storage"
     " tables vocabs workflow",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
@@ -75,13 +77,13 @@ def test_the_order_of_rooms_has_no_circle() -> None:
     above: set[str] = set(ROOMS)
     for room in reversed(ROOMS):
         above.discard(room)
-        assert set(ROOMS[room].split()) <= above, f"{room} imports a room that is not below it"
+        assert set(ROOMS[room].split()) - {"job"} <= above, f"{room} imports a room that is not below it"
 
 
-def test_every_folder_is_a_room_and_only_errors_is_at_the_root(root: Path) -> None:
+def test_every_folder_is_a_room_and_only_two_modules_are_at_the_root(root: Path) -> None:
     package = root / "pubmill"
     assert {path.parent.name for path in package.glob("*/__init__.py")} == set(ROOMS)
-    assert {path.name for path in package.glob("*.py")} == {"__init__.py", "errors.py"}
+    assert {path.name for path in package.glob("*.py")} == {"__init__.py", "errors.py", "job.py"}
 
 
 def test_rules_import_the_graph_and_the_workflow_only(root: Path) -> None:

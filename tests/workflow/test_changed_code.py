@@ -17,9 +17,9 @@ pytestmark = pytest.mark.long
 RECORDS = "results/demo/runs/*/*/*/*/final/records.json"
 CODE = "pubmill/metrics/entities.py"
 FIRST = "    written = list[Path]()\n"
-"""The first line of what scripts/score.py does; it has imported its code by then."""
+"""The first line of what the job `score` does; it has imported its code by then."""
 CHANGING = f"""\
-    other = Path(__file__).resolve().parents[1] / "{CODE}"
+    other = Path(__file__).resolve().parents[2] / "{CODE}"
     if not other.read_text().endswith("# changed\\n"):
         other.write_text(other.read_text() + "# changed\\n")
 {FIRST}"""
@@ -40,7 +40,7 @@ def unscored(copy: Project) -> tuple[Project, dict[Path, Any]]:
 
 def test_no_job_runs_code_that_is_not_that_of_its_run(unscored: tuple[Project, dict[Path, Any]]) -> None:
     copy, records = unscored
-    copy.edit("scripts/score.py", FIRST, CHANGING)
+    copy.edit("pubmill/jobs/score.py", FIRST, CHANGING)
     stopped = copy.run(TABLE, "--cores", "1", check=False)
     assert stopped.returncode != 0
     assert f"pubmill: error: changed since this run began: {CODE}. " in stopped.stdout + stopped.stderr
@@ -95,7 +95,7 @@ def test_edited_predictions_are_not_scored(copy: Project) -> None:
 def test_code_of_another_stage_and_documents_stop_nothing(unscored: tuple[Project, dict[Path, Any]]) -> None:
     """The code that the first scoring changes is that of the pages of datasets."""
     copy, records = unscored
-    copy.edit("scripts/score.py", FIRST, CHANGING.replace(CODE, "scripts/dataset_page.py"))
+    copy.edit("pubmill/jobs/score.py", FIRST, CHANGING.replace(CODE, "pubmill/jobs/dataset_page.py"))
     (copy.folder / "README.md").write_text("changed")
     copy.run(TABLE)
     assert len(list(copy.folder.glob(RECORDS))) == len(records)

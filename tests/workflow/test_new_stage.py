@@ -42,16 +42,16 @@ rule count_documents:
     message:
         graph.count_documents.label
     shell:
-        "python {params.places.scripts:q}/count_documents.py {input.manifest:q} {output:q} {params.recipe:q}"
-        " > {log:q} 2>&1"
+        "python -m pubmill.job count_documents --manifest {input.manifest:q} --output {output:q}"
+        " --recipe {params.recipe:q} > {log:q} 2>&1"
 """
-PROGRAM = """import sys
-from pathlib import Path
+PROGRAM = """from pathlib import Path
 
 import pyarrow.parquet
 
-count = pyarrow.parquet.read_metadata(sys.argv[1]).num_rows
-Path(sys.argv[2]).write_text(f"{sys.argv[3]} {count}")
+
+def main(recipe: str, manifest: Path, output: Path) -> None:
+    output.write_text(f"{recipe} {pyarrow.parquet.read_metadata(manifest).num_rows}")
 """
 MADE = "results/demo/corpora/pubmed-abstracts/documents.txt"
 
@@ -61,7 +61,7 @@ def test_a_stage_is_a_class_a_rule_and_a_program(project: Project) -> None:
     """Display, plan and resources know it by its class; nothing else names it."""
     folder = project.folder
     (folder / "pubmill/stages/document_counts.py").write_text(STAGE)
-    (folder / "scripts/count_documents.py").write_text(PROGRAM)
+    (folder / "pubmill/jobs/count_documents.py").write_text(PROGRAM)
     with (folder / "rules/corpus.smk").open("a") as rules:
         rules.write(RULE)
     run = project.run("--show-failed-logs", MADE)

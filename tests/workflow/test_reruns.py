@@ -58,8 +58,8 @@ EDITS = {
     ),
     "the text of a command": (
         "rules/scoring.smk",
-        "python {params.places.scripts:q}/score.py",
-        "exec python {params.places.scripts:q}/score.py",
+        "python -m pubmill.job score",
+        "exec python -m pubmill.job score",
     ),
     "a comment, and the order of keys": (
         VOCAB,
@@ -234,7 +234,7 @@ def test_an_intermediate_file_is_made_again_when_it_is_asked_for(changing: Chang
 def test_what_failed_after_a_change_is_still_to_be_done(copy: Project) -> None:
     """Otherwise the table from before the change would count as up to date."""
     copy.edit(*EDITS["the version of a metric"])
-    copy.edit("scripts/score.py", "    run(program(main))", "    raise SystemExit(1)")
+    copy.edit("pubmill/jobs/score.py", "    written = list[Path]()", "    raise SystemExit(1)")
     assert copy.run(TABLE, check=False).returncode
     assert copy.planned(TABLE) == {"score": 4, "table": 1}
 

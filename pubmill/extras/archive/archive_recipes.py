@@ -1,12 +1,10 @@
 """The recipe of an archive, and its statement; paths are below the results folder."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from pubmill.recipes.recipe_types import StrictRecipe
 
 
-@dataclass(frozen=True, kw_only=True)
 class ArchiveRecipe(StrictRecipe):
     """The input of the job that packs an archive.
 
@@ -39,7 +37,6 @@ class ArchiveRecipe(StrictRecipe):
     versions: dict[str, int]
 
 
-@dataclass(frozen=True, kw_only=True)
 class ArchiveStatement(StrictRecipe):
     """What an archive says of itself. `commit`: of pubmill, when it was packed; `finished`: when the last of
     its results was made; `closed`: records on public data, without predictions because these are derived from

@@ -169,9 +169,7 @@ class ArchivedStudy:
         archived, (run, seed) = self._json(member(self.recipe, path)), run_of(path)
         seal = archived.pop(SEAL, None)
         yield from differences(sealed(archived)[SEAL], seal, f"{path}: {SEAL}")
-        is_trained, records = run.protocol != OFF_THE_SHELF, self.graph.records
-        of_pipeline = partial(records.pipeline_recipe, run.model, run.dataset)
-        recipe = records.recipe(run, seed) if is_trained else of_pipeline(seed)
+        recipe = self.graph.records.recipe(run, seed)
         items = read_items(self.results / BELOW.contributions(path))
         if self.recipe.records[path] and path not in self.stated.closed:
             inputs = {name: self.results / one for name, one in contents.behind(self.recipe, path).items()}
@@ -183,7 +181,7 @@ class ArchivedStudy:
             record = recounted(recipe, read_record(self.results / path), items)
             self.counted["records from contributions"] += 1
         yield from differences(json.loads(record.model_dump_json()), archived, path)
-        if is_trained:
+        if run.protocol != OFF_THE_SHELF:
             decided = as_values(self.graph.runs.recipe(run))
             used = {name: value for name, value in archived["recipe"].items() if name in decided}
             yield from differences(decided, used, f"{path}: recipe")

@@ -1,14 +1,11 @@
 """Recipes of the prompting of language models."""
 
-from dataclasses import dataclass
-
 from pubmill.recipes.datasets import Glosses
 from pubmill.recipes.finetuning import Dummies
 from pubmill.recipes.recipe_types import StrictRecipe
 from pubmill.recipes.submissions import Engine
 
 
-@dataclass(frozen=True, kw_only=True)
 class Asking(StrictRecipe):
     """How a language model is asked.
 
@@ -31,7 +28,6 @@ class Asking(StrictRecipe):
     engine: Engine | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class PublishedText(StrictRecipe):
     """A prompt in a file of others: the part of it that stands for the input, and the file's SHA-256."""
 
@@ -39,7 +35,6 @@ class PublishedText(StrictRecipe):
     sha256: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class AskRecipe(StrictRecipe):
     """How a language model is asked for the test examples of a dataset. `prompt`: the template; with
     `published`, the template of the input that is put into the published file. `task`, `mentions`, `glosses`,

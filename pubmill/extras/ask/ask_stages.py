@@ -9,8 +9,7 @@ from pubmill.recipes.tables import project
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.model_specs import PromptSpec, PublishedPrompt
 from pubmill.stages.dataset_jobs import Convert
-from pubmill.stages.params_text import as_arguments
-from pubmill.stages.stage import DAY, Inputs, Needs, Origin
+from pubmill.stages.stage import DAY, Inputs, Needs, Origin, as_arguments
 from pubmill.stages.supplied_predictions import Answering
 
 

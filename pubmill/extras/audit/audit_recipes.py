@@ -1,6 +1,6 @@
 """The recipe of the audit: the counts, runs and aggregates that papers state for their published values."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from pubmill.recipes.recipe_types import StrictRecipe
@@ -11,7 +11,6 @@ Over = Literal["mean", "median", "max"]
 """How runs are combined into a printed score."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class ScoreCounts(StrictRecipe):
     """The known counts of a test split that one run's score is computed from.
 
@@ -32,7 +31,6 @@ class ScoreCounts(StrictRecipe):
             raise ValueError(f"a {self.kind} needs counts of at least 1, found {list(self.sizes)}")
 
 
-@dataclass(frozen=True, kw_only=True)
 class AuditedRow(PublishedRow):
     """A dataset scored with a metric. `scores`: the counts, of each fold if the row has folds; empty if the
     value can't be tested, for the reason in `why`. `part`: precision, recall or F1 of the same predictions as
@@ -43,7 +41,6 @@ class AuditedRow(PublishedRow):
     part: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
 class AuditedColumn(PublishedColumn):
     """A column. `runs`: 1 for a finished pipeline, else null. `combines`: the columns that it is computed
     from; `by`: as their best, or as a drop; `why`: why its values can't be tested."""
@@ -58,7 +55,6 @@ class AuditedColumn(PublishedColumn):
         return "delta" if self.by == "drop" else row.printed
 
 
-@dataclass(frozen=True, kw_only=True)
 class StatedRuns(StrictRecipe):
     """How a protocol combines the runs of a score. `runs`: dataset -> number, with a `default`; `stated`: the
     section that states them, empty if the paper does not; `unstated`: rows with folds of which the paper does
@@ -74,7 +70,6 @@ class StatedRuns(StrictRecipe):
         return self.runs.get(dataset or "", self.runs["default"])
 
 
-@dataclass(frozen=True, kw_only=True)
 class AuditedTable(StrictRecipe):
     """A table of results. `protocols`: `column/row` -> its protocol where it is not the table's; `copied`:
     `column/row` -> the table that the paper copied the value from; `differences`: rows of differences to
@@ -98,7 +93,6 @@ class AuditedTable(StrictRecipe):
         return f"tables/{self.name}.published.csv"
 
 
-@dataclass(frozen=True, kw_only=True)
 class AuditRecipe(StrictRecipe):
     """The input of the job that audits the published values. `facts`: the tables without scores."""
 

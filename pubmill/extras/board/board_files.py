@@ -8,7 +8,7 @@ or was withdrawn.
 import json
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import Annotated, NamedTuple, TypeVar
@@ -273,7 +273,6 @@ def _read(kind: type[Some], path: Path) -> Some:
     raise PubmillError("\n".join(faults))
 
 
-@dataclass(frozen=True, kw_only=True)
 class Event(StrictRecipe):
     """An entry in the history of a board: a submission that came, changed or was withdrawn.
 

@@ -95,7 +95,7 @@ def _score(graph: Graph, model: str, dataset: str, seed: int, path: Path, known:
     record.unlink(missing_ok=True)
     output.parent.mkdir(parents=True, exist_ok=True)
     write_predictions(output, submission.lines, report(submission, recipe, folder, model, seed))
-    scoring = graph.records.pipeline_recipe(model, dataset, seed)
+    scoring = graph.records.recipe(graph.pipelines.run(model, dataset)[0], seed)
     examples, training = graph.paths.examples(dataset, scoring.split), Path(graph.paths.training(*run))
     made, items = score_run(scoring, SCORERS[scoring.kind], output, Path(examples), training)
     write_items(Path(graph.paths.contributions(str(record))), items)

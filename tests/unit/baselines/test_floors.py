@@ -155,7 +155,7 @@ def questions(number: int) -> list[SequenceExample]:
 def test_the_program_writes_scores_and_predictions(root: Path, tmp_path: Path) -> None:
     for split, number in (("train", 30), ("dev", 3), ("test", 12)):
         write_examples(tmp_path / f"pubmedqa/{split}.jsonl.gz", questions(number))
-    line = [sys.executable, str(root / "scripts/floors.py"), "--recipe", json.dumps(vars(recipe()))]
+    line = [sys.executable, "-m", "pubmill.job", "floors", "--recipe", json.dumps(vars(recipe()))]
     line += ["--examples", str(tmp_path / "pubmedqa"), "--predictions", str(tmp_path / "floors/pubmedqa")]
     output = tmp_path / "floors/pubmedqa.json"
     subprocess.run([*line, "--output", str(output)], check=True)

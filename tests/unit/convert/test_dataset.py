@@ -272,7 +272,7 @@ def test_messages_quote_public_text_only(tmp_path: Path, inputs: dict[str, Path]
 
 
 def test_the_program_by_hand_and_its_errors(tmp_path: Path, inputs: dict[str, Path]) -> None:
-    command = [sys.executable, str(ROOT / "scripts/convert.py"), "--output", str(tmp_path / "toy")]
+    command = [sys.executable, "-m", "pubmill.job", "convert", "--output", str(tmp_path / "toy")]
     command += ["--recipe", json.dumps(vars(RECIPE)), "--input", f"train={inputs['train']}"]
     good = subprocess.run([*command, "--input", f"dev={inputs['dev']}"], capture_output=True, text=True)
     assert good.returncode == 0, good.stderr

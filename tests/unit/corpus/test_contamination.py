@@ -280,7 +280,7 @@ def test_ids_of_licensed_data_are_private_in_the_index_and_all_that_is_found_by_
     }  # fmt: skip
     for name, arguments in programs.items():
         subprocess.run(
-            [sys.executable, ROOT / f"scripts/{name}.py", *map(str, arguments)], check=True, umask=0o022
+            [sys.executable, "-m", "pubmill.job", name, *map(str, arguments)], check=True, umask=0o022
         )
     assert access_of_parts([index]) == access
     private = access != "public"

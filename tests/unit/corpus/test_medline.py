@@ -20,7 +20,6 @@ from pubmill.corpus.medline import file_order, read_medline
 from pubmill.corpus.shards import Document, joined, read_shard, read_source, write_shard
 from pubmill.errors import PubmillError
 
-SCRIPT = Path(__file__).parents[3] / "scripts" / "parse.py"
 HEAD = (
     '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE PubmedArticleSet PUBLIC '
     '"-//NLM//DTD PubMedArticle, 1st January 2025//EN" "https://dtd.nlm.nih.gov/pubmed_250101.dtd">\n'
@@ -244,7 +243,15 @@ def command(folder: Path, *sources: Path) -> list[str]:
         "--output",
         str(folder / "blocks/b.json"),
     ]
-    return [sys.executable, str(SCRIPT), *arguments, "--recipe", '{"source": "pubmed", "kind": "pubmed"}']
+    return [
+        sys.executable,
+        "-m",
+        "pubmill.job",
+        "parse",
+        *arguments,
+        "--recipe",
+        '{"source": "pubmed", "kind": "pubmed"}',
+    ]
 
 
 @pytest.fixture(scope="module")

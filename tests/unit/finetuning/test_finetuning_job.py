@@ -24,4 +24,4 @@ def test_a_missing_split_and_one_without_examples_are_named(tmp_path: Path) -> N
     assert str(empty.value) == f"{tmp_path}/dev.jsonl.gz holds no example; convert the dataset again"
     with pytest.raises(PubmillError) as missing:
         read_split(tmp_path, "train", RegressionExample)
-    assert str(missing.value) == f"{tmp_path}/train.jsonl.gz does not exist; scripts/convert.py makes it"
+    assert str(missing.value) == f"{tmp_path}/train.jsonl.gz does not exist; the stage convert makes it"

@@ -178,7 +178,7 @@ def test_the_program_writes_what_finetune_reads(tmp_path: Path) -> None:
         (tmp_path / f"{number}.predictions.jsonl.gz").touch()
         paths.append(tmp_path / f"{number}.json")
         write_manifest(paths[-1], [str(number)])
-    command = [sys.executable, str(ROOT / "scripts/select_trial.py"), "--recipe", RECIPE]
+    command = [sys.executable, "-m", "pubmill.job", "select_trial", "--recipe", RECIPE]
     output = tmp_path / "selected.json"
     subprocess.run([*command, "--output", str(output), "--trials", *map(str, paths)], check=True)
     assert chosen_values(output, json.loads(output.read_text())) == {"learning_rate": 5e-5}

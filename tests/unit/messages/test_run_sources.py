@@ -14,7 +14,7 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.messages.run_sources import TEMPLATES, VARIABLE, check_graph_sources, run_sources
 
-PROGRAM = "scripts/select_trial.py"
+PROGRAM = "pubmill/jobs/select_trial.py"
 IMPORTING = "from pubmill.errors import run; import importlib; run(lambda: importlib.import_module('{}'))"
 
 
@@ -59,7 +59,7 @@ def started(checkout: Path, *words: str) -> tuple[int, str]:
 )
 def test_a_program_whose_sources_changed_is_refused_with_their_names(checkout: Path, changed: Path) -> None:
     name = changed.relative_to(checkout)
-    status, said = started(checkout, PROGRAM, "--help")
+    status, said = started(checkout, "-m", "pubmill.job", "select_trial", "--help")
     assert status == 1 and re.fullmatch(
         rf"pubmill: error: changed since this run began: {name}\. .*Run the same command again.*\n", said
     )
@@ -67,11 +67,11 @@ def test_a_program_whose_sources_changed_is_refused_with_their_names(checkout: P
 
 @pytest.mark.parametrize(
     "changed",
-    ["scripts/score.py", "pubmill/tables/cells.py", "pubmill/errors.py", "pubmill/stages/runs.py"],
+    ["pubmill/jobs/score.py", "pubmill/tables/cells.py", "pubmill/errors.py", "pubmill/stages/runs.py"],
     indirect=True,
 )
 def test_changes_of_other_stages_and_of_messages_stop_nothing(checkout: Path, changed: Path) -> None:
-    assert started(checkout, PROGRAM, "--help") == (0, "")
+    assert started(checkout, "-m", "pubmill.job", "select_trial", "--help") == (0, "")
 
 
 @pytest.mark.parametrize("changed", ["pubmill/metrics/entities.py"], indirect=True)
@@ -79,7 +79,7 @@ def test_without_a_run_nothing_is_compared(
     checkout: Path, changed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(VARIABLE)
-    assert started(checkout, "scripts/score.py", "--help") == (0, "")
+    assert started(checkout, "-m", "pubmill.job", "score", "--help") == (0, "")
 
 
 @pytest.mark.parametrize(

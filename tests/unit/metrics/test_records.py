@@ -284,7 +284,7 @@ def test_the_program_writes_the_records_of_a_manifest_and_theirs(run: Run, tmp_p
     run.score()
     runs = run.predictions.with_name("runs.json")
     write_manifest(runs, ["seed-3"])
-    command = [sys.executable, str(ROOT / "scripts/score.py"), "--recipe", json.dumps(asdict(RECIPE))]
+    command = [sys.executable, "-m", "pubmill.job", "score", "--recipe", json.dumps(asdict(RECIPE))]
     places: list[str | Path] = ["--runs", runs, "--examples", run.examples]
     done = subprocess.run(
         [*command, *map(str, places), "--output", str(tmp_path / "records.json")],

@@ -135,10 +135,10 @@ def test_what_is_written_is_scored_as_a_fine_tuned_run_is(pipeline: Path, exampl
 
 
 def program(pipeline: Path, examples: Path, output: Path) -> subprocess.CompletedProcess[str]:
-    script = Path(__file__).resolve().parents[3] / "scripts/annotate.py"
     arguments = ["--recipe", json.dumps({"types": {"DISEASE": ""}}), "--pipeline", str(pipeline)]
     arguments += ["--model", "rules", "--examples", str(examples), "--split", "test", "--output", str(output)]
-    return subprocess.run([sys.executable, script, *arguments], text=True, capture_output=True, check=False)
+    command = [sys.executable, "-m", "pubmill.job", "annotate", *arguments]
+    return subprocess.run(command, text=True, capture_output=True, check=False)
 
 
 def test_a_label_that_the_pipeline_does_not_have_is_reported(pipeline: Path, examples: Path) -> None:
@@ -262,7 +262,8 @@ def test_impossible_uses_of_a_pipeline_are_reported(root: Path, tmp_path: Path) 
 
 
 def test_the_record_of_a_pipeline_says_what_it_is(root: Path) -> None:
-    recipe = targets(root).records.pipeline_recipe("scispacy-jnlpba", "bc2gm")
+    graph = targets(root)
+    recipe = graph.records.recipe(graph.pipelines.run("scispacy-jnlpba", "bc2gm")[0])
     assert (recipe.protocol, recipe.split, recipe.metric) == ("off-the-shelf", "test", "entity_f1")
     assert recipe.seed == 1
     assert "finetune" not in recipe.versions

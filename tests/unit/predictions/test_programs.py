@@ -218,8 +218,7 @@ def test_predictions_of_other_systems_are_scored(tmp_path: Path) -> None:
 
 
 def test_the_program_that_reads_untrusted_files_is_limited(root: Path) -> None:
-    program = root / "scripts/take_predictions.py"
-    assert "\n    run(limited(program(main)))\n" in program.read_text()
+    assert "\n@limited\ndef main(" in (root / "pubmill/jobs/take_predictions.py").read_text()
 
 
 def test_a_form_that_does_not_exist_is_reported_with_the_nearest() -> None:

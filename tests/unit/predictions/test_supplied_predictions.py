@@ -98,7 +98,7 @@ def test_they_are_scored_as_fine_tuned_models_are(specs: Path, tmp_path: Path) -
     made = graph(specs, supply(tmp_path / "llm", "seed-1/bc2gm.conll", "seed-2/bc2gm.conll"))
     recipes = (
         made.records.recipe(RunKey("blurb", "no-pretraining", "bc2gm", "standard"), 2),
-        made.records.pipeline_recipe("llm", "bc2gm", 2),
+        made.records.recipe(made.pipelines.run("llm", "bc2gm")[0], 2),
     )
     common = [
         {
@@ -108,13 +108,13 @@ def test_they_are_scored_as_fine_tuned_models_are(specs: Path, tmp_path: Path) -
         for one in recipes
     ]
     assert common[0] == common[1] and recipes[1].made_by
-    other = made.records.pipeline_recipe("llm", "bc2gm", 1)
+    other = made.records.recipe(made.pipelines.run("llm", "bc2gm")[0], 1)
     assert other.made_by == recipes[1].made_by
 
 
 def test_a_dataset_without_test_is_predicted_on_its_last_split(specs: Path, tmp_path: Path) -> None:
     made = graph(specs, supply(tmp_path / "llm", "squad-v1.json"))
-    assert made.records.pipeline_recipe("llm", "squad-v1").split == "dev"
+    assert made.records.recipe(made.pipelines.run("llm", "squad-v1")[0]).split == "dev"
 
 
 def test_a_folder_that_is_not_named_is_a_reason(specs: Path) -> None:

@@ -224,7 +224,7 @@ def test_killed_and_run_again_gives_the_same_bytes(tmp_path: Path, vocab: Path, 
     parts = [write_part(tmp_path / f"part-{number:04d}.parquet", TEXTS * 1000) for number in range(4)]
     output = tmp_path / "out" / "tokens"
     words = f"--recipe {{}} --processes 2 --corpus {tmp_path} --parts 4 --vocab {vocab} --punkt {punkt}"
-    command = [sys.executable, str(ROOT / "scripts/pack.py"), *words.split(), "--output", str(output)]
+    command = [sys.executable, "-m", "pubmill.job", "pack", *words.split(), "--output", str(output)]
     process = subprocess.Popen(command, start_new_session=True)
     try:
         while process.poll() is None and not list(tmp_path.glob("out/.tokens*/ids.bin")):

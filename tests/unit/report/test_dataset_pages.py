@@ -166,7 +166,7 @@ def test_the_program_reads_no_examples(tmp_path: Path, root: Path) -> None:
     with gzip.open(tmp_path / "datasets/drugs@blurb/train.jsonl.gz", "wt") as file:
         file.write("not an example: CANARY\n")
     command = [
-        sys.executable, str(root / "scripts/dataset_page.py"), "--recipe", as_json(recipe()),
+        sys.executable, "-m", "pubmill.job", "dataset_page", "--recipe", as_json(recipe()),
         "--results", str(tmp_path), "--output", str(tmp_path / "pages/drugs@blurb"),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True)

@@ -11,16 +11,10 @@ from pubmill.recipes.corpora import FetchRecipe
 from pubmill.recipes.reading import as_json
 from pubmill.specs import Specs
 from pubmill.specs.corpus_specs import Lock, PmcPackagesSource
-from pubmill.specs.study import check_study
-from pubmill.stages import Graph, checked_graph
+from pubmill.stages import Graph
+from pubmill.stages.corpus_jobs import LockCorpus, Parse
 from pubmill.stages.source_jobs import FetchFiles
-
-
-def targets(root: Path, **config: object) -> Graph:
-    base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
-    return checked_graph(
-        *check_study({**base, "models": ["pubmedbert-base", "no-pretraining"], **config}, root / "specs")
-    )
+from tests.unit.toy_studies import targets
 
 
 def test_a_local_folder_that_was_not_given_is_asked_for(root: Path) -> None:
@@ -95,13 +89,14 @@ def test_packages_of_pmc_are_shards_with_their_lists_of_files(
     fetched = SimpleNamespace(source="packaged", block="p1+1")
     wanted = FetchRecipe(urls=(*urls[0], *urls[1]), md5_beside=False)
     assert graph.stage(FetchFiles).recipe_of(fetched) == wanted
-    recipe = made.parse_recipe("packaged", "p1+1")
+    recipe = graph.stage(Parse).recipe_of(fetched)
     assert (recipe.leave_out, recipe.unreadable) == (("captions", "tables"), {"p2": ("PMC1.1", "PMC2.1")})
     assert made.source_names("pmc-packages") == ["packaged"]
     assert made.parsed("mine") == [graph.paths.block(graph.paths.parsed(), "packaged", "p1+1")]
     assert made.fetched("packaged", "p1+1") == [graph.paths.block(sources, "packaged", "p1+1")]
     assert [one.name for one in made.latest_recipe("mine").sources] == ["packaged"]
-    assert [(one.folder, one.names) for one in made.lock_recipe("mine").files] == [
+    files = graph.stage(LockCorpus).recipe_of(SimpleNamespace(corpus="mine")).files
+    assert [(one.folder, one.names) for one in files] == [
         ("b.org/a", ("p1.tar.gz",)), ("b.org/b", ("p2.tar.gz",)),
     ]  # fmt: skip
 
@@ -126,7 +121,7 @@ def test_blocks_divide_each_source_and_are_shared_by_corpora(
 def test_unknown_sources_and_blocks_are_refused(full_specs: Specs, graph_of: Callable[..., Graph]) -> None:
     made = graph_of(with_packages(full_specs)).corpora
     with pytest.raises(PubmillError, match="no corpus has a source 'none'"):
-        made.parse_recipe("none", "p1")
+        made.source("none")
     with pytest.raises(PubmillError, match="source packaged: no corpus has the block 'p3'"):
         made.source_block("packaged", "p3")
     with pytest.raises(PubmillError, match="corpus mine has no block 'p3' of packaged"):

@@ -44,27 +44,7 @@ def test_recipes_on_one_corpus_and_vocabulary_share_their_tokens(
     spec = full_specs.pretraining[one]
     assert made.sentence_splitter(spec.corpus, spec.vocab) == spec.sentence_splitter
     with pytest.raises(PubmillError, match="no recipe in specs/pretraining has the corpus x and the vocab y"):
-        made.packing_recipe("x", "y")
-
-
-def test_a_segment_begins_where_the_one_before_ended(
-    full_specs: Specs, graph_of: Callable[..., Graph]
-) -> None:
-    made = graph_of(full_specs).pretrainings
-    first, second = made.steps("pubmedbert-base")[:2]
-    assert made.previous_step("pubmedbert-base", first) is None
-    assert made.previous_step("pubmedbert-base", second) == first
-    assert made.segment_weights("pubmedbert-base", first) == {}
-    [(option, (folder, files))] = made.segment_weights("pubmedbert-base", second).items()
-    assert option == "--previous" and folder.endswith(f"step-{first}") and files
-    distilled = made.segment_weights("bio-lm-base@distill", 50_000)
-    assert {name: Path(place).name for name, (place, _) in distilled.items()} == {
-        "--model": "bio-lm-base", "--teacher": "bio-lm-large",
-    }  # fmt: skip
-    [(option, (folder, _))] = made.segment_weights(
-        "biom-albert-xxlarge@pmc", made.steps("biom-albert-xxlarge@pmc")[0]
-    ).items()
-    assert option == "--other" and folder.endswith("biom-albert-xxlarge/step-264000")
+        made.packing_spec("x", "y")
 
 
 def test_a_trial_needs_the_model_and_the_examples(

@@ -8,14 +8,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.specs.study import check_study
-from pubmill.stages import Graph, checked_graph
-
-
-def targets(root: Path, **config: object) -> Graph:
-    base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
-    return checked_graph(
-        *check_study({**base, "models": ["pubmedbert-base", "no-pretraining"], **config}, root / "specs")
-    )
+from pubmill.stages import checked_graph
 
 
 def test_a_model_depends_on_the_content_of_its_own_folder(root: Path, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from pubmill.specs.model_specs import HubWeights, ModelSpec, RecipeWeights
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
-from pubmill.stages.pretrainings import Pretrain
+from pubmill.stages.pretrainings import Pack, Pretrain
 
 SCALES = ["demo", "brief", "small", "full"]
 LIMITS = {"demo": (2, 64, 64, 32, 1000), "small": (6, 384, 128, 32, 6000)}
@@ -372,9 +372,8 @@ def test_a_study_knows_the_recipes_behind_its_models(root: Path) -> None:
 
 
 def test_tokens_are_packed_as_the_spec_says_and_shared(demo: Graph) -> None:
-    assert demo.pretrainings.packing_recipe("pubmed-abstracts", "pubmed-uncased") == PackingRecipe(
-        title=False, held_out=0.005
-    )
+    of = SimpleNamespace(corpus="pubmed-abstracts", vocab="pubmed-uncased")
+    assert demo.stage(Pack).recipe_of(of) == PackingRecipe(title=False, held_out=0.005)
 
     def tokens(recipe: str) -> list[str]:
         found = demo.stage(Pretrain).inputs_of(SimpleNamespace(recipe=recipe, step="1000"))["tokens"]
@@ -385,5 +384,3 @@ def test_tokens_are_packed_as_the_spec_says_and_shared(demo: Graph) -> None:
     assert files[0].endswith("/demo/pretraining/tokens/pubmed-abstracts/pubmed-uncased/ids.bin")
     assert any(path.endswith("/held-out/ids.bin") for path in files)
     assert tokens("pubmedelectra-base") == files != tokens("bio-lm-base")
-    with pytest.raises(PubmillError, match="no recipe in specs/pretraining has the corpus x and the vocab y"):
-        demo.pretrainings.packing_recipe("x", "y")

@@ -9,37 +9,36 @@ from typing import Any
 from pubmill.recipes import read
 from pubmill.recipes.reading import as_json
 from pubmill.recipes.recipe_types import PartialRecipe
-from pubmill.specs.study import check_study
-from pubmill.stages import Graph, checked_graph
+from pubmill.stages import Graph
+from pubmill.stages.contamination_jobs import IndexEvaluationTexts
+from pubmill.stages.corpus_jobs import LockCorpus
 from pubmill.stages.dataset_recipes import published_recipe
-from pubmill.stages.params_text import LONG, LongRecipe, recipe_argument
+from pubmill.stages.pretrainings import Pack
 from pubmill.stages.selection_jobs import Fingerprint, SelectDocuments
+from pubmill.stages.stage import LONG, LongRecipe, recipe_argument
+from pubmill.stages.vocabularies import TrainVocab, VocabDiagnosis
 from pubmill.storage.result_paths import ChoiceKey, Paths, RunKey
-
-
-def targets(root: Path, **config: object) -> Graph:
-    base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
-    return checked_graph(
-        *check_study({**base, "models": ["pubmedbert-base", "no-pretraining"], **config}, root / "specs")
-    )
+from tests.unit.toy_studies import targets
 
 
 def recipes_of(made: Graph) -> list[Any]:
     run = RunKey("blurb", "pubmedbert-base", "bc2gm", "standard")
+    of = SimpleNamespace(
+        corpus="pubmed-abstracts",
+        source="pubmed",
+        use="contamination",
+        vocab="pubmed-uncased",
+        dataset="bc2gm",
+    )
+    kinds = (LockCorpus, Fingerprint, IndexEvaluationTexts, VocabDiagnosis, Pack, SelectDocuments, TrainVocab)
     return [
-        made.corpora.lock_recipe("pubmed-abstracts"),
-        made.stage(Fingerprint).recipe_of(SimpleNamespace(corpus="pubmed-abstracts", source="pubmed")),
+        *(made.stage(kind).recipe_of(of) for kind in kinds),
         made.selection.duplicates_recipe("pubmed-abstracts"),
-        made.contamination.recipe("pubmed-abstracts", "contamination"),
-        made.vocabularies.fit_recipe("pubmed-uncased", "bc2gm"),
-        made.pretrainings.packing_recipe("pubmed-abstracts", "pubmed-uncased"),
         made.pipelines.recipe("scispacy-bc5cdr", "bc2gm"),
-        made.records.pipeline_recipe("scispacy-bc5cdr", "bc2gm"),
+        made.records.recipe(made.pipelines.run("scispacy-bc5cdr", "bc2gm")[0]),
         made.pages.recipe("chemprot@blurb"),
         published_recipe("bc2gm", made.specs.datasets["bc2gm"]),
         made.corpora.latest_recipe("pubmed-abstracts"),
-        made.stage(SelectDocuments).recipe_of(SimpleNamespace(corpus="pubmed-abstracts", source="pubmed")),
-        made.vocabularies.recipe("pubmed-uncased"),
         made.pretrainings.recipe("pubmedbert-base"),
         made.models.recipe("pubmedbert-base"),
         made.datasets.recipe("bc2gm"),

@@ -2,18 +2,10 @@
 
 from pathlib import Path
 
-from pubmill.specs.study import check_study
-from pubmill.stages import Graph, checked_graph
+from pubmill.stages import Graph
 from pubmill.storage.result_paths import RunKey
 from pubmill.tables.recorded_runs import OF_PREDICTING
-
-
-def targets(root: Path, **config: object) -> Graph:
-    base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
-    return checked_graph(
-        *check_study({**base, "models": ["pubmedbert-base", "no-pretraining"], **config}, root / "specs")
-    )
-
+from tests.unit.toy_studies import targets
 
 PIPELINES = ["scispacy-jnlpba", "scispacy-bc5cdr"]
 TABLE10 = "tinn2021/table10"
@@ -47,7 +39,7 @@ def test_pipelines_are_scored_as_fine_tuned_models_are(root: Path) -> None:
     made = tools(root, *PIPELINES)
     recipes = (
         made.records.recipe(RunKey("tinn2021", "no-pretraining", "bc2gm", "standard"), 1),
-        made.records.pipeline_recipe("scispacy-bc5cdr", "bc2gm"),
+        made.records.recipe(made.pipelines.run("scispacy-bc5cdr", "bc2gm")[0]),
     )
     common = [
         {

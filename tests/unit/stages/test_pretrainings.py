@@ -5,16 +5,10 @@ from types import SimpleNamespace
 
 from pubmill.recipes.reading import as_values
 from pubmill.specs import Specs
-from pubmill.specs.study import Study, check_study
-from pubmill.stages import Graph, checked_graph
+from pubmill.specs.study import Study
+from pubmill.stages import Graph
 from pubmill.stages.pretrainings import Pretrain
-
-
-def targets(root: Path, **config: object) -> Graph:
-    base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
-    return checked_graph(
-        *check_study({**base, "models": ["pubmedbert-base", "no-pretraining"], **config}, root / "specs")
-    )
+from tests.unit.toy_studies import targets
 
 
 def test_segments_start_from_the_checkpoint_before(root: Path) -> None:

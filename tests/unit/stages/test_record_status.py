@@ -118,7 +118,7 @@ def test_the_record_of_a_pipeline_needs_no_model_of_the_study(graph: Graph) -> N
     record = "runs/off-the-shelf/scispacy-bc5cdr/bc2gm/as-it-is/final/seed-1.json"
     values = {
         "protocol": "off-the-shelf", "model": "scispacy-bc5cdr", "dataset": "bc2gm", "setting": "as-it-is",
-        "made_by": graph.records.pipeline_recipe("scispacy-bc5cdr", "bc2gm").made_by,
+        "made_by": graph.records.recipe(graph.pipelines.run("scispacy-bc5cdr", "bc2gm")[0]).made_by,
         "split": "test", "data_sha256": "x", "trained_on_sha256": {}, "model_sha256": "x",
     }  # fmt: skip
     write_json(Path(graph.paths.at(record)), values)

@@ -7,18 +7,11 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.reading import as_json
-from pubmill.specs.study import check_study
-from pubmill.stages import Graph, checked_graph
+from pubmill.stages import Graph
 from pubmill.stages.run_stages import Finetune, TrialStage
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import ChoiceKey, RunKey
-
-
-def targets(root: Path, **config: object) -> Graph:
-    base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
-    return checked_graph(
-        *check_study({**base, "models": ["pubmedbert-base", "no-pretraining"], **config}, root / "specs")
-    )
+from tests.unit.toy_studies import targets
 
 
 def test_trials_are_named_by_their_point(root: Path) -> None:

@@ -13,6 +13,7 @@ from pubmill.specs import load
 from pubmill.specs.corpus_specs import CorpusSpec
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, as_arguments, checked_graph
+from pubmill.stages.corpus_jobs import Parse
 from pubmill.stages.selection_jobs import Fingerprint, SelectDocuments
 
 SPEC = """\
@@ -72,12 +73,10 @@ def test_parts_have_the_selection_of_their_source(specs: Path, local: dict[str, 
     ]
     recipes = [made.stage(SelectDocuments).recipe_of(block) for block in blocks]
     assert [(recipe.types, recipe.min_words) for recipe in recipes] == [(("Physician",), None), (None, 5)]
-    assert made.corpora.parse_recipe("notes", "NOTEEVENTS") == ParsingRecipe(
-        source="notes", kind="mimic", brackets="keep"
-    )
-    assert made.corpora.parse_recipe("web", "a+1") == ParsingRecipe(
-        source="web", kind="text", documents="line", language="eng"
-    )
+    assert [made.stage(Parse).recipe_of(block) for block in blocks] == [
+        ParsingRecipe(source="notes", kind="mimic", brackets="keep"),
+        ParsingRecipe(source="web", kind="text", documents="line", language="eng"),
+    ]
     assert made.corpora.fetched("web", "a+1")[0] == "results/demo/sources/local/web/a.txt.gz"
 
 
@@ -155,7 +154,7 @@ def test_articles_that_cannot_be_read_are_named_with_their_shard(specs: Path) ->
     )
     made = targets(write(specs, text))
     plain = {"source": "articles", "kind": "pmc"}
-    blocks = ("PMC00001xxxx+1", "PMC00003xxxx")
-    recipes = [as_values(made.corpora.parse_recipe("articles", block)) for block in blocks]
+    blocks = [SimpleNamespace(source="articles", block=one) for one in ("PMC00001xxxx+1", "PMC00003xxxx")]
+    recipes = [as_values(made.stage(Parse).recipe_of(block)) for block in blocks]
     stated = [{key: one[key] for key in plain.keys() | {"unreadable"}} for one in recipes]
     assert stated == [plain | {"unreadable": {"PMC00002xxxx": ["PMC20001.3"]}}, plain | {"unreadable": {}}]

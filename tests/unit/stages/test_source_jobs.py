@@ -8,17 +8,10 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.specs import ArchiveWeights, File, LocalFile, Specs
-from pubmill.specs.study import check_study
-from pubmill.stages import Graph, checked_graph
+from pubmill.stages import Graph
 from pubmill.stages.source_jobs import FetchFiles
 from pubmill.storage.files import sha256
-
-
-def targets(root: Path, **config: object) -> Graph:
-    base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
-    return checked_graph(
-        *check_study({**base, "models": ["pubmedbert-base", "no-pretraining"], **config}, root / "specs")
-    )
+from tests.unit.toy_studies import targets
 
 
 def test_an_unknown_download_is_refused(root: Path) -> None:

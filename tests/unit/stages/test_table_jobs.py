@@ -6,17 +6,10 @@ from pathlib import Path
 import pytest
 
 from pubmill.specs import Specs
-from pubmill.specs.study import check_study
 from pubmill.specs.table_specs import CellSpec
-from pubmill.stages import Graph, checked_graph
+from pubmill.stages import Graph
 from pubmill.storage.files import write_json
-
-
-def targets(root: Path, **config: object) -> Graph:
-    base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
-    return checked_graph(
-        *check_study({**base, "models": ["pubmedbert-base", "no-pretraining"], **config}, root / "specs")
-    )
+from tests.unit.toy_studies import targets
 
 
 def test_records_name_the_scale_and_every_expected_seed(root: Path) -> None:

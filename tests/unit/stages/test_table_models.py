@@ -122,7 +122,7 @@ def test_a_pipeline_is_not_fine_tuned_and_must_be_there(
     with pytest.raises(PubmillError, match=f"model {model} predicts .*, not gad@blurb; add it to `types`"):
         graph.pipelines.recipe(model, "gad@blurb")
     assert graph.pipelines.records(model, "gad@blurb") == []
-    assert graph.pipelines.scoring_recipe(model, "bc2gm").seed == 1
+    assert graph.records.scoring_recipe(graph.pipelines.run(model, "bc2gm")[0]).seed == 1
 
 
 def test_steps_of_pretraining_are_the_latest_that_any_model_needs(

@@ -79,7 +79,7 @@ def test_released_vocabularies_come_with_their_models(root: Path, tmp_path: Path
     with pytest.raises(PubmillError, match="at scale demo the model pubmedbert-base is made here"):
         made.vocabularies.model("pubmedbert-base")
     with pytest.raises(PubmillError, match="a released one"):
-        made.vocabularies.recipe("biobert-base")
+        made.vocabularies.learnt_spec("biobert-base")
 
 
 def test_vocabularies_are_learnt_or_released(full_specs: Specs, graph_of: Callable[..., Graph]) -> None:

@@ -2,8 +2,6 @@
 
 import json
 import os
-import runpy
-import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -20,12 +18,10 @@ from pubmill.storage.files import read_json
 from pubmill.storage.parquet import access_of_parts, parquet_writer
 from pubmill.storage.privacy import LABEL, access_of, keep_private
 from tests.unit.pretraining.toy_pretraining import changed
-from tests.unit.programs import run_verb
+from tests.unit.programs import run_verb, start
 from tests.unit.tiny_encoders import tiny_bert
 from tests.unit.toy_tasks import SYLLABLES, TOKENS, write_dataset
 from tests.unit.toy_vocabs import TEXTS
-
-SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
 
 
 @pytest.fixture(autouse=True)
@@ -69,11 +65,10 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     monkeypatch.chdir(tmp_path)
 
     def run(name: str, **options: object) -> Path:
-        monkeypatch.setattr(sys, "argv", [name, *(f"--{key}={value}" for key, value in options.items())])
         os.umask(0o022)  # each is a process of its own
         monkeypatch.setitem(privacy._PROCESS, "access", "public")
         spoil_modes(tmp_path)
-        runpy.run_path(str(SCRIPTS / name), run_name="__main__")
+        start(name, *(f"--{key}={value}" for key, value in options.items()))
         return tmp_path / str(options["output"])
 
     return run
@@ -91,7 +86,7 @@ def test_from_words_to_a_model(tmp_path: Path, private: bool, program: Program) 
             archive.writestr(f"{FOLDER}/{name}", "")
     for part in ("part-0000.parquet", "part-0001.parquet"):
         program(
-            "count_words.py",
+            "count_words",
             recipe=json.dumps({"splitting": "bert-uncased"}),
             parts=part,
             folder="words",
@@ -103,10 +98,10 @@ def test_from_words_to_a_model(tmp_path: Path, private: bool, program: Program) 
     assert modes(tmp_path / "words" / "part-0001.parquet") == mode
     assert access_of_parts([tmp_path / "words/part-0000.parquet"]) == "public"
     assert access_of_parts([tmp_path / "words/part-0001.parquet"]) == access
-    made = program("train_vocab.py", recipe=json.dumps(vocab), words="words", parts=2, output="vocab")
+    made = program("train_vocab", recipe=json.dumps(vocab), words="words", parts=2, output="vocab")
     assert modes(made) == mode and access_of(made) == access
     made = program(
-        "pack.py",
+        "pack",
         recipe=json.dumps({"held_out": 0.3}),
         corpus=".",
         parts=2,
@@ -116,13 +111,13 @@ def test_from_words_to_a_model(tmp_path: Path, private: bool, program: Program) 
     )
     assert modes(made) == mode and access_of(made) == access
     made = program(
-        "pretrain.py", recipe=json.dumps(recipe), tokens="tokens", vocab="vocab", to=2, output="run/step-2"
+        "pretrain", recipe=json.dumps(recipe), tokens="tokens", vocab="vocab", to=2, output="run/step-2"
     )
     assert modes(made) == mode and access_of(made) == access
     source = {"kind": "pretraining", "recipe": "toy", "step": 2}
     weights = {"model": "toy", "lowercase": True, "weights": source, "pretraining": recipe}
     made = program(
-        "export_model.py", recipe=json.dumps(weights), checkpoint="run/step-2", vocab="vocab", output="model"
+        "export_model", recipe=json.dumps(weights), checkpoint="run/step-2", vocab="vocab", output="model"
     )
     assert modes(made) == mode and access_of(made) == access
 
@@ -135,7 +130,7 @@ def test_from_examples_to_annotations(tmp_path: Path, private: bool, program: Pr
     mode, access = ({0o600}, "registration") if private else ({0o644}, "public")
     recipe = json.dumps(asdict(TOKENS))
     run = {"recipe": recipe, "model": "model", "dataset": dataset, "seeds": 1, "split": "test"}
-    made = program("finetune.py", **run, keep="kept", output="runs/runs.json")
+    made = program("finetune", **run, keep="kept", output="runs/runs.json")
     made = made.with_name("seed-1.predictions.jsonl.gz")
     assert modes(made.parent) == modes(tmp_path / "kept") == mode
     assert access_of(made) == access_of(tmp_path / "kept") == access

@@ -195,7 +195,7 @@ def test_plain_http_is_refused(tmp_path: Path) -> None:
 def test_killed_and_run_again_gives_the_same_bytes(server: Server, tmp_path: Path) -> None:
     server.pause = 0.05
     output = tmp_path / "f.gz"
-    script = [sys.executable, str(ROOT / "scripts" / "download.py"), "--url", f"{server.url}/f.gz"]
+    script = [sys.executable, "-m", "pubmill.job", "download", "--url", f"{server.url}/f.gz"]
     command = [*script, "--output", str(output), "--sha256", SHA256]
     running = subprocess.Popen(command)
     part = tmp_path / "f.gz.part"
@@ -213,7 +213,7 @@ def test_killed_and_run_again_gives_the_same_bytes(server: Server, tmp_path: Pat
 
 
 def test_the_program_says_what_is_wrong_without_a_traceback(tmp_path: Path) -> None:
-    script = [sys.executable, str(ROOT / "scripts" / "download.py"), "--url", "ftp://example.org/f"]
+    script = [sys.executable, "-m", "pubmill.job", "download", "--url", "ftp://example.org/f"]
     done = subprocess.run([*script, "--output", str(tmp_path / "f")], capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.startswith("pubmill: error: ftp://example.org/f")

@@ -300,7 +300,7 @@ def test_csv_holds_no_formulas(tmp_path: Path) -> None:
 def test_the_program_by_hand_and_its_errors(tmp_path: Path, root: Path) -> None:
     table(tmp_path, recipe())
     command = [
-        sys.executable, str(root / "scripts/fact_table.py"), "--recipe", as_json(recipe()),
+        sys.executable, "-m", "pubmill.job", "fact_table", "--recipe", as_json(recipe()),
         "--published", str(tmp_path / "table03.published.csv"), "--results", str(tmp_path),
         "--output", str(tmp_path / "out/table03"),
     ]  # fmt: skip

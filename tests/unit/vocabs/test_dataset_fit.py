@@ -101,7 +101,7 @@ def test_the_program_writes_figures_and_no_text(tmp_path: Path, vocab: Path) -> 
     secret = TokensExample(id="secret-id", document="secret-note", words=["secretword"], labels=["B-X"])
     dataset = write_dataset(tmp_path / "dataset", [secret])
     output, recipe = tmp_path / "on" / "d.json", {"vocab": "v", "dataset": "d", "kind": "tokens"}
-    command = [sys.executable, str(ROOT / "scripts/vocab_diagnosis.py"), "--recipe", json.dumps(recipe)]
+    command = [sys.executable, "-m", "pubmill.job", "vocab_diagnosis", "--recipe", json.dumps(recipe)]
     command += ["--vocab", str(vocab), "--dataset", str(dataset), "--output", str(output)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     written = json.loads(output.read_text())

@@ -227,13 +227,13 @@ def test_killed_while_learning_leaves_no_vocabulary(tmp_path: Path) -> None:
     write_counts(write_part(tmp_path / "part-0000.parquet", TEXTS), "bert-uncased", counts)
     recipe = VocabRecipe(kind="wordpiece", size=100, lowercase=True)
     output = tmp_path / "vocabs" / "toy"
-    command = [sys.executable, str(ROOT / "scripts/train_vocab.py"), "--words", str(counts.parent)]
+    command = [sys.executable, "-m", "pubmill.job", "train_vocab", "--words", str(counts.parent)]
     command += ["--parts", "1", "--output", str(output), "--recipe", json.dumps(asdict(recipe))]
     # the program as it is, but killed as soon as the first of its files is there
     code = (
         "import os, runpy, signal, sys; from pubmill.vocabs import wordpiece; save = wordpiece.save\n"
         "wordpiece.save = lambda *given: (save(*given), os.kill(os.getpid(), signal.SIGKILL))\n"
-        f"sys.argv = {command[1:]!r}; runpy.run_path(sys.argv[0], run_name='__main__')"
+        f"sys.argv = {command[2:]!r}; runpy.run_module('pubmill.job', run_name='__main__')"
     )
     killed = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
     assert killed.returncode == -signal.SIGKILL

@@ -119,7 +119,7 @@ def test_faults_are_named_and_nothing_is_left(tmp_path: Path) -> None:
 def test_killed_while_counting_leaves_no_counts(tmp_path: Path) -> None:
     part = write_part(tmp_path / "part-0000.parquet", [f"w{n} x{n}" for n in range(200_000)])
     output = tmp_path / "words" / "part-0000.parquet"
-    command = [sys.executable, str(ROOT / "scripts/count_words.py"), "--parts", str(part)]
+    command = [sys.executable, "-m", "pubmill.job", "count_words", "--parts", str(part)]
     command += ["--folder", str(output.parent), "--output", str(tmp_path / "block.json")]
     command += ["--recipe", json.dumps({"splitting": "white-space"})]
     process = subprocess.Popen(command, start_new_session=True)

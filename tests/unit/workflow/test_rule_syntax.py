@@ -1,4 +1,4 @@
-"""Patterns of wildcards match the names alone; the shell prefix quotes the checkout."""
+"""Patterns of wildcards match the names alone; the prefix quotes the checkout; commands start processes."""
 
 import re
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.workflow.rule_syntax import any_of, not_compared, places, shell_prefix, wildcard_patterns
+from pubmill.workflow.rule_syntax import any_of, launcher, not_compared, shell_prefix, wildcard_patterns
 
 
 @given(st.lists(st.text(min_size=1, max_size=8), max_size=6), st.text(min_size=1, max_size=8))
@@ -33,19 +33,6 @@ def test_snakemake_sees_that_such_a_parameter_is_derived_from_outputs() -> None:
     assert found({"name": "bc5"}, ["out"]) == "bc5"
 
 
-def test_commands_name_places_that_are_not_compared() -> None:
-    [(name, find)] = places(Path("/a"), "results/full", "m").items()
-    assert name == "places" and find({}, [])._asdict() == {
-        "scripts": "/a/scripts",
-        "extras": "/a/pubmill/extras",
-        "specs": "/a/specs",
-        "results": "results/full",
-        "mirror": ["--mirror", "m"],
-    }
-    assert places(Path("/a"), "results/full", None)[name]({}, []).mirror == []
-    assert find.__code__.co_varnames[1] == "output"
-
-
 @pytest.mark.parametrize("own", [False, True])
 def test_programs_import_the_checkout_and_stop_at_the_first_fault(tmp_path: Path, own: bool) -> None:
     root = tmp_path / "a 'checkout' of pubmill"
@@ -54,4 +41,19 @@ def test_programs_import_the_checkout_and_stop_at_the_first_fault(tmp_path: Path
         ["bash", "-c", f"{prefix} echo $PYTHONPATH; false | true; echo on"], capture_output=True, text=True
     )
     assert (shown.returncode, shown.stdout) == (1, f"{root}\n")
-    assert ("PATH=" in prefix.replace("PYTHONPATH=", "")) is not own
+    assert ("PATH=" in re.sub(r"PYTHON\w+=", "", prefix)) is not own
+
+
+def test_processes_are_started_by_torchrun_on_each_node() -> None:
+    assert launcher(1, 1, 8) == "python"
+    assert launcher(1, 4, 8) == "python -m torch.distributed.run --nproc-per-node=4 --standalone"
+    srun, torchrun = launcher(2, 4, 16).split(" python ")
+    assert {"srun", "--nodes=2", "--ntasks=2", "--ntasks-per-node=1", "--cpus-per-task=16"} <= set(
+        srun.split()
+    )
+    assert "--nproc-per-node=4 --nnodes=2 --rdzv-backend=c10d --rdzv-id=$SLURM_JOB_ID" in torchrun
+
+
+def test_processes_have_as_long_to_save_as_the_profile_leaves_before_the_limit(root: Path) -> None:
+    assert "SHUTDOWN_TIMEOUT:-180" in (root / "rules/pretraining.smk").read_text()
+    assert "--signal=TERM@180'" in (root / "profiles/slurm/config.yaml").read_text()

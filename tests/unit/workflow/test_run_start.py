@@ -17,7 +17,7 @@ from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph, checked_graph
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.params_text import LONG, recipe_argument
+from pubmill.stages.stage import LONG, recipe_argument
 from pubmill.storage.result_paths import Paths
 from pubmill.workflow import run_start
 

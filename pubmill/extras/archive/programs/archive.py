@@ -17,8 +17,8 @@ from pubmill.errors import PubmillError, run
 from pubmill.extras.archive import contents
 from pubmill.extras.archive.archive_recipes import ArchiveRecipe, ArchiveStatement
 from pubmill.hardware import provenance
+from pubmill.job import program
 from pubmill.messages.installation import DATA
-from pubmill.recipes.programs import program
 from pubmill.storage.checksums import FOLDER_SUMS
 from pubmill.storage.files import sha256, writing
 from pubmill.storage.privacy import PUBLIC, access_of, strictest

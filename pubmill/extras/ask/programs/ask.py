@@ -22,8 +22,8 @@ from pubmill.errors import PubmillError, run
 from pubmill.extras.ask.ask_recipes import AskRecipe
 from pubmill.extras.ask.asking import Terms, ask_dataset, with_whole_prompt
 from pubmill.extras.ask.chat_server import ChatServer
+from pubmill.job import program
 from pubmill.recipes import read
-from pubmill.recipes.programs import program
 from pubmill.recipes.reading import as_json, as_values
 from pubmill.recipes.submissions import Budget, Price
 from pubmill.storage.files import write_json

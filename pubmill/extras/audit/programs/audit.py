@@ -11,8 +11,8 @@ from typing import Annotated
 from pubmill.errors import run
 from pubmill.extras.audit.audit_recipes import AuditRecipe
 from pubmill.extras.audit.value_audit import AUDIT_RENDERERS, audit
+from pubmill.job import program
 from pubmill.messages.installation import DATA
-from pubmill.recipes.programs import program
 from pubmill.storage.checksums import write_formats
 
 

@@ -14,7 +14,7 @@ from pubmill.specs import ModelSpec, Specs
 from pubmill.specs.model_specs import PublishedPrompt
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph
-from pubmill.stages.prediction_stages import TakePredictions
+from pubmill.stages.pipelines import TakePredictions
 from pubmill.stages.supplied_predictions import NOT_LOCAL, SuppliedPredictions
 
 SERVER = "https://llm.example.org/v1"

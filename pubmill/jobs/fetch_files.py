@@ -1,0 +1,24 @@
+"""Download a block of files of a source; complete, checked and recorded as by the stage `download`:
+SOURCES/HOST/PATH of each."""
+
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pubmill.recipes.corpora import FetchRecipe
+from pubmill.storage.blocks import Item, make_block
+from pubmill.storage.result_paths import BELOW
+from pubmill.storage.sources import download
+
+
+def main(
+    recipe: FetchRecipe, sources: Path, output: Path, mirror: str | None = None, version: str = ""
+) -> None:
+    items = []
+    for url in recipe.urls:
+        file = sources / urlsplit(url).netloc / urlsplit(url).path.lstrip("/")
+        fetch = partial(download, url, file, mirror, md5_beside=recipe.md5_beside)
+        items.append(
+            Item([file, Path(BELOW.source_record(str(file)))], [version, url, recipe.md5_beside], fetch)
+        )
+    make_block(output, items)

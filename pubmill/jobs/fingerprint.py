@@ -1,0 +1,40 @@
+"""Make the fingerprints with which copies among the documents of a corpus are found, for a block of shards:
+FOLDER/part-NNNN.parquet of each (id, position, digest, and MinHashes of each document that is neither
+excluded nor filtered out). `first`: the number of the block's first shard in the corpus and in `latest`."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from pubmill.corpus.contamination import EvaluationTexts
+from pubmill.corpus.fingerprints import write_fingerprints
+from pubmill.corpus.part_tables import rows_digest
+from pubmill.recipes.corpora import FingerprintRecipe
+from pubmill.recipes.reading import as_json
+from pubmill.storage.blocks import Item, digest_of, make_block
+from pubmill.storage.result_paths import part_name
+
+
+def main(
+    shards: list[Path],
+    first: int,
+    latest: Path,
+    folder: Path,
+    output: Path,
+    recipe: FingerprintRecipe,
+    exclude: Path | None = None,
+    version: list[str] | None = None,
+) -> None:
+    texts = EvaluationTexts(exclude) if exclude else None
+    excluded = digest_of(exclude) if exclude else ""
+
+    def items() -> Iterator[Item]:
+        for index, shard in enumerate(shards, first):
+            prints = folder / part_name(index)
+            make = partial(
+                write_fingerprints, shard, index, latest, recipe.selection, texts, prints, recipe.similar
+            )
+            said = [digest_of(shard), rows_digest(latest, index), excluded]
+            yield Item([prints], [version, as_json(recipe), *said], make)
+
+    make_block(output, items())

@@ -1,0 +1,124 @@
+"""Parameters of jobs, read from the command line."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.job import check_alternatives, program, start
+from pubmill.recipes.recipe_types import StrictRecipe
+
+
+class ToyRecipe(StrictRecipe):
+    """A recipe."""
+
+    size: int
+
+
+def main(
+    recipe: ToyRecipe,
+    input_: Annotated[Path, "file to read"],
+    parts: list[Path],
+    split: Literal["dev", "test"],
+    save_minutes: float = 10.0,
+    roles: dict[str, Path] | None = None,
+    mirror: str | None = None,
+    strict: bool = False,
+) -> None:
+    SEEN.append(locals())
+
+
+SEEN: list[dict[str, Any]] = []
+NEEDED = ["--recipe", '{"size": 3}', "--input", "a", "--parts", "b", "c", "--split", "dev"]
+
+
+def called(
+    function: Callable[..., None], words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> dict[str, Any]:
+    monkeypatch.setattr(sys, "argv", ["program.py", *words])
+    program(function)()
+    return SEEN.pop()
+
+
+def test_each_type_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    more = ["--save-minutes", "0.5", "--roles", "x=1", "--roles", "y=/a=b", "--mirror", "m", "--strict"]
+    assert called(main, NEEDED + more, monkeypatch) == {
+        "recipe": ToyRecipe(size=3),
+        "input_": Path("a"),
+        "parts": [Path("b"), Path("c")],
+        "split": "dev",
+        "save_minutes": 0.5,
+        "roles": {"x": Path("1"), "y": Path("/a=b")},
+        "mirror": "m",
+        "strict": True,
+    }
+    found = called(main, NEEDED, monkeypatch)
+    assert [found[name] for name in ("save_minutes", "roles", "mirror", "strict")] == [
+        10.0,
+        None,
+        None,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (NEEDED[2:], "the following arguments are required: --recipe"),
+        ([*NEEDED[:-1], "train"], "invalid choice: 'train'"),
+        ([*NEEDED, "--sav", "1", "--colour", "red"], "unrecognized arguments: --colour red"),
+        ([*NEEDED, "--save-minutes", "soon"], "invalid float value: 'soon'"),
+    ],
+)
+def test_wrong_options_end_the_program(
+    words: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        called(main, words, monkeypatch)
+    assert ended.value.code == 2 and message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--recipe", '{"size": "big"}', *NEEDED[2:]], "--recipe: not a valid ToyRecipe"),
+        ([*NEEDED, "--roles", "x"], "--roles x: expected NAME=PATH"),
+        ([*NEEDED, "--roles", "x="], "--roles x=: expected NAME=PATH"),
+        (
+            [*NEEDED, "--roles", "x=1", "--roles", "x=2"],
+            "--roles x=2: .* each name once",
+        ),
+    ],
+)
+def test_wrong_values_are_reported(words: list[str], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(PubmillError, match=message):
+        called(main, words, monkeypatch)
+
+
+def test_the_help_is_the_docstring_of_the_module(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        called(main, ["--help"], monkeypatch)
+    shown = capsys.readouterr().out
+    assert "Parameters of jobs, read from the command line." in shown and "file to read" in shown
+
+
+def test_alternatives_exclude_each_other() -> None:
+    check_alternatives(keep=None, kept="folder")
+    with pytest.raises(PubmillError, match="--keep-it and --kept exclude each other"):
+        check_alternatives(keep_it="a", kept="b", other=None)
+
+
+@pytest.mark.parametrize("words", [[], ["prase"]])
+def test_a_stage_that_is_not_there_is_refused_with_those_that_are(
+    words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["job.py", *words])
+    with pytest.raises(
+        PubmillError, match=r"expected python -m pubmill.job STAGE .*; the stages: annotate, "
+    ):
+        start()
