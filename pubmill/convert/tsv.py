@@ -32,13 +32,7 @@ WRITTEN: dict[str, Callable[[int, Any, WriterOptions], str]] = {
 
 
 class Layout(StrictRecipe):
-    """Layout of a file: the options of `read` in a spec.
-
-    `columns`: contents of the columns, in order, from `READ`. `header`: the required headings in the first
-    line; null if the first line is a row. `labels`: the allowed labels, or a mapping from the file's labels
-    to the examples' labels. `entities`: dummy in the text -> type of its mention; each must occur once.
-    `first_row` and `last_row` (counted from 1, without the header) select the rows of a split.
-    """
+    """Layout of a file: the options of `read` in a spec."""
 
     columns: list[str]
     labels: list[str] | dict[str, str]
@@ -77,7 +71,12 @@ class Layout(StrictRecipe):
 
 
 def read(source: ConverterInput) -> Iterator[SequenceExample]:
-    """Yield the examples of one split; the options are those of `Layout`.
+    """Yield the examples of one split.
+
+    Options, of which those under a split's name apply to it only: `columns`, the contents of the columns in
+    order (`text`, `text_pair`, `label`, `id`, `document`, `number`, `skip`); `labels`, the allowed labels, or
+    a mapping from the file's labels; `header`, the headings in the first line; `entities`, dummy in the
+    text -> type of its mention; `first_row` and `last_row`, counted from 1 without the header.
 
     Ids are `SPLIT-000001`, ... if no column contains them. Rows that are not selected are counted as left
     out. A `PubmillError` names the file and line of anything in another form, and of a repeated id.
@@ -170,7 +169,8 @@ class Written(StrictRecipe):
 
 
 def write(examples: Sequence[Any], form: WriterOptions) -> Iterator[str]:
-    """Yield one row per example; the options are those of `Written`."""
+    """Yield one row per example. Options: `columns`, of `WRITTEN` (`number`, `id`, `document`, `text`,
+    `text_pair`, `label`, `score`, `dummies`), and `header`, as many headings."""
     layout = recipes.build(Written, dict(form.options), "published.options")
     if layout.header is not None:
         yield "\t".join(layout.header) + "\n"
