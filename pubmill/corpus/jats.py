@@ -97,8 +97,8 @@ _NOTES = ("aff", "author-notes", "corresp", "fn", "table-fn")
 _PICTURE = re.compile("graphic|visual|pictur|image|video|audio")
 NO_ABSTRACT = re.compile(
     f"{_PICTURE.pattern}|^(web)?toc|contents|teaser|blurb|tagline|key|highlight|bullet|impact|significance|"
-    "editor|^lay|plainlang|nontech|^public|patient|digest|^web|^(learning)?objectives|stereochem|^rss|^atom|"
-    "tweet|twitter|^trans"
+    "editor|^lay|plainlang|nontech|^public(?!ation)|patient|digest|^web(?!abstract)|^(learning)?objectives|"
+    "stereochem|^rss|^atom|tweet|twitter|^trans(?!cript)"
 )
 """Types of abstracts that are no abstracts, in small letters without anything else."""
 _CONDENSED = ("executivesummary", "precis", "short", "summary")

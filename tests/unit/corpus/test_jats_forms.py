@@ -66,8 +66,11 @@ def abstract(kind: str, content: str = "<p>Some text.</p>") -> str:
 
 @pytest.mark.parametrize(
     "kind",
-    ["main", "normal", "structured", "Original Abstract", "executive-summary", "ASCII", "section", "x1"],
-)
+    [
+        "main", "normal", "structured", "Original Abstract", "executive-summary", "ASCII", "section", "x1",
+        "publication", "transcript", "web-abstract",
+    ],
+)  # fmt: skip
 def test_an_abstract_of_another_type_is_one_if_there_is_no_other(kind: str) -> None:
     reader = JatsReader(())
     found = reader(article("<p>x</p>", abstract(kind)), ArticleMetadata(pmcid=7), "x")
