@@ -15,7 +15,7 @@ The same documents from the same files result in the same bytes (with the same r
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from hashlib import file_digest
 from pathlib import Path
 from typing import Any
@@ -70,7 +70,6 @@ FROM locked LEFT JOIN seen USING (id) WHERE seen.exact IS NOT true ORDER BY id
 """
 
 
-@dataclass(frozen=True)
 class SourceFile(StrictRecipe):
     """A source file of a corpus: its source's name in the spec, its file name, and its digests in hex."""
 
@@ -86,12 +85,12 @@ def source_file(source: str, path: Path) -> SourceFile:
     if record.is_file():
         digests = read_json(record)
         with suppress(KeyError, TypeError):
-            return SourceFile(source, path.name, digests["md5"], digests["sha256"])
+            return SourceFile(source=source, file=path.name, md5=digests["md5"], sha256=digests["sha256"])
         raise PubmillError(f"{record} records no md5 and sha256; delete it and {path}, and run again")
     try:
         with path.open("rb") as content:
             md5 = file_digest(content, "md5").hexdigest()
-        return SourceFile(source, path.name, md5, sha256(path))
+        return SourceFile(source=source, file=path.name, md5=md5, sha256=sha256(path))
     except FileNotFoundError:
         raise PubmillError(f"neither {record} nor {path} exists, so its digests are unknown") from None
 

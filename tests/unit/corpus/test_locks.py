@@ -24,7 +24,12 @@ from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.storage.files import read_json
 
-FILES = [SourceFile("pubmed", "pubmed26n0001.xml.gz", "0" * 32, "1" * 64)]
+
+def source(name: str, file: str, md5: str, sha256: str) -> SourceFile:
+    return SourceFile(source=name, file=file, md5=md5, sha256=sha256)
+
+
+FILES = [source("pubmed", "pubmed26n0001.xml.gz", "0" * 32, "1" * 64)]
 
 
 def citation(pmid: int, date: str = "2025-01-01", version: int = 1, words: int = 4) -> Document:
@@ -115,7 +120,7 @@ def test_what_was_revised_or_withdrawn_since_is_reported(tmp_path: Path) -> None
 
 def test_a_file_that_is_gone_is_named_with_what_is_lost(tmp_path: Path) -> None:
     """Two files of the lock are no longer there; one of the documents of the first is in a later file."""
-    files = [SourceFile("pubmed", f"f{n}.xml.gz", str(n) * 32, str(n) * 64) for n in range(3)]
+    files = [source("pubmed", f"f{n}.xml.gz", str(n) * 32, str(n) * 64) for n in range(3)]
     rows = [[citation(1), citation(2), citation(3)], [citation(4)], [citation(5), citation(6)]]
     build(tmp_path / "old", 26, rows)
     write_lock(tmp_path / "day.lock", tmp_path / "old/manifest.parquet", files)
@@ -169,9 +174,9 @@ def test_digests_are_those_of_the_record_or_of_the_file(tmp_path: Path) -> None:
         source_file("s", path)
     path.write_bytes(b"abc")
     digests = md5(b"abc").hexdigest(), sha256(b"abc").hexdigest()
-    assert source_file("s", path) == SourceFile("s", "f.xml.gz", *digests)
+    assert source_file("s", path) == source("s", "f.xml.gz", *digests)
     (tmp_path / "f.xml.gz.source.json").write_text('{"md5": "m", "sha256": "s"}')
-    assert source_file("s", path) == SourceFile("s", "f.xml.gz", "m", "s")
+    assert source_file("s", path) == source("s", "f.xml.gz", "m", "s")
     (tmp_path / "f.xml.gz.source.json").write_text("{}")
     with pytest.raises(PubmillError, match="records no md5"):
         source_file("s", path)
@@ -222,7 +227,7 @@ def test_a_lock_that_has_a_document_twice_is_refused(tmp_path: Path) -> None:
 
 def lock(folder: Path, name: str, files: list[list[Document]], day: str) -> Path:
     build(folder / name, 26, files)
-    sources = [SourceFile("pubmed", f"f{n}.xml.gz", "0" * 32, f"{n}" * 64) for n in range(len(files))]
+    sources = [source("pubmed", f"f{n}.xml.gz", "0" * 32, f"{n}" * 64) for n in range(len(files))]
     statistics = {"day": day, "documents": 7, "words": 20 * len(files), "years": {}}
     write_lock(folder / f"{name}.lock", folder / name / "manifest.parquet", sources, statistics)
     return folder / f"{name}.lock"
