@@ -186,7 +186,11 @@ class Stage(GraphPart):
             "version": plainly(self.version_of),
         }
         if type(self).recipe_of is not Stage.recipe_of:
-            parameters["recipe"] = plainly(lambda of: self.graph.argument(self.recipe_of(of)))
+
+            def recipe(wildcards: Any) -> str:
+                return self.graph.argument(self.recipe_of(wildcards))
+
+            parameters["recipe"] = plainly(recipe)
         return parameters
 
     def needs_of(self, wildcards: Any, gpus: Gpus) -> Needs:

@@ -113,8 +113,8 @@ class Graph:
         self.paths = paths_of_scale(study.scale, study.results, study.study, study.own_tables)
         self.results = self.paths.results
         mirror = ["--mirror", study.mirror] if study.mirror else []
-        folders = [str(root / name) for name in ("scripts", "pubmill/extras", "specs")]
-        self.places = Places(*folders, self.results, mirror)
+        scripts, extras, own = (str(root / name) for name in ("scripts", "pubmill/extras", "specs"))
+        self.places = Places(scripts, extras, own, self.results, mirror)
         self.folders = UserFolders(study)
         self.digests = Digests(Path(self.results) / ".digests.jsonl")
 
