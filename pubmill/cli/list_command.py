@@ -32,7 +32,8 @@ def list_names(kind: Annotated[Kind, typer.Argument(help="what to list")] = "stu
     else:
         specs = load(specs_folder(), "full")
         by_kind = {
-            "tables": {name: one.title for name, one in {**specs.tables, **specs.fact_tables}.items()},
+            "tables": {name: one.title for name, one in specs.tables.items()}
+            | {name: one.title for name, one in specs.fact_tables.items()},
             "datasets": {name: f"{one.task}, {one.access}" for name, one in specs.datasets.items()},
             "models": {name: one.label for name, one in specs.models.items()},
         }

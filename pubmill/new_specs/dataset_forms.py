@@ -252,11 +252,10 @@ def _with_unique_ids(form: FileForm, files: Mapping[str, Path]) -> FileForm:
     if not form.converter.startswith((TABLE, ROW_FORMS)):
         return form
     options = form.options
+    key: str | None = options.get("id") or next((key for key in form.unread if key.lower() in ID_NAMES), None)
     if form.converter == TABLE and "id" in options["columns"]:
         place = options["columns"].index("id")
         key = str(options.get("header", {place: f"column {place + 1}"})[place])
-    else:
-        key = options.get("id") or next((key for key in form.unread if key.lower() in ID_NAMES), None)
     found = defaultdict[str, list[str]](list)
     for role, path in files.items() if key else ():
         for split, value in _values(form, role, path, str(key)):
