@@ -277,7 +277,7 @@ def test_damaged_folders_are_refused(model: Path, datasets: dict[str, Path], tmp
     load_task_model(folder, CPU)
     (folder / "model.safetensors").unlink()
     (folder / "head.safetensors").rename(folder / "other.safetensors")
-    with pytest.raises(PubmillError, match=f"{folder}.* lack"):
+    with pytest.raises(PubmillError, match=f"{folder}.*no file named model.safetensors"):
         load_task_model(folder, CPU)
 
 
