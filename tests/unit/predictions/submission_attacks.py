@@ -114,7 +114,7 @@ def _leak(dice: Dice, text: str) -> str:
     for row in rows:
         [gold] = row.keys() - {"id"}
         row["id"] = f"{row['id']}{dice.pick(['_', ':', ''])}{row[gold]}" if dice.chance(0.9) else row["id"]
-    return "".join(json.dumps(row) + "\n" for row in rows)
+    return toy.jsonl_of(rows)
 
 
 def _unbalance(dice: Dice, text: str) -> str:

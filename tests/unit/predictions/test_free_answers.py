@@ -1,6 +1,5 @@
 """Free strings of language models: what is taken off them, and what stays."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,7 +60,6 @@ def test_a_text_that_occurs_several_times_is_several_mentions_and_counted(tmp_pa
     twice = [replace(examples[0], words=["flu" if word == "old" else word for word in examples[0].words])]  # type: ignore[call-arg, attr-defined]
     write_examples(folder / "test.jsonl.gz", [*twice, *examples[1:]])
     lines = [{"id": one.id, "output": "Disease: flu"} for one in examples]
-    content = "".join(json.dumps(line) + "\n" for line in lines)
-    found = toy.score(tmp_path, "ner", content, mapping={"disease": "Disease"})
+    found = toy.score(tmp_path, "ner", lines, mapping={"disease": "Disease"})
     assert found.submission.reading.spans == 13 and found.summary()["read_by_rule"]["places"] == 1
     assert any("1 of 12 answers name a text that occurs several times" in one for one in found.left_aside())

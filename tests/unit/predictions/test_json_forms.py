@@ -153,8 +153,7 @@ def test_answers_of_a_batch_are_scored(tmp_path: Path) -> None:
     toy.make(tmp_path, "rel")
     rows = [_chat(one.id, str(toy.gold(one))) for one in toy.examples("rel")]
     rows[1] = _chat(rows[1]["custom_id"], "activates because", "length")
-    content = "".join(json.dumps(row) + "\n" for row in reversed(rows))
-    found = toy.score(tmp_path, "rel", content, mapping={label: label for label in toy.LABELS})
+    found = toy.score(tmp_path, "rel", rows[::-1], mapping={label: label for label in toy.LABELS})
     assert found.submission.form == "batch" and found.metrics["accuracy"] == pytest.approx(11 / 12)
     assert found.summary()["read_by_rule"] == {"cut": 1}
     assert "1 of 12 answers were cut off at the limit of their length" in found.left_aside()

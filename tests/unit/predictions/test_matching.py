@@ -165,7 +165,7 @@ def test_spans_without_ids_are_matched_by_the_text_of_their_sentence(tmp_path: P
     toy.make(tmp_path, "ner")
     rows: Any = toy.examples("ner")
     given = [{"text": " ".join(one.words), "mentions": toy.spans(one)} for one in rows]
-    content = "".join(json.dumps(row) + "\n" for row in given)
+    content = toy.jsonl_of(given)
     assert toy.score(tmp_path, "ner", content).metrics["entity_f1"] == 1.0
     with pytest.raises(PubmillError, match=r"1 of 12 predictions stand beside texts that are not the"):
         toy.score(tmp_path, "ner", content.replace("aspirin", "Aspirin", 1))

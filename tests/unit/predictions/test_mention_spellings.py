@@ -1,6 +1,5 @@
 """Mentions as other libraries write them: their types, their offsets, and pieces of words with B- and I-."""
 
-import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -93,7 +92,7 @@ def output(key: str, kinds: dict[str, str], results: Path, **changes: Any) -> An
         }
         for one in rows
     ]
-    return toy.score(results, "ner", "".join(json.dumps(line) + "\n" for line in lines), **changes)
+    return toy.score(results, "ner", lines, **changes)
 
 
 @pytest.mark.parametrize("key", ["entity_group", "entity", "label", "label_", "value", "type"])
@@ -159,9 +158,8 @@ def test_pieces_of_words_are_scored_as_mentions(tmp_path: Path) -> None:
                 pieces.append({"entity": f"{prefix}-{span['type'].lower()}", "start": start, "end": end})
                 pieces[-1]["index"] = pieces[-2]["index"] + 1 if prefix == "I" else start
         lines.append({"id": one.id, "mentions": pieces})
-    content = "".join(json.dumps(line) + "\n" for line in lines)
     with pytest.raises(PubmillError, match="2 labels that the dataset lacks: disease, chemical"):
-        toy.score(tmp_path, "ner", content)
+        toy.score(tmp_path, "ner", lines)
     for prefix in ("", "B-"):
         mapping: dict[str, Any] = {f"{prefix}disease": "Disease", f"{prefix}chemical": "Chemical"}
-        assert toy.score(tmp_path, "ner", content, mapping=mapping).metrics["entity_f1"] == 1.0
+        assert toy.score(tmp_path, "ner", lines, mapping=mapping).metrics["entity_f1"] == 1.0

@@ -26,7 +26,7 @@ ANSWERS = {"activates": " **activation**. ", "blocks": "Inhibition", "none": '"N
 def outputs(name: str, answers: dict[str, str], change: dict[str, str] | None = None) -> str:
     """Return free strings of a language model for `rel`."""
     rows = {one.id: answers[toy.gold(one)] for one in toy.examples(name)} | (change or {})
-    return "".join(json.dumps({"id": name, "output": text}) + "\n" for name, text in rows.items())
+    return toy.jsonl_of({"id": name, "output": text} for name, text in rows.items())
 
 
 def test_free_strings_are_mapped_and_unmapped_ones_are_wrong_and_listed(tmp_path: Path) -> None:
@@ -69,43 +69,37 @@ def test_free_strings_of_the_other_kinds(tmp_path: Path) -> None:
     rows: Any = toy.examples("doc")
     labels = {label: label for one in rows for label in one.labels} | {"none": ""}
     lines = [{"id": one.id, "output": "; ".join(one.labels) or "None."} for one in rows]
-    content = "".join(json.dumps(line) + "\n" for line in lines)
+    content = toy.jsonl_of(lines)
     assert toy.score(tmp_path, "doc", content, mapping=labels).metrics["micro_f1"] == 1.0
     broken = toy.score(tmp_path, "doc", content.replace("None.", "death?"), mapping=labels)
     assert broken.metrics["micro_f1"] < 1 and len(broken.submission.reading.unmapped) == 3
     lines = [{"id": one.id, "output": f" {toy.gold(one)}"} for one in toy.examples("sim")]
-    content = "".join(json.dumps(line) + "\n" for line in lines)
+    content = toy.jsonl_of(lines)
     assert toy.score(tmp_path, "sim", content).metrics["pearson"] == pytest.approx(1.0)
     with pytest.raises(PubmillError, match="a correlation cannot count an answer as wrong"):
         toy.score(tmp_path, "sim", content.replace("2.25", "rather similar", 1))
     lines = [{"id": one.id, "output": toy.gold(one)[0]} for one in toy.examples("qa")]
-    content = "".join(json.dumps(line) + "\n" for line in lines)
-    assert toy.score(tmp_path, "qa", content).metrics["mrr"] == 1.0
+    assert toy.score(tmp_path, "qa", lines).metrics["mrr"] == 1.0
 
 
 def test_mentions_in_free_strings_are_found_in_the_sentence(tmp_path: Path) -> None:
     toy.make(tmp_path, "ner")
     types = {"disease": "Disease", "drug": "Chemical", "none": ""}
-    lines = []
-    for one in toy.examples("ner"):
-        words: Any = one
-        mentions = toy.spans(words)
-        text = " ".join(words.words)
-        named = [(span["type"], text[span["start"] : span["end"]]) for span in mentions]
-        said = "\n".join(f"{'Drug' if kind == 'Chemical' else kind}: {name}" for kind, name in named)
-        lines.append({"id": one.id, "output": said})
-    content = "".join(json.dumps(line) + "\n" for line in lines)
-    assert toy.score(tmp_path, "ner", content, mapping=types).metrics["entity_f1"] == 1.0
-    lines[0]["output"] = "Disease: measles\nNone"
-    content = "".join(json.dumps(line) + "\n" for line in lines)
-    found = toy.score(tmp_path, "ner", content, mapping=types)
+    said = {"Chemical": "Drug", "Disease": "Disease"}
+    lines = [
+        {"id": one.id, "output": "\n".join(f"{said[kind]}: {name}" for kind, name in toy.named(one))}
+        for one in toy.examples("ner")
+    ]
+    assert toy.score(tmp_path, "ner", lines, mapping=types).metrics["entity_f1"] == 1.0
+    lines[0]["output"] += "\nDisease: measles\nNone"
+    found = toy.score(tmp_path, "ner", lines, mapping=types)
     assert [text for _, text in found.submission.reading.unmapped] == ["Disease: measles"]
-    assert found.metrics["entity_recall"] < 1
+    assert found.counts["predicted"] == found.counts["gold"] + 1 == found.counts["correct"] + 1
 
 
 def test_a_line_without_a_type_is_a_mention_only_of_the_only_type(tmp_path: Path) -> None:
     toy.make(tmp_path, "ner")
-    content = "".join(json.dumps({"id": one.id, "output": "flu"}) + "\n" for one in toy.examples("ner"))
+    content = [{"id": one.id, "output": "flu"} for one in toy.examples("ner")]
     types = {"disease": "Disease", "drug": "Chemical"}
     with pytest.raises(PubmillError, match="12 of 12 answers have no mapping"):
         toy.score(tmp_path, "ner", content, mapping=types)
@@ -244,32 +238,26 @@ NAMED = {
 @pytest.mark.parametrize("form", NAMED)
 def test_mentions_are_read_from_bullets_and_json(form: str, tmp_path: Path) -> None:
     toy.make(tmp_path, "ner")
-    lines = [{"id": one.id, "output": NAMED[form](named_mentions(one))} for one in toy.examples("ner")]
-    content = "".join(json.dumps(line) + "\n" for line in lines)
+    lines = [{"id": one.id, "output": NAMED[form](toy.named(one))} for one in toy.examples("ner")]
     types = {"disease": "Disease", "chemical": "Chemical"}
-    found = toy.score(tmp_path, "ner", content, mapping=types)
+    found = toy.score(tmp_path, "ner", lines, mapping=types)
     assert found.metrics["entity_f1"] == 1.0 and not found.submission.reading.unmapped
-
-
-def named_mentions(one: Any) -> list[tuple[str, str]]:
-    text = " ".join(one.words)
-    return [(span["type"], text[span["start"] : span["end"]]) for span in toy.spans(one)]
 
 
 def test_mentions_are_given_by_their_texts(tmp_path: Path) -> None:
     toy.make(tmp_path, "ner")
     lines: list[dict[str, Any]] = [
-        {"id": one.id, "mentions": [{"text": name, "type": kind} for kind, name in named_mentions(one)]}
+        {"id": one.id, "mentions": [{"text": name, "type": kind} for kind, name in toy.named(one)]}
         for one in toy.examples("ner")
     ]
     lines[0]["mentions"].append({"text": "measles", "type": "Disease"})
-    found = toy.score(tmp_path, "ner", "".join(json.dumps(line) + "\n" for line in lines))
+    found = toy.score(tmp_path, "ner", lines)
     assert found.counts["predicted"] == found.counts["gold"] + 1 == found.counts["correct"] + 1
     assert found.submission.reading.unmapped == [(f"{tmp_path}/predictions:1", "measles")]
     assert "12 of 12 answers name mentions by their text" in found.left_aside()[0]
     lines[0]["mentions"].append({"text": "flu", "type": "Illness"})
     with pytest.raises(PubmillError, match="1 label that the dataset lacks: Illness"):
-        toy.score(tmp_path, "ner", "".join(json.dumps(line) + "\n" for line in lines))
+        toy.score(tmp_path, "ner", lines)
 
 
 def test_ranked_answers_are_read_from_bullets_and_json(tmp_path: Path) -> None:
@@ -277,7 +265,7 @@ def test_ranked_answers_are_read_from_bullets_and_json(tmp_path: Path) -> None:
     for form in ("1. {}\n2. wrong", '["{}", "wrong"]', FENCED.replace("{}", '{"answer": "{}"}'), "{}"):
         rows: Any = toy.examples("qa")
         lines = [{"id": one.id, "output": form.replace("{}", one.golds[0])} for one in rows]
-        found = toy.score(tmp_path, "qa", "".join(json.dumps(line) + "\n" for line in lines))
+        found = toy.score(tmp_path, "qa", lines)
         assert found.metrics["mrr"] == 1.0, form
 
 
@@ -291,11 +279,11 @@ def test_marked_answers_to_questions_are_refused_instead_of_scored(
     lines = [{"id": one.id, key: form.replace("{}", one.golds[0])} for one in rows]
     for one, line in zip(rows[:6], lines[:6], strict=True):
         line[key] = one.golds[0]
-    half = toy.score(tmp_path, "qa", "".join(json.dumps(line) + "\n" for line in lines))
+    half = toy.score(tmp_path, "qa", lines)
     assert half.metrics["mrr"] == 0.5
     lines[0][key] = form.replace("{}", "gene1")
     with pytest.raises(PubmillError, match=r"predictions:1: 7 of 12 answers begin with marks .*Nothing was"):
-        toy.score(tmp_path, "qa", "".join(json.dumps(line) + "\n" for line in lines))
+        toy.score(tmp_path, "qa", lines)
 
 
 def test_a_file_that_is_a_column_is_scored_and_named(tmp_path: Path) -> None:
@@ -324,7 +312,7 @@ def test_equal_constant_predictions_are_no_copies(tmp_path: Path) -> None:
     other = tmp_path / "runs/blurb/model/rel/standard/final/seed-1.predictions.jsonl.gz"
     other.parent.mkdir(parents=True)
     write_jsonl_gz(other, rows)
-    found = toy.score(tmp_path, "rel", "".join(json.dumps(row) + "\n" for row in rows))
+    found = toy.score(tmp_path, "rel", rows)
     assert found.metrics["accuracy"] == pytest.approx(4 / 12)
 
 

@@ -1,6 +1,5 @@
 """Reading a file of predictions: what a licensed dataset shows, splits without examples, numbers in words."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -35,7 +34,7 @@ def test_a_score_in_a_free_answer_is_its_number(tmp_path: Path) -> None:
     toy.make(tmp_path, "sim")
     rows = [{"id": one.id, "output": f"{toy.gold(one)}"} for one in toy.examples("sim")]
     rows[0]["output"] = f"**{rows[0]['output']}**"
-    content = "".join(json.dumps(row) + "\n" for row in rows)
+    content = toy.jsonl_of(rows)
     assert toy.score(tmp_path, "sim", content).metrics["pearson"] == pytest.approx(1.0)
     with pytest.raises(PubmillError, match="expected a finite number; a correlation cannot count"):
         toy.score(tmp_path, "sim", content.replace("2.25", "none", 1))

@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,6 @@ from tests.unit.predictions import toy_datasets as toy
 SENTENCES: list[Any] = list(toy.examples("ner"))
 TYPES = ("Disease", "Chemical")
 Span = tuple[int, int, str]
-
-
-def lines_of(rows: Iterable[dict[str, Any]]) -> str:
-    return "".join(json.dumps(row) + "\n" for row in rows)
 
 
 @pytest.fixture(scope="module")
@@ -106,13 +102,13 @@ def test_a_score_is_seqeval_s_over_the_whole_split(
     lost = sum(len(both[1]) for both in predictions if both)
     assume(2 * (lost + 1) <= sum(len(both[0]) + len(both[1]) for both in predictions if both))
     rows = rows_of(predictions)
-    found = toy.score(results, "ner", lines_of(rows), partial=True)
+    found = toy.score(results, "ner", rows, partial=True)
     assert found.metrics["entity_f1"] == pytest.approx(by_seqeval(predictions))
     assert found.submission.reading.missing == predictions.count(None)
     row = data.draw(st.sampled_from([row for row in rows if row["mentions"]]))
     moved = data.draw(st.sampled_from(row["mentions"]))
     moved |= {"start": moved["start"] + 9_000, "end": moved["end"] + 9_000}
-    after = toy.score(results, "ner", lines_of(rows), partial=True)
+    after = toy.score(results, "ner", rows, partial=True)
     assert after.metrics["entity_f1"] <= found.metrics["entity_f1"] + 1e-12
 
 
@@ -121,7 +117,7 @@ def test_half_of_the_mentions_displaced_do_not_raise_a_score(results: Path) -> N
     rows = [json.loads(line) for line in toy.span_lines().splitlines()]
     for row in rows:
         row["mentions"] += [{**one, "start": one["start"] + 1} for one in row["mentions"]]
-    found = toy.score(results, "ner", lines_of(rows))
+    found = toy.score(results, "ner", rows)
     assert (found.metrics["entity_precision"], found.metrics["entity_recall"]) == (0.5, 1.0)
     assert len(found.submission.reading.lost) == found.counts["gold"]
     scores = {one.scorer.name: one.score for one in found.by_every_scorer("ner")}
@@ -132,9 +128,9 @@ def test_half_of_the_mentions_displaced_do_not_raise_a_score(results: Path) -> N
 def test_unplaced_mentions_are_kept_in_the_predictions(results: Path) -> None:
     rows = [json.loads(line) for line in toy.span_lines().splitlines()]
     rows[0]["mentions"].append({"start": 9_000, "end": 9_003, "type": "Disease"})
-    found = toy.score(results, "ner", lines_of(rows))
+    found = toy.score(results, "ner", rows)
     assert found.submission.lines[0]["unplaced"] == [["Disease", 2]]
-    again = toy.score(results, "ner", lines_of(found.submission.lines))
+    again = toy.score(results, "ner", list(found.submission.lines))
     assert again.metrics == found.metrics and again.metrics["entity_f1"] < 1
 
 
@@ -159,7 +155,7 @@ LABELS = st.lists(st.sampled_from([None, *toy.LABELS]), min_size=12, max_size=12
 def test_labels_are_scored_as_by_scikit_learn(results: Path, labels: list[str | None]) -> None:
     assume(set(labels) - {None})
     pairs = list(zip(toy.examples("rel"), labels, strict=True))
-    rows = lines_of({"id": one.id, "label": label} for one, label in pairs if label)
+    rows = [{"id": one.id, "label": label} for one, label in pairs if label]
     found = toy.score(results, "rel", rows, partial=True).metrics
     gold, guessed = [toy.gold(one) for one, _ in pairs], [label or "" for label in labels]
     positive = ["activates", "blocks"]
@@ -178,7 +174,7 @@ def test_label_sets_are_scored_as_by_scikit_learn(results: Path, kept: list[int]
     names = sorted({label for one in documents for label in one.labels})
     sets = [[[], one.labels, names, []][how] for one, how in zip(documents, kept, strict=True)]
     rows = zip(documents, sets, kept, strict=True)
-    content = lines_of({"id": one.id, "labels": labels} for one, labels, how in rows if how)
+    content = [{"id": one.id, "labels": labels} for one, labels, how in rows if how]
     found = toy.score(results, "doc", content, partial=True).metrics
     binary = MultiLabelBinarizer(classes=names)
     gold, guessed = (np.array(binary.fit_transform(side)) for side in ([d.labels for d in documents], sets))
@@ -188,12 +184,12 @@ def test_label_sets_are_scored_as_by_scikit_learn(results: Path, kept: list[int]
 
 def test_a_question_without_an_answer_is_wrong(results: Path) -> None:
     rows = [{"id": one.id, "answers": toy.gold(one)} for one in toy.examples("qa")]
-    found = toy.score(results, "qa", lines_of(rows[:9]), partial=True)
+    found = toy.score(results, "qa", rows[:9], partial=True)
     assert {found.metrics[name] for name in ("mrr", "strict_accuracy", "exact_match", "f1")} == {0.75}
 
 
 def test_a_correlation_has_no_partial_score(results: Path) -> None:
-    rows = lines_of({"id": one.id, "score": 1.5} for one in toy.examples("sim")[:9])
+    rows = [{"id": one.id, "score": 1.5} for one in toy.examples("sim")[:9]]
     with pytest.raises(PubmillError, match="3 of 12 examples have no prediction, and a correlation cannot"):
         toy.score(results, "sim", rows, partial=True)
 
@@ -226,7 +222,7 @@ def test_nested_mentions_without_a_place_are_false_positives(tmp_path: Path) -> 
     make_own(tmp_path, "nested", "mentions", "entity_f1", rows)
     right = [{"start": 0, "end": 3, "type": "a"}, {"start": 0, "end": 8, "type": "a"}]
     lost = [{"start": 1, "end": 3, "type": "a"}, {"start": 99, "end": 100, "type": "a"}]
-    found = toy.score(tmp_path, "nested", lines_of([{"id": "1", "mentions": right + lost}]), partial=True)
+    found = toy.score(tmp_path, "nested", [{"id": "1", "mentions": right + lost}], partial=True)
     assert (found.counts["gold"], found.counts["predicted"], found.counts["correct"]) == (4, 4, 2)
 
 
@@ -238,20 +234,16 @@ def test_relations_that_the_document_lacks_are_false_positives(tmp_path: Path) -
         for n in (1, 2)
     ]
     make_own(tmp_path, "related", "relations", "relation_f1", rows)
-    content = lines_of([{"id": "1", "output": "a: c | d\na: elsewhere | d\nc | d\nThese are all."}])
+    content = [{"id": "1", "output": "a: c | d\na: elsewhere | d\nc | d\nThese are all."}]
     found = toy.score(tmp_path, "related", content, partial=True)
     assert (found.counts["gold"], found.counts["predicted"], found.counts["correct"]) == (2, 3, 1)
 
 
 def test_mentions_of_an_answer_that_do_not_occur_are_false_positives(results: Path) -> None:
-    said = [[f"{kind}: {text}" for kind, text in named(one)] for one in SENTENCES]
+    said = [[f"{kind}: {text}" for kind, text in toy.named(one)] for one in SENTENCES]
     untyped = SENTENCES[0].words[-2]
     said[0] += ["Disease: measles", "Chemical: none", untyped, "That is all."]
     rows = [{"id": one.id, "output": "\n".join(s)} for one, s in zip(SENTENCES, said, strict=True)]
     mapping = {"disease": "Disease", "chemical": "Chemical"}
-    found = toy.score(results, "ner", lines_of(rows), mapping=mapping)
+    found = toy.score(results, "ner", rows, mapping=mapping)
     assert found.counts["predicted"] == found.counts["gold"] + 2 == found.counts["correct"] + 2
-
-
-def named(sentence: Any) -> list[tuple[str, str]]:
-    return [(kind, " ".join(sentence.words[a:b])) for a, b, kind in to_mentions(sentence.labels)]

@@ -2,7 +2,7 @@
 
 import json
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,10 +54,18 @@ def recipe(results: Path, dataset: str, **changes: Any) -> SubmissionRecipe:
     return recipe_of(results / "datasets" / dataset, **known)
 
 
-def score(results: Path, dataset: str, content: str | bytes, **changes: Any) -> ScoredSubmission:
-    """Score the content of a file of predictions."""
+def jsonl_of(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return rows as JSON lines."""
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def score(
+    results: Path, dataset: str, content: str | bytes | Sequence[Mapping[str, Any]], **changes: Any
+) -> ScoredSubmission:
+    """Score the content of a file of predictions, or rows as JSON lines."""
     path = results / "predictions"
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    text = content if isinstance(content, (str, bytes)) else jsonl_of(content)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
     return score_submission(path, recipe(results, dataset, **changes), results)
 
 
@@ -73,7 +81,7 @@ KEYS = {"ner": "labels", "rel": "label", "doc": "labels", "sim": "score", "qa": 
 
 def jsonl(name: str) -> str:
     """Return the gold as JSON lines."""
-    return "".join(json.dumps({"id": one.id, KEYS[name]: gold(one)}) + "\n" for one in examples(name))
+    return jsonl_of({"id": one.id, KEYS[name]: gold(one)} for one in examples(name))
 
 
 def conll(scheme: Callable[[list[str]], list[str]] = list, ids: bool = False) -> str:
@@ -140,7 +148,12 @@ def spans(example: TokensExample, shift: int = 0) -> list[dict[str, Any]]:
 def span_lines(shift: int = 0) -> str:
     """Return the gold of `ner` as JSON lines of character spans."""
     rows: Any = examples("ner")
-    return "".join(json.dumps({"id": one.id, "mentions": spans(one, shift)}) + "\n" for one in rows)
+    return jsonl_of({"id": one.id, "mentions": spans(one, shift)} for one in rows)
+
+
+def named(one: Any) -> list[tuple[str, str]]:
+    """Return the types and texts of the gold mentions of a sentence."""
+    return [(kind, " ".join(one.words[start:end])) for start, end, kind in to_mentions(one.labels)]
 
 
 def bioc(name: str, results: Path) -> dict[str, Any]:
