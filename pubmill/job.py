@@ -26,7 +26,7 @@ def start() -> None:
     """Run the stage that the first word of the command line names."""
     stage, known = sys.argv[1:2], [one.name for one in iter_modules(jobs.__path__)]
     if not stage or stage[0] not in known:
-        raise PubmillError(f"expected python -m pubmill.job STAGE ...; the stages: {', '.join(known)}")
+        raise PubmillError(f"pubmill.job: the first word must be a stage: {', '.join(known)}")
     del sys.argv[1]
     program(import_module(f"{jobs.__name__}.{stage[0]}").main)()
 

@@ -207,7 +207,7 @@ class Stage(GraphPart):
         return []
 
     def reported(self) -> list[str]:
-        """Return the files of an extra's stage that its section of the report shows (`report.sections`)."""
+        """Return the files of an extra's stage that its section of the report shows (`report_content`)."""
         return []
 
     def bytes_of(self, wildcards: Any) -> Bytes:

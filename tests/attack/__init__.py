@@ -11,11 +11,10 @@ Attacks are bounded and reach no other machine; docs/reliability.md describes th
 """
 
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 from tests.world.dice import Dice
 
@@ -44,17 +43,12 @@ class Attack:
     absent: Callable[[], str] = lambda: ""
 
 
-def of_extras(ending: str) -> Iterator[ModuleType]:
-    """Yield the modules of the extras' tests whose names have this ending; an extra may be removed."""
+def attacks() -> dict[str, Attack]:
+    """Every attack by name, from all modules of this package and from those of the extras that are there."""
     from tests.unit import extras
 
-    for module in pkgutil.walk_packages(extras.__path__, f"{extras.__name__}."):
-        if module.name.endswith(ending):
-            yield import_module(module.name)
-
-
-def attacks() -> dict[str, Attack]:
-    """Every attack by name, from all modules of this package."""
-    names = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name != "__main__")
-    modules = [*(import_module(f"{__name__}.{name}") for name in names), *of_extras("_attacks")]
+    own = sorted(module.name for module in pkgutil.iter_modules(__path__, f"{__name__}."))
+    of_extras = [module.name for module in pkgutil.walk_packages(extras.__path__, f"{extras.__name__}.")]
+    names = [*own, *(name for name in of_extras if name.endswith("_attacks"))]
+    modules = [import_module(name) for name in names if not name.endswith("__main__")]
     return {attack.name: attack for module in modules for attack in getattr(module, "ATTACKS", ())}

@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 
 from pubmill.errors import PubmillError
-from tests.attack import Attack, of_extras
-from tests.attack.sound_files import READERS, Reader
+from tests.attack import Attack, sound_files, sound_submissions
+from tests.attack.sound_files import Reader
 from tests.damage import damage
 from tests.world.dice import Dice
 
@@ -33,8 +33,7 @@ _CONTENT = re.compile(r"(?<=: )[^,:{}\[\]]+|(?<=>)[^<]+")
 
 @cache
 def _readers() -> list[Reader]:
-    """Return all readers, those of extras too."""
-    return [*READERS, *(one for module in of_extras("_sound_files") for one in module.READERS)]
+    return [*sound_files.READERS, *sound_submissions.READERS]
 
 
 def _replaced(text: str, pattern: re.Pattern[str], dice: Dice, change: Callable[[re.Match[str]], str]) -> str:

@@ -1,5 +1,6 @@
 """Mentions as other libraries write them: their types, their offsets, and pieces of words with B- and I-."""
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
