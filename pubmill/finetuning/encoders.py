@@ -2,7 +2,6 @@
 
 import copy
 import inspect
-import logging
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -90,11 +89,7 @@ def load_encoder_and_pooler(
 def read_encoder(folder: Path, dropout: float) -> tuple["PreTrainedModel", torch.nn.Linear | None]:
     """Return the encoder, in float32 and without pooler, and its pooler's linear layer if that learnt
     next-sentence prediction; else None (no pooler, or maybe an untrained one, as in RoBERTa's files)."""
-    from transformers.utils import logging as transformers_logging
-
     check_is_model_folder(folder)
-    transformers_logging.set_verbosity(logging.ERROR)  # no report on heads missing from a checkpoint
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     config = load_config(folder, str(folder))
     check_encoder(config, str(folder))
     for part in (config, *(getattr(config, name) for name in config.sub_configs)):

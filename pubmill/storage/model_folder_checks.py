@@ -125,6 +125,10 @@ def load_weights(
     weights that its files lack. transformers' own report of loading must say that each weight of the encoder,
     the pooler's aside, is in the files with its shape, and each weight of the files that belongs to the
     encoder is used; else a `PubmillError` names one. Heads may differ."""
+    from transformers.utils import logging as transformers_logging
+
+    transformers_logging.set_verbosity_error()  # no report on heads missing from a checkpoint
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     with reported(f"{name}: {fault}"):
         model, report = kind.from_pretrained(
             folder,
