@@ -10,7 +10,7 @@ STAGE = '''"""Numbers of documents."""
 
 from typing import Any
 
-from pubmill.stages.stage import Inputs, Stage
+from pubmill.stages.stage import Stage
 
 
 class CountDocuments(Stage):
@@ -19,9 +19,6 @@ class CountDocuments(Stage):
     name, group, label = "count_documents", "select", "Counting {wildcards.corpus} {wildcards.corpus}"
     version = 7
 
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"manifest": self._paths.corpus(wildcards.corpus, "manifest.parquet")}
-
     def recipe_of(self, wildcards: Any) -> Any:
         return {"corpus": wildcards.corpus}
 '''
@@ -29,7 +26,7 @@ RULE = """
 
 rule count_documents:
     input:
-        unpack(graph.count_documents.inputs_of),
+        manifest=graph.paths.corpus("{corpus}", "manifest.parquet"),
     output:
         graph.paths.corpus("{corpus}", "documents.txt"),
     log:
@@ -37,7 +34,6 @@ rule count_documents:
     resources:
         **graph.count_documents.resources,
     params:
-        **PLACES,
         **graph.count_documents.params,
     message:
         graph.count_documents.label
