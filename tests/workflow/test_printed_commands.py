@@ -34,6 +34,7 @@ PLACEHOLDERS = {
     "/data/mirror": "tests/world/mirror",
     "/data/mednli": "own/mednli",
     "./my-bert": "pubmedbert-base",
+    "/path/to/all-MiniLM-L6-v2": "pubmedbert-base",
     "./my-corpus": "own/my-corpus",
     "~/my-cluster": "profiles/slurm",  # of which it is a copy
     "STUDY": "gu2020",
