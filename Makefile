@@ -101,7 +101,7 @@ kernels: .venv/triton/ready
 
 # What a GPU would be asked, on a processor; TORCH=2.11.0 with a new .venv: another version of torch.
 rehearse: $(READY)
-	@set -e; for part in methods profile tests pretraining finetuning resume processes; do \
+	@set -e; for part in methods profile tests pretraining finetuning resume processes seeds; do \
 		PYTHON=$(BIN)/python OUT=results/rehearsal benchmarks/gpu.sh --rehearse $$part; done
 	$(BIN)/python -m pytest -q -m "not long" tests/gpu
 

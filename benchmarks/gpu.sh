@@ -11,6 +11,7 @@
 # finetuning   table of fine-tuning with scores on dev, and finetuning.json
 # resume       programs that are killed and run again
 # processes    two processes on one GPU, by gloo if NCCL refuses
+# seeds        four seeds in one process, and in two and four at once
 #
 # The output is also in results/gpu/PART.md, messages in PART.log and figures in PART.json, all written line by
 # line: what is there when the part fails or is stopped, after LIMIT seconds (540), stays. Figures are then copied
@@ -23,8 +24,8 @@ cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
 rehearse=
 if [ "${1:-}" = --rehearse ]; then rehearse=--rehearse; shift; fi
-parts="methods profile tests pretraining finetuning resume processes"
-if [ $# = 0 ]; then sed -n '2,23s/^# \{0,1\}//p' "$0"; exit 2; fi
+parts="methods profile tests pretraining finetuning resume processes seeds"
+if [ $# = 0 ]; then sed -n '2,24s/^# \{0,1\}//p' "$0"; exit 2; fi
 part=$1
 case " $parts " in *" $part "*) ;; *) echo "gpu.sh: unknown part $part; expected: $parts" >&2; exit 2 ;; esac
 if [ $# != 1 ]; then echo "gpu.sh: one part a call; found: $*" >&2; exit 2; fi
@@ -51,7 +52,7 @@ case $part in
     tests) set -- -m tests.gpu.cuda_checks $rehearse ;;
     pretraining) set -- benchmarks/pretraining.py --gpu $quick --output "$out/pretraining.json" ;;
     finetuning) set -- benchmarks/finetuning.py $quick --output "$out/finetuning.json" ;;
-    resume | processes) set -- benchmarks/gpu_runs.py "$part" ;;
+    resume | processes | seeds) set -- benchmarks/gpu_runs.py "$part" ;;
 esac
 run() { timeout --kill-after=10 "$limit" "$python" "$@"; }
 end() {

@@ -1,6 +1,6 @@
 """Runs of both training programs that only a GPU can show: killed and resumed, and two processes on one GPU.
 
-    python benchmarks/gpu_runs.py resume|processes
+    python benchmarks/gpu_runs.py resume|processes|seeds
 
 `resume`: a pretraining is killed after its first save and run again; a fine-tuning is killed and run again,
 and runs in a fork of a process that serves several seeds. The lines say whether weights and predictions are
@@ -10,9 +10,12 @@ known.
 `processes`: the same pretraining with one process and with two on one device, by NCCL, or by gloo if NCCL
 refuses two processes on one GPU. The line has the largest difference between their losses, and with dropout,
 whose draws depend on the number of processes, whether two processes repeat their own weights.
+`seeds`: four fine-tunings in one process, and in two and four processes at once, as a job could do on a GPU
+that one of them leaves idle. The lines have the seconds with the start of the programs, and whether the
+predictions are the same.
 Pretrainings run in float32 without dropout, and in bfloat16 with dropout, which a GPU computes by the fast
 methods; a line names the methods, and fails if the planned ones did not work.
-Both run on tiny models and made-up texts, on a processor if torch finds no GPU.
+All run on made-up texts and tiny models (`seeds` on a GPU: BERT-base), on a processor if torch finds no GPU.
 """
 
 import json
@@ -22,7 +25,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, replace
 from functools import partial
@@ -75,19 +78,19 @@ def pretraining(data: Path, output: Path, recipe: str) -> list[str]:
     return [*fixed, *(str(part) for pair in places.items() for part in pair)]
 
 
-def finetuning(folder: Path, output: Path) -> list[str]:
+def finetuning(folder: Path, output: Path, seeds: Iterable[int] = (1,)) -> list[str]:
     """Return the arguments of scripts/finetune.py."""
     recipe = replace(relations(None).recipe, epochs=2, keep="best", max_length=64)
     places = {"--model": folder / "model", "--dataset": folder, "--output": output}
-    fixed = ["--recipe", json.dumps(asdict(recipe)), "--seeds", "1", "--split", "test", "--dev", "test"]
-    return [*fixed, *(str(part) for pair in places.items() for part in pair)]
+    fixed = ["--recipe", json.dumps(asdict(recipe)), "--split", "test", "--dev", "test"]
+    return [*fixed, "--seeds", *map(str, seeds), *(str(part) for pair in places.items() for part in pair)]
 
 
-def write_dataset(folder: Path) -> None:
+def write_dataset(folder: Path, small: bool = True) -> None:
     """Write a dataset of made-up relations, and a random BERT that knows its words."""
     work = relations(None)
-    write_model(folder / "model", work.train.texts, learn=False, small=True)
-    write_examples(folder / "train.jsonl.gz", work.train.of[:256])
+    write_model(folder / "model", work.train.texts, learn=False, small=small)
+    write_examples(folder / "train.jsonl.gz", work.train.of[: 256 if small else None])
     write_examples(folder / "test.jsonl.gz", work.train.of[256:320])
 
 
@@ -254,8 +257,28 @@ def repeated(data: Path, folder: Path, backend: str, environment: Mapping[str, s
     return compared(*outputs)
 
 
+def seeds(folder: Path) -> Iterator[str]:
+    write_dataset(folder, small=not torch.cuda.is_available())
+    expected: list[bytes] = []
+    for at_once in (1, 2, 4):
+        output, started = folder / f"at-once-{at_once}" / "runs.json", time.monotonic()
+        shares = [range(first, 5, at_once) for first in range(1, at_once + 1)]
+        outputs = [output.with_name(f"runs-{share[0]}.json") for share in shares]
+        programs = [
+            start("finetune.py", finetuning(folder, output, share), {"OMP_NUM_THREADS": "1"})
+            for output, share in zip(outputs, shares, strict=True)
+        ]
+        if errors := [error for program in programs if (error := finish(program))]:
+            yield f"four seeds, {at_once} at once failed: {errors[0]}"
+            continue
+        seconds = time.monotonic() - started
+        made = [output.with_name(f"seed-{seed}.predictions.jsonl.gz").read_bytes() for seed in range(1, 5)]
+        expected = expected or made
+        yield f"four seeds, {at_once} at once: {seconds:.1f} s; same predictions: {made == expected}"
+
+
 def main() -> None:
-    parts = {"resume": resume, "processes": processes}
+    parts = {"resume": resume, "processes": processes, "seeds": seeds}
     if sys.argv[1:] not in [[name] for name in parts]:
         sys.exit(__doc__)
     signal.signal(signal.SIGTERM, lambda *given: sys.exit(1))

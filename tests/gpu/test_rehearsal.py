@@ -56,11 +56,11 @@ def test_without_a_gpu_only_a_rehearsal_runs(root: Path, python: Path, tmp_path:
 @pytest.mark.long
 @pytest.mark.weekly
 def test_every_table_and_check_is_rehearsed(root: Path, python: Path, tmp_path: Path) -> None:
-    parts = ("methods", "profile", "tests", "pretraining", "finetuning", "resume", "processes")
+    parts = ("methods", "profile", "tests", "pretraining", "finetuning", "resume", "processes", "seeds")
     with closing(Warm(of=str(python))) as warm:
         for part in parts:
             # Their programs are many and compile nothing.
-            runs = Path(warm.python) if part in ("resume", "processes") else python
+            runs = Path(warm.python) if part in ("resume", "processes", "seeds") else python
             done = gpu_sh(root, runs, tmp_path, "--rehearse", part)
             assert done.returncode == 0, done.stderr
     assert {path.stem for path in tmp_path.glob("*.md")} == set(parts)
@@ -78,3 +78,4 @@ def test_every_table_and_check_is_rehearsed(root: Path, python: Path, tmp_path: 
     for recipe in ("float32 without dropout: largest", "bfloat16 with dropout: largest"):
         assert f"two processes by gloo, {recipe}" in processes
     assert processes.count("with dropout, deterministic: same weights: True") == 1
+    assert (tmp_path / "seeds.md").read_text().count("same predictions: True") == 3
