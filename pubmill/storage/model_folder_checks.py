@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 
 from pubmill.errors import PubmillError
 from pubmill.storage.encoder_checks import encoder_class, load_config, reported
@@ -129,6 +129,7 @@ def load_weights(
 
     transformers_logging.set_verbosity_error()  # no report on heads missing from a checkpoint
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    names = {tensor for file in folder.glob("*.safetensors") for tensor in _tensor_names(file, name)}
     with reported(f"{name}: {fault}"):
         model, report = kind.from_pretrained(
             folder,
@@ -155,7 +156,6 @@ def load_weights(
             f"describe, such as {unused[0]}, so that a part of the model would not be used; the two don't "
             f"belong together (is the number of layers right?)"
         )
-    names = {name for file in folder.glob("*.safetensors") for name in _tensor_names(file)}
     prefix = f"{model.base_model_prefix}."
     if doubled := [key for key in _of_encoder(model, names) if {key, prefix + key} <= names]:
         raise PubmillError(
@@ -165,9 +165,12 @@ def load_weights(
     return model, set(report["missing_keys"])
 
 
-def _tensor_names(file: Path) -> list[str]:
-    with safe_open(file, "pt") as tensors:
-        return list(tensors.keys())
+def _tensor_names(file: Path, name: str) -> list[str]:
+    try:
+        with safe_open(file, "pt") as tensors:
+            return list(tensors.keys())
+    except (SafetensorError, OSError, ValueError) as error:
+        raise PubmillError(f"{name}: {file.name} is damaged: {error}; get the file again") from None
 
 
 def _of_encoder(model: Any, keys: Iterable[str]) -> list[str]:
