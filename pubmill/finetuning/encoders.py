@@ -96,8 +96,7 @@ def read_encoder(folder: Path, dropout: float) -> tuple["PreTrainedModel", torch
         for name in DROPOUTS:
             if hasattr(part, name):
                 setattr(part, name, dropout)
-    options: dict[str, Any] = {"use_safetensors": True, "dtype": torch.float32}
-    encoder, missing = load_weights(encoder_class(config), folder, config, str(folder), **options)
+    encoder, missing = load_weights(encoder_class(config), folder, config, str(folder), dtype=torch.float32)
     pooler = getattr(encoder, "pooler", None)
     if pooler is not None:
         optional = "add_pooling_layer" in inspect.signature(type(encoder).__init__).parameters

@@ -156,10 +156,8 @@ def _copy_released(source: Path, target: Path, name: str) -> None:
         f"{PICKLED} is damaged or holds more than tensors. Nothing in a pickle is ever run here; if you "
         "trust the file, write it as safetensors with save_pretrained"
     )
-    only = {"weights_only": True, "use_safetensors": False}
-    checks.load_weights(AutoModelForPreTraining, source, config, name, fault, **only)[0].save_pretrained(
-        target
-    )
+    model, _ = checks.load_weights(AutoModelForPreTraining, source, config, name, fault, pickled=True)
+    model.save_pretrained(target)
 
 
 def _set_lowercase(folder: Path, recipe: ExportRecipe) -> None:

@@ -119,12 +119,14 @@ def load_weights(
     config: Any,
     name: str,
     fault: str = "transformers can't load this model folder",
+    pickled: bool = False,
     **options: Any,
 ) -> tuple[Any, set[str]]:
     """Return the model of a folder, made by a class of transformers with these options, and the names of the
-    weights that its files lack. transformers' own report of loading must say that each weight of the encoder,
-    the pooler's aside, is in the files with its shape, and each weight of the files that belongs to the
-    encoder is used; else a `PubmillError` names one. Heads may differ."""
+    weights that its files lack. The files are safetensors, or `pickled`, of which only tensors are read.
+    transformers' own report of loading must say that each weight of the encoder, the pooler's aside, is in the
+    files with its shape, and each weight of the files that belongs to the encoder is used; else a
+    `PubmillError` names one. Heads may differ."""
     from transformers.utils import logging as transformers_logging
 
     transformers_logging.set_verbosity_error()  # no report on heads missing from a checkpoint
@@ -136,6 +138,8 @@ def load_weights(
             config=config,
             local_files_only=True,
             trust_remote_code=False,
+            use_safetensors=not pickled,
+            weights_only=True,
             output_loading_info=True,
             ignore_mismatched_sizes=True,
             **options,
@@ -187,7 +191,7 @@ def _shape_text(shape: Iterable[int]) -> str:
 def check_weights(folder: Path, name: str) -> None:
     """Load the encoder of a folder, as `load_weights` does, and refuse NaN and infinity in it."""
     config = load_config(folder, name)
-    encoder, missing = load_weights(encoder_class(config), folder, config, name, use_safetensors=True)
+    encoder, missing = load_weights(encoder_class(config), folder, config, name)
     for key, weight in encoder.named_parameters():
         if key not in missing and not bool(torch.isfinite(weight.float()).all()):
             raise PubmillError(f"{name}: {key!r:.80} holds NaN or infinity; get the file again")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
@@ -21,7 +21,7 @@ from pubmill.stages import Graph, published_values
 from pubmill.stages.pipelines import OFF_THE_SHELF
 from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import FINAL_RECORDS, RECORDS, RUNS, RunKey
+from pubmill.storage.result_paths import RunKey, manifest_of
 from pubmill.tables.aggregation import finished_table, machine
 from pubmill.tables.cells import Table
 from pubmill.tables.fact_cells import build as build_facts
@@ -104,19 +104,11 @@ class Explainer:
     def command(self, table: str, files: Sequence[str], settings: Sequence[str] = ()) -> str:
         """The command that makes files of the results folder, or the whole table if they are many; perhaps
         with other `settings`. The files of a run's seeds are made by way of its manifests."""
-        asked = dict.fromkeys(map(_requested, files))
+        asked = dict.fromkeys(map(manifest_of, files))
         many = not 0 < len(asked) <= MOST_FILES
         paths = [self.graph.paths.table(table, "html")] if many else [*map(self.graph.paths.at, asked)]
         configuration = commands.configuration_options(self.configfiles, (*self.settings, *settings))
         return commands.run_files(*paths, configuration=configuration)
-
-
-def _requested(file: str) -> str:
-    """Return the file to request for a file of the results."""
-    path = PurePosixPath(file)
-    if not path.match("final/seed-*"):
-        return file
-    return str(path.with_name(RECORDS if path.match(FINAL_RECORDS) else RUNS))
 
 
 def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanation:

@@ -262,7 +262,7 @@ def test_damaged_folders_are_refused(model: Path, datasets: dict[str, Path], tmp
     write_json(folder / "pubmill.json", facts)
     for name, content, message in (
         ("head.safetensors", b"\x80\x04pickle", r"head\.safetensors"),
-        ("model.safetensors", b"\x80\x04pickle", "transformers can't load this model folder"),
+        ("model.safetensors", b"\x80\x04pickle", "model.safetensors is damaged"),
         ("config.json", b"[" * 100_000, "config.json is not valid JSON"),
         ("config.json", b'{"model_type": "../x"}', "transformers can't load this model folder"),
         ("tokenizer.json", b"{", "can't be loaded as a task model; get or keep it again"),
