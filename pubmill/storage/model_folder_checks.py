@@ -5,6 +5,7 @@ weights must match config.json; every number must be finite.
 """
 
 import json
+import logging
 import math
 import os
 import re
@@ -124,12 +125,12 @@ def load_weights(
 ) -> tuple[Any, set[str]]:
     """Return the model of a folder, made by a class of transformers with these options, and the names of the
     weights that its files lack. The files are safetensors, or `pickled`, of which only tensors are read.
-    transformers' own report of loading must say that each weight of the encoder, the pooler's aside, is in the
-    files with its shape, and each weight of the files that belongs to the encoder is used; else a
+    transformers' own report of loading must say that each weight of the encoder, the pooler's aside, is in
+    the files with its shape, and each weight of the files that belongs to the encoder is used; else a
     `PubmillError` names one. Heads may differ."""
     from transformers.utils import logging as transformers_logging
 
-    transformers_logging.set_verbosity_error()  # no report on heads missing from a checkpoint
+    transformers_logging.set_verbosity(logging.ERROR)  # no report on heads missing from a checkpoint
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     names = {tensor for file in folder.glob("*.safetensors") for tensor in _tensor_names(file, name)}
     with reported(f"{name}: {fault}"):
