@@ -34,7 +34,7 @@ PLACEHOLDERS = {
     "/data/mirror": "tests/world/mirror",
     "/data/mednli": "own/mednli",
     "./my-bert": "pubmedbert-base",
-    "/path/to/all-MiniLM-L6-v2": "pubmedbert-base",
+    "/path/to/all-MiniLM-L6-v2": "own/minilm",
     "./my-corpus": "own/my-corpus",
     "~/my-cluster": "profiles/slurm",  # of which it is a copy
     "STUDY": "gu2020",
@@ -177,6 +177,9 @@ def clone(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "own/my-corpus").mkdir()
     for split in ("train", "test"):
         (folder / f"own/my-corpus/{split}.tsv").write_text("Mice\tB-Species\nran\tO\n\n")
+    (folder / "own/minilm").mkdir()
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        (folder / "own/minilm" / name).write_text("{}")
     (folder / "own/abstracts").mkdir()
     with gzip.open(folder / "own/abstracts/a.jsonl.gz", "wt") as lines:
         lines.write('{"title": "A title", "abstract": "An abstract"}\n')

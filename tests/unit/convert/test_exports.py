@@ -289,6 +289,6 @@ def test_bioc_refuses_what_it_has_no_place_for(examples: list[Example]) -> None:
 
 @pytest.mark.parametrize(("form", "message"), [("conll", "no labelled words"), ("bioc", "BioC has no place")])
 def test_a_form_that_does_not_fit_the_kind_is_refused(form: str, message: str) -> None:
-    data = SimpleNamespace(name="toy", kind="span", splits=("train",))
+    data = SimpleNamespace(name="toy", kind="span", splits=("train",), published=None)
     with pytest.raises(PubmillError, match=f"{message}.*export it as jsonl"):
         published_recipe("toy", data, form)  # type: ignore[arg-type]
