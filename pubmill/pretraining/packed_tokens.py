@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from pubmill.errors import PubmillError
 from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
+from pubmill.storage.result_paths import PACKED_PARTS
 
 HELD_OUT = "held-out"
 FILES = ("ids.bin", "sentences.npy", "documents.npy")
@@ -202,6 +203,20 @@ class PackedTokens:
             if sha256(self.folder / name) != digest:
                 fault = "is damaged: its SHA-256 is not that of index.json; pack again"
                 raise PubmillError(f"{self.folder / name} {fault}")
+
+    def check_parts(self) -> None:
+        """Raise a `PubmillError` if there are not as many tokens, or held-out tokens, as `parts.json` counts:
+        they are of another folder, or the two were exchanged."""
+        parts = self.folder / PACKED_PARTS
+        if not parts.is_file():
+            return
+        counted = read_json(parts)["parts"]
+        for side, folder in (("trained", self.folder), ("held_out", self.folder / HELD_OUT)):
+            index = read_json(folder / "index.json")
+            for unit in ("tokens", "sentences", "documents"):
+                if index[unit] != (count := sum(part[side][unit] for part in counted)):
+                    fault = f"{index[unit]} {unit}, but {parts} counts {count}"
+                    raise PubmillError(f"{folder}: {fault}; pack again")
 
     def _map_ids(self) -> Ids:
         path, dtype = self.folder / "ids.bin", id_dtype(self.vocab_size)

@@ -80,6 +80,7 @@ def pretrain(recipe: PretrainingRecipe, segment: Segment, evaluate: Evaluation |
     world = join()
     with checkpoints.hold(segment.output) if world.first else nullcontext():
         packed = PackedTokens(segment.tokens)
+        packed.check_parts()
         if world.first:
             packed.verify()
         vocabulary = read_vocabulary(segment.vocab, packed.special)

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pubmill.errors import PubmillError
+from pubmill.pretraining.packed_tokens import FILES, HELD_OUT, PackedTokens
 from pubmill.pretraining.packing import pack
 from pubmill.recipes.pretraining import PackingRecipe
 from tests.unit.pretraining.test_packing import punkt, same, vocab, write_part
@@ -79,3 +81,17 @@ def test_tokens_without_a_list_of_parts_are_packed_again(tmp_path: Path, vocab: 
     (output / "parts.json").unlink()
     assert pack(HALF, files, vocab, punkt, output)["encoded"] == 1
     assert (output / "ids.bin").read_bytes() == before
+
+
+def test_tokens_and_held_out_tokens_that_were_exchanged_are_named(
+    tmp_path: Path, vocab: Path, punkt: Path
+) -> None:
+    output = tmp_path / "tokens"
+    pack(PackingRecipe(held_out=0.3), corpus(tmp_path / "corpus", [TEXTS, TEXTS]), vocab, punkt, output)
+    PackedTokens(output).check_parts()
+    for name in (*FILES, "index.json"):
+        (output / name).rename(tmp_path / name)
+        (output / HELD_OUT / name).rename(output / name)
+        (tmp_path / name).rename(output / HELD_OUT / name)
+    with pytest.raises(PubmillError, match=r"tokens: \d+ tokens, but .*parts\.json counts \d+; pack again"):
+        PackedTokens(output).check_parts()
