@@ -50,8 +50,8 @@ def score(
     """Score predictions of any system for a converted dataset.
 
     docs/submissions.md has the forms that are read. All gold of the split counts, and predictions that cannot
-    be placed are false positives. With --output, also writes the predictions in pubmill's form, and the scores
-    as scores.json.
+    be placed are false positives. With --output, the predictions are also written in pubmill's form, and the
+    scores as scores.json.
     """
     root = checkout()
     from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
