@@ -77,8 +77,10 @@ USED: Mapping[str, Mapping[str, str]] = {
 def untyped_f1(examples: Sequence[TokensExample], predicted: Sequence[Sequence[str]], _: str | None) -> float:
     """Return the entity F1 of labels without their types."""
     gold = [gold_beside(one.labels, labels) for one, labels in zip(examples, predicted, strict=True)]
-    bare = ([[label.partition("-")[0] for label in labels] for labels in side] for side in (gold, predicted))
-    return score_entities(*bare).metrics["entity_f1"]
+    true, guessed = (
+        [[label.partition("-")[0] for label in labels] for labels in side] for side in (gold, predicted)
+    )
+    return score_entities(true, guessed).metrics["entity_f1"]
 
 
 def positive_macro_f1(
