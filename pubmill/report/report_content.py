@@ -23,10 +23,8 @@ from pubmill.report.rendering import count, quantity
 from pubmill.report.run_trainings import Trainings
 from pubmill.report.table_views import (
     ModelLine,
-    TableRuns,
     TableView,
     model_lines,
-    table_runs,
     table_views,
 )
 from pubmill.specs.fidelity import FidelityRow, rows_of
@@ -274,11 +272,6 @@ class Report:
     def own_contradictions(self) -> Contradictions:
         """The contradictions that involve a value of the study's tables."""
         return self.contradictions.of_tables(self.recipe.tables)
-
-    @property
-    def runs_of_tables(self) -> list[TableRuns]:
-        """The fine-tuning runs of each table."""
-        return list(map(table_runs, self.tables.values()))
 
     @property
     def records(self) -> int:

@@ -187,7 +187,7 @@ def render(report: Report) -> str:
     script, made = page_script("grids", "sorting", "cards", "navigation"), environment()
     made.globals |= {
         "table_file": Paths(study=report.recipe.study).table,
-        "table_runs": table_runs,
+        "runs_of_tables": {name: table_runs(table) for name, table in report.tables.items()},
         "tally": tally(report.tables.values()),
         "composite_scores": composite_scores(report.tables),
         "shared_notes": shared_notes(report.tables),
