@@ -24,8 +24,8 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from benchmarks.baseline import Used, run
 from pubmill.metrics.contributions import Contributions, Items, write_items
-from pubmill.metrics.entities import entity_metrics
 from pubmill.metrics.records import Record, write_record
+from pubmill.metrics.registry import measure_of
 
 MODELS, SEEDS = 8, 5
 SIZES = (
@@ -82,7 +82,7 @@ def prepare(folder: Path, table: int) -> None:
                 write_items(
                     (folder / path).with_suffix(".items.npz"), Items("tokens", "document", "d" * 64, found)
                 )
-                metrics = {n: float(v) for n, v in entity_metrics(found.totals()).items() if v == v}
+                metrics = {n: float(v) for n, v in measure_of("mentions")(found.totals()).items() if v == v}
                 write_record(folder / path, record(model, dataset, seed, metrics))
     (folder / f"t{table}.recipe.json").write_text(json.dumps(recipe(records, table)), encoding="utf-8")
     (folder / f"t{table}.published.csv").write_text("row,column,metric,value,note\n", encoding="utf-8")

@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from scipy.stats import pearsonr, spearmanr
-from seqeval.metrics import accuracy_score as seqeval_accuracy
+from scipy.stats import pearsonr
 from seqeval.metrics import f1_score as seqeval_f1
-from seqeval.scheme import IOB2
 from sklearn.metrics import f1_score, precision_recall_fscore_support
 
 Labels = Sequence[Sequence[str]]
@@ -63,8 +61,8 @@ def _between(
     return (before[0], after[0]) in pairs or (inside[0] != "O" and before[1] != after[1])
 
 
-def seqeval_default(gold: Labels, predicted: Labels, average: str = "micro") -> float:
-    return float(seqeval_f1(gold, predicted, average=average, zero_division=0))
+def seqeval_default(gold: Labels, predicted: Labels) -> float:
+    return float(seqeval_f1(gold, predicted, zero_division=0))
 
 
 def seqeval_0_0_12(gold: Labels, predicted: Labels) -> float:
@@ -86,20 +84,6 @@ def _chunks_of_seqeval_0_0_12(sentences: Labels) -> set[tuple[str, int, int]]:
         if _between(last, now, STARTS, now):
             begin = place
     return found
-
-
-def seqeval_strict(gold: Labels, predicted: Labels) -> float:
-    return float(seqeval_f1(gold, predicted, mode="strict", scheme=IOB2, zero_division=0))
-
-
-def seqeval_words(gold: Labels, predicted: Labels) -> float:
-    return float(seqeval_accuracy(gold, predicted))
-
-
-def flat(sentences: Labels, of_types: bool = False) -> list[str]:
-    """The labels of all words; `of_types`: without the prefixes B and I."""
-    words = [label for sentence in sentences for label in sentence]
-    return [label if label == "O" else f"type {label[2:]}" for label in words] if of_types else words
 
 
 def sklearn_f1(gold: Sequence[str], predicted: Sequence[str], average: str, without: str | None) -> float:
@@ -165,17 +149,6 @@ def linkbert_hoc(gold: np.ndarray, predicted: np.ndarray) -> float:
     return float(2 * precision * recall / (precision + recall)) if precision + recall else 0.0
 
 
-def bioasq_yes_no_f1(gold: Sequence[str], predicted: Sequence[str], yes: bool) -> float:
-    """`F1ExactAnswersYesNo` of BioASQ's EvaluatorTask1b, with its names of the cells."""
-    tp = fp = fn = 0
-    for true, guessed in zip(gold, predicted, strict=True):
-        if (true == "yes") is yes:
-            tp, fp = tp + (true == guessed), fp + (true != guessed)
-        else:
-            fn += true != guessed
-    return 2 * tp / (2 * tp + fp + fn) if 2 * tp + fp + fn else 0.0
-
-
 def biobert_answers(answers: Sequence[tuple[str, float]]) -> list[str]:
     """The answers that `transform_nbset2bioasqform.py` of dmis-lab/biobert writes for a question."""
     total: dict[str, float] = {}
@@ -230,6 +203,6 @@ def _squad_f1(gold: str, answer: str) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def correlations(gold: Sequence[float], predicted: Sequence[float]) -> tuple[float, float]:
-    """bio-lm's `pearson_and_spearman`."""
-    return float(pearsonr(gold, predicted)[0]), float(spearmanr(gold, predicted)[0])
+def pearson(gold: Sequence[float], predicted: Sequence[float]) -> float:
+    """The first of bio-lm's `pearson_and_spearman`."""
+    return float(pearsonr(gold, predicted)[0])

@@ -39,7 +39,7 @@ def score(
     system: Annotated[
         str | None, typer.Option(help="JSON text or file: name, version, url or prompt, local")
     ] = None,
-    output: Annotated[Path | None, typer.Option(help="folder for predictions, scores and exports")] = None,
+    output: Annotated[Path | None, typer.Option(help="folder for predictions and scores")] = None,
     all_scorers: Annotated[
         bool, typer.Option("--all-scorers", help="score by every published scorer, too")
     ] = False,
@@ -50,14 +50,13 @@ def score(
     """Score predictions of any system for a converted dataset.
 
     docs/submissions.md has the forms that are read. All gold of the split counts, and predictions that cannot
-    be placed are false positives. With --output, also writes the predictions in pubmill's form, the scores as
-    scores.json, and the records of Every Eval Ever.
+    be placed are false positives. With --output, the predictions are also written in pubmill's form, and the
+    scores as scores.json.
     """
     root = checkout()
     from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
     from pubmill.inspection.dataset_exports import Converted
     from pubmill.messages.terminal_tables import console, table
-    from pubmill.predictions import written_scores
     from pubmill.predictions.forms import FORMS
     from pubmill.predictions.scores import score_submission
     from pubmill.predictions.submission import read_mapping, recipe_of
@@ -93,7 +92,7 @@ def score(
                     made.add_row(one.scorer.name, value, one.scorer.definition, one.scorer.used)
                 console().print(made)
             if output:
-                written_scores.write_scores(output, scored, seed)
+                scored.write(output, seed)
 
     score_files()
     if output:

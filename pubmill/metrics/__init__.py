@@ -71,15 +71,11 @@ def dev_score(
     return 0.0 if math.isnan(score) else score
 
 
-def gold_answers(example: Any) -> list[str]:
-    """Return the distinct right answers of a question."""
-    return list(dict.fromkeys([*(answer.text for answer in example.answers), *example.golds]))
-
-
 def gold_of(example: Any) -> Any:
-    """Return the gold of an example in the form of `plain_prediction`; of a question, its `gold_answers`."""
+    """Return the gold of an example in the form of `plain_prediction`; of a question, its distinct right
+    answers."""
     if hasattr(example, "answers"):
-        return gold_answers(example)
+        return list(dict.fromkeys([*(answer.text for answer in example.answers), *example.golds]))
     if hasattr(example, "spans"):
         return [list(span) for span in example.spans]
     names = ("score", "relations", "labels", "label")

@@ -227,7 +227,7 @@ def score_correlation(
     x, y = np.array(_standardise(gold)), np.array(_standardise(predicted))
     products = {"xx": x * x, "yy": y * y, "xy": x * y}
     columns = {"examples": np.ones(len(x)), "x": x, "y": y, **products}
-    return scored(columns, correlation_metrics, correlation_counts, units)
+    return scored(columns, measure_of("regression"), correlation_counts, units)
 
 
 def pearson(totals: Totals) -> Array:
@@ -241,7 +241,7 @@ def pearson(totals: Totals) -> Array:
     return np.clip(correlation, -1.0, 1.0)
 
 
-correlation_metrics = register(
+register(
     Metric(
         name="pearson",
         kinds=("regression",),

@@ -115,19 +115,6 @@ def defined_scores(metrics: Mapping[str, Array]) -> dict[str, float]:
     return {name: float(value) for name, value in metrics.items() if not np.isnan(value)}
 
 
-def together(parts: Sequence[Scored], measure: Measure) -> Scored:
-    """Merge several scorings of the same examples and compute the metrics of all their totals; totals with
-    the same name are equal in all of them."""
-    columns = {
-        name: column
-        for part in parts
-        for name, column in zip(part.contributions.names, part.contributions.values.T, strict=True)
-    }
-    contributions = Contributions(tuple(columns), np.array(list(columns.values())).T.copy())
-    counts = {name: value for part in parts for name, value in part.counts.items()}
-    return Scored(defined_scores(measure(contributions.totals())), counts, contributions)
-
-
 def units_of(examples: Sequence[Example]) -> Units:
     """Return the units that are resampled as a whole, in order of first occurrence.
 

@@ -28,7 +28,7 @@ from pubmill.examples.tagging import (
     subword_mentions,
     to_mentions,
 )
-from pubmill.metrics.contributions import Array, Function, Scored, Totals, scored, together, units_of
+from pubmill.metrics.contributions import Array, Columns, Function, Scored, Totals, scored, units_of
 from pubmill.metrics.registry import (
     COUNTS,
     Metric,
@@ -47,6 +47,8 @@ from pubmill.metrics.registry import (
 Labels = Sequence[Sequence[str]]
 Mentions = tuple[Set[Mention], Set[Mention]]
 """The gold and the predicted entities of a sentence."""
+Pair = tuple[Sequence[str], Sequence[str]]
+"""The gold and the predicted labels of a sentence."""
 Span = Sequence[int | str]
 """First word, word after the last, type."""
 ELEMENTS = {"participants": "PAR", "interventions": "INT", "outcomes": "OUT"}
@@ -57,30 +59,38 @@ def score_tokens(examples: Sequence[TokensExample], predicted: Labels) -> Scored
     """Compute all metrics of BIO labels: exact and relaxed entities, those of seqeval 0.0.12 and of subwords,
     words, and layers. Mentions without a place (`ExtendedLabels`) are false positives in all but those of
     subwords."""
-    gold, units = [example.labels for example in examples], units_of(examples).numbers
-    of_words = (score_entities, score_relaxed, score_as_seqeval_0_0_12, score_subtokens, score_words)
-    layers = score_layers([example.layers for example in examples], predicted, units)
-    return together([*(score(gold, predicted, units) for score in of_words), layers], measure_of("tokens"))
+    gold = [example.labels for example in examples]
+    pairs = _sentence_pairs(gold, predicted)
+    mentions = _mentions_of(pairs)
+    columns = {
+        **_exact_columns(mentions),
+        **_relaxed_columns(mentions),
+        **_columns_as_seqeval_0_0_12(pairs),
+        **_subtoken_columns(gold, predicted),
+        **_word_columns(pairs),
+        **_layer_columns([example.layers for example in examples], predicted),
+    }
+    return scored(columns, measure_of("tokens"), token_counts, units_of(examples).numbers)
 
 
-def score_entities(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
+def score_entities(gold: Labels, predicted: Labels) -> Scored:
     """Score predicted BIO labels of sentences (one label per word) by exact match with the gold ones.
 
     Returns the metrics `entity_f1`, `entity_precision`, `entity_recall`, each within 0..1, and the counts
     `gold`, `predicted`, `correct` (entities; correct means same sentence, words and type) and `examples`
     (sentences). A ratio without a denominator is 0, as in seqeval.
     """
-    return _score_exactly(_entity_pairs(gold, predicted), units)
+    mentions = _mentions_of(_sentence_pairs(gold, predicted))
+    return scored(_exact_columns(mentions), measure_of("mentions"), dict)
 
 
 def token_counts(totals: Totals) -> dict[str, Array]:
     """Return the counts of `score_tokens` in its totals."""
-    exact = {name: totals[name] for name in (*COUNTS, "examples")}
-    return exact | _relaxed_counts(totals) | _subtoken_counts(totals) | _word_counts(totals)
-
-
-def _relaxed_counts(totals: Totals) -> dict[str, Array]:
-    return {name: totals[name] for name in ("relaxed_correct", "relaxed_found")}
+    names = (*COUNTS, "examples", "relaxed_correct", "relaxed_found")
+    of_subtokens = [f"subtoken_{count}" for count in COUNTS] if totals["subtoken_sentences"] else []
+    elements = pooled([one for one in tallies(totals, "word") if one.gold], totals)._asdict()
+    words = {f"{name}_words": count for name, count in elements.items()}
+    return {name: totals[name] for name in (*names, *of_subtokens)} | words
 
 
 def score_spans(
@@ -90,20 +100,19 @@ def score_spans(
     word, word after the last, and type are all right (GENIA and ACE are scored so; Yu et al. 2020)."""
     gold = (set(example.spans) for example in examples)
     guessed = (set(map(tuple, spans)) for spans in predicted)
-    return _score_exactly(list(zip(gold, guessed, strict=True)), units)
+    return scored(_exact_columns(list(zip(gold, guessed, strict=True))), measure_of("mentions"), dict, units)
 
 
-def _score_exactly(sentences: Sequence[tuple[Set[Any], Set[Any]]], units: Sequence[int] | None) -> Scored:
-    columns = {
+def _exact_columns(sentences: Sequence[tuple[Set[Any], Set[Any]]]) -> Columns:
+    return {
         "gold": [len(true) for true, _ in sentences],
         "predicted": [len(predicted) for _, predicted in sentences],
         "correct": [len(true & predicted) for true, predicted in sentences],
         "examples": [1] * len(sentences),
     }
-    return scored(columns, entity_metrics, dict, units)
 
 
-entity_metrics = register(
+register(
     Metric(
         name="entity_f1",
         kinds=("tokens", "mentions"),
@@ -135,8 +144,8 @@ entity_metrics = register(
 )
 
 
-def score_relaxed(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
-    """Score predicted BIO labels leniently: an entity that overlaps one of the other side is correct.
+def _relaxed_columns(sentences: Sequence[Mentions]) -> Columns:
+    """Count entities leniently: one that overlaps an entity of the other side is correct.
 
     tinn2021 (section 3.7, Table 11) uses "a lenient score that regards overlapping predictions as correct"
     but does not define precision and recall. Here the common definitions are used: `relaxed_precision` is the
@@ -147,14 +156,10 @@ def score_relaxed(gold: Labels, predicted: Labels, units: Sequence[int] | None =
 
     Counts: `relaxed_correct` (predicted entities) and `relaxed_found` (gold ones).
     """
-    sentences = _entity_pairs(gold, predicted)
-    columns = {
-        "gold": [len(true) for true, _ in sentences],
-        "predicted": [len(predicted) for _, predicted in sentences],
+    return {
         "relaxed_correct": [_count_overlapping(predicted, true) for true, predicted in sentences],
         "relaxed_found": [_count_overlapping(true, predicted) for true, predicted in sentences],
     }
-    return scored(columns, relaxed_metrics, _relaxed_counts, units)
 
 
 def relaxed_f1(totals: Totals) -> Array:
@@ -173,7 +178,7 @@ def relaxed_recall(totals: Totals) -> Array:
     return ratio(totals["relaxed_found"], totals["gold"])
 
 
-relaxed_metrics = register(
+register(
     Metric(
         name="relaxed_f1",
         kinds=("tokens",),
@@ -187,30 +192,23 @@ relaxed_metrics = register(
 )
 
 
-def score_as_seqeval_0_0_12(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
-    """Score predicted BIO labels by exact match of the entities that `get_entities` of seqeval 0.0.12 finds.
+def _columns_as_seqeval_0_0_12(pairs: Sequence[Pair]) -> Columns:
+    """Count the entities that `get_entities` of seqeval 0.0.12 finds.
 
     It takes as an entity's type what stands behind a label's last hyphen. A label without a hyphen is a type
     as a whole, so B and I are two: each B is an entity, and each run of I another one. A mention of several
     words then counts twice, and one of which only the first word is found counts half. Labels with types give
     the entities of `score_entities`, but for types that differ before their last hyphen only.
     """
-    pairs = _sentence_pairs(gold, predicted)
 
-    def entities(labels: Sequence[str]) -> set[Mention]:
-        read = [one if one == OUTSIDE else f"{one[0]}-{one.rpartition('-')[2]}" for one in labels]
-        return set(to_mentions(read))
+    def read(labels: Sequence[str]) -> list[str]:
+        return [one if one == OUTSIDE else f"{one[0]}-{one.rpartition('-')[2]}" for one in labels]
 
-    sentences = [(entities(true), entities(guessed)) for true, guessed in pairs]
-    columns = {
-        "seqeval_gold": [len(true) for true, _ in sentences],
-        "seqeval_predicted": [len(guessed) for _, guessed in sentences],
-        "seqeval_correct": [len(true & guessed) for true, guessed in sentences],
-    }
-    return scored(columns, seqeval_metrics, lambda _: {}, units)
+    sentences = _mentions_of([(read(true), read(guessed)) for true, guessed in pairs])
+    return _prefixed("seqeval_", sentences)
 
 
-seqeval_metrics = register(
+register(
     Metric(
         name="seqeval_0_0_12_f1",
         kinds=("tokens",),
@@ -226,12 +224,16 @@ seqeval_metrics = register(
 )
 
 
-def _entity_pairs(gold: Labels, predicted: Labels) -> list[Mentions]:
-    pairs = _sentence_pairs(gold, predicted)
+def _mentions_of(pairs: Sequence[Pair]) -> list[Mentions]:
     return [(set(to_mentions(true)), set(to_mentions(predicted))) for true, predicted in pairs]
 
 
-def _sentence_pairs(gold: Labels, predicted: Labels) -> list[tuple[Sequence[str], Sequence[str]]]:
+def _prefixed(prefix: str, sentences: Sequence[Mentions]) -> dict[str, Sequence[float]]:
+    columns = _exact_columns(sentences)
+    return {f"{prefix}{count}": columns[count] for count in COUNTS}
+
+
+def _sentence_pairs(gold: Labels, predicted: Labels) -> list[Pair]:
     gold = [*map(gold_beside, gold, predicted), *gold[len(predicted) :]]
     if [len(labels) for labels in gold] != [len(labels) for labels in predicted]:
         raise PubmillError("gold and predicted labels differ in their number of sentences or words")
@@ -244,8 +246,8 @@ def _count_overlapping(entities: Set[Mention], others: Set[Mention]) -> int:
     return sum(any((kind, word) in words for word in range(start, end)) for start, end, kind in entities)
 
 
-def score_subtokens(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
-    """Score the predicted labels of subwords by exact match of entities.
+def _subtoken_columns(gold: Labels, predicted: Labels) -> Columns:
+    """Count the entities that the predicted labels of subwords form.
 
     shin2020 section 5.1 labels sub-tokens separately and evaluates with CoNLL's script. Our choice: X
     continues the label before it (`pubmill.examples.tagging`). An entity is correct if its first and last
@@ -253,13 +255,8 @@ def score_subtokens(gold: Labels, predicted: Labels, units: Sequence[int] | None
     Sentences without labels of subwords contribute nothing; if no sentence has them, no metric is defined.
     """
     sentences = [_subword_pair(*both) for both in zip(gold, predicted, strict=True)]
-    columns = {
-        "subtoken_gold": [len(true) for true, _ in sentences],
-        "subtoken_predicted": [len(guessed) for _, guessed in sentences],
-        "subtoken_correct": [len(true & guessed) for true, guessed in sentences],
-        "subtoken_sentences": [int(isinstance(labels, PredictedLabels)) for labels in predicted],
-    }
-    return scored(columns, subtoken_metrics, _subtoken_counts, units)
+    labelled = [int(isinstance(labels, PredictedLabels)) for labels in predicted]
+    return _prefixed("subtoken_", sentences) | {"subtoken_sentences": labelled}
 
 
 def _where_labelled(measure: Callable[[str], Function]) -> Function:
@@ -277,7 +274,7 @@ _subtoken_metric = partial(
 )
 
 
-subtoken_metrics = register(
+register(
     _subtoken_metric(
         name="subtoken_f1",
         label="sub-token F1",
@@ -302,11 +299,6 @@ subtoken_metrics = register(
 )
 
 
-def _subtoken_counts(totals: Totals) -> dict[str, Array]:
-    names = [f"subtoken_{count}" for count in COUNTS] if totals["subtoken_sentences"] else []
-    return {name: totals[name] for name in names}
-
-
 def _subword_pair(gold: Sequence[str], predicted: Sequence[str]) -> Mentions:
     if not isinstance(predicted, PredictedLabels):
         return set(), set()
@@ -315,8 +307,8 @@ def _subword_pair(gold: Sequence[str], predicted: Sequence[str]) -> Mentions:
     return set(subword_mentions(labels)), set(subword_mentions(subwords))
 
 
-def score_words(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
-    """Score predicted BIO labels (one per word) word by word.
+def _word_columns(pairs: Sequence[Pair]) -> Columns:
+    """Count the words of each element in BIO labels (one per word).
 
     gu2020 section 4.2: "For each of the PIO elements [...] we tally the F1 score at the word level, and then
     compute the final score as the average among PIO elements in the dataset". An element is a type; B and I
@@ -328,16 +320,13 @@ def score_words(gold: Labels, predicted: Labels, units: Sequence[int] | None = N
     """
     sentences = [
         [(_element_of_label(one), _element_of_label(other)) for one, other in zip(*labels, strict=True)]
-        for labels in _sentence_pairs(gold, predicted)
+        for labels in pairs
     ]
-    columns = {"examples": [1.0] * len(gold), **tally("word", sentences)}
-    return scored(columns, word_metrics, _word_counts, units)
+    return tally("word", sentences)
 
 
-def score_layers(
-    layers: Sequence[Mapping[str, Sequence[int]]], predicted: Labels, units: Sequence[int] | None = None
-) -> Scored:
-    """Score predicted BIO labels (one per word) against the layers from which the gold labels were made.
+def _layer_columns(layers: Sequence[Mapping[str, Sequence[int]]], predicted: Labels) -> Columns:
+    """Compare predicted BIO labels (one per word) with the layers from which the gold labels were made.
 
     A word can belong to several elements (gu2020 sections 4.2 and 5.2: about 3 % of the words do), but is
     predicted to belong to one: the others count as missed. Examples without layers contribute nothing.
@@ -356,8 +345,7 @@ def score_layers(
         ]
         for there, labels in zip(layers, predicted, strict=True)
     ]
-    columns = {"examples": [1.0] * len(words), **tally("layer", words)}
-    return scored(columns, layer_metrics, lambda _: {}, units)
+    return tally("layer", words)
 
 
 def _macro_f1(family: str) -> Function:
@@ -373,7 +361,7 @@ def _macro_f1(family: str) -> Function:
 _word_metric = partial(Metric, kinds=("tokens",), tasks=("pico",), version=1)
 
 
-word_metrics = register(
+register(
     _word_metric(
         name="word_macro_f1",
         label="macro F1 over words",
@@ -381,24 +369,15 @@ word_metrics = register(
         source="gu2020 4.2",
         function=_macro_f1("word"),
         chooses=_macro_f1("word"),
-    )
-)
-
-
-layer_metrics = register(
+    ),
     _word_metric(
         name="layers_macro_f1",
         label="macro F1 over words of all layers",
         definition="as `word_macro_f1`, where a word can belong to several elements in the gold",
         source="gu2020 4.2, 5.2",
         function=_macro_f1("layer"),
-    )
+    ),
 )
-
-
-def _word_counts(totals: Totals) -> dict[str, Array]:
-    elements = [one for one in tallies(totals, "word") if one.gold]
-    return {f"{name}_words": count for name, count in pooled(elements, totals)._asdict().items()}
 
 
 def _element_of_label(label: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 precision, recall and F1 from totals, and means over classes, for one test set or many resamplings."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -43,21 +43,12 @@ METRICS: dict[str, Metric] = {}
 """Every metric by name, in the order of registration."""
 
 
-def register(*metrics: Metric) -> Measure:
-    """Add metrics to the registry, and return the function that computes them from totals."""
+def register(*metrics: Metric) -> None:
+    """Add metrics to the registry."""
     for metric in metrics:
         if metric.name in METRICS:
             raise ValueError(f"the metric {metric.name} is registered twice")
         METRICS[metric.name] = metric
-    return measure(metrics)
-
-
-def measure(metrics: Iterable[Metric]) -> Measure:
-    """Return the function that computes these metrics, with their parts, from totals."""
-    functions: dict[str, Function] = {}
-    for metric in metrics:
-        functions |= {metric.name: metric.function, **metric.parts}
-    return lambda totals: {name: function(totals) for name, function in functions.items()}
 
 
 def metrics_of(kind: str, task: str | None = None) -> list[Metric]:
@@ -67,8 +58,11 @@ def metrics_of(kind: str, task: str | None = None) -> list[Metric]:
 
 
 def measure_of(kind: str) -> Measure:
-    """Return the function that computes all metrics of a kind from totals."""
-    return lambda totals: measure(metrics_of(kind))(totals)
+    """Return the function that computes all metrics of a kind, with their parts, from totals."""
+    functions: dict[str, Function] = {}
+    for metric in metrics_of(kind):
+        functions |= {metric.name: metric.function, **metric.parts}
+    return lambda totals: {name: function(totals) for name, function in functions.items()}
 
 
 def dev_scores(kind: str, task: str | None = None) -> list[str]:

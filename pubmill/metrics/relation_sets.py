@@ -14,7 +14,7 @@ import numpy as np
 
 from pubmill.examples.kinds import RelationsExample
 from pubmill.metrics.contributions import Array, Function, Scored, Totals, scored, units_of
-from pubmill.metrics.registry import COUNTS, Metric, f1_of, precision_of, recall_of, register
+from pubmill.metrics.registry import COUNTS, Metric, f1_of, measure_of, precision_of, recall_of, register
 
 Relation = Sequence[str]
 """Two concepts, a label and, if it is known, the novelty."""
@@ -42,7 +42,7 @@ def score_relations(examples: Sequence[RelationsExample], predicted: Sequence[Se
             for count, value in zip(COUNTS, (*both, both[0] & both[1]), strict=True):
                 columns[prefix + count].append(float(len(value)))
     units = units_of(examples).numbers
-    return scored(columns, relation_metrics, relation_counts, units)
+    return scored(columns, measure_of("relations"), relation_counts, units)
 
 
 def relation_counts(totals: Totals) -> dict[str, Array]:
@@ -68,7 +68,7 @@ def _novelty_f1(prefix: str) -> Function:
 
 
 _metric = partial(Metric, kinds=("relations",), version=1)
-relation_metrics = register(
+register(
     _metric(
         name="relation_f1",
         label="relation F1",

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -18,31 +17,11 @@ from pubmill.predictions.predictions import Normaliser
 from pubmill.predictions.rows import PredictedSpan, PredictionRow
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PredictedDocument:
-    """A document with its mentions and types of relations. `text`: its passages, each at its offset."""
-
-    where: str
-    id: str
-    text: str
-    mentions: list[PredictedSpan]
-    relations: Sequence[str]
+def read(path: Path, form: str) -> Iterator[InputDocument]:
+    return annotated_documents(path, form) if form == "brat" else FORMATS[form](path).documents()
 
 
-def read(path: Path, form: str) -> Iterator[PredictedDocument]:
-    documents = annotated_documents(path, form) if form == "brat" else FORMATS[form](path).documents()
-    for document in documents:
-        mentions = (one for passage in document.passages for one in passage.mentions)
-        yield PredictedDocument(
-            where=document.where,
-            id=document.id,
-            text=_text(document),
-            mentions=[PredictedSpan(one.start, one.end, one.type) for one in mentions],
-            relations=[relation.type for relation in document.relations],
-        )
-
-
-def _text(document: InputDocument) -> str:
+def text_of(document: InputDocument) -> str:
     """Return a text in which each passage begins at its offset; passages that overlap an earlier one are left
     out. Gaps are cut to about `FURTHEST`, as no word is searched further and an offset may be any number."""
     text = ""
@@ -52,13 +31,19 @@ def _text(document: InputDocument) -> str:
     return text
 
 
+def _mentions(document: InputDocument) -> list[PredictedSpan]:
+    of_passages = (one for passage in document.passages for one in passage.mentions)
+    return [PredictedSpan(one.start, one.end, one.type) for one in of_passages]
+
+
 def rows_of(
-    documents: Sequence[PredictedDocument], examples: Sequence[Any], normaliser: Normaliser
+    documents: Sequence[InputDocument], examples: Sequence[Any], normaliser: Normaliser
 ) -> list[PredictionRow]:
     """Return rows of predicted documents: mentions for datasets of words, relations for pairs of mentions. A
     document is an example, by its id, or, for words, all examples of a document of the corpus."""
     recipe = normaliser.recipe
-    if documents and not any(one.mentions if recipe.kind == "tokens" else one.relations for one in documents):
+    are_words = recipe.kind == "tokens"
+    if documents and not any(_mentions(one) if are_words else one.relations for one in documents):
         raise PubmillError("no prediction in any document; are these the inputs? Nothing was scored")
     if recipe.kind == "sequence" and examples[0].entities:
         return [_relation_row(one, recipe.negative) for one in documents]
@@ -71,13 +56,13 @@ def rows_of(
     if None not in known and ids & known and not ids & {example.id for example in examples}:
         return list(_rows_of_corpus_documents(documents, examples, normaliser))
     return [
-        PredictionRow(where=one.where, id=one.id, key="mentions", value=one.mentions, text=one.text)
+        PredictionRow(where=one.where, id=one.id, key="mentions", value=_mentions(one), text=text_of(one))
         for one in documents
     ]
 
 
-def _relation_row(one: PredictedDocument, negative: str | None) -> PredictionRow:
-    labels = [*one.relations] or ([negative] if negative is not None else [])
+def _relation_row(one: InputDocument, negative: str | None) -> PredictionRow:
+    labels = [relation.type for relation in one.relations] or ([negative] if negative is not None else [])
     if len(labels) != 1:
         raise PubmillError(
             f"{one.where}: expected one relation between the arguments of {show(one.id)}, found "
@@ -87,7 +72,7 @@ def _relation_row(one: PredictedDocument, negative: str | None) -> PredictionRow
 
 
 def _rows_of_corpus_documents(
-    documents: Sequence[PredictedDocument], examples: Sequence[Any], normaliser: Normaliser
+    documents: Sequence[InputDocument], examples: Sequence[Any], normaliser: Normaliser
 ) -> Iterator[PredictionRow]:
     of_document: dict[str, list[Any]] = defaultdict(list)
     for example in examples:
@@ -98,18 +83,18 @@ def _rows_of_corpus_documents(
 
 
 def _rows_of_document(
-    document: PredictedDocument, examples: Sequence[Any], normaliser: Normaliser
+    document: InputDocument, examples: Sequence[Any], normaliser: Normaliser
 ) -> Iterator[PredictionRow]:
     """Yield a row of labels for each sentence. Mentions that have no place, or cross sentences, count as
     those of the longest sentence."""
     starts = [0, *accumulate(len(one.words) for one in examples)]
-    places = place_words(document.text, (word for one in examples for word in one.words))
+    places = place_words(text_of(document), (word for one in examples for word in one.words))
     gold = [
         (a + start, b + start, kind)
         for start, one in zip(starts, examples, strict=False)
         for a, b, kind in to_mentions(one.labels)
     ]
-    mentions, lost = normaliser.aligned(document.mentions, places, document.where, gold)
+    mentions, lost = normaliser.aligned(_mentions(document), places, document.where, gold)
     inside = {
         one: [mention for mention in mentions if starts[one] <= mention[0] and mention[1] <= starts[one + 1]]
         for one in range(len(examples))

@@ -17,9 +17,9 @@ from pubmill.predictions.ordered_form import order_of
 from pubmill.predictions.submission import Submission, copied_from, read_submission, runs_on
 from pubmill.recipes.datasets import FloorsRecipe
 from pubmill.recipes.submissions import SubmissionRecipe
-from pubmill.storage.files import sha256
-from pubmill.storage.privacy import PUBLIC
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.files import sha256, write_json, write_jsonl_gz
+from pubmill.storage.privacy import PUBLIC, write_label_beside
+from pubmill.storage.result_paths import BELOW, PREDICTIONS
 from pubmill.tables.cells import read_as
 from pubmill.tables.row_floors import DatasetFloors
 
@@ -110,6 +110,13 @@ class ScoredSubmission:
             "read_by_rule": {rule: number for rule, number in reading.by_rule.items() if number},
             "sha256": sha256(self.path),
         }
+
+    def write(self, folder: Path, seed: int) -> None:
+        """Write predictions in pubmill's own form, and scores."""
+        name = folder / self.recipe.dataset / f"seed-{seed}"
+        write_label_beside(Path(f"{name}.scores.json"))
+        write_jsonl_gz(Path(f"{name}{PREDICTIONS}"), self.submission.lines)
+        write_json(Path(f"{name}.scores.json"), self.summary())
 
     def left_aside(self) -> list[str]:
         """Return lines about made-up data, a run with the same predictions, and what cannot be placed or

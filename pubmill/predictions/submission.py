@@ -12,13 +12,13 @@ from pubmill.examples.kinds import KINDS, SPLITS, Example, read_examples
 from pubmill.examples.prompts import labels_of
 from pubmill.examples.tagging import SUBWORDS
 from pubmill.formats.document_files import ARCHIVES
+from pubmill.formats.text_files import check_characters
 from pubmill.messages.quotations import withholding
 from pubmill.predictions import ordered_form, tsv_form
 from pubmill.predictions.forms import read_rows, read_text
 from pubmill.predictions.mapped_labels import LeftAside
 from pubmill.predictions.matching import match
 from pubmill.predictions.predictions import Normaliser, is_constant
-from pubmill.predictions.rows import PredictionRow
 from pubmill.recipes.finetuning import Dummies
 from pubmill.recipes.submissions import SubmissionRecipe, System
 from pubmill.storage.files import read_json, read_jsonl_gz
@@ -106,7 +106,8 @@ def _read(
     form, rows = read_rows(path, examples, normaliser)
     if not rows:
         raise PubmillError(f"{path}: no predictions in it")
-    _check_characters(rows)
+    for row in rows:  # JSON may have half of a surrogate pair as an escape
+        check_characters(json.dumps([row.id, row.value, row.beside], ensure_ascii=False), row.where)
     matched = match(rows, examples, recipe, lambda ids: _variant_of(ids, recipe, datasets))
     return Submission(form=form, lines=normaliser.rows(matched, examples), reading=normaliser.reading)
 
@@ -131,17 +132,6 @@ def _order_hint(path: Path, examples: Sequence[Example], recipe: SubmissionRecip
 
 def _may_have_ids(value: Any) -> bool:
     return "\t" in value if isinstance(value, str) else isinstance(value, dict)
-
-
-def _check_characters(rows: Iterable[PredictionRow]) -> None:
-    """Check that UTF-8 can encode predictions: JSON may have half of a surrogate pair as an escape."""
-    for row in rows:
-        try:
-            json.dumps([row.id, row.value, row.beside], ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            raise PubmillError(
-                f"{row.where}: half of a surrogate pair (as \\ud83d alone) is not a character; correct it"
-            ) from None
 
 
 def _variant_of(ids: set[str], recipe: SubmissionRecipe, datasets: Path | None) -> str | None:

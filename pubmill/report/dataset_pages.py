@@ -137,11 +137,6 @@ class Page(Shape):
         return [self._count_line(kind + name, name, totals) for name in names]
 
     @property
-    def meanings(self) -> dict[str, str]:
-        """What labels mean, where the spec says it."""
-        return self.recipe.glosses.labels if self.recipe.glosses else {}
-
-    @property
     def labels_are(self) -> str:
         """The name of the labels that `labels` counts."""
         named = {"mentions.": "mentions by type", "words.": "labelled words by type"}

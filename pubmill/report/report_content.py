@@ -22,18 +22,10 @@ from pubmill.report.figures import Chart, Curve, ModelTimes, PipelineFigure, Str
 from pubmill.report.rendering import count, quantity
 from pubmill.report.run_trainings import Trainings
 from pubmill.report.table_views import (
-    CompositeScore,
     ModelLine,
-    TableRuns,
     TableView,
-    VerdictTally,
-    composite_scores,
-    dataset_notes,
     model_lines,
-    shared_notes,
-    table_runs,
     table_views,
-    tally,
 )
 from pubmill.specs.fidelity import FidelityRow, rows_of
 from pubmill.specs.spec_types import Standing
@@ -61,20 +53,12 @@ class Section(NamedTuple):
     content: Callable[[ReportRecipe, Path], Markup | None]
 
 
-class ShownSection(NamedTuple):
-    """A section as the page shows it."""
-
-    anchor: str
-    title: str
-    content: Markup
-
-
-def shown_sections(recipe: ReportRecipe, results: Path) -> list[ShownSection]:
-    """Return the sections of the stages that the recipe names, without empty ones."""
+def shown_sections(recipe: ReportRecipe, results: Path) -> list[tuple[Section, Markup]]:
+    """Return the sections of the stages that the recipe names, with their content, without empty ones."""
     modules = extras.modules(ENDING)
     known = {one.__name__.rpartition(".")[2].removesuffix(ENDING): one.SECTION for one in modules}
     made = [(known[stage], known[stage].content(recipe, results)) for stage in recipe.sections]
-    return [ShownSection(one.anchor, one.title, content) for one, content in made if content is not None]
+    return [(section, content) for section, content in made if content is not None]
 
 
 @dataclass(frozen=True)
@@ -167,7 +151,7 @@ class Report:
     vocabs: Mapping[str, Mapping[str, object]]
     datasets: dict[str, Page]
     contradictions: Contradictions
-    sections: list[ShownSection]
+    sections: list[tuple[Section, Markup]]
     sources: list[SourceFolderSummary]
     statements: dict[str, Statements]
 
@@ -204,11 +188,6 @@ class Report:
         return table_views(self.tables, self.comparisons)
 
     @property
-    def tally(self) -> VerdictTally:
-        """The published values of all tables by verdict."""
-        return tally(self.tables.values())
-
-    @property
     def matrices(self) -> dict[str, list[ModelLine]]:
         """Paper -> the verdicts on its published values by model and table."""
         papers: dict[str, dict[str, Table]] = {}
@@ -216,21 +195,6 @@ class Report:
             papers.setdefault(table.paper, {})[name] = table
         by_paper = {paper: model_lines(tables) for paper, tables in papers.items()}
         return {paper: lines for paper, lines in by_paper.items() if any(one.tested for one in lines)}
-
-    @property
-    def composite_scores(self) -> list[CompositeScore]:
-        """Composite scores over tasks, such as the BLURB score."""
-        return composite_scores(self.tables)
-
-    @property
-    def shared_notes(self) -> dict[str, list[str]]:
-        """The notes that several tables have, with the names of these tables."""
-        return shared_notes(self.tables)
-
-    @property
-    def dataset_notes(self) -> dict[str, tuple[str, ...]]:
-        """The notes on datasets, by their labels."""
-        return dataset_notes(self.tables.values())
 
     @property
     def commits(self) -> tuple[str, ...]:
@@ -308,11 +272,6 @@ class Report:
     def own_contradictions(self) -> Contradictions:
         """The contradictions that involve a value of the study's tables."""
         return self.contradictions.of_tables(self.recipe.tables)
-
-    @property
-    def runs_of_tables(self) -> list[TableRuns]:
-        """The fine-tuning runs of each table."""
-        return list(map(table_runs, self.tables.values()))
 
     @property
     def records(self) -> int:

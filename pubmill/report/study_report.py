@@ -27,7 +27,7 @@ from pubmill.report.report_content import (
 )
 from pubmill.report.run_trainings import read_trainings
 from pubmill.report.table_rendering import fact_marks
-from pubmill.report.table_views import table_runs
+from pubmill.report.table_views import composite_scores, dataset_notes, shared_notes, table_runs, tally
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, Paths, below_sources, source_of_record
 from pubmill.tables.aggregation import machine
@@ -187,7 +187,11 @@ def render(report: Report) -> str:
     script, made = page_script("grids", "sorting", "cards", "navigation"), environment()
     made.globals |= {
         "table_file": Paths(study=report.recipe.study).table,
-        "table_runs": table_runs,
+        "runs_of_tables": {name: table_runs(table) for name, table in report.tables.items()},
+        "tally": tally(report.tables.values()),
+        "composite_scores": composite_scores(report.tables),
+        "shared_notes": shared_notes(report.tables),
+        "dataset_notes": dataset_notes(report.tables.values()),
         "training_place": report.trainings.place,
         "version": pubmill.__version__,
         "citation": CITATION,

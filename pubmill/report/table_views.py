@@ -159,13 +159,6 @@ SIGNS = {
 """Signs at values -> their meaning."""
 
 
-def reasons(table: Table) -> dict[str, str]:
-    """Map every distinct reason for a missing value, here or in a cell that is referred to, to its mark."""
-    cells = [cell for *_, cell in table.read()]
-    others = [cell.copied_from.cell for cell in cells if cell.copied_from]
-    return marks(cell.missing for cell in (*cells, *others))
-
-
 @dataclass(frozen=True)
 class TableView:
     """A table of results on a page. `anchor`: its id there; `compared`: its models compared, in a report;
@@ -185,8 +178,10 @@ class TableView:
 
     @cached_property
     def marks(self) -> dict[str, str]:
-        """Reason for a missing value -> its mark."""
-        return reasons(self.table)
+        """Reason for a missing value, here or in a cell that is referred to -> its mark."""
+        cells = [cell for *_, cell in self.table.read()]
+        others = [cell.copied_from.cell for cell in cells if cell.copied_from]
+        return marks(cell.missing for cell in (*cells, *others))
 
     @cached_property
     def tally(self) -> VerdictTally:

@@ -1,4 +1,4 @@
-"""Statements of specs on their papers' methods: the rows of docs/fidelity.md, and values without a statement.
+"""Statements of specs on their papers' methods: the rows of docs/fidelity.md.
 
 Each file is read without the spec that it includes, so that a variant has statements only about the values
 that it sets itself. The files of `choices` have statements about what no spec contains: the defaults of
@@ -20,9 +20,7 @@ from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.specs import strict_yaml
 from pubmill.specs.spec_types import Statement
 
-COMPLETE = ("corpora", "vocabs", "pretraining", "protocols", "choices")
-"""Kinds of specs whose every value needs a statement."""
-KINDS = (*COMPLETE, "tables", "datasets", "models")
+KINDS = ("corpora", "vocabs", "pretraining", "protocols", "choices", "tables", "datasets", "models")
 ALL_PAPERS = "all papers"
 """The paper of statements about choices."""
 RECIPES = {"finetuning": (FinetuningRecipe,), "pretraining": (PretrainingRecipe, PackingRecipe)}
@@ -109,7 +107,7 @@ def recipe_defaults(recipe: type[Any]) -> dict[str, Any]:
 
 def rows(folder: Path) -> list[FidelityRow]:
     """Return the statements of all specs, by paper and kind of spec."""
-    return rows_of(_spec_paths(folder))
+    return rows_of(path for kind in KINDS for path in sorted((folder / kind).rglob("*.yaml")))
 
 
 def rows_of(paths: Iterable[Path]) -> list[FidelityRow]:
@@ -126,16 +124,6 @@ def digest(rows: Iterable[FidelityRow]) -> str:
     """Return a digest of statements with the values they are about; comments in specs do not count."""
     shown = [(row.paper, row.spec, row.about, row.here, row.statement.model_dump()) for row in rows]
     return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
-
-
-def faults(folder: Path) -> list[str]:
-    """Report values without a statement, and statements about values that a spec does not have."""
-    return [fault for path in _spec_paths(folder) for fault in _file_faults(_spec_file(path))]
-
-
-def _spec_paths(folder: Path) -> Iterator[Path]:
-    for kind in KINDS:
-        yield from sorted((folder / kind).rglob("*.yaml"))
 
 
 def _spec_file(path: Path) -> _File:
@@ -165,34 +153,8 @@ def _statement_rows(file: _File, including: Iterable[_File]) -> Iterator[Fidelit
         yield FidelityRow(file.paper or "", file.spec, title, here, statement, tuple(keys), tuple(heirs))
 
 
-def _file_faults(file: _File) -> Iterator[str]:
-    if file.stated and file.paper is None:
-        yield f"{file.document.where(('method',))}: `method` needs `paper`"
-    covered = set()
-    for about, given in file.stated.items():
-        strangers = [key for key in _parse_keys(about) if not _has_key(file.values, key)]
-        covered |= set(_parse_keys(about))
-        if strangers and not given.get("does"):
-            named = ", ".join(".".join(key) for key in strangers)
-            yield f"{file.document.where(('method', about))}: the spec has no {named}"
-    if file.kind not in COMPLETE or file.paper is None:
-        return
-    for leaf in _leaf_keys(file.values):
-        if not any(leaf[:length] in covered for length in range(1, len(leaf) + 1)):
-            yield f"{file.document.where(leaf)}: {'.'.join(leaf)} has no statement under `method`"
-
-
 def _parse_keys(about: str) -> list[Key]:
     return [tuple(key.strip().split(".")) for key in about.split(",")]
-
-
-def _leaf_keys(value: Any, key: Key = ()) -> Iterator[Key]:
-    """Yield the keys of all values that are no mapping, and of empty mappings."""
-    if isinstance(value, Mapping) and value:
-        for name, inner in value.items():
-            yield from _leaf_keys(inner, (*key, str(name)))
-    else:
-        yield key
 
 
 def _has_key(values: Any, key: Key) -> bool:

@@ -28,7 +28,6 @@ def conversion_recipe(name: str, spec: DatasetSpec) -> ConversionRecipe:
 GENERAL: dict[str, tuple[str, dict[str, str], str]] = {
     "conll": ("pubmill.convert.conll:write", {"documents": "docstart"}, "conll"),
     "jsonl": ("pubmill.convert.jsonl:write", {}, "jsonl"),
-    "bioc": ("pubmill.convert.bioc:write", {}, "bioc.json"),
     "hugging-face": ("pubmill.convert.jsonl:write", {}, "jsonl"),
 }
 """General form -> its writer, the writer's options, and the ending of its files."""
@@ -45,8 +44,6 @@ def published_recipe(name: str, spec: DatasetSpec, form: str | None = None) -> P
         raise PubmillError(f"{spec.name} {known}; export it in another form, such as jsonl")
     if form == "conll" and spec.kind != "tokens":
         raise PubmillError(f"{spec.name} has no labelled words ({spec.kind}); export it as jsonl")
-    if form == "bioc" and spec.kind not in ("tokens", "sequence"):
-        raise PubmillError(f"BioC has no place for {spec.kind}, the kind of {spec.name}; export it as jsonl")
     if form and form != BLURB:
         writer, options, suffix = GENERAL[form]
         named = {split: PublishedFile(name=f"{split}.{suffix}") for split in spec.splits}

@@ -122,14 +122,12 @@ def bootstrap(
 ) -> tuple[Array, Array]:
     """Return two arrays of scores [resamplings, models] on documents drawn with replacement, the same for all
     models and seeds: with the original seeds, and with seeds drawn with replacement by model and fold."""
-    of_folds = [_on_drawn_documents(one, metric, generator, resamplings) for one in folds]
-    drawn = [_drawn_seeds(one, of, generator) for one, of in zip(folds, of_folds, strict=True)]
-    return aggregated(folds, of_folds, aggregate), aggregated(folds, drawn, aggregate)
-
-
-def _on_drawn_documents(one: Fold, metric: Metric, generator: np.random.Generator, resamplings: int) -> Array:
-    sizes = _chunk_sizes(resamplings, one.units)
-    return np.concatenate([scores(one, metric, drawn_documents(one.units, n, generator)) for n in sizes])
+    of_folds = []
+    for one in folds:
+        drawn = (drawn_documents(one.units, n, generator) for n in _chunk_sizes(resamplings, one.units))
+        of_folds.append(np.concatenate([scores(one, metric, weights) for weights in drawn]))
+    with_seeds = [_drawn_seeds(one, of, generator) for one, of in zip(folds, of_folds, strict=True)]
+    return aggregated(folds, of_folds, aggregate), aggregated(folds, with_seeds, aggregate)
 
 
 def drawn_documents(units: int, resamplings: int, generator: np.random.Generator) -> Array:

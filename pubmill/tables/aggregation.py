@@ -94,23 +94,16 @@ def build(
 def finished_table(recipe: TableRecipe, published: Path, results: Path) -> Table:
     """Return a table from the file of its published values and the records below a results folder. The files
     of the tables that it refers to are found from its own (PAPER/tableNN.published.csv)."""
-    others = other_tables(recipe, published, results)
+    others = {}
+    for name, other in recipe.others.items():
+        values = read_published(published.parents[1] / f"{name}.published.csv", other.left_out)
+        others[name] = build(other, with_cells(other, values), load_runs(other, results))
     values = read_published(published, recipe.left_out)
     if recipe.own:
         values, recipe = with_cells(recipe, values), replace(recipe, left_out={})
     made = build(recipe, values, load_runs(recipe, results), others)
     notes = (*own_results(recipe, made), *made.notes)
     return replace(made, floors=row_floors(recipe, results), notes=notes)
-
-
-def other_tables(recipe: TableRecipe, published: Path, results: Path) -> dict[str, Table]:
-    """Return the parts of other tables that a table refers to, without their other published values;
-    `published`: its own published values."""
-    made = {}
-    for name, other in recipe.others.items():
-        values = read_published(published.parents[1] / f"{name}.published.csv", other.left_out)
-        made[name] = build(other, with_cells(other, values), load_runs(other, results))
-    return made
 
 
 def aggregated(runs: DataFrame, aggregate: Aggregate) -> DataFrame:

@@ -272,8 +272,8 @@ class Table(ResultHeading):
             f"more: {seeds}",
         )
 
-    def best_columns(self, row: Row, columns: Sequence[str], decimals: int = 2) -> set[str]:
-        """Return those of `columns` whose value, rounded to `decimals`, is the highest of the row.
+    def best_columns(self, row: Row, columns: Sequence[str]) -> set[str]:
+        """Return those of `columns` whose value, rounded to two decimals, is the highest of the row.
 
         The set is empty if fewer than two have a value, or for a row of differences. Columns computed from
         other columns do not compete.
@@ -282,7 +282,7 @@ class Table(ResultHeading):
             return set()
         competing = {column.key for column in self.columns if not column.sources} & set(columns)
         cells = {column: self.cells[column][row.key].value for column in competing}
-        values = {column: round(value, decimals) for column, value in cells.items() if value is not None}
+        values = {column: round(value, 2) for column, value in cells.items() if value is not None}
         highest = max(values.values(), default=0.0)
         return {column for column, value in values.items() if value == highest} if len(values) > 1 else set()
 

@@ -203,24 +203,17 @@ def notes_on_missing(recipe: TableRecipe, published: DataFrame) -> tuple[str, ..
     return (*blank, *hidden)
 
 
-def recomputed(
-    composite: Composite, parts: Mapping[str, PublishedValue | None]
-) -> tuple[float, float] | None:
-    """Return a composite of printed values and its largest rounding error; None if a part is not printed."""
-    names = [name for group in composite.groups.values() for name in group]
-    known = {name: part for name in names if (part := parts[name])}
-    if len(known) < len(set(names)):
-        return None
-    value = composite.mean({name: part.value for name, part in known.items()})
-    return value, max(half_unit(part.printed) for part in known.values())
-
-
 def with_recomputed(
     composite: Composite, printed: PublishedValue | None, parts: Mapping[str, PublishedValue | None]
 ) -> PublishedValue | None:
-    """Return a printed composite, with `recomputed` set if it doesn't follow from the printed parts."""
-    computed = recomputed(composite, parts)
-    return printed if printed is None or computed is None else marked_unless_following(printed, *computed)
+    """Return a printed composite, with `recomputed` set if it doesn't follow from the printed parts, of which
+    none may be missing."""
+    names = {name for group in composite.groups.values() for name in group}
+    known = {name: part for name in names if (part := parts[name])}
+    if printed is None or len(known) < len(names):
+        return printed
+    value = composite.mean({name: part.value for name, part in known.items()})
+    return marked_unless_following(printed, value, max(half_unit(part.printed) for part in known.values()))
 
 
 def marked_unless_following(printed: PublishedValue, value: float, slack: float) -> PublishedValue:

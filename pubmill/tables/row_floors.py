@@ -60,12 +60,8 @@ class RowFloors(Shape):
 
     def share(self, value: float) -> float | None:
         """Return the share of the room above the highest floor that a score takes; None without room."""
-        return share_of_room(value, self.score, self.ceiling.score)
-
-
-def share_of_room(value: float, floor: float, ceiling: float) -> float | None:
-    """Return the share of the distance from floor to ceiling that a score takes; None without such room."""
-    return (value - floor) / (ceiling - floor) if floor < ceiling else None
+        room = self.ceiling.score - self.score
+        return (value - self.score) / room if room > 0 else None
 
 
 def row_floors(recipe: TableRecipe, results: Path) -> dict[str, RowFloors]:

@@ -9,11 +9,11 @@ import pytest
 from pubmill.recipes.report import Reference
 from pubmill.report.table_rendering import TABLE_RENDERERS
 from pubmill.specs import Specs, load
-from pubmill.specs.fidelity import faults
 from pubmill.specs.study import Study
 from pubmill.stages import Graph, checked_graph
 from pubmill.tables.aggregation import finished_table
 from tests import fidelity_page, full_tables
+from tests.fidelity_faults import faults
 
 NAME = "smith2026/table01"
 FILES = {

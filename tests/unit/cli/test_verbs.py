@@ -74,7 +74,7 @@ def test_a_verb_starts_snakemake_and_prints_it(
         ),
         ("explain table06 BC2GM --compare a b", "--compare is about a whole table: name no row"),
         ("doctor nobody", "there is no study 'nobody'; the nearest: "),
-        ("export bc2gm there --form biocs", "there is no form 'biocs'; the nearest: bioc"),
+        ("export bc2gm there --form jsonls", "there is no form 'jsonls'; the nearest: jsonl"),
         ("explain gu2020/table06 BC2GM", "COLUMN is missing: a cell has a row and a column. gu2020/table06"),
         ("plan", "which study? Name one of studies/, as in: .venv/bin/pubmill plan gu2020"),
         ("open", "results/demo/reports/demo.html does not exist yet. Make it: .venv/bin/pubmill run demo "),

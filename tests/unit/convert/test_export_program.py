@@ -111,7 +111,6 @@ def test_the_program_refuses_examples_that_give_other_bytes(
     [
         ("conll", "train.conll", "pain\tB\n"),
         ("jsonl", "train.jsonl", '{"document": null, "id": "1", "labels": ["B", "O"]'),
-        ("bioc", "train.bioc.json", '{"source": ""'),
         ("hugging-face", "train.jsonl", '{"document": null'),
     ],
 )

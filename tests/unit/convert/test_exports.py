@@ -1,7 +1,6 @@
 """Published forms: bytes that must be the published ones, the generic TSV, and forms for every kind."""
 
 import hashlib
-import json
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.convert.bioc import write as write_bioc
 from pubmill.convert.exports import WriterOptions, publish
 from pubmill.convert.jsonl import write as write_lines
 from pubmill.convert.tsv import WRITTEN, write
@@ -252,43 +250,7 @@ def test_every_kind_has_a_general_form(tmp_path: Path, kind: str) -> None:
         list(write_lines([example], WriterOptions({"columns": ["id"]}, None)))
 
 
-def test_bioc_has_each_mention_at_its_offset_in_the_document() -> None:
-    examples: list[Example] = [
-        TokensExample(id="1", document="7", words=["é", "IL-2", "gene"], labels=["O", "B-Gene", "I-Gene"]),
-        TokensExample(id="2", document="7", words=["Mice", "."], labels=["B", "O"]),
-        SequenceExample(id="3", document=None, text=TEXT, label="binds", entities=[GENE, DRUG]),
-    ]
-    written = json.loads("".join(write_bioc(examples, WriterOptions({}, None))))
-    assert [document["id"] for document in written["documents"]] == ["7", "3"]
-    for document in written["documents"]:
-        whole = " ".join(passage["text"] for passage in document["passages"])
-        found = [one for passage in document["passages"] for one in passage["annotations"]]
-        for annotation in found:
-            [place] = annotation["locations"]
-            assert whole[place["offset"] : place["offset"] + place["length"]] == annotation["text"]
-        assert [one["id"] for one in found] == [f"T{number}" for number in range(1, 1 + len(found))]
-    kinds = [
-        [
-            (one["infons"]["type"], one["text"])
-            for passage in document["passages"]
-            for one in passage["annotations"]
-        ]
-        for document in written["documents"]
-    ]
-    assert kinds == [[("Gene", "IL-2 gene"), ("Entity", "Mice")], [("GENE", "IL-2"), ("DRUG", "aspirin")]]
-    assert written["documents"][1]["passages"][0]["infons"] == {"example": "3", "label": "binds"}
-
-
-@pytest.mark.parametrize("examples", [[EXAMPLES[1]], [NESTED]])
-def test_bioc_refuses_what_it_has_no_place_for(examples: list[Example]) -> None:
-    with pytest.raises(PubmillError, match="export it as JSON lines"):
-        list(write_bioc(examples, WriterOptions({}, None)))
-    with pytest.raises(PubmillError, match=r"published\.options is {'columns': \['id'\]}; this form has"):
-        list(write_bioc([], WriterOptions({"columns": ["id"]}, None)))
-
-
-@pytest.mark.parametrize(("form", "message"), [("conll", "no labelled words"), ("bioc", "BioC has no place")])
-def test_a_form_that_does_not_fit_the_kind_is_refused(form: str, message: str) -> None:
+def test_a_form_that_does_not_fit_the_kind_is_refused() -> None:
     data = SimpleNamespace(name="toy", kind="span", splits=("train",), published=None)
-    with pytest.raises(PubmillError, match=f"{message}.*export it as jsonl"):
-        published_recipe("toy", data, form)  # type: ignore[arg-type]
+    with pytest.raises(PubmillError, match=r"no labelled words.*export it as jsonl"):
+        published_recipe("toy", data, "conll")  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pubmill.examples.kinds import Answer, MultilabelExample, SequenceExample, SpanExample, TokensExample
-from pubmill.metrics import gold_answers, gold_of, is_right, plain_prediction
+from pubmill.metrics import gold_of, is_right, plain_prediction
 from pubmill.metrics.records import checked_predictions
 from tests.unit.metrics.toy_predictions import EXAMPLES, KINDS
 
@@ -24,7 +24,7 @@ def test_the_first_answer_may_be_any_of_the_gold() -> None:
         id="1", document=None, question="q", context="a Gene here", answers=[Answer(text="Gene", start=2)],
         golds=["p53", "Gene"],
     )  # fmt: skip
-    assert gold_answers(question) == ["Gene", "p53"]
+    assert gold_of(question) == ["Gene", "p53"]
     assert is_right(question, ["gene", "x"]) and is_right(question, ["P53"])
     assert not is_right(question, ["x", "Gene"])
 

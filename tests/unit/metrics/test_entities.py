@@ -1,25 +1,37 @@
 """Entities, those of subwords, and words: against definitions, seqeval and scikit-learn, and by hand."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sklearn_metrics
 
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample
 from pubmill.examples.tagging import PredictedLabels, gold_subwords, to_labels, to_mentions, word_label
 from pubmill.metrics.contributions import Scored
-from pubmill.metrics.entities import (
-    score_as_seqeval_0_0_12,
-    score_entities,
-    score_layers,
-    score_relaxed,
-    score_subtokens,
-    score_words,
-)
+from pubmill.metrics.entities import score_entities, score_tokens
 from tests import scorers
 
 Sentences = list[list[str]]
 LABEL = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y", "I-y"])
+
+
+def score(
+    gold: Sentences, predicted: Sequence[list[str]], layers: Sequence[dict[str, list[int]]] | None = None
+) -> Scored:
+    """Score labels of words; `layers`: those of each sentence."""
+    given = layers or [{} for _ in gold]
+    examples = [
+        TokensExample(id=str(number), document=None, words=labels, labels=labels, layers=marks)
+        for number, (labels, marks) in enumerate(zip(gold, given, strict=True))
+    ]
+    return score_tokens(examples, predicted)
+
+
+def metrics_named(found: Scored, *names: str) -> dict[str, float]:
+    return {name: found.metrics[name] for name in names if name in found.metrics}
 
 
 @st.composite
@@ -89,15 +101,14 @@ def test_nothing_to_find_and_nothing_found_is_zero() -> None:
 
 def test_other_lengths_are_refused() -> None:
     for predicted in ([["O"]], [["O", "O"], ["O"]]):
-        for score in (score_entities, score_relaxed, score_as_seqeval_0_0_12):
+        for scorer in (score_entities, score):
             with pytest.raises(PubmillError, match="number of sentences or words"):
-                score([["O"], ["O"]], predicted)
+                scorer([["O"], ["O"]], predicted)
 
 
 @given(gold_and_predicted())
 def test_equals_seqeval_0_0_12(pair: tuple[Sentences, Sentences]) -> None:
-    metrics, *_ = score_as_seqeval_0_0_12(*pair)
-    assert metrics == pytest.approx({"seqeval_0_0_12_f1": scorers.seqeval_0_0_12(*pair)})
+    assert score(*pair).metrics["seqeval_0_0_12_f1"] == pytest.approx(scorers.seqeval_0_0_12(*pair))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +128,7 @@ def test_equals_seqeval_0_0_12(pair: tuple[Sentences, Sentences]) -> None:
     ],
 )
 def test_seqeval_0_0_12_by_hand(gold: str, predicted: str, counts: tuple[int, int, int]) -> None:
-    totals = score_as_seqeval_0_0_12([gold.split()], [predicted.split()]).contributions.totals()
+    totals = score([gold.split()], [predicted.split()]).contributions.totals()
     assert tuple(int(totals[f"seqeval_{name}"]) for name in ("gold", "predicted", "correct")) == counts
 
 
@@ -135,13 +146,12 @@ def test_relaxed_equals_an_independent_implementation(pair: tuple[Sentences, Sen
     precision = met(guessed, true) / len(guessed) if guessed else 0.0
     recall = met(true, guessed) / len(true) if true else 0.0
     f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-    metrics, counts, _ = score_relaxed(*pair)
-    assert metrics == pytest.approx(
-        {"relaxed_f1": f1, "relaxed_precision": precision, "relaxed_recall": recall}
-    )
-    assert counts == {"relaxed_correct": met(guessed, true), "relaxed_found": met(true, guessed)}
-    exact, *_ = score_entities(*pair)
-    assert metrics["relaxed_f1"] >= exact["entity_f1"] - 1e-12
+    found = score(*pair)
+    expected = {"relaxed_f1": f1, "relaxed_precision": precision, "relaxed_recall": recall}
+    assert metrics_named(found, *expected) == pytest.approx(expected)
+    assert found.counts["relaxed_correct"] == met(guessed, true)
+    assert found.counts["relaxed_found"] == met(true, guessed)
+    assert found.metrics["relaxed_f1"] >= found.metrics["entity_f1"] - 1e-12
 
 
 @pytest.mark.parametrize(
@@ -156,8 +166,8 @@ def test_relaxed_equals_an_independent_implementation(pair: tuple[Sentences, Sen
     ],
 )
 def test_relaxed_by_hand(gold: str, predicted: str, correct: int, found: int) -> None:
-    _, counts, _ = score_relaxed([gold.split()], [predicted.split()])
-    assert counts == {"relaxed_correct": correct, "relaxed_found": found}
+    counts = score([gold.split()], [predicted.split()]).counts
+    assert (counts["relaxed_correct"], counts["relaxed_found"]) == (correct, found)
 
 
 OF_SUBWORDS = st.sampled_from(["O", "B-x", "I-x", "B-y", "I-y"])
@@ -195,21 +205,21 @@ def labelled(
 
 @given(labelled(4, st.just("X")))
 def test_later_subwords_of_x_give_the_scores_of_words(case: tuple[Sentences, list[PredictedLabels]]) -> None:
-    assert shared(score_subtokens(*case), "subtoken") == shared(score_entities(*case), "entity")
+    assert shared(score(*case), "subtoken") == shared(score(*case), "entity")
 
 
 @given(labelled(4, st.one_of(st.just("X"), OF_SUBWORDS)))
 def test_the_gold_entities_of_subwords_are_those_of_words(
     case: tuple[Sentences, list[PredictedLabels]],
 ) -> None:
-    subwords, words = shared(score_subtokens(*case), "subtoken"), shared(score_entities(*case), "entity")
+    subwords, words = shared(score(*case), "subtoken"), shared(score(*case), "entity")
     assert subwords["correct"] <= subwords["gold"] == words["gold"]
 
 
 def test_a_later_subword_may_separate_two_words() -> None:
     case = [["O", "B"]], [predicted([["I", "O"], ["I"]])]
-    assert shared(score_subtokens(*case), "subtoken")["correct"] == 1
-    assert shared(score_entities(*case), "entity")["correct"] == 0
+    assert shared(score(*case), "subtoken")["correct"] == 1
+    assert shared(score(*case), "entity")["correct"] == 0
 
 
 def test_the_figure_of_the_paper() -> None:
@@ -217,19 +227,19 @@ def test_the_figure_of_the_paper() -> None:
     gold = ["B", "I"]
     right = [gold_subwords("B", 5), gold_subwords("I", 4)]
     assert right == [["B", "X", "X", "X", "X"], ["I", "X", "X", "X"]]
-    assert shared(score_subtokens([gold], [predicted(right)]), "subtoken")["correct"] == 1
+    assert shared(score([gold], [predicted(right)]), "subtoken")["correct"] == 1
     broken = [["B", "X", "O", "X", "X"], ["I", "X", "X", "X"]]
     case = [gold], [predicted(broken)]
-    assert shared(score_subtokens(*case), "subtoken") == {
+    assert shared(score(*case), "subtoken") == {
         "f1": 0.0, "precision": 0.0, "recall": 0.0, "gold": 1, "predicted": 2, "correct": 0,
     }  # fmt: skip
     assert score_entities(*case).metrics["entity_f1"] == 1.0
 
 
 def test_labels_of_words_alone_define_no_score() -> None:
-    found = score_subtokens([["B", "O"]], [["B", "O"]])
-    assert found.metrics == {} and found.counts == {}
-    both = score_subtokens([["B"], ["B"]], [["B"], predicted([["O"]])])
+    found = score([["B", "O"]], [["B", "O"]])
+    assert not [name for name in (*found.metrics, *found.counts) if name.startswith("subtoken")]
+    both = score([["B"], ["B"]], [["B"], predicted([["O"]])])
     assert both.metrics["subtoken_f1"] == pytest.approx(0.0) and both.counts["subtoken_gold"] == 1
 
 
@@ -242,23 +252,22 @@ def test_equals_scikit_learn(pairs: list[list[tuple[str, str]]]) -> None:
     predicted = [[label for _, label in sentence] for sentence in pairs]
     true, given_ = ([label[-3:] for labels in side for label in labels] for side in (gold, predicted))
     elements = sorted(set(true) - {"O"})
-    metrics, counts, _ = score_words(gold, predicted)
+    found = score(gold, predicted)
     if not elements:
-        assert metrics == {}
+        assert "word_macro_f1" not in found.metrics
         return
     expected = sklearn_metrics.f1_score(true, given_, labels=elements, average="macro", zero_division=0)
-    assert metrics == pytest.approx({"word_macro_f1": expected})
-    assert counts["gold_words"] == sum(name != "O" for name in true)
-    assert counts["correct_words"] == sum(a == b != "O" for a, b in zip(true, given_, strict=True))
+    assert found.metrics["word_macro_f1"] == pytest.approx(expected)
+    assert found.counts["gold_words"] == sum(name != "O" for name in true)
+    assert found.counts["correct_words"] == sum(a == b != "O" for a, b in zip(true, given_, strict=True))
 
 
 def test_an_element_that_the_gold_lacks_is_none_of_the_datasets() -> None:
-    metrics, *_ = score_words([["B-P", "B-P"]], [["B-P", "B-X"]])
-    assert metrics == pytest.approx({"word_macro_f1": 2 / 3})
+    assert score([["B-P", "B-P"]], [["B-P", "B-X"]]).metrics["word_macro_f1"] == pytest.approx(2 / 3)
 
 
 def test_without_gold_elements_there_is_no_score() -> None:
-    assert score_words([["O"]], [["B-P"]])[0] == {}
+    assert "word_macro_f1" not in score([["O"]], [["B-P"]]).metrics
 
 
 def test_a_word_of_two_layers_is_missed_by_one_label() -> None:
@@ -266,8 +275,8 @@ def test_a_word_of_two_layers_is_missed_by_one_label() -> None:
     right for INT and missed for PAR."""
     layers = {"participants": [1, 1, 0], "interventions": [0, 1, 0], "outcomes": [0, 0, 0]}
     predicted = [["I-PAR", "I-INT", "O"]]
-    assert score_layers([layers], predicted)[0] == pytest.approx({"layers_macro_f1": (2 / 3 + 1) / 2})
-    assert score_words([["I-PAR", "I-INT", "O"]], predicted)[0] == {"word_macro_f1": 1.0}
+    found = metrics_named(score(predicted, predicted, [layers]), "layers_macro_f1", "word_macro_f1")
+    assert found == pytest.approx({"layers_macro_f1": (2 / 3 + 1) / 2, "word_macro_f1": 1.0})
 
 
 @given(st.lists(st.lists(st.tuples(OF_WORDS, OF_WORDS), min_size=1, max_size=8), min_size=1, max_size=4))
@@ -278,10 +287,9 @@ def test_without_overlap_layers_score_as_labels_do(pairs: list[list[tuple[str, s
     layers = [
         {name: [int(one[-3:] == of) for one in labels] for name, of in names.items()} for labels in gold
     ]
-    by_label = score_words(gold, predicted)[0]
-    by_layer = score_layers(layers, predicted)[0]
-    assert by_layer.get("layers_macro_f1") == by_label.get("word_macro_f1")
+    found = score(gold, predicted, layers).metrics
+    assert found.get("layers_macro_f1") == found.get("word_macro_f1")
 
 
 def test_examples_without_layers_have_no_score_by_layers() -> None:
-    assert score_layers([{}], [["B-PAR"]])[0] == {}
+    assert "layers_macro_f1" not in score([["B-PAR"]], [["B-PAR"]]).metrics

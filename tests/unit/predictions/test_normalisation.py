@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
+from pubmill.formats.documents import FileRelation, InputDocument
 from pubmill.predictions.alignment import FURTHEST, Lost, place_words
-from pubmill.predictions.document_forms import PredictedDocument, rows_of
+from pubmill.predictions.document_forms import rows_of
 from pubmill.predictions.predictions import Normaliser, is_constant
 from pubmill.predictions.rows import PredictedSpan, PredictionRow
 from pubmill.recipes.submissions import SubmissionRecipe
@@ -141,8 +142,9 @@ def test_predictions_are_constant_by_their_meaning() -> None:
     assert is_constant([{"id": "1", "label": "a", "subword_labels": [1]}, {"id": "2", "label": "a"}])
 
 
-def document(name: str, relations: tuple[str, ...]) -> PredictedDocument:
-    return PredictedDocument(where=f"f: {name}", id=name, text="", mentions=[], relations=relations)
+def document(name: str, types: tuple[str, ...]) -> InputDocument:
+    relations = [FileRelation(type=one, arguments=(), source=None) for one in types]
+    return InputDocument(where=f"f: {name}", id=name, passages=[], relations=relations)
 
 
 def test_a_pair_of_mentions_has_one_relation_or_the_negative_one(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_inputs_use_the_prompt_for_the_dataset(checkout: Path) -> None:
     assert first["prompt"].startswith("PROMPT OF THE SPEC In 1 assays [E1] drug1")
 
 
-def test_a_folder_is_scored_and_exported(checkout: Path) -> None:
+def test_a_folder_is_scored_and_written(checkout: Path) -> None:
     for seed in (1, 2):
         (checkout / f"mine/seed-{seed}").mkdir(parents=True)
     (checkout / "mine/seed-1/rel.tsv").write_text(toy.blurb_tsv())
@@ -106,7 +106,6 @@ def test_a_folder_is_scored_and_exported(checkout: Path) -> None:
     assert second.startswith("rel test, seed 2, 12 examples, jsonl: micro_f1 93.33, ")
     scores: Any = json.loads((out / "rel/seed-2.scores.json").read_text())
     assert scores["metrics"]["accuracy"] == pytest.approx(11 / 12) and scores["system"]["name"] == "a/b"
-    assert {path.suffix for path in (out / "every-eval-ever/data/rel/a/b").iterdir()} == {".json", ".jsonl"}
     assert (out / "rel/seed-1.predictions.jsonl.gz").is_file()
 
 
@@ -144,20 +143,17 @@ def test_a_part_of_the_split_is_scored_if_that_is_said(checkout: Path) -> None:
     assert (scores["examples"], scores["without_prediction"]) == (12, 3)
 
 
-def test_made_up_data_are_said_to_be_so_and_give_no_evaluation(checkout: Path) -> None:
+def test_made_up_data_are_said_to_be_so(checkout: Path) -> None:
     (checkout / "specs/datasets/chemprot@blurb.yaml").write_text(SPEC.replace("NAME", "chemprot@blurb"))
     toy.make(checkout / "results/demo", "rel", "chemprot@blurb")
     file, scale = checkout / "mine.jsonl", checkout / "specs/scales/demo.yaml"
     file.write_text(toy.jsonl("rel"))
     words = [file, "--dataset", "chemprot@blurb", "--output"]
-    run(checkout, "score", *words, checkout / "published")
     source = '{url: "https://example.org/made-up.tsv", unchecked: x}'
     overlay = f'datasets: {{"chemprot@blurb": {{sources: {{train: {source}}}}}}}'
     scale.write_text(f"{scale.read_text()}made_up: true\n{overlay}\n")
     said = run(checkout, "score", *words, checkout / "made-up").stdout
     assert "made-up data of a demonstration: the scores say nothing of the published dataset" in said
-    assert (checkout / "published/every-eval-ever").is_dir()
-    assert {path.name for path in (checkout / "made-up").iterdir()} == {"chemprot@blurb"}
     scores: Any = read_json(checkout / "made-up/chemprot@blurb/seed-1.scores.json")
     assert scores["made_up"] is True
 

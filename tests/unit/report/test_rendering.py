@@ -35,7 +35,7 @@ from pubmill.report.rendering import (
     to_json,
 )
 from pubmill.report.table_rendering import TABLE_RENDERERS
-from pubmill.report.table_views import reasons
+from pubmill.report.table_views import TableView
 from pubmill.tables.cells import Table, read_table
 from tests.pages import parsed
 from tests.unit import toy_tables as made_up
@@ -100,8 +100,9 @@ def test_numbers_and_words_are_written_so(made: str, text: str) -> None:
 
 
 def test_reasons_are_marked_in_reading_order(table: Table) -> None:
-    assert list(reasons(table).values()) == ["a", "b"]
-    assert next(iter(reasons(table))) == "relation extraction is not run"
+    marks = TableView("p/t", "t1", table).marks
+    assert list(marks.values()) == ["a", "b"]
+    assert next(iter(marks)) == "relation extraction is not run"
 
 
 def test_json_gives_the_same_table_back(table: Table, tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from pubmill.specs.fidelity import ALL_PAPERS, FidelityRow, faults, rows
+from pubmill.specs.fidelity import ALL_PAPERS, FidelityRow, rows
 from pubmill.specs.spec_types import Statement
+from tests.fidelity_faults import faults
 from tests.fidelity_page import PAGE, STANDINGS, page_names, pages
 
 SPEC = """\

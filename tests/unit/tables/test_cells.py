@@ -154,4 +154,3 @@ def test_the_best_columns_print_the_highest_value_and_compete_only_with_each_oth
     near = {**table.cells, "bert": {"bc2gm": cell.model_copy(update={"value": (cell.value or 0) - 0.004})}}
     close = replace(table, cells=near)
     assert close.best_columns(row, ["bert", "ours"]) == {"bert", "ours"}
-    assert close.best_columns(row, ["bert", "ours"], 3) == {"ours"}

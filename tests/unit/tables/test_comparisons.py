@@ -9,7 +9,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.metrics.contributions import Contributions, Items, write_items
-from pubmill.metrics.entities import entity_metrics
+from pubmill.metrics.registry import measure_of
 from pubmill.report.table_rendering import COMPARISON_RENDERERS
 from pubmill.tables.cells import Table, parse
 from pubmill.tables.comparisons import Comparisons, comparisons, with_columns
@@ -33,7 +33,7 @@ def hold(results: Path, path: str, found: Contributions | None, data: str = "d")
     """Write a run's contributions; its score."""
     file = results / path.replace(".json", ".items.npz")
     write_items(file, Items("tokens", "document", data * 64, found))
-    return float(entity_metrics(found.totals())["entity_f1"]) if found else 0.0
+    return float(measure_of("mentions")(found.totals())["entity_f1"]) if found else 0.0
 
 
 def made(results: Path, seeds: int = 3, **changes: Any) -> Table:
