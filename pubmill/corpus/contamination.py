@@ -24,6 +24,7 @@ import pyarrow as pa
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import EvaluatedDataset
+from pubmill.storage.blocks import digest_of
 from pubmill.storage.checksums import check_examples
 from pubmill.storage.files import read_jsonl_gz, writing
 from pubmill.storage.parquet import open_parquet, parquet_writer
@@ -179,6 +180,11 @@ class EvaluationTexts:
         self._owners = np.repeat(np.arange(len(counts)), counts)[order]
         self._runs, self._starts = np.unique(hashes[order], return_index=True)
         self._ends = np.append(self._starts[1:], len(hashes))
+
+    @classmethod
+    def excluded(cls, index: Path | None) -> tuple["EvaluationTexts | None", str]:
+        """Return the texts that a corpus must not contain and the SHA-256 of their index, if there is one."""
+        return (cls(index), digest_of(index)) if index else (None, "")
 
     def matches(self, pmid: str, text: str) -> list[Match]:
         """Return the texts that a document with this PMID ("" for none) and text contains, in index order."""
