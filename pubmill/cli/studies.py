@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.doctor.diagnoses import merged_config
 from pubmill.messages import commands
 from pubmill.messages.installation import root
 from pubmill.messages.progress import report_progress
@@ -19,7 +18,7 @@ from pubmill.messages.wording import unknown
 from pubmill.specs import strict_yaml
 from pubmill.specs.loading import with_base
 from pubmill.specs.own_settings import OWN_SEARCH, read_choice_option
-from pubmill.specs.study import DEMO, configuration_files, study_of_scale
+from pubmill.specs.study import DEMO, configuration_files, merged_config, study_of_scale
 from pubmill.storage.result_paths import Paths, paths_of_scale
 
 if TYPE_CHECKING:
@@ -117,7 +116,7 @@ TableName = Annotated[str, typer.Argument(help="for example gu2020/table06", aut
 Configfiles = Annotated[
     list[str] | None, typer.Option(metavar="FILE", help="settings over those of the study; may be repeated")
 ]
-Settings = Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="one setting; may be repeated")]
+Settings = Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="settings; may be repeated")]
 DatasetName = Annotated[str, typer.Argument(help="for example chemprot@blurb", autocompletion=dataset_names)]
 Prompts = Annotated[str, typer.Option(help="prompts, a file in specs/prompts")]
 Results = Annotated[Path, typer.Option(help="results of a scale")]

@@ -2,21 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 from pubmill.errors import PubmillError
 from pubmill.inspection.data_check.source_places import Place, places
 from pubmill.inspection.doctor.links import Links
 from pubmill.messages import commands
-from pubmill.messages.installation import own_settings
-from pubmill.specs import DatasetSpec, File, strict_yaml
-from pubmill.specs.study import check_files, without_demo
+from pubmill.specs import DatasetSpec, File
 from pubmill.stages import Graph
 from pubmill.stages.user_folders import how_to_bring
 from pubmill.storage.files import read_json
@@ -45,42 +38,6 @@ class DatasetFinding:
     @property
     def sound(self) -> bool:
         return self.available is not False and self.counted is not False
-
-
-def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:
-    """Return Snakemake's configuration: `config.yaml`, the user's settings, `--configfile`, `--config`."""
-    # Imported here, because it takes most of a second, which `pubmill --help` would need too.
-    from snakemake.utils import update_config
-
-    if missing := [overlay for overlay in overlays if not Path(overlay).exists()]:
-        raise PubmillError(f"there is no file {missing[0]}; expected a study, such as studies/gu2020.yaml")
-    overlays = [*map(str, own_settings(base.parent)), *overlays]
-    check_files([base, *overlays])
-    demo, given = strict_yaml.read(base, str(base), []).value, dict[str, Any]()
-    for overlay in overlays:
-        update_config(given, strict_yaml.read(Path(overlay), overlay, []).value)
-    update_config(given, dict(map(parsed_setting, settings)))
-    merged = deepcopy(demo)
-    update_config(merged, given)
-    return without_demo(dict(merged), demo, given.keys(), overlays)
-
-
-def parsed_setting(word: str) -> tuple[str, Any]:
-    """Return the key and value of a word `key=value` after `--config`, as Snakemake reads it: a number, True
-    or False, or YAML whose values are all text."""
-    key, equals, text = word.partition("=")
-    if not equals:
-        raise PubmillError(f"configuration: --config {word}: expected name=value")
-    text = text.strip("'\"")
-    if text in ("", "True", "False"):
-        return key, {"": None, "True": True, "False": False}[text]
-    for number in (int, float):
-        with suppress(ValueError):
-            return key, number(text)
-    try:
-        return key, yaml.load(text, Loader=yaml.BaseLoader)
-    except yaml.YAMLError:
-        return key, text
 
 
 def linked(graph: Graph) -> list[str]:
