@@ -77,11 +77,6 @@ def study_files(study: str) -> list[str]:
     return configuration_files(study, studies_folder())
 
 
-def study_of_table(table: str, scale: str) -> list[str]:
-    """Return the configuration file of a study at a scale, preferably that of the table's paper."""
-    return study_of_scale(scale, studies_folder(), table)
-
-
 def study_names() -> list[str]:
     """Return the names of all studies, for the completion of a word."""
     return [DEMO, *sorted(path.stem for path in studies_folder().glob("*.yaml"))]

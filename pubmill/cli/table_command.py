@@ -20,7 +20,7 @@ from pubmill.messages.installation import DRY_RUN
 from pubmill.messages.wording import unknown
 from pubmill.specs import scales
 from pubmill.specs.own_settings import OWN_SEARCH, read_choice_option
-from pubmill.specs.study import DEMO
+from pubmill.specs.study import DEMO, study_of_scale
 from pubmill.storage.name_patterns import SPEC, fits
 
 
@@ -73,7 +73,7 @@ def table(
         as_printed = commands.pubmill("run", name.partition("/")[0], name)
         raise PubmillError(f"{name} is a table of facts, in which no model is run; make it with {as_printed}")
     words = studies.sort_words(context.args)
-    files = [*studies.study_of_table(name, scale), *words.configfiles]
+    files = [*study_of_scale(scale, studies.studies_folder(), name), *words.configfiles]
     config = studies.configuration(files, words.settings)
     if config["scale"] != scale:
         raise PubmillError(f"no study of studies/ has the scale {scale!r}; name one with --configfile")

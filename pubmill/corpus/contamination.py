@@ -189,16 +189,13 @@ class EvaluationTexts:
     def matches(self, pmid: str, text: str) -> list[Match]:
         """Return the texts that a document with this PMID ("" for none) and text contains, in index order."""
         by_pmid = set(self._of_pmid.get(pmid, ()))
-        by_words = self._contained_texts(ngram_hashes(self._words(plain_words(text)), RUN))
+        by_words = set[int]()
+        if len(self._runs):
+            runs = ngram_hashes(self._words(plain_words(text)), RUN)
+            places = np.searchsorted(self._runs, runs)
+            places[places == len(self._runs)] = 0
+            places = np.unique(places[self._runs[places] == runs])
+            owners = [self._owners[self._starts[place] : self._ends[place]] for place in places]
+            texts, counts = np.unique(np.concatenate([self._owners[:0], *owners]), return_counts=True)
+            by_words = set(texts[counts >= self._needed[texts]].tolist())  # at least `SHARE` of the n-grams
         return [Match(n, n in by_pmid, n in by_words) for n in sorted(by_pmid | by_words)]
-
-    def _contained_texts(self, runs: Hashes) -> set[int]:
-        """Return the indices of texts with at least `SHARE` of their distinct n-grams among `runs`."""
-        if not len(self._runs):
-            return set()
-        places = np.searchsorted(self._runs, runs)
-        places[places == len(self._runs)] = 0
-        places = np.unique(places[self._runs[places] == runs])
-        owners = [self._owners[self._starts[place] : self._ends[place]] for place in places]
-        texts, counts = np.unique(np.concatenate([self._owners[:0], *owners]), return_counts=True)
-        return set(texts[counts >= self._needed[texts]].tolist())

@@ -147,20 +147,17 @@ def write_locked(
     """
     files = read_files(lock)
     with writing(path) as temporary, writing(differences) as listed, merging(path) as connection:
-        _add_lock(connection, lock)
+        connection.execute("SET VARIABLE lock = $lock", {"lock": str(lock)})
+        connection.execute("CREATE VIEW locked AS SELECT * FROM read_parquet(getvariable('lock'))")
+        twice = "SELECT id FROM locked GROUP BY id HAVING count(*) > 1 ORDER BY id LIMIT 1"
+        if row := connection.execute(twice).fetchone():
+            fault = f"{lock} has {row[0]} more than once"
+            raise PubmillError(f"{fault}; a corpus holds one version of a document")
         add_events(connection, shards, sources)
         copy(connection, _LOCKED_REASONS, temporary)
         copy(connection, _DIFFERENCES, listed)
         present = set(map(read_digest, shards))
         write_json(report, sealed(_lock_report(connection, lock, files, listed, present)))
-
-
-def _add_lock(connection: DuckDBPyConnection, lock: Path) -> None:
-    connection.execute("SET VARIABLE lock = $lock", {"lock": str(lock)})
-    connection.execute("CREATE VIEW locked AS SELECT * FROM read_parquet(getvariable('lock'))")
-    twice = "SELECT id FROM locked GROUP BY id HAVING count(*) > 1 ORDER BY id LIMIT 1"
-    if row := connection.execute(twice).fetchone():
-        raise PubmillError(f"{lock} has {row[0]} more than once; a corpus holds one version of a document")
 
 
 def _lock_report(

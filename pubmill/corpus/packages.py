@@ -48,7 +48,11 @@ def read_members(path: Path) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
     try:
         with open_gzip(path) as stream:
             for member, content in tar_members(stream, ARTICLE_LIMIT, PACKAGE_LIMIT):
-                if _is_file(member, path):
+                if member.name.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", member.name):
+                    raise PubmillError(f"{path}: {member.name!r} lies outside of the archive; refused")
+                if not member.isdir() and not member.isfile():
+                    raise PubmillError(f"{path}: {member.name!r} is a link or device, not a file; refused")
+                if member.isfile():
                     last = member.name
                     yield member, content
     except FileNotFoundError:
@@ -60,18 +64,6 @@ def read_members(path: Path) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
             f"{path}: truncated or damaged archive ({error}); last member read: {last}. "
             f"Delete the file and download it again."
         ) from None
-
-
-def _is_file(member: tarfile.TarInfo, path: Path) -> bool:
-    """Return whether the member is a file that may be read; False for a folder."""
-    parts = member.name.replace("\\", "/").split("/")
-    if member.name.startswith(("/", "\\")) or ".." in parts:
-        raise PubmillError(f"{path}: {member.name!r} lies outside of the archive; refused")
-    if member.isdir():
-        return False
-    if not member.isfile():
-        raise PubmillError(f"{path}: {member.name!r} is a link or device, not a file; refused")
-    return True
 
 
 def package_order(path: Path) -> int:

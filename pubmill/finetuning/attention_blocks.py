@@ -54,12 +54,6 @@ def uses_blocks(encoder: "PreTrainedModel") -> bool:
     return bool(encoder.config._attn_implementation == NAME)
 
 
-def positions_in(blocks: Sequence[Block], first: int) -> Tensor:
-    """Return the positions of the blocks' tokens, 1 x tokens; `first`: that of an input's first token."""
-    each = [torch.arange(first, first + block.width).repeat(block.inputs) for block in blocks]
-    return torch.cat(each)[None]
-
-
 def attend(
     module: torch.nn.Module,
     query: Tensor,

@@ -149,7 +149,12 @@ def _sequence_form(path: Path, first: Sequence[Row], every: Sequence[Row]) -> Fi
     keys = [key for key in first[0] if isinstance(first[0][key], str | int | float)]
     texts = {key: tuple("" if one.get(key) is None else str(one[key]) for one in first) for key in keys}
     if lists or len(flags) > 2:
-        return _multilabel_form(texts, lists, flags, first, every)
+        others = {key: cells for key, cells in texts.items() if key not in flags}
+        text = max(others, key=lambda key: sum(map(len, others[key])))
+        labels = sorted({item for one in every for item in one.get(lists[0]) or []}) if lists else flags
+        place = {"label": lists[0]} if lists else {"columns": flags}
+        of_lists: Options = {"text": text, **place, "labels": labels, **_id(first)}
+        return FileForm("multilabel", "classification", "micro_f1", f"{CONVERTER}:multilabel", of_lists)
     if score := file_forms.score_of(texts):
         of_pair = {name: key for key, name in named_columns(texts, score, str(path)).items()}
         if "text_pair" in of_pair:
@@ -207,18 +212,6 @@ def joined_labels(texts: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
         if 1 < len(parts) <= min(MOST_LABELS, len(values) // 2) and max(map(len, parts)) <= LONGEST_LABEL:
             return key, separator
     return None
-
-
-def _multilabel_form(
-    texts: Mapping[str, Sequence[str]], lists: Sequence[str], flags: Sequence[str], first: Sequence[Row],
-    every: Sequence[Row],
-) -> FileForm:  # fmt: skip
-    others = {key: cells for key, cells in texts.items() if key not in flags}
-    text = max(others, key=lambda key: sum(map(len, others[key])))
-    labels = sorted({item for one in every for item in one.get(lists[0]) or []}) if lists else list(flags)
-    place = {"label": lists[0]} if lists else {"columns": list(flags)}
-    options = {"text": text, **place, "labels": labels, **_id(first)}
-    return FileForm("multilabel", "classification", "micro_f1", f"{CONVERTER}:multilabel", options)
 
 
 def _separator(values: Sequence[str]) -> str | None:

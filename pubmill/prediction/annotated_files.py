@@ -75,17 +75,12 @@ def without_streams(sources: Sequence[Path], output: Path) -> Iterator[tuple[lis
             raise PubmillError("several files can't be written to `-`, the standard output; name a folder")
         yield list(sources), made if str(output) == STREAM else output
         if str(output) == STREAM:
-            _print_file(made)
-
-
-def _print_file(path: Path) -> None:
-    """Copy a file to the standard output; a closed pipe (as with `| head`) is not an error."""
-    try:
-        with path.open("rb") as content:
-            shutil.copyfileobj(content, sys.stdout.buffer)
-        sys.stdout.flush()
-    except BrokenPipeError:  # so that Python does not fail again when it flushes the closed pipe at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            try:
+                with made.open("rb") as content:
+                    shutil.copyfileobj(content, sys.stdout.buffer)
+                sys.stdout.flush()
+            except BrokenPipeError:  # as with `| head`; Python must not fail again when it flushes at exit
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _files_in(folder: Path) -> list[Path]:

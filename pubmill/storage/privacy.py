@@ -58,15 +58,10 @@ def label_of_process() -> dict[str, str]:
     return {} if _PROCESS[_KEY] == PUBLIC else dict(_PROCESS)
 
 
-def write_label(folder: Path) -> None:
-    """Write the class of this process into a folder, unless it is public."""
-    _write_label(folder / LABEL)
-
-
 def write_label_beside(path: Path) -> None:
     """Write the class of this process beside a file that cannot hold a label, unless it is public."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    _write_label(_label_path(path))
+    write_label(_label_path(path))
 
 
 def gzip_name() -> str:
@@ -74,7 +69,8 @@ def gzip_name() -> str:
     return "".join(f"{key}={value}" for key, value in label_of_process().items())
 
 
-def _write_label(path: Path) -> None:
+def write_label(path: Path) -> None:
+    """Write the class of this process as the label `path`, unless it is public."""
     path.unlink(missing_ok=True)
     if label := label_of_process():
         path.write_text(json.dumps(label) + "\n", encoding="utf-8")

@@ -163,10 +163,9 @@ class PairedText:
         second = self.following[first]
         before, after = self.preceding[first], self.following[second]
         piece = self.pieces[left] + self.pieces[right].removeprefix(self._continuation)
-        number = self.ids.setdefault(piece, len(self.pieces))
-        if number == len(self.pieces):
+        joined = self.ids.setdefault(piece, len(self.pieces))
+        if joined == len(self.pieces):
             self.pieces.append(piece)
-        joined = number
         self._count_joined(left, right, joined, first)
         self.merges.append((self.pieces[left], self.pieces[right]))
         del self.count[pair]
@@ -282,8 +281,13 @@ class LikelihoodText(PairedText):
         """Join all occurrences of the pair with the largest gain; return False if no pair is left."""
         while True:
             gain, pair = self._best_pair()
-            if self.least > 1 and gain < self._largest_gain(self.least - 1):
-                self._lower_least()
+            rarer = self.least - 1  # occurrences of the pairs that are no candidates, which bound their gains
+            if rarer and gain < rarer * (float(np.log(self.total / rarer)) + 1):
+                self.least = max(1, self.least // 2)
+                self.candidates = _Candidates()
+                for other, count in self.count.items():
+                    if count >= self.least:
+                        self.candidates[other] = count
             elif gain == -np.inf:
                 return False
             else:
@@ -308,17 +312,6 @@ class LikelihoodText(PairedText):
         of_all = _x_log_x(np.array(self.total)) - _x_log_x(self.total - counts)
         gains: Floats = np.where(same, change_of_same, change) + _x_log_x(counts) + of_all
         return gains
-
-    def _largest_gain(self, count: int) -> float:
-        """Return a bound on the gain of pairs that occur at most `count` times."""
-        return count * (float(np.log(self.total / count)) + 1)
-
-    def _lower_least(self) -> None:
-        self.least = max(1, self.least // 2)
-        self.candidates = _Candidates()
-        for pair, count in self.count.items():
-            if count >= self.least:
-                self.candidates[pair] = count
 
     def _count_joined(self, left: int, right: int, joined: int, first: Places) -> None:
         """Update the occurrences of pieces."""

@@ -53,7 +53,9 @@ def encode_texts(reader: Reader, texts: Sequence[Text], pooling: Pooling = "cls"
         second = None if text.second is None else next(seconds)
         mentions, lost = relations.located(first, text.arguments)
         try:
-            kept, end = _kept_subwords(reader, first, second, mentions)
+            room = reader.room(pair=second is not None)
+            left, end = (room, 0) if second is None else shares(len(first.ids), len(second.ids), room)
+            kept = relations.remaining(len(first.ids), left, mentions)
         except PubmillError as error:
             raise PubmillError(f"example {text.id}: {error}") from None
         counts["mentions_without_subword"] += lost
@@ -67,17 +69,6 @@ def encode_texts(reader: Reader, texts: Sequence[Text], pooling: Pooling = "cls"
             Instance(example=text.example, ids=ids, segments=segments, places=places, groups=groups)
         )
     return Encoded(instances=instances, counts=counts)
-
-
-def _kept_subwords(
-    reader: Reader, first: Subwords, second: Subwords | None, mentions: Sequence[relations.Mention]
-) -> tuple[Sequence[int], int]:
-    """Return the places of the first text's subwords to keep, and the number of the second one's."""
-    room = reader.room(pair=second is not None)
-    if second is None:
-        return relations.remaining(len(first.ids), room, mentions), 0
-    lengths = shares(len(first.ids), len(second.ids), room)
-    return relations.remaining(len(first.ids), lengths[0], mentions), lengths[1]
 
 
 def shares(first: int, second: int, room: int) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.inspection.explain import origins
 from pubmill.inspection.explain.origins import Account
-from pubmill.inspection.explain.table_statements import WeighedStatement, cell_statements, fact_statements
+from pubmill.inspection.explain.table_statements import WeighedStatement, fact_statements, weighed
 from pubmill.messages import commands
 from pubmill.messages.wording import unknown
 from pubmill.metrics.records import read_record
@@ -16,6 +16,7 @@ from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.fact_tables import FactSource, FactTableRow
 from pubmill.recipes.finetuning import keys_in_use
 from pubmill.recipes.tables import Column, Difference, Row, TableRecipe
+from pubmill.specs.cell_sources import AffectedCells
 from pubmill.specs.fidelity import recipe_defaults
 from pubmill.stages import Graph, published_values
 from pubmill.stages.pipelines import OFF_THE_SHELF
@@ -180,9 +181,9 @@ def _explain_cell(
     shown = Explanation(table, *titles, recipe.scale, value, reasons=tuple(reasons))
     if not is_part:
         cells = {(table, of.key, one.key) for one, of in behind or [(row, column)]}
-        columns_ = explainer.graph.table_models.columns(table)
-        statements = cell_statements(explainer.specs, explainer.graph.specs, table, columns_, cells)
-        shown = replace(shown, statements=statements)
+        graph = explainer.graph
+        affected = AffectedCells(graph.specs, {table: graph.table_models.columns(table)})
+        shown = replace(shown, statements=weighed(explainer.specs, affected, cells))
     if origin := recipe.copied.get(f"{column.key}/{row.key}"):
         return replace(shown, parts=(explain(explainer, origin.table, origin.row, origin.column),))
     difference = _difference_of(recipe, row)

@@ -13,8 +13,9 @@ from typer.testing import CliRunner
 
 from pubmill.cli import checkout as checkouts
 from pubmill.cli.app import APP
-from pubmill.cli.studies import study_of_table
+from pubmill.cli.studies import studies_folder
 from pubmill.errors import PubmillError
+from pubmill.specs.study import study_of_scale
 from tests.unit.cli.conftest import graph_of
 
 Started = Callable[..., str]
@@ -79,7 +80,7 @@ def test_snakemake_starts_with_pubmill_s_workflow(workspace: Path, monkeypatch: 
 def test_a_table_has_the_study_of_its_paper_and_new_specs_are_the_workspace_s_own(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert study_of_table("gu2020/table06", "full") == [".pubmill/studies/gu2020.yaml"]
+    assert study_of_scale("full", studies_folder(), "gu2020/table06") == [".pubmill/studies/gu2020.yaml"]
     written = said("new", "table", "mine/table01", "--dataset", "bc2gm", "--model", "no-pretraining")
     assert written.startswith("specs/tables/mine/table01.yaml\nspecs/tables/mine/table01.published.csv\n")
     text = (workspace / "specs/tables/mine/table01.yaml").read_text()
