@@ -42,7 +42,6 @@ APP = typer.Typer(
 
 
 def print_version(wanted: bool) -> None:
-    """Print the version, if wanted, and end."""
     if wanted:
         print(f"pubmill {pubmill.__version__}")
         raise typer.Exit

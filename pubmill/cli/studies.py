@@ -236,7 +236,6 @@ def target_of_study(name: str, config: dict[str, Any]) -> str:
 
 
 def paths(config: dict[str, Any]) -> Paths:
-    """Return the result paths of a study."""
     return paths_of_scale(config["scale"], config["results"], config["study"], config["own_tables"])
 
 

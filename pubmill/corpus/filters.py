@@ -10,7 +10,7 @@ whitespace-separated words of the parts that the selection takes, without title 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from pubmill.corpus.article_metadata import licence_group
+from pubmill.corpus.article_metadata import GROUPS
 from pubmill.corpus.contamination import EvaluationTexts
 from pubmill.corpus.part_tables import read_reasons
 from pubmill.corpus.shards import BOOK, UNREADABLE, Document, Sections, count_words, joined, read_shard
@@ -107,7 +107,7 @@ def licence(document: Document, selection: SelectionRecipe) -> str | None:
     """Keep PMC articles whose licence group is requested; documents of other sources always pass."""
     if selection.licences is None or not document.id.startswith("pmc:"):
         return None
-    return None if licence_group(document.licence) in selection.licences else "licence"
+    return None if GROUPS.get(document.licence, "other") in selection.licences else "licence"
 
 
 def flagged(document: Document, selection: SelectionRecipe) -> str | None:

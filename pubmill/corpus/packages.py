@@ -67,7 +67,6 @@ def read_members(path: Path) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
 
 
 def package_order(path: Path) -> int:
-    """Return the place of a package in the loading order: its date as a number."""
     return int(_parse_package_name(path)["date"].replace("-", ""))
 
 

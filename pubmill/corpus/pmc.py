@@ -205,7 +205,6 @@ def fetch_shard(
 
 
 def _copy_unchanged_articles(archive: Path, planned: list[Planned], part: Path) -> None:
-    """Copy to `part` the files of an earlier archive that are still in the plan."""
     names = {article.name: article for article in planned}
     for member, data in read_members(archive):
         name, _, kind = member.name.rpartition(".")

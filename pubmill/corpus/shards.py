@@ -161,7 +161,6 @@ def read_shard(path: Path) -> Iterator[tuple[int, Document]]:
 
 
 def is_private(path: Path) -> bool:
-    """Return whether a parsed shard contains licensed text."""
     return access_in(_metadata(path), path) != PUBLIC
 
 

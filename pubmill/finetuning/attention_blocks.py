@@ -50,7 +50,6 @@ def use_blocks(encoder: "PreTrainedModel") -> None:
 
 
 def uses_blocks(encoder: "PreTrainedModel") -> bool:
-    """Return whether an encoder attends in blocks."""
     return bool(encoder.config._attn_implementation == NAME)
 
 

@@ -51,7 +51,13 @@ class GroupedAdam:
         for group in self.adam.param_groups:
             group["lr"], group["weight_decay"] = rate * group["share"], group["decay"]
             if not self.recipe.bias_correction:
-                _undo_correction(group, step + 1, self.recipe.adam_epsilon)
+                # BERT's update is lr * m / (sqrt(v) + epsilon) (Devlin et al. 2019; Mosbach et al. 2021),
+                # PyTorch's lr / c1 * m / (sqrt(v) / sqrt(c2) + epsilon), with c = 1 - beta ** update. Weights
+                # shrink by lr * weight decay in both. Without the correction, the first updates are larger.
+                first, second = 1 - BETA1 ** (step + 1), math.sqrt(1 - BETA2 ** (step + 1))
+                group["lr"] *= first / second
+                group["weight_decay"] *= second / first
+                group["eps"] = self.recipe.adam_epsilon / second
 
     def backward(self, loss: Tensor) -> None:
         """Add the gradients of the loss of a batch, or of a part of one."""
@@ -77,21 +83,7 @@ class GroupedAdam:
         """Do nothing: PyTorch itself adds up the gradients of a batch's parts."""
 
     def clear(self) -> None:
-        """Clear the gradients."""
         self.adam.zero_grad()
-
-
-def _undo_correction(group: dict[str, Any], update: int, epsilon: float) -> None:
-    """Make update number `update` (from 1) of PyTorch's Adam equal BERT's Adam, which has no bias correction.
-
-    BERT's update is lr * m / (sqrt(v) + epsilon) (Devlin et al. 2019; Mosbach et al. 2021). PyTorch's is lr /
-    c1 * m / (sqrt(v) / sqrt(c2) + epsilon), with c = 1 - beta ** update. Weights shrink by lr * weight decay
-    in both. Without the correction, the first updates are larger.
-    """
-    first, second = 1 - BETA1**update, math.sqrt(1 - BETA2**update)
-    group["lr"] *= first / second
-    group["weight_decay"] *= second / first
-    group["eps"] = epsilon / second
 
 
 def _parameter_groups(model: TaskModel, recipe: FinetuningRecipe) -> list[dict[str, Any]]:

@@ -106,11 +106,9 @@ class RecordedSteps:
 
     @property
     def shapes(self) -> int:
-        """Number of recorded shapes."""
         return sum(step is not None for step in self._steps.values())
 
     def _record_whole(self, batch: Batch, targets: Tensor, place: Place) -> Step:
-        """Record the step as one graph."""
         factor = torch.ones((), device=targets.device)
         targets, places = targets.clone(), None if batch.places is None else batch.places.clone()
         batch = replace(batch, inputs=batch.inputs.clone(), places=places)

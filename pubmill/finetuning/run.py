@@ -40,8 +40,6 @@ from pubmill.storage.training_reports import (
 
 @dataclass(frozen=True, kw_only=True)
 class Data:
-    """A dataset's examples by split."""
-
     train: list[Example]
     dev: list[Example] | None
     wanted: list[Example]

@@ -98,7 +98,6 @@ def working_copy(model: TaskModel, dtype: torch.dtype) -> TaskModel:
 
 
 def refresh(working: TaskModel, model: TaskModel) -> None:
-    """Copy the model's weights into its working copy."""
     _copy(list(working.encoder.parameters()), list(model.encoder.parameters()))
 
 

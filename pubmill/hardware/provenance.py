@@ -38,7 +38,6 @@ class ProcessProvenance(TypedDict):
 
 
 def provenance() -> ProcessProvenance:
-    """Return commit, packages, Python and hardware of this process."""
     return {
         "commit": commit(),
         "packages": packages(),
@@ -72,7 +71,6 @@ def packages() -> dict[str, str]:
 
 
 def hardware() -> Hardware:
-    """Return the machine that this process runs on."""
     return {
         "platform": platform.platform(),
         "cpu": _processor_name(),

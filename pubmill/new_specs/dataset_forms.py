@@ -276,7 +276,6 @@ def _with_unique_ids(form: FileForm, files: Mapping[str, Path]) -> FileForm:
 
 
 def _values(form: FileForm, role: str, path: Path, key: str) -> Iterator[tuple[str, str]]:
-    """Yield the split and the id of each row of a file."""
     split, options = role.partition("_")[0], form.options
     if form.converter == TABLE:
         header = options.get("header")

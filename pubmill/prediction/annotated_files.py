@@ -130,7 +130,6 @@ def annotate_file(annotator: Annotator, source: Path, target: Path, form: str) -
 
 
 def predict_rows(annotator: Annotator, path: Path) -> Iterator[dict[str, object]]:
-    """Yield a line of predictions for each row, in order."""
     task = annotator.predictor.task
     rows = read_rows(path)
     while some := [example_of(row, task, where) for where, row in islice(rows, TOGETHER)]:

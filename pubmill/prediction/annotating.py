@@ -35,7 +35,6 @@ class Unit:
 
     @property
     def end(self) -> int:
-        """Its end in the document."""
         return self.start + len(self.text)
 
 
@@ -52,7 +51,6 @@ def units(document: InputDocument, split: Split | None) -> Iterator[Unit]:
 
 
 def words(text: str) -> list[Span]:
-    """Return the span of each word in a text."""
     return [match.span() for match in WORD.finditer(text)]
 
 

@@ -84,7 +84,6 @@ def _alphabet(words: Sequence[str], counts: Mapping[str, int], required: frozens
 
 
 def _code_points(words: Sequence[str]) -> NDArray[np.uint32]:
-    """Return the concatenated code points of all words."""
     return np.frombuffer("".join(words).encode("utf-32-le"), np.uint32)
 
 
@@ -280,7 +279,9 @@ class LikelihoodText(PairedText):
     def merge_best(self) -> bool:
         """Join all occurrences of the pair with the largest gain; return False if no pair is left."""
         while True:
-            gain, pair = self._best_pair()
+            pairs, counts = self.candidates.arrays()
+            gains = np.where(counts > 0, self._gains(pairs, counts), -np.inf)
+            gain = float(gains.max(initial=-np.inf))
             rarer = self.least - 1  # occurrences of the pairs that are no candidates, which bound their gains
             if rarer and gain < rarer * (float(np.log(self.total / rarer)) + 1):
                 self.least = max(1, self.least // 2)
@@ -291,16 +292,8 @@ class LikelihoodText(PairedText):
             elif gain == -np.inf:
                 return False
             else:
-                self._merge_pair(pair)
+                self._merge_pair(int(pairs[gains == gain].min()))
                 return True
-
-    def _best_pair(self) -> tuple[float, int]:
-        """Return the largest gain of a candidate, and the pair; minus infinity without candidates."""
-        pairs, counts = self.candidates.arrays()
-        gains = np.where(counts > 0, self._gains(pairs, counts), -np.inf)
-        if not len(gains) or (best := gains.max()) == -np.inf:
-            return -np.inf, -1
-        return float(best), int(pairs[gains == best].min())
 
     def _gains(self, pairs: NDArray[np.int64], counts: Floats) -> Floats:
         left, right = self.used[pairs >> 32], self.used[pairs & RIGHT]
@@ -362,6 +355,5 @@ class _Candidates:
 
 
 def _x_log_x(values: Floats) -> Floats:
-    """Return x log x; 0 for 0."""
-    result: Floats = values * np.log(np.maximum(values, 1.0))
+    result: Floats = values * np.log(np.maximum(values, 1.0))  # 0 for 0
     return result

@@ -82,7 +82,6 @@ class Span(Task[SpanExample]):
 
     @classmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[SpanExample]) -> list[str]:
-        """Return the kinds of questions."""
         if not any(example.answers for example in examples):
             raise PubmillError("no training example has an answer to learn from; convert the dataset again")
         unanswerable = any(not example.answers and not example.golds for example in examples)

@@ -85,7 +85,6 @@ def shares(first: int, second: int, room: int) -> tuple[int, int]:
 def _count_omissions(
     counts: dict[str, int], text: Subwords, kept: Sequence[int], mentions: Sequence[relations.Mention]
 ) -> None:
-    """Count the omissions from a text."""
     if len(kept) == len(text.ids):
         return
     counts["texts_shortened"] += 1
@@ -171,7 +170,6 @@ class Sequences(Classification[SequenceExample]):
         return None if variable else "given"
 
     def sizes(self, batch: Batch) -> list[int]:
-        """Return one row for each instance."""
         return [1] * len(batch.counts)
 
     def predictions(
@@ -212,7 +210,6 @@ class Regression(Task[RegressionExample]):
         return "given"
 
     def output(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
-        """Return the score of each instance."""
         return scores.squeeze(-1)
 
     def predictions(
@@ -262,8 +259,7 @@ class Multilabel(Task[MultilabelExample]):
         return "given"
 
     def output(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
-        """Return for each instance whether each label is more likely than not."""
-        return scores > 0
+        return scores > 0  # more likely than not
 
     def probabilities(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
         """Return for each instance the probability of each label."""

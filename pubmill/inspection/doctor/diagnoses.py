@@ -61,7 +61,13 @@ def examine(graph: Graph, links: Links | None, configuration: Sequence[str] = ()
             continue
         for place in places(graph, finding.dataset, in_results=True):
             _add_place(finding, place, graph, links)
-        _add_own_files(finding, graph)
+        if finding.sources["absent"]:  # of the user's own files; mistakes in their settings come first
+            mistakes = graph.access.mistakes(finding.dataset)
+            finding.to_do += mistakes
+            for key, folder, files, _ in () if mistakes else graph.access.absent(finding.dataset):
+                apply = f"apply at {finding.spec.apply}; then " if finding.spec.apply else ""
+                into = f"put them into {folder}" if folder else how_to_bring(key)
+                finding.to_do.append(f"{apply}{into}. Files: {', '.join(files)}")
         _add_counts(finding, graph, configuration)
     return findings
 
@@ -91,18 +97,6 @@ def _add_place(finding: DatasetFinding, place: Place, graph: Graph, links: Links
         finding.to_do.append(f"find a copy elsewhere, and set `mirror:` to a folder that has it as {below}")
     elif url and (advice := "connect to the network, or set `mirror:`") not in finding.to_do:
         finding.to_do.append(advice)
-
-
-def _add_own_files(finding: DatasetFinding, graph: Graph) -> None:
-    """Add what to do about the user's own files; mistakes in their settings come first."""
-    if finding.sources["absent"] == 0:
-        return
-    mistakes = graph.access.mistakes(finding.dataset)
-    finding.to_do += mistakes
-    for key, folder, files, _ in () if mistakes else graph.access.absent(finding.dataset):
-        apply = f"apply at {finding.spec.apply}; then " if finding.spec.apply else ""
-        into = f"put them into {folder}" if folder else how_to_bring(key)
-        finding.to_do.append(f"{apply}{into}. Files: {', '.join(files)}")
 
 
 def _add_counts(finding: DatasetFinding, graph: Graph, configuration: Sequence[str]) -> None:

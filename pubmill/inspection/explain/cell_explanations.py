@@ -99,7 +99,6 @@ class Explainer:
         return Path(self.graph.results)
 
     def published(self, table: str) -> Path:
-        """The file of a table's published values."""
         return Path(published_values(table, self.specs))
 
     def command(self, table: str, files: Sequence[str], settings: Sequence[str] = ()) -> str:
@@ -281,7 +280,6 @@ def _search_account(graph: Graph, run: RunKey) -> Account | None:
 def _missing_file_commands(
     explainer: Explainer, table: str, row: Row, column: Column, lacking: Sequence[str], expected: bool
 ) -> tuple[str, ...]:
-    """Return the commands that make the missing files of a cell."""
     if lacking:
         return (explainer.command(table, lacking),)
     if expected:
@@ -337,7 +335,6 @@ def _difference_of(recipe: TableRecipe, row: Row) -> Difference | None:
 
 
 def _row_of(recipe: TableRecipe, key: str) -> Row:
-    """Return the row, composite or difference with a key."""
     return next(one for one in recipe.all_rows if one.key == key)
 
 

@@ -181,7 +181,6 @@ def _print_inputs(to: Console, explanation: Explanation) -> None:
 
 
 def _print_parts(to: Console, explanation: Explanation) -> None:
-    """Print one line for each part; each part can be explained by itself."""
     made = table("Part", "Ours", "Published", "Runs", "Missing")
     for part in explanation.parts:
         value, published = part.value.get("value"), part.value.get("published")

@@ -93,11 +93,14 @@ def test_wordpieces_are_the_reference_trainers_up_to_its_first_tie(counts: dict[
 def test_byte_level_merges_are_the_reference_trainers(counts: dict[str, int], merges: int) -> None:
     """Ties included: without ## it numbers its pieces as here."""
     size = 256 + merges
-    learnt = learn_pieces(counts, size, [], "", sorted(ByteLevel.alphabet()))
+    learnt = learn_pieces(counts, size, [], "", sorted(pre_tokenizers.ByteLevel.alphabet()))
     if len({left + right for left, right in learnt.merges}) < len(learnt.merges):
         return  # it keeps stale counts where two merges give the same piece
     trainer = trainers.BpeTrainer(
-        vocab_size=size, initial_alphabet=sorted(ByteLevel.alphabet()), special_tokens=[], show_progress=False
+        vocab_size=size,
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+        special_tokens=[],
+        show_progress=False,
     )
     theirs = trained(models.BPE(), trainer, counts)
     assert learnt.pieces == sorted(theirs, key=theirs.__getitem__)
