@@ -14,9 +14,9 @@ No text of a dataset is ever written: the index contains hashes, reports contain
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -137,20 +137,14 @@ def _ids_by_text(path: Path, pmids: bool) -> dict[tuple[str, str | None], list[s
     for example in read_jsonl_gz(path):
         document = str(example["document"]) if pmids and example["document"] is not None else ""
         pmid = str(int(document)) if document.isascii() and document.isdigit() else None
-        for text in _texts_of_example(example):
+        # A sentence, each text of a pair, or a question and its context.
+        shown = [" ".join(example["words"])] if "words" in example else []
+        names = ("text", "text_pair", "question", "context")
+        for text in (*shown, *(example[name] for name in names if example.get(name))):
             ids = texts.setdefault((text, pmid), [])
             if example["id"] not in ids[-1:]:
                 ids.append(example["id"])
     return texts
-
-
-def _texts_of_example(example: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the texts of an example of any kind: a sentence, each of a pair, a question and its context."""
-    if "words" in example:
-        yield " ".join(example["words"])
-    for name in ("text", "text_pair", "question", "context"):
-        if example.get(name):
-            yield example[name]
 
 
 def _hash_ngrams(text: str, words: WordHashes) -> list[int]:

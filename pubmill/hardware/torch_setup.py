@@ -38,7 +38,9 @@ def gpu_is_used(environment: Mapping[str, str] = os.environ) -> bool:
     if environment.get("CUDA_VISIBLE_DEVICES", "hides none").split(",")[0] in HIDDEN:
         return False
     driver = _nvidia_driver()
-    if evidence := _gpu_evidence(environment, driver):
+    named = (name for name in ("SLURM_JOB_GPUS", "CUDA_VISIBLE_DEVICES") if environment.get(name))
+    listed = "listed by nvidia-smi" if driver else None
+    if evidence := next((f"{name}={environment[name]}" for name in named), listed):
         raise PubmillError(
             f"this machine has a GPU ({evidence}) that PyTorch cannot use. Expected: a build of PyTorch for "
             f"CUDA and a driver that supports it; found: {_torch_build()}, "
@@ -74,14 +76,6 @@ def _check_kernels(capability: tuple[int, int], built: Sequence[str]) -> None:
         f"{'.'.join(map(str, capability))}); it was built for {', '.join(built)}. Install {build}{source}, "
         'or set CUDA_VISIBLE_DEVICES="" to compute on the processor'
     )
-
-
-def _gpu_evidence(environment: Mapping[str, str], driver: str | None) -> str | None:
-    """Return where a GPU was found; None without a GPU."""
-    for name in ("SLURM_JOB_GPUS", "CUDA_VISIBLE_DEVICES"):
-        if environment.get(name):
-            return f"{name}={environment[name]}"
-    return "listed by nvidia-smi" if driver else None
 
 
 def _nvidia_driver() -> str | None:

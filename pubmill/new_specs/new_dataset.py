@@ -241,10 +241,15 @@ def describe(data: NewDataset, given: Given = NOTHING) -> Described:
             f"{shards[0]}: its split has two files, but of this form one is read for each split; move the "
             "files of each split into a folder of its name (train, dev or valid, test), or join them"
         )
+    recipe = ConversionRecipe(
+        dataset=data.name, kind=form.kind, access=data.access, splits=tuple(data.splits(form)),  # type: ignore[arg-type]
+        converter=form.converter,
+        options=form.options, expect={}, metric=form.metric, negative=form.negative, version=1,
+    )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         examples = Path(folder) / "examples"
         try:
-            card = convert(_recipe(data, form), data.files, examples)
+            card = convert(recipe, data.files, examples)
         except PubmillError as error:
             guessed_from, *others = data.files.values()
             if not any(str(path) in str(error) for path in others):
@@ -277,14 +282,6 @@ def masked(value: Any) -> Any:
     if isinstance(value, list):
         return [masked(one) for one in value]
     return {key: masked(one) for key, one in value.items()} if isinstance(value, dict) else value
-
-
-def _recipe(data: NewDataset, form: FileForm) -> ConversionRecipe:
-    return ConversionRecipe(
-        dataset=data.name, kind=form.kind, access=data.access, splits=tuple(data.splits(form)),  # type: ignore[arg-type]
-        converter=form.converter,
-        options=form.options, expect={}, metric=form.metric, negative=form.negative, version=1,
-    )  # fmt: skip
 
 
 def _counts(kind: str, counts: Mapping[str, int | None]) -> dict[str, int]:

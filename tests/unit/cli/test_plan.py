@@ -19,10 +19,12 @@ def test_a_plan_is_followed_by_the_requests_of_a_profile(
 
 def test_several_settings_may_follow_one_option(started: Said, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[object] = []
-    monkeypatch.setattr(
-        "pubmill.workflow.listed_jobs.jobs_of_study",
-        lambda _, config, **__: found.append((config["results"], config["save_minutes"])) or [],
-    )
+
+    def jobs_of_study(_: object, config: dict[str, object], **__: object) -> list[Job]:
+        found.append((config["results"], config["save_minutes"]))
+        return []
+
+    monkeypatch.setattr("pubmill.workflow.listed_jobs.jobs_of_study", jobs_of_study)
     for words in (
         ["gu2020", "--config", "results=a", "save_minutes=7"],
         ["--config", "results=a", "save_minutes=7", "gu2020"],
