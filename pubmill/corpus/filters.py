@@ -52,19 +52,13 @@ def published(document: Document, selection: SelectionRecipe) -> str | None:
     return "published_after" if last is not None and int(document.published) > last else None
 
 
-def error_note(document: Document, selection: SelectionRecipe) -> str | None:
-    """Reject documents that their source marks as an error (MIMIC-III's ISERROR)."""
-    return "error_note" if "error" in document.flags else None
+_MARKED = {"error": "error_note", UNREADABLE: UNREADABLE, BOOK: BOOK}
 
 
-def unreadable(document: Document, selection: SelectionRecipe) -> str | None:
-    """Reject documents that the parser or the source's spec reports as unreadable."""
-    return UNREADABLE if UNREADABLE in document.flags else None
-
-
-def book(document: Document, selection: SelectionRecipe) -> str | None:
-    """Reject books; only citations are kept."""
-    return BOOK if BOOK in document.flags else None
+def marked(document: Document, selection: SelectionRecipe) -> str | None:
+    """Reject notes that their source marks as an error (MIMIC-III's ISERROR), documents that the parser or
+    the source's spec reports as unreadable, and books: only citations are kept."""
+    return next((reason for flag, reason in _MARKED.items() if flag in document.flags), None)
 
 
 def types(document: Document, selection: SelectionRecipe) -> str | None:
@@ -116,7 +110,7 @@ def flagged(document: Document, selection: SelectionRecipe) -> str | None:
 
 
 FILTERS: tuple[Callable[[Document, SelectionRecipe], str | None], ...] = (
-    error_note, unreadable, book, text, parts, licence, flagged, types, language, published, dated, length,
+    marked, text, parts, licence, flagged, types, language, published, dated, length,
 )  # fmt: skip
 
 
