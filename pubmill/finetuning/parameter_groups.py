@@ -40,9 +40,18 @@ class GroupedAdam:
     def __init__(self, model: TaskModel, recipe: FinetuningRecipe, precision: str = "float32") -> None:
         self.recipe = recipe
         self.scaling = LossScaling(precision, next(model.parameters()).device)
-        groups = _parameter_groups(model, recipe)
-        self.parameters = [parameter for group in groups for parameter in group["params"]]
-        self.adam = OPTIMISERS["adamw"].make(groups, betas=(BETA1, BETA2), eps=recipe.adam_epsilon)
+        groups: dict[tuple[int, bool], dict[str, Any]] = {}
+        below = _decay_exponents(model) if recipe.layerwise_decay != 1 else {}
+        for parameter in (one for one in model.parameters() if one.requires_grad):
+            exponent, matrix = below.get(parameter, 0), parameter.ndim > 1
+            group = groups.setdefault((exponent, matrix), {"params": []})
+            group["params"].append(parameter)
+            group["share"] = recipe.layerwise_decay**exponent  # of the recipe's learning rate
+            group["decay"] = recipe.weight_decay if matrix else 0.0
+        self.parameters = [parameter for group in groups.values() for parameter in group["params"]]
+        self.adam = OPTIMISERS["adamw"].make(
+            [*groups.values()], betas=(BETA1, BETA2), eps=recipe.adam_epsilon
+        )
 
     def schedule(self, step: int, total: int) -> None:
         """Set the rates of step number `step` (from 0) of `total`; skipped ones do not count."""
@@ -84,20 +93,6 @@ class GroupedAdam:
 
     def clear(self) -> None:
         self.adam.zero_grad()
-
-
-def _parameter_groups(model: TaskModel, recipe: FinetuningRecipe) -> list[dict[str, Any]]:
-    """Parameters with a common learning rate (`share` of the recipe's) and weight decay (`decay`)."""
-    groups: dict[tuple[int, bool], dict[str, Any]] = {}
-    below = _decay_exponents(model) if recipe.layerwise_decay != 1 else {}
-    for parameter in model.parameters():
-        if parameter.requires_grad:
-            exponent, matrix = below.get(parameter, 0), parameter.ndim > 1
-            group = groups.setdefault((exponent, matrix), {"params": []})
-            group["params"].append(parameter)
-            group["share"] = recipe.layerwise_decay**exponent
-            group["decay"] = recipe.weight_decay if matrix else 0.0
-    return list(groups.values())
 
 
 def _decay_exponents(model: TaskModel) -> dict[nn.Parameter, int]:

@@ -183,21 +183,12 @@ def _json_form(files: Mapping[str, Path]) -> FileForm:
         version = str(parse_row(text, str(path)).get("version", "1.1"))
         writer = ("pubmill.convert.squad:write", {"version": version}) if version in VERSIONS else None
         return FileForm("span", "reading", "f1", "pubmill.convert.squad:read", {}, writer)
-    if items and all(isinstance(item, dict) and any(map(is_marked, item.values())) for item in items):
-        return marked_form([row for one in files.values() for _, row in rows(one)], str(path))
-    return row_form(files)
-
-
-def is_marked(text: Any) -> bool:
-    """Return whether two mentions are marked in a text, as in SciBERT's files of relations."""
-    return isinstance(text, str) and all(mark in text for mark in ("<< ", " >>", "[[ ", " ]]"))
-
-
-def marked_form(every: Sequence[Mapping[str, Any]], where: str) -> FileForm:
-    """Return SciBERT's form of relations; a `PubmillError` if the rows have other keys."""
+    if not items or not all(isinstance(item, dict) and any(map(is_marked, item.values())) for item in items):
+        return row_form(files)
+    every = [row for one in files.values() for _, row in rows(one)]
     if every[0].keys() != {"text", "label", "metadata"}:
         raise PubmillError(
-            f"{where}: the texts mark two mentions by `<< >>` and `[[ ]]`, but the rows lack the keys of "
+            f"{path}: the texts mark two mentions by `<< >>` and `[[ ]]`, but the rows lack the keys of "
             f"SciBERT's form (text, label, metadata); {BY_HAND}"
         )
     labels = sorted({str(row.get("label")) for row in every})
@@ -206,6 +197,11 @@ def marked_form(every: Sequence[Mapping[str, Any]], where: str) -> FileForm:
     writer = ("pubmill.convert.scibert:write", Options())
     options = {"labels": labels}
     return FileForm("sequence", "relation", metric, "pubmill.convert.scibert:read", options, writer, negative)
+
+
+def is_marked(text: Any) -> bool:
+    """Return whether two mentions are marked in a text, as in SciBERT's files of relations."""
+    return isinstance(text, str) and all(mark in text for mark in ("<< ", " >>", "[[ ", " ]]"))
 
 
 def _all(files: Mapping[str, Path]) -> Iterator[tuple[int, str]]:

@@ -235,8 +235,18 @@ def choice_form(first: Sequence[Row]) -> FileForm | None:
         usual = [key for key in LABELS if key in others]
         for label in (*usual, *(key for key in others if key not in usual)):
             values = [value_at(row, label) for row in first]
-            if labels := _answers(values, [of_row or {} for of_row in texts]):
-                return _choice_form(first, choices, label, labels, others)
+            if not (labels := _answers(values, [of_row or {} for of_row in texts])):
+                continue
+            others.remove(label)
+            left = [key for key in others if all(isinstance(row.get(key), str) for row in first)]
+            longest = max(left, key=lambda key: sum(len(row[key]) for row in first), default=None)
+            question = next((key for key in QUESTIONS if key in left), longest)
+            if question is None:
+                return None
+            options = {"text": question, "choices": choices, "label": label, "labels": labels}
+            several = isinstance(first[0][label], list)
+            kind, metric = ("multilabel", "micro_f1") if several else ("sequence", "accuracy")
+            return FileForm(kind, "classification", metric, f"{CONVERTER}:{kind}", options)
     return None
 
 
@@ -271,17 +281,3 @@ def _answers(values: Sequence[Any], texts: Sequence[Mapping[str, str]]) -> list[
         if numbers <= (named := {str(n): letter for n, letter in enumerate(letters, start)}).keys():
             return named
     return None
-
-
-def _choice_form(
-    first: Sequence[Row], choices: str | Sequence[str], label: str, labels: Any, others: Sequence[str]
-) -> FileForm | None:
-    texts = [key for key in others if key != label and all(isinstance(row.get(key), str) for row in first)]
-    longest = max(texts, key=lambda key: sum(len(row[key]) for row in first), default=None)
-    question = next((key for key in QUESTIONS if key in texts), longest)
-    if question is None:
-        return None
-    options = {"text": question, "choices": choices, "label": label, "labels": labels}
-    several = isinstance(first[0][label], list)
-    kind, metric = ("multilabel", "micro_f1") if several else ("sequence", "accuracy")
-    return FileForm(kind, "classification", metric, f"{CONVERTER}:{kind}", options)

@@ -39,17 +39,13 @@ def temporary_name(path: Path) -> Path:
     caller must remove the file; `writing` and `writing_folder` do so."""
     host = socket.gethostname()
     for left in path.parent.glob(f".{glob.escape(path.name)}.{glob.escape(host)}.*.tmp"):
-        if not _is_alive(int(left.name.split(".")[-2])):
+        try:
+            os.kill(int(left.name.split(".")[-2]), 0)
+        except ProcessLookupError:
             _remove_path(left)
+        except OSError:  # the process is another user's
+            continue
     return path.with_name(f".{path.name}.{host}.{os.getpid()}.tmp")
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except OSError as error:  # or the process is another user's
-        return not isinstance(error, ProcessLookupError)
-    return True
 
 
 def _remove_path(path: Path) -> None:

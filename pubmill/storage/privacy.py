@@ -10,7 +10,7 @@ their owner may read them.
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -50,7 +50,16 @@ def strictest(classes: Iterable[str]) -> str:
 def access_of(path: Path) -> str:
     """Return the access class of a file or folder from its labels; public if there are none. For Parquet use
     `pubmill.storage.parquet.access_of_parts`: training programs run without pyarrow."""
-    return strictest(_access_classes(path))
+    if path.is_dir():
+        labels = [path / name for name in _LABELLED]
+        return strictest([*map(_class_in_json, labels), _class_in_card(path / "README.md")])
+    if not path.is_file():
+        return PUBLIC
+    labels = [_label_path(path), path.with_name(LABEL), path.with_name(CARD)]
+    if path.name.endswith(PREDICTIONS):
+        labels.append(path.with_name(path.name.removesuffix(PREDICTIONS) + TRAINING))
+    classes = map(_class_in_json, labels)
+    return strictest([*classes, _class_in_gzip(path) if path.suffix == ".gz" else PUBLIC])
 
 
 def label_of_process() -> dict[str, str]:
@@ -78,19 +87,6 @@ def write_label(path: Path) -> None:
 
 def _label_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.{LABEL}")
-
-
-def _access_classes(path: Path) -> Iterator[str]:
-    if path.is_dir():
-        yield from (_class_in_json(path / name) for name in _LABELLED)
-        yield _class_in_card(path / "README.md")
-    elif path.is_file():
-        yield _class_in_json(_label_path(path))
-        yield from (_class_in_json(path.with_name(name)) for name in (LABEL, "card.json"))
-        if path.name.endswith(PREDICTIONS):
-            yield _class_in_json(path.with_name(path.name.removesuffix(PREDICTIONS) + TRAINING))
-        if path.suffix == ".gz":
-            yield _class_in_gzip(path)
 
 
 def _class_in_json(path: Path) -> str:

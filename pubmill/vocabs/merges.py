@@ -55,7 +55,13 @@ def learn_pieces(
     `PubmillError` if special tokens and characters alone exceed `size`.
     """
     words = sorted(filter(None, counts))
-    characters = _alphabet(words, counts, frozenset(alphabet))
+    # The given characters and the most frequent others; ties go to the smaller code point.
+    required = frozenset(alphabet)
+    codes, inverse = np.unique(_code_points(words), return_inverse=True)
+    sums = np.bincount(inverse, _character_weights(words, counts), len(codes))
+    ranked = [chr(code) for code in codes[np.argsort(-sums, kind="stable")].tolist()]
+    others = [character for character in ranked if character not in required]
+    characters = {*required, *others[: LARGEST_ALPHABET - len(required)]}
     if not characters.issuperset(chain.from_iterable(words)):
         words = [word for word in words if characters.issuperset(word)]
     first = sorted(characters)
@@ -71,16 +77,6 @@ def learn_pieces(
     while len(text.pieces) < size and text.merge_best():
         pass
     return Learnt(text.pieces, text.merges)
-
-
-def _alphabet(words: Sequence[str], counts: Mapping[str, int], required: frozenset[str]) -> set[str]:
-    """Return the given characters and the most frequent others; ties go to the smaller code point."""
-    codes, weights = _code_points(words), _character_weights(words, counts)
-    known, inverse = np.unique(codes, return_inverse=True)
-    sums = np.bincount(inverse, weights, len(known)) if len(known) else np.zeros(0)
-    ranked = [chr(code) for code in known[np.argsort(-sums, kind="stable")].tolist()]
-    others = [character for character in ranked if character not in required]
-    return {*required, *others[: LARGEST_ALPHABET - len(required)]}
 
 
 def _code_points(words: Sequence[str]) -> NDArray[np.uint32]:
@@ -109,7 +105,13 @@ class PairedText:
         lengths = np.array([len(word) for word in words], np.int64)
         ends = np.cumsum(lengths)
         begins, total = ends - lengths, int(ends[-1]) if len(words) else 0
-        self.piece = self._first_pieces(words, begins)
+        # The ids of all characters, looked up through an array of code points.
+        known, inverse = np.unique(_code_points(words), return_inverse=True)
+        characters = [chr(code) for code in known.tolist()]
+        initial = np.array([self.ids[c] for c in characters], np.int32)
+        inner = np.array([self.ids.get(continuation + c, -1) for c in characters], np.int32)
+        self.piece: Places = inner[inverse]
+        self.piece[begins] = initial[inverse[begins]]
         self.weight = _character_weights(words, counts)
         self.following = np.arange(1, total + 1, dtype=np.int32)
         self.following[ends - 1] = -1
@@ -124,16 +126,6 @@ class PairedText:
         pairs = self.piece[places].astype(np.int64) << 32 | self.piece[self.following[places]]
         for pair, weight, where in _group_sums(pairs, self.weight[places], places):
             self._add_weight(pair, weight, where)
-
-    def _first_pieces(self, words: Sequence[str], begins: Integers) -> Places:
-        """Return the ids of all characters, looked up through an array of code points."""
-        known, inverse = np.unique(_code_points(words), return_inverse=True)
-        characters = [chr(code) for code in known.tolist()]
-        initial = np.array([self.ids[c] for c in characters], np.int32)
-        inner = np.array([self.ids.get(self._continuation + c, -1) for c in characters], np.int32)
-        piece: Places = inner[inverse]
-        piece[begins] = initial[inverse[begins]]
-        return piece
 
     def merge_best(self) -> bool:
         """Join all occurrences of the most frequent pair; return False if no pair is left."""

@@ -46,32 +46,29 @@ def learn(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
     if fault := recipe.fault():
         raise PubmillError(fault)
     if recipe.kind == "wordpiece":
-        learnt = _learn_wordpiece(recipe, words)
+        too_long = 0
+        if recipe.learner in MERGING:
+            merging = MERGING[recipe.learner]
+            listed = learn_pieces(words, recipe.size, wordpiece.SPECIAL, merging=merging).pieces
+        else:
+            model, too_long = sentencepiece.learn(words, recipe.size, _sentencepiece_model(recipe), {})
+            read = sentencepiece.read_pieces(model)
+            listed = sentencepiece.as_wordpiece(read, recipe.size, wordpiece.SPECIAL)
+        tokenizer = wordpiece.make_tokenizer(listed, recipe.lowercase)
+        save = partial(wordpiece.save, tokenizer, recipe.lowercase)
+        learnt = LearntVocabulary(tokenizer, save, words, too_long)
     elif recipe.kind == "byte-level-bpe":
         pieces = learn_pieces(words, recipe.size - 1, FIRST, "", ByteLevel.alphabet())
         tokenizer = _byte_level_tokenizer(pieces)
         learnt = LearntVocabulary(tokenizer, partial(_save_byte_level, tokenizer, pieces), words)
     else:
-        model, words = _sentencepiece_model(recipe), sentencepiece.normalise(words, recipe.lowercase)
-        written, too_long = sentencepiece.learn(words, recipe.size, model, sentencepiece.SPECIAL)
-        read = sentencepiece.read_pieces(written)
-        tokenizer = sentencepiece.make_tokenizer(read, model, recipe.lowercase)
-        save = partial(sentencepiece.save, tokenizer, written, model, recipe.lowercase)
+        kind, words = _sentencepiece_model(recipe), sentencepiece.normalise(words, recipe.lowercase)
+        model, too_long = sentencepiece.learn(words, recipe.size, kind, sentencepiece.SPECIAL)
+        tokenizer = sentencepiece.make_tokenizer(sentencepiece.read_pieces(model), kind, recipe.lowercase)
+        save = partial(sentencepiece.save, tokenizer, model, kind, recipe.lowercase)
         learnt = LearntVocabulary(tokenizer, save, words, too_long)
     learnt.tokenizer.encode_special_tokens = True  # "<mask>" in a text is text
     return learnt
-
-
-def _learn_wordpiece(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
-    too_long = 0
-    if recipe.learner in MERGING:
-        merging = MERGING[recipe.learner]
-        pieces = learn_pieces(words, recipe.size, wordpiece.SPECIAL, merging=merging).pieces
-    else:
-        model, too_long = sentencepiece.learn(words, recipe.size, _sentencepiece_model(recipe), special={})
-        pieces = sentencepiece.as_wordpiece(sentencepiece.read_pieces(model), recipe.size, wordpiece.SPECIAL)
-    tokenizer = wordpiece.make_tokenizer(pieces, recipe.lowercase)
-    return LearntVocabulary(tokenizer, partial(wordpiece.save, tokenizer, recipe.lowercase), words, too_long)
 
 
 def _byte_level_tokenizer(learnt: Learnt) -> Tokenizer:

@@ -162,22 +162,19 @@ class Span(Task[SpanExample]):
         model may predict it. For a context without tokens, "" is the only possible prediction.
         """
         scored = zip(instances, (output.numpy().astype(np.float64) for output in outputs), strict=True)
-        of_examples = groupby(scored, key=lambda pair: pair[0].example)
-        return [self._ranked_answers(examples[number].context, list(own)) for number, own in of_examples]
-
-    def _ranked_answers(
-        self, context: str, windows: Sequence[tuple[ContextWindow, Scores]]
-    ) -> list[Predicted]:
-        # Sometimes all of the best ends come before all of the best starts.
-        scored = self._scored_texts(context, windows, self.recipe.n_best) or self._scored_texts(
-            context, windows, self.reader.max_length
-        )
-        if UNANSWERABLE in self.labels or not scored:
-            scored[""] = min(float(scores[0].sum()) for _, scores in windows)
-        ranked = sorted(scored.items(), key=lambda one: -one[1])
-        shares = probabilities([score for _, score in ranked])
-        answers = [Predicted(text=text, probability=p) for (text, _), p in zip(ranked, shares, strict=True)]
-        return answers[: self.recipe.n_best]
+        predicted = []
+        for number, own in groupby(scored, key=lambda pair: pair[0].example):
+            context, windows, best = examples[number].context, list(own), self.recipe.n_best
+            # Sometimes all of the best ends come before all of the best starts.
+            texts = self._scored_texts(context, windows, best)
+            texts = texts or self._scored_texts(context, windows, self.reader.max_length)
+            if UNANSWERABLE in self.labels or not texts:
+                texts[""] = min(float(scores[0].sum()) for _, scores in windows)
+            ranked = sorted(texts.items(), key=lambda one: -one[1])
+            shares = probabilities([score for _, score in ranked])
+            pairs = zip(ranked, shares, strict=True)
+            predicted.append([Predicted(text=text, probability=p) for (text, _), p in pairs][:best])
+        return predicted
 
     def _scored_texts(
         self, context: str, windows: Sequence[tuple[ContextWindow, Scores]], tried: int
