@@ -88,12 +88,6 @@ def table_names() -> list[str]:
     return sorted(path.relative_to(tables).with_suffix("").as_posix() for path in tables.glob("*/*.yaml"))
 
 
-def is_fact_table(table: str) -> bool:
-    """Return whether a table compares facts, not scores of models."""
-    path = specs_folder() / "tables" / f"{table}.yaml"
-    return bool(strict_yaml.read(path, str(path), []).value.get("kind") == "facts")
-
-
 def dataset_names() -> list[str]:
     """Return the names of all datasets, for the completion of a word."""
     return sorted(path.stem for path in specs_folder().glob("datasets/*.yaml"))
