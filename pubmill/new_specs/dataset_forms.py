@@ -11,9 +11,9 @@ from pubmill.convert import bioasq
 from pubmill.convert.source_files import lines
 from pubmill.convert.squad import VERSIONS
 from pubmill.errors import PubmillError
-from pubmill.formats.document_files import ARCHIVES
+from pubmill.formats.document_files import ARCHIVES, suffix_of
 from pubmill.formats.json_text import json_items, parse_row
-from pubmill.formats.row_files import READERS, rows, value_at
+from pubmill.formats.row_files import READERS, rows, texts_of, value_at
 from pubmill.formats.text_files import read_text
 from pubmill.new_specs.annotated_forms import DOCUMENT_READINGS, documents_form, form_of_documents
 from pubmill.new_specs.conll_forms import LABEL, columns_form, columns_of, refuse_columns, types_if_private
@@ -28,7 +28,7 @@ from pubmill.new_specs.file_forms import (
     named_columns,
     score_of,
 )
-from pubmill.new_specs.row_forms import are_archived_rows, joined_labels, row_form
+from pubmill.new_specs.row_forms import joined_labels, row_form
 from pubmill.storage.archives import members
 
 TABLE, ROW_FORMS = "pubmill.convert.tsv:read", "pubmill.convert.row_examples"
@@ -74,7 +74,7 @@ def _guess(files: Mapping[str, Path], given: Given) -> FileForm:
         kinds = "documents with annotations" + (" and for BioASQ's questions" if reading else "")
         raise PubmillError(f"{first}: {option} is for {kinds}")
     if first.name.endswith(ARCHIVES):
-        if are_archived_rows(first):
+        if all(suffix_of(Path(name)) in (*READERS, ".xml") for name, _ in texts_of(first)):
             return row_form(files)
         kinds = "PubTator, BioC, brat, rows nor BioASQ's questions"
         raise PubmillError(f"{first}: its files are neither {kinds}; {BY_HAND}")

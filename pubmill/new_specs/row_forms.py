@@ -11,8 +11,8 @@ from typing import Any
 from pubmill.convert.row_examples import lettered
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import is_label_list
-from pubmill.formats.document_files import ARCHIVES, suffix_of
-from pubmill.formats.row_files import READERS, Row, label_names, rows, texts_of, value_at
+from pubmill.formats.document_files import ARCHIVES
+from pubmill.formats.row_files import Row, label_names, rows, texts_of, value_at
 from pubmill.formats.safe_xml import parse_xml
 from pubmill.new_specs import file_forms
 from pubmill.new_specs.file_forms import BY_HAND, MOST_LABELS, ROWS, SPLITS, FileForm, Options, named_columns
@@ -75,11 +75,6 @@ def _split_options(path: Path, every: Sequence[Row]) -> Options:
         f"{path}: its name shows no split, and no column has only names of splits (train, dev or valid, "
         "test), train among them; give one file for each split, or add such a column"
     )
-
-
-def are_archived_rows(path: Path) -> bool:
-    """Return whether all files of an archive are rows by their suffix."""
-    return all(suffix_of(Path(name)) in (*READERS, ".xml") for name, _ in texts_of(path))
 
 
 def _record(path: Path) -> str:
