@@ -29,7 +29,13 @@ from pubmill.recipes.reading import as_values
 from pubmill.storage.checksums import check_folder, folder_sha256, write_predictions
 from pubmill.storage.files import sha256
 from pubmill.storage.privacy import PUBLIC, access_of
-from pubmill.storage.training_reports import MadeWith, RunIdentity, TrainingCourse, TrainingReport
+from pubmill.storage.training_reports import (
+    MadeWith,
+    RunIdentity,
+    TrainingCourse,
+    TrainingReport,
+    WrittenReport,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +132,7 @@ def write_outcome(
 ) -> None:
     """Write the task model into the folder `keep_in`, the predictions, and last training.json beside them,
     with the digest `made_from` of all that decides them."""
-    report: TrainingReport = {**outcome.report, "made_from": made_from}
+    report: WrittenReport = {**outcome.report, "made_from": made_from}
     if keep_in and isinstance(outcome, Run):
         task_models.keep(keep_in, outcome.task, outcome.model, report, job.dataset)
     elif keep_in:

@@ -1,7 +1,7 @@
 """The report on a fine-tuning, `SPLIT.training.json` beside its predictions and in a kept model's folder."""
 
 from collections.abc import Mapping
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 
 class DevCourse(TypedDict):
@@ -56,8 +56,7 @@ class MadeWith(TypedDict):
 class TrainingReport(RunIdentity, TrainingCourse, MadeWith):
     """Content of the file, which also has a digest of itself and, for data that are not public, their access
     class. `failed`: why there are no predictions; `encoded`: counts of changes that were needed to encode
-    examples; `seconds`: of the whole run; `made_from`: in the file, digest of all that decides the files of
-    the seed; "" if unknown."""
+    examples; `seconds`: of the whole run."""
 
     head_from_start: bool | None
     max_length: int | None
@@ -65,4 +64,9 @@ class TrainingReport(RunIdentity, TrainingCourse, MadeWith):
     encoded: dict[str, int]
     failed: str | None
     seconds: float
-    made_from: NotRequired[str]
+
+
+class WrittenReport(TrainingReport):
+    """A report in its file. `made_from`: digest of all that decides the files of the seed; "" if unknown."""
+
+    made_from: str
