@@ -34,13 +34,13 @@ from benchmarks.vocabs import make_texts, write_parts
 from pubmill.examples.sentences import FOLDER, TABLES, SentenceSplitter, read_punkt
 from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.pretraining.encoding import make_encoder, special_ids
-from pubmill.pretraining.packed_tokens import write_packed
 from pubmill.pretraining.packing import Splitter, pack, pack_documents
 from pubmill.recipes import VocabRecipe
 from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.storage.files import read_jsonl_gz
 from pubmill.vocabs.training import train
 from pubmill.vocabs.word_counts import write_counts
+from tests.unit.toy_shards import write_packed
 
 BLOCK = 512
 OTHERS = {

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 import pubmill
-from pubmill.cli.verbs import GROUPS, registered_verbs
+from pubmill.cli.verbs import GROUPS, SettingsCommand, registered_verbs
 from pubmill.errors import run
 from pubmill.messages import commands
 
@@ -42,7 +42,6 @@ APP = typer.Typer(
 
 
 def print_version(wanted: bool) -> None:
-    """Print the version, if wanted, and end."""
     if wanted:
         print(f"pubmill {pubmill.__version__}")
         raise typer.Exit
@@ -64,7 +63,7 @@ for name, verb in ALL.items():
         epilog = f"Further options are Snakemake's: {commands.program('snakemake')} --help"
         APP.command(name, context_settings=SNAKEMAKE, epilog=epilog)(verb.call)
     else:
-        APP.command(name)(verb.call)
+        APP.command(name, cls=SettingsCommand)(verb.call)
 
 
 def main() -> None:

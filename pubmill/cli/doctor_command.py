@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 
 from pubmill.cli import studies
 from pubmill.cli.checkout import checkout, provide_mirror
-from pubmill.cli.verbs import Verb
+from pubmill.cli.verbs import SettingsCommand, Verb
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.messages.progress import report_progress
@@ -32,7 +32,7 @@ APP = typer.Typer(
 )
 
 
-@APP.command("study")
+@APP.command("study", cls=SettingsCommand)
 def doctor(
     study: studies.StudyName = DEMO,
     configfile: studies.Configfiles = None,

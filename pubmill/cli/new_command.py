@@ -73,9 +73,8 @@ def dataset(
 ) -> None:
     """Describe a dataset of files or the hub.
 
-    Writes specs/datasets/NAME.yaml with its hashes, form and counts, and small files with masked text for
-    tests; workspace.yaml remembers a folder. Prints what is doubtful. Files that others licence to you:
-    docs/datasets.md.
+    Writes specs/datasets/NAME.yaml with its hashes, form and counts; workspace.yaml remembers a folder.
+    Prints what is doubtful. Files that others licence to you: docs/datasets.md.
     """
     from pubmill.new_specs.file_forms import Given
     from pubmill.new_specs.new_dataset import describe, new_dataset, write_dataset
@@ -84,10 +83,8 @@ def dataset(
     with tempfile.TemporaryDirectory() as copies:
         made = new_dataset(files, name, mirror, Path(copies), access=access)
         description = describe(made, Given(reading, offsets, misplaced is not None))
-        written = write_dataset(made, description, Path())
-    for path in written:
-        print(path)
-    for line in description.report(made, has_fixture=len(written) > 1):
+        print(write_dataset(made, description, Path()))
+    for line in description.report(made):
         print(line)
     if made.folder:
         _save_folders({made.name: str(made.folder.resolve())})

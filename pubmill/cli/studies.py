@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.doctor.diagnoses import merged_config
 from pubmill.messages import commands
 from pubmill.messages.installation import root
 from pubmill.messages.progress import report_progress
 from pubmill.messages.wording import unknown
 from pubmill.specs import strict_yaml
+from pubmill.specs.configuration import merged_config
 from pubmill.specs.loading import with_base
 from pubmill.specs.own_settings import OWN_SEARCH, read_choice_option
 from pubmill.specs.study import DEMO, configuration_files, study_of_scale
@@ -89,12 +89,6 @@ def table_names() -> list[str]:
     return sorted(path.relative_to(tables).with_suffix("").as_posix() for path in tables.glob("*/*.yaml"))
 
 
-def is_fact_table(table: str) -> bool:
-    """Return whether a table compares facts, not scores of models."""
-    path = specs_folder() / "tables" / f"{table}.yaml"
-    return bool(strict_yaml.read(path, str(path), []).value.get("kind") == "facts")
-
-
 def dataset_names() -> list[str]:
     """Return the names of all datasets, for the completion of a word."""
     return sorted(path.stem for path in specs_folder().glob("datasets/*.yaml"))
@@ -112,7 +106,7 @@ TableName = Annotated[str, typer.Argument(help="for example gu2020/table06", aut
 Configfiles = Annotated[
     list[str] | None, typer.Option(metavar="FILE", help="settings over those of the study; may be repeated")
 ]
-Settings = Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="one setting; may be repeated")]
+Settings = Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="settings; may be repeated")]
 DatasetName = Annotated[str, typer.Argument(help="for example chemprot@blurb", autocompletion=dataset_names)]
 Prompts = Annotated[str, typer.Option(help="prompts, a file in specs/prompts")]
 Results = Annotated[Path, typer.Option(help="results of a scale")]
@@ -237,7 +231,6 @@ def target_of_study(name: str, config: dict[str, Any]) -> str:
 
 
 def paths(config: dict[str, Any]) -> Paths:
-    """Return the result paths of a study."""
     return paths_of_scale(config["scale"], config["results"], config["study"], config["own_tables"])
 
 

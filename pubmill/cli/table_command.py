@@ -18,7 +18,7 @@ from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.messages.installation import DRY_RUN
 from pubmill.messages.wording import unknown
-from pubmill.specs import scales
+from pubmill.specs import scales, strict_yaml
 from pubmill.specs.own_settings import OWN_SEARCH, read_choice_option
 from pubmill.specs.study import DEMO, study_of_scale
 from pubmill.storage.name_patterns import SPEC, fits
@@ -69,7 +69,8 @@ def table(
         raise PubmillError(unknown("table", name, studies.table_names()))
     if scale not in (known := scales(studies.specs_folder())):
         raise PubmillError(unknown("scale", scale, known))
-    if studies.is_fact_table(name):
+    spec = studies.specs_folder() / "tables" / f"{name}.yaml"
+    if strict_yaml.read(spec, str(spec), []).value.get("kind") == "facts":
         as_printed = commands.pubmill("run", name.partition("/")[0], name)
         raise PubmillError(f"{name} is a table of facts, in which no model is run; make it with {as_printed}")
     words = studies.sort_words(context.args)

@@ -3,11 +3,25 @@
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import typer
+from typer.core import TyperCommand
 
 from pubmill import extras
+
+
+class SettingsCommand(TyperCommand):
+    """A verb that takes several settings after one `--config`, as `pubmill run` and Snakemake do."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Write `--config a=1 b=2` as `--config a=1 --config b=2`."""
+        words: list[str] = []
+        for word in args:
+            is_further = words[-2:-1] == ["--config"] and "=" in word and not word.startswith("-")
+            words += ["--config", word] if is_further else [word]
+        return super().parse_args(ctx, words)
+
 
 ENDING = "_command"
 GROUPS = ("Run", "Look", "Data and predictions", "Papers", "New")

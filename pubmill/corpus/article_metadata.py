@@ -50,11 +50,6 @@ def plain_pmid(written: str) -> str:
     return number.lstrip("0") if whole_number(number) is not None else ""
 
 
-def licence_group(code: str) -> str:
-    """Return the group of a licence: `commercial` use, `noncommercial` use, or `other`."""
-    return GROUPS.get(code, "other")
-
-
 def licence_at(text: str) -> str:
     """Return the code (`CC BY-NC`) of the Creative Commons licence that a text links to; "" if none."""
     match = _LINK.search(text) if "creativecommons" in text.lower() else None

@@ -42,7 +42,13 @@ def read_notes(path: Path, brackets: str = "keep") -> Iterator[Document]:
         with open_content(path) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as text:
             rows = csv.reader(text, strict=True)
             header = next(rows, [])
-            places = _column_indices(header, path)
+            names = [name.strip().upper() for name in header]
+            if missing := [name for name in COLUMNS if names.count(name) != 1]:
+                raise PubmillError(
+                    f"{path}:1: expected each of the columns {', '.join(COLUMNS)} once, as in MIMIC-III "
+                    f"1.4's NOTEEVENTS; not so {', '.join(missing)}"
+                )
+            places = [names.index(name) for name in COLUMNS]
             for row in rows:
                 line = rows.line_num
                 if len(row) != len(header):
@@ -75,18 +81,6 @@ def _placeholder_kind(inside: str) -> str:
     # What follows the last `)` has no asides; searching each of its `(` for an end would take quadratic time.
     head, end, tail = inside.rpartition(")")
     return " ".join(_WORD.findall(_ASIDE.sub(" ", head + end) + tail)).lower() or "unknown"
-
-
-def _column_indices(header: list[str], path: Path) -> list[int]:
-    """Return the indices of the columns that are read."""
-    names = [name.strip().upper() for name in header]
-    missing = [name for name in COLUMNS if names.count(name) != 1]
-    if missing:
-        raise PubmillError(
-            f"{path}:1: expected each of the columns {', '.join(COLUMNS)} once, as in MIMIC-III 1.4's "
-            f"NOTEEVENTS; not so {', '.join(missing)}"
-        )
-    return [names.index(name) for name in COLUMNS]
 
 
 def _note_document(fields: list[str], brackets: str, where: str) -> Document:

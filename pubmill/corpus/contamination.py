@@ -14,9 +14,9 @@ No text of a dataset is ever written: the index contains hashes, reports contain
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ import pyarrow as pa
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import EvaluatedDataset
+from pubmill.storage.blocks import digest_of
 from pubmill.storage.checksums import check_examples
 from pubmill.storage.files import read_jsonl_gz, writing
 from pubmill.storage.parquet import open_parquet, parquet_writer
@@ -136,20 +137,14 @@ def _ids_by_text(path: Path, pmids: bool) -> dict[tuple[str, str | None], list[s
     for example in read_jsonl_gz(path):
         document = str(example["document"]) if pmids and example["document"] is not None else ""
         pmid = str(int(document)) if document.isascii() and document.isdigit() else None
-        for text in _texts_of_example(example):
+        # A sentence, each text of a pair, or a question and its context.
+        shown = [" ".join(example["words"])] if "words" in example else []
+        names = ("text", "text_pair", "question", "context")
+        for text in (*shown, *(example[name] for name in names if example.get(name))):
             ids = texts.setdefault((text, pmid), [])
             if example["id"] not in ids[-1:]:
                 ids.append(example["id"])
     return texts
-
-
-def _texts_of_example(example: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the texts of an example of any kind: a sentence, each of a pair, a question and its context."""
-    if "words" in example:
-        yield " ".join(example["words"])
-    for name in ("text", "text_pair", "question", "context"):
-        if example.get(name):
-            yield example[name]
 
 
 def _hash_ngrams(text: str, words: WordHashes) -> list[int]:
@@ -180,19 +175,21 @@ class EvaluationTexts:
         self._runs, self._starts = np.unique(hashes[order], return_index=True)
         self._ends = np.append(self._starts[1:], len(hashes))
 
+    @classmethod
+    def excluded(cls, index: Path | None) -> tuple["EvaluationTexts | None", str]:
+        """Return the texts that a corpus must not contain and the SHA-256 of their index, if there is one."""
+        return (cls(index), digest_of(index)) if index else (None, "")
+
     def matches(self, pmid: str, text: str) -> list[Match]:
         """Return the texts that a document with this PMID ("" for none) and text contains, in index order."""
         by_pmid = set(self._of_pmid.get(pmid, ()))
-        by_words = self._contained_texts(ngram_hashes(self._words(plain_words(text)), RUN))
+        by_words = set[int]()
+        if len(self._runs):
+            runs = ngram_hashes(self._words(plain_words(text)), RUN)
+            places = np.searchsorted(self._runs, runs)
+            places[places == len(self._runs)] = 0
+            places = np.unique(places[self._runs[places] == runs])
+            owners = [self._owners[self._starts[place] : self._ends[place]] for place in places]
+            texts, counts = np.unique(np.concatenate([self._owners[:0], *owners]), return_counts=True)
+            by_words = set(texts[counts >= self._needed[texts]].tolist())  # at least `SHARE` of the n-grams
         return [Match(n, n in by_pmid, n in by_words) for n in sorted(by_pmid | by_words)]
-
-    def _contained_texts(self, runs: Hashes) -> set[int]:
-        """Return the indices of texts with at least `SHARE` of their distinct n-grams among `runs`."""
-        if not len(self._runs):
-            return set()
-        places = np.searchsorted(self._runs, runs)
-        places[places == len(self._runs)] = 0
-        places = np.unique(places[self._runs[places] == runs])
-        owners = [self._owners[self._starts[place] : self._ends[place]] for place in places]
-        texts, counts = np.unique(np.concatenate([self._owners[:0], *owners]), return_counts=True)
-        return set(texts[counts >= self._needed[texts]].tolist())

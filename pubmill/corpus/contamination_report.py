@@ -1,7 +1,7 @@
 """Reports on dataset texts found in parts of a corpus and in all of it: ids and counts, never text."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -63,9 +63,11 @@ def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]
         for document, text, by_pmid, by_words in matches["matches"]:
             held.setdefault(text, {})[document] = (by_pmid, by_words)
     datasets: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
-    for text, row in enumerate(_read_texts(index)):
-        row["runs"] = row["runs"][:1]  # whether there are any; all would fill the memory
-        datasets[row["dataset"]][row["split"]].append((row, held.pop(text, {})))
+    with open_parquet(index) as file:
+        batches = file.iter_batches(1000, columns=["dataset", "split", "examples", "pmid", "runs"])
+        for text, row in enumerate(row for batch in batches for row in batch.to_pylist()):
+            row["runs"] = row["runs"][:1]  # whether there are any; all would fill the memory
+            datasets[row["dataset"]][row["split"]].append((row, held.pop(text, {})))
     if held:
         raise PubmillError(f"{index} has no text {min(held)}, which was found: another index was used")
     reports = {
@@ -80,9 +82,3 @@ def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]
         "method": {"words_of_a_run": RUN, "least_share_of_runs_in_a_document": SHARE},
         "datasets": reports,
     }
-
-
-def _read_texts(index: Path) -> Iterator[IndexedText]:
-    with open_parquet(index) as file:
-        for batch in file.iter_batches(1000, columns=["dataset", "split", "examples", "pmid", "runs"]):
-            yield from batch.to_pylist()

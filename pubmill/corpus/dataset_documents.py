@@ -77,16 +77,14 @@ def _current_notices(shards: Iterable[Path], ids: pa.Array) -> dict[str, Notice]
             raise PubmillError(f"{shard}: no parsed shard: {error}") from None
         for row in table.filter(pc.is_in(table["id"], value_set=ids)).to_pylist():
             records.setdefault(row["id"].removeprefix("pmid:"), {})[row["version"]] = row
-    return {pmid: _notice(pmid, versions) for pmid, versions in records.items()}
-
-
-def _notice(pmid: str, versions: Mapping[int, Any]) -> Notice:
-    """Return the notice on a document, from the last record of each of its versions."""
-    there = {version: row for version, row in versions.items() if not row["deleted"]}
-    row = there[max(there)] if there else versions[max(versions)]
-    return {
-        "pmid": pmid,
-        "marks": [mark for mark in STANDING if mark in row["flags"]] if there else [DELETED],
-        "notices": [[one["kind"], one["pmid"]] for one in row["corrections"]],
-        "date": row["date"],
-    }
+    notices: dict[str, Notice] = {}
+    for pmid, versions in records.items():
+        there = {version: row for version, row in versions.items() if not row["deleted"]}
+        row = there[max(there)] if there else versions[max(versions)]
+        notices[pmid] = {
+            "pmid": pmid,
+            "marks": [mark for mark in STANDING if mark in row["flags"]] if there else [DELETED],
+            "notices": [[one["kind"], one["pmid"]] for one in row["corrections"]],
+            "date": row["date"],
+        }
+    return notices

@@ -8,10 +8,8 @@ the documents into files makes no difference.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from pubmill.corpus.fingerprints import BAND_COLUMNS, HASHES
@@ -23,8 +21,6 @@ from pubmill.storage.parquet import all_verified
 # Beyond this, rows spill to a folder beside the output.
 MEMORY = "3GB"
 PAIRS_AT_ONCE = 50_000
-
-Pairs = npt.NDArray[np.int64]
 
 # A document's number rises with its shard and its position there.
 _PRINTS = """
@@ -81,8 +77,13 @@ def write_duplicates(path: Path, fingerprints: Sequence[Path], similarity: float
             for band in BAND_COLUMNS:
                 connection.execute(_CANDIDATES.format(band=band))
             batches = connection.sql(_SIGNATURES).to_arrow_reader(PAIRS_AT_ONCE)
-            alike = [_similar_pairs(batch, similarity) for batch in batches]
-            pairs = np.concatenate([np.empty((0, 2), np.int64), *alike])
+            found = [np.empty((0, 2), np.int64)]
+            for batch in batches:
+                pairs = np.stack([batch.column(k).to_numpy(zero_copy_only=False) for k in (0, 1)], axis=1)
+                hashes = (b"".join(batch.column(k).to_pylist()) for k in (2, 3))
+                first, second = (np.frombuffer(one, "<u4").reshape(-1, HASHES) for one in hashes)
+                found.append(pairs[(first == second).mean(axis=1) >= similarity])
+            pairs = np.concatenate(found)
             kept: dict[int, int] = {}
             for document, earlier in pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].tolist():
                 if document not in kept and earlier not in kept:
@@ -96,12 +97,3 @@ def write_duplicates(path: Path, fingerprints: Sequence[Path], similarity: float
             )
             connection.execute("INSERT INTO copies SELECT document, kept, 'similar_text' FROM found")
         copy(connection, _RESULT, temporary)
-
-
-def _similar_pairs(batch: Any, similarity: float) -> Pairs:
-    """Return the pairs of a batch that have enough MinHashes in common."""
-    pairs = np.stack([batch.column(k).to_numpy(zero_copy_only=False) for k in (0, 1)], axis=1)
-    joined = (b"".join(batch.column(k).to_pylist()) for k in (2, 3))
-    first, second = (np.frombuffer(one, "<u4").reshape(-1, HASHES) for one in joined)
-    alike: Pairs = pairs[(first == second).mean(axis=1) >= similarity]
-    return alike

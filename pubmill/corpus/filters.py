@@ -10,7 +10,7 @@ whitespace-separated words of the parts that the selection takes, without title 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from pubmill.corpus.article_metadata import licence_group
+from pubmill.corpus.article_metadata import GROUPS
 from pubmill.corpus.contamination import EvaluationTexts
 from pubmill.corpus.part_tables import read_reasons
 from pubmill.corpus.shards import BOOK, UNREADABLE, Document, Sections, count_words, joined, read_shard
@@ -52,19 +52,13 @@ def published(document: Document, selection: SelectionRecipe) -> str | None:
     return "published_after" if last is not None and int(document.published) > last else None
 
 
-def error_note(document: Document, selection: SelectionRecipe) -> str | None:
-    """Reject documents that their source marks as an error (MIMIC-III's ISERROR)."""
-    return "error_note" if "error" in document.flags else None
+_MARKED = {"error": "error_note", UNREADABLE: UNREADABLE, BOOK: BOOK}
 
 
-def unreadable(document: Document, selection: SelectionRecipe) -> str | None:
-    """Reject documents that the parser or the source's spec reports as unreadable."""
-    return UNREADABLE if UNREADABLE in document.flags else None
-
-
-def book(document: Document, selection: SelectionRecipe) -> str | None:
-    """Reject books; only citations are kept."""
-    return BOOK if BOOK in document.flags else None
+def marked(document: Document, selection: SelectionRecipe) -> str | None:
+    """Reject notes that their source marks as an error (MIMIC-III's ISERROR), documents that the parser or
+    the source's spec reports as unreadable, and books: only citations are kept."""
+    return next((reason for flag, reason in _MARKED.items() if flag in document.flags), None)
 
 
 def types(document: Document, selection: SelectionRecipe) -> str | None:
@@ -107,7 +101,7 @@ def licence(document: Document, selection: SelectionRecipe) -> str | None:
     """Keep PMC articles whose licence group is requested; documents of other sources always pass."""
     if selection.licences is None or not document.id.startswith("pmc:"):
         return None
-    return None if licence_group(document.licence) in selection.licences else "licence"
+    return None if GROUPS.get(document.licence, "other") in selection.licences else "licence"
 
 
 def flagged(document: Document, selection: SelectionRecipe) -> str | None:
@@ -116,7 +110,7 @@ def flagged(document: Document, selection: SelectionRecipe) -> str | None:
 
 
 FILTERS: tuple[Callable[[Document, SelectionRecipe], str | None], ...] = (
-    error_note, unreadable, book, text, parts, licence, flagged, types, language, published, dated, length,
+    marked, text, parts, licence, flagged, types, language, published, dated, length,
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ The same documents from the same files result in the same bytes (with the same r
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from hashlib import file_digest
@@ -67,6 +67,10 @@ WITH seen AS (
 SELECT locked.*, CASE WHEN seen.id IS NULL THEN 'gone' ELSE 'changed' END AS status,
     seen.version AS found_version, seen.date AS found_date
 FROM locked LEFT JOIN seen USING (id) WHERE seen.exact IS NOT true ORDER BY id
+"""
+_BY_FILE = """
+SELECT file, count(*), count(*) FILTER (status = 'changed'), count(*) FILTER (status = 'gone')
+FROM locked LEFT JOIN (SELECT id, status FROM read_parquet(?)) USING (id) GROUP BY file
 """
 
 
@@ -147,20 +151,17 @@ def write_locked(
     """
     files = read_files(lock)
     with writing(path) as temporary, writing(differences) as listed, merging(path) as connection:
-        _add_lock(connection, lock)
+        connection.execute("SET VARIABLE lock = $lock", {"lock": str(lock)})
+        connection.execute("CREATE VIEW locked AS SELECT * FROM read_parquet(getvariable('lock'))")
+        twice = "SELECT id FROM locked GROUP BY id HAVING count(*) > 1 ORDER BY id LIMIT 1"
+        if row := connection.execute(twice).fetchone():
+            fault = f"{lock} has {row[0]} more than once"
+            raise PubmillError(f"{fault}; a corpus holds one version of a document")
         add_events(connection, shards, sources)
         copy(connection, _LOCKED_REASONS, temporary)
         copy(connection, _DIFFERENCES, listed)
         present = set(map(read_digest, shards))
         write_json(report, sealed(_lock_report(connection, lock, files, listed, present)))
-
-
-def _add_lock(connection: DuckDBPyConnection, lock: Path) -> None:
-    connection.execute("SET VARIABLE lock = $lock", {"lock": str(lock)})
-    connection.execute("CREATE VIEW locked AS SELECT * FROM read_parquet(getvariable('lock'))")
-    twice = "SELECT id FROM locked GROUP BY id HAVING count(*) > 1 ORDER BY id LIMIT 1"
-    if row := connection.execute(twice).fetchone():
-        raise PubmillError(f"{lock} has {row[0]} more than once; a corpus holds one version of a document")
 
 
 def _lock_report(
@@ -172,27 +173,18 @@ def _lock_report(
         [SAMPLES, str(differences)],
     ).fetchall()
     counts = {"changed": 0, "gone": 0} | {status: count for status, count, _ in counted}
+    counted_files = connection.execute(_BY_FILE, [str(differences)]).fetchall()
+    by_file = {place: numbers for place, *numbers in counted_files}
+    absent = []
+    for place, file in enumerate(files):
+        if file.sha256 not in present:
+            numbers = dict(zip(("documents", "changed", "gone"), by_file.get(place, [0] * 3), strict=True))
+            absent.append({"source": file.source, "file": file.file, "sha256": file.sha256, **numbers})
     return {
         "locked": locked,
         "exact": locked - sum(counts.values()),
         **counts,
         "samples": {status: ids for status, _, ids in counted},
         "locked_files": [asdict(file) for file in files],
-        "absent_files": list(_absent_files(connection, files, differences, present)),
+        "absent_files": absent,
     }
-
-
-def _absent_files(
-    connection: DuckDBPyConnection, files: list[SourceFile], differences: Path, present: set[str]
-) -> Iterator[dict[str, object]]:
-    """Yield the locked files whose SHA-256 is not in `present`, each with the numbers of its documents: all,
-    changed and gone."""
-    query = """
-    SELECT file, count(*), count(*) FILTER (status = 'changed'), count(*) FILTER (status = 'gone')
-    FROM locked LEFT JOIN (SELECT id, status FROM read_parquet(?)) USING (id) GROUP BY file
-    """
-    by_file = {place: counts for place, *counts in connection.execute(query, [str(differences)]).fetchall()}
-    for place, file in enumerate(files):
-        if file.sha256 not in present:
-            numbers = dict(zip(("documents", "changed", "gone"), by_file.get(place, [0] * 3), strict=True))
-            yield {"source": file.source, "file": file.file, "sha256": file.sha256, **numbers}

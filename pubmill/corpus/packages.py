@@ -48,7 +48,11 @@ def read_members(path: Path) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
     try:
         with open_gzip(path) as stream:
             for member, content in tar_members(stream, ARTICLE_LIMIT, PACKAGE_LIMIT):
-                if _is_file(member, path):
+                if member.name.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", member.name):
+                    raise PubmillError(f"{path}: {member.name!r} lies outside of the archive; refused")
+                if not member.isdir() and not member.isfile():
+                    raise PubmillError(f"{path}: {member.name!r} is a link or device, not a file; refused")
+                if member.isfile():
                     last = member.name
                     yield member, content
     except FileNotFoundError:
@@ -62,20 +66,7 @@ def read_members(path: Path) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
         ) from None
 
 
-def _is_file(member: tarfile.TarInfo, path: Path) -> bool:
-    """Return whether the member is a file that may be read; False for a folder."""
-    parts = member.name.replace("\\", "/").split("/")
-    if member.name.startswith(("/", "\\")) or ".." in parts:
-        raise PubmillError(f"{path}: {member.name!r} lies outside of the archive; refused")
-    if member.isdir():
-        return False
-    if not member.isfile():
-        raise PubmillError(f"{path}: {member.name!r} is a link or device, not a file; refused")
-    return True
-
-
 def package_order(path: Path) -> int:
-    """Return the place of a package in the loading order: its date as a number."""
     return int(_parse_package_name(path)["date"].replace("-", ""))
 
 

@@ -17,7 +17,6 @@ from pubmill.storage.result_paths import shard_name
 
 
 def filelist_of(package: Path) -> Path:
-    """Return the file list beside one of PMC's packages."""
     return package.with_name(f"{package.name.removesuffix('.tar.gz')}.filelist.csv")
 
 

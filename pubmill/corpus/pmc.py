@@ -192,7 +192,21 @@ def fetch_shard(
             f"{shard}: {counted(len(failed), 'article')} of {len(planned):,} could not be fetched; the "
             f"others are kept, and the same command fetches the rest. The first: {failed[0]}"
         )
-    record = _shard_record(planned, came, shard, url, mirror)
+    gone = [article.name for article, files in zip(planned, came, strict=True) if not files]
+    if len(gone) > GONE_LIMIT * len(planned):
+        raise PubmillError(
+            f"{url}: {len(gone)} of the {len(planned)} articles of {shard} are gone, the first {gone[0]}; "
+            f"take a later inventory"
+        )
+    record: ShardRecord = {
+        "url": url,
+        "shard": shard,
+        "articles": len(planned) - len(gone),
+        "gone": gone,
+        "without_xml": [a.name for a, files in zip(planned, came, strict=True) if len(files) == 1],
+        "origin": "network" if mirror is None else "mirror",
+        "retrieved": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
     with writing(archive) as temporary:
         _write_archive(temporary, [pair for pair in zip(planned, came, strict=True) if pair[1]])
         write_json(Path(BELOW.source_record(str(archive))), sealed(record))
@@ -205,33 +219,12 @@ def fetch_shard(
 
 
 def _copy_unchanged_articles(archive: Path, planned: list[Planned], part: Path) -> None:
-    """Copy to `part` the files of an earlier archive that are still in the plan."""
     names = {article.name: article for article in planned}
     for member, data in read_members(archive):
         name, _, kind = member.name.rpartition(".")
         if name in names and (kind == "xml" or _md5(data) == names[name].md5):
             with writing(part / f"{name}.{_md5(data)}.{kind}") as temporary:
                 temporary.write_bytes(data)
-
-
-def _shard_record(
-    planned: list[Planned], came: list[list[Path]], shard: str, url: str, mirror: str | None
-) -> ShardRecord:
-    gone = [article.name for article, files in zip(planned, came, strict=True) if not files]
-    if len(gone) > GONE_LIMIT * len(planned):
-        raise PubmillError(
-            f"{url}: {len(gone)} of the {len(planned)} articles of {shard} are gone, the first {gone[0]}; "
-            f"take a later inventory"
-        )
-    return {
-        "url": url,
-        "shard": shard,
-        "articles": len(planned) - len(gone),
-        "gone": gone,
-        "without_xml": [a.name for a, files in zip(planned, came, strict=True) if len(files) == 1],
-        "origin": "network" if mirror is None else "mirror",
-        "retrieved": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
 
 
 def _bring_article(article: Planned, part: Path, url: str, mirror: str | None) -> list[Path]:

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import pubmed_parser
 from lxml import etree
@@ -42,15 +41,12 @@ def read_medline_with_pubmed_parser(path: Path) -> Iterator[Document]:
                 other = next(theirs, None)
             except DAMAGED as error:
                 raise PubmillError(f"{path}: pubmed_parser fails at {ours.id}: {error!r}") from None
-            yield _merged_document(ours, other, path)
-
-
-def _merged_document(ours: Document, theirs: dict[str, Any] | None, path: Path) -> Document:
-    if theirs is None or f"pmid:{theirs['pmid']}" != ours.id:
-        given = theirs["pmid"] if theirs else "nothing"
-        raise PubmillError(f"{path}: pubmed_parser finds {given} where {ours.id} stands")
-    text = _join_lines(theirs["abstract"].split("\n"))
-    return ours._replace(title=single_spaced(theirs["title"]), sections=(("", text),) if text else ())
+            if other is None or f"pmid:{other['pmid']}" != ours.id:
+                given = other["pmid"] if other else "nothing"
+                raise PubmillError(f"{path}: pubmed_parser finds {given} where {ours.id} stands")
+            text = _join_lines(other["abstract"].split("\n"))
+            sections = (("", text),) if text else ()
+            yield ours._replace(title=single_spaced(other["title"]), sections=sections)
 
 
 class ArticleReader:
@@ -82,15 +78,13 @@ class ArticleReader:
             corrections=corrections,
             title=single_spaced(article["full_title"]),
             sections=(("", abstract),) if abstract else (),
-            body=tuple(_merge_paragraphs(paragraphs)),
+            # Neighbouring paragraphs of one title are one section; empty ones are left out, as in the paper.
+            body=tuple(
+                (title, text)
+                for title, group in groupby(paragraphs, key=lambda one: single_spaced(one["section"]))
+                if (text := _join_lines(one["text"] for one in group))
+            ),
         )
-
-
-def _merge_paragraphs(paragraphs: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Yield neighbouring paragraphs of the same title as one section; drop empty ones, as in the paper."""
-    for title, group in groupby(paragraphs, key=lambda paragraph: single_spaced(paragraph["section"])):
-        if text := _join_lines(one["text"] for one in group):
-            yield title, text
 
 
 def _join_lines(texts: Iterable[str]) -> str:

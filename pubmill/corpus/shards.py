@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from pubmill.errors import PubmillError
 from pubmill.messages.progress import with_counts
 from pubmill.storage.files import REMAKE, writing
-from pubmill.storage.parquet import access_of_parts, open_parquet, parquet_writer, shard_fault
+from pubmill.storage.parquet import access_in, open_parquet, parquet_writer, shard_fault
 from pubmill.storage.privacy import PUBLIC
 
 _SECTIONS = pa.list_(pa.struct([("label", pa.string()), ("text", pa.string())]))
@@ -161,14 +161,12 @@ def read_shard(path: Path) -> Iterator[tuple[int, Document]]:
 
 
 def is_private(path: Path) -> bool:
-    """Return whether a parsed shard contains licensed text."""
-    _open_shard(path)
-    return access_of_parts([path]) != PUBLIC
+    return access_in(_metadata(path), path) != PUBLIC
 
 
 def read_source(path: Path) -> tuple[str, ShardCounts]:
     """Return the name of a parsed shard's source, and the shard's counts."""
-    metadata = _open_shard(path).metadata.metadata or {}
+    metadata = _metadata(path)
     try:
         counts = ShardCounts(int(metadata[b"citations"]), int(metadata[b"deletions"]))
         return metadata[b"source"].decode(), counts
@@ -180,15 +178,19 @@ def read_source(path: Path) -> tuple[str, ShardCounts]:
 
 def read_digest(path: Path) -> str:
     """Return the SHA-256 of the source file behind a parsed shard; "" if the shard has none."""
-    metadata: dict[bytes, bytes] = _open_shard(path).metadata.metadata or {}
-    return metadata.get(b"file_sha256", b"").decode()
+    return _metadata(path).get(b"file_sha256", b"").decode()
+
+
+def _metadata(path: Path) -> dict[bytes, bytes]:
+    return _open_shard(path).metadata.metadata or {}
 
 
 def _open_shard(path: Path) -> pq.ParquetFile:
     try:
-        if fault := shard_fault(path):
+        file = open_parquet(path)
+        if fault := shard_fault(path, file):
             raise PubmillError(f"{path}: {fault}. {REMAKE}")
-        return open_parquet(path)
+        return file
     except FileNotFoundError:
         raise PubmillError(f"{path} does not exist; parse the source file first") from None
     except pa.ArrowInvalid as error:

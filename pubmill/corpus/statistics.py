@@ -61,7 +61,6 @@ class _Tally:
         }  # fmt: skip
 
     def add(self, one: Mapping[str, Any]) -> None:
-        """Add the statistics of a shard."""
         self.totals.update({key: one[key] for key in TOTALS})
         self.rejected.update(one["rejected"])
         self.years.update(one["years"])

@@ -22,7 +22,6 @@ class Transformed:
 
 
 def original(text: str, entities: Sequence[Entity]) -> Transformed:
-    """Return the unchanged text."""
     return Transformed(text, [(entity.start, entity.end) for entity in entities])
 
 

@@ -253,13 +253,13 @@ def write_examples(path: Path, examples: Iterable[Example], private: bool = Fals
 
 def as_row(example: Any) -> dict[str, object]:
     """Return the fields as JSON values; `asdict` would spend most of the time on deep copies."""
-    values = ((name, getattr(example, name), optional) for name, optional in _FIELDS[type(example)].items())
-    return {name: _nested_rows(value) for name, value, optional in values if value or not optional}
-
-
-def _nested_rows(value: Any) -> Any:
-    nested = isinstance(value, list) and value and is_dataclass(value[0])
-    return [as_row(item) for item in value] if nested else value
+    row: dict[str, object] = {}
+    for name, optional in _FIELDS[type(example)].items():
+        value = getattr(example, name)
+        if value or not optional:
+            nested = isinstance(value, list) and value and is_dataclass(value[0])
+            row[name] = [as_row(item) for item in value] if nested else value
+    return row
 
 
 _FIELDS: dict[type[Any], dict[str, bool]] = {

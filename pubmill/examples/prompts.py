@@ -87,7 +87,11 @@ def prompt_of(example: Any, wording: Wording) -> str:
     if isinstance(example, kinds.TokensExample | kinds.MentionsExample):
         values["words"] = " ".join(example.words)
     if isinstance(example, kinds.RelationsExample):
-        values["text"] = f"{example.text}\n\nConcepts: {'; '.join(_named_concepts(example))}"
+        first: dict[str, str] = {}  # identifier of a concept -> its first mention
+        for one in example.entities:
+            first.setdefault(str(one.id), example.text[one.start : one.end])
+        concepts = "; ".join(f"{name} ({mention})" for name, mention in first.items())
+        values["text"] = f"{example.text}\n\nConcepts: {concepts}"
     if isinstance(example, kinds.SequenceExample) and example.entities:
         values["text"] = marked_text(example)
         if wording.dummies and "{dummies}" in wording.template:
@@ -121,14 +125,6 @@ def right_answer(example: Any, typed: bool) -> str:
 def _mentions(words: Sequence[str], mentions: Sequence[Mention], typed: bool) -> str:
     lines = [(f"{kind}: " if typed else "") + " ".join(words[start:end]) for start, end, kind in mentions]
     return "\n".join(lines) or NOTHING
-
-
-def _named_concepts(example: kinds.RelationsExample) -> list[str]:
-    """Return each concept as `identifier (its first mention)`."""
-    first: dict[str, str] = {}
-    for one in example.entities:
-        first.setdefault(str(one.id), example.text[one.start : one.end])
-    return [f"{name} ({mention})" for name, mention in first.items()]
 
 
 def marked_text(example: kinds.SequenceExample) -> str:

@@ -48,17 +48,12 @@ def to_labels(mentions: Iterable[Mention], words: int, scheme: Scheme) -> list[s
         if not 0 <= start < end <= words or any(label != "O" for label in labels[start:end]):
             fault = f"mention of words {start} to {end} overlaps another or leaves the {words} words"
             raise ValueError(fault)
-        prefixes = _prefixes(end - start, scheme)
+        inside = "I" * (end - start - 1)
+        prefixes = f"{'I' if scheme == 'io' else 'B'}{inside}"
+        if scheme == "bioul":
+            prefixes = f"B{inside[1:]}L" if inside else "U"
         labels[start:end] = [f"{prefix}-{kind}" if kind else prefix for prefix in prefixes]
     return labels
-
-
-def _prefixes(length: int, scheme: Scheme) -> str:
-    if scheme == "io":
-        return "I" * length
-    if scheme == "bio":
-        return "B" + "I" * (length - 1)
-    return "U" if length == 1 else "B" + "I" * (length - 2) + "L"
 
 
 class PredictedLabels(list[str]):

@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from tokenizers import Tokenizer
 
@@ -74,12 +73,7 @@ def text_tokenizer(tokenizer: Tokenizer, marks: Iterable[str] = ()) -> Tokenizer
     if isinstance(model.get("unk_token"), str):
         model["unk_token"] = names.get(model["unk_token"], model["unk_token"])
     if "merges" in model:
-        model["merges"] = [pair for pair in model["merges"] if special.isdisjoint(_joined(pair))]
+        merges = ((one, one.split(" ") if isinstance(one, str) else one) for one in model["merges"])
+        model["merges"] = [one for one, pair in merges if special.isdisjoint((*pair, "".join(pair)))]
     copy: Tokenizer = Tokenizer.from_str(json.dumps(settings | {"truncation": None, "padding": None}))
     return copy
-
-
-def _joined(pair: Any) -> tuple[str, str, str]:
-    """Return both pieces of a merge and what they make."""
-    left, right = pair.split(" ") if isinstance(pair, str) else pair
-    return left, right, left + right

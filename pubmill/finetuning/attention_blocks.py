@@ -50,14 +50,7 @@ def use_blocks(encoder: "PreTrainedModel") -> None:
 
 
 def uses_blocks(encoder: "PreTrainedModel") -> bool:
-    """Return whether an encoder attends in blocks."""
     return bool(encoder.config._attn_implementation == NAME)
-
-
-def positions_in(blocks: Sequence[Block], first: int) -> Tensor:
-    """Return the positions of the blocks' tokens, 1 x tokens; `first`: that of an input's first token."""
-    each = [torch.arange(first, first + block.width).repeat(block.inputs) for block in blocks]
-    return torch.cat(each)[None]
 
 
 def attend(

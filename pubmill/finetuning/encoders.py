@@ -12,7 +12,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 from torch import Tensor
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning.attention_blocks import Block, positions_in, use_blocks
+from pubmill.finetuning.attention_blocks import Block, use_blocks
 from pubmill.finetuning.finetuning_job import Shared
 from pubmill.recipes import FinetuningRecipe, Precision
 from pubmill.storage.checksums import check_folder
@@ -215,10 +215,11 @@ def forward(
     those that follow one another in a single input, for an encoder that attends in blocks."""
     further: dict[str, Any] = {} if segments is None else {"token_type_ids": segments}
     if blocks:
-        further |= {"position_ids": positions_in(blocks, first_position(encoder)), "blocks": blocks}
-        mask = mask[
-            :, None, None
-        ]  # transformers reads no mask of four dimensions, and neither does `attend`.
+        first = first_position(encoder)
+        positions = [torch.arange(first, first + block.width).repeat(block.inputs) for block in blocks]
+        further |= {"position_ids": torch.cat(positions)[None], "blocks": blocks}
+        # transformers reads no mask of four dimensions, and neither does `attend`.
+        mask = mask[:, None, None]
     mask = attention_mask(encoder, mask) if mask.device.type == "cuda" else mask
     hidden: Tensor = encoder(input_ids=ids, attention_mask=mask, **further).last_hidden_state
     return hidden
@@ -256,44 +257,8 @@ def prepare_encoder(encoder: "PreTrainedModel", recipe: FinetuningRecipe) -> Non
     Raises a `PubmillError` if the encoder has too few layers, or layers that cannot be separated."""
     if not (recipe.removed_layers or recipe.reinitialised_layers or recipe.frozen_layers is not None):
         return
-    _check_layer_counts(recipe, len(layers(encoder)))
-    if recipe.removed_layers:
-        remove_layers(encoder, recipe.removed_layers)
-    if recipe.reinitialised_layers:
-        reinitialise_layers(encoder, recipe.reinitialised_layers)
-    if recipe.frozen_layers is not None:
-        freeze_layers(encoder, recipe.frozen_layers)
-
-
-def remove_layers(encoder: "PreTrainedModel", number: int) -> None:
-    """Remove the top `number` of layers (tinn2021 section 3.5); a norm that follows the layers stays."""
     stack, config = layers(encoder), stack_config(encoder)
-    del stack[len(stack) - number :]
-    config.num_hidden_layers = len(stack)
-    if getattr(config, "layer_types", None):
-        config.layer_types = config.layer_types[: len(stack)]
-
-
-@torch.no_grad()
-def reinitialise_layers(encoder: "PreTrainedModel", number: int) -> None:
-    """Re-initialise the top `number` of layers with the encoder's own initialisation, from torch's global
-    generator (Zhang et al. 2021)."""
-    stack = layers(encoder)
-    for layer in stack[len(stack) - number :]:
-        for parameter in layer.parameters():
-            # transformers marks loaded modules and does not initialise them again.
-            parameter._is_hf_initialized = False  # type: ignore[attr-defined]
-        layer.apply(encoder._init_weights)
-
-
-def freeze_layers(encoder: "PreTrainedModel", number: int) -> None:
-    """Freeze the embeddings and the lowest `number` of layers (Grießhaber et al. 2020). Only their weights
-    are frozen: their dropout stays active, as in all other fine-tuning."""
-    for module in (*embeddings(encoder), *layers(encoder)[:number]):
-        module.requires_grad_(False)
-
-
-def _check_layer_counts(recipe: FinetuningRecipe, count: int) -> None:
+    count = len(stack)
     left, frozen = count - recipe.removed_layers, recipe.frozen_layers or 0
     if left < 1:
         raise PubmillError(
@@ -305,3 +270,19 @@ def _check_layer_counts(recipe: FinetuningRecipe, count: int) -> None:
             f"reinitialised_layers is {recipe.reinitialised_layers} and frozen_layers {frozen}: more than "
             f"the {left} layers that the encoder has after removed_layers, and none can be both"
         )
+    if recipe.removed_layers:  # tinn2021 section 3.5; a norm that follows the layers stays
+        del stack[left:]
+        config.num_hidden_layers = left
+        if getattr(config, "layer_types", None):
+            config.layer_types = config.layer_types[:left]
+    # By the encoder's own initialisation, from torch's global generator (Zhang et al. 2021).
+    for layer in stack[left - recipe.reinitialised_layers :]:
+        for parameter in layer.parameters():
+            # transformers marks loaded modules and does not initialise them again.
+            parameter._is_hf_initialized = False  # type: ignore[attr-defined]
+        with torch.no_grad():
+            layer.apply(encoder._init_weights)
+    if recipe.frozen_layers is not None:
+        # Only weights are frozen (Grießhaber et al. 2020): dropout stays active, as in all other fine-tuning.
+        for module in (*embeddings(encoder), *stack[:frozen]):
+            module.requires_grad_(False)

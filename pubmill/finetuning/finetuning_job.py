@@ -43,7 +43,6 @@ class Shared:
 
 
 def read_split(dataset: Path, name: str, kind: type[Example]) -> list[Any]:
-    """Return the examples of one split of a dataset folder."""
     path = split_path(dataset, name)
     if not path.is_file():
         raise PubmillError(f"{path} does not exist; the stage convert makes it")

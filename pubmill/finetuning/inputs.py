@@ -179,7 +179,6 @@ def ends_of_parts(widths: Sequence[int], cost: int, step: int) -> list[int]:
 
 
 def epoch_size(inputs: int, classes: Sequence[int] | None) -> int:
-    """Return the number of inputs in an epoch."""
     if classes is None:
         return inputs
     counts = Counter(classes)

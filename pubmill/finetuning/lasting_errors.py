@@ -53,21 +53,16 @@ def is_lasting(error: BaseException) -> bool:
     would raise it again. What a fault of the machine led to, while it was handled, is none."""
     cause: BaseException | None = error
     while cause:
-        if _is_of_machine(cause):
+        text = str(cause).lower()
+        named = any(part in text for part in MACHINE) and BAD_INDEX not in text
+        of_system = isinstance(cause, OSError) and cause.errno not in (None, errno.ENOENT)
+        if of_system or named or isinstance(cause, (*PASSING, MachineError)):
             return False
         cause = cause.__context__
     if isinstance(error, OSError):
         return error.errno is None  # not by the system: transformers refuses a folder
     of_shapes = isinstance(error, RuntimeError) and any(part in str(error).lower() for part in SHAPES)
     return of_shapes or isinstance(error, LASTING)
-
-
-def _is_of_machine(error: BaseException) -> bool:
-    if isinstance(error, OSError) and error.errno not in (None, errno.ENOENT):
-        return True
-    text = str(error).lower()
-    named = any(part in text for part in MACHINE) and BAD_INDEX not in text
-    return isinstance(error, (*PASSING, MachineError)) or named
 
 
 def reason_of(error: Exception, public: bool) -> str:

@@ -40,9 +40,18 @@ class GroupedAdam:
     def __init__(self, model: TaskModel, recipe: FinetuningRecipe, precision: str = "float32") -> None:
         self.recipe = recipe
         self.scaling = LossScaling(precision, next(model.parameters()).device)
-        groups = _parameter_groups(model, recipe)
-        self.parameters = [parameter for group in groups for parameter in group["params"]]
-        self.adam = OPTIMISERS["adamw"].make(groups, betas=(BETA1, BETA2), eps=recipe.adam_epsilon)
+        groups: dict[tuple[int, bool], dict[str, Any]] = {}
+        below = _decay_exponents(model) if recipe.layerwise_decay != 1 else {}
+        for parameter in (one for one in model.parameters() if one.requires_grad):
+            exponent, matrix = below.get(parameter, 0), parameter.ndim > 1
+            group = groups.setdefault((exponent, matrix), {"params": []})
+            group["params"].append(parameter)
+            group["share"] = recipe.layerwise_decay**exponent  # of the recipe's learning rate
+            group["decay"] = recipe.weight_decay if matrix else 0.0
+        self.parameters = [parameter for group in groups.values() for parameter in group["params"]]
+        self.adam = OPTIMISERS["adamw"].make(
+            [*groups.values()], betas=(BETA1, BETA2), eps=recipe.adam_epsilon
+        )
 
     def schedule(self, step: int, total: int) -> None:
         """Set the rates of step number `step` (from 0) of `total`; skipped ones do not count."""
@@ -51,7 +60,13 @@ class GroupedAdam:
         for group in self.adam.param_groups:
             group["lr"], group["weight_decay"] = rate * group["share"], group["decay"]
             if not self.recipe.bias_correction:
-                _undo_correction(group, step + 1, self.recipe.adam_epsilon)
+                # BERT's update is lr * m / (sqrt(v) + epsilon) (Devlin et al. 2019; Mosbach et al. 2021),
+                # PyTorch's lr / c1 * m / (sqrt(v) / sqrt(c2) + epsilon), with c = 1 - beta ** update. Weights
+                # shrink by lr * weight decay in both. Without the correction, the first updates are larger.
+                first, second = 1 - BETA1 ** (step + 1), math.sqrt(1 - BETA2 ** (step + 1))
+                group["lr"] *= first / second
+                group["weight_decay"] *= second / first
+                group["eps"] = self.recipe.adam_epsilon / second
 
     def backward(self, loss: Tensor) -> None:
         """Add the gradients of the loss of a batch, or of a part of one."""
@@ -77,35 +92,7 @@ class GroupedAdam:
         """Do nothing: PyTorch itself adds up the gradients of a batch's parts."""
 
     def clear(self) -> None:
-        """Clear the gradients."""
         self.adam.zero_grad()
-
-
-def _undo_correction(group: dict[str, Any], update: int, epsilon: float) -> None:
-    """Make update number `update` (from 1) of PyTorch's Adam equal BERT's Adam, which has no bias correction.
-
-    BERT's update is lr * m / (sqrt(v) + epsilon) (Devlin et al. 2019; Mosbach et al. 2021). PyTorch's is lr /
-    c1 * m / (sqrt(v) / sqrt(c2) + epsilon), with c = 1 - beta ** update. Weights shrink by lr * weight decay
-    in both. Without the correction, the first updates are larger.
-    """
-    first, second = 1 - BETA1**update, math.sqrt(1 - BETA2**update)
-    group["lr"] *= first / second
-    group["weight_decay"] *= second / first
-    group["eps"] = epsilon / second
-
-
-def _parameter_groups(model: TaskModel, recipe: FinetuningRecipe) -> list[dict[str, Any]]:
-    """Parameters with a common learning rate (`share` of the recipe's) and weight decay (`decay`)."""
-    groups: dict[tuple[int, bool], dict[str, Any]] = {}
-    below = _decay_exponents(model) if recipe.layerwise_decay != 1 else {}
-    for parameter in model.parameters():
-        if parameter.requires_grad:
-            exponent, matrix = below.get(parameter, 0), parameter.ndim > 1
-            group = groups.setdefault((exponent, matrix), {"params": []})
-            group["params"].append(parameter)
-            group["share"] = recipe.layerwise_decay**exponent
-            group["decay"] = recipe.weight_decay if matrix else 0.0
-    return list(groups.values())
 
 
 def _decay_exponents(model: TaskModel) -> dict[nn.Parameter, int]:

@@ -170,7 +170,6 @@ class Predictor:
         return collate(instances, self.task.reader.pad, self.device, width, every)
 
     def _width(self, longest: int) -> int:
-        """Return the width of a batch whose longest input has `longest` tokens."""
         if self.fixed_width:
             return self.fixed_width
         width = -(-longest // self.execution.width) * self.execution.width

@@ -96,7 +96,6 @@ class Reader:
         return subwords
 
     def subwords_of_words(self, sentences: Sequence[list[str]]) -> list[list[list[int]]]:
-        """Return the subword ids of each word of each sentence."""
         return self._subwords_after(self._space, sentences)
 
     def misread_words(self, sentences: Sequence[list[str]]) -> list[str]:

@@ -94,17 +94,21 @@ class RecordedSteps:
             except torch.OutOfMemoryError:
                 raise
             except RuntimeError as error:
-                self._refuse(error)
+                # The context is the cause; the error itself may only state that the recording has failed.
+                self.refused = str(error.__context__ or error).partition("\n")[0]
+                self._steps.clear()
+                self._adam.clear()
+                self.graphs = 0
+                fault = f"a step cannot be recorded ({self.refused})"
+                report_slower(f"{fault}; steps are done without CUDA graphs")
                 return None
         return self._steps.setdefault(key, None)
 
     @property
     def shapes(self) -> int:
-        """Number of recorded shapes."""
         return sum(step is not None for step in self._steps.values())
 
     def _record_whole(self, batch: Batch, targets: Tensor, place: Place) -> Step:
-        """Record the step as one graph."""
         factor = torch.ones((), device=targets.device)
         targets, places = targets.clone(), None if batch.places is None else batch.places.clone()
         batch = replace(batch, inputs=batch.inputs.clone(), places=places)
@@ -152,15 +156,6 @@ class RecordedSteps:
             return loss.detach()
 
         return step
-
-    def _refuse(self, error: RuntimeError) -> None:
-        """Record no more steps."""
-        # The context is the cause; the error itself may only state that the recording has failed.
-        self.refused = str(error.__context__ or error).partition("\n")[0]
-        self._steps.clear()
-        self._adam.clear()
-        self.graphs = 0
-        report_slower(f"a step cannot be recorded ({self.refused}); steps are done without CUDA graphs")
 
 
 def tensors_of(batch: Batch, targets: Tensor) -> list[Tensor]:

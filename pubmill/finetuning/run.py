@@ -3,7 +3,7 @@
 import copy
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -40,8 +40,6 @@ from pubmill.storage.training_reports import (
 
 @dataclass(frozen=True, kw_only=True)
 class Data:
-    """A dataset's examples by split."""
-
     train: list[Example]
     dev: list[Example] | None
     wanted: list[Example]
@@ -156,11 +154,6 @@ def _splits(job: FinetuningJob) -> list[str]:
     return list(dict.fromkeys(name for name in ("train", job.dev, job.split) if name))
 
 
-def _training_examples(recipe: FinetuningRecipe, data: Data) -> list[Example]:
-    """Return the examples that a run's model was finally trained on."""
-    return [*data.train, *(data.dev or [])] if recipe.train_on == "train+dev" else data.train
-
-
 def _train(job: FinetuningJob, data: Data, device: torch.device, shared: Shared) -> Trained:
     """Train, and train again if the recipe requires it; a diverged training is not repeated."""
     trainer, from_start = _make_trainer(job, data.train, device, shared)
@@ -170,13 +163,22 @@ def _train(job: FinetuningJob, data: Data, device: torch.device, shared: Shared)
     encoded: Counter[str] = Counter()
     for split in filter(None, (train, known, wanted)):
         encoded.update(split.encoded.counts)
-    _report_changes(encoded)
+    if done := [f"{name.replace('_', ' ')}: {count}" for name, count in sorted(encoded.items()) if count]:
+        report_progress(", ".join(done))
     trainer.task.prepare(data.train, train.encoded.instances)
     progress, refit = trainer.train(train, known), None
     if job.recipe.train_on == "train+dev" and not progress.diverged:
+        # For as many passes as were best on dev (tinn2021 section 3.6).
+        assert progress.best
+        passes = progress.best[0] / progress.steps_per_epoch
         del trainer  # Two models, two optimisers and the best weights would not fit on a GPU together.
         progress.best_weights.clear()
-        trainer, refit = _refit(job, _training_examples(job.recipe, data), device, progress, shared)
+        learnt = [*data.train, *(data.dev or [])]
+        recipe = replace(job.recipe, keep="last", evaluate_every=None, train_on="train")
+        trainer, _ = _make_trainer(replace(job, recipe=recipe), learnt, device, shared)
+        both = _encoded(trainer, "train+dev", learnt, shared, learn=True)
+        trainer.task.prepare(learnt, both.encoded.instances)
+        refit = trainer.train(both, None, passes)
     return Trained(trainer, progress, refit, wanted, dict(encoded), from_start)
 
 
@@ -213,23 +215,6 @@ def _make_trainer(
     if recipe.max_length and reader.max_length < recipe.max_length:
         report_progress(f"max_length: {reader.max_length}, for the encoder takes no more")
     return Trainer(recipe, task, TaskModel(encoder, head).to(device), job.seed), from_start
-
-
-def _refit(
-    job: FinetuningJob,
-    learnt: list[Example],
-    device: torch.device,
-    progress: FinetuningProgress,
-    shared: Shared,
-) -> tuple[Trainer, FinetuningProgress]:
-    """Train again on train and dev, for as many passes as were best on dev (tinn2021 section 3.6)."""
-    assert progress.best
-    recipe = replace(job.recipe, keep="last", evaluate_every=None, train_on="train")
-    trainer, _ = _make_trainer(replace(job, recipe=recipe), learnt, device, shared)
-    train = _encoded(trainer, "train+dev", learnt, shared, learn=True)
-    trainer.task.prepare(learnt, train.encoded.instances)
-    passes = progress.best[0] / progress.steps_per_epoch
-    return trainer, trainer.train(train, None, passes)
 
 
 def _predict(
@@ -273,12 +258,8 @@ def _outcome_without_training(job: FinetuningJob, shared: Shared, failed: str) -
         "failed": failed,
         "seconds": 0.0,
     }
-    return Outcome(predictions=_empty_predictions(job.recipe, read_data(job, shared)), report=report)
-
-
-def _empty_predictions(recipe: FinetuningRecipe, data: Data) -> list[dict[str, object]]:
-    """Return a line without a prediction for each example."""
-    return [{"id": example.id, TASKS[recipe.task].key: None} for example in data.wanted]
+    wanted, key = read_data(job, shared).wanted, TASKS[job.recipe.task].key
+    return Outcome(predictions=[{"id": example.id, key: None} for example in wanted], report=report)
 
 
 def _training_course(
@@ -322,10 +303,3 @@ def _run_provenance(trainer: Trainer) -> MadeWith:
     if scaling := trainer.optimiser.scaling.state():
         hardware["loss_scaling"] = scaling
     return {**made_with, "hardware": hardware}
-
-
-def _report_changes(encoded: Mapping[str, int]) -> None:
-    """Print what could not be encoded unchanged."""
-    done = [f"{name.replace('_', ' ')}: {count}" for name, count in sorted(encoded.items()) if count]
-    if done:
-        report_progress(", ".join(done))

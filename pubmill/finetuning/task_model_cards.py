@@ -37,13 +37,17 @@ def task_model_card(name: str, report: Mapping[str, Any], dataset: Path, standar
     data = str(card.get("dataset", dataset.name))
     machine = {key: value for key, value in report["hardware"].items() if value not in (None, [])}
     made_with = {"commit": report["commit"], "python": report["python"], **report["packages"], **machine}
+    command = commands.pubmill("predict", "FOLDER", "FILE", "FILE")
+    loaded = "transformers loads its encoder with `AutoModel`; its head is pubmill's."
+    if standard:
+        loaded = f"transformers loads it as `{standard}`;"
     parts = [
         _metadata(name, report, data),
         f"# {name}",
         f"`{report['model']}`, fine-tuned by pubmill on `{data}` with seed {report['seed']}.",
         # The pretrained model may be more restricted than the dataset.
         ACCESS[report["access"]] if "access" in report else ACCESS.get(card.get("access", ""), UNKNOWN),
-        _usage_text(standard),
+        f"{loaded} `{command}` of pubmill predicts with it.",
         f"## Intended use and limits\n\n{LIMITS}",
         f"## Licence\n\n{LICENCE}",
         _markdown_table("Training", _training_fields(report)),
@@ -56,25 +60,9 @@ def task_model_card(name: str, report: Mapping[str, Any], dataset: Path, standar
 def _metadata(name: str, report: Mapping[str, Any], data: str) -> str:
     """Return the YAML at the top, which the hub and `pubmill.storage.privacy` read."""
     access = {"pubmill_access": report["access"]} if "access" in report else {}
-    metadata = ModelCardData(
-        library_name="transformers",
-        pipeline_tag=FACTS[report["recipe"]["task"]].hub_task,
-        base_model=report["model"],
-        datasets=[data],
-        tags=["pubmill", "biomedical"],
-        model_name=name,
-        eval_results=_dev_result(report, data),
-        **access,
-    )
-    return f"---\n{metadata.to_yaml()}\n---"
-
-
-def _dev_result(report: Mapping[str, Any], data: str) -> list[EvalResult] | None:
-    dev = report["dev"]
-    if dev["best"] is None:
-        return None
+    dev, task = report["dev"], FACTS[report["recipe"]["task"]].hub_task
     result = EvalResult(
-        task_type=FACTS[report["recipe"]["task"]].hub_task,
+        task_type=task,
         dataset_type=data,
         dataset_name=data,
         dataset_split="dev",
@@ -82,15 +70,17 @@ def _dev_result(report: Mapping[str, Any], data: str) -> list[EvalResult] | None
         metric_value=dev["best"],
         metric_name=f"{dev['metric']} on dev",
     )
-    return [result]
-
-
-def _usage_text(standard: str | None) -> str:
-    command = commands.pubmill("predict", "FOLDER", "FILE", "FILE")
-    ours = f"`{command}` of pubmill predicts with it."
-    if standard:
-        return f"transformers loads it as `{standard}`; {ours}"
-    return f"transformers loads its encoder with `AutoModel`; its head is pubmill's. {ours}"
+    metadata = ModelCardData(
+        library_name="transformers",
+        pipeline_tag=task,
+        base_model=report["model"],
+        datasets=[data],
+        tags=["pubmill", "biomedical"],
+        model_name=name,
+        eval_results=None if dev["best"] is None else [result],
+        **access,
+    )
+    return f"---\n{metadata.to_yaml()}\n---"
 
 
 def _training_fields(report: Mapping[str, Any]) -> dict[str, object]:

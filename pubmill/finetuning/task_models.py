@@ -181,16 +181,14 @@ def start_failed(folder: Path) -> str | None:
 def _previous_report(folder: Path) -> TrainingReport | None:
     """Return the report of the run that made a folder's model; None for a pretrained model."""
     path = folder / REPORT
-    return _checked_report(path, ("model", "failed")) if path.is_file() else None
-
-
-def _checked_report(path: Path, keys: Sequence[str]) -> TrainingReport:
+    if not path.is_file():
+        return None
     report: Any = read_json(path)
-    lacks = [key for key in keys if not isinstance(report, dict) or key not in report]
+    lacks = [key for key in ("model", "failed") if not isinstance(report, dict) or key not in report]
     if lacks or not isinstance(report.get("data_sha256", {}), dict):
         what = f"has no {', '.join(lacks)}" if lacks else "must have an object as data_sha256"
         raise PubmillError(f"{path} {what}, so it is no report of a fine-tuning; keep the model again")
-    checked: TrainingReport = report  # only `keys` were checked
+    checked: TrainingReport = report  # only these keys were checked
     return checked
 
 

@@ -241,16 +241,14 @@ class Trainer(Predictor):
             if recorded := self.recorded.find(batch, targets, place) if self.recorded else None:
                 losses.append(recorded(batch, targets, share))
                 continue
-            loss = self._loss(self._encode(batch), batch, targets) * share
+            with autocast(self.device, self.precision):
+                encodings = self.working.encode(batch.inputs, batch.blocks)
+            loss = self._loss(encodings, batch, targets) * share
             self.optimiser.backward(loss)
             updated = self.optimiser.finish(place)
             losses.append(loss.detach())
         whole = sum(losses[1:], losses[0])
         return whole if updated or torch.isfinite(whole) else None
-
-    def _encode(self, batch: Batch) -> Tensor:
-        with autocast(self.device, self.precision):
-            return self.working.encode(batch.inputs, batch.blocks)
 
     def _training_batch(self, train: EncodedSplit, indices: Sequence[int]) -> tuple[Batch, Tensor]:
         """Return a batch and its targets; if it reads every position, with a target for each."""

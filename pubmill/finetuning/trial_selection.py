@@ -105,7 +105,12 @@ def _group_by_point(
     """Group the trials by point, in the order in which points first appear."""
     points: dict[str, tuple[Point, list[Training]]] = {}
     for path, training in trials:
-        _check_form(path, training)
+        lacks = [key for key in NEEDED if not isinstance(training, dict) or key not in training]
+        objects = () if lacks else ("recipe", "data_sha256", "dev")
+        wrong = [key for key in objects if not isinstance(training[key], dict)]
+        if lacks or wrong:
+            what = f"has no {', '.join(lacks)}" if lacks else f"must have objects as {', '.join(wrong)}"
+            raise PubmillError(f"{path} {what}, so it is no training.json of a trial; run the trial again")
         values = training["recipe"]
         if unknown := [key for key in searched if key not in values]:
             raise PubmillError(
@@ -114,15 +119,6 @@ def _group_by_point(
         point = {key: values[key] for key in searched}
         points.setdefault(json.dumps(point), (point, []))[1].append((path, training))
     return list(points.values())
-
-
-def _check_form(path: Path, training: Any) -> None:
-    lacks = [key for key in NEEDED if not isinstance(training, dict) or key not in training]
-    objects = () if lacks else ("recipe", "data_sha256", "dev")
-    wrong = [key for key in objects if not isinstance(training[key], dict)]
-    if lacks or wrong:
-        what = f"has no {', '.join(lacks)}" if lacks else f"must have objects as {', '.join(wrong)}"
-        raise PubmillError(f"{path} {what}, so it is no training.json of a trial; run the trial again")
 
 
 def _dev_values(tried: list[Training], key: str) -> list[float]:

@@ -72,7 +72,11 @@ def check_update(update: Update, device: torch.device) -> None:
         found, expected = _example(dtype, device), _example(dtype, device)
         update(*found)
         plain_update(*expected)
-        if not _are_close(found, expected):
+        close = []  # equal but for rounding, to that of bfloat16 in copies; False for NaN
+        for one, other in zip(found, expected, strict=True):
+            part = 1e-2 if one.dtype == torch.bfloat16 else 1e-5
+            close.append(((one - other).abs() <= 1e-6 + part * other.abs()).all())
+        if not torch.stack(close).all():
             raise RuntimeError("it gives other numbers than PyTorch's kernels")
 
 
@@ -82,15 +86,6 @@ def _example(dtype: torch.dtype, device: torch.device) -> Sequence[Tensor]:
     factors = torch.tensor(factors_of(1e-3, 0.1, 3, 1e-6), device=device)
     copied, scale = torch.zeros_like(values, dtype=torch.bfloat16), torch.full((), 1.5, device=device)
     return values.roll(7).to(dtype), values.clone(), values / 3, values**2, copied, factors, scale
-
-
-def _are_close(found: Sequence[Tensor], expected: Sequence[Tensor]) -> bool:
-    """Return whether tensors are equal but for rounding, to that of bfloat16 in copies; False for NaN."""
-    close = []
-    for one, other in zip(found, expected, strict=True):
-        part = 1e-2 if one.dtype == torch.bfloat16 else 1e-5
-        close.append(((one - other).abs() <= 1e-6 + part * other.abs()).all())
-    return bool(torch.stack(close).all())
 
 
 def working_copy(model: TaskModel, dtype: torch.dtype) -> TaskModel:
@@ -103,7 +98,6 @@ def working_copy(model: TaskModel, dtype: torch.dtype) -> TaskModel:
 
 
 def refresh(working: TaskModel, model: TaskModel) -> None:
-    """Copy the model's weights into its working copy."""
     _copy(list(working.encoder.parameters()), list(model.encoder.parameters()))
 
 
@@ -152,8 +146,8 @@ class RecordableAdam(GroupedAdam):
         large = {one.weight for one in self.large}
         self.small = [weight for weight in self.copies if weight not in large]
         if not recipe.bias_correction:
-            small = [parameter for group in groups for parameter in group["params"]]
-            self.adam.state.update({parameter: _uncorrected(parameter) for parameter in small})
+            for parameter in (parameter for group in groups for parameter in group["params"]):
+                self.adam.state[parameter] = _uncorrected(parameter)
 
     def schedule(self, step: int, total: int) -> None:
         rate = self.recipe.learning_rate * schedule(step, total, self.recipe.warmup)
@@ -221,19 +215,16 @@ def _take_large(groups: list[dict[str, Any]], copies: dict[nn.Parameter, nn.Para
     for number, group in enumerate(groups):
         rest = []
         for weight in group["params"]:
-            if weight in copies and _is_large(weight, copies[weight]):
+            size, copied = weight.numel(), copies.get(weight)
+            adjacent = copied is not None and weight.is_contiguous() and copied.is_contiguous()
+            suits = adjacent and size >= LARGE and size % MULTIPLE == 0
+            if copied is not None and suits and copied.dtype == torch.bfloat16:
                 mean, square = (torch.zeros_like(weight, requires_grad=False) for _ in range(2))
-                taken.append(LargeWeight(weight, copies[weight], number, mean, square))
+                taken.append(LargeWeight(weight, copied, number, mean, square))
             else:
                 rest.append(weight)
         group["params"] = rest
     return taken
-
-
-def _is_large(weight: nn.Parameter, copied: nn.Parameter) -> bool:
-    size = weight.numel()
-    adjacent = weight.is_contiguous() and copied.is_contiguous() and copied.dtype == torch.bfloat16
-    return adjacent and size >= LARGE and size % MULTIPLE == 0
 
 
 def _uncorrected(parameter: nn.Parameter) -> dict[str, Tensor]:

@@ -8,10 +8,9 @@ import errno
 import os
 import resource
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import ParamSpec
 
 from pubmill.errors import PubmillError
 
@@ -24,15 +23,9 @@ GRACE = 60
 WRITTEN = 200_000_000_000
 """Maximum bytes of one output file."""
 
-Arguments = ParamSpec("Arguments")
 _ADVICE = (
     "if the file that it reads is known to be sound, raise the limit in pubmill/hardware/process_limits.py"
 )
-
-
-def limited(main: Callable[Arguments, None]) -> Callable[Arguments, None]:
-    """Wrap a program so that it runs under the limits; a `PubmillError` names the one that it exceeded."""
-    return _limited_process()(main)
 
 
 @contextmanager
@@ -71,6 +64,10 @@ def _lower_limit(kind: int, most: int) -> None:
 
 def _raise_out_of_time(number: int, frame: FrameType | None) -> None:
     raise PubmillError(f"the program needs more than {SECONDS:,} s of processor time; {_ADVICE}")
+
+
+limited = _limited_process()
+"""Wraps a program so that it runs under the limits; a `PubmillError` names the one that it exceeded."""
 
 
 def cores() -> int:

@@ -10,6 +10,7 @@ from typing import TypedDict
 
 from pubmill.hardware.process_limits import cores
 from pubmill.messages.installation import DATA
+from pubmill.storage.training_reports import MadeWith
 
 COMMIT = "COMMIT"
 """File of an installed package: the commit that it was built from."""
@@ -28,23 +29,17 @@ class Hardware(TypedDict):
     gpus: list[str]
 
 
-class ProcessProvenance(TypedDict):
-    """Software and hardware of a process. `commit`: see `commit`; `packages`: name -> version."""
-
-    commit: str | None
-    packages: dict[str, str]
-    python: str
-    hardware: Hardware
-
-
-def provenance() -> ProcessProvenance:
-    """Return commit, packages, Python and hardware of this process."""
-    return {
-        "commit": commit(),
-        "packages": packages(),
-        "python": platform.python_version(),
-        "hardware": hardware(),
+def provenance() -> MadeWith:
+    """Return commit, packages, Python and hardware (`Hardware`) of this process."""
+    made_with: Hardware = {
+        "platform": platform.platform(),
+        "cpu": _processor_name(),
+        "cores": cores(),
+        "memory": _memory_bytes(),
+        "gpus": _gpu_names(),
     }
+    python = platform.python_version()
+    return {"commit": commit(), "packages": packages(), "python": python, "hardware": made_with}
 
 
 def commit(root: Path = DATA) -> str | None:
@@ -69,17 +64,6 @@ def packages() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return versions
-
-
-def hardware() -> Hardware:
-    """Return the machine that this process runs on."""
-    return {
-        "platform": platform.platform(),
-        "cpu": _processor_name(),
-        "cores": cores(),
-        "memory": _memory_bytes(),
-        "gpus": _gpu_names(),
-    }
 
 
 def _processor_name() -> str:

@@ -38,11 +38,18 @@ def gpu_is_used(environment: Mapping[str, str] = os.environ) -> bool:
     if environment.get("CUDA_VISIBLE_DEVICES", "hides none").split(",")[0] in HIDDEN:
         return False
     driver = _nvidia_driver()
-    if evidence := _gpu_evidence(environment, driver):
+    named = (name for name in ("SLURM_JOB_GPUS", "CUDA_VISIBLE_DEVICES") if environment.get(name))
+    listed = "listed by nvidia-smi" if driver else None
+    if evidence := next((f"{name}={environment[name]}" for name in named), listed):
+        advice = f"Update the driver to one that supports CUDA {torch.version.cuda}"
+        if torch.version.cuda is None:
+            advice = "Install the build for GPUs with `make setup CUDA=1`"
+        elif driver is None:
+            advice = "Install the driver, or start the container with its GPUs (`docker run --gpus all`)"
         raise PubmillError(
             f"this machine has a GPU ({evidence}) that PyTorch cannot use. Expected: a build of PyTorch for "
             f"CUDA and a driver that supports it; found: {_torch_build()}, "
-            f"{f'NVIDIA driver {driver}' if driver else 'no working nvidia-smi'}. {_install_advice(driver)}, "
+            f"{f'NVIDIA driver {driver}' if driver else 'no working nvidia-smi'}. {advice}, "
             'or set CUDA_VISIBLE_DEVICES="" to compute on the processor'
         )
     return False
@@ -76,14 +83,6 @@ def _check_kernels(capability: tuple[int, int], built: Sequence[str]) -> None:
     )
 
 
-def _gpu_evidence(environment: Mapping[str, str], driver: str | None) -> str | None:
-    """Return where a GPU was found; None without a GPU."""
-    for name in ("SLURM_JOB_GPUS", "CUDA_VISIBLE_DEVICES"):
-        if environment.get(name):
-            return f"{name}={environment[name]}"
-    return "listed by nvidia-smi" if driver else None
-
-
 def _nvidia_driver() -> str | None:
     """Return the version of the NVIDIA driver; None without a driver or GPU."""
     program = shutil.which("nvidia-smi")
@@ -101,14 +100,6 @@ def _nvidia_driver() -> str | None:
 def _torch_build() -> str:
     cuda = torch.version.cuda
     return f"PyTorch {torch.__version__} {f'for CUDA {cuda}' if cuda else 'for processors only'}"
-
-
-def _install_advice(driver: str | None) -> str:
-    if torch.version.cuda is None:
-        return "Install the build for GPUs with `make setup CUDA=1`"
-    if driver is None:
-        return "Install the driver, or start the container with its GPUs (`docker run --gpus all`)"
-    return f"Update the driver to one that supports CUDA {torch.version.cuda}"
 
 
 def configure_cuda(deterministic: bool) -> None:

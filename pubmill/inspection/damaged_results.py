@@ -20,14 +20,7 @@ from pubmill.messages.installation import root
 from pubmill.metrics.contributions import read_items
 from pubmill.specs.study import study_of_scale
 from pubmill.storage.blocks import MADE_FROM
-from pubmill.storage.checksums import (
-    FOLDER_SUMS,
-    PREDICTIONS_SEAL,
-    SUMS,
-    exchange_fault,
-    listed_sums,
-    stated_name,
-)
+from pubmill.storage.checksums import FOLDER_SUMS, PREDICTIONS_SEAL, SUMS, listed_sums, place_fault
 from pubmill.storage.files import SEAL, read_json, sha256
 from pubmill.storage.model_folders import TOKENIZER_FILES
 from pubmill.storage.parquet import parquet_fault, shard_fault
@@ -141,9 +134,7 @@ def _check_list(path: Path) -> Iterator[CheckedFile]:
     except PubmillError as error:
         yield CheckedFile(path, str(error).removeprefix(f"{path} "), target)
         return
-    places = ("models", "vocabs") if path.name == FOLDER_SUMS else ()
-    faults = (exchange_fault(path.parent, kind, stated_name(path)) for kind in places)
-    yield CheckedFile(path, next(filter(None, faults), None), target)
+    yield CheckedFile(path, place_fault(path) if path.name == FOLDER_SUMS else None, target)
     for file, digest in listed.items():
         yield _compared(file, digest, path, file if path.suffix == SUMS else target)
 

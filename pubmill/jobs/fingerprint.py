@@ -25,8 +25,7 @@ def main(
     exclude: Path | None = None,
     version: list[str] | None = None,
 ) -> None:
-    texts = EvaluationTexts(exclude) if exclude else None
-    excluded = digest_of(exclude) if exclude else ""
+    texts, excluded = EvaluationTexts.excluded(exclude)
 
     def items() -> Iterator[Item]:
         for index, shard in enumerate(shards, first):

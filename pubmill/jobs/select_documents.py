@@ -27,8 +27,7 @@ def main(
     duplicates: Path | None = None,
     version: str = "",
 ) -> None:
-    texts = EvaluationTexts(exclude) if exclude else None
-    excluded = digest_of(exclude) if exclude else ""
+    texts, excluded = EvaluationTexts.excluded(exclude)
 
     def items() -> Iterator[Item]:
         for index, shard in enumerate(shards, first):

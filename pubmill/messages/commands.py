@@ -35,7 +35,6 @@ def snakemake(*targets: str, configuration: Iterable[str] = (), options: Iterabl
 
 
 def pubmill(*arguments: str) -> str:
-    """Return a command of `pubmill`."""
     return run(program("pubmill"), *arguments)
 
 

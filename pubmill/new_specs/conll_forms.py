@@ -40,7 +40,6 @@ class Columns:
 
     @property
     def names(self) -> list[str]:
-        """Return a name for each column."""
         known = {self.word: "word", self.label: "label"}
         return [known.get(place, f"column{place + 1}") for place in range(self.width)]
 

@@ -11,9 +11,9 @@ from pubmill.convert import bioasq
 from pubmill.convert.source_files import lines
 from pubmill.convert.squad import VERSIONS
 from pubmill.errors import PubmillError
-from pubmill.formats.document_files import ARCHIVES
+from pubmill.formats.document_files import ARCHIVES, suffix_of
 from pubmill.formats.json_text import json_items, parse_row
-from pubmill.formats.row_files import READERS, rows, value_at
+from pubmill.formats.row_files import READERS, rows, texts_of, value_at
 from pubmill.formats.text_files import read_text
 from pubmill.new_specs.annotated_forms import DOCUMENT_READINGS, documents_form, form_of_documents
 from pubmill.new_specs.conll_forms import LABEL, columns_form, columns_of, refuse_columns, types_if_private
@@ -28,7 +28,7 @@ from pubmill.new_specs.file_forms import (
     named_columns,
     score_of,
 )
-from pubmill.new_specs.row_forms import are_archived_rows, joined_labels, row_form
+from pubmill.new_specs.row_forms import joined_labels, row_form
 from pubmill.storage.archives import members
 
 TABLE, ROW_FORMS = "pubmill.convert.tsv:read", "pubmill.convert.row_examples"
@@ -74,7 +74,7 @@ def _guess(files: Mapping[str, Path], given: Given) -> FileForm:
         kinds = "documents with annotations" + (" and for BioASQ's questions" if reading else "")
         raise PubmillError(f"{first}: {option} is for {kinds}")
     if first.name.endswith(ARCHIVES):
-        if are_archived_rows(first):
+        if all(suffix_of(Path(name)) in (*READERS, ".xml") for name, _ in texts_of(first)):
             return row_form(files)
         kinds = "PubTator, BioC, brat, rows nor BioASQ's questions"
         raise PubmillError(f"{first}: its files are neither {kinds}; {BY_HAND}")
@@ -183,21 +183,12 @@ def _json_form(files: Mapping[str, Path]) -> FileForm:
         version = str(parse_row(text, str(path)).get("version", "1.1"))
         writer = ("pubmill.convert.squad:write", {"version": version}) if version in VERSIONS else None
         return FileForm("span", "reading", "f1", "pubmill.convert.squad:read", {}, writer)
-    if items and all(isinstance(item, dict) and any(map(is_marked, item.values())) for item in items):
-        return marked_form([row for one in files.values() for _, row in rows(one)], str(path))
-    return row_form(files)
-
-
-def is_marked(text: Any) -> bool:
-    """Return whether two mentions are marked in a text, as in SciBERT's files of relations."""
-    return isinstance(text, str) and all(mark in text for mark in ("<< ", " >>", "[[ ", " ]]"))
-
-
-def marked_form(every: Sequence[Mapping[str, Any]], where: str) -> FileForm:
-    """Return SciBERT's form of relations; a `PubmillError` if the rows have other keys."""
+    if not items or not all(isinstance(item, dict) and any(map(is_marked, item.values())) for item in items):
+        return row_form(files)
+    every = [row for one in files.values() for _, row in rows(one)]
     if every[0].keys() != {"text", "label", "metadata"}:
         raise PubmillError(
-            f"{where}: the texts mark two mentions by `<< >>` and `[[ ]]`, but the rows lack the keys of "
+            f"{path}: the texts mark two mentions by `<< >>` and `[[ ]]`, but the rows lack the keys of "
             f"SciBERT's form (text, label, metadata); {BY_HAND}"
         )
     labels = sorted({str(row.get("label")) for row in every})
@@ -206,6 +197,11 @@ def marked_form(every: Sequence[Mapping[str, Any]], where: str) -> FileForm:
     writer = ("pubmill.convert.scibert:write", Options())
     options = {"labels": labels}
     return FileForm("sequence", "relation", metric, "pubmill.convert.scibert:read", options, writer, negative)
+
+
+def is_marked(text: Any) -> bool:
+    """Return whether two mentions are marked in a text, as in SciBERT's files of relations."""
+    return isinstance(text, str) and all(mark in text for mark in ("<< ", " >>", "[[ ", " ]]"))
 
 
 def _all(files: Mapping[str, Path]) -> Iterator[tuple[int, str]]:
@@ -276,7 +272,6 @@ def _with_unique_ids(form: FileForm, files: Mapping[str, Path]) -> FileForm:
 
 
 def _values(form: FileForm, role: str, path: Path, key: str) -> Iterator[tuple[str, str]]:
-    """Yield the split and the id of each row of a file."""
     split, options = role.partition("_")[0], form.options
     if form.converter == TABLE:
         header = options.get("header")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -136,12 +137,8 @@ def _words(values: Sequence[str]) -> float:
 
 def score_of(values: Mapping[str, Sequence[str]]) -> str | None:
     """Return the column or key whose values are numbers, not all of them whole; None if there is none."""
-    return next((name for name, cells in values.items() if _are_scores(cells)), None)
-
-
-def _are_scores(values: Sequence[str]) -> bool:
-    try:
-        numbers = [float(value) for value in values]
-    except ValueError:
-        return False
-    return not all(number.is_integer() for number in numbers)
+    for name, cells in values.items():
+        with suppress(ValueError):
+            if not all(number.is_integer() for number in list(map(float, cells))):
+                return name
+    return None

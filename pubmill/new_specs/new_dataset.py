@@ -21,7 +21,6 @@ from pubmill.formats.row_files import READERS
 from pubmill.messages import commands, installation
 from pubmill.messages.quotations import withholding
 from pubmill.new_specs.conll_forms import is_conll
-from pubmill.new_specs.dataset_fixtures import fixture, masked_example
 from pubmill.new_specs.dataset_forms import OTHER_FILES, guess
 from pubmill.new_specs.file_forms import NOTHING, ROWS, SPLITS, FileForm, Given, further_shards, split_of
 from pubmill.new_specs.row_forms import CONVERTER
@@ -45,6 +44,8 @@ ACCESS_IN_WORDS = {
 HUB = "https://huggingface.co"
 DIVISIBLE = (*READERS, ".parquet")
 """Suffixes of files that may have the rows of all splits."""
+TEXTS = ("text", "text_pair", "words", "question", "context", "answers", "sentences")
+"""Fields of examples with text."""
 _SHARD = re.compile(r"\d{5}-of-\d{5}")
 _READ_ON_THE_HUB = re.compile(r"\.(tsv|txt|conll|jsonl|json|csv|parquet|xml|zip)$")
 
@@ -210,11 +211,9 @@ class Described:
     form: FileForm
     cautions: tuple[str, ...]
 
-    def report(self, data: NewDataset, has_fixture: bool) -> Iterator[str]:
+    def report(self, data: NewDataset) -> Iterator[str]:
         """Yield lines on what was found, was done, and is doubtful."""
         yield from (f"copied {one}; it is read from there from now on" for one in data.copied)
-        if not has_fixture:
-            yield "no small files with masked text for tests: they are not made of files of this form"
         yield f"{self.form.converter} reads it; licence: {self.values['licence']}"
         yield f"access: {data.access} ({ACCESS_IN_WORDS[data.access]})"
         yield from (f"--as {other} reads {what}" for other, what in self.form.others.items())
@@ -242,10 +241,15 @@ def describe(data: NewDataset, given: Given = NOTHING) -> Described:
             f"{shards[0]}: its split has two files, but of this form one is read for each split; move the "
             "files of each split into a folder of its name (train, dev or valid, test), or join them"
         )
+    recipe = ConversionRecipe(
+        dataset=data.name, kind=form.kind, access=data.access, splits=tuple(data.splits(form)),  # type: ignore[arg-type]
+        converter=form.converter,
+        options=form.options, expect={}, metric=form.metric, negative=form.negative, version=1,
+    )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         examples = Path(folder) / "examples"
         try:
-            card = convert(_recipe(data, form), data.files, examples)
+            card = convert(recipe, data.files, examples)
         except PubmillError as error:
             guessed_from, *others = data.files.values()
             if not any(str(path) in str(error) for path in others):
@@ -254,9 +258,9 @@ def describe(data: NewDataset, given: Given = NOTHING) -> Described:
                 f"{error}\nThe form was guessed from {guessed_from}. If this file has another, write the "
                 "spec by hand, with its options under the name of the split"
             ) from None
-        first = {split: _first(examples, split) for split in data.splits(form)}
-        if is_private:
-            first = {split: masked_example(one) for split, one in first.items()}
+        first = {split: next(read_jsonl_gz(examples / f"{split}.jsonl.gz")) for split in data.splits(form)}
+        for row in first.values() if is_private else ():
+            row |= {name: masked(row[name]) for name in TEXTS if name in row}
         published = _published(data, form, examples, Path(folder) / "published")
     values = {
         "name": data.name, "label": data.name, "kind": form.kind, "task": form.task, "domain": "biomedical",
@@ -270,16 +274,14 @@ def describe(data: NewDataset, given: Given = NOTHING) -> Described:
     return Described({key: value for key, value in values.items() if value}, card, first, form, found)
 
 
-def _first(examples: Path, split: str) -> dict[str, Any]:
-    return next(read_jsonl_gz(examples / f"{split}.jsonl.gz"))
-
-
-def _recipe(data: NewDataset, form: FileForm) -> ConversionRecipe:
-    return ConversionRecipe(
-        dataset=data.name, kind=form.kind, access=data.access, splits=tuple(data.splits(form)),  # type: ignore[arg-type]
-        converter=form.converter,
-        options=form.options, expect={}, metric=form.metric, negative=form.negative, version=1,
-    )  # fmt: skip
+def masked(value: Any) -> Any:
+    """Return a text, or those in lists and objects, without words: letters become x or X, digits 0."""
+    if isinstance(value, str):
+        without_digits = re.sub(r"\d", "0", value)
+        return re.sub(r"[^\W\d_]", lambda match: "X" if match[0].isupper() else "x", without_digits)
+    if isinstance(value, list):
+        return [masked(one) for one in value]
+    return {key: masked(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 def _counts(kind: str, counts: Mapping[str, int | None]) -> dict[str, int]:
@@ -314,36 +316,15 @@ class _WholeValues(yaml.SafeDumper):
         return True
 
 
-def write_dataset(data: NewDataset, described: Described, root: Path) -> list[Path]:
-    """Write the spec and, of forms that can be masked, small files with their counts and first examples for
-    tests; return their paths. An existing spec is never replaced."""
-    spec, folder = root / f"specs/datasets/{data.name}.yaml", root / "tests/datasets" / data.name
-    for path in (spec, folder):
-        if (installation.root() / path).exists():
-            raise PubmillError(f"{path} exists; give the new dataset another name with --name")
+def write_dataset(data: NewDataset, described: Described, root: Path) -> Path:
+    """Write the spec and return its path. An existing spec is never replaced."""
+    spec = root / f"specs/datasets/{data.name}.yaml"
+    if (installation.root() / spec).exists():
+        raise PubmillError(f"{spec} exists; give the new dataset another name with --name")
     try:
         DatasetSpec.model_validate(described.values)
     except ValidationError as error:
         raise PubmillError(f"dataset {data.name}: {problem_text(error.errors()[0])}") from None
-    small = {role: fixture(path, described.form) for role, path in data.files.items()}
     text = yaml.dump(described.values, Dumper=_WholeValues, sort_keys=False, allow_unicode=True, width=110)
-    if None in small.values() or further_shards(data.files):
-        write_with_schema(spec, "datasets", text)
-        return [spec]
-    files = {split: folder / f"{split}{data.files[split].suffix}" for split in small}
-    for split, path in files.items():
-        with writing(path) as temporary:
-            temporary.write_text(str(small[split]), encoding="utf-8")
-    expected = {}
-    with tempfile.TemporaryDirectory() as made:
-        examples = Path(made) / "examples"
-        card = convert(_recipe(data, described.form), files, examples)
-        for split in files:
-            counts = {name: n for name, n in card["counts"][split].items() if n is not None}
-            expected[split] = {"counts": counts, "first": _first(examples, split)}
-    heading = "# Masked text of the first examples, counted by the converter.\n"
-    counted = yaml.safe_dump(expected, sort_keys=False, allow_unicode=True, width=110)
-    with writing(folder / "expected.yaml") as temporary:
-        temporary.write_text(f"{heading}{counted}", encoding="utf-8")
     write_with_schema(spec, "datasets", text)
-    return [spec, folder]
+    return spec

@@ -19,7 +19,7 @@ from pubmill.recipes.problems import problem_text
 from pubmill.recipes.submissions import System
 from pubmill.specs import ModelSpec, strict_yaml
 from pubmill.storage import model_folder_checks
-from pubmill.storage.encoder_checks import can_make_lowercase, load_settings, reported
+from pubmill.storage.encoder_checks import load_settings, load_tokenizer, makes_lowercase, reported
 from pubmill.storage.model_folders import CONFIG, TOKENIZER_FILES, VOCABULARY_FILES, folder_fault
 from pubmill.storage.submission_files import submission_files
 
@@ -119,7 +119,7 @@ def reads_lowercase(model: NewModel) -> bool:
         special = set(tokenizer.all_special_tokens)
         pieces = [piece for piece in tokenizer.get_vocab() if piece not in special]
     small = not any(re.search("[A-Z]", piece) for piece in pieces if not re.fullmatch(r"[\[<].*[\]>]", piece))
-    return small and can_make_lowercase(folder, model.name)
+    return small and makes_lowercase(load_tokenizer(folder, model.name, do_lower_case=True))
 
 
 def write_spec(model: NewModel, specs: Path) -> Path:

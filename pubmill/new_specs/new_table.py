@@ -23,8 +23,6 @@ BLANK = "not entered yet"
 
 
 class TableValues(TypedDict):
-    """The values of a new table's spec."""
-
     name: str
     kind: str
     paper: str

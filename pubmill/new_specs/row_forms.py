@@ -11,8 +11,8 @@ from typing import Any
 from pubmill.convert.row_examples import lettered
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import is_label_list
-from pubmill.formats.document_files import ARCHIVES, suffix_of
-from pubmill.formats.row_files import READERS, Row, label_names, rows, texts_of, value_at
+from pubmill.formats.document_files import ARCHIVES
+from pubmill.formats.row_files import Row, label_names, rows, texts_of, value_at
 from pubmill.formats.safe_xml import parse_xml
 from pubmill.new_specs import file_forms
 from pubmill.new_specs.file_forms import BY_HAND, MOST_LABELS, ROWS, SPLITS, FileForm, Options, named_columns
@@ -75,11 +75,6 @@ def _split_options(path: Path, every: Sequence[Row]) -> Options:
         f"{path}: its name shows no split, and no column has only names of splits (train, dev or valid, "
         "test), train among them; give one file for each split, or add such a column"
     )
-
-
-def are_archived_rows(path: Path) -> bool:
-    """Return whether all files of an archive are rows by their suffix."""
-    return all(suffix_of(Path(name)) in (*READERS, ".xml") for name, _ in texts_of(path))
 
 
 def _record(path: Path) -> str:
@@ -149,7 +144,12 @@ def _sequence_form(path: Path, first: Sequence[Row], every: Sequence[Row]) -> Fi
     keys = [key for key in first[0] if isinstance(first[0][key], str | int | float)]
     texts = {key: tuple("" if one.get(key) is None else str(one[key]) for one in first) for key in keys}
     if lists or len(flags) > 2:
-        return _multilabel_form(texts, lists, flags, first, every)
+        others = {key: cells for key, cells in texts.items() if key not in flags}
+        text = max(others, key=lambda key: sum(map(len, others[key])))
+        labels = sorted({item for one in every for item in one.get(lists[0]) or []}) if lists else flags
+        place = {"label": lists[0]} if lists else {"columns": flags}
+        of_lists: Options = {"text": text, **place, "labels": labels, **_id(first)}
+        return FileForm("multilabel", "classification", "micro_f1", f"{CONVERTER}:multilabel", of_lists)
     if score := file_forms.score_of(texts):
         of_pair = {name: key for key, name in named_columns(texts, score, str(path)).items()}
         if "text_pair" in of_pair:
@@ -209,18 +209,6 @@ def joined_labels(texts: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
     return None
 
 
-def _multilabel_form(
-    texts: Mapping[str, Sequence[str]], lists: Sequence[str], flags: Sequence[str], first: Sequence[Row],
-    every: Sequence[Row],
-) -> FileForm:  # fmt: skip
-    others = {key: cells for key, cells in texts.items() if key not in flags}
-    text = max(others, key=lambda key: sum(map(len, others[key])))
-    labels = sorted({item for one in every for item in one.get(lists[0]) or []}) if lists else list(flags)
-    place = {"label": lists[0]} if lists else {"columns": list(flags)}
-    options = {"text": text, **place, "labels": labels, **_id(first)}
-    return FileForm("multilabel", "classification", "micro_f1", f"{CONVERTER}:multilabel", options)
-
-
 def _separator(values: Sequence[str]) -> str | None:
     """Return the separator of joined labels (`a;b`) if a value is also a part of another (`a`), else None."""
     single = set(values)
@@ -242,8 +230,18 @@ def choice_form(first: Sequence[Row]) -> FileForm | None:
         usual = [key for key in LABELS if key in others]
         for label in (*usual, *(key for key in others if key not in usual)):
             values = [value_at(row, label) for row in first]
-            if labels := _answers(values, [of_row or {} for of_row in texts]):
-                return _choice_form(first, choices, label, labels, others)
+            if not (labels := _answers(values, [of_row or {} for of_row in texts])):
+                continue
+            others.remove(label)
+            left = [key for key in others if all(isinstance(row.get(key), str) for row in first)]
+            longest = max(left, key=lambda key: sum(len(row[key]) for row in first), default=None)
+            question = next((key for key in QUESTIONS if key in left), longest)
+            if question is None:
+                return None
+            options = {"text": question, "choices": choices, "label": label, "labels": labels}
+            several = isinstance(first[0][label], list)
+            kind, metric = ("multilabel", "micro_f1") if several else ("sequence", "accuracy")
+            return FileForm(kind, "classification", metric, f"{CONVERTER}:{kind}", options)
     return None
 
 
@@ -278,17 +276,3 @@ def _answers(values: Sequence[Any], texts: Sequence[Mapping[str, str]]) -> list[
         if numbers <= (named := {str(n): letter for n, letter in enumerate(letters, start)}).keys():
             return named
     return None
-
-
-def _choice_form(
-    first: Sequence[Row], choices: str | Sequence[str], label: str, labels: Any, others: Sequence[str]
-) -> FileForm | None:
-    texts = [key for key in others if key != label and all(isinstance(row.get(key), str) for row in first)]
-    longest = max(texts, key=lambda key: sum(len(row[key]) for row in first), default=None)
-    question = next((key for key in QUESTIONS if key in texts), longest)
-    if question is None:
-        return None
-    options = {"text": question, "choices": choices, "label": label, "labels": labels}
-    several = isinstance(first[0][label], list)
-    kind, metric = ("multilabel", "micro_f1") if several else ("sequence", "accuracy")
-    return FileForm(kind, "classification", metric, f"{CONVERTER}:{kind}", options)

@@ -36,7 +36,14 @@ def targets(sources: Sequence[Path], output: Path) -> dict[Path, Path]:
     or of a folder with its files of known formats, `output` is the folder, in which each keeps its name."""
     if len(sources) == 1 and not sources[0].is_dir():
         return {sources[0]: output}
-    paths = [path for one in sources for path in (_files_in(one) if one.is_dir() else [one])]
+    paths: list[Path] = []
+    for one in sources:
+        files = [one]
+        if one.is_dir():
+            files = [path for path in sorted(one.iterdir()) if path.is_file() and suffix_of(path) in SUFFIXES]
+        if not files:
+            raise PubmillError(f"{one}: no file ends with {', '.join(SUFFIXES)} or one of these and {GZIP}")
+        paths += files
     names = [path.name for path in paths]
     if twice := repeated(names):
         raise PubmillError(f"several files are named {', '.join(twice)}; annotate their folders one by one")
@@ -75,24 +82,12 @@ def without_streams(sources: Sequence[Path], output: Path) -> Iterator[tuple[lis
             raise PubmillError("several files can't be written to `-`, the standard output; name a folder")
         yield list(sources), made if str(output) == STREAM else output
         if str(output) == STREAM:
-            _print_file(made)
-
-
-def _print_file(path: Path) -> None:
-    """Copy a file to the standard output; a closed pipe (as with `| head`) is not an error."""
-    try:
-        with path.open("rb") as content:
-            shutil.copyfileobj(content, sys.stdout.buffer)
-        sys.stdout.flush()
-    except BrokenPipeError:  # so that Python does not fail again when it flushes the closed pipe at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _files_in(folder: Path) -> list[Path]:
-    files = [path for path in sorted(folder.iterdir()) if path.is_file() and suffix_of(path) in SUFFIXES]
-    if not files:
-        raise PubmillError(f"{folder}: no file ends with {', '.join(SUFFIXES)} or one of these and {GZIP}")
-    return files
+            try:
+                with made.open("rb") as content:
+                    shutil.copyfileobj(content, sys.stdout.buffer)
+                sys.stdout.flush()
+            except BrokenPipeError:  # as with `| head`; Python must not fail again when it flushes at exit
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _written(path: Path, name: str) -> IO[str]:
@@ -135,7 +130,6 @@ def annotate_file(annotator: Annotator, source: Path, target: Path, form: str) -
 
 
 def predict_rows(annotator: Annotator, path: Path) -> Iterator[dict[str, object]]:
-    """Yield a line of predictions for each row, in order."""
     task = annotator.predictor.task
     rows = read_rows(path)
     while some := [example_of(row, task, where) for where, row in islice(rows, TOGETHER)]:
@@ -147,7 +141,16 @@ def predict_rows(annotator: Annotator, path: Path) -> Iterator[dict[str, object]
 def example_of(row: dict[str, Any], task: Task[Any], where: str) -> Example:
     """Return the example in a row; any labels in the row are ignored."""
     kind = task.recipe.task
-    values = {"document": None, **row, **_placeholder_labels(row, task)}
+    words = row.get("words")
+    placeholders: dict[str, Any] = {
+        "label": task.labels[0] if task.labels else "",
+        "labels": ["O"] * len(words) if isinstance(words, list) else [],
+        "score": 0.0,
+        **{name: [] for name in ("answers", "relations", "mentions")},
+        "layers": {},
+    }
+    own = {one.name: placeholders[one.name] for one in fields(task.kind) if one.name in placeholders}
+    values = {"document": None, **row, **own}
     try:
         if "sentences" in values:
             values["sentences"] = [{"labels": [], **item} for item in values["sentences"]]
@@ -158,15 +161,3 @@ def example_of(row: dict[str, Any], task: Task[Any], where: str) -> Example:
         raise PubmillError(f"{where}: {fault}")
     check_characters(repr(values), where)
     return example
-
-
-def _placeholder_labels(row: dict[str, Any], task: Task[Any]) -> dict[str, Any]:
-    words = row.get("words")
-    missing: dict[str, Any] = {
-        "label": task.labels[0] if task.labels else "",
-        "labels": ["O"] * len(words) if isinstance(words, list) else [],
-        "score": 0.0,
-        **{name: [] for name in ("answers", "relations", "mentions")},
-        "layers": {},
-    }
-    return {one.name: missing[one.name] for one in fields(task.kind) if one.name in missing}

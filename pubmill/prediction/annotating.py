@@ -35,7 +35,6 @@ class Unit:
 
     @property
     def end(self) -> int:
-        """Its end in the document."""
         return self.start + len(self.text)
 
 
@@ -43,25 +42,15 @@ def units(document: InputDocument, split: Split | None) -> Iterator[Unit]:
     """Yield the lines of each passage, or their sentences if there is a splitter; only those with a word."""
     for number, passage in enumerate(document.passages):
         for line in _LINE.finditer(passage.text):
-            for start, end in _sentence_spans(line[0], split):
-                if WORD.search(line[0], start, end):
-                    begin = passage.offset + line.start() + start
-                    yield Unit(passage=number, start=begin, text=line[0][start:end])
-
-
-def _sentence_spans(line: str, split: Split | None) -> Iterator[Span]:
-    if split is None:
-        yield 0, len(line)
-        return
-    done = 0
-    for sentence in split(line):
-        start = line.index(sentence, done)
-        done = start + len(sentence)
-        yield start, done
+            done = 0
+            for sentence in split(line[0]) if split else [line[0]]:
+                start = line[0].index(sentence, done)
+                done = start + len(sentence)
+                if WORD.search(sentence):
+                    yield Unit(passage=number, start=passage.offset + line.start() + start, text=sentence)
 
 
 def words(text: str) -> list[Span]:
-    """Return the span of each word in a text."""
     return [match.span() for match in WORD.finditer(text)]
 
 

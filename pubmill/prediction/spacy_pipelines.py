@@ -42,7 +42,13 @@ def annotate(recipe: AnnotationRecipe, pipeline: Path, model: str, examples: Pat
     """Predict the mentions in a split's sentences; `model` is the name in the report."""
     started = time.monotonic()
     nlp = load_pipeline(pipeline)
-    check_labels(recipe, nlp, pipeline)
+    known = {label for labels in nlp.pipe_labels.values() for label in labels}
+    if strange := sorted(recipe.types.keys() - known):  # a misspelt label would silently yield nothing
+        labels = [f"{name}: {', '.join(sorted(one)[:20])}" for name, one in nlp.pipe_labels.items() if one]
+        raise PubmillError(
+            f"{pipeline}: no part of the pipeline predicts entities with the label {', '.join(strange)}; "
+            f"its labels are {'; '.join(labels) or 'none'}. Correct `types` in the model's spec"
+        )
     sentences = list(read_examples(examples, TokensExample))
     if not sentences:
         raise PubmillError(f"{examples} has no examples; convert the dataset again")
@@ -131,18 +137,6 @@ def pipeline_sha256(folder: Path) -> str:
     for path in files_of(folder):
         digest.update(f"{path.relative_to(folder).as_posix()} {sha256(path)}\n".encode())
     return digest.hexdigest()
-
-
-def check_labels(recipe: AnnotationRecipe, nlp: Any, folder: Path) -> None:
-    """Check that the pipeline has the expected labels; a misspelt one would silently yield nothing."""
-    known = {label for labels in nlp.pipe_labels.values() for label in labels}
-    strange = sorted(recipe.types.keys() - known)
-    if strange:
-        labels = [f"{name}: {', '.join(sorted(one)[:20])}" for name, one in nlp.pipe_labels.items() if one]
-        raise PubmillError(
-            f"{folder}: no part of the pipeline predicts entities with the label {', '.join(strange)}; "
-            f"its labels are {'; '.join(labels) or 'none'}. Correct `types` in the model's spec"
-        )
 
 
 def predict(

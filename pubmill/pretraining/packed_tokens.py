@@ -14,7 +14,6 @@ No sentence and no document is empty. Needs numpy only: pretraining reads it whe
 """
 
 import hashlib
-from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
@@ -27,7 +26,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from pubmill.errors import PubmillError
-from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
+from pubmill.storage.files import read_json, sealed, sha256, write_json
 from pubmill.storage.result_paths import PACKED_PARTS
 
 HELD_OUT = "held-out"
@@ -155,16 +154,6 @@ class PackedWriter:
         if error is None:
             digests = {"files": {name: sha256(self.folder / name) for name in FILES}}
             write_json(self.folder / "index.json", sealed(self.index() | digests))
-
-
-def write_packed(
-    folder: Path, shards: Iterable[TokenShard], vocab_size: int, special: dict[str, int]
-) -> PackedIndex:
-    """Write a packed folder from shards; return its index."""
-    with writing_folder(folder) as temporary, PackedWriter(temporary, vocab_size, special) as writer:
-        for shard in shards:
-            writer.add(shard)
-    return writer.index()
 
 
 def _check_shard(shard: TokenShard, vocab_size: int, folder: Path) -> None:

@@ -142,17 +142,13 @@ def tar_members(
             bounded.seek(tar.offset)
             yield member, content
             tar.members.clear()  # tarfile keeps all members, to allow seeking back
-    _check_end(bounded)
-
-
-def _check_end(stream: _Stream) -> None:
-    """Check that the tar ended with zeros and that nothing follows: tarfile takes any unreadable header, and
-    a truncated file, for the end. Reading on also verifies the checksum at the end of the compression."""
-    if stream.last != _BLOCK:
+    # The tar must end with zeros, and nothing may follow: tarfile takes any unreadable header, and a
+    # truncated file, for the end. Reading on also verifies the checksum at the end of the compression.
+    if bounded.last != _BLOCK:
         raise tarfile.ReadError("it breaks off, or a header within it is damaged")
-    end = stream.tell()
-    while rest := stream.read(_AT_ONCE):
-        if stream.tell() - end > MOST_PADDING:
+    end = bounded.tell()
+    while rest := bounded.read(_AT_ONCE):
+        if bounded.tell() - end > MOST_PADDING:
             raise TooLargeError(f"more than {MOST_PADDING:,} bytes follow its end")
         if rest.strip(b"\0"):
             raise tarfile.ReadError("something follows its end")

@@ -49,7 +49,13 @@ def make_block(manifest: Path, items: Iterable[Item]) -> None:
     for number, item in enumerate(items, 1):  # noqa: B007
         key = hashlib.sha256(repr(item.made_from).encode()).hexdigest()
         try:
-            made += _make(item, key)
+            record = item.files[0].with_name(f".{item.files[0].name}.made")
+            if not _is_made(item, record, key):
+                record.unlink(missing_ok=True)  # it does not describe files of which only some are replaced
+                item.make()
+                digests = {file.name: sha256(file) for file in item.files}
+                write_json(record, sealed({MADE_FROM: key, "files": digests}))
+                made += 1
         except PubmillError as error:
             errors.append(error)
         made_from |= {os.path.relpath(file, manifest.parent): key for file in item.files}
@@ -58,18 +64,6 @@ def make_block(manifest: Path, items: Iterable[Item]) -> None:
         raise PubmillError("\n".join([*map(str, errors[:SHOWN]), *more])) from errors[0].__cause__
     write_json(manifest, sealed({MADE_FROM: made_from}))
     print(f"{manifest.stem}: {made} of {number} made, the others are there")
-
-
-def _make(item: Item, key: str) -> bool:
-    """Make an item unless its record says that it is there; return whether it was made."""
-    record = item.files[0].with_name(f".{item.files[0].name}.made")
-    if _is_made(item, record, key):
-        return False
-    record.unlink(missing_ok=True)  # it does not describe files of which only some have been replaced
-    item.make()
-    digests = {file.name: sha256(file) for file in item.files}
-    write_json(record, sealed({MADE_FROM: key, "files": digests}))
-    return True
 
 
 def _is_made(item: Item, record: Path, key: str) -> bool:

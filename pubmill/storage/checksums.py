@@ -82,10 +82,13 @@ def exchange_fault(folder: Path, kind: str, stated: object) -> str | None:
     return f"it states that it is {stated!r}, expected {folder.absolute().name!r}"
 
 
-def stated_name(listing: Path) -> str | None:
-    """Return the name of the model or vocabulary in a `SHA256SUMS`; None in those of earlier versions."""
+def place_fault(listing: Path) -> str | None:
+    """Return the fault of a model's or vocabulary's folder whose `SHA256SUMS` states another name (those of
+    earlier versions state none); None if there is none."""
     first = listing.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
-    return first.removeprefix("# ") if first.startswith("# ") else None
+    stated = first.removeprefix("# ") if first.startswith("# ") else None
+    faults = (exchange_fault(listing.parent, kind, stated) for kind in ("models", "vocabs"))
+    return next(filter(None, faults), None)
 
 
 def check_folder(folder: Path) -> None:
@@ -94,10 +97,8 @@ def check_folder(folder: Path) -> None:
     listing = folder / FOLDER_SUMS
     if not listing.is_file():
         return
-    stated = stated_name(listing)
-    for kind in ("models", "vocabs"):
-        if fault := exchange_fault(folder, kind, stated):
-            raise PubmillError(f"{folder} is in a wrong place: {fault}. {remake(folder)}")
+    if fault := place_fault(listing):
+        raise PubmillError(f"{folder} is in a wrong place: {fault}. {remake(folder)}")
     for path, digest in listed_sums(listing).items():
         if path.suffix in HASHED and path.name != REPORT and path.parent == folder:
             _check_digest(path, digest, listing, folder)

@@ -87,7 +87,8 @@ def load_config(folder: Path, name: str) -> Any:
         return config
 
 
-def _load_tokenizer(folder: Path, name: str, **options: Any) -> Any:
+def load_tokenizer(folder: Path, name: str, **options: Any) -> Any:
+    """Return a folder's tokenizer, with options over its own; a `PubmillError` if it can't be loaded."""
     from transformers import AutoTokenizer
 
     with reported(f"{name}: transformers can't load this tokenizer"):
@@ -105,7 +106,7 @@ def load_settings(
 
     config = load_config(folder, name)
     check_encoder(config, name)
-    tokenizer = _load_tokenizer(folder, name)
+    tokenizer = load_tokenizer(folder, name)
     check_tokenizer(tokenizer, name)
     with reported(f"{name}: transformers can't load this model folder"), torch.device("meta"):
         encoder: Any = encoder_class(config).from_config(config, trust_remote_code=False)
@@ -169,11 +170,6 @@ def is_causal(config: "PreTrainedConfig") -> bool:
     alone = _has_class(config, "CAUSAL_LM") and not _has_class(config, "MASKED_LM")
     alone = alone and config.model_type not in BOTH_WAYS and not config.is_encoder_decoder
     return alone or is_read_by_decoder(config) or bool(getattr(config, "is_decoder", False))
-
-
-def can_make_lowercase(folder: Path, name: str) -> bool:
-    """Return whether a folder's tokenizer can be set to lowercase texts (`do_lower_case`)."""
-    return makes_lowercase(_load_tokenizer(folder, name, do_lower_case=True))
 
 
 def makes_lowercase(tokenizer: "PreTrainedTokenizerBase") -> bool:

@@ -39,17 +39,13 @@ def temporary_name(path: Path) -> Path:
     caller must remove the file; `writing` and `writing_folder` do so."""
     host = socket.gethostname()
     for left in path.parent.glob(f".{glob.escape(path.name)}.{glob.escape(host)}.*.tmp"):
-        if not _is_alive(int(left.name.split(".")[-2])):
+        try:
+            os.kill(int(left.name.split(".")[-2]), 0)
+        except ProcessLookupError:
             _remove_path(left)
+        except OSError:  # the process is another user's
+            continue
     return path.with_name(f".{path.name}.{host}.{os.getpid()}.tmp")
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except OSError as error:  # or the process is another user's
-        return not isinstance(error, ProcessLookupError)
-    return True
 
 
 def _remove_path(path: Path) -> None:
@@ -96,21 +92,18 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def _sync_all(folder: Path) -> None:
-    """Wait until all files below a folder are on the disk, then the folders, innermost first."""
-    for inner, _, names in os.walk(folder, topdown=False):
-        for path in (Path(inner, name) for name in names):
-            if path.is_file() and not path.is_symlink():
-                _sync(path)
-        _sync(Path(inner))
-
-
 def _rename(temporary: Path, path: Path) -> None:
     """Give a file or folder its final name; both survive a power cut, unless a parent folder is temporary. An
     existing folder is first moved to the place where `recover` looks for it."""
     durable = not any(map(TEMPORARY.fullmatch, path.absolute().parts))
-    if durable:
-        _sync_all(temporary) if temporary.is_dir() else _sync(temporary)
+    if durable and not temporary.is_dir():
+        _sync(temporary)
+    elif durable:  # all files below the folder, then the folders, innermost first
+        for inner, _, names in os.walk(temporary, topdown=False):
+            for file in (Path(inner, name) for name in names):
+                if file.is_file() and not file.is_symlink():
+                    _sync(file)
+            _sync(Path(inner))
     if temporary.is_dir() and os.path.lexists(path):
         os.replace(path, _replaced_path(path))
     os.replace(temporary, path)
@@ -194,7 +187,7 @@ def writing_folder(path: Path) -> Iterator[Path]:
         mode = temporary.stat().st_mode & 0o666  # follows the umask
         for weights in temporary.rglob("*.safetensors"):
             weights.chmod(mode)
-        privacy.write_label(temporary)
+        privacy.write_label(temporary / privacy.LABEL)
         try:
             _rename(temporary, path)
         finally:

@@ -97,21 +97,15 @@ def _remove_settings(settings: Any, where: str, taken: list[str], numbers: bool)
     for key, value in settings.items():
         if key in _REFUSED and value not in (None, {}):
             raise PubmillError(f"{where}: {key} {_REFUSED[key]}")
-        if numbers:
-            _check_number(key, value, where)
+        if numbers and isinstance(value, int | float) and not isinstance(value, bool):
+            most = MOST_LAYERS if _LAYERS.search(key) else LARGEST_NUMBER
+            if (isinstance(value, float) and not math.isfinite(value)) or abs(value) > most:
+                raise PubmillError(f"{where}: {key} is {value!r:.40}; expected a number of at most {most:,}")
         if _TAKEN_OUT.fullmatch(key):
             taken += [key] if value is not None else []
         else:
             kept[key] = _remove_settings(value, where, taken, numbers)
     return kept
-
-
-def _check_number(key: str, value: Any, where: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return
-    most = MOST_LAYERS if _LAYERS.search(key) else LARGEST_NUMBER
-    if (isinstance(value, float) and not math.isfinite(value)) or abs(value) > most:
-        raise PubmillError(f"{where}: {key} is {value!r:.40}; expected a number of at most {most:,}")
 
 
 def load_weights(

@@ -30,7 +30,12 @@ def folder_fault(folder: Path) -> str | None:
         files = sorted(path.name for path in folder.iterdir() if path.is_file())
     except OSError as error:
         return f"can't be read ({error.strerror})"
-    if units := WITHOUT_PIECES.get(kind := _tokenizer_class(folder)):
+    try:
+        settings = json.loads((folder / TOKENIZER_FILES[1]).read_bytes())
+        kind = str(settings.get("tokenizer_class", "")).removesuffix("Fast")
+    except (OSError, ValueError, RecursionError, AttributeError):  # no settings, or none that can be read
+        kind = ""
+    if units := WITHOUT_PIECES.get(kind):
         return (
             f"reads texts by their {units} ({kind}); transformers has no fast tokenizer for them, and "
             "fine-tuning needs one, for the places of words in a text; no file is missing"
@@ -43,12 +48,3 @@ def folder_fault(folder: Path) -> str | None:
     if missing := [part for part, names in parts.items() if names.isdisjoint(files)]:
         return f"has no {', no '.join(missing)}; its files: {', '.join(files) or 'none'}"
     return None
-
-
-def _tokenizer_class(folder: Path) -> str:
-    """Return the class that tokenizer_config.json names; nothing if there is none or it can't be read."""
-    try:
-        settings = json.loads((folder / TOKENIZER_FILES[1]).read_bytes())
-        return str(settings.get("tokenizer_class", "")).removesuffix("Fast")
-    except (OSError, ValueError, RecursionError, AttributeError):
-        return ""

@@ -91,7 +91,9 @@ def _check_scheme(url: str, target: str) -> None:
 
 def _request_rest(url: str, part: Path, largest: int) -> None:
     """Request the rest of the body if the server confirms that the file is unchanged, else all of it."""
-    have, validator = _size_of(part), _validator(part)
+    have, stored = _size_of(part), _validator_file(part)
+    validator = stored.read_text(encoding="ascii", errors="replace") if stored.is_file() else ""
+    validator = validator if _VALIDATOR.fullmatch(validator) else ""
     headers = {"User-Agent": "pubmill", "Accept-Encoding": "identity"}
     asked = {"Range": f"bytes={have}-", "If-Range": validator} if have and validator else {}
     try:
@@ -194,12 +196,6 @@ def _strong_validator(response: requests.Response) -> str:
 
 def _validator_file(part: Path) -> Path:
     return part.with_name(f"{part.name}.validator")
-
-
-def _validator(part: Path) -> str:
-    path = _validator_file(part)
-    text = path.read_text(encoding="ascii", errors="replace") if path.is_file() else ""
-    return text if _VALIDATOR.fullmatch(text) else ""
 
 
 def _size_of(path: Path) -> int:

@@ -8,7 +8,7 @@ read without.
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -52,12 +52,13 @@ def open_parquet(path: Path) -> pq.ParquetFile:
     return pq.ParquetFile(verified(path), page_checksum_verification=True)
 
 
-def shard_fault(path: Path) -> str | None:
+def shard_fault(path: Path, file: pq.ParquetFile | None = None) -> str | None:
     """Return the fault of a shard below `parsed/` that was made from a file or source of another name, as
-    after two shards were exchanged; None if there is none. Of what is no Parquet, it raises Arrow's error."""
+    after two shards were exchanged; None if there is none. Of what is no Parquet, it raises Arrow's error.
+    `file`: the shard, if it is open."""
     if path.parent.parent.name != Path(BELOW.parsed()).name:
         return None
-    metadata = open_parquet(path).metadata.metadata or {}
+    metadata = (file or open_parquet(path)).metadata.metadata or {}
     source, file = (metadata.get(key, b"").decode() for key in (b"source", b"file"))
     if (source, shard_name(file)) == (path.parent.name, path.name.removesuffix(path.suffix)):
         return None
@@ -146,10 +147,15 @@ def access_of_parts(parts: Iterable[Path]) -> str:
             raise PubmillError(
                 f"{part}: not readable as Parquet ({error}); delete it and make it again"
             ) from None
-        named = metadata.get(b"access", PUBLIC.encode()).decode("utf-8", "replace")
-        is_private = metadata.get(b"private") == b"yes"  # the key of parsed shards
-        classes.append(CREDENTIALED if is_private else known_class(named, part))
+        classes.append(access_in(metadata, part))
     return strictest(classes)
+
+
+def access_in(metadata: Mapping[bytes, bytes], part: Path) -> str:
+    """Return the access class in the metadata of a Parquet file; public if they have none."""
+    named = metadata.get(b"access", PUBLIC.encode()).decode("utf-8", "replace")
+    is_private = metadata.get(b"private") == b"yes"  # the key of parsed shards
+    return CREDENTIALED if is_private else known_class(named, part)
 
 
 def read_texts(parts: Iterable[Path], title: bool = False) -> Iterator[tuple[str, str]]:

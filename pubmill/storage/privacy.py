@@ -10,7 +10,7 @@ their owner may read them.
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -50,7 +50,16 @@ def strictest(classes: Iterable[str]) -> str:
 def access_of(path: Path) -> str:
     """Return the access class of a file or folder from its labels; public if there are none. For Parquet use
     `pubmill.storage.parquet.access_of_parts`: training programs run without pyarrow."""
-    return strictest(_access_classes(path))
+    if path.is_dir():
+        labels = [path / name for name in _LABELLED]
+        return strictest([*map(_class_in_json, labels), _class_in_card(path / "README.md")])
+    if not path.is_file():
+        return PUBLIC
+    labels = [_label_path(path), path.with_name(LABEL), path.with_name(CARD)]
+    if path.name.endswith(PREDICTIONS):
+        labels.append(path.with_name(path.name.removesuffix(PREDICTIONS) + TRAINING))
+    classes = map(_class_in_json, labels)
+    return strictest([*classes, _class_in_gzip(path) if path.suffix == ".gz" else PUBLIC])
 
 
 def label_of_process() -> dict[str, str]:
@@ -58,15 +67,10 @@ def label_of_process() -> dict[str, str]:
     return {} if _PROCESS[_KEY] == PUBLIC else dict(_PROCESS)
 
 
-def write_label(folder: Path) -> None:
-    """Write the class of this process into a folder, unless it is public."""
-    _write_label(folder / LABEL)
-
-
 def write_label_beside(path: Path) -> None:
     """Write the class of this process beside a file that cannot hold a label, unless it is public."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    _write_label(_label_path(path))
+    write_label(_label_path(path))
 
 
 def gzip_name() -> str:
@@ -74,7 +78,8 @@ def gzip_name() -> str:
     return "".join(f"{key}={value}" for key, value in label_of_process().items())
 
 
-def _write_label(path: Path) -> None:
+def write_label(path: Path) -> None:
+    """Write the class of this process as the label `path`, unless it is public."""
     path.unlink(missing_ok=True)
     if label := label_of_process():
         path.write_text(json.dumps(label) + "\n", encoding="utf-8")
@@ -82,19 +87,6 @@ def _write_label(path: Path) -> None:
 
 def _label_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.{LABEL}")
-
-
-def _access_classes(path: Path) -> Iterator[str]:
-    if path.is_dir():
-        yield from (_class_in_json(path / name) for name in _LABELLED)
-        yield _class_in_card(path / "README.md")
-    elif path.is_file():
-        yield _class_in_json(_label_path(path))
-        yield from (_class_in_json(path.with_name(name)) for name in (LABEL, "card.json"))
-        if path.name.endswith(PREDICTIONS):
-            yield _class_in_json(path.with_name(path.name.removesuffix(PREDICTIONS) + TRAINING))
-        if path.suffix == ".gz":
-            yield _class_in_gzip(path)
 
 
 def _class_in_json(path: Path) -> str:

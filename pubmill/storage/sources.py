@@ -113,7 +113,6 @@ def published_md5(text: bytes, name: str, where: str) -> str:
 
 
 def name_in(url: str) -> str:
-    """Return the file name at the end of a URL."""
     return unquote(urlsplit(url).path).rsplit("/", 1)[-1]
 
 

@@ -52,7 +52,6 @@ def submission_files(folder: Path, datasets: Collection[str]) -> dict[str, dict[
 
 
 def other_files(folder: Path, datasets: Collection[str]) -> list[Path]:
-    """Return the files that are named after no dataset."""
     return [path for dataset, _, path in _files(folder, datasets) if dataset is None]
 
 

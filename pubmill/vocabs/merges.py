@@ -55,7 +55,13 @@ def learn_pieces(
     `PubmillError` if special tokens and characters alone exceed `size`.
     """
     words = sorted(filter(None, counts))
-    characters = _alphabet(words, counts, frozenset(alphabet))
+    # The given characters and the most frequent others; ties go to the smaller code point.
+    required = frozenset(alphabet)
+    codes, inverse = np.unique(_code_points(words), return_inverse=True)
+    sums = np.bincount(inverse, _character_weights(words, counts), len(codes))
+    ranked = [chr(code) for code in codes[np.argsort(-sums, kind="stable")].tolist()]
+    others = [character for character in ranked if character not in required]
+    characters = {*required, *others[: LARGEST_ALPHABET - len(required)]}
     if not characters.issuperset(chain.from_iterable(words)):
         words = [word for word in words if characters.issuperset(word)]
     first = sorted(characters)
@@ -73,18 +79,7 @@ def learn_pieces(
     return Learnt(text.pieces, text.merges)
 
 
-def _alphabet(words: Sequence[str], counts: Mapping[str, int], required: frozenset[str]) -> set[str]:
-    """Return the given characters and the most frequent others; ties go to the smaller code point."""
-    codes, weights = _code_points(words), _character_weights(words, counts)
-    known, inverse = np.unique(codes, return_inverse=True)
-    sums = np.bincount(inverse, weights, len(known)) if len(known) else np.zeros(0)
-    ranked = [chr(code) for code in known[np.argsort(-sums, kind="stable")].tolist()]
-    others = [character for character in ranked if character not in required]
-    return {*required, *others[: LARGEST_ALPHABET - len(required)]}
-
-
 def _code_points(words: Sequence[str]) -> NDArray[np.uint32]:
-    """Return the concatenated code points of all words."""
     return np.frombuffer("".join(words).encode("utf-32-le"), np.uint32)
 
 
@@ -110,7 +105,13 @@ class PairedText:
         lengths = np.array([len(word) for word in words], np.int64)
         ends = np.cumsum(lengths)
         begins, total = ends - lengths, int(ends[-1]) if len(words) else 0
-        self.piece = self._first_pieces(words, begins)
+        # The ids of all characters, looked up through an array of code points.
+        known, inverse = np.unique(_code_points(words), return_inverse=True)
+        characters = [chr(code) for code in known.tolist()]
+        initial = np.array([self.ids[c] for c in characters], np.int32)
+        inner = np.array([self.ids.get(continuation + c, -1) for c in characters], np.int32)
+        self.piece: Places = inner[inverse]
+        self.piece[begins] = initial[inverse[begins]]
         self.weight = _character_weights(words, counts)
         self.following = np.arange(1, total + 1, dtype=np.int32)
         self.following[ends - 1] = -1
@@ -125,16 +126,6 @@ class PairedText:
         pairs = self.piece[places].astype(np.int64) << 32 | self.piece[self.following[places]]
         for pair, weight, where in _group_sums(pairs, self.weight[places], places):
             self._add_weight(pair, weight, where)
-
-    def _first_pieces(self, words: Sequence[str], begins: Integers) -> Places:
-        """Return the ids of all characters, looked up through an array of code points."""
-        known, inverse = np.unique(_code_points(words), return_inverse=True)
-        characters = [chr(code) for code in known.tolist()]
-        initial = np.array([self.ids[c] for c in characters], np.int32)
-        inner = np.array([self.ids.get(self._continuation + c, -1) for c in characters], np.int32)
-        piece: Places = inner[inverse]
-        piece[begins] = initial[inverse[begins]]
-        return piece
 
     def merge_best(self) -> bool:
         """Join all occurrences of the most frequent pair; return False if no pair is left."""
@@ -163,10 +154,9 @@ class PairedText:
         second = self.following[first]
         before, after = self.preceding[first], self.following[second]
         piece = self.pieces[left] + self.pieces[right].removeprefix(self._continuation)
-        number = self.ids.setdefault(piece, len(self.pieces))
-        if number == len(self.pieces):
+        joined = self.ids.setdefault(piece, len(self.pieces))
+        if joined == len(self.pieces):
             self.pieces.append(piece)
-        joined = number
         self._count_joined(left, right, joined, first)
         self.merges.append((self.pieces[left], self.pieces[right]))
         del self.count[pair]
@@ -281,22 +271,21 @@ class LikelihoodText(PairedText):
     def merge_best(self) -> bool:
         """Join all occurrences of the pair with the largest gain; return False if no pair is left."""
         while True:
-            gain, pair = self._best_pair()
-            if self.least > 1 and gain < self._largest_gain(self.least - 1):
-                self._lower_least()
+            pairs, counts = self.candidates.arrays()
+            gains = np.where(counts > 0, self._gains(pairs, counts), -np.inf)
+            gain = float(gains.max(initial=-np.inf))
+            rarer = self.least - 1  # occurrences of the pairs that are no candidates, which bound their gains
+            if rarer and gain < rarer * (float(np.log(self.total / rarer)) + 1):
+                self.least = max(1, self.least // 2)
+                self.candidates = _Candidates()
+                for other, count in self.count.items():
+                    if count >= self.least:
+                        self.candidates[other] = count
             elif gain == -np.inf:
                 return False
             else:
-                self._merge_pair(pair)
+                self._merge_pair(int(pairs[gains == gain].min()))
                 return True
-
-    def _best_pair(self) -> tuple[float, int]:
-        """Return the largest gain of a candidate, and the pair; minus infinity without candidates."""
-        pairs, counts = self.candidates.arrays()
-        gains = np.where(counts > 0, self._gains(pairs, counts), -np.inf)
-        if not len(gains) or (best := gains.max()) == -np.inf:
-            return -np.inf, -1
-        return float(best), int(pairs[gains == best].min())
 
     def _gains(self, pairs: NDArray[np.int64], counts: Floats) -> Floats:
         left, right = self.used[pairs >> 32], self.used[pairs & RIGHT]
@@ -308,17 +297,6 @@ class LikelihoodText(PairedText):
         of_all = _x_log_x(np.array(self.total)) - _x_log_x(self.total - counts)
         gains: Floats = np.where(same, change_of_same, change) + _x_log_x(counts) + of_all
         return gains
-
-    def _largest_gain(self, count: int) -> float:
-        """Return a bound on the gain of pairs that occur at most `count` times."""
-        return count * (float(np.log(self.total / count)) + 1)
-
-    def _lower_least(self) -> None:
-        self.least = max(1, self.least // 2)
-        self.candidates = _Candidates()
-        for pair, count in self.count.items():
-            if count >= self.least:
-                self.candidates[pair] = count
 
     def _count_joined(self, left: int, right: int, joined: int, first: Places) -> None:
         """Update the occurrences of pieces."""
@@ -369,6 +347,5 @@ class _Candidates:
 
 
 def _x_log_x(values: Floats) -> Floats:
-    """Return x log x; 0 for 0."""
-    result: Floats = values * np.log(np.maximum(values, 1.0))
+    result: Floats = values * np.log(np.maximum(values, 1.0))  # 0 for 0
     return result

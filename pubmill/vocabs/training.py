@@ -26,14 +26,8 @@ MERGING = {"merges": PairedText, "merges-by-likelihood": LikelihoodText}
 # in fairseq's order; the mask is the last piece of the vocabulary
 FIRST, MASK = ("<s>", "<pad>", "</s>", "<unk>"), "<mask>"
 MARKS = {
-    "bos": "<s>",
-    "cls": "<s>",
-    "pad": "<pad>",
-    "eos": "</s>",
-    "sep": "</s>",
-    "unk": "<unk>",
-    "mask": MASK,
-}
+    "bos": "<s>", "cls": "<s>", "pad": "<pad>", "eos": "</s>", "sep": "</s>", "unk": "<unk>", "mask": MASK,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -51,33 +45,30 @@ def learn(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
     """Learn a vocabulary from counted words, split according to `recipe.splitting()`."""
     if fault := recipe.fault():
         raise PubmillError(fault)
-    learners = {"wordpiece": _learn_wordpiece, "byte-level-bpe": _learn_byte_level}
-    learnt = learners.get(recipe.kind, _learn_sentencepiece)(recipe, words)
+    if recipe.kind == "wordpiece":
+        too_long = 0
+        if recipe.learner in MERGING:
+            merging = MERGING[recipe.learner]
+            listed = learn_pieces(words, recipe.size, wordpiece.SPECIAL, merging=merging).pieces
+        else:
+            model, too_long = sentencepiece.learn(words, recipe.size, _sentencepiece_model(recipe), {})
+            read = sentencepiece.read_pieces(model)
+            listed = sentencepiece.as_wordpiece(read, recipe.size, wordpiece.SPECIAL)
+        tokenizer = wordpiece.make_tokenizer(listed, recipe.lowercase)
+        save = partial(wordpiece.save, tokenizer, recipe.lowercase)
+        learnt = LearntVocabulary(tokenizer, save, words, too_long)
+    elif recipe.kind == "byte-level-bpe":
+        pieces = learn_pieces(words, recipe.size - 1, FIRST, "", ByteLevel.alphabet())
+        tokenizer = _byte_level_tokenizer(pieces)
+        learnt = LearntVocabulary(tokenizer, partial(_save_byte_level, tokenizer, pieces), words)
+    else:
+        kind, words = _sentencepiece_model(recipe), sentencepiece.normalise(words, recipe.lowercase)
+        model, too_long = sentencepiece.learn(words, recipe.size, kind, sentencepiece.SPECIAL)
+        tokenizer = sentencepiece.make_tokenizer(sentencepiece.read_pieces(model), kind, recipe.lowercase)
+        save = partial(sentencepiece.save, tokenizer, model, kind, recipe.lowercase)
+        learnt = LearntVocabulary(tokenizer, save, words, too_long)
     learnt.tokenizer.encode_special_tokens = True  # "<mask>" in a text is text
     return learnt
-
-
-def _learn_wordpiece(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
-    too_long = 0
-    if recipe.learner in MERGING:
-        merging = MERGING[recipe.learner]
-        pieces = learn_pieces(words, recipe.size, wordpiece.SPECIAL, merging=merging).pieces
-    else:
-        model, too_long = sentencepiece.learn(words, recipe.size, _sentencepiece_model(recipe), special={})
-        pieces = sentencepiece.as_wordpiece(sentencepiece.read_pieces(model), recipe.size, wordpiece.SPECIAL)
-    tokenizer = wordpiece.make_tokenizer(pieces, recipe.lowercase)
-    return LearntVocabulary(tokenizer, partial(wordpiece.save, tokenizer, recipe.lowercase), words, too_long)
-
-
-def _learn_byte_level(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
-    learnt = learn_pieces(words, recipe.size - 1, FIRST, "", byte_alphabet())
-    tokenizer = _byte_level_tokenizer(learnt)
-    return LearntVocabulary(tokenizer, partial(_save_byte_level, tokenizer, learnt), words)
-
-
-def byte_alphabet() -> list[str]:
-    """Return the 256 characters that represent bytes."""
-    return sorted(ByteLevel.alphabet())
 
 
 def _byte_level_tokenizer(learnt: Learnt) -> Tokenizer:
@@ -103,14 +94,6 @@ def _save_byte_level(tokenizer: Tokenizer, learnt: Learnt, folder: Path) -> None
     (folder / "merges.txt").write_text(f"#version: 0.2\n{merges}", encoding="utf-8")
     offsets = {"add_prefix_space": False, "trim_offsets": True}
     wordpiece.write_tokenizer(tokenizer, folder, MARKS, tokenizer_class="RobertaTokenizer", **offsets)
-
-
-def _learn_sentencepiece(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
-    kind, words = _sentencepiece_model(recipe), sentencepiece.normalise(words, recipe.lowercase)
-    model, too_long = sentencepiece.learn(words, recipe.size, kind, sentencepiece.SPECIAL)
-    tokenizer = sentencepiece.make_tokenizer(sentencepiece.read_pieces(model), kind, recipe.lowercase)
-    save = partial(sentencepiece.save, tokenizer, model, kind, recipe.lowercase)
-    return LearntVocabulary(tokenizer, save, words, too_long)
 
 
 def _sentencepiece_model(recipe: VocabRecipe) -> Literal["unigram", "bpe"]:

@@ -175,7 +175,6 @@ def merge_counts(
 
 
 def _part_metadata(part: Path, splitting: Splitting) -> dict[str, str | int]:
-    """Return the metadata of a part's counts."""
     try:
         schema = pq.read_schema(verified(part)).metadata or {}
         metadata: dict[str, str | int] = json.loads(schema[METADATA])

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.pretraining.encoding import make_encoder
 from pubmill.recipes import VocabRecipe
-from pubmill.vocabs.training import FIRST, byte_alphabet, learn
+from pubmill.vocabs.training import FIRST, learn
 from tests.unit.toy_vocabs import count_texts
 
 RECIPES = (
@@ -34,7 +34,7 @@ def test_byte_level_pieces_are_the_reference_trainers(texts: list[str]) -> None:
     trainer = trainers.BpeTrainer(
         vocab_size=recipe.size - 1,
         special_tokens=list(FIRST),
-        initial_alphabet=byte_alphabet(),
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         show_progress=False,
     )
     tokenizer.train_from_iterator((line for text in texts for line in text.split("\n")), trainer)

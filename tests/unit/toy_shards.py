@@ -1,10 +1,12 @@
 """Packed tokens of documents in memory."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
 
-from pubmill.pretraining.packed_tokens import TokenShard, id_dtype
+from pubmill.pretraining.packed_tokens import PackedIndex, PackedWriter, TokenShard, id_dtype
+from pubmill.storage.files import writing_folder
 
 
 def make_shard(documents: Iterable[Sequence[Sequence[int]]], vocab_size: int) -> TokenShard:
@@ -30,3 +32,13 @@ def make_shard(documents: Iterable[Sequence[Sequence[int]]], vocab_size: int) ->
         empty_sentences,
         empty_documents,
     )
+
+
+def write_packed(
+    folder: Path, shards: Iterable[TokenShard], vocab_size: int, special: dict[str, int]
+) -> PackedIndex:
+    """Write a packed folder from shards; return its index."""
+    with writing_folder(folder) as temporary, PackedWriter(temporary, vocab_size, special) as writer:
+        for shard in shards:
+            writer.add(shard)
+    return writer.index()

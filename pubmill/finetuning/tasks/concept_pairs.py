@@ -113,7 +113,19 @@ class ConceptPairs(Task[RelationsExample]):
             counts["mentions_left_out"] += sum(map(len, places.values())) - sum(map(len, read.values()))
             counts["pairs_left_out"] += len(example.pairs) - len(pairs)
             if pairs:
-                documents.append(self._document(number, subwords.ids[:room], read, pairs))
+                ids, segments = self.reader.framed(subwords.ids[:room])
+                before = len(self.reader.one.before)
+                runs = [[before + at for at in read[name]] for pair in pairs for name in pair]
+                documents.append(
+                    MarkedDocument(
+                        example=number,
+                        ids=ids,
+                        segments=segments,
+                        places=[at for run in runs for at in run],
+                        groups=[len(run) for run in runs],
+                        pairs=pairs,
+                    )
+                )
         return Encoded(instances=documents, counts=counts)
 
     def _places(
@@ -127,21 +139,6 @@ class ConceptPairs(Task[RelationsExample]):
             assert mention.marks is not None
             places[str(entity.id)].append(mention.marks[self.reader.causal])
         return places
-
-    def _document(
-        self, number: int, ids: list[int], read: dict[str, list[int]], pairs: list[Pair]
-    ) -> MarkedDocument:
-        framed, segments = self.reader.framed(ids)
-        before = len(self.reader.one.before)
-        runs = [[before + at for at in read[name]] for pair in pairs for name in pair]
-        return MarkedDocument(
-            example=number,
-            ids=framed,
-            segments=segments,
-            places=[at for run in runs for at in run],
-            groups=[len(run) for run in runs],
-            pairs=pairs,
-        )
 
     def targets(self, examples: Sequence[RelationsExample], instances: Sequence[MarkedDocument]) -> Targets:
         """Return for each pair a number for each label: 1.0 if the pair has it, else 0.0."""

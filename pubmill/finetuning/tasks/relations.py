@@ -53,8 +53,6 @@ class Mention:
 def transformed(example: SequenceExample, recipe: FinetuningRecipe) -> tuple[str, list[Argument]]:
     """Return the text with its mentions in the recipe's form, and the mentions' positions in it."""
     _check_mentions(example, recipe)
-    if recipe.entities == "markers":
-        _check_no_marks(example)
     if not example.entities:
         return example.text, []
     if recipe.entities == "markers":
@@ -78,7 +76,8 @@ def transformed(example: SequenceExample, recipe: FinetuningRecipe) -> tuple[str
 
 
 def _check_mentions(example: SequenceExample, recipe: FinetuningRecipe) -> None:
-    """Check that the example has the mentions that the recipe needs."""
+    """Check that the example has the mentions that the recipe needs, and no text that would be read as a
+    mark."""
     count = len(example.entities)
     if recipe.pooling != "cls" and count != MENTIONS:
         raise PubmillError(
@@ -95,11 +94,7 @@ def _check_mentions(example: SequenceExample, recipe: FinetuningRecipe) -> None:
             f"example {example.id} has entities, but the recipe has no `dummies` to put in their place; give "
             "these (types and overlap), or set `entities` to markers or original"
         )
-
-
-def _check_no_marks(example: SequenceExample) -> None:
-    """Refuse a text with a mark's name, which would be read as the mark."""
-    for mark in (mark for pair in MARKS for mark in pair):
+    for mark in (mark for pair in MARKS for mark in pair if recipe.entities == "markers"):
         if mark in example.text or mark in (example.text_pair or ""):
             raise PubmillError(
                 f"example {example.id}: its text contains {mark}, which marks mentions here; set `entities` "
@@ -154,10 +149,6 @@ def remaining(length: int, room: int, mentions: Sequence[Mention]) -> Sequence[i
     if end - begin <= room:
         start = min(begin - (room - (end - begin)) // 2, length - room)
         return range(start, start + room)
-    return _most_important_places(length, room, mentions)
-
-
-def _most_important_places(length: int, room: int, mentions: Sequence[Mention]) -> list[int]:
     ranks = [min(_place_rank(place, mention) for mention in mentions) for place in range(length)]
     if ranks.count((0, 0)) > room:
         raise PubmillError(

@@ -82,7 +82,6 @@ class Span(Task[SpanExample]):
 
     @classmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[SpanExample]) -> list[str]:
-        """Return the kinds of questions."""
         if not any(example.answers for example in examples):
             raise PubmillError("no training example has an answer to learn from; convert the dataset again")
         unanswerable = any(not example.answers and not example.golds for example in examples)
@@ -101,7 +100,10 @@ class Span(Task[SpanExample]):
             counts["questions_shortened"] += len(question) > self._longest_question
             counts["contexts_split"] += len(cut) > 1
             counts["contexts_without_subword"] += not context.ids
-            _count_answers(example, cut, counts)
+            for answer, tokens in zip(example.answers, _answer_tokens(example, context.spans), strict=True):
+                exact = tokens is not None and text_of(example.context, context.spans, tokens) == answer.text
+                counts["answers_inexact"] += not exact
+                counts["answers_in_no_window"] += not any(window.at(tokens) for window in cut)
             windows += cut
         return Encoded(instances=windows, counts=counts)
 
@@ -160,22 +162,19 @@ class Span(Task[SpanExample]):
         model may predict it. For a context without tokens, "" is the only possible prediction.
         """
         scored = zip(instances, (output.numpy().astype(np.float64) for output in outputs), strict=True)
-        of_examples = groupby(scored, key=lambda pair: pair[0].example)
-        return [self._ranked_answers(examples[number].context, list(own)) for number, own in of_examples]
-
-    def _ranked_answers(
-        self, context: str, windows: Sequence[tuple[ContextWindow, Scores]]
-    ) -> list[Predicted]:
-        # Sometimes all of the best ends come before all of the best starts.
-        scored = self._scored_texts(context, windows, self.recipe.n_best) or self._scored_texts(
-            context, windows, self.reader.max_length
-        )
-        if UNANSWERABLE in self.labels or not scored:
-            scored[""] = min(float(scores[0].sum()) for _, scores in windows)
-        ranked = sorted(scored.items(), key=lambda one: -one[1])
-        shares = probabilities([score for _, score in ranked])
-        answers = [Predicted(text=text, probability=p) for (text, _), p in zip(ranked, shares, strict=True)]
-        return answers[: self.recipe.n_best]
+        predicted = []
+        for number, own in groupby(scored, key=lambda pair: pair[0].example):
+            context, windows, best = examples[number].context, list(own), self.recipe.n_best
+            # Sometimes all of the best ends come before all of the best starts.
+            texts = self._scored_texts(context, windows, best)
+            texts = texts or self._scored_texts(context, windows, self.reader.max_length)
+            if UNANSWERABLE in self.labels or not texts:
+                texts[""] = min(float(scores[0].sum()) for _, scores in windows)
+            ranked = sorted(texts.items(), key=lambda one: -one[1])
+            shares = probabilities([score for _, score in ranked])
+            pairs = zip(ranked, shares, strict=True)
+            predicted.append([Predicted(text=text, probability=p) for (text, _), p in pairs][:best])
+        return predicted
 
     def _scored_texts(
         self, context: str, windows: Sequence[tuple[ContextWindow, Scores]], tried: int
@@ -187,7 +186,12 @@ class Span(Task[SpanExample]):
         tokens = np.concatenate([spans + first for first, _, spans in best])
         of_tokens, order = windows[0][0].spans, np.argsort(-sums, kind="stable")
         texts = (text_of(context, of_tokens, (int(first), int(last))) for first, last in tokens[order])
-        return best_texts(zip(texts, sums[order].tolist(), strict=True), self.recipe.n_best)
+        found: dict[str, float] = {}  # the first of equal texts has the best score
+        scored = zip(texts, sums[order].tolist(), strict=True)
+        new = ((text, score) for text, score in scored if text and text not in found)
+        for text, score in islice(new, self.recipe.n_best):
+            found[text] = score
+        return found
 
     def scored(self, prediction: list[Predicted]) -> list[tuple[str, float]]:
         return [(answer["text"], answer["probability"]) for answer in prediction]
@@ -195,15 +199,6 @@ class Span(Task[SpanExample]):
 
 def _answer_tokens(example: SpanExample, spans: Sequence[Characters]) -> list[Tokens | None]:
     return [covering(spans, one.start, one.start + len(one.text)) for one in example.answers]
-
-
-def _count_answers(example: SpanExample, windows: Sequence[ContextWindow], counts: dict[str, int]) -> None:
-    """Count answers that tokens do not reproduce exactly, and those that are complete in no window."""
-    spans = windows[0].spans
-    for answer, tokens in zip(example.answers, _answer_tokens(example, spans), strict=True):
-        exact = tokens is not None and text_of(example.context, spans, tokens) == answer.text
-        counts["answers_inexact"] += not exact
-        counts["answers_in_no_window"] += not any(window.at(tokens) for window in windows)
 
 
 def covering(spans: Sequence[Characters], start: int, end: int) -> Tokens | None:
@@ -234,15 +229,6 @@ def best_spans(scores: Scores, n_best: int, longest: int) -> tuple[Scores, NDArr
     start, end = np.nonzero((lengths >= 0) & (lengths < longest))
     first, last = starts[start], ends[end]
     return scores[first, 0] + scores[last, 1], np.stack([first, last], axis=1)
-
-
-def best_texts(candidates: Iterable[tuple[str, float]], n_best: int) -> dict[str, float]:
-    """Return the first `n_best` distinct texts, unless empty, of sorted candidates, with their scores."""
-    best: dict[str, float] = {}
-    new = ((text, score) for text, score in candidates if text and text not in best)
-    for text, score in islice(new, n_best):
-        best[text] = score
-    return best
 
 
 def probabilities(scores: Sequence[float]) -> list[float]:

@@ -89,7 +89,6 @@ class Task(ABC, Generic[Kind]):
         """Add the tokens that the task adds to the tokenizer, if any, to the encoder's vocabulary."""
 
     def head(self, width: int) -> nn.Module:
-        """Return the head for encodings of `width`."""
         made = PoolerLayers if self.recipe.head == "pooler" else Layers
         return made(width, len(self.labels), self.recipe)
 
@@ -127,7 +126,6 @@ class Task(ABC, Generic[Kind]):
         return batch.counts
 
     def row(self, example: Kind, prediction: Prediction | None) -> dict[str, object]:
-        """Return a line of the predictions file."""
         return {"id": example.id, self.key: prediction}
 
 
@@ -140,7 +138,6 @@ class Classification(Task[Kind]):
             self.weights = torch.tensor(class_weights([counts[number] for number in range(len(self.labels))]))
 
     def loss(self, model: nn.Module, scores: Tensor, batch: Batch, targets: Tensor) -> Tensor:
-        """Return the mean loss over all rows."""
         if self.weights is not None:
             self.weights = self.weights.to(scores.device)
         return classification_loss(self.recipe.loss, scores, targets.long(), self.weights)

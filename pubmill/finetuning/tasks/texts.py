@@ -53,7 +53,9 @@ def encode_texts(reader: Reader, texts: Sequence[Text], pooling: Pooling = "cls"
         second = None if text.second is None else next(seconds)
         mentions, lost = relations.located(first, text.arguments)
         try:
-            kept, end = _kept_subwords(reader, first, second, mentions)
+            room = reader.room(pair=second is not None)
+            left, end = (room, 0) if second is None else shares(len(first.ids), len(second.ids), room)
+            kept = relations.remaining(len(first.ids), left, mentions)
         except PubmillError as error:
             raise PubmillError(f"example {text.id}: {error}") from None
         counts["mentions_without_subword"] += lost
@@ -67,17 +69,6 @@ def encode_texts(reader: Reader, texts: Sequence[Text], pooling: Pooling = "cls"
             Instance(example=text.example, ids=ids, segments=segments, places=places, groups=groups)
         )
     return Encoded(instances=instances, counts=counts)
-
-
-def _kept_subwords(
-    reader: Reader, first: Subwords, second: Subwords | None, mentions: Sequence[relations.Mention]
-) -> tuple[Sequence[int], int]:
-    """Return the places of the first text's subwords to keep, and the number of the second one's."""
-    room = reader.room(pair=second is not None)
-    if second is None:
-        return relations.remaining(len(first.ids), room, mentions), 0
-    lengths = shares(len(first.ids), len(second.ids), room)
-    return relations.remaining(len(first.ids), lengths[0], mentions), lengths[1]
 
 
 def shares(first: int, second: int, room: int) -> tuple[int, int]:
@@ -94,7 +85,6 @@ def shares(first: int, second: int, room: int) -> tuple[int, int]:
 def _count_omissions(
     counts: dict[str, int], text: Subwords, kept: Sequence[int], mentions: Sequence[relations.Mention]
 ) -> None:
-    """Count the omissions from a text."""
     if len(kept) == len(text.ids):
         return
     counts["texts_shortened"] += 1
@@ -180,7 +170,6 @@ class Sequences(Classification[SequenceExample]):
         return None if variable else "given"
 
     def sizes(self, batch: Batch) -> list[int]:
-        """Return one row for each instance."""
         return [1] * len(batch.counts)
 
     def predictions(
@@ -221,7 +210,6 @@ class Regression(Task[RegressionExample]):
         return "given"
 
     def output(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
-        """Return the score of each instance."""
         return scores.squeeze(-1)
 
     def predictions(
@@ -271,8 +259,7 @@ class Multilabel(Task[MultilabelExample]):
         return "given"
 
     def output(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
-        """Return for each instance whether each label is more likely than not."""
-        return scores > 0
+        return scores > 0  # more likely than not
 
     def probabilities(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
         """Return for each instance the probability of each label."""

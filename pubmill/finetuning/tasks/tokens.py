@@ -132,7 +132,6 @@ class Tokens(Classification[TokensExample]):
         return ChainHead(scorer, len(self.labels)) if self.recipe.crf else scorer
 
     def loss(self, model: nn.Module, scores: Tensor, batch: Batch, targets: Tensor) -> Tensor:
-        """Return the mean loss over all places."""
         if self.recipe.crf:
             mean: Tensor = _crf_layer(model)(scores, batch.counts, targets)
             return mean

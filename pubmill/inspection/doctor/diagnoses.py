@@ -2,21 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 from pubmill.errors import PubmillError
 from pubmill.inspection.data_check.source_places import Place, places
 from pubmill.inspection.doctor.links import Links
 from pubmill.messages import commands
-from pubmill.messages.installation import own_settings
-from pubmill.specs import DatasetSpec, File, strict_yaml
-from pubmill.specs.study import check_files, without_demo
+from pubmill.specs import DatasetSpec, File
 from pubmill.stages import Graph
 from pubmill.stages.user_folders import how_to_bring
 from pubmill.storage.files import read_json
@@ -47,42 +40,6 @@ class DatasetFinding:
         return self.available is not False and self.counted is not False
 
 
-def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:
-    """Return Snakemake's configuration: `config.yaml`, the user's settings, `--configfile`, `--config`."""
-    # Imported here, because it takes most of a second, which `pubmill --help` would need too.
-    from snakemake.utils import update_config
-
-    if missing := [overlay for overlay in overlays if not Path(overlay).exists()]:
-        raise PubmillError(f"there is no file {missing[0]}; expected a study, such as studies/gu2020.yaml")
-    overlays = [*map(str, own_settings(base.parent)), *overlays]
-    check_files([base, *overlays])
-    demo, given = strict_yaml.read(base, str(base), []).value, dict[str, Any]()
-    for overlay in overlays:
-        update_config(given, strict_yaml.read(Path(overlay), overlay, []).value)
-    update_config(given, dict(map(parsed_setting, settings)))
-    merged = deepcopy(demo)
-    update_config(merged, given)
-    return without_demo(dict(merged), demo, given.keys(), overlays)
-
-
-def parsed_setting(word: str) -> tuple[str, Any]:
-    """Return the key and value of a word `key=value` after `--config`, as Snakemake reads it: a number, True
-    or False, or YAML whose values are all text."""
-    key, equals, text = word.partition("=")
-    if not equals:
-        raise PubmillError(f"configuration: --config {word}: expected name=value")
-    text = text.strip("'\"")
-    if text in ("", "True", "False"):
-        return key, {"": None, "True": True, "False": False}[text]
-    for number in (int, float):
-        with suppress(ValueError):
-            return key, number(text)
-    try:
-        return key, yaml.load(text, Loader=yaml.BaseLoader)
-    except yaml.YAMLError:
-        return key, text
-
-
 def linked(graph: Graph) -> list[str]:
     """Return the URLs of files that neither the results nor the mirror have."""
     names = filter(graph.access.exists, graph.specs.datasets)
@@ -104,7 +61,13 @@ def examine(graph: Graph, links: Links | None, configuration: Sequence[str] = ()
             continue
         for place in places(graph, finding.dataset, in_results=True):
             _add_place(finding, place, graph, links)
-        _add_own_files(finding, graph)
+        if finding.sources["absent"]:  # of the user's own files; mistakes in their settings come first
+            mistakes = graph.access.mistakes(finding.dataset)
+            finding.to_do += mistakes
+            for key, folder, files, _ in () if mistakes else graph.access.absent(finding.dataset):
+                apply = f"apply at {finding.spec.apply}; then " if finding.spec.apply else ""
+                into = f"put them into {folder}" if folder else how_to_bring(key)
+                finding.to_do.append(f"{apply}{into}. Files: {', '.join(files)}")
         _add_counts(finding, graph, configuration)
     return findings
 
@@ -134,18 +97,6 @@ def _add_place(finding: DatasetFinding, place: Place, graph: Graph, links: Links
         finding.to_do.append(f"find a copy elsewhere, and set `mirror:` to a folder that has it as {below}")
     elif url and (advice := "connect to the network, or set `mirror:`") not in finding.to_do:
         finding.to_do.append(advice)
-
-
-def _add_own_files(finding: DatasetFinding, graph: Graph) -> None:
-    """Add what to do about the user's own files; mistakes in their settings come first."""
-    if finding.sources["absent"] == 0:
-        return
-    mistakes = graph.access.mistakes(finding.dataset)
-    finding.to_do += mistakes
-    for key, folder, files, _ in () if mistakes else graph.access.absent(finding.dataset):
-        apply = f"apply at {finding.spec.apply}; then " if finding.spec.apply else ""
-        into = f"put them into {folder}" if folder else how_to_bring(key)
-        finding.to_do.append(f"{apply}{into}. Files: {', '.join(files)}")
 
 
 def _add_counts(finding: DatasetFinding, graph: Graph, configuration: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.inspection.explain import origins
 from pubmill.inspection.explain.origins import Account
-from pubmill.inspection.explain.table_statements import WeighedStatement, cell_statements, fact_statements
+from pubmill.inspection.explain.table_statements import WeighedStatement, fact_statements, weighed
 from pubmill.messages import commands
 from pubmill.messages.wording import unknown
 from pubmill.metrics.records import read_record
@@ -16,6 +16,7 @@ from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.fact_tables import FactSource, FactTableRow
 from pubmill.recipes.finetuning import keys_in_use
 from pubmill.recipes.tables import Column, Difference, Row, TableRecipe
+from pubmill.specs.cell_sources import AffectedCells
 from pubmill.specs.fidelity import recipe_defaults
 from pubmill.stages import Graph, published_values
 from pubmill.stages.pipelines import OFF_THE_SHELF
@@ -98,7 +99,6 @@ class Explainer:
         return Path(self.graph.results)
 
     def published(self, table: str) -> Path:
-        """The file of a table's published values."""
         return Path(published_values(table, self.specs))
 
     def command(self, table: str, files: Sequence[str], settings: Sequence[str] = ()) -> str:
@@ -180,9 +180,9 @@ def _explain_cell(
     shown = Explanation(table, *titles, recipe.scale, value, reasons=tuple(reasons))
     if not is_part:
         cells = {(table, of.key, one.key) for one, of in behind or [(row, column)]}
-        columns_ = explainer.graph.table_models.columns(table)
-        statements = cell_statements(explainer.specs, explainer.graph.specs, table, columns_, cells)
-        shown = replace(shown, statements=statements)
+        graph = explainer.graph
+        affected = AffectedCells(graph.specs, {table: graph.table_models.columns(table)})
+        shown = replace(shown, statements=weighed(explainer.specs, affected, cells))
     if origin := recipe.copied.get(f"{column.key}/{row.key}"):
         return replace(shown, parts=(explain(explainer, origin.table, origin.row, origin.column),))
     difference = _difference_of(recipe, row)
@@ -280,7 +280,6 @@ def _search_account(graph: Graph, run: RunKey) -> Account | None:
 def _missing_file_commands(
     explainer: Explainer, table: str, row: Row, column: Column, lacking: Sequence[str], expected: bool
 ) -> tuple[str, ...]:
-    """Return the commands that make the missing files of a cell."""
     if lacking:
         return (explainer.command(table, lacking),)
     if expected:
@@ -336,7 +335,6 @@ def _difference_of(recipe: TableRecipe, row: Row) -> Difference | None:
 
 
 def _row_of(recipe: TableRecipe, key: str) -> Row:
-    """Return the row, composite or difference with a key."""
     return next(one for one in recipe.all_rows if one.key == key)
 
 

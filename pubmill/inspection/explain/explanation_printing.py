@@ -36,10 +36,15 @@ def print_explanation(to: Console, explanation: Explanation, whole: bool = False
     """Print the cell and why it is as it is, then its inputs: a line each, or (`whole`) all that is known."""
     to.print(Text(f"{explanation.table}, {explanation.row}, {explanation.column}", style="bold"))
     to.print(Text(_first_line(explanation.value), style="bold"))
-    for line in _why(explanation.value):
+    value = explanation.value
+    verdict, published = value.get("verdict"), value.get("published")
+    lines = [verdict["why"]] if isinstance(verdict, Mapping) and verdict.get("why") else []
+    if isinstance(published, Mapping) and published.get("note"):
+        lines.append(f"the published value: {published['note']}")
+    if value.get("reason") and value["value"] is not None:
+        lines.append(value["reason"])
+    for line in (*lines, *explanation.reasons):
         to.print(Text(line))
-    for reason in explanation.reasons:
-        to.print(Text(reason))
     if explanation.refused:
         to.print(Text(f"refused: {explanation.refused}", style=BAD))
     to.print(Text(f"scale: {explanation.scale}", style=DIM))
@@ -131,17 +136,6 @@ def _fact_line(value: Mapping[str, Any]) -> str:
     return f"{here}, as printed" if value["equal"] else f"{here} here, {there}"
 
 
-def _why(value: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the reason of a verdict, and the notes of the published value."""
-    verdict, published = value.get("verdict"), value.get("published")
-    if isinstance(verdict, Mapping) and verdict.get("why"):
-        yield verdict["why"]
-    if isinstance(published, Mapping) and published.get("note"):
-        yield f"the published value: {published['note']}"
-    if value.get("reason") and value["value"] is not None:
-        yield value["reason"]
-
-
 def _summary(explanation: Explanation) -> Iterator[tuple[str, str]]:
     """Yield the inputs of a cell, each in a line: runs, recipe, search, data and weights."""
     if runs := explanation.runs:
@@ -187,7 +181,6 @@ def _print_inputs(to: Console, explanation: Explanation) -> None:
 
 
 def _print_parts(to: Console, explanation: Explanation) -> None:
-    """Print one line for each part; each part can be explained by itself."""
     made = table("Part", "Ours", "Published", "Runs", "Missing")
     for part in explanation.parts:
         value, published = part.value.get("value"), part.value.get("published")

@@ -1,7 +1,7 @@
 """Statements on the methods behind a table's cells, sorted by weight: differences from the paper first."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from pubmill.specs.cell_sources import AffectedCells, CellName
 from pubmill.specs.fidelity import FidelityRow, rows
 from pubmill.specs.model_specs import RecipeWeights
 from pubmill.specs.spec_types import Standing
-from pubmill.specs.table_specs import ColumnSpec
 from pubmill.stages.table_cells import cell_reasons
 
 ORDER: tuple[Standing, ...] = ("differs", "ours", "as the program", "as printed")
@@ -84,18 +83,12 @@ def table_statements(folder: Path, table: str) -> TableStatements:
     data = {cell.data.name: cell.data for cell in affected.cells.values() if cell.data}
     conflicts = [f"{one.label or one.name}: {fault}" for one in data.values() for fault in one.conflicts]
     reasons = tuple(reason.text for reason in cell_reasons(spec, spec.columns, specs))
-    found = _weighed(folder, affected, affected.cells.keys())
+    found = weighed(folder, affected, affected.cells.keys())
     return TableStatements(table, spec.title, found, reasons, tuple(conflicts))
 
 
-def cell_statements(
-    folder: Path, specs: Specs, table: str, columns: Sequence[ColumnSpec], cells: Set[CellName]
-) -> tuple[WeighedStatement, ...]:
-    """Return the statements that are about some cells of a table with these columns."""
-    return _weighed(folder, AffectedCells(specs, {table: columns}), cells)
-
-
-def _weighed(folder: Path, affected: AffectedCells, cells: Set[CellName]) -> tuple[WeighedStatement, ...]:
+def weighed(folder: Path, affected: AffectedCells, cells: Set[CellName]) -> tuple[WeighedStatement, ...]:
+    """Return the statements that are about some of the cells, those that matter most first."""
     found = []
     for row in rows(folder):
         if about := len(affected.of(row) & cells):

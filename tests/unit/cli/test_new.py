@@ -15,7 +15,7 @@ def test_a_dataset_and_a_table_of_it_are_two_commands(started: Said, checkout: P
     for split in ("train", "devel", "test"):
         (own / f"{split}.tsv").write_text("Mice\tB-Species\nran\tO\n\nThey\tO\nslept\tO\n\n")
     said = started("new", "dataset", str(own))
-    assert said.startswith("specs/datasets/mouse-ner.yaml\ntests/datasets/mouse-ner\n")
+    assert said.startswith("specs/datasets/mouse-ner.yaml\n")
     assert "train: sentences 2, tokens 4, mentions 1" in said and '"Xxxx", "xxx"' in said
     assert (
         f"In workspace.yaml: local_files: {{mouse-ner: {own}}}" in said

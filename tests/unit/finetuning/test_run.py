@@ -274,28 +274,26 @@ def test_the_labels_are_those_of_the_model_that_predicts(model: Path, tokens: Pa
 
 def test_one_model_at_a_time_is_in_memory(model: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first one, its optimiser and its best weights are gone before the second is made."""
-    original, held = runs._make_trainer, list[Any]()
+    original, train, held = runs._make_trainer, Trainer.train, list[Any]()
+    progresses: list[FinetuningProgress] = []
 
     def begin(*arguments: Any) -> Any:
         assert all(reference() is None for reference in held)
+        assert all(one.best and not one.best_weights for one in progresses)
         made = original(*arguments)
         trainer = made[0]
         held.extend(map(weakref.ref, (trainer, trainer.model, trainer.optimiser, trainer.optimiser.adam)))
         held.extend(map(weakref.ref, trainer.model.parameters()))
         return made
 
-    progresses: list[FinetuningProgress] = []
-    refit = runs._refit
-
-    def again(*arguments: Any) -> Any:
-        progresses.append(arguments[3])
-        assert not arguments[3].best_weights
-        return refit(*arguments)
+    def trained(*arguments: Any) -> FinetuningProgress:
+        progresses.append(train(*arguments))
+        return progresses[-1]
 
     monkeypatch.setattr(runs, "_make_trainer", begin)
-    monkeypatch.setattr(runs, "_refit", again)
+    monkeypatch.setattr(Trainer, "train", trained)
     assert finetune(FinetuningJob(BOTH, model, tokens, 1, "test")).report["steps_on_train_and_dev"]
-    assert len(progresses) == 1 and progresses[0].best
+    assert len(progresses) == 2
 
 
 def test_the_log_says_what_was_cut_and_how_long_inputs_are(

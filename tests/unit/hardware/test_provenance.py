@@ -81,7 +81,7 @@ CPUINFO = "processor\t: 0\nmodel\t\t: 143\nmodel name\t: A: fast one\nmodel name
 
 def test_the_processor_is_named_as_linux_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "read_text", lambda path, encoding: CPUINFO)
-    assert provenance.hardware()["cpu"] == "A: fast one"
+    assert provenance.provenance()["hardware"]["cpu"] == "A: fast one"
     monkeypatch.setattr(platform, "processor", lambda: "")
     monkeypatch.setattr(platform, "machine", lambda: "machine")
 
@@ -90,9 +90,9 @@ def test_the_processor_is_named_as_linux_names_it(monkeypatch: pytest.MonkeyPatc
 
     for reading in (missing, lambda path, encoding: "processor: 0"):
         monkeypatch.setattr(Path, "read_text", reading)
-        assert provenance.hardware()["cpu"] == "machine"
+        assert provenance.provenance()["hardware"]["cpu"] == "machine"
     monkeypatch.setattr(platform, "processor", lambda: "other")
-    assert provenance.hardware()["cpu"] == "other"
+    assert provenance.provenance()["hardware"]["cpu"] == "other"
 
 
 @pytest.mark.parametrize(("available", "names"), [(True, ["GPU 0", "GPU 1"]), (False, [])])
@@ -104,9 +104,9 @@ def test_gpus_are_asked_for_only_if_torch_is_there(
     )
     torch: Any = SimpleNamespace(cuda=cuda)
     monkeypatch.setitem(sys.modules, "torch", torch)
-    assert provenance.hardware()["gpus"] == names
+    assert provenance.provenance()["hardware"]["gpus"] == names
     monkeypatch.delitem(sys.modules, "torch")
-    assert provenance.hardware()["gpus"] == []
+    assert provenance.provenance()["hardware"]["gpus"] == []
 
 
 def test_cores_are_those_that_the_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:

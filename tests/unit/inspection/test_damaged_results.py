@@ -12,12 +12,11 @@ import pytest
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.inspection.damaged_results import CheckedFile, examine, report
 from pubmill.metrics.contributions import Contributions, Items, write_items
-from pubmill.pretraining.packed_tokens import write_packed
 from pubmill.storage.blocks import Item, make_block
 from pubmill.storage.checksums import write_folder_sums, write_formats, write_predictions
 from pubmill.storage.files import sealed, sha256, write_json, write_jsonl_gz
 from tests.unit.programs import Ended, make_checkout, run_verb
-from tests.unit.toy_shards import make_shard
+from tests.unit.toy_shards import make_shard, write_packed
 
 SPECIAL = {"pad": 0, "unk": 1, "cls": 2, "sep": 3, "mask": 4}
 

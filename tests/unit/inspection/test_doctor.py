@@ -13,17 +13,13 @@ import pytest
 from rich.console import Console
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.doctor.diagnoses import (
-    DatasetFinding,
-    examine,
-    linked,
-    merged_config,
-)
+from pubmill.inspection.doctor.diagnoses import DatasetFinding, examine, linked
 from pubmill.inspection.doctor.doctor_printing import print_findings, print_models
 from pubmill.inspection.doctor.links import Links, check_links
 from pubmill.inspection.doctor.model_diagnoses import examine_models, hub_links
 from pubmill.messages import commands
 from pubmill.specs import File
+from pubmill.specs.configuration import merged_config
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph
 from pubmill.stages.gpus import Gpus

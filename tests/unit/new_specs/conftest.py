@@ -32,7 +32,7 @@ def found(tmp_path: Path) -> Found:
             path.write_bytes(content.encode() if isinstance(content, str) else content)
         data = new_dataset([str(root / "given")], "mine", None, root, root / "data", access=access)
         described = describe(data, given)
-        spec, *_ = write_dataset(data, described, root)
+        spec = write_dataset(data, described, root)
         written = DatasetSpec.model_validate(yaml.safe_load(spec.read_text()))
         assert (written.converter, written.options) == (described.form.converter, described.form.options)
         again = convert(conversion_recipe("mine", written), data.files, root / "converted")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.pretraining.packed_tokens import PackedTokens, write_packed
+from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.storage.files import read_json, sealed, write_json
 from tests.unit.pretraining.toy_pretraining import SPECIAL
-from tests.unit.toy_shards import make_shard
+from tests.unit.toy_shards import make_shard, write_packed
 
 DOCUMENTS = [[[5, 6, 7], [8]], [[9, 5]], [[6, 7, 8, 9]]]
 

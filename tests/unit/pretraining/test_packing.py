@@ -22,14 +22,14 @@ from tokenizers import Tokenizer
 from pubmill.errors import PubmillError
 from pubmill.examples.sentences import FOLDER, SentenceSplitter, read_punkt
 from pubmill.examples.vocab_tokenizers import load_tokenizer
-from pubmill.pretraining.packed_tokens import SPECIAL, PackedTokens, TokenShard, write_packed
+from pubmill.pretraining.packed_tokens import SPECIAL, PackedTokens, TokenShard
 from pubmill.pretraining.packing import pack
 from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.storage.files import read_json, write_json
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL as TOKENS
 from pubmill.vocabs.wordpiece import make_tokenizer, save
-from tests.unit.toy_shards import make_shard
+from tests.unit.toy_shards import make_shard, write_packed
 
 SPECIAL_IDS = {name: number for number, name in enumerate(SPECIAL)}
 TABLES = {

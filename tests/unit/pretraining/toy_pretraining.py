@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.pretraining import segments
-from pubmill.pretraining.packed_tokens import HELD_OUT, write_packed
+from pubmill.pretraining.packed_tokens import HELD_OUT
 from pubmill.pretraining.segments import Segment
 from pubmill.recipes import Architecture, Objective, Optimisation, PretrainingRecipe
 from pubmill.storage.files import read_json
 from pubmill.vocabs.wordpiece import make_tokenizer, save
-from tests.unit.toy_shards import make_shard
+from tests.unit.toy_shards import make_shard, write_packed
 
 SPECIAL = {"pad": 0, "unk": 1, "cls": 2, "sep": 3, "mask": 4}
 PIECES = [

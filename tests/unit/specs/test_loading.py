@@ -6,8 +6,8 @@ import pytest
 
 from pubmill import specs
 from pubmill.errors import PubmillError
-from pubmill.inspection.doctor.diagnoses import merged_config
 from pubmill.specs import LearntVocabSpec
+from pubmill.specs.configuration import merged_config
 from pubmill.specs.loading import with_base
 from pubmill.specs.study import check_study
 from tests.unit.specs.toy_mistakes import mistakes, replace

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.doctor.diagnoses import merged_config
 from pubmill.specs import strict_yaml
+from pubmill.specs.configuration import merged_config
 
 
 def faults(path: Path, content: bytes) -> list[str]:

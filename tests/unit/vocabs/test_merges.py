@@ -14,7 +14,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from pubmill.errors import PubmillError
 from pubmill.recipes import VocabRecipe
 from pubmill.vocabs.merges import Learnt, LikelihoodText, learn_pieces
-from pubmill.vocabs.training import byte_alphabet, learn
+from pubmill.vocabs.training import learn
 from pubmill.vocabs.wordpiece import SPECIAL
 
 few_letters = st.dictionaries(
@@ -93,11 +93,14 @@ def test_wordpieces_are_the_reference_trainers_up_to_its_first_tie(counts: dict[
 def test_byte_level_merges_are_the_reference_trainers(counts: dict[str, int], merges: int) -> None:
     """Ties included: without ## it numbers its pieces as here."""
     size = 256 + merges
-    learnt = learn_pieces(counts, size, [], "", byte_alphabet())
+    learnt = learn_pieces(counts, size, [], "", sorted(pre_tokenizers.ByteLevel.alphabet()))
     if len({left + right for left, right in learnt.merges}) < len(learnt.merges):
         return  # it keeps stale counts where two merges give the same piece
     trainer = trainers.BpeTrainer(
-        vocab_size=size, initial_alphabet=byte_alphabet(), special_tokens=[], show_progress=False
+        vocab_size=size,
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+        special_tokens=[],
+        show_progress=False,
     )
     theirs = trained(models.BPE(), trainer, counts)
     assert learnt.pieces == sorted(theirs, key=theirs.__getitem__)
