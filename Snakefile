@@ -21,7 +21,7 @@ from pubmill.stages.stage import run_of
 from pubmill.storage.names_in_paths import table_of
 from pubmill.storage.result_paths import table_stem
 from pubmill.workflow.preparation import prepare
-from pubmill.workflow.rule_syntax import any_of, launcher, not_compared, wildcard_patterns
+from pubmill.workflow.rule_syntax import any_of, launcher, untracked, wildcard_patterns
 
 
 configfile: ROOT / "config.yaml"

@@ -21,7 +21,7 @@ rule annotate:
     params:
         **graph.annotate.params,
         content=lambda w: graph.pipelines.content(w.pipeline),
-        folder=not_compared(lambda w: str(graph.pipelines.folder(w.pipeline))),
+        folder=untracked(lambda w: str(graph.pipelines.folder(w.pipeline))),
     message:
         graph.annotate.label
     shell:

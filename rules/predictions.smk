@@ -22,7 +22,7 @@ rule take_predictions:
         **graph.take_predictions.params,
         seeds=lambda w: list(map(str, graph.pipelines.supplied.seeds(w.submission, w.dataset))),
         content=lambda w: graph.pipelines.supplied.contents(w.submission, w.dataset),
-        files=not_compared(lambda w: graph.pipelines.supplied.checked_files(w.submission, w.dataset)),
+        files=untracked(lambda w: graph.pipelines.supplied.checked_files(w.submission, w.dataset)),
     message:
         graph.take_predictions.label
     shell:

@@ -18,7 +18,7 @@ rule download:
         **graph.download.params,
         url=lambda w: f"https://{w.path}",
         checks=lambda w: graph.sources.checks(f"https://{w.path}"),
-        how=not_compared(lambda w: "Copying from the mirror" if STUDY.mirror else "Downloading"),
+        how=untracked(lambda w: "Copying from the mirror" if STUDY.mirror else "Downloading"),
     message:
         graph.download.label
     shell:
@@ -65,7 +65,7 @@ rule take_local:
         **graph.take_local.resources,
     params:
         **graph.take_local.params,
-        url=not_compared(lambda w: Path(graph.sources.local_file(w.key, w.name)).as_uri()),
+        url=untracked(lambda w: Path(graph.sources.local_file(w.key, w.name)).as_uri()),
         checks=lambda w: graph.sources.local_checks(w.key, w.name),
     message:
         graph.take_local.label

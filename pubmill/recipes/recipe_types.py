@@ -1,8 +1,7 @@
 """Types and settings shared by all recipes."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Literal, dataclass_transform
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, dataclass_transform
 
 from pydantic import ConfigDict
 
@@ -24,12 +23,3 @@ class StrictRecipe:
     def __init_subclass__(cls) -> None:
         """Make the subclass a dataclass."""
         dataclass(frozen=True, kw_only=True)(cls)
-
-
-class PartialRecipe(dict[str, Any]):
-    """Values of some keys of a recipe; others have their default, or are decided by a search."""
-
-    def __init__(self, recipe: type[Any], values: Mapping[str, Any]) -> None:
-        if unknown := sorted(values.keys() - {one.name for one in fields(recipe)}):
-            raise ValueError(f"{recipe.__name__} has no keys {', '.join(unknown)}")
-        super().__init__(values)

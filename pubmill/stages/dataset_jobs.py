@@ -70,7 +70,7 @@ class Convert(Stage):
 
     name, group, label = "convert", "convert", "Converting {wildcards.dataset}"
     version = 2
-    amended: ClassVar[Mapping[str, int]] = {"spans of texts": 2}
+    part_versions: ClassVar[Mapping[str, int]] = {"spans of texts": 2}
     needs = Needs(2_000, HOUR)
     read_by_name = ("pubmill/convert/*.py",)  # by specs
 
@@ -82,7 +82,7 @@ class Convert(Stage):
     def recipe_of(self, wildcards: Any) -> ConversionRecipe:
         return self.graph.datasets.recipe(wildcards.dataset)
 
-    def described(self, wildcards: Any) -> Any:
+    def digest_content(self, wildcards: Any) -> Any:
         sources = self._specs.datasets[wildcards.dataset].sources.items()
         files = {role: file.model_dump(mode="json") for role, file in sources}
         return [self.recipe_of(wildcards), files]

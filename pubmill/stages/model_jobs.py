@@ -25,7 +25,7 @@ from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights, Spacy
 from pubmill.specs.pretraining_checks import needed_before
 from pubmill.stages import all_stages, costs
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import HOUR, Bytes, GraphPart, Inputs, Needs, Origin, Stage, remembered
+from pubmill.stages.stage import HOUR, Bytes, GraphPart, Inputs, Needs, Stage, StageJob, cached
 from pubmill.storage.files import read_json
 from pubmill.storage.model_folders import CONFIG, folder_fault
 from pubmill.storage.result_paths import STATISTICS
@@ -55,7 +55,7 @@ class Models(GraphPart):
         step = chosen.step or self.graph.pretrainings.steps(chosen.recipe)[-1]
         return PretrainedWeights(recipe=chosen.recipe, step=step)
 
-    @remembered
+    @cached
     def configuration(self, model: str) -> Mapping[str, Any]:
         """Return the config.json of a model in the results, else of weights in the user's own folder; empty
         if neither is there, or if it cannot be read (the export says why)."""
@@ -203,7 +203,7 @@ class ExportModel(Stage):
 
     name, group, label = "export_model", "models", "Making the model {wildcards.model}"
     version = 2
-    amended: ClassVar[Mapping[str, int]] = {"pretraining": 2}
+    part_versions: ClassVar[Mapping[str, int]] = {"pretraining": 2}
 
     def parts_of(self, wildcards: Any) -> Collection[str]:
         """Return `pretraining` for a model whose card describes a corpus."""
@@ -222,11 +222,11 @@ class ExportModel(Stage):
     def recipe_of(self, wildcards: Any) -> ExportRecipe:
         return self.graph.models.recipe(wildcards.model)
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
         weights = self.graph.models.weights(wildcards.model)
         if isinstance(weights, PretrainedWeights):
             stage = all_stages.stages()["pretrain"]
-            yield Origin(stage, {"recipe": weights.recipe, "step": str(weights.step)})
+            yield StageJob(stage, {"recipe": weights.recipe, "step": str(weights.step)})
         elif isinstance(weights, RandomWeights):
             yield self.graph.vocabularies.origin(self._specs.pretraining[weights.recipe].vocab)
 

@@ -12,7 +12,7 @@ from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.specs.model_specs import SpacyWeights, StatedWeights
 from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.run_stages import Score
-from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Origin, Stage, remembered
+from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Stage, StageJob, cached
 from pubmill.stages.supplied_predictions import SuppliedPredictions, answering
 from pubmill.storage.names_in_paths import RunPath
 from pubmill.storage.result_paths import BELOW, RunKey
@@ -32,7 +32,7 @@ class Pipelines(GraphPart):
         """The models with predictions that users supply, and the prompted language models."""
         return SuppliedPredictions(self.graph)
 
-    @remembered
+    @cached
     def names(self) -> list[str]:
         """Return the models that are not fine-tuned here."""
         return [*self.spacy_names(), *self.supplied.names()]
@@ -132,8 +132,8 @@ class Annotate(Stage):
     def recipe_of(self, wildcards: Any) -> AnnotationRecipe | SuppliedRecipe:
         return self.graph.pipelines.recipe(wildcards.pipeline, wildcards.dataset)
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
-        yield Origin(Convert, {"dataset": wildcards.dataset})
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
+        yield StageJob(Convert, {"dataset": wildcards.dataset})
 
 
 class ScoreAnnotation(Score):
@@ -144,8 +144,8 @@ class ScoreAnnotation(Score):
     def run_of(self, wildcards: Any) -> RunKey:
         return self.graph.pipelines.run(wildcards.pipeline, wildcards.dataset)[0]
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
-        yield Origin(Annotate, {"pipeline": wildcards.pipeline, "dataset": wildcards.dataset})
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
+        yield StageJob(Annotate, {"pipeline": wildcards.pipeline, "dataset": wildcards.dataset})
 
 
 class TakePredictions(Stage):
@@ -154,7 +154,7 @@ class TakePredictions(Stage):
     name, group = "take_predictions", "annotate"
     label = "Reading the predictions of {wildcards.submission} for {wildcards.dataset}"
     version = 4
-    amended: ClassVar[Mapping[str, int]] = {"asked": 2}
+    part_versions: ClassVar[Mapping[str, int]] = {"asked": 2}
 
     def parts_of(self, wildcards: Any) -> Collection[str]:
         """Return `asked` for the answers of a language model."""
@@ -171,11 +171,11 @@ class TakePredictions(Stage):
     def recipe_of(self, wildcards: Any) -> AnnotationRecipe | SuppliedRecipe:
         return self.graph.pipelines.recipe(wildcards.submission, wildcards.dataset)
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
-        yield Origin(Convert, {"dataset": wildcards.dataset})
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
+        yield StageJob(Convert, {"dataset": wildcards.dataset})
         if wildcards.submission in self.graph.pipelines.supplied.asked_names():
             names = {"asked": wildcards.submission, "dataset": wildcards.dataset}
-            yield from (Origin(stage, names) for stage in answering())
+            yield from (StageJob(stage, names) for stage in answering())
 
 
 class ScorePredictions(Score):
@@ -187,5 +187,5 @@ class ScorePredictions(Score):
     def run_of(self, wildcards: Any) -> RunKey:
         return self.graph.pipelines.run(wildcards.submission, wildcards.dataset)[0]
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
-        yield Origin(TakePredictions, {"submission": wildcards.submission, "dataset": wildcards.dataset})
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
+        yield StageJob(TakePredictions, {"submission": wildcards.submission, "dataset": wildcards.dataset})

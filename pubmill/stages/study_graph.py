@@ -4,6 +4,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
+from pubmill.recipes.reading import STORED, as_argument
 from pubmill.specs import Specs
 from pubmill.specs.study import Study
 from pubmill.stages.all_stages import stages
@@ -21,7 +22,7 @@ from pubmill.stages.report_jobs import ContradictionsStage, Publication, ReportS
 from pubmill.stages.runs import Runs
 from pubmill.stages.selection_jobs import SelectionJobs
 from pubmill.stages.source_jobs import Sources
-from pubmill.stages.stage import GraphPart, Places, Stage, recipe_argument, remembered
+from pubmill.stages.stage import GraphPart, Places, Stage, cached
 from pubmill.stages.table_datasets import DatasetAccess, TableDatasets
 from pubmill.stages.table_jobs import Tables
 from pubmill.stages.table_models import ModelAccess, TableModels
@@ -62,7 +63,7 @@ class Requests(GraphPart):
 class Scope(GraphPart):
     """The models, pretrainings and datasets behind a study's tables."""
 
-    @remembered
+    @cached
     def models(self) -> list[str]:
         """Return the models that have runs in some table."""
         used = {
@@ -77,11 +78,11 @@ class Scope(GraphPart):
         tables = [self._specs.tables[table] for table in self.graph.requests.result_tables()]
         rows = [(table, dataset) for table in tables for dataset in table.datasets()]
         of = self.graph.table_datasets
-        used = [name for table, row in rows if of.is_scored(table, row) for name in of.behind(table, row)]
+        used = [name for table, row in rows if of.is_scored(table, row) for name in of.required(table, row)]
         shown = [name for table in self.graph.requests.fact_tables() for name in of.of_fact_table(table)]
         return list(dict.fromkeys(used + shown))
 
-    @remembered
+    @cached
     def last_steps(self) -> dict[str, int]:
         """Return the recipes that pretrain the study's models, and those run before these, with the last step
         of each that is needed; sorted by name."""
@@ -164,7 +165,7 @@ class Graph:
 
     def argument(self, recipe: object) -> str:
         """Return a recipe as rules pass it to a program."""
-        return recipe_argument(recipe, self.paths)
+        return as_argument(recipe, Path(self.results) / STORED)
 
     def check_files(self) -> None:
         """Raise a `PubmillError` if the mirror or files of the user's own are missing or wrong."""

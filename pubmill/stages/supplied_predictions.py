@@ -9,7 +9,7 @@ from pubmill.messages.wording import SHOWN, nearest
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights, StatedWeights
 from pubmill.stages.all_stages import stages
-from pubmill.stages.stage import GraphPart, Stage, remembered
+from pubmill.stages.stage import GraphPart, Stage, cached
 from pubmill.storage.privacy import CREDENTIALED
 from pubmill.storage.submission_files import other_files, submission_files
 
@@ -74,7 +74,7 @@ class SuppliedPredictions(GraphPart):
             return None
         return f"needs predictions that you supply (then set local_files: {weights.local})"
 
-    @remembered
+    @cached
     def files(self, model: str) -> dict[str, dict[int, Path]]:
         """Return dataset -> seed -> file of predictions; empty where no folder is named."""
         weights = self.weights(model)

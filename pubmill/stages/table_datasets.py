@@ -8,7 +8,7 @@ from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.recipes.tables import NOT_RUN
 from pubmill.specs import DatasetSpec, File, LocalFile, TableSpec
-from pubmill.stages.stage import GraphPart, remembered
+from pubmill.stages.stage import GraphPart, cached
 from pubmill.stages.user_folders import how_to_bring
 from pubmill.storage.sources import path_in_mirror
 
@@ -18,7 +18,7 @@ NOT_WANTED = "not part of this study"
 class TableDatasets(GraphPart):
     """Datasets behind the rows of tables, and why some are not run in a study."""
 
-    def behind(self, table: TableSpec, row: str) -> list[str]:
+    def required(self, table: TableSpec, row: str) -> list[str]:
         """Return the datasets that the runs behind a row are scored on, chosen on, and begin with."""
         parts = self.graph.runs.parts(table.protocol, row)
         folds = self._specs.protocols[table.protocol].folds.get(row)
@@ -52,7 +52,7 @@ class TableDatasets(GraphPart):
         """Return why a row whose datasets have specs is not run in this study: their first obstacle."""
         if not self.graph.requests.has_dataset(row):
             return NOT_RUN
-        reasons = ((name, self.graph.access.obstacle(name)) for name in self.behind(table, row))
+        reasons = ((name, self.graph.access.obstacle(name)) for name in self.required(table, row))
         return next((why if name == row else f"{name} {why}" for name, why in reasons if why), None)
 
     def obstacle(self, dataset: str) -> str | None:
@@ -75,7 +75,7 @@ class TableDatasets(GraphPart):
             for name in (facts[table].datasets if table in facts else self._specs.tables[table].datasets())
         ]
         rows = [(table, row) for table in tables for row in table.datasets() if is_requested(row)]
-        behind = [name for table, row in rows for name in self.behind(table, row)]
+        behind = [name for table, row in rows for name in self.required(table, row)]
         wanted = dict.fromkeys([*filter(is_requested, named), *behind])
         return [name for name in wanted if name in self._specs.datasets and self.graph.access.exists(name)]
 
@@ -165,7 +165,7 @@ class DatasetAccess(GraphPart):
                 found.append(Absent(key, folder, missing, elsewhere))
         return found
 
-    @remembered
+    @cached
     def unmirrored(self, dataset: str) -> list[str]:
         """Return URLs of the dataset's public files that neither the results nor the mirror have. None
         without a mirror: the network is assumed to have them. The search is made once, so that files that

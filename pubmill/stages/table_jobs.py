@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pubmill.recipes.tables import NOT_RUN, Column, Equivalence, Row, TableRecipe, project, table_title
 from pubmill.specs import DatasetSpec, TableSpec
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
-from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage, remembered
+from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage, cached
 from pubmill.stages.supplied_predictions import NOT_FINE_TUNED
 from pubmill.stages.table_cells import TableReferences, cell_reasons, part_of
 from pubmill.storage.result_paths import BELOW, manifest_of
@@ -18,7 +18,7 @@ COPIED = "the paper copied this value from {} ({}), so no run of its own stands 
 NO_SETTING = "the paper's setting is not for this dataset"
 
 
-class Found(NamedTuple):
+class DiskRecords(NamedTuple):
     """Records on disk beyond those that a study makes. `records`: column -> row -> paths below the results
     folder, of which at least one is there; `stale`: `column/row` -> why its records on disk are not shown."""
 
@@ -26,7 +26,7 @@ class Found(NamedTuple):
     stale: dict[str, str]
 
 
-class Shown(NamedTuple):
+class TableRecords(NamedTuple):
     """`records`: all records that a table shows; `found`: those of them that no job of the study makes (both:
     column -> row -> paths below the results folder); `missing`: why other cells have none."""
 
@@ -47,7 +47,7 @@ class Tables(GraphPart):
     def _references(self) -> TableReferences:
         return TableReferences(self.graph)
 
-    @remembered
+    @cached
     def records(self, table: str) -> dict[str, dict[str, list[str]]]:
         """Return the records a table is built from: column -> row -> paths below the results folder."""
         models = self.graph.table_models
@@ -68,15 +68,15 @@ class Tables(GraphPart):
                 if is_run and (paths := self.graph.cells.records(spec, column, row)):
                     yield column, row, paths
 
-    @remembered
-    def found(self, table: str) -> Found:
+    @cached
+    def found(self, table: str) -> DiskRecords:
         """Return the records of a table that are on disk but that no job of this study makes."""
         made, known = self.records(table), self.known_cells(table)
-        return self._beside(cell for cell in known if cell[1] not in made.get(cell[0], {}))
+        return self._on_disk(cell for cell in known if cell[1] not in made.get(cell[0], {}))
 
-    def _beside(self, cells: Iterable[tuple[str, str, list[str]]]) -> Found:
+    def _on_disk(self, cells: Iterable[tuple[str, str, list[str]]]) -> DiskRecords:
         """Return the records on disk of cells (column, row, records), and why stale ones are not shown."""
-        beside = Found({}, {})
+        beside = DiskRecords({}, {})
         for column, row, paths in cells:
             at_hand = self.graph.records.at_hand(paths)
             stale = next(filter(None, map(self.graph.records.stale, at_hand)), None)
@@ -111,7 +111,7 @@ class Tables(GraphPart):
         """Return the parts of other tables that a table refers to: table -> recipe of these cells. Cells of a
         table that the study does not make have only records that are on disk."""
         shown = {
-            name: self._shown(name) if name in self._study.tables else self._on_disk(name)
+            name: self._shown(name) if name in self._study.tables else self._only_on_disk(name)
             for name in self._references.cells(table)
         }
         return {
@@ -196,19 +196,19 @@ class Tables(GraphPart):
             own=tuple(column.key for column in own),
         )
 
-    def _shown(self, table: str) -> Shown:
+    def _shown(self, table: str) -> TableRecords:
         made, beside = self.records(table), self.found(table).records
         shown = {column: made.get(column, {}) | beside.get(column, {}) for column in [*made, *beside]}
-        return Shown(shown, beside, self._missing_reasons(table))
+        return TableRecords(shown, beside, self._missing_reasons(table))
 
-    def _on_disk(self, table: str) -> Shown:
+    def _only_on_disk(self, table: str) -> TableRecords:
         """Return what is on disk of a table that the study does not make."""
-        beside = self._beside(self.known_cells(table))
+        beside = self._on_disk(self.known_cells(table))
         why = f"{table_title(table)} is not a table of this study"
         missing = {column.name: why for column in self._specs.tables[table].columns}
-        return Shown(beside.records, beside.records, missing | beside.stale)
+        return TableRecords(beside.records, beside.records, missing | beside.stale)
 
-    def _recipe(self, table: str, shown: Shown) -> TableRecipe:
+    def _recipe(self, table: str, shown: TableRecords) -> TableRecipe:
         """Return the recipe of a table without references to others."""
         spec, columns = self._specs.tables[table], self.graph.table_models.columns(table)
         cells = [(column, row) for column in columns if column.model for row in spec.rows]

@@ -11,13 +11,13 @@ from pubmill.specs.corpus_specs import MimicSource, TextSource
 from pubmill.specs.own_settings import own_column
 from pubmill.specs.study import DEMO
 from pubmill.specs.table_specs import ColumnSpec
-from pubmill.stages.stage import GraphPart, remembered
+from pubmill.stages.stage import GraphPart, cached
 
 
 class TableModels(GraphPart):
     """Columns of tables of results, and their models."""
 
-    @remembered
+    @cached
     def columns(self, table: str) -> list[ColumnSpec]:
         """Return the columns that a table names, then one for each added model: added by the study, or by its
         own spec if the study requests it or records of it are on disk."""
@@ -96,7 +96,7 @@ class TableModels(GraphPart):
 class ModelAccess(GraphPart):
     """Availability of models, and the reasons against it."""
 
-    @remembered
+    @cached
     def obstacle(self, model: str) -> str | None:
         """Return why a model is unavailable in this run, or None: a pipeline or weights whose folder is not
         named, or weights that are pretrained here on texts that are not there."""

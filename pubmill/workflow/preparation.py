@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from filelock import FileLock
 
-from pubmill.errors import Plain, PubmillError, interrupt_plainly, plainly
+from pubmill.errors import ExitWithMessage, PubmillError, exit_with_message, hide_interrupt_traceback
 from pubmill.messages.installation import own_settings
 from pubmill.messages.run_sources import check_graph_sources, run_sources
 from pubmill.specs import Specs, strict_yaml
@@ -33,20 +33,20 @@ class Prepared(NamedTuple):
 
     study: Study
     specs: Specs
-    graph: Plain
+    graph: ExitWithMessage
     prefix: str
     begin: Callable[[], FileLock]
     end: Callable[[], None]
 
 
-@plainly
+@exit_with_message
 def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     """Check the configuration in the checkout `root`, and make the graph of its study."""
     sources = {}
     if not workflow.is_main_process:  # part of a job, which reads rules and specs again
         check_graph_sources()
     elif Path(workflow.main_snakefile).parent.resolve() == root.resolve():  # not imported as a module
-        interrupt_plainly()
+        hide_interrupt_traceback()
         check_state_folder(Path.cwd())
         sources = run_sources(root, workflow.configfiles)
     check_files(workflow.configfiles)
@@ -56,19 +56,21 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     methods = {method.name for method in workflow.deployment_settings.deployment_method}
     own_environments = has_own_environments(methods, study)
 
-    @plainly
+    @exit_with_message
     def begin_run() -> FileLock:
         from pubmill.workflow.run_start import begin  # which imports the hub's library
 
         return begin(workflow, graph, sources, own_environments)
 
-    @plainly
+    @exit_with_message
     def end_run() -> None:
         if failed := failed_cells(graph):
             print("\n".join(failed), file=sys.stderr)
             raise SystemExit(FAILED_CELLS)
 
-    return Prepared(study, specs, Plain(graph), shell_prefix(root, own_environments), begin_run, end_run)
+    return Prepared(
+        study, specs, ExitWithMessage(graph), shell_prefix(root, own_environments), begin_run, end_run
+    )
 
 
 def _study_settings(workflow: Any, config: dict[str, Any], root: Path) -> dict[str, Any]:

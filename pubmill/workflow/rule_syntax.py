@@ -26,7 +26,7 @@ def wildcard_patterns(protocols: Iterable[str]) -> dict[str, str]:
     }
 
 
-def not_compared(find: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+def untracked(find: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
     """A parameter that reruns no job when it changes, such as the place of the user's own files. Snakemake
     compares no parameters that are derived from outputs. What a job depends on is the content of these files,
     which is a parameter of its own."""

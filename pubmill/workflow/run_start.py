@@ -21,9 +21,9 @@ from pubmill.messages.wording import counted
 from pubmill.planning.plan import Job, Plan, hours, make_plan, search_lines
 from pubmill.planning.plan_printing import answer, shown
 from pubmill.planning.required_files import out_of_reach, required_files
+from pubmill.recipes.reading import StoredRecipe
 from pubmill.stages import Graph
 from pubmill.stages.all_stages import stages
-from pubmill.stages.stage import LongRecipe
 from pubmill.storage.files import lock, write_json
 
 OURS = "rule_"
@@ -53,7 +53,7 @@ def begin(
         require_torch()
     if not workflow.local_exec:
         check_earlier_jobs(Path.cwd())
-    for recipe in (value for job in to_do for value in job.params if isinstance(value, LongRecipe)):
+    for recipe in (value for job in to_do for value in job.params if isinstance(value, StoredRecipe)):
         recipe.write()
     file = Path(graph.results).resolve() / ".run-sources.json"
     write_json(file, sources)

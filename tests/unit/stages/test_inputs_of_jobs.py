@@ -121,11 +121,11 @@ def test_datasets_behind_a_row_are_its_folds_their_choice_and_what_runs_begin_wi
     full_specs: Specs, graph_of: Callable[..., Graph]
 ) -> None:
     made = graph_of(full_specs).table_datasets
-    folds = made.behind(full_specs.tables["lewis2020/table02"], "gad")
+    folds = made.required(full_specs.tables["lewis2020/table02"], "gad")
     assert folds == [*full_specs.protocols["lewis2020"].folds["gad"].reported, "gad@fold-1"]
-    questions = made.behind(full_specs.tables["shin2020/table02"], "bioasq-factoid@7b-biobert")
+    questions = made.required(full_specs.tables["shin2020/table02"], "bioasq-factoid@7b-biobert")
     assert questions == ["bioasq-factoid@7b-biobert", "squad-v1"]
-    assert made.behind(full_specs.tables["gu2020/table06"], "bc2gm") == ["bc2gm"]
+    assert made.required(full_specs.tables["gu2020/table06"], "bc2gm") == ["bc2gm"]
 
 
 def test_statements_on_methods_are_those_of_the_papers_of_the_study(
