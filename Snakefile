@@ -15,13 +15,13 @@ if not ROOT.is_dir():
     )
 sys.path.insert(0, str(ROOT))
 
+from pubmill.hardware.slurm import launcher
 from pubmill.messages.installation import own_settings
 from pubmill.stages import as_arguments, published_values
 from pubmill.stages.stage import run_of
 from pubmill.storage.names_in_paths import table_of
 from pubmill.storage.result_paths import table_stem
-from pubmill.workflow.preparation import prepare
-from pubmill.workflow.rule_syntax import any_of, launcher, untracked, wildcard_patterns
+from pubmill.workflow.preparation import any_of, prepare, untracked, wildcard_patterns
 
 
 configfile: ROOT / "config.yaml"

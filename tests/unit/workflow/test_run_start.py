@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
+from pubmill.hardware.slurm import check_earlier_jobs
 from pubmill.messages.run_sources import VARIABLE
 from pubmill.planning.plan import Plan, Training
 from pubmill.recipes.reading import LONG, as_argument
@@ -124,10 +125,10 @@ def test_jobs_of_a_killed_run_are_named(
     (tmp_path / "squeue").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     if named is None:
-        run_start.check_earlier_jobs(tmp_path)
+        check_earlier_jobs(tmp_path)
     else:
         with pytest.raises(PubmillError, match=named):
-            run_start.check_earlier_jobs(tmp_path)
+            check_earlier_jobs(tmp_path)
 
 
 @pytest.mark.parametrize(("version", "kept"), [("9.9.0", False), ("9.27.1", False), ("9.99.0", True)])

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.workflow.rule_syntax import any_of, launcher, shell_prefix, untracked, wildcard_patterns
+from pubmill.hardware.slurm import launcher
+from pubmill.workflow.preparation import any_of, shell_prefix, untracked, wildcard_patterns
 
 
 @given(st.lists(st.text(min_size=1, max_size=8), max_size=6), st.text(min_size=1, max_size=8))
