@@ -64,8 +64,9 @@ class DatasetScope(Strict):
     kinds: Annotated[tuple[str, ...], _known_names(KINDS)] | None = None
 
     def fits(self, data: DatasetSpec) -> bool:
-        named = ((self.tasks, data.task), (self.kinds, data.kind))
-        return all(names is None or name in names for names, name in named)
+        return (self.tasks is None or data.task in self.tasks) and (
+            self.kinds is None or data.kind in self.kinds
+        )
 
     def description(self) -> str:
         """Return the tasks and kinds as text."""
@@ -94,8 +95,12 @@ class Override(DatasetScope):
     why: str | None = None
 
     def holds(self, data: DatasetSpec, model: str, setting: str) -> bool:
-        named = ((self.datasets, data.name), (self.models, model), (self.settings, setting))
-        return self.fits(data) and all(names is None or name in names for names, name in named)
+        return (
+            (self.settings is None or setting in self.settings)
+            and (self.models is None or model in self.models)
+            and (self.datasets is None or data.name in self.datasets)
+            and self.fits(data)
+        )
 
 
 class Setting(DatasetScope):

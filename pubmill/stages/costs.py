@@ -162,7 +162,8 @@ def operations_of_finetuning(graph: "Graph", run: RunKey, trial: str | None = No
     if trial is None:
         epochs = [recipe.get("epochs", 0), *spec.grid(data, run.model, choosing).get("epochs", ())]
     else:
-        epochs = [spec.points(data, run.model, choosing)[trial].get("epochs", recipe.get("epochs", 0))]
+        point = graph.runs.points(run._replace(setting=choosing))[trial]
+        epochs = [point.get("epochs", recipe.get("epochs", 0))]
     assumed = FACTS[data.kind].subwords
     length = min(assumed, recipe.get("max_length", 512) or assumed)
     shape, seen = shape_of_model(graph, run.model), float(examples * max(epochs))

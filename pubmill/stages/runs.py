@@ -15,6 +15,7 @@ from pubmill.storage.result_paths import ChoiceKey, RunKey
 class Runs(GraphPart):
     """Recipes and inputs of trials, choices and final runs."""
 
+    @cached
     def recipe(self, run: RunKey) -> dict[str, Any]:
         """Return the keys of the FinetuningRecipe of a run, except those that selected.json decides."""
         spec, data = self.protocol(run.protocol), self._specs.datasets[run.dataset]
@@ -27,7 +28,7 @@ class Runs(GraphPart):
         return {**values, **self.points(run)[trial]}
 
     @cached
-    def points(self, run: RunKey) -> Mapping[str, Mapping[str, object]]:
+    def points(self, run: RunKey) -> Mapping[str, Mapping[str, Any]]:
         """Return the points of the grid of a run."""
         data = self._specs.datasets[run.dataset]
         return self.protocol(run.protocol).points(data, run.model, run.setting)

@@ -73,6 +73,7 @@ class Scope(GraphPart):
         }
         return [model for model in self.graph.table_models.wanted() if model in used]
 
+    @cached
     def datasets(self) -> list[str]:
         """Return the datasets of all tables of the study that are converted, without repetition."""
         tables = [self._specs.tables[table] for table in self.graph.requests.result_tables()]
