@@ -70,7 +70,7 @@ class Request(NamedTuple):
         if wrong := [text for file in self.targets for text in wrong_target(file, graph)]:
             raise PubmillError("\n".join(wrong))
         named = (one for file in self.targets for one in names_in(graph.paths.below(file)))
-        graph.access.check(*dict.fromkeys(name for kind, name in named if kind == "datasets"))
+        graph.availability.check(*dict.fromkeys(name for kind, name in named if kind == "datasets"))
         for table in graph.requests.result_tables():
             recipe = graph.tables.recipe(table)
             if not recipe.own:  # A table of one's own has some of the rows only.

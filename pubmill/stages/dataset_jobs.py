@@ -33,7 +33,7 @@ class Datasets(GraphPart):
 
     def conversion_inputs(self, dataset: str) -> list[str]:
         """Return the raw files of a dataset to convert; a `PubmillError` if they are unavailable."""
-        self.graph.access.check(dataset)
+        self.graph.availability.check(dataset)
         return list(self.inputs(dataset).values())
 
     def arguments(self, dataset: str) -> list[str]:
@@ -52,7 +52,7 @@ class Datasets(GraphPart):
     def scale_title(self, datasets: Iterable[str]) -> str:
         """Return the title of the scale for what is made of some datasets: whether they are made up."""
         scale = self._specs.scale
-        known, obstacle = self._specs.datasets, self.graph.access.obstacle
+        known, obstacle = self._specs.datasets, self.graph.availability.dataset
         run = [name for name in dict.fromkeys(datasets) if name in known and obstacle(name) is None]
         own = [name for name in run if scale.made_up and not self.is_made_up(name)]
         if not own:

@@ -81,7 +81,7 @@ class DatasetFacts(GraphPart):
         if row.subject not in self._specs.datasets:
             return FactSource(lacking=row.missing)
         if column.fact in ("count", "label_bias"):
-            lacking = self.graph.table_datasets.obstacle(row.subject)
+            lacking = self.graph.availability.dataset_of_study(row.subject)
             made_up = f"not the published files: {self._specs.scale.title}"
             card = BELOW.card(row.subject)
             return FactSource(

@@ -10,12 +10,10 @@ from pubmill.specs import FactTableSpec, LearntVocabSpec, PretrainingSpec, Proto
 from pubmill.specs.fact_table_specs import FactColumn, FactRow
 from pubmill.specs.model_specs import RecipeWeights
 from pubmill.stages.stage import GraphPart
-from pubmill.stages.table_datasets import NOT_WANTED
 from pubmill.storage.model_folders import WEIGHTS
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, RECORD, STATE, STATISTICS, TRAINING, RunKey
 
 RELEASED = "no recipe of ours: the released weights are used, and how others made them isn't measured here"
-NOT_PRETRAINED = "not pretrained in this study: none of its tables of results has the model"
 HOURS_ELSEWHERE = "a pretraining takes the hours of its own machines: the published value only"
 NO_CORPUS = "its corpus is not built in this study, which pretrains no model on it"
 NO_SOURCE = "at this scale, its corpus has no such source"
@@ -107,23 +105,12 @@ class ModelFacts(GraphPart):
             return FactSource(lacking=NO_CORPUS)
         return FactSource(files=(BELOW.corpus(corpus, STATISTICS),), scaled=self._scale_note())
 
-    def _weights_obstacle(self, model: str) -> str | None:
-        """Return why a model's weights are unavailable in this study; None if they are available."""
-        if not self.graph.requests.has_model(model):
-            return NOT_WANTED
-        if lacking := self.graph.model_access.obstacle(model):
-            return lacking
-        weights = self.graph.models.weights(model)
-        if isinstance(weights, PretrainedWeights) and weights.recipe not in self.graph.scope.pretrainings():
-            return NOT_PRETRAINED
-        return None
-
     def _vocab_source(self, model: str, dataset: str | None) -> FactSource:
         """Return the source of a diagnosis of a model's vocabulary, by itself or on a dataset."""
         vocab = self.graph.vocabularies.of_model(model)
-        lacking = self._weights_obstacle(model) or (None if vocab else NO_VOCAB)
+        lacking = self.graph.availability.weights(model) or (None if vocab else NO_VOCAB)
         if dataset is not None:
-            lacking = lacking or self.graph.table_datasets.obstacle(dataset)
+            lacking = lacking or self.graph.availability.dataset_of_study(dataset)
         if lacking:
             return FactSource(lacking=lacking)
         assert vocab
@@ -132,7 +119,7 @@ class ModelFacts(GraphPart):
 
     def _weights_source(self, model: str, checkpoint: bool) -> FactSource:
         """Return a model's weights, or the state of the checkpoint that it is exported from, as a source."""
-        if lacking := self._weights_obstacle(model):
+        if lacking := self.graph.availability.weights(model):
             return FactSource(lacking=lacking)
         if not checkpoint:
             return FactSource(files=(BELOW.model(model, WEIGHTS),), scaled=self._note_on_weights(model))
@@ -147,7 +134,8 @@ class ModelFacts(GraphPart):
     ) -> FactSource:
         """Return the records of one run of each of these models, or files of another ending, as a source."""
         assert column.dataset and table.protocol and table.setting
-        reasons = (self.graph.table_datasets.obstacle(column.dataset), *map(self._weights_obstacle, models))
+        why_not = self.graph.availability
+        reasons = (why_not.dataset_of_study(column.dataset), *map(why_not.weights, models))
         if lacking := next(filter(None, reasons), None):
             return FactSource(lacking=lacking)
         runs = (RunKey(table.protocol, model, column.dataset, table.setting) for model in models)

@@ -9,7 +9,7 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SPLITS
 from pubmill.recipes.scoring import AnnotationRecipe
 from pubmill.recipes.submissions import SuppliedRecipe
-from pubmill.specs.model_specs import SpacyWeights, StatedWeights
+from pubmill.specs.model_specs import SpacyWeights
 from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.run_stages import Score
 from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Stage, StageJob, cached
@@ -21,7 +21,6 @@ OFF_THE_SHELF, AS_IT_IS = "off-the-shelf", "as-it-is"
 """Names used as protocol and setting where nothing is trained."""
 PREDICTED = "test"
 """The split that a pipeline predicts; nothing is chosen on dev."""
-NOT_FOR = "the pipeline is not for this dataset"
 
 
 class Pipelines(GraphPart):
@@ -40,17 +39,6 @@ class Pipelines(GraphPart):
     def spacy_names(self) -> list[str]:
         """Return the models that are spaCy pipelines."""
         return [name for name, spec in self._specs.models.items() if isinstance(spec.weights, SpacyWeights)]
-
-    def obstacle(self, model: str) -> str | None:
-        """Return why a model that is not fine-tuned here is unavailable in this run: the user has not named
-        its folder. None for all other models. The reason appears in tables, so it names no folder of this
-        machine."""
-        weights = self._specs.models[model].weights
-        if isinstance(weights, StatedWeights):
-            return self.supplied.obstacle(model)
-        if not isinstance(weights, SpacyWeights) or self.graph.folders.find(weights.local) is not None:
-            return None
-        return f"needs a spaCy pipeline of your own (then set local_files: {weights.local})"
 
     def _spacy_weights(self, model: str) -> SpacyWeights:
         weights = self._specs.models[model].weights
@@ -87,18 +75,16 @@ class Pipelines(GraphPart):
         """Return a run on a dataset and its seed; a pipeline has only one."""
         return RunKey(OFF_THE_SHELF, model, dataset, AS_IT_IS), seed
 
-    def why_not(self, model: str, dataset: str) -> str | None:
-        """Return why there are no runs of a model on a dataset; None if there are."""
-        if model in self.supplied.names():
-            return self.supplied.why_not(model, dataset)
-        return None if dataset in self._spacy_weights(model).types else NOT_FOR
-
     def records(self, model: str, dataset: str) -> list[str]:
         """Return a model's records on a dataset, below the results folder; none if it is not for it."""
         if model in self.supplied.names():
             seeds = self.supplied.seeds(model, dataset)
             return [BELOW.record(*self.run(model, dataset, seed)) for seed in seeds]
-        return [] if self.why_not(model, dataset) else [BELOW.record(*self.run(model, dataset))]
+        return (
+            []
+            if self.graph.availability.predictions(model, dataset)
+            else [BELOW.record(*self.run(model, dataset))]
+        )
 
     def split(self, model: str, dataset: str) -> str:
         """Return the split that is predicted: test, or for supplied predictions the dataset's last one."""

@@ -152,7 +152,7 @@ class RecordDigests(GraphPart):
         return self.digest(ScoreAnnotation, pipeline=run.model, dataset=run.dataset)
 
     @cached
-    def digest(self, kind: type[Stage], **wildcards: str) -> str:
+    def digest(self, kind: type[Stage], /, **wildcards: str) -> str:
         """Return the digest of a job of a stage: of its version, its recipe and the jobs upstream."""
         stage, job = self.graph.stage(kind), SimpleNamespace(**wildcards)
         upstream = [self.digest(one.stage, **one.wildcards) for one in stage.upstream(job)]

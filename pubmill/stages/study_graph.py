@@ -8,6 +8,7 @@ from pubmill.recipes.reading import STORED, as_argument
 from pubmill.specs import Specs
 from pubmill.specs.study import Study
 from pubmill.stages.all_stages import stages
+from pubmill.stages.availability import Availability
 from pubmill.stages.contamination_jobs import ContaminationStage
 from pubmill.stages.corpus_jobs import Corpora
 from pubmill.stages.dataset_jobs import DatasetPages, Datasets
@@ -23,9 +24,9 @@ from pubmill.stages.runs import Runs
 from pubmill.stages.selection_jobs import SelectionJobs
 from pubmill.stages.source_jobs import Sources
 from pubmill.stages.stage import GraphPart, Places, Stage, cached
-from pubmill.stages.table_datasets import DatasetAccess, TableDatasets
+from pubmill.stages.table_datasets import TableDatasets
 from pubmill.stages.table_jobs import Tables
-from pubmill.stages.table_models import ModelAccess, TableModels
+from pubmill.stages.table_models import TableModels
 from pubmill.stages.user_folders import Digests, UserFolders
 from pubmill.stages.vocabularies import Vocabularies
 from pubmill.storage.result_paths import paths_of_scale
@@ -78,8 +79,8 @@ class Scope(GraphPart):
         """Return the datasets of all tables of the study that are converted, without repetition."""
         tables = [self._specs.tables[table] for table in self.graph.requests.result_tables()]
         rows = [(table, dataset) for table in tables for dataset in table.datasets()]
-        of = self.graph.table_datasets
-        used = [name for table, row in rows if of.is_scored(table, row) for name in of.required(table, row)]
+        of, why_not = self.graph.table_datasets, self.graph.availability.row
+        used = [name for table, row in rows if not why_not(table, row) for name in of.required(table, row)]
         shown = [name for table in self.graph.requests.fact_tables() for name in of.of_fact_table(table)]
         return list(dict.fromkeys(used + shown))
 
@@ -124,12 +125,11 @@ class Graph:
     requests = part(Requests)
     corpora = part(Corpora)
     selection = part(SelectionJobs)
-    access = part(DatasetAccess)
+    availability = part(Availability)
     datasets = part(Datasets)
     pretrainings = part(Pretrainings)
     models = part(Models)
     pipelines = part(Pipelines)
-    model_access = part(ModelAccess)
     vocabularies = part(Vocabularies)
     runs = part(Runs)
     record_digests = part(RecordDigests)

@@ -45,8 +45,8 @@ class Archive(Stage):
         made = {path for table in tables for path in graph.tables.made_records(table)}
         found = graph.records.at_hand([path for path in shown if path not in made])
         records = {path: self._examples(path) for path in shown if path in made or path in found}
-        lacking = {name: graph.access.obstacle(name) for name in self._specs.datasets}
-        without = {name: graph.model_access.obstacle(name) for name in self._specs.models}
+        lacking = {name: graph.availability.dataset(name) for name in self._specs.datasets}
+        without = {name: graph.availability.model(name) for name in self._specs.models}
         return project(
             ArchiveRecipe,
             self._study,

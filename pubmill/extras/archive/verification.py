@@ -30,11 +30,10 @@ from pubmill.recipes.tables import TableRecipe
 from pubmill.report.table_rendering import COMPARISON_RENDERERS, TABLE_RENDERERS
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph
+from pubmill.stages.availability import Availability
 from pubmill.stages.pipelines import OFF_THE_SHELF
 from pubmill.stages.record_status import Records
 from pubmill.stages.supplied_predictions import SuppliedPredictions
-from pubmill.stages.table_datasets import DatasetAccess
-from pubmill.stages.table_models import ModelAccess
 from pubmill.storage.archives import BROKEN, LARGEST_MEMBER, decode, members
 from pubmill.storage.checksums import FOLDER_SUMS
 from pubmill.storage.files import SEAL, sealed
@@ -261,12 +260,11 @@ def stated_graph(stated: ArchiveRecipe, folder: Path) -> Graph:
     """Return the graph of the study that is unpacked in a folder, by its specs and configuration. Only the
     reasons for what is missing, and the seeds of supplied predictions, are taken from the statement."""
 
-    class StatedDatasets(DatasetAccess):
-        def obstacle(self, dataset: str) -> str | None:
+    class StatedAvailability(Availability):
+        def dataset(self, dataset: str) -> str | None:
             return stated.lacking_datasets.get(dataset)
 
-    class StatedModels(ModelAccess):
-        def obstacle(self, model: str) -> str | None:
+        def model(self, model: str) -> str | None:
             return stated.lacking_models.get(model)
 
     class StatedSubmissions(SuppliedPredictions):
@@ -284,6 +282,6 @@ def stated_graph(stated: ArchiveRecipe, folder: Path) -> Graph:
 
     own: dict[str, object] = {"mirror": None, "local_files": {}, "results": str(folder / "results")}
     graph = Graph(*check_study({**stated.configuration, **own}, folder / "specs"))
-    graph.access, graph.model_access = StatedDatasets(graph), StatedModels(graph)
+    graph.availability = StatedAvailability(graph)
     graph.records, graph.pipelines.supplied = StatedRecords(graph), StatedSubmissions(graph)
     return graph

@@ -85,7 +85,7 @@ def parsed_setting(word: str) -> tuple[str, Any]:
 
 def linked(graph: Graph) -> list[str]:
     """Return the URLs of files that neither the results nor the mirror have."""
-    names = filter(graph.access.exists, graph.specs.datasets)
+    names = filter(graph.availability.exists, graph.specs.datasets)
     needed = (place for name in names for place in places(graph, name, in_results=True))
     return sorted({one.name for one in needed if one.found is None and isinstance(one.source, File)})
 
@@ -97,7 +97,7 @@ def examine(graph: Graph, links: Links | None, configuration: Sequence[str] = ()
     specs = sorted(graph.specs.datasets.items())
     findings = [DatasetFinding(name, name in wanted, spec) for name, spec in specs]
     for finding in findings:
-        if not graph.access.exists(finding.dataset):
+        if not graph.availability.exists(finding.dataset):
             finding.available = False
             finding.counts = "not among the made-up data of this scale"
             finding.to_do.append(f"use another scale: {commands.pubmill('doctor', 'datasets')}")
@@ -140,9 +140,9 @@ def _add_own_files(finding: DatasetFinding, graph: Graph) -> None:
     """Add what to do about the user's own files; mistakes in their settings come first."""
     if finding.sources["absent"] == 0:
         return
-    mistakes = graph.access.mistakes(finding.dataset)
+    mistakes = graph.availability.mistakes(finding.dataset)
     finding.to_do += mistakes
-    for key, folder, files, _ in () if mistakes else graph.access.absent(finding.dataset):
+    for key, folder, files, _ in () if mistakes else graph.availability.absent(finding.dataset):
         apply = f"apply at {finding.spec.apply}; then " if finding.spec.apply else ""
         into = f"put them into {folder}" if folder else how_to_bring(key)
         finding.to_do.append(f"{apply}{into}. Files: {', '.join(files)}")

@@ -14,8 +14,9 @@ from pubmill.specs import ModelSpec, Specs
 from pubmill.specs.model_specs import PublishedPrompt
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph
+from pubmill.stages.availability import NOT_LOCAL
 from pubmill.stages.pipelines import TakePredictions
-from pubmill.stages.supplied_predictions import NOT_LOCAL, SuppliedPredictions
+from pubmill.stages.supplied_predictions import SuppliedPredictions
 
 SERVER = "https://llm.example.org/v1"
 LICENCE = {"server": SERVER, "statement": "agreement 17"}
@@ -46,12 +47,18 @@ def test_credentialed_text_goes_to_a_server_of_others_only_if_the_study_names_it
     full_specs: Specs, graph_of: Callable[..., Graph]
 ) -> None:
     found = supplied(full_specs, graph_of, {})
-    assert found.why_not("some-llm", "mednli") == NOT_LOCAL and found.why_not("some-llm", "bc2gm") is None
+    assert (
+        found.graph.availability.predictions("some-llm", "mednli") == NOT_LOCAL
+        and found.graph.availability.predictions("some-llm", "bc2gm") is None
+    )
     assert "--licence" not in options_for("mednli", full_specs, graph_of, {})
     other = {"server_licences": {"mednli": LICENCE | {"server": "https://other.example.org/v1"}}}
-    assert supplied(full_specs, graph_of, other).why_not("some-llm", "mednli") == NOT_LOCAL
+    assert (
+        supplied(full_specs, graph_of, other).graph.availability.predictions("some-llm", "mednli")
+        == NOT_LOCAL
+    )
     allowed = supplied(full_specs, graph_of, {"server_licences": {"mednli": LICENCE}})
-    assert allowed.why_not("some-llm", "mednli") is None
+    assert allowed.graph.availability.predictions("some-llm", "mednli") is None
     licensed = options_for("mednli", full_specs, graph_of, {"server_licences": {"mednli": LICENCE}})
     assert licensed == ["--licence", "agreement 17"]
     assert allowed.statement("some-llm").endswith("Text of mednli is sent to its server: agreement 17.")
