@@ -1,13 +1,19 @@
 """Types and settings shared by all recipes."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, dataclass_transform
+from typing import Annotated, ClassVar, Literal, dataclass_transform
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
+
+from pubmill.storage import name_patterns as names
 
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
 Kind = Literal["tokens", "sequence", "multilabel", "regression", "span", "relations", "mentions"]
 """Kinds of examples (`pubmill.examples.kinds`)."""
+Name = Annotated[str, Field(pattern=f"^{names.SPEC}$")]
+"""Name of a spec."""
+LocalKey = Annotated[str, Field(pattern=f"^{names.KEY}$")]
+"""Key of a folder in `local_files`."""
 
 
 FORBID_UNKNOWN: ConfigDict = {"extra": "forbid"}

@@ -9,10 +9,11 @@ from pydantic import AfterValidator, Field, model_validator
 
 from pubmill.messages.wording import repeated
 from pubmill.recipes import FinetuningRecipe
+from pubmill.recipes.recipe_types import Name
 from pubmill.recipes.report import Reference
 from pubmill.recipes.tables import Aggregate, EquivalenceRule
 from pubmill.specs.dataset_specs import TASKS, DatasetSpec
-from pubmill.specs.spec_types import Name, Spec, Strict
+from pubmill.specs.spec_types import Spec, Strict
 
 BY_DATASET = ("task", "metric", "negative", "dummies")
 """Keys of FinetuningRecipe that the dataset decides; a protocol must not set them."""

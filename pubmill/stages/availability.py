@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.models import PretrainedWeights
+from pubmill.recipes.models import LocalWeights, PipelineWeights, PretrainedWeights
 from pubmill.recipes.tables import NOT_RUN
-from pubmill.specs import DatasetSpec, File, FolderWeights, LearntVocabSpec, LocalFile, TableSpec
+from pubmill.specs import DatasetSpec, File, LearntVocabSpec, LocalFile, TableSpec
 from pubmill.specs.corpus_specs import MimicSource, TextSource
-from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights, SpacyWeights
+from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.stages.stage import GraphPart, cached
 from pubmill.stages.supplied_predictions import answering
@@ -125,7 +125,7 @@ class Availability(GraphPart):
             return None if answering() else NOT_PROMPTED
         if isinstance(weights, PredictionsWeights):
             return next(self._lacks("predictions that you supply", weights.local), None)
-        if isinstance(weights, SpacyWeights):
+        if isinstance(weights, PipelineWeights):
             return next(self._lacks("a spaCy pipeline of your own", weights.local), None)
         return next(self._lacking_weights_and_texts(model), None)
 
@@ -137,7 +137,7 @@ class Availability(GraphPart):
         recipes = [self._specs.pretraining[name] for name in self.graph.models.last_steps([model])]
         for name in self.ancestry(model):
             weights = self._specs.models[name].preferred(self._specs.scale.prefer == "released")
-            if isinstance(weights, FolderWeights):
+            if isinstance(weights, LocalWeights):
                 whose = "its weights" if name == model else f"the weights of {name}"
                 yield from self._lacks(f"{whose} in a folder of your own", weights.local)
         vocabs = [self._specs.vocabs[recipe.vocab] for recipe in recipes]
@@ -177,7 +177,7 @@ class Availability(GraphPart):
     def predictions(self, model: str, dataset: str) -> str | None:
         """Return why there are no runs on a dataset of a model that is not fine-tuned here."""
         weights = self._specs.models[model].weights
-        if isinstance(weights, SpacyWeights):
+        if isinstance(weights, PipelineWeights):
             return None if dataset in weights.types else NOT_FOR
         supplied = self.graph.pipelines.supplied
         if dataset not in supplied.files(model):

@@ -14,8 +14,9 @@ from pubmill.pretraining.arithmetic import (
     shape_of,
 )
 from pubmill.recipes import Architecture
+from pubmill.recipes.models import LocalWeights
 from pubmill.recipes.objectives import kind_of
-from pubmill.specs import ArchiveWeights, DatasetSpec, FolderWeights, RecipeWeights, Specs
+from pubmill.specs import ArchiveWeights, DatasetSpec, RecipeWeights, Specs
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.stage import HOUR, Needs
 from pubmill.storage.result_paths import RunKey
@@ -85,7 +86,7 @@ def architecture_of(graph: "Graph", model: str) -> Architecture:
     spec = graph.specs.models[model]
     if isinstance(spec.weights, RecipeWeights):
         return graph.specs.pretraining[spec.weights.recipe].recipe.architecture
-    return SIZES[spec.size or ("large" if isinstance(spec.weights, FolderWeights) else "base")]
+    return SIZES[spec.size or ("large" if isinstance(spec.weights, LocalWeights) else "base")]
 
 
 def shape_of_model(graph: "Graph", model: str) -> NetworkShape:

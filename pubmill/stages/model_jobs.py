@@ -18,10 +18,9 @@ from pubmill.recipes.models import (
     RandomWeights,
     ReleasedWeights,
     SuppliedWeights,
-    TrainingStart,
 )
-from pubmill.specs import ArchiveWeights, FolderWeights, HubWeights
-from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights, SpacyWeights
+from pubmill.specs import ArchiveWeights, HubWeights
+from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights
 from pubmill.specs.pretraining_checks import needed_before
 from pubmill.stages import all_stages, costs
 from pubmill.stages.gpus import Gpus
@@ -42,10 +41,8 @@ class Models(GraphPart):
                 return ReleasedWeights(id=chosen.id, revision=chosen.revision)
             case ArchiveWeights():
                 return ArchivedWeights(url=chosen.url, sha256=chosen.sha256)
-            case FolderWeights():
-                return LocalWeights(local=chosen.local)
-            case SpacyWeights():
-                return PipelineWeights(local=chosen.local, types=chosen.types)
+            case LocalWeights() | PipelineWeights():
+                return chosen
             case PredictionsWeights():
                 return SuppliedWeights(local=chosen.local, system=chosen.system)
             case PromptedWeights():
@@ -101,8 +98,7 @@ class Models(GraphPart):
         made_here = weights if isinstance(weights, PretrainedWeights | RandomWeights) else None
         if isinstance(weights, PretrainedWeights):  # with their start and their teacher, for the model's card
             recipe = self._specs.pretraining[weights.recipe]
-            start = TrainingStart(**recipe.start.model_dump()) if recipe.start else None
-            weights = replace(weights, start=start or "random weights", teacher=recipe.teacher)
+            weights = replace(weights, start=recipe.start or "random weights", teacher=recipe.teacher)
         return ExportRecipe(
             model=model,
             lowercase=spec.lowercase,

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SPLITS
+from pubmill.recipes.models import PipelineWeights
 from pubmill.recipes.scoring import AnnotationRecipe
 from pubmill.recipes.submissions import SuppliedRecipe
-from pubmill.specs.model_specs import SpacyWeights
 from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.run_stages import Score
 from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Stage, StageJob, cached
@@ -38,11 +38,12 @@ class Pipelines(GraphPart):
 
     def spacy_names(self) -> list[str]:
         """Return the models that are spaCy pipelines."""
-        return [name for name, spec in self._specs.models.items() if isinstance(spec.weights, SpacyWeights)]
+        specs = self._specs.models.items()
+        return [name for name, spec in specs if isinstance(spec.weights, PipelineWeights)]
 
-    def _spacy_weights(self, model: str) -> SpacyWeights:
+    def _spacy_weights(self, model: str) -> PipelineWeights:
         weights = self._specs.models[model].weights
-        assert isinstance(weights, SpacyWeights), model
+        assert isinstance(weights, PipelineWeights), model
         return weights
 
     def folder(self, model: str) -> Path:

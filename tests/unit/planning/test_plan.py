@@ -22,7 +22,8 @@ from pubmill.pretraining.arithmetic import (
     shape_of,
 )
 from pubmill.recipes import Adversarial, Generator, Objective, Optimisation, PretrainingRecipe
-from pubmill.specs import ArchiveWeights, FolderWeights, Specs, load
+from pubmill.recipes.models import LocalWeights
+from pubmill.specs import ArchiveWeights, Specs, load
 from pubmill.specs.study import Study, check_study
 from pubmill.stages import Graph, checked_graph, costs
 from pubmill.stages.costs import (
@@ -134,7 +135,7 @@ def test_a_folder_has_the_size_that_its_own_configuration_states(
     specs = load(root / "specs", "full")
     specs = with_model(
         specs, "bert-base-uncased", "own", released=None, size=None,
-        weights=FolderWeights(kind="folder", local="own"),
+        weights=LocalWeights(kind="folder", local="own"),
     )  # fmt: skip
     study = Study(study="x", title="x", scale="full", tables=(), local_files={"own": str(folder)})
     shape = costs.shape_of_model(Graph(study, specs), "own")

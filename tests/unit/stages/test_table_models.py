@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.specs import FolderWeights, Specs
+from pubmill.recipes.models import LocalWeights
+from pubmill.specs import Specs
 from pubmill.specs.study import with_own_weights
 from pubmill.stages import Graph
 from pubmill.storage.files import write_json
@@ -68,7 +69,7 @@ def test_a_folder_of_the_users_own_must_hold_a_model(
     assert models.folder_mistake(model) is None and models.own_folder(model) == tmp_path
     assert set(models.own_folder_content(model)) == {"config.json", "model.safetensors", "vocab.txt"}
     assert models.folder_mistake("biobert-base") is None
-    folders = {name for name, one in full_specs.models.items() if isinstance(one.weights, FolderWeights)}
+    folders = {name for name, one in full_specs.models.items() if isinstance(one.weights, LocalWeights)}
     assert set(models.own()) == folders >= {"megatron-345m-cased", "megatron-345m-uncased", "megatron-1.2b"}
 
 
