@@ -26,7 +26,7 @@ def mirror(
     """
     root = checkout()
     from pubmill.inspection.mirror.fetching import fetch_all, listed
-    from pubmill.planning.listed_jobs import jobs_of_study
+    from pubmill.planning.plan import jobs_of_study
     from pubmill.planning.required_files import required_files
     from pubmill.specs.study import check_study
     from pubmill.stages import checked_graph

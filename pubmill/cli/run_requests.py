@@ -121,8 +121,7 @@ def wrong_target(file: str, graph: "Graph") -> Iterator[str]:
 def print_dry_run(request: Request, graph: "Graph", options: Sequence[str], why: bool) -> None:
     """Print the jobs of a run by stage and rule, what they cost, and what is left out; with `why`, each job
     with Snakemake's reason."""
-    from pubmill.planning.listed_jobs import jobs_of_study
-    from pubmill.planning.plan import make_plan, search_lines
+    from pubmill.planning.plan import jobs_of_study, make_plan, search_lines
     from pubmill.planning.plan_printing import answer
     from pubmill.stages.all_stages import group_of
 

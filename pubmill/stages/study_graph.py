@@ -12,9 +12,8 @@ from pubmill.stages.availability import Availability
 from pubmill.stages.contamination_jobs import ContaminationStage
 from pubmill.stages.corpus_jobs import Corpora
 from pubmill.stages.dataset_jobs import DatasetPages, Datasets
-from pubmill.stages.fact_table_jobs import DatasetFacts, FactTables
+from pubmill.stages.fact_table_jobs import DatasetFacts, FactTables, ModelFacts
 from pubmill.stages.gpus import NO_GPUS, Gpus
-from pubmill.stages.model_facts import ModelFacts
 from pubmill.stages.model_jobs import Models
 from pubmill.stages.pipelines import Pipelines
 from pubmill.stages.pretrainings import Pretrainings
@@ -24,9 +23,8 @@ from pubmill.stages.runs import Runs
 from pubmill.stages.selection_jobs import SelectionJobs
 from pubmill.stages.source_jobs import Sources
 from pubmill.stages.stage import GraphPart, Places, Stage, cached
-from pubmill.stages.table_datasets import TableDatasets
 from pubmill.stages.table_jobs import Tables
-from pubmill.stages.table_models import TableModels
+from pubmill.stages.table_members import TableDatasets, TableModels
 from pubmill.stages.user_folders import Digests, UserFolders
 from pubmill.stages.vocabularies import Vocabularies
 from pubmill.storage.result_paths import paths_of_scale

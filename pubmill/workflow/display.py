@@ -1,6 +1,6 @@
 """Display of a run, Snakemake's `--logger pubmill`: a line for each job that ended, and, on a terminal, what
 runs and what its log reports. A failed job is shown with the reason that its log gives. In a dry run, each
-job is printed as a line of JSON instead (`listed_jobs`). Snakemake's own log stays in `.snakemake/log`."""
+job is printed as a line of JSON instead (`jobs_of_study`). Snakemake's own log stays in `.snakemake/log`."""
 
 import json
 import os
