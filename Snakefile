@@ -78,17 +78,12 @@ rule all:
 
 
 include: "rules/sources.smk"
-include: "rules/locks.smk"
 include: "rules/corpus.smk"
-include: "rules/pmc.smk"
 include: "rules/selection.smk"
 include: "rules/vocabs.smk"
 include: "rules/pretraining.smk"
 include: "rules/datasets.smk"
-include: "rules/floors.smk"
 include: "rules/finetuning.smk"
-include: "rules/scoring.smk"
-include: "rules/off_the_shelf.smk"
 include: "rules/predictions.smk"
 include: "rules/tables.smk"
 include: "rules/report.smk"
