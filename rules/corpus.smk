@@ -73,8 +73,7 @@ rule corpus_statistics:
         graph.corpus_statistics.label
     shell:
         "python -m pubmill.job corpus_statistics --corpus {params.corpus:q} --parts {params.parts:q}"
-        " --manifest {output.manifest:q} --output {output.statistics:q} --recipe {params.recipe:q}"
-        " > {log:q} 2>&1"
+        " --manifest {output.manifest:q} --output {output.statistics:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule parse:
