@@ -1,4 +1,4 @@
-"""Parse documents, find their latest versions, select those of a corpus; its totals, its lock, its rebuild."""
+"""Find the latest versions of documents, select those of a corpus; its totals, its lock, its rebuild."""
 
 LOCKED = any_of(graph.corpora.locked())
 NOT_LOCKED = f"(?!(?:{LOCKED})/)[^/]+"
@@ -74,30 +74,6 @@ rule corpus_statistics:
     shell:
         "python -m pubmill.job corpus_statistics --corpus {params.corpus:q} --parts {params.parts:q}"
         " --manifest {output.manifest:q} --output {output.statistics:q} --recipe {params.recipe:q} > {log:q} 2>&1"
-
-
-rule parse:
-    input:
-        lambda w: graph.corpora.fetched(w.source, w.block),
-    output:
-        f"{PARSED}/{BLOCK}",
-    log:
-        graph.paths.log("parse/{source}/{block}"),
-    benchmark:
-        graph.paths.benchmark("parse", "parse/{source}/{block}")
-    conda:
-        "../envs/data.yaml"
-    resources:
-        **graph.parse.resources,
-    params:
-        **graph.parse.params,
-        files=lambda w: [shard.file for shard in graph.corpora.source_block(w.source, w.block)],
-        folder=f"{PARSED}/{{source}}",
-    message:
-        graph.parse.label
-    shell:
-        "python -m pubmill.job parse --files {params.files:q} --folder {params.folder:q}"
-        " --output {output:q} --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"
 
 
 rule latest_versions:

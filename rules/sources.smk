@@ -1,4 +1,4 @@
-"""Download source files, alone, a block of a corpus's or articles of PMC; copy the user's own."""
+"""Download source files, alone, a block of a corpus's or articles of PMC; copy the user's own; parse them."""
 
 
 rule download:
@@ -120,3 +120,27 @@ rule fetch_pmc:
         "python -m pubmill.job fetch_pmc --plan {input:q} --shards {params.shards:q} --url {params.url:q}"
         " --folder {params.folder:q} --output {output:q} --version {params.version:q} {params.places.mirror:q}"
         " > {log:q} 2>&1"
+
+
+rule parse:
+    input:
+        lambda w: graph.corpora.fetched(w.source, w.block),
+    output:
+        f"{PARSED}/{BLOCK}",
+    log:
+        graph.paths.log("parse/{source}/{block}"),
+    benchmark:
+        graph.paths.benchmark("parse", "parse/{source}/{block}")
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **graph.parse.resources,
+    params:
+        **graph.parse.params,
+        files=lambda w: [shard.file for shard in graph.corpora.source_block(w.source, w.block)],
+        folder=f"{PARSED}/{{source}}",
+    message:
+        graph.parse.label
+    shell:
+        "python -m pubmill.job parse --files {params.files:q} --folder {params.folder:q}"
+        " --output {output:q} --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"
