@@ -140,7 +140,9 @@ class Pretrain(TrainingStage):
         return min(minutes, DAY)
 
     def bytes_of(self, wildcards: Any) -> Bytes:
-        return Bytes(disk=costs.bytes_of_checkpoint(self.graph, wildcards.recipe))
+        optimiser = OPTIMISERS[self._specs.pretraining[wildcards.recipe].recipe.optimisation.optimiser]
+        parameters = costs.parameters_of_recipe(self.graph, wildcards.recipe)
+        return Bytes(disk=float(optimiser.checkpoint_bytes * parameters))  # weights and optimiser state
 
     def parts_of(self, wildcards: Any) -> Collection[str]:
         """Return the architecture's family, and the names of the objective's settings that are in use."""

@@ -47,7 +47,7 @@ class FineTuning(TrainingStage):
         raise NotImplementedError
 
     def share(self, wildcards: Any, gpus: Gpus) -> float:
-        return costs.share_of_finetuning(self.graph, gpus, wildcards.dataset)
+        return gpus.share_of_finetuning(self._specs.datasets[wildcards.dataset].kind)
 
     def plan_line(self, wildcards: Any) -> str:
         return f"{wildcards.protocol}, runs"
