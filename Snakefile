@@ -15,13 +15,13 @@ if not ROOT.is_dir():
     )
 sys.path.insert(0, str(ROOT))
 
+from pubmill.hardware.slurm import launcher
 from pubmill.messages.installation import own_settings
 from pubmill.stages import as_arguments, published_values
 from pubmill.stages.stage import run_of
 from pubmill.storage.names_in_paths import table_of
 from pubmill.storage.result_paths import table_stem
-from pubmill.workflow.preparation import prepare
-from pubmill.workflow.rule_syntax import any_of, launcher, not_compared, wildcard_patterns
+from pubmill.workflow.preparation import any_of, prepare, untracked, wildcard_patterns
 
 
 configfile: ROOT / "config.yaml"
@@ -78,17 +78,12 @@ rule all:
 
 
 include: "rules/sources.smk"
-include: "rules/locks.smk"
 include: "rules/corpus.smk"
-include: "rules/pmc.smk"
 include: "rules/selection.smk"
 include: "rules/vocabs.smk"
 include: "rules/pretraining.smk"
 include: "rules/datasets.smk"
-include: "rules/floors.smk"
 include: "rules/finetuning.smk"
-include: "rules/scoring.smk"
-include: "rules/off_the_shelf.smk"
 include: "rules/predictions.smk"
 include: "rules/tables.smk"
 include: "rules/report.smk"

@@ -25,10 +25,10 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[0] = str(ROOT)
 
-from pubmill.specs import FolderWeights, Specs, load
+from pubmill.recipes.models import LocalWeights, PipelineWeights
+from pubmill.specs import Specs, load
 from pubmill.specs.corpus_specs import MimicSource, TextSource
-from pubmill.specs.model_specs import SpacyWeights
-from pubmill.stages.table_datasets import local_names
+from pubmill.stages.availability import local_names
 
 ONE = "gu2020"
 
@@ -55,10 +55,10 @@ def own_files(specs: Specs) -> Iterator[tuple[str, str]]:
             if isinstance(source, MimicSource):
                 yield source.local, source.file
     for model in specs.models.values():
-        if isinstance(model.weights, FolderWeights):
+        if isinstance(model.weights, LocalWeights):
             for name in ("config.json", "model.safetensors", "vocab.txt"):
                 yield model.weights.local, name
-        elif isinstance(model.weights, SpacyWeights):
+        elif isinstance(model.weights, PipelineWeights):
             yield model.weights.local, "config.cfg"
 
 

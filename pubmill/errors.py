@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import Callable
 from functools import wraps
+from inspect import signature
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
@@ -46,7 +47,7 @@ class StopRequestedError(Exception):
         self.number = number
 
 
-def plainly(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+def exit_with_message(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     """Wrap a function so that a `PubmillError`, a file that cannot be used, or torch that is not installed
     ends the program with a message and status 1.
 
@@ -72,11 +73,12 @@ def plainly(function: Callable[Parameters, Result]) -> Callable[Parameters, Resu
                 f"pubmill: error: {path}: {fault}. Correct this, or name another file or folder"
             ) from None
 
+    ending.__signature__ = signature(function)  # type: ignore[attr-defined]  # Snakemake asks for each job
     return ending
 
 
-class Plain:
-    """Wrap an object so that its methods, and those of its parts, end the program as `plainly` does."""
+class ExitWithMessage:
+    """Wrap an object so that its methods, and those of its parts, end the program so too."""
 
     def __init__(self, of: Any) -> None:
         self._of = of
@@ -84,11 +86,14 @@ class Plain:
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._of, name)
         if callable(found):
-            return plainly(found)
-        return Plain(found) if hasattr(found, "__dict__") else found  # text and numbers have none
+            found = exit_with_message(found)
+        elif hasattr(found, "__dict__"):  # text and numbers have none
+            found = ExitWithMessage(found)
+        self.__dict__[name] = found  # rules look it up again for each job
+        return found
 
 
-def interrupt_plainly() -> None:
+def hide_interrupt_traceback() -> None:
     """Print a line in place of a traceback if Ctrl-C ends the program."""
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
@@ -110,8 +115,8 @@ def run(main: Callable[[], None]) -> None:
         watch()
         main()
 
-    interrupt_plainly()
+    hide_interrupt_traceback()
     try:
-        plainly(watched)()
+        exit_with_message(watched)()
     except StopRequestedError as stop:
         raise SystemExit(128 + stop.number) from None

@@ -1,28 +1,79 @@
-"""Parse documents, find the latest version of each, and select the documents of a corpus."""
+"""Find the latest versions of documents, select those of a corpus; its totals, its lock, its rebuild."""
+
+LOCKED = any_of(graph.corpora.locked())
+NOT_LOCKED = f"(?!(?:{LOCKED})/)[^/]+"
 
 
-rule parse:
+rule lock_corpus:
     input:
-        lambda w: graph.corpora.fetched(w.source, w.block),
+        manifest=f"{CORPUS}/manifest.parquet",
+        statistics=f"{CORPUS}/stats.json",
     output:
-        f"{PARSED}/{BLOCK}",
+        graph.paths.corpus("{corpus}", "corpus.lock"),
     log:
-        graph.paths.log("parse/{source}/{block}"),
-    benchmark:
-        graph.paths.benchmark("parse", "parse/{source}/{block}")
+        graph.paths.log(graph.paths.corpus("{corpus}", "lock")),
     conda:
         "../envs/data.yaml"
     resources:
-        **graph.parse.resources,
+        **graph.lock_corpus.resources,
     params:
-        **graph.parse.params,
-        files=lambda w: [shard.file for shard in graph.corpora.source_block(w.source, w.block)],
-        folder=f"{PARSED}/{{source}}",
+        **graph.lock_corpus.params,
+        sources=graph.paths.sources(),
     message:
-        graph.parse.label
+        graph.lock_corpus.label
     shell:
-        "python -m pubmill.job parse --files {params.files:q} --folder {params.folder:q}"
-        " --output {output:q} --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"
+        "python -m pubmill.job lock_corpus --manifest {input.manifest:q}"
+        " --statistics {input.statistics:q} --sources {params.sources:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+
+
+rule locked_versions:
+    input:
+        parsed=lambda w: graph.corpora.parsed(w.corpus),
+        lock=lambda w: graph.corpora.lock(w.corpus),
+    output:
+        latest=graph.paths.corpus("{corpus}", "latest.parquet"),
+        report=graph.paths.corpus("{corpus}", "lock.json"),
+        differences=graph.paths.corpus("{corpus}", "lock-differences.parquet"),
+    log:
+        graph.paths.log(graph.paths.corpus("{corpus}", "latest")),
+    wildcard_constraints:
+        corpus=LOCKED,
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **graph.locked_versions.resources,
+    params:
+        **graph.locked_versions.params,
+        parsed=graph.paths.parsed(),
+    message:
+        graph.locked_versions.label
+    shell:
+        "python -m pubmill.job latest_versions --parsed {params.parsed:q} --output {output.latest:q}"
+        " --recipe {params.recipe:q} --lock {input.lock:q}"
+        " --report {output.report:q} --differences {output.differences:q} > {log:q} 2>&1"
+
+
+rule corpus_statistics:
+    input:
+        parts=lambda w: graph.corpora.manifests(w.corpus),
+    output:
+        manifest=graph.paths.corpus("{corpus}", "manifest.parquet"),
+        statistics=graph.paths.corpus("{corpus}", "stats.json"),
+    log:
+        graph.paths.log(graph.paths.corpus("{corpus}", "statistics")),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **graph.corpus_statistics.resources,
+    params:
+        **graph.corpus_statistics.params,
+        corpus=lambda w: graph.paths.corpus(w.corpus),
+        parts=lambda w: len(graph.corpora.shards(w.corpus)),
+    message:
+        graph.corpus_statistics.label
+    shell:
+        "python -m pubmill.job corpus_statistics --corpus {params.corpus:q} --parts {params.parts:q}"
+        " --manifest {output.manifest:q} --output {output.statistics:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule latest_versions:

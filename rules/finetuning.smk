@@ -1,4 +1,4 @@
-"""Trials of the hyper-parameter search, the choice, and final runs: one job each, with all seeds."""
+"""Trials of the search, the choice, and final runs, one job each with all seeds; the records of a run."""
 
 from pubmill.storage.result_paths import ChoiceKey, RunKey
 
@@ -96,3 +96,24 @@ rule finetune:
         " --model {params.model:q} --dataset {params.places.results:q}/datasets/{wildcards.dataset:q}"
         " --seeds {params.seeds:q} {params.splits:q} {params.keep:q} --version {params.version:q}"
         " --output {output:q} > {log:q} 2>&1"
+
+
+rule score:
+    input:
+        runs=graph.paths.runs(RUN),
+        examples=lambda w: graph.runs.scored_examples(run_of(w)),
+    output:
+        graph.paths.records(RUN),
+    log:
+        graph.paths.log(graph.paths.records(RUN).removesuffix(".json")),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **graph.score.resources,
+    params:
+        **graph.score.params,
+    message:
+        graph.score.label
+    shell:
+        "python -m pubmill.job score --runs {input.runs:q} --examples {input.examples:q}"
+        " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"

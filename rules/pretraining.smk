@@ -55,7 +55,7 @@ rule pretrain:
         tokens=lambda w: graph.pretrainings.tokens_folder(w.recipe),
         vocab=lambda w: graph.paths.vocab(SPECS.pretraining[w.recipe].vocab),
         weights=lambda w: graph.pretrainings.segment_arguments(w.recipe, int(w.step)),
-        save_minutes=not_compared(lambda w: STUDY.save_minutes),
+        save_minutes=untracked(lambda w: STUDY.save_minutes),
         # Derived from resources, so not compared: any number of processes resumes a training.
         launcher=lambda w, resources, threads: launcher(resources.nodes, resources.processes, threads),
     message:
@@ -134,7 +134,7 @@ rule take_model:
     params:
         **graph.take_model.params,
         content=lambda w: graph.models.own_folder_content(w.model),
-        folder=not_compared(lambda w: str(graph.models.own_folder(w.model))),
+        folder=untracked(lambda w: str(graph.models.own_folder(w.model))),
     message:
         graph.take_model.label
     shell:

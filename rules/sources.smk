@@ -1,4 +1,4 @@
-"""Download source files, one by one or a block of a corpus's, or copy the user's own."""
+"""Download source files, alone, a block of a corpus's or articles of PMC; copy the user's own; parse them."""
 
 
 rule download:
@@ -18,7 +18,7 @@ rule download:
         **graph.download.params,
         url=lambda w: f"https://{w.path}",
         checks=lambda w: graph.sources.checks(f"https://{w.path}"),
-        how=not_compared(lambda w: "Copying from the mirror" if STUDY.mirror else "Downloading"),
+        how=untracked(lambda w: "Copying from the mirror" if STUDY.mirror else "Downloading"),
     message:
         graph.download.label
     shell:
@@ -65,10 +65,82 @@ rule take_local:
         **graph.take_local.resources,
     params:
         **graph.take_local.params,
-        url=not_compared(lambda w: Path(graph.sources.local_file(w.key, w.name)).as_uri()),
+        url=untracked(lambda w: Path(graph.sources.local_file(w.key, w.name)).as_uri()),
         checks=lambda w: graph.sources.local_checks(w.key, w.name),
     message:
         graph.take_local.label
     shell:
         "python -m pubmill.job download --url {params.url:q} --output {output.file:q}"
         " {params.checks:q} > {log:q} 2>&1"
+
+
+rule plan_pmc:
+    output:
+        graph.paths.pmc_plan("{source}"),
+    log:
+        graph.paths.log("download/pmc/{source}"),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **graph.plan_pmc.resources,
+        downloads=1,
+    params:
+        **graph.plan_pmc.params,
+        url=lambda w: graph.corpora.source(w.source).url,
+        inventory=lambda w: str(graph.corpora.source(w.source).inventory),
+    message:
+        graph.plan_pmc.label
+    shell:
+        "python -m pubmill.job plan_pmc --url {params.url:q} --inventory {params.inventory:q}"
+        " --output {output:q} {params.places.mirror:q} > {log:q} 2>&1"
+
+
+rule fetch_pmc:
+    input:
+        graph.paths.pmc_plan("{source}"),
+    output:
+        f"{SOURCES}/{BLOCK}",
+    log:
+        graph.paths.log("download/pmc/{source}/{block}"),
+    wildcard_constraints:
+        source=any_of(graph.corpora.source_names("pmc")),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **graph.fetch_pmc.resources,
+        downloads=1,
+    params:
+        **graph.fetch_pmc.params,
+        url=lambda w: graph.corpora.source(w.source).url,
+        shards=graph.fetch_pmc.shards,
+        folder=lambda w: f"{SOURCES}/pmc/{w.source}",
+    message:
+        graph.fetch_pmc.label
+    shell:
+        "python -m pubmill.job fetch_pmc --plan {input:q} --shards {params.shards:q} --url {params.url:q}"
+        " --folder {params.folder:q} --output {output:q} --version {params.version:q} {params.places.mirror:q}"
+        " > {log:q} 2>&1"
+
+
+rule parse:
+    input:
+        lambda w: graph.corpora.fetched(w.source, w.block),
+    output:
+        f"{PARSED}/{BLOCK}",
+    log:
+        graph.paths.log("parse/{source}/{block}"),
+    benchmark:
+        graph.paths.benchmark("parse", "parse/{source}/{block}")
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **graph.parse.resources,
+    params:
+        **graph.parse.params,
+        files=lambda w: [shard.file for shard in graph.corpora.source_block(w.source, w.block)],
+        folder=f"{PARSED}/{{source}}",
+    message:
+        graph.parse.label
+    shell:
+        "python -m pubmill.job parse --files {params.files:q} --folder {params.folder:q}"
+        " --output {output:q} --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"

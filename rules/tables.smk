@@ -24,7 +24,7 @@ rule table:
         **graph.table.params,
         recipe=lambda w: graph.argument(graph.tables.recipe(table_of(w.results_table))),
         found=lambda w: graph.records.digest_of(graph.tables.all_found_records(table_of(w.results_table))),
-        stem=not_compared(lambda w: graph.paths.table(w.results_table)),
+        stem=untracked(lambda w: graph.paths.table(w.results_table)),
     message:
         graph.table.label
     shell:
@@ -48,7 +48,7 @@ rule compare:
         **graph.compare.resources,
     params:
         **graph.compare.params,
-        stem=not_compared(lambda w: graph.paths.comparisons(w.results_table)),
+        stem=untracked(lambda w: graph.paths.comparisons(w.results_table)),
     message:
         graph.compare.label
     shell:
@@ -73,7 +73,7 @@ rule fact_table:
     params:
         **graph.fact_table.params,
         recipe=lambda w: graph.argument(graph.fact_tables.recipe(table_of(w.fact_table))),
-        stem=not_compared(lambda w: graph.paths.table(w.fact_table)),
+        stem=untracked(lambda w: graph.paths.table(w.fact_table)),
     message:
         graph.fact_table.label
     shell:

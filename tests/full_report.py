@@ -27,7 +27,7 @@ from pubmill.report.rendering import to_json
 from pubmill.report.report_content import Report
 from pubmill.report.study_report import read_report, render
 from pubmill.storage.names_in_paths import RunPath, run_of
-from pubmill.storage.result_paths import BELOW, Paths
+from pubmill.storage.result_paths import RELATIVE, Paths
 from tests import full_tables
 from tests.browser import launched, opened
 from tests.unit import toy_tables as made_up
@@ -68,7 +68,7 @@ def write(folder: Path, names: Sequence[str] = (), story: Callable[[str], Story]
         _put(folder / paths.table(name, "json"), to_json(made))
         put_trainings(folder, found)
         _put(folder / paths.comparisons(name, "json"), to_json(made_up.compared(made)))
-    _put(folder / BELOW.contradictions("json"), to_json(Contradictions(found=())))
+    _put(folder / RELATIVE.contradictions("json"), to_json(Contradictions(found=())))
     return read(folder, names)
 
 
@@ -128,7 +128,7 @@ def put_trainings(folder: Path, records: Records) -> None:
         epochs = range(values.get("epochs", 0))
         scores = [0.9 - 0.5 / (epoch + 1) + math.sin(epoch + run.seed) / 50 for epoch in epochs]
         notes = training(values, scores, [0.9 / (epoch + 1) for epoch in epochs])
-        _put(folder / BELOW.training(*run), json.dumps(notes))
+        _put(folder / RELATIVE.training(*run), json.dumps(notes))
 
 
 @cache
@@ -150,7 +150,7 @@ def _put(path: Path, text: str) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:]:
-        _put(Path(sys.argv[1]) / BELOW.report("all", "html"), render(write(Path(sys.argv[1]))))
+        _put(Path(sys.argv[1]) / RELATIVE.report("all", "html"), render(write(Path(sys.argv[1]))))
     else:
         _put(EXAMPLE, example())
         PICTURE.write_bytes(picture())

@@ -37,8 +37,8 @@ def graph(seeds: int = 1) -> Graph:
         protocols[name] = protocol.model_copy(update={"final": final})
     study = Study(study="all", title="All tables", scale="full", tables=tuple(known.tables))
     found = Graph(study, known.model_copy(update={"protocols": protocols}))
-    for access in (found.access, found.model_access):
-        access.obstacle = lambda name: None  # type: ignore[method-assign]
+    found.availability.dataset = lambda dataset: None  # type: ignore[method-assign]
+    found.availability.model = lambda model: None  # type: ignore[method-assign]
     return found
 
 

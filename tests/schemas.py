@@ -16,8 +16,9 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from pubmill.new_specs.spec_files import FOLDER, MARK, first_line
+from pubmill.recipes.recipe_types import Name
 from pubmill.specs.loading import KINDS, ScaleSpec
-from pubmill.specs.spec_types import Name, Statement, Strict
+from pubmill.specs.spec_types import Statement, Strict
 from pubmill.specs.study import Study
 
 ROOT = Path(__file__).resolve().parents[1]

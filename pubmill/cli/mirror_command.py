@@ -26,10 +26,10 @@ def mirror(
     """
     root = checkout()
     from pubmill.inspection.mirror.fetching import fetch_all, listed
+    from pubmill.planning.plan import jobs_of_study
     from pubmill.planning.required_files import required_files
     from pubmill.specs.study import check_study
     from pubmill.stages import checked_graph
-    from pubmill.workflow.listed_jobs import jobs_of_study
 
     overlays = study_files(study)
     # With a mirror set, a study leaves out files that the mirror lacks; exactly these are needed here.

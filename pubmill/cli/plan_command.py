@@ -32,12 +32,11 @@ def plan(
     root = checkout()
     from pubmill.messages.terminal_tables import console
     from pubmill.planning.cluster_plan import read_profile, requests, requests_table
-    from pubmill.planning.plan import make_plan, recipes_at_full
+    from pubmill.planning.plan import jobs_of_study, make_plan, recipes_at_full
     from pubmill.planning.plan_printing import print_plan, recipes_as_markdown
     from pubmill.specs import load
     from pubmill.specs.study import Study, check_study
     from pubmill.stages import checked_graph
-    from pubmill.workflow.listed_jobs import jobs_of_study
 
     gpus = measured_gpus()
     if recipes:

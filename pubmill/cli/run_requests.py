@@ -70,7 +70,7 @@ class Request(NamedTuple):
         if wrong := [text for file in self.targets for text in wrong_target(file, graph)]:
             raise PubmillError("\n".join(wrong))
         named = (one for file in self.targets for one in names_in(graph.paths.below(file)))
-        graph.access.check(*dict.fromkeys(name for kind, name in named if kind == "datasets"))
+        graph.availability.check(*dict.fromkeys(name for kind, name in named if kind == "datasets"))
         for table in graph.requests.result_tables():
             recipe = graph.tables.recipe(table)
             if not recipe.own:  # A table of one's own has some of the rows only.
@@ -121,10 +121,9 @@ def wrong_target(file: str, graph: "Graph") -> Iterator[str]:
 def print_dry_run(request: Request, graph: "Graph", options: Sequence[str], why: bool) -> None:
     """Print the jobs of a run by stage and rule, what they cost, and what is left out; with `why`, each job
     with Snakemake's reason."""
-    from pubmill.planning.plan import make_plan, search_lines
+    from pubmill.planning.plan import jobs_of_study, make_plan, search_lines
     from pubmill.planning.plan_printing import answer
     from pubmill.stages.all_stages import group_of
-    from pubmill.workflow.listed_jobs import jobs_of_study
 
     others = [option for option in options if option not in DRY]
     jobs = jobs_of_study(request.root, request.config, request.targets, others)

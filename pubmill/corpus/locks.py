@@ -32,7 +32,7 @@ from pubmill.recipes.recipe_types import StrictRecipe
 from pubmill.storage.database import copy
 from pubmill.storage.files import read_json, sealed, sha256, write_json, writing
 from pubmill.storage.parquet import parquet_writer, verified
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import RELATIVE
 
 LOCK = pa.schema([("id", pa.string()), ("version", pa.int32()), ("date", pa.string()), ("file", pa.int32())])
 ROWS_PER_GROUP = 1 << 20
@@ -85,7 +85,7 @@ class SourceFile(StrictRecipe):
 
 def source_file(source: str, path: Path) -> SourceFile:
     """Return a source file with its digests, as recorded when it was downloaded."""
-    record = Path(BELOW.source_record(str(path)))
+    record = Path(RELATIVE.source_record(str(path)))
     if record.is_file():
         digests = read_json(record)
         with suppress(KeyError, TypeError):

@@ -34,7 +34,7 @@ from pubmill.storage.database import copy, database
 from pubmill.storage.files import read_json, sealed, write_json, writing
 from pubmill.storage.network import GoneError
 from pubmill.storage.parquet import open_parquet, verified
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import RELATIVE
 from pubmill.storage.sources import WrongContentError, bring
 
 INVENTORY = "inventory-reports/pmc-oa-opendata/metadata"
@@ -209,7 +209,7 @@ def fetch_shard(
     }
     with writing(archive) as temporary:
         _write_archive(temporary, [pair for pair in zip(planned, came, strict=True) if pair[1]])
-        write_json(Path(BELOW.source_record(str(archive))), sealed(record))
+        write_json(Path(RELATIVE.source_record(str(archive))), sealed(record))
     shutil.rmtree(part)
     print(
         f"{shard}: {record['articles']} articles, {len(record['without_xml'])} of them without XML, "

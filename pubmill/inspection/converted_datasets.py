@@ -9,7 +9,7 @@ from pubmill.messages.wording import unknown
 from pubmill.specs import Specs, load
 from pubmill.specs.model_specs import PromptSpec, PublishedPrompt
 from pubmill.specs.study import study_of_scale
-from pubmill.storage.result_paths import BELOW, CARD
+from pubmill.storage.result_paths import CARD, RELATIVE
 
 
 def specs_of_results(root: Path, results: Path) -> Specs:
@@ -30,7 +30,7 @@ def prompt_file(root: Path, results: Path, prompt: str | PublishedPrompt) -> Pat
     """Return a published prompt's file, None for a template; an error has the command that fetches it."""
     if isinstance(prompt, str):
         return None
-    file = results / BELOW.source_of_url(prompt.url)
+    file = results / RELATIVE.source_of_url(prompt.url)
     if not file.is_file():
         raise _not_made(root, results, file, file)
     return file
@@ -53,7 +53,7 @@ def prompts_of(specs: Specs, name: str) -> PromptSpec:
 
 def converted_folder(root: Path, results: Path, dataset: str) -> Path:
     """Return the folder of a converted dataset; a `PubmillError` has the command that makes it."""
-    folder = results / BELOW.dataset(dataset)
+    folder = results / RELATIVE.dataset(dataset)
     if not (folder / CARD).is_file():
         raise _not_made(root, results, folder, folder / CARD)
     return folder

@@ -25,10 +25,10 @@ from pubmill.storage.files import SEAL, read_json, sha256
 from pubmill.storage.model_folders import TOKENIZER_FILES
 from pubmill.storage.parquet import parquet_fault, shard_fault
 from pubmill.storage.result_paths import (
-    BELOW,
     BLOCKS,
     CARD,
     PREDICTIONS,
+    RELATIVE,
     RUNS,
     SOURCE_RECORD,
     STATE,
@@ -183,7 +183,7 @@ def _check_json(path: Path) -> Iterator[CheckedFile]:
 
 def _place_fault(path: Path, value: Mapping[str, Any]) -> str | None:
     """Return how the path of a JSON file differs from what it says of itself; None if it does not."""
-    _, below, place = path.as_posix().rpartition(f"/{BELOW.sources()}/")
+    _, below, place = path.as_posix().rpartition(f"/{RELATIVE.sources()}/")
     named: dict[str, object] = {}
     match path.parts:
         case (*_, "datasets", dataset, name) if name == CARD:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pubmill.recipes.corpora import FetchRecipe
 from pubmill.storage.blocks import Item, make_block
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import RELATIVE
 from pubmill.storage.sources import download
 
 
@@ -19,6 +19,6 @@ def main(
         file = sources / urlsplit(url).netloc / urlsplit(url).path.lstrip("/")
         fetch = partial(download, url, file, mirror, md5_beside=recipe.md5_beside)
         items.append(
-            Item([file, Path(BELOW.source_record(str(file)))], [version, url, recipe.md5_beside], fetch)
+            Item([file, Path(RELATIVE.source_record(str(file)))], [version, url, recipe.md5_beside], fetch)
         )
     make_block(output, items)

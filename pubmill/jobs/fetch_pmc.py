@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pubmill.corpus.pmc import fetch_shard, read_plan
 from pubmill.storage.blocks import Item, make_block
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import RELATIVE
 
 
 def main(
@@ -25,7 +25,7 @@ def main(
         for shard in shards:
             planned, archive = read_plan(plan, shard), folder / f"{shard}.tar.gz"
             fetch = partial(fetch_shard, archive, planned, shard, url, mirror)
-            files = [archive, Path(BELOW.source_record(str(archive)))]
+            files = [archive, Path(RELATIVE.source_record(str(archive)))]
             yield Item(files, [version, url, *map(tuple, planned)], fetch)
 
     make_block(output, items())

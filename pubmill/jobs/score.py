@@ -12,7 +12,7 @@ from pubmill.metrics.records import score_run, write_record
 from pubmill.metrics.run_manifests import read_manifest
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.storage.files import sealed, sha256, write_json
-from pubmill.storage.result_paths import BELOW, RECORD, seed_name
+from pubmill.storage.result_paths import RECORD, RELATIVE, seed_name
 
 
 def main(recipe: ScoringRecipe, runs: Path, examples: Path, output: Path) -> None:
@@ -21,7 +21,7 @@ def main(recipe: ScoringRecipe, runs: Path, examples: Path, output: Path) -> Non
         of_seed = replace(recipe, seed=one.seed)
         record, items = score_run(of_seed, SCORERS[recipe.kind], one.predictions, examples, one.training)
         path = output.with_name(seed_name(one.seed, RECORD))
-        written += [path, Path(BELOW.contributions(str(path)))]
+        written += [path, Path(RELATIVE.contributions(str(path)))]
         write_items(written[-1], items)
         write_record(path, record)
         metrics, metric = record.metrics, recipe.metric

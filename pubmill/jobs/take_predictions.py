@@ -10,7 +10,7 @@ from pubmill.predictions.supplied import report, supply, with_cost
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.storage.checksums import write_predictions
 from pubmill.storage.privacy import keep_private
-from pubmill.storage.result_paths import BELOW, PREDICTIONS, seed_name
+from pubmill.storage.result_paths import PREDICTIONS, RELATIVE, seed_name
 
 
 @limited
@@ -23,7 +23,7 @@ def main(
     results: Path,
     output: Path,
 ) -> None:
-    examples = results / BELOW.dataset(dataset)
+    examples = results / RELATIVE.dataset(dataset)
     keep_private([examples, *predictions])
     known = [path for path in runs_on(results, dataset) if path.parent != output.parent]
     for seed, file in zip(seeds, predictions, strict=True):

@@ -1,17 +1,25 @@
-"""Cost of a study, estimated before anything runs: jobs, bytes, hours of processors and GPUs, search."""
+"""Jobs of a study and what they cost, estimated before anything runs: bytes, hours of processors and GPUs."""
 
 import csv
+import json
+import subprocess
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from statistics import fmean
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 from pubmill.errors import PubmillError
+from pubmill.messages import commands
+from pubmill.messages.stage_groups import TARGET
 from pubmill.messages.wording import counted
-from pubmill.planning.batch_plan import LongestBatch, longest_batch
+from pubmill.optimisers import OPTIMISERS
+from pubmill.recipes.batch_memory import bytes_of_token, tokens_at_once
 from pubmill.recipes.models import ArchivedWeights, ReleasedWeights
 from pubmill.specs import RecipeWeights
 from pubmill.specs.pretraining_checks import needed_before
@@ -20,7 +28,58 @@ from pubmill.stages.all_stages import group_of, stages
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.run_stages import TrialStage
 from pubmill.stages.stage import ASSUMED, Seconds, TrainingStage, run_of
-from pubmill.storage.result_paths import Paths
+from pubmill.storage.result_paths import Paths, RunKey
+
+
+class LongestBatch(NamedTuple):
+    """The largest batch of a protocol's search, with inputs of the maximum length, on models of one size.
+    `length`: tokens of an input, None where it is the model's limit, which is not known yet."""
+
+    protocol: str
+    length: int | None
+    inputs: int
+    layers: int
+    hidden: int
+    parameters: int
+
+    def parts(self, gpu: str, gpus: Gpus) -> int | None:
+        """Return in how many parts, one after another, a GPU computes the batch; None if the model and a
+        single input need more than its memory."""
+        assert self.length is not None
+        weights = gpus.weights[gpu]
+        one = self.length * bytes_of_token(self.layers, self.hidden, weights)
+        if one + OPTIMISERS["adamw"].training_bytes * self.parameters > gpus.memory[gpu]:
+            return None
+        at_once = tokens_at_once(gpus.memory[gpu], self.layers, self.hidden, weights) // self.length
+        return -(-self.inputs // max(1, at_once))
+
+
+def longest_batch(graph: Graph, run: RunKey) -> LongestBatch:
+    """Return the largest batch that a run or its search computes, with inputs of `max_length`."""
+    protocol, data = graph.specs.protocols[run.protocol], graph.specs.datasets[run.dataset]
+    recipe, shape = graph.runs.recipe(run), costs.shape_of_model(graph, run.model)
+    choosing = protocol.settings[run.setting].chosen_by or run.setting
+    tried = protocol.grid(data, run.model, choosing).get("batch_size", ())
+    if isinstance(graph.specs.models[run.model].weights, RecipeWeights):
+        positions: int | None = costs.architecture_of(graph, run.model).max_positions
+    else:
+        positions = graph.models.configuration(run.model).get("max_position_embeddings")
+    limits = [one for one in (recipe.get("max_length", 512), positions) if one is not None]
+    length, inputs = min(limits, default=None), max([recipe.get("batch_size", 0), *tried])
+    parameters = costs.parameters_of_model(graph, run.model)
+    return LongestBatch(run.protocol, length, inputs, shape.layers, shape.hidden, parameters)
+
+
+def divided(batches: Iterable[LongestBatch], gpus: Gpus) -> list[tuple[LongestBatch, list[int | None]]]:
+    """Return the batches that some GPU cannot compute at once, each with its number of parts on every GPU. Of
+    the batches of one protocol and size of models, only the one with most tokens counts."""
+    largest: dict[tuple[object, ...], LongestBatch] = {}
+    for one in sorted(batches, key=lambda one: one.inputs * (one.length or 0)):
+        if one.length is not None:
+            largest[one.protocol, one.layers, one.hidden, one.parameters] = one
+    by_gpu = [(one, [one.parts(gpu, gpus) for gpu in gpus.memory]) for one in sorted(largest.values())]
+    return [(one, parts) for one, parts in by_gpu if set(parts) - {1}]
+
 
 ADVICE = (
     "  fewer: --search own tries only your own models,",
@@ -210,3 +269,43 @@ def search_lines(jobs: Iterable[Job], graph: Graph) -> list[str]:
     named = f"{', '.join(first)} and {last}" if first else last
     line = f"{searching:,} of {counted(len(to_do), 'job')}: trials with {named}"
     return [line, *(ADVICE if graph.study.own_tables and graph.study.search == "protocol" else ())]
+
+
+def jobs_of_study(
+    root: Path,
+    config: Mapping[str, Any],
+    targets: Sequence[str] = (),
+    options: Sequence[str] = (),
+    finished: bool = False,
+) -> list[Job]:
+    """Return the jobs to do behind the targets, by the whole configuration of a study; without targets, those
+    of the whole study. `options`: further ones of Snakemake; `finished`: return finished jobs too. Raise a
+    `PubmillError` with Snakemake's message if the graph cannot be built."""
+    with TemporaryDirectory(prefix="pubmill-jobs-") as folder:
+        merged = Path(folder) / "config.json"
+        merged.write_text(json.dumps(config, default=str), encoding="utf-8")
+        command = [sys.executable, "-m", "snakemake", "--logger=pubmill", *targets]
+        command += ["--dry-run", "--snakefile", str(root / "Snakefile"), "--configfile", str(merged)]
+        command += [*([] if "--profile" in options else ["--profile", commands.profile()]), *options]
+        started = [_start(command), *([_start([*command, "--forceall"])] if finished else [])]
+        to_do, *every = [_jobs(process) for process in started]
+    known = {(job.rule, *job.wildcards.values()) for job in to_do}
+    there = (job for jobs in every for job in jobs if (job.rule, *job.wildcards.values()) not in known)
+    return [*to_do, *(Job(job.rule, job.wildcards, False, job.text) for job in there)]
+
+
+def _start(command: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def _jobs(process: subprocess.Popen[str]) -> list[Job]:
+    """Return the jobs that a dry run prints."""
+    printed, errors = process.communicate()
+    if process.returncode:
+        raise PubmillError(errors.strip().removeprefix("pubmill: error: "))
+    found = (json.loads(line) for line in printed.splitlines() if line.startswith("{"))
+    return [
+        Job(one["rule"], one["wildcards"], True, one["text"], one["reason"])
+        for one in found
+        if one["rule"] != TARGET
+    ]

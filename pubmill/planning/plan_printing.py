@@ -7,8 +7,7 @@ from rich.text import Text
 
 from pubmill.messages.terminal_tables import table, wrapped
 from pubmill.messages.wording import counted
-from pubmill.planning.batch_plan import divided
-from pubmill.planning.plan import Plan, Training, hours
+from pubmill.planning.plan import Plan, Training, divided, hours
 from pubmill.stages import Graph
 from pubmill.stages.all_stages import stages
 from pubmill.stages.gpus import Gpus

@@ -19,7 +19,7 @@ from pubmill.recipes.datasets import FloorsRecipe
 from pubmill.recipes.submissions import SubmissionRecipe
 from pubmill.storage.files import sha256, write_json, write_jsonl_gz
 from pubmill.storage.privacy import PUBLIC, write_label_beside
-from pubmill.storage.result_paths import BELOW, PREDICTIONS
+from pubmill.storage.result_paths import PREDICTIONS, RELATIVE
 from pubmill.tables.cells import read_as
 from pubmill.tables.row_floors import DatasetFloors
 
@@ -56,8 +56,8 @@ class ScoredSubmission:
     def floor(self, results: Path, task: str) -> str | None:
         """Return the highest floor of these examples by the main metric, as text: that of the results, or
         measured now; None without train, and where no floor fits the task."""
-        examples = sha256(results / BELOW.examples(self.recipe.dataset, self.recipe.split))
-        path = results / BELOW.dataset_floors(self.recipe.dataset)
+        examples = sha256(results / RELATIVE.examples(self.recipe.dataset, self.recipe.split))
+        path = results / RELATIVE.dataset_floors(self.recipe.dataset)
         measured = read_as(DatasetFloors, path) if path.is_file() else None
         if measured is None or measured.data_sha256 != examples:
             measured = self._measured_floors(results, task)
@@ -74,7 +74,7 @@ class ScoredSubmission:
         # Imported here because scikit-learn takes a second, and only this needs it.
         from pubmill.baselines.floors import measure_floors
 
-        places = {split: results / BELOW.examples(self.recipe.dataset, split) for split in SPLITS}
+        places = {split: results / RELATIVE.examples(self.recipe.dataset, split) for split in SPLITS}
         files = {str(split): path for split, path in places.items() if path.is_file()}
         if self.recipe.split != "test" or "train" not in files:
             return None

@@ -23,7 +23,7 @@ from pubmill.recipes.finetuning import Dummies
 from pubmill.recipes.submissions import SubmissionRecipe, System
 from pubmill.storage.files import read_json, read_jsonl_gz
 from pubmill.storage.privacy import CREDENTIALED, PUBLIC
-from pubmill.storage.result_paths import BELOW, CARD, PREDICTIONS, RunKey
+from pubmill.storage.result_paths import CARD, PREDICTIONS, RELATIVE, RunKey
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +172,7 @@ def copied_from(submission: Submission, others: Iterable[Path]) -> Path | None:
 
 def runs_on(results: Path, dataset: str) -> list[Path]:
     """Return the predictions of all final runs on a dataset."""
-    return sorted(results.glob(BELOW.final(RunKey("*", "*", dataset, "*"), "*", PREDICTIONS)))
+    return sorted(results.glob(RELATIVE.final(RunKey("*", "*", dataset, "*"), "*", PREDICTIONS)))
 
 
 def read_mapping(path: Path | None) -> dict[str, str | None]:

@@ -5,17 +5,26 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from pubmill.recipes.pretraining import PretrainingRecipe
-from pubmill.recipes.recipe_types import StrictRecipe
+from pubmill.recipes.recipe_types import LocalKey, Name, StrictRecipe
 from pubmill.recipes.submissions import System
 
 
 class TrainingStart(StrictRecipe):
-    """What a pretraining starts from: the weights of a `model`, or the checkpoint of another `recipe` at
-    `step`."""
+    """The start of a pretraining, instead of random weights: the weights of a `model`, or another `recipe`'s
+    checkpoint at `step`, which is resumed in full (weights, optimiser, step count).
 
-    model: str | None = None
-    recipe: str | None = None
+    - `model`: the model whose weights training starts from.
+    - `recipe`: the recipe whose checkpoint is resumed.
+    - `step`: the step of that checkpoint.
+    """
+
+    model: Name | None = None
+    recipe: Name | None = None
     step: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.model is None) == (self.recipe is None) or (self.recipe is None) != (self.step is None):
+            raise ValueError("start is {model: NAME}, or {recipe: NAME, step: N}")
 
 
 class PretrainedWeights(StrictRecipe):
@@ -36,10 +45,14 @@ class RandomWeights(StrictRecipe):
 
 
 class LocalWeights(StrictRecipe):
-    """A model folder of the user's own, `local_files: {KEY: ...}`."""
+    """A Hugging Face model folder that the user provides as `local_files: {KEY: ...}`.
+
+    - `kind`: `folder`.
+    - `local`: the key of the folder in `local_files`.
+    """
 
     kind: Literal["folder"] = "folder"
-    local: str
+    local: LocalKey
 
 
 class ReleasedWeights(StrictRecipe):
@@ -77,11 +90,18 @@ class ArchivedWeights(StrictRecipe):
 
 
 class PipelineWeights(StrictRecipe):
-    """A spaCy pipeline of the user's own; `types`: dataset -> label of the pipeline -> mention type."""
+    """A spaCy pipeline that the user provides as `local_files: {KEY: ...}` and that predicts mentions without
+    fine-tuning.
+
+    - `kind`: `spacy`.
+    - `local`: the key of the folder in `local_files`.
+    - `types`: dataset -> entity label of the pipeline -> mention type of the dataset, "" where its labels
+      have no type. Entities with other labels are ignored; other datasets are not predicted.
+    """
 
     kind: Literal["spacy"] = "spacy"
-    local: str
-    types: dict[str, dict[str, str]]
+    local: LocalKey
+    types: dict[Name, dict[str, Annotated[str, Field(pattern=r"^\S*$")]]]
 
 
 class SuppliedWeights(StrictRecipe):

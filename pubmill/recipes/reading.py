@@ -11,11 +11,14 @@ from pydantic_core import PydanticSerializationError, to_json, to_jsonable_pytho
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.problems import dotted_key, problem_text
+from pubmill.storage.files import writing
 from pubmill.storage.strict_parsing import unique_keys
 
 Recipe = TypeVar("Recipe")
 STORED = ".recipes"
 """The folder of recipes that are too long for a command; their names are digests of their content."""
+LONG = 4_000
+"""Characters from which a recipe is read from a file: the system refuses arguments of 131,072 bytes."""
 
 
 def read(
@@ -67,6 +70,40 @@ def as_json(recipe: Any) -> str:
     return json.dumps(to_jsonable_python(recipe), sort_keys=True, allow_nan=False)
 
 
+class StoredRecipe(str):
+    """Recipe text that a command reads from a file, which the run writes before its first job. Snakemake
+    compares and stores the text; in a command, the text is formatted as the file's path."""
+
+    path: Path
+
+    def __new__(cls, text: str, folder: Path) -> "StoredRecipe":
+        """Add the path, named by the text's digest."""
+        made = super().__new__(cls, text)
+        made.path = folder / f"{_digest(text.encode())}.json"
+        return made
+
+    def __format__(self, form: str) -> str:
+        """Return the path."""
+        return str(self.path)
+
+    def write(self) -> None:
+        """Write the file if it is not there or has changed."""
+        if not self.path.is_file() or self.path.read_bytes() != self.encode():
+            with writing(self.path) as temporary:
+                temporary.write_text(self, encoding="utf-8")
+
+
+def as_argument(recipe: object, folder: Path) -> str:
+    """Return a recipe as a program's argument: its JSON text, or from `LONG` characters on a `StoredRecipe`
+    in a folder."""
+    text = as_json(recipe)
+    return text if len(text) < LONG else StoredRecipe(text, folder)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
 def as_values(recipe: Any) -> Any:
     """Return a recipe as parsed JSON, with sorted keys."""
     return json.loads(as_json(recipe))
@@ -75,7 +112,7 @@ def as_values(recipe: Any) -> Any:
 def _read_text(path: Path, option: str) -> str:
     try:
         content = path.read_bytes()
-        if path.parent.name == STORED and hashlib.sha256(content).hexdigest()[:16] != path.stem:
+        if path.parent.name == STORED and _digest(content) != path.stem:
             raise PubmillError(
                 f"{option}: {path} has changed since its run wrote it: its name is not the beginning of its "
                 "SHA-256. Delete it and run the same command again, which writes it anew"

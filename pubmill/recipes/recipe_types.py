@@ -1,14 +1,19 @@
 """Types and settings shared by all recipes."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Literal, dataclass_transform
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, Literal, dataclass_transform
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
+
+from pubmill.storage import name_patterns as names
 
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
 Kind = Literal["tokens", "sequence", "multilabel", "regression", "span", "relations", "mentions"]
 """Kinds of examples (`pubmill.examples.kinds`)."""
+Name = Annotated[str, Field(pattern=f"^{names.SPEC}$")]
+"""Name of a spec."""
+LocalKey = Annotated[str, Field(pattern=f"^{names.KEY}$")]
+"""Key of a folder in `local_files`."""
 
 
 FORBID_UNKNOWN: ConfigDict = {"extra": "forbid"}
@@ -24,12 +29,3 @@ class StrictRecipe:
     def __init_subclass__(cls) -> None:
         """Make the subclass a dataclass."""
         dataclass(frozen=True, kw_only=True)(cls)
-
-
-class PartialRecipe(dict[str, Any]):
-    """Values of some keys of a recipe; others have their default, or are decided by a search."""
-
-    def __init__(self, recipe: type[Any], values: Mapping[str, Any]) -> None:
-        if unknown := sorted(values.keys() - {one.name for one in fields(recipe)}):
-            raise ValueError(f"{recipe.__name__} has no keys {', '.join(unknown)}")
-        super().__init__(values)

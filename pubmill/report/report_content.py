@@ -30,7 +30,7 @@ from pubmill.report.table_views import (
 from pubmill.specs.fidelity import FidelityRow, rows_of
 from pubmill.specs.spec_types import Standing
 from pubmill.specs.study import DEMO
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import RELATIVE
 from pubmill.tables.cells import NO_RECORD, Table
 from pubmill.tables.comparisons import Comparisons
 from pubmill.tables.dataset_cards import Card
@@ -220,7 +220,7 @@ class Report:
 
     def page_link(self, dataset: str) -> str:
         """Return the address of a dataset's page."""
-        return f"#page-{dataset}" if self.embeds_pages else f"../{BELOW.page(dataset, 'html')}"
+        return f"#page-{dataset}" if self.embeds_pages else f"../{RELATIVE.page(dataset, 'html')}"
 
     @property
     def command(self) -> str:

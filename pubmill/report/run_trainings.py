@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from pubmill.report.figures import Axis, thinned
 from pubmill.report.rendering import number
 from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import BELOW, ChoiceKey
+from pubmill.storage.result_paths import RELATIVE, ChoiceKey
 from pubmill.tables.cells import Table, read_as
 
 WIDTH, HEIGHT = 120, 36
@@ -96,13 +96,13 @@ def read_trainings(tables: Iterable[Table], results: Path) -> Trainings:
     )
     folders: dict[str, list[TrainingNotes]] = {}
     for record in records:
-        path = results / BELOW.training(*run_of(record))
+        path = results / RELATIVE.training(*run_of(record))
         notes = folders.setdefault(str(PurePosixPath(record).parent), [])
         if path.is_file():
             notes.append(read_as(TrainingNotes, path))
     runs = [run_of(record).run for record in records]
     choices = {
-        BELOW.choice(ChoiceKey(run.protocol, model, run.dataset, run.setting))
+        RELATIVE.choice(ChoiceKey(run.protocol, model, run.dataset, run.setting))
         for run in runs
         for model in (run.model, None)
     }

@@ -29,7 +29,14 @@ from pubmill.report.run_trainings import read_trainings
 from pubmill.report.table_rendering import fact_marks
 from pubmill.report.table_views import composite_scores, dataset_notes, shared_notes, table_runs, tally
 from pubmill.storage.files import read_json
-from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, Paths, below_sources, source_of_record
+from pubmill.storage.result_paths import (
+    DIAGNOSIS,
+    RELATIVE,
+    STATISTICS,
+    Paths,
+    below_sources,
+    source_of_record,
+)
 from pubmill.tables.aggregation import machine
 from pubmill.tables.cells import Table, read_as, read_table
 from pubmill.tables.comparisons import Comparisons
@@ -58,7 +65,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
     runs = sum(len(cell.seeds) for table in tables.values() for *_, cell in table.read())
     contradictions = Contradictions(found=())
     if recipe.tables:
-        contradictions = read_as(Contradictions, results / BELOW.contradictions("json"))
+        contradictions = read_as(Contradictions, results / RELATIVE.contradictions("json"))
     return Report(
         recipe=recipe,
         tables=tables,
@@ -76,10 +83,12 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
             for name, folders in recipe.pretraining.items()
         ],
         corpora={
-            name: _read_object(results / BELOW.corpus(name, STATISTICS), COUNTS) for name in recipe.corpora
+            name: _read_object(results / RELATIVE.corpus(name, STATISTICS), COUNTS) for name in recipe.corpora
         },
-        vocabs={name: _read_object(results / BELOW.vocab(name, DIAGNOSIS), PIECES) for name in recipe.vocabs},
-        datasets={name: read_as(Page, results / BELOW.page(name, "json")) for name in recipe.datasets},
+        vocabs={
+            name: _read_object(results / RELATIVE.vocab(name, DIAGNOSIS), PIECES) for name in recipe.vocabs
+        },
+        datasets={name: read_as(Page, results / RELATIVE.page(name, "json")) for name in recipe.datasets},
         contradictions=contradictions,
         sections=shown_sections(recipe, results),
         sources=read_sources(results, recipe.sources),

@@ -16,8 +16,10 @@ from pydantic import (
 
 from pubmill.recipes import PretrainingRecipe, VocabRecipe
 from pubmill.recipes.corpora import SelectionRecipe
+from pubmill.recipes.models import TrainingStart
+from pubmill.recipes.recipe_types import LocalKey, Name
 from pubmill.recipes.vocabs import Learner
-from pubmill.specs.spec_types import FileName, FilePath, FilePattern, Https, LocalKey, Name, Spec, Strict
+from pubmill.specs.spec_types import FileName, FilePath, FilePattern, Https, Spec, Strict
 from pubmill.specs.strict_yaml import Location
 
 
@@ -269,26 +271,6 @@ class ReleasedVocabSpec(Spec):
 VocabSpec = Annotated[LearntVocabSpec | ReleasedVocabSpec, Field(discriminator="kind")]
 
 
-class Start(Strict):
-    """The start of a pretraining, instead of random weights: the weights of a `model`, or another `recipe`'s
-    checkpoint at `step`, which is resumed in full (weights, optimiser, step count).
-
-    - `model`: the model whose weights training starts from.
-    - `recipe`: the recipe whose checkpoint is resumed.
-    - `step`: the step of that checkpoint.
-    """
-
-    model: Name | None = None
-    recipe: Name | None = None
-    step: int | None = None
-
-    @model_validator(mode="after")
-    def names_one_beginning(self) -> Self:
-        if (self.model is None) == (self.recipe is None) or (self.recipe is None) != (self.step is None):
-            raise ValueError("start is {model: NAME}, or {recipe: NAME, step: N}")
-        return self
-
-
 class PretrainingSpec(Spec):
     """A recipe on a corpus.
 
@@ -308,7 +290,7 @@ class PretrainingSpec(Spec):
     sentence_splitter: Https
     title: bool = False
     held_out: Annotated[float, Field(ge=0, lt=1)] = 0.005
-    start: Start | None = None
+    start: TrainingStart | None = None
     teacher: Name | None = None
     recipe: PretrainingRecipe
     checkpoints: tuple[int, ...]

@@ -21,8 +21,8 @@ from pubmill.examples.kinds import SPLITS, Split
 from pubmill.metrics import METRICS, dev_scores
 from pubmill.recipes.datasets import Access, Glosses, PublishedFile
 from pubmill.recipes.finetuning import Dummies
-from pubmill.recipes.recipe_types import Kind
-from pubmill.specs.spec_types import FileName, Https, LocalKey, Sha256, Spec, Strict
+from pubmill.recipes.recipe_types import Kind, LocalKey
+from pubmill.specs.spec_types import FileName, Https, Sha256, Spec, Strict
 
 Role = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 WITHOUT_NEGATIVE = ("micro_f1", "positive_f1")

@@ -8,8 +8,9 @@ from pydantic import Field, model_validator
 
 from pubmill.messages.wording import repeated
 from pubmill.recipes.fact_tables import FactKind, Subjects, fact_of
+from pubmill.recipes.recipe_types import Name
 from pubmill.specs.protocol_specs import ALL_TASKS, SettingName
-from pubmill.specs.spec_types import Name, Spec, Strict
+from pubmill.specs.spec_types import Spec, Strict
 from pubmill.specs.strict_yaml import Faults, Location
 from pubmill.storage.name_patterns import FACT_TABLE
 

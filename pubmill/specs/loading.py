@@ -14,7 +14,9 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import SHOWN, nearest
+from pubmill.recipes.models import LocalWeights, PipelineWeights
 from pubmill.recipes.problems import dotted_key, problem_text
+from pubmill.recipes.recipe_types import Name
 from pubmill.specs import model_specs, strict_yaml
 from pubmill.specs.corpus_specs import (
     CorpusSpec,
@@ -28,7 +30,7 @@ from pubmill.specs.fact_table_specs import FactTableSpec, faults_of_facts, refer
 from pubmill.specs.pretraining_checks import Fault, faults_of_pretrainings
 from pubmill.specs.protocol_specs import ALL_TASKS, ProtocolSpec
 from pubmill.specs.recipe_checks import faults_of_recipes
-from pubmill.specs.spec_types import INCLUDES, Name, SpecFaultsError, Strict
+from pubmill.specs.spec_types import INCLUDES, SpecFaultsError, Strict
 from pubmill.specs.strict_yaml import YamlDocument
 from pubmill.specs.table_checks import faults_of_results, specs_of_cells
 from pubmill.specs.table_specs import TableSpec
@@ -250,7 +252,7 @@ def _cross_faults(made: dict[str, dict[str, Any]], released: bool) -> Iterator[F
         yield from (("tables", name, *fault) for fault in check(table, made))
     for name, vocab in made["vocabs"].items():
         model = made["models"].get(vocab.model) if isinstance(vocab, ReleasedVocabSpec) else None
-        if model and model.released is None and not isinstance(model.weights, model_specs.FolderWeights):
+        if model and model.released is None and not isinstance(model.weights, LocalWeights):
             fault = f"{vocab.model} has no released files; name the vocabulary that it is trained with"
             yield "vocabs", name, ("model",), fault
     yield from (("corpora", *fault) for fault in faults_of_corpora(made["corpora"], made["datasets"]))
@@ -264,7 +266,6 @@ def _cross_faults(made: dict[str, dict[str, Any]], released: bool) -> Iterator[F
     yield from faults_of_pretrainings(made["pretraining"], made["models"], released)
 
 
-_KIND_OF_START = {"model": "models", "recipe": "pretraining"}
 Reference = tuple[str, str, strict_yaml.Location, str, str, bool]
 
 
@@ -278,15 +279,16 @@ def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
     for name, recipe in made["pretraining"].items():
         yield "pretraining", name, ("corpus",), "corpora", recipe.corpus, False
         yield "pretraining", name, ("vocab",), "vocabs", recipe.vocab, False
-        begun = recipe.start.model_dump(exclude={"step"}, exclude_none=True) if recipe.start else {}
-        for key, target in begun.items():
-            yield "pretraining", name, ("start", key), _KIND_OF_START[key], target, False
+        if recipe.start and recipe.start.model:
+            yield "pretraining", name, ("start", "model"), "models", recipe.start.model, False
+        if recipe.start and recipe.start.recipe:
+            yield "pretraining", name, ("start", "recipe"), "pretraining", recipe.start.recipe, False
         if recipe.teacher:
             yield "pretraining", name, ("teacher",), "models", recipe.teacher, False
     for name, model in made["models"].items():
         if isinstance(model.weights, model_specs.RecipeWeights):
             yield "models", name, ("weights", "recipe"), "pretraining", model.weights.recipe, False
-        for dataset in model.weights.types if isinstance(model.weights, model_specs.SpacyWeights) else ():
+        for dataset in model.weights.types if isinstance(model.weights, PipelineWeights) else ():
             yield "models", name, ("weights", "types", dataset), "datasets", dataset, False
         for dataset in model.weights.mapping if isinstance(model.weights, model_specs.StatedWeights) else ():
             yield "models", name, ("weights", "mapping", dataset), "datasets", dataset, False

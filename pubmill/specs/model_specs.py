@@ -7,8 +7,10 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from pubmill.errors import PubmillError
 from pubmill.examples.prompts import PLACES
+from pubmill.recipes.models import LocalWeights, PipelineWeights
+from pubmill.recipes.recipe_types import LocalKey, Name
 from pubmill.recipes.submissions import Budget, Engine, Price, System
-from pubmill.specs.spec_types import Https, LocalKey, Name, Sha256, Spec, Strict, Text
+from pubmill.specs.spec_types import Https, Sha256, Spec, Strict, Text
 from pubmill.storage import name_patterns as names
 from pubmill.storage.release_pins import COMMIT
 
@@ -83,41 +85,7 @@ class RecipeWeights(Strict):
         return self
 
 
-class FolderWeights(Strict):
-    """A Hugging Face model folder that the user provides as `local_files: {KEY: ...}`.
-
-    - `kind`: `folder`.
-    - `local`: the key of the folder in `local_files`.
-    """
-
-    kind: Literal["folder"]
-    local: LocalKey
-
-
-MentionType = Annotated[str, Field(pattern=r"^\S*$")]
-
-
-class UntrainedWeights(Strict):
-    """Base of models that predict without being fine-tuned here."""
-
-
-class SpacyWeights(UntrainedWeights):
-    """A spaCy pipeline that the user provides as `local_files: {KEY: ...}` and that predicts mentions without
-    fine-tuning.
-
-    `types`: dataset -> entity label of the pipeline -> mention type of the dataset, "" where its labels have
-    no type. Entities with other labels are ignored; other datasets are not predicted.
-
-    - `kind`: `spacy`.
-    - `local`: the key of the folder in `local_files`.
-    """
-
-    kind: Literal["spacy"]
-    local: LocalKey
-    types: dict[Name, dict[str, MentionType]]
-
-
-class StatedWeights(UntrainedWeights):
+class StatedWeights(Strict):
     """A system that is not fine-tuned here, and the mapping of its labels.
 
     - `system`: the statement about it, by its author or by the user who prompts it.
@@ -180,7 +148,7 @@ class PromptedWeights(StatedWeights):
 
 
 Weights = Annotated[
-    RecipeWeights | FolderWeights | SpacyWeights | PredictionsWeights | PromptedWeights,
+    RecipeWeights | LocalWeights | PipelineWeights | PredictionsWeights | PromptedWeights,
     Field(discriminator="kind"),
 ]
 
@@ -243,13 +211,14 @@ class ModelSpec(Spec):
     @property
     def is_fine_tuned(self) -> bool:
         """Whether it is fine-tuned here: it is no spaCy pipeline, supplied predictions or prompted model."""
-        return not isinstance(self.weights, UntrainedWeights)
+        return not isinstance(self.weights, PipelineWeights | StatedWeights)
 
     @model_validator(mode="after")
     def has_weights(self) -> Self:
         if self.weights is None and self.released is None:
             raise ValueError("a model needs `weights`, `released`, or both")
-        if isinstance(self.weights, UntrainedWeights) and self.released is not None:
-            what = "a spaCy pipeline" if isinstance(self.weights, SpacyWeights) else "a supplied prediction"
+        if isinstance(self.weights, PipelineWeights | StatedWeights) and self.released is not None:
+            is_pipeline = isinstance(self.weights, PipelineWeights)
+            what = "a spaCy pipeline" if is_pipeline else "a supplied prediction"
             raise ValueError(f"{what} is not fine-tuned, so it has no `released` weights; remove them")
         return self

@@ -15,13 +15,14 @@ from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.problems import dotted_key, problem_text
+from pubmill.recipes.recipe_types import Name
 from pubmill.specs import protocol_specs, strict_yaml
 from pubmill.specs.cell_sources import CellSource, cell_sources
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.loading import Specs
 from pubmill.specs.protocol_specs import DECIDABLE, Override, ProtocolSpec, SettingName, short_value
 from pubmill.specs.recipe_checks import recipe_faults
-from pubmill.specs.spec_types import Name, Strict, Text
+from pubmill.specs.spec_types import Strict, Text
 from pubmill.specs.table_specs import CellSpec, ColumnSpec, TableSpec
 
 if TYPE_CHECKING:

@@ -9,10 +9,11 @@ from pydantic import AfterValidator, Field, model_validator
 
 from pubmill.messages.wording import repeated
 from pubmill.recipes import FinetuningRecipe
+from pubmill.recipes.recipe_types import Name
 from pubmill.recipes.report import Reference
 from pubmill.recipes.tables import Aggregate, EquivalenceRule
 from pubmill.specs.dataset_specs import TASKS, DatasetSpec
-from pubmill.specs.spec_types import Name, Spec, Strict
+from pubmill.specs.spec_types import Spec, Strict
 
 BY_DATASET = ("task", "metric", "negative", "dummies")
 """Keys of FinetuningRecipe that the dataset decides; a protocol must not set them."""
@@ -64,8 +65,9 @@ class DatasetScope(Strict):
     kinds: Annotated[tuple[str, ...], _known_names(KINDS)] | None = None
 
     def fits(self, data: DatasetSpec) -> bool:
-        named = ((self.tasks, data.task), (self.kinds, data.kind))
-        return all(names is None or name in names for names, name in named)
+        return (self.tasks is None or data.task in self.tasks) and (
+            self.kinds is None or data.kind in self.kinds
+        )
 
     def description(self) -> str:
         """Return the tasks and kinds as text."""
@@ -94,8 +96,12 @@ class Override(DatasetScope):
     why: str | None = None
 
     def holds(self, data: DatasetSpec, model: str, setting: str) -> bool:
-        named = ((self.datasets, data.name), (self.models, model), (self.settings, setting))
-        return self.fits(data) and all(names is None or name in names for names, name in named)
+        return (
+            (self.settings is None or setting in self.settings)
+            and (self.models is None or model in self.models)
+            and (self.datasets is None or data.name in self.datasets)
+            and self.fits(data)
+        )
 
 
 class Setting(DatasetScope):

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.recipe_types import Kind
+from pubmill.recipes.recipe_types import Kind, Name
 from pubmill.storage import name_patterns as names
 
 
@@ -19,8 +19,6 @@ def _check_address(address: str) -> str:
     return address
 
 
-Name = Annotated[str, Field(pattern=f"^{names.SPEC}$")]
-LocalKey = Annotated[str, Field(pattern=f"^{names.KEY}$")]
 FileName = Annotated[str, Field(pattern=f"^{names.FILE}$")]
 FilePattern = Annotated[str, Field(pattern=f"^{names.FILES}$")]
 FilePath = Annotated[str, Field(pattern=f"^{names.PATH}$"), AfterValidator(_check_address)]

@@ -13,10 +13,11 @@ from pubmill.messages.installation import root
 from pubmill.messages.progress import report_progress
 from pubmill.messages.wording import counted, unknown
 from pubmill.recipes.problems import dotted_key, nearest_keys, problem_text
+from pubmill.recipes.recipe_types import Name
 from pubmill.specs import RecipeWeights, Specs, load, strict_yaml
 from pubmill.specs.own_settings import HyperparameterChoice, with_own_settings
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
-from pubmill.specs.spec_types import Name, SpecFaultsError, Strict
+from pubmill.specs.spec_types import SpecFaultsError, Strict
 from pubmill.storage import name_patterns as names
 
 DEMO = "demo"

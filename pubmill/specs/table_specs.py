@@ -7,10 +7,11 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from pubmill.messages.wording import repeated
 from pubmill.metrics import METRICS
+from pubmill.recipes.recipe_types import Name
 from pubmill.recipes.tables import Composite, Drop, table_title
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.protocol_specs import ProtocolSpec, SettingName
-from pubmill.specs.spec_types import Name, Spec, Strict, Text
+from pubmill.specs.spec_types import Spec, Strict, Text
 from pubmill.storage import name_patterns as names
 
 

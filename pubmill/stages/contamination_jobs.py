@@ -6,7 +6,7 @@ from typing import Any
 from pubmill.recipes.corpora import EvaluatedDataset, IndexRecipe
 from pubmill.stages.costs import MEASURED_PARTS
 from pubmill.stages.dataset_jobs import Convert
-from pubmill.stages.stage import HOUR, BlockStage, Needs, Origin, Seconds, Stage
+from pubmill.stages.stage import HOUR, BlockStage, Needs, Seconds, Stage, StageJob
 
 
 class ContaminationStage(Stage):
@@ -55,9 +55,9 @@ class IndexEvaluationTexts(Stage):
         )
         return IndexRecipe(datasets=tuple(datasets))
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
         for dataset in self.graph.contamination.splits(wildcards.corpus, wildcards.use):
-            yield Origin(Convert, {"dataset": dataset})
+            yield StageJob(Convert, {"dataset": dataset})
 
 
 class FindContamination(BlockStage):

@@ -18,10 +18,10 @@ from pubmill.stages.stage import (
     Bytes,
     GraphPart,
     Needs,
-    Origin,
     Seconds,
     Stage,
-    remembered,
+    StageJob,
+    cached,
 )
 from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
 from pubmill.storage.result_paths import part_name, shard_name
@@ -61,7 +61,7 @@ class Corpora(GraphPart):
         """Return the shards of a corpus, in order of authority and then in NCBI's order."""
         return [shard for block in self.blocks(corpus) for shard in block.shards]
 
-    @remembered
+    @cached
     def blocks(self, corpus: str) -> list[FileBlock]:
         """Return the blocks of a corpus, in the order of its shards."""
         blocks, first = list[FileBlock](), 0
@@ -81,7 +81,7 @@ class Corpora(GraphPart):
             f"corpus {wildcards.corpus} has no block {wildcards.block!r} of {wildcards.source}"
         )
 
-    @remembered
+    @cached
     def source_block(self, source: str, block: str) -> tuple[Shard, ...]:
         """Return the shards of a block of a source, of whichever corpora have it. The other sources of these
         corpora may be unavailable."""
@@ -102,7 +102,7 @@ class Corpora(GraphPart):
             f"name in one of them"
         )
 
-    @remembered
+    @cached
     def _source_blocks(self, corpus: str, source: str) -> list[FileBlock]:
         """Return the blocks of one source of a corpus, without their place in it."""
         spec = next(one for one in self._specs.corpora[corpus].sources if one.name == source)
@@ -232,8 +232,8 @@ class Parse(BlockStage):
             }
         return corpora.ParsingRecipe(source=wildcards.source, kind=spec.kind, **values)
 
-    def described(self, wildcards: Any) -> None:
-        """Return None: `SelectDocuments.described` has the corpus spec, which has the source's settings."""
+    def digest_content(self, wildcards: Any) -> None:
+        """Return None: that of `SelectDocuments` has the corpus spec, which has the source's settings."""
 
 
 class LatestVersions(Stage):
@@ -248,11 +248,11 @@ class LatestVersions(Stage):
     def recipe_of(self, wildcards: Any) -> corpora.LatestRecipe:
         return self.graph.corpora.latest_recipe(wildcards.corpus)
 
-    def described(self, wildcards: Any) -> None:
+    def digest_content(self, wildcards: Any) -> None:
         """Return None: the shards of a user's own source are known only on machines with the user's files."""
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
-        yield Origin(Parse, {})
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
+        yield StageJob(Parse, {})
 
 
 class LockedVersions(LatestVersions):

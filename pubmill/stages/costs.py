@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pubmill.examples.kind_facts import FACTS
-from pubmill.optimisers import OPTIMISERS
 from pubmill.pretraining.arithmetic import (
     SIZES,
     NetworkShape,
@@ -14,8 +13,9 @@ from pubmill.pretraining.arithmetic import (
     shape_of,
 )
 from pubmill.recipes import Architecture
+from pubmill.recipes.models import LocalWeights
 from pubmill.recipes.objectives import kind_of
-from pubmill.specs import ArchiveWeights, DatasetSpec, FolderWeights, RecipeWeights, Specs
+from pubmill.specs import DatasetSpec, RecipeWeights, Specs
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.stage import HOUR, Needs
 from pubmill.storage.result_paths import RunKey
@@ -85,7 +85,7 @@ def architecture_of(graph: "Graph", model: str) -> Architecture:
     spec = graph.specs.models[model]
     if isinstance(spec.weights, RecipeWeights):
         return graph.specs.pretraining[spec.weights.recipe].recipe.architecture
-    return SIZES[spec.size or ("large" if isinstance(spec.weights, FolderWeights) else "base")]
+    return SIZES[spec.size or ("large" if isinstance(spec.weights, LocalWeights) else "base")]
 
 
 def shape_of_model(graph: "Graph", model: str) -> NetworkShape:
@@ -133,16 +133,6 @@ def bytes_of_model(graph: "Graph", model: str) -> float:
     return 4.0 * parameters_of_model(graph, model)
 
 
-def bytes_of_url(graph: "Graph", url: str) -> float | None:
-    """Return the assumed bytes of a file to download: a PubMed file, or an archive with a model's weights."""
-    if "/pubmed/" in url:
-        return PUBMED_FILE
-    for name, spec in graph.specs.models.items():
-        if isinstance(spec.released, ArchiveWeights) and spec.released.url == url:
-            return bytes_of_model(graph, name)
-    return None
-
-
 def examples_of(spec: DatasetSpec) -> int | None:
     """Return the number of training examples that the spec expects; None if it states no number."""
     counts = spec.expect.get("train", {})
@@ -162,7 +152,8 @@ def operations_of_finetuning(graph: "Graph", run: RunKey, trial: str | None = No
     if trial is None:
         epochs = [recipe.get("epochs", 0), *spec.grid(data, run.model, choosing).get("epochs", ())]
     else:
-        epochs = [spec.points(data, run.model, choosing)[trial].get("epochs", recipe.get("epochs", 0))]
+        point = graph.runs.points(run._replace(setting=choosing))[trial]
+        epochs = [point.get("epochs", recipe.get("epochs", 0))]
     assumed = FACTS[data.kind].subwords
     length = min(assumed, recipe.get("max_length", 512) or assumed)
     shape, seen = shape_of_model(graph, run.model), float(examples * max(epochs))
@@ -175,19 +166,8 @@ def parameters_of_recipe(graph: "Graph", recipe: str) -> int:
     return parameters(shape_of(spec.recipe.architecture, pieces_of(graph.specs, spec.vocab)))
 
 
-def bytes_of_checkpoint(graph: "Graph", recipe: str) -> float:
-    """Return the bytes of a checkpoint: weights and optimiser state, in float32."""
-    optimiser = OPTIMISERS[graph.specs.pretraining[recipe].recipe.optimisation.optimiser]
-    return float(optimiser.checkpoint_bytes * parameters_of_recipe(graph, recipe))
-
-
 def share_of_pretraining(graph: "Graph", gpus: Gpus, recipe: str) -> float:
     """Return the share of a GPU's peak that a pretraining recipe reaches."""
     trained = graph.specs.pretraining[recipe].recipe
     slower = 1.0 if kind_of(trained.objective).in_bfloat16 else gpus.plain
     return slower * gpus.share(trained.architecture, trained.sequence_length)
-
-
-def share_of_finetuning(graph: "Graph", gpus: Gpus, dataset: str) -> float:
-    """Return the share of a GPU's peak that fine-tuning on a dataset reaches."""
-    return gpus.share_of_finetuning(graph.specs.datasets[dataset].kind)

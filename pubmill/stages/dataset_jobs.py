@@ -11,7 +11,7 @@ from pubmill.recipes.tables import project
 from pubmill.specs import File, LocalFile
 from pubmill.stages.dataset_recipes import conversion_recipe
 from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Inputs, Needs, Stage
-from pubmill.storage.result_paths import BELOW, DATASET_NOTICES
+from pubmill.storage.result_paths import DATASET_NOTICES, RELATIVE
 
 
 class Datasets(GraphPart):
@@ -33,7 +33,7 @@ class Datasets(GraphPart):
 
     def conversion_inputs(self, dataset: str) -> list[str]:
         """Return the raw files of a dataset to convert; a `PubmillError` if they are unavailable."""
-        self.graph.access.check(dataset)
+        self.graph.availability.check(dataset)
         return list(self.inputs(dataset).values())
 
     def arguments(self, dataset: str) -> list[str]:
@@ -52,7 +52,7 @@ class Datasets(GraphPart):
     def scale_title(self, datasets: Iterable[str]) -> str:
         """Return the title of the scale for what is made of some datasets: whether they are made up."""
         scale = self._specs.scale
-        known, obstacle = self._specs.datasets, self.graph.access.obstacle
+        known, obstacle = self._specs.datasets, self.graph.availability.dataset
         run = [name for name in dict.fromkeys(datasets) if name in known and obstacle(name) is None]
         own = [name for name in run if scale.made_up and not self.is_made_up(name)]
         if not own:
@@ -70,7 +70,7 @@ class Convert(Stage):
 
     name, group, label = "convert", "convert", "Converting {wildcards.dataset}"
     version = 2
-    amended: ClassVar[Mapping[str, int]] = {"spans of texts": 2}
+    part_versions: ClassVar[Mapping[str, int]] = {"spans of texts": 2}
     needs = Needs(2_000, HOUR)
     read_by_name = ("pubmill/convert/*.py",)  # by specs
 
@@ -82,7 +82,7 @@ class Convert(Stage):
     def recipe_of(self, wildcards: Any) -> ConversionRecipe:
         return self.graph.datasets.recipe(wildcards.dataset)
 
-    def described(self, wildcards: Any) -> Any:
+    def digest_content(self, wildcards: Any) -> Any:
         sources = self._specs.datasets[wildcards.dataset].sources.items()
         files = {role: file.model_dump(mode="json") for role, file in sources}
         return [self.recipe_of(wildcards), files]
@@ -141,7 +141,7 @@ class DatasetPages(GraphPart):
             scale=self._study.scale,
             scale_title=self._specs.scale.title,
             made_up=self.graph.datasets.is_made_up(dataset),
-            card=BELOW.card(dataset),
+            card=RELATIVE.card(dataset),
             sources=sources,
             published={str(split): file for split, file in published.items()},
             variants=tuple(name for name in self.graph.datasets.variants(dataset) if name != dataset),
@@ -182,9 +182,9 @@ class DatasetNotices(Stage):
         for name in self.graph.scope.datasets():
             spec = self._specs.datasets[name]
             if spec.pmids:
-                pmids[name] = tuple(BELOW.examples(name, one) for one in spec.splits if one not in without)
+                pmids[name] = tuple(RELATIVE.examples(name, one) for one in spec.splits if one not in without)
             elif self.graph.datasets.has_copies(name):
-                pmids[name] = (BELOW.sentence_documents(name),)
+                pmids[name] = (RELATIVE.sentence_documents(name),)
         return pmids
 
     def files_with_pmids(self) -> list[str]:

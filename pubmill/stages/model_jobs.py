@@ -18,14 +18,13 @@ from pubmill.recipes.models import (
     RandomWeights,
     ReleasedWeights,
     SuppliedWeights,
-    TrainingStart,
 )
-from pubmill.specs import ArchiveWeights, FolderWeights, HubWeights
-from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights, SpacyWeights
+from pubmill.specs import ArchiveWeights, HubWeights
+from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights
 from pubmill.specs.pretraining_checks import needed_before
 from pubmill.stages import all_stages, costs
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import HOUR, Bytes, GraphPart, Inputs, Needs, Origin, Stage, remembered
+from pubmill.stages.stage import HOUR, Bytes, GraphPart, Inputs, Needs, Stage, StageJob, cached
 from pubmill.storage.files import read_json
 from pubmill.storage.model_folders import CONFIG, folder_fault
 from pubmill.storage.result_paths import STATISTICS
@@ -42,10 +41,8 @@ class Models(GraphPart):
                 return ReleasedWeights(id=chosen.id, revision=chosen.revision)
             case ArchiveWeights():
                 return ArchivedWeights(url=chosen.url, sha256=chosen.sha256)
-            case FolderWeights():
-                return LocalWeights(local=chosen.local)
-            case SpacyWeights():
-                return PipelineWeights(local=chosen.local, types=chosen.types)
+            case LocalWeights() | PipelineWeights():
+                return chosen
             case PredictionsWeights():
                 return SuppliedWeights(local=chosen.local, system=chosen.system)
             case PromptedWeights():
@@ -55,7 +52,7 @@ class Models(GraphPart):
         step = chosen.step or self.graph.pretrainings.steps(chosen.recipe)[-1]
         return PretrainedWeights(recipe=chosen.recipe, step=step)
 
-    @remembered
+    @cached
     def configuration(self, model: str) -> Mapping[str, Any]:
         """Return the config.json of a model in the results, else of weights in the user's own folder; empty
         if neither is there, or if it cannot be read (the export says why)."""
@@ -101,8 +98,7 @@ class Models(GraphPart):
         made_here = weights if isinstance(weights, PretrainedWeights | RandomWeights) else None
         if isinstance(weights, PretrainedWeights):  # with their start and their teacher, for the model's card
             recipe = self._specs.pretraining[weights.recipe]
-            start = TrainingStart(**recipe.start.model_dump()) if recipe.start else None
-            weights = replace(weights, start=start or "random weights", teacher=recipe.teacher)
+            weights = replace(weights, start=recipe.start or "random weights", teacher=recipe.teacher)
         return ExportRecipe(
             model=model,
             lowercase=spec.lowercase,
@@ -203,7 +199,7 @@ class ExportModel(Stage):
 
     name, group, label = "export_model", "models", "Making the model {wildcards.model}"
     version = 2
-    amended: ClassVar[Mapping[str, int]] = {"pretraining": 2}
+    part_versions: ClassVar[Mapping[str, int]] = {"pretraining": 2}
 
     def parts_of(self, wildcards: Any) -> Collection[str]:
         """Return `pretraining` for a model whose card describes a corpus."""
@@ -222,11 +218,11 @@ class ExportModel(Stage):
     def recipe_of(self, wildcards: Any) -> ExportRecipe:
         return self.graph.models.recipe(wildcards.model)
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
         weights = self.graph.models.weights(wildcards.model)
         if isinstance(weights, PretrainedWeights):
             stage = all_stages.stages()["pretrain"]
-            yield Origin(stage, {"recipe": weights.recipe, "step": str(weights.step)})
+            yield StageJob(stage, {"recipe": weights.recipe, "step": str(weights.step)})
         elif isinstance(weights, RandomWeights):
             yield self.graph.vocabularies.origin(self._specs.pretraining[weights.recipe].vocab)
 

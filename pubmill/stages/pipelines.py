@@ -7,21 +7,20 @@ from typing import Any, ClassVar
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SPLITS
+from pubmill.recipes.models import PipelineWeights
 from pubmill.recipes.scoring import AnnotationRecipe
 from pubmill.recipes.submissions import SuppliedRecipe
-from pubmill.specs.model_specs import SpacyWeights, StatedWeights
 from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.run_stages import Score
-from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Origin, Stage, remembered
+from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Stage, StageJob, cached
 from pubmill.stages.supplied_predictions import SuppliedPredictions, answering
 from pubmill.storage.names_in_paths import RunPath
-from pubmill.storage.result_paths import BELOW, RunKey
+from pubmill.storage.result_paths import RELATIVE, RunKey
 
 OFF_THE_SHELF, AS_IT_IS = "off-the-shelf", "as-it-is"
 """Names used as protocol and setting where nothing is trained."""
 PREDICTED = "test"
 """The split that a pipeline predicts; nothing is chosen on dev."""
-NOT_FOR = "the pipeline is not for this dataset"
 
 
 class Pipelines(GraphPart):
@@ -32,29 +31,19 @@ class Pipelines(GraphPart):
         """The models with predictions that users supply, and the prompted language models."""
         return SuppliedPredictions(self.graph)
 
-    @remembered
+    @cached
     def names(self) -> list[str]:
         """Return the models that are not fine-tuned here."""
         return [*self.spacy_names(), *self.supplied.names()]
 
     def spacy_names(self) -> list[str]:
         """Return the models that are spaCy pipelines."""
-        return [name for name, spec in self._specs.models.items() if isinstance(spec.weights, SpacyWeights)]
+        specs = self._specs.models.items()
+        return [name for name, spec in specs if isinstance(spec.weights, PipelineWeights)]
 
-    def obstacle(self, model: str) -> str | None:
-        """Return why a model that is not fine-tuned here is unavailable in this run: the user has not named
-        its folder. None for all other models. The reason appears in tables, so it names no folder of this
-        machine."""
+    def _spacy_weights(self, model: str) -> PipelineWeights:
         weights = self._specs.models[model].weights
-        if isinstance(weights, StatedWeights):
-            return self.supplied.obstacle(model)
-        if not isinstance(weights, SpacyWeights) or self.graph.folders.find(weights.local) is not None:
-            return None
-        return f"needs a spaCy pipeline of your own (then set local_files: {weights.local})"
-
-    def _spacy_weights(self, model: str) -> SpacyWeights:
-        weights = self._specs.models[model].weights
-        assert isinstance(weights, SpacyWeights), model
+        assert isinstance(weights, PipelineWeights), model
         return weights
 
     def folder(self, model: str) -> Path:
@@ -87,18 +76,16 @@ class Pipelines(GraphPart):
         """Return a run on a dataset and its seed; a pipeline has only one."""
         return RunKey(OFF_THE_SHELF, model, dataset, AS_IT_IS), seed
 
-    def why_not(self, model: str, dataset: str) -> str | None:
-        """Return why there are no runs of a model on a dataset; None if there are."""
-        if model in self.supplied.names():
-            return self.supplied.why_not(model, dataset)
-        return None if dataset in self._spacy_weights(model).types else NOT_FOR
-
     def records(self, model: str, dataset: str) -> list[str]:
         """Return a model's records on a dataset, below the results folder; none if it is not for it."""
         if model in self.supplied.names():
             seeds = self.supplied.seeds(model, dataset)
-            return [BELOW.record(*self.run(model, dataset, seed)) for seed in seeds]
-        return [] if self.why_not(model, dataset) else [BELOW.record(*self.run(model, dataset))]
+            return [RELATIVE.record(*self.run(model, dataset, seed)) for seed in seeds]
+        return (
+            []
+            if self.graph.availability.predictions(model, dataset)
+            else [RELATIVE.record(*self.run(model, dataset))]
+        )
 
     def split(self, model: str, dataset: str) -> str:
         """Return the split that is predicted: test, or for supplied predictions the dataset's last one."""
@@ -132,8 +119,8 @@ class Annotate(Stage):
     def recipe_of(self, wildcards: Any) -> AnnotationRecipe | SuppliedRecipe:
         return self.graph.pipelines.recipe(wildcards.pipeline, wildcards.dataset)
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
-        yield Origin(Convert, {"dataset": wildcards.dataset})
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
+        yield StageJob(Convert, {"dataset": wildcards.dataset})
 
 
 class ScoreAnnotation(Score):
@@ -144,8 +131,8 @@ class ScoreAnnotation(Score):
     def run_of(self, wildcards: Any) -> RunKey:
         return self.graph.pipelines.run(wildcards.pipeline, wildcards.dataset)[0]
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
-        yield Origin(Annotate, {"pipeline": wildcards.pipeline, "dataset": wildcards.dataset})
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
+        yield StageJob(Annotate, {"pipeline": wildcards.pipeline, "dataset": wildcards.dataset})
 
 
 class TakePredictions(Stage):
@@ -154,7 +141,7 @@ class TakePredictions(Stage):
     name, group = "take_predictions", "annotate"
     label = "Reading the predictions of {wildcards.submission} for {wildcards.dataset}"
     version = 4
-    amended: ClassVar[Mapping[str, int]] = {"asked": 2}
+    part_versions: ClassVar[Mapping[str, int]] = {"asked": 2}
 
     def parts_of(self, wildcards: Any) -> Collection[str]:
         """Return `asked` for the answers of a language model."""
@@ -171,11 +158,11 @@ class TakePredictions(Stage):
     def recipe_of(self, wildcards: Any) -> AnnotationRecipe | SuppliedRecipe:
         return self.graph.pipelines.recipe(wildcards.submission, wildcards.dataset)
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
-        yield Origin(Convert, {"dataset": wildcards.dataset})
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
+        yield StageJob(Convert, {"dataset": wildcards.dataset})
         if wildcards.submission in self.graph.pipelines.supplied.asked_names():
             names = {"asked": wildcards.submission, "dataset": wildcards.dataset}
-            yield from (Origin(stage, names) for stage in answering())
+            yield from (StageJob(stage, names) for stage in answering())
 
 
 class ScorePredictions(Score):
@@ -187,5 +174,5 @@ class ScorePredictions(Score):
     def run_of(self, wildcards: Any) -> RunKey:
         return self.graph.pipelines.run(wildcards.submission, wildcards.dataset)[0]
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
-        yield Origin(TakePredictions, {"submission": wildcards.submission, "dataset": wildcards.dataset})
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
+        yield StageJob(TakePredictions, {"submission": wildcards.submission, "dataset": wildcards.dataset})

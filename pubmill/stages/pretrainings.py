@@ -18,9 +18,9 @@ from pubmill.stages.stage import (
     GraphPart,
     Inputs,
     Needs,
-    Origin,
     Seconds,
     Stage,
+    StageJob,
     TrainingStage,
     training_minutes,
 )
@@ -98,12 +98,12 @@ class Pack(Stage):
         spec = self.graph.pretrainings.packing_spec(wildcards.corpus, wildcards.vocab)
         return PackingRecipe(title=spec.title, held_out=spec.held_out)
 
-    def described(self, wildcards: Any) -> Any:
+    def digest_content(self, wildcards: Any) -> Any:
         splitter = self.graph.pretrainings.sentence_splitter(wildcards.corpus, wildcards.vocab)
         return [self.recipe_of(wildcards), splitter]
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
-        yield Origin(SelectDocuments, {"corpus": wildcards.corpus})
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
+        yield StageJob(SelectDocuments, {"corpus": wildcards.corpus})
         yield self.graph.vocabularies.origin(wildcards.vocab)
 
 
@@ -140,7 +140,9 @@ class Pretrain(TrainingStage):
         return min(minutes, DAY)
 
     def bytes_of(self, wildcards: Any) -> Bytes:
-        return Bytes(disk=costs.bytes_of_checkpoint(self.graph, wildcards.recipe))
+        optimiser = OPTIMISERS[self._specs.pretraining[wildcards.recipe].recipe.optimisation.optimiser]
+        parameters = costs.parameters_of_recipe(self.graph, wildcards.recipe)
+        return Bytes(disk=float(optimiser.checkpoint_bytes * parameters))  # weights and optimiser state
 
     def parts_of(self, wildcards: Any) -> Collection[str]:
         """Return the architecture's family, and the names of the objective's settings that are in use."""
@@ -159,13 +161,13 @@ class Pretrain(TrainingStage):
     def recipe_of(self, wildcards: Any) -> PretrainingRecipe:
         return self.graph.pretrainings.recipe(wildcards.recipe)
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
         """Yield the jobs before the first segment, for every segment: segments differ only in their end."""
         spec = self._specs.pretraining[wildcards.recipe]
-        yield Origin(Pack, {"corpus": spec.corpus, "vocab": spec.vocab})
+        yield StageJob(Pack, {"corpus": spec.corpus, "vocab": spec.vocab})
         if spec.start and spec.start.model:
-            yield Origin(ExportModel, {"model": spec.start.model})
+            yield StageJob(ExportModel, {"model": spec.start.model})
         if spec.start and spec.start.recipe:
-            yield Origin(Pretrain, {"recipe": spec.start.recipe, "step": str(spec.start.step)})
+            yield StageJob(Pretrain, {"recipe": spec.start.recipe, "step": str(spec.start.step)})
         if spec.teacher:
-            yield Origin(ExportModel, {"model": spec.teacher})
+            yield StageJob(ExportModel, {"model": spec.teacher})

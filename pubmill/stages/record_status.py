@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.reading import as_json
@@ -21,15 +21,12 @@ from pubmill.specs import TableSpec
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.stages.pipelines import OFF_THE_SHELF, Annotate, ScoreAnnotation, ScorePredictions
 from pubmill.stages.run_stages import Finetune, Score, scoring_versions
-from pubmill.stages.stage import GraphPart, Origin
+from pubmill.stages.stage import GraphPart, Stage, cached
 from pubmill.storage.checksums import folder_sha256, hashed_files
 from pubmill.storage.files import read_json, sha256
 from pubmill.storage.model_folders import WEIGHTS
 from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import BELOW, RunKey
-
-if TYPE_CHECKING:
-    from pubmill.stages.study_graph import Graph
+from pubmill.storage.result_paths import RELATIVE, RunKey
 
 UNREADABLE = "can't be read"
 OTHER_RECIPES = "by other recipes or stage versions than the present ones"
@@ -135,7 +132,7 @@ class Cells(GraphPart):
         spec, data = self._specs.protocols[protocol], self._specs.datasets[parts[0]]
         setting = table.setting_of(column, row, spec, data)
         return [
-            BELOW.record(run, seed)
+            RELATIVE.record(run, seed)
             for dataset in parts
             if setting is not None
             for run in [RunKey(protocol, model, dataset, setting)]
@@ -144,27 +141,20 @@ class Cells(GraphPart):
 
 
 class RecordDigests(GraphPart):
-    """Digests of jobs: a walk from each over the jobs behind it."""
-
-    def __init__(self, graph: "Graph") -> None:
-        super().__init__(graph)
-        self._digests: dict[tuple[str, ...], str] = {}
+    """Digests of jobs: a walk from each over the jobs upstream."""
 
     def made_by(self, run: RunKey) -> str:
         """Return the digest of the recipes and stage versions behind a run's records, whatever their seed."""
         if run.protocol != OFF_THE_SHELF:
-            return self.digest(Origin(Score, run._asdict()))
+            return self.digest(Score, **run._asdict())
         if run.model in self.graph.pipelines.supplied.names():
-            names = {"submission": run.model, "dataset": run.dataset}
-            return self.digest(Origin(ScorePredictions, names))
-        return self.digest(Origin(ScoreAnnotation, {"pipeline": run.model, "dataset": run.dataset}))
+            return self.digest(ScorePredictions, submission=run.model, dataset=run.dataset)
+        return self.digest(ScoreAnnotation, pipeline=run.model, dataset=run.dataset)
 
-    def digest(self, job: Origin) -> str:
-        """Return the digest of a job: of its version, its recipe and the jobs behind it."""
-        key = (job.stage.name, *job.names.values())
-        if key not in self._digests:
-            stage, wildcards = self.graph.stage(job.stage), SimpleNamespace(**job.names)
-            behind = [self.digest(one) for one in stage.behind(wildcards)]
-            content = [job.stage.name, stage.version_of(wildcards), stage.described(wildcards), behind]
-            self._digests[key] = hashlib.sha256(as_json(content).encode()).hexdigest()
-        return self._digests[key]
+    @cached
+    def digest(self, kind: type[Stage], /, **wildcards: str) -> str:
+        """Return the digest of a job of a stage: of its version, its recipe and the jobs upstream."""
+        stage, job = self.graph.stage(kind), SimpleNamespace(**wildcards)
+        upstream = [self.digest(one.stage, **one.wildcards) for one in stage.upstream(job)]
+        content = [stage.name, stage.version_of(job), stage.digest_content(job), upstream]
+        return hashlib.sha256(as_json(content).encode()).hexdigest()

@@ -17,7 +17,7 @@ from pubmill.specs.fidelity import digest, rows_of
 from pubmill.specs.spec_types import Spec
 from pubmill.stages.all_stages import rules_by_group, stages
 from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage, spec_file
-from pubmill.storage.result_paths import BELOW, DIAGNOSIS, LOG, STATE, STATISTICS, Paths
+from pubmill.storage.result_paths import DIAGNOSIS, LOG, RELATIVE, STATE, STATISTICS, Paths
 
 EXAMPLE = Path("docs/example-report.html")
 """A report with made-up numbers, for those who have no results yet, which tests/full_report.py writes."""
@@ -47,7 +47,7 @@ class ReportStage(Stage):
             comparable=self._specs.scale.comparable,
             tables=tuple(self.graph.requests.result_tables()),
             pretraining={
-                r: tuple(BELOW.checkpoint(r, s) for s in self.graph.pretrainings.steps(r) if s <= last)
+                r: tuple(RELATIVE.checkpoint(r, s) for s in self.graph.pretrainings.steps(r) if s <= last)
                 for r, last in self.graph.scope.last_steps().items()
             },
             corpora=tuple(sorted({self._specs.pretraining[r].corpus for r in recipes})),
@@ -118,7 +118,7 @@ class ReportStage(Stage):
         datasets = [name for name in scope.datasets() if specs[name].kind == "tokens"]
         vocabs = {model: self.graph.vocabularies.of_model(model) for model in scope.models()}
         return {
-            model: {dataset: BELOW.fit(vocab, dataset) for dataset in datasets}
+            model: {dataset: RELATIVE.fit(vocab, dataset) for dataset in datasets}
             for model, vocab in vocabs.items()
             if vocab
         }
@@ -151,8 +151,8 @@ class ReportStage(Stage):
             *(self._own.table(table, "json") for table in results.tables),
             *(f"{step}/{STATE}" for steps in pretraining for step in steps),
             *(f"{steps[-1]}/{LOG}" for steps in pretraining),  # a later log includes the earlier ones
-            *(BELOW.corpus(corpus, STATISTICS) for corpus in results.corpora),
-            *(BELOW.vocab(vocab, DIAGNOSIS) for vocab in results.vocabs),
+            *(RELATIVE.corpus(corpus, STATISTICS) for corpus in results.corpora),
+            *(RELATIVE.vocab(vocab, DIAGNOSIS) for vocab in results.vocabs),
         ]
         return list(map(self._paths.at, below))
 
@@ -161,8 +161,8 @@ class ReportStage(Stage):
         below = [
             *(self._own.table(table, "json") for table in self.graph.requests.fact_tables()),
             *(self._own.comparisons(table, "json") for table in self.graph.requests.result_tables()),
-            *(BELOW.page(dataset, "json") for dataset in self.graph.scope.datasets()),
-            *([BELOW.contradictions("json")] if self.graph.requests.result_tables() else []),
+            *(RELATIVE.page(dataset, "json") for dataset in self.graph.scope.datasets()),
+            *([RELATIVE.contradictions("json")] if self.graph.requests.result_tables() else []),
             *sorted({path for of_model in self.fits().values() for path in of_model.values()}),
             *self._single_records(),
         ]

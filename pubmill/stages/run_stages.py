@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from pubmill.metrics import METRICS, metrics_of
 from pubmill.optimisers import OPTIMISERS
 from pubmill.recipes.finetuning import ChoiceRecipe
-from pubmill.recipes.recipe_types import PartialRecipe
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.specs import DatasetSpec
 from pubmill.stages import costs
@@ -16,8 +15,8 @@ from pubmill.stages.model_jobs import ExportModel
 from pubmill.stages.stage import (
     Bytes,
     Needs,
-    Origin,
     Stage,
+    StageJob,
     TrainingStage,
     run_of,
     training_minutes,
@@ -48,7 +47,7 @@ class FineTuning(TrainingStage):
         raise NotImplementedError
 
     def share(self, wildcards: Any, gpus: Gpus) -> float:
-        return costs.share_of_finetuning(self.graph, gpus, wildcards.dataset)
+        return gpus.share_of_finetuning(self._specs.datasets[wildcards.dataset].kind)
 
     def plan_line(self, wildcards: Any) -> str:
         return f"{wildcards.protocol}, runs"
@@ -70,17 +69,17 @@ class FineTuning(TrainingStage):
         names = {value if isinstance(value, str) else key for key, value in values.items() if value}
         return {data.kind, data.task, *names}
 
-    def recipe_of(self, wildcards: Any) -> PartialRecipe:
+    def recipe_of(self, wildcards: Any) -> dict[str, Any]:
         return self.graph.runs.recipe(run_of(wildcards))
 
-    def trained_from(self, wildcards: Any) -> Iterator[Origin]:
+    def trained_from(self, wildcards: Any) -> Iterator[StageJob]:
         """Yield the jobs that make the examples of a run, and the model that it begins with."""
         run = run_of(wildcards)
-        yield Origin(Convert, {"dataset": run.dataset})
+        yield StageJob(Convert, {"dataset": run.dataset})
         if start := self.graph.runs.protocol(run.protocol).start(run.dataset, run.setting):
-            yield Origin(Finetune, run._replace(dataset=start)._asdict())
+            yield StageJob(Finetune, run._replace(dataset=start)._asdict())
         else:
-            yield Origin(ExportModel, {"model": run.model})
+            yield StageJob(ExportModel, {"model": run.model})
 
 
 class TrialStage(FineTuning):
@@ -109,12 +108,12 @@ class TrialStage(FineTuning):
         points = self.graph.runs.block(run, wildcards.trial)
         return {"points": {point: self.graph.runs.trial_recipe(run, point) for point in points}}
 
-    def described(self, wildcards: Any) -> Any:
+    def digest_content(self, wildcards: Any) -> Any:
         """Return the content of a single point, whatever its block."""
         splits = self.graph.runs.split_arguments(wildcards.protocol, wildcards.dataset, trial=True)
         return [self.graph.runs.trial_recipe(run_of(wildcards), wildcards.trial), splits]
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
         yield from self.trained_from(wildcards)
 
 
@@ -131,16 +130,16 @@ class Choose(Stage):
     def recipe_of(self, wildcards: Any) -> ChoiceRecipe:
         return self.graph.runs.choice_recipe(self.choice_of(wildcards))
 
-    def described(self, wildcards: Any) -> Any:
+    def digest_content(self, wildcards: Any) -> Any:
         search = self.graph.runs.protocol(wildcards.protocol).search
         return [self.recipe_of(wildcards), search and search.seeds]
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
         choice = self.choice_of(wildcards)
         runs = [RunKey(choice.protocol, one, *choice[2:]) for one in self.graph.runs.searchers(choice)]
         for trial in self.graph.runs.points(runs[0]):
             for run in runs:
-                yield Origin(TrialStage, {**run._asdict(), "trial": trial})
+                yield StageJob(TrialStage, {**run._asdict(), "trial": trial})
 
 
 class ChooseForModel(Choose):
@@ -170,15 +169,15 @@ class Finetune(FineTuning):
         kept = len(self.graph.runs.kept(run_of(wildcards)))
         return Bytes(disk=kept * costs.bytes_of_model(self.graph, wildcards.model)) if kept else Bytes()
 
-    def described(self, wildcards: Any) -> Any:
+    def digest_content(self, wildcards: Any) -> Any:
         splits = self.graph.runs.split_arguments(wildcards.protocol, wildcards.dataset, trial=False)
         return [self.recipe_of(wildcards), splits]
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
         yield from self.trained_from(wildcards)
         if choice := self.graph.runs.choice(run_of(wildcards)):
             names = {key: name for key, name in choice._asdict().items() if name is not None}
-            yield Origin(ChooseForModel if choice.model else Choose, names)
+            yield StageJob(ChooseForModel if choice.model else Choose, names)
 
 
 class Score(Stage):
@@ -196,12 +195,12 @@ class Score(Stage):
         """Return the recipe of seed 1; the program gives each record its own."""
         return self.graph.records.recipe(self.run_of(wildcards))
 
-    def described(self, wildcards: Any) -> ScoringRecipe:
+    def digest_content(self, wildcards: Any) -> ScoringRecipe:
         """Return the recipe without `made_by`, the digest that includes this value."""
         return self.graph.records.scoring_recipe(self.run_of(wildcards))
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
-        yield Origin(Finetune, run_of(wildcards)._asdict())
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
+        yield StageJob(Finetune, run_of(wildcards)._asdict())
 
 
 def scoring_versions(data: DatasetSpec) -> dict[str, int | list[int]]:

@@ -1,13 +1,13 @@
 """Trials, runs and their scoring, and the numbers of seeds that a study decides as runs finish."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
-from pubmill.recipes.finetuning import ChoiceRecipe, FinetuningRecipe
-from pubmill.recipes.recipe_types import PartialRecipe
+from pubmill.recipes.finetuning import ChoiceRecipe
 from pubmill.specs import ProtocolSpec
-from pubmill.stages.stage import GraphPart, remembered
+from pubmill.stages.stage import GraphPart, cached
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import ChoiceKey, RunKey
 
@@ -15,19 +15,20 @@ from pubmill.storage.result_paths import ChoiceKey, RunKey
 class Runs(GraphPart):
     """Recipes and inputs of trials, choices and final runs."""
 
-    def recipe(self, run: RunKey) -> PartialRecipe:
+    @cached
+    def recipe(self, run: RunKey) -> dict[str, Any]:
         """Return the keys of the FinetuningRecipe of a run, except those that selected.json decides."""
         spec, data = self.protocol(run.protocol), self._specs.datasets[run.dataset]
-        return PartialRecipe(FinetuningRecipe, spec.recipe(data, run.model, run.setting, trial=False))
+        return spec.recipe(data, run.model, run.setting, trial=False)
 
-    def trial_recipe(self, run: RunKey, trial: str) -> PartialRecipe:
+    def trial_recipe(self, run: RunKey, trial: str) -> dict[str, Any]:
         """Return the keys of the FinetuningRecipe of a trial: a point of the grid."""
         spec, data = self.protocol(run.protocol), self._specs.datasets[run.dataset]
         values = spec.recipe(data, run.model, run.setting, trial=True)
-        return PartialRecipe(FinetuningRecipe, {**values, **self.points(run)[trial]})
+        return {**values, **self.points(run)[trial]}
 
-    @remembered
-    def points(self, run: RunKey) -> Mapping[str, Mapping[str, object]]:
+    @cached
+    def points(self, run: RunKey) -> Mapping[str, Mapping[str, Any]]:
         """Return the points of the grid of a run."""
         data = self._specs.datasets[run.dataset]
         return self.protocol(run.protocol).points(data, run.model, run.setting)
@@ -178,7 +179,7 @@ class Runs(GraphPart):
         starts = run.dataset in protocol.start_from.values()
         return seeds if not starts or run in self._shown() else seeds[:1]
 
-    @remembered
+    @cached
     def _shown(self) -> set[RunKey]:
         """Return the runs that the study's tables show."""
         tables = self.graph.requests.result_tables()

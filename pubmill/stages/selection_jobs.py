@@ -7,7 +7,7 @@ from pubmill.recipes.corpora import DuplicatesRecipe, FingerprintRecipe, Selecti
 from pubmill.stages.contamination_jobs import IndexEvaluationTexts
 from pubmill.stages.corpus_jobs import LatestVersions
 from pubmill.stages.costs import MEASURED_FILES, MEASURED_PARTS
-from pubmill.stages.stage import HOUR, BlockStage, Bytes, GraphPart, Needs, Origin, Seconds, Stage
+from pubmill.stages.stage import HOUR, BlockStage, Bytes, GraphPart, Needs, Seconds, Stage, StageJob
 
 DESCRIPTIVE = {"label", "citation", "notes", "paper", "method"}
 """Keys of specs that affect no result."""
@@ -47,16 +47,16 @@ class SelectDocuments(BlockStage):
     def recipe_of(self, wildcards: Any) -> SelectionRecipe:
         return self._specs.corpora[wildcards.corpus].selection_of(wildcards.source)
 
-    def described(self, wildcards: Any) -> Any:
+    def digest_content(self, wildcards: Any) -> Any:
         return self._specs.corpora[wildcards.corpus].model_dump(mode="json", exclude=DESCRIPTIVE)
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
         corpus, spec = wildcards.corpus, self._specs.corpora[wildcards.corpus]
-        yield Origin(LatestVersions, {"corpus": corpus})
+        yield StageJob(LatestVersions, {"corpus": corpus})
         if spec.duplicates:
-            yield Origin(FindDuplicates, {"corpus": corpus})
+            yield StageJob(FindDuplicates, {"corpus": corpus})
         if spec.contamination:
-            yield Origin(IndexEvaluationTexts, {"corpus": corpus, "use": "excluded"})
+            yield StageJob(IndexEvaluationTexts, {"corpus": corpus, "use": "excluded"})
 
 
 class Fingerprint(BlockStage):

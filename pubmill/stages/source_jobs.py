@@ -13,7 +13,7 @@ from pubmill.specs.corpus_specs import PmcPackagesSource, PmcSource
 from pubmill.stages import costs
 from pubmill.stages.costs import PMC_SHARD
 from pubmill.stages.stage import Bytes, GraphPart, Stage
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import RELATIVE
 from pubmill.storage.sources import path_in_mirror
 
 _FILES = re.compile(r"^(\d\d)n(\d{4,})(?:-(\d\d)n(\d{4,}))?$")
@@ -101,7 +101,7 @@ class Sources(GraphPart):
 
     def local_file(self, key: str, name: str) -> str:
         """Return the user's own file behind `sources/local/KEY/NAME`."""
-        path = self.graph.folders.require(key, BELOW.local_source(key, name)).resolve() / name
+        path = self.graph.folders.require(key, RELATIVE.local_source(key, name)).resolve() / name
         if not path.is_file():
             raise PubmillError(f"{path.parent} ({self.graph.folders.setting(key)}) has no file {name}")
         return str(path)
@@ -125,11 +125,18 @@ class DownloadStage(Stage):
     """A rule that downloads files."""
 
     def bytes_of_url(self, url: str) -> Bytes:
-        """Return the bytes of a file: of one in the mirror known, else assumed, or unknown."""
+        """Return the bytes of a file: of one in the mirror known; assumed of a PubMed file and of an archive
+        with a model's weights; else unknown."""
         path = path_in_mirror(url, self._study.mirror)
-        size = path.stat().st_size if path and path.is_file() else None
-        assumed = None if size is not None else costs.bytes_of_url(self.graph, url)
-        return Bytes(size or 0, assumed or 0, size or assumed or 0, int(size is None and assumed is None))
+        if path and path.is_file():
+            return Bytes(known=path.stat().st_size, disk=path.stat().st_size)
+        if "/pubmed/" in url:
+            return Bytes(assumed=costs.PUBMED_FILE, disk=costs.PUBMED_FILE)
+        for name, spec in self._specs.models.items():
+            if isinstance(spec.released, ArchiveWeights) and spec.released.url == url:
+                size = costs.bytes_of_model(self.graph, name)
+                return Bytes(assumed=size, disk=size)
+        return Bytes(unknown=1)
 
 
 class Download(DownloadStage):

@@ -2,17 +2,14 @@
 Rules read their inputs, parameters, resources and message from their stage. The groups of the display and the
 plan, costs, versions, digests of records and the test that requires new versions are derived from stages."""
 
-import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, NamedTuple, ParamSpec, TypeVar
 
-from pubmill.errors import plainly
-from pubmill.recipes.reading import as_json
+from pubmill.errors import exit_with_message
 from pubmill.stages.gpus import Gpus, Use
-from pubmill.storage.files import writing
-from pubmill.storage.result_paths import Paths, RunKey
+from pubmill.storage.result_paths import RunKey
 
 if TYPE_CHECKING:
     from pubmill.stages.study_graph import Graph
@@ -70,15 +67,15 @@ def run_of(wildcards: Any) -> RunKey:
 
 
 ASSUMED = Seconds(5, "assumed: start-up, and little to do")
-LITTLE = Needs(1_000, HOUR)
+DEFAULT_NEEDS = Needs(1_000, HOUR)
 """More than the peak of most programs (200 MB, benchmarks/README.md) plus that of Snakemake (150 MB)."""
 
 
-class Origin(NamedTuple):
+class StageJob(NamedTuple):
     """A job, by its stage and its wildcards."""
 
     stage: "type[Stage]"
-    names: Mapping[str, str]
+    wildcards: Mapping[str, str]
 
 
 class GraphPart:
@@ -87,7 +84,7 @@ class GraphPart:
     def __init__(self, graph: "Graph") -> None:
         self.graph = graph
         self._study, self._specs, self._paths = graph.study, graph.specs, graph.paths
-        self.values: dict[object, Any] = {}  # of `remembered` methods
+        self.cache: dict[object, Any] = {}  # of `cached` methods
 
 
 Part = TypeVar("Part", bound=GraphPart)
@@ -95,20 +92,20 @@ Arguments = ParamSpec("Arguments")
 Value = TypeVar("Value")
 
 
-def remembered(
+def cached(
     method: Callable[Concatenate[Part, Arguments], Value],
 ) -> Callable[Concatenate[Part, Arguments], Value]:
     """Keep what a method of a part returns for its arguments; later calls return the kept value."""
 
     @wraps(method)
-    def once(part: Part, /, *given: Arguments.args, **named: Arguments.kwargs) -> Value:
-        known, key = part.values, (method, given, *named.items())
-        if key not in known:
-            known[key] = method(part, *given, **named)
-        value: Value = known[key]
+    def lookup(part: Part, /, *given: Arguments.args, **named: Arguments.kwargs) -> Value:
+        key = (method, given, *named.items())
+        if key not in part.cache:
+            part.cache[key] = method(part, *given, **named)
+        value: Value = part.cache[key]
         return value
 
-    return once
+    return lookup
 
 
 Version = int | list[int]
@@ -125,8 +122,8 @@ class Stage(GraphPart):
     - `version`: raised when the output changes for the same input (CONTRIBUTING, "Stage versions")
     - `program`: the file that the rule starts, below the checkout
     - `read_by_name`: files that decide the output but that no import of the program leads to
-    - `amended`: part of the stage, as in `parts_of` -> how often its output alone changed; raised in place of
-      `version`, it reruns only the jobs that use the part
+    - `part_versions`: part of the stage, as in `parts_of` -> how often its output alone changed; raised in
+      place of `version`, it reruns only the jobs that use the part
     - `needs`: memory and time that a job requests from a cluster; without a figure, assumed
     - `seconds`: seconds of one core, for plans
     - `words`: word after `pubmill run STUDY` -> ending of the file reports/STUDY.ENDING that it requests
@@ -138,8 +135,8 @@ class Stage(GraphPart):
     version: ClassVar[int]
     program: ClassVar[str]
     read_by_name: ClassVar[tuple[str, ...]] = ()
-    amended: ClassVar[Mapping[str, int]] = {}
-    needs: ClassVar[Needs] = LITTLE
+    part_versions: ClassVar[Mapping[str, int]] = {}
+    needs: ClassVar[Needs] = DEFAULT_NEEDS
     seconds: ClassVar[Seconds] = ASSUMED
     words: ClassVar[Mapping[str, str]] = {}
 
@@ -152,13 +149,13 @@ class Stage(GraphPart):
             cls.program = f"{folder}/programs/{cls.name}.py" if of_extra else f"pubmill/jobs/{cls.name}.py"
 
     def version_of(self, wildcards: Any) -> Version:
-        """Return the version of a job: that of the stage, and the numbers of `amended` for parts it uses."""
-        used = self.parts_of(wildcards) if self.amended else ()
-        numbers = [number for part, number in sorted(self.amended.items()) if part in used]
+        """Return the version of a job: that of the stage, and those of the parts that it uses."""
+        used = self.parts_of(wildcards) if self.part_versions else ()
+        numbers = [number for part, number in sorted(self.part_versions.items()) if part in used]
         return [self.version, *numbers] if numbers else self.version
 
     def parts_of(self, wildcards: Any) -> Collection[str]:
-        """Return the parts of the stage that a job uses, of those that may be amended alone."""
+        """Return the parts of the stage that a job uses, of those in `part_versions`."""
         return ()
 
     def inputs_of(self, wildcards: Any) -> Inputs:
@@ -169,11 +166,11 @@ class Stage(GraphPart):
         """Return all that determines the output of a job beside its inputs; the rule passes it as JSON."""
         return None
 
-    def described(self, wildcards: Any) -> Any:
+    def digest_content(self, wildcards: Any) -> Any:
         """Return the content of a job in a record's digest; it must not depend on files of the user's own."""
         return self.recipe_of(wildcards)
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
         """Yield the jobs whose outputs a job reads, as far as they decide records (`record_digests`)."""
         yield from ()
 
@@ -183,14 +180,14 @@ class Stage(GraphPart):
         places = self.graph.places
         parameters: dict[str, Callable[..., Any]] = {
             "places": lambda wildcards, output: places,  # not compared, as it may derive from outputs
-            "version": plainly(self.version_of),
+            "version": exit_with_message(self.version_of),
         }
         if type(self).recipe_of is not Stage.recipe_of:
 
             def recipe(wildcards: Any) -> str:
                 return self.graph.argument(self.recipe_of(wildcards))
 
-            parameters["recipe"] = plainly(recipe)
+            parameters["recipe"] = exit_with_message(recipe)
         return parameters
 
     def needs_of(self, wildcards: Any, gpus: Gpus) -> Needs:
@@ -225,7 +222,7 @@ class Stage(GraphPart):
         def runtime(wildcards: Any, attempt: int) -> int:
             return self.requested_minutes(self.needs_of(wildcards, self.graph.gpus).minutes * attempt)
 
-        return {"mem_mb": plainly(mem_mb), "runtime": plainly(runtime)}
+        return {"mem_mb": exit_with_message(mem_mb), "runtime": exit_with_message(runtime)}
 
     def requested_minutes(self, minutes: int) -> int:
         """Return the minutes that a job requests from a cluster if it needs `minutes`."""
@@ -263,40 +260,6 @@ def training_minutes(operations: float | None, share: float, gpus: Gpus) -> int:
     if operations is None:
         return UNKNOWN
     return max(HOUR, round(MARGIN * 60 * gpus.hours(operations, share)[SLOWEST]))
-
-
-LONG = 4_000
-"""Characters from which a recipe is read from a file: the system refuses arguments of 131,072 bytes."""
-
-
-class LongRecipe(str):
-    """Recipe text that a command reads from a file, which the run writes before its first job. Snakemake
-    compares and stores the text; in a command, the text is formatted as the file's path."""
-
-    path: str
-
-    def __new__(cls, text: str, paths: Paths) -> "LongRecipe":
-        """Add the path, named by the text's digest."""
-        made = super().__new__(cls, text)
-        made.path = paths.recipe(hashlib.sha256(text.encode()).hexdigest()[:16])
-        return made
-
-    def __format__(self, form: str) -> str:
-        """Return the path."""
-        return self.path
-
-    def write(self) -> None:
-        """Write the file if it is not there or has changed."""
-        path = Path(self.path)
-        if not path.is_file() or path.read_bytes() != self.encode():
-            with writing(path) as temporary:
-                temporary.write_text(self, encoding="utf-8")
-
-
-def recipe_argument(recipe: object, paths: Paths) -> str:
-    """Return a recipe as a program's argument: its JSON text, or a `LongRecipe` from `LONG` characters on."""
-    text = as_json(recipe)
-    return text if len(text) < LONG else LongRecipe(text, paths)
 
 
 def as_arguments(inputs: dict[str, str]) -> list[str]:

@@ -4,15 +4,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
+from pubmill.recipes.reading import STORED, as_argument
 from pubmill.specs import Specs
 from pubmill.specs.study import Study
 from pubmill.stages.all_stages import stages
+from pubmill.stages.availability import Availability
 from pubmill.stages.contamination_jobs import ContaminationStage
 from pubmill.stages.corpus_jobs import Corpora
 from pubmill.stages.dataset_jobs import DatasetPages, Datasets
-from pubmill.stages.fact_table_jobs import DatasetFacts, FactTables
+from pubmill.stages.fact_table_jobs import DatasetFacts, FactTables, ModelFacts
 from pubmill.stages.gpus import NO_GPUS, Gpus
-from pubmill.stages.model_facts import ModelFacts
 from pubmill.stages.model_jobs import Models
 from pubmill.stages.pipelines import Pipelines
 from pubmill.stages.pretrainings import Pretrainings
@@ -21,10 +22,9 @@ from pubmill.stages.report_jobs import ContradictionsStage, Publication, ReportS
 from pubmill.stages.runs import Runs
 from pubmill.stages.selection_jobs import SelectionJobs
 from pubmill.stages.source_jobs import Sources
-from pubmill.stages.stage import GraphPart, Places, Stage, recipe_argument, remembered
-from pubmill.stages.table_datasets import DatasetAccess, TableDatasets
+from pubmill.stages.stage import GraphPart, Places, Stage, cached
 from pubmill.stages.table_jobs import Tables
-from pubmill.stages.table_models import ModelAccess, TableModels
+from pubmill.stages.table_members import TableDatasets, TableModels
 from pubmill.stages.user_folders import Digests, UserFolders
 from pubmill.stages.vocabularies import Vocabularies
 from pubmill.storage.result_paths import paths_of_scale
@@ -62,7 +62,7 @@ class Requests(GraphPart):
 class Scope(GraphPart):
     """The models, pretrainings and datasets behind a study's tables."""
 
-    @remembered
+    @cached
     def models(self) -> list[str]:
         """Return the models that have runs in some table."""
         used = {
@@ -72,16 +72,17 @@ class Scope(GraphPart):
         }
         return [model for model in self.graph.table_models.wanted() if model in used]
 
+    @cached
     def datasets(self) -> list[str]:
         """Return the datasets of all tables of the study that are converted, without repetition."""
         tables = [self._specs.tables[table] for table in self.graph.requests.result_tables()]
         rows = [(table, dataset) for table in tables for dataset in table.datasets()]
-        of = self.graph.table_datasets
-        used = [name for table, row in rows if of.is_scored(table, row) for name in of.behind(table, row)]
+        of, why_not = self.graph.table_datasets, self.graph.availability.row
+        used = [name for table, row in rows if not why_not(table, row) for name in of.required(table, row)]
         shown = [name for table in self.graph.requests.fact_tables() for name in of.of_fact_table(table)]
         return list(dict.fromkeys(used + shown))
 
-    @remembered
+    @cached
     def last_steps(self) -> dict[str, int]:
         """Return the recipes that pretrain the study's models, and those run before these, with the last step
         of each that is needed; sorted by name."""
@@ -122,12 +123,11 @@ class Graph:
     requests = part(Requests)
     corpora = part(Corpora)
     selection = part(SelectionJobs)
-    access = part(DatasetAccess)
+    availability = part(Availability)
     datasets = part(Datasets)
     pretrainings = part(Pretrainings)
     models = part(Models)
     pipelines = part(Pipelines)
-    model_access = part(ModelAccess)
     vocabularies = part(Vocabularies)
     runs = part(Runs)
     record_digests = part(RecordDigests)
@@ -164,7 +164,7 @@ class Graph:
 
     def argument(self, recipe: object) -> str:
         """Return a recipe as rules pass it to a program."""
-        return recipe_argument(recipe, self.paths)
+        return as_argument(recipe, Path(self.results) / STORED)
 
     def check_files(self) -> None:
         """Raise a `PubmillError` if the mirror or files of the user's own are missing or wrong."""

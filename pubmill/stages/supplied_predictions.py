@@ -9,17 +9,10 @@ from pubmill.messages.wording import SHOWN, nearest
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights, StatedWeights
 from pubmill.stages.all_stages import stages
-from pubmill.stages.stage import GraphPart, Stage, remembered
-from pubmill.storage.privacy import CREDENTIALED
+from pubmill.stages.stage import GraphPart, Stage, cached
 from pubmill.storage.submission_files import other_files, submission_files
 
 NOT_FINE_TUNED = "not fine-tuned here"
-NOT_PROMPTED = "needs an extra that prompts language models, and none is here"
-NONE_SUPPLIED = "no predictions for this dataset are supplied"
-NOT_LOCAL = (
-    "the dataset is credentialed, and the system is not declared to run locally (`local: true` of its "
-    "statement), so its text must not have been sent to it"
-)
 
 
 class Answering(Stage):
@@ -64,17 +57,7 @@ class SuppliedPredictions(GraphPart):
         is_its = terms and isinstance(weights, PromptedWeights) and terms.server == weights.server
         return terms.statement if terms and is_its else None
 
-    def obstacle(self, model: str) -> str | None:
-        """Return why a model is unavailable in this run: no folder of its predictions is named, or no extra
-        prompts it."""
-        weights = self.weights(model)
-        if isinstance(weights, PromptedWeights):
-            return None if answering() else NOT_PROMPTED
-        if self.graph.folders.find(weights.local) is not None:
-            return None
-        return f"needs predictions that you supply (then set local_files: {weights.local})"
-
-    @remembered
+    @cached
     def files(self, model: str) -> dict[str, dict[int, Path]]:
         """Return dataset -> seed -> file of predictions; empty where no folder is named."""
         weights = self.weights(model)
@@ -104,21 +87,13 @@ class SuppliedPredictions(GraphPart):
             for file in other_files(folder, known)
         ]
 
-    def why_not(self, model: str, dataset: str) -> str | None:
-        """Return why there are no runs of a model on a dataset; None if there are."""
-        if dataset not in self.files(model):
-            return NONE_SUPPLIED
-        credentialed = self._specs.datasets[dataset].access == CREDENTIALED
-        is_allowed = self.weights(model).system.local or self.licence(model, dataset)
-        return NOT_LOCAL if credentialed and not is_allowed else None
-
     def seeds(self, model: str, dataset: str) -> list[int]:
         """Return the seeds of a model's predictions for a dataset."""
-        return [] if self.why_not(model, dataset) else list(self.files(model)[dataset])
+        return [] if self.graph.availability.predictions(model, dataset) else list(self.files(model)[dataset])
 
     def checked_files(self, model: str, dataset: str) -> list[str]:
         """Return the files of predictions by seed; a `PubmillError` if there are none, or for a copy."""
-        if reason := self.why_not(model, dataset):
+        if reason := self.graph.availability.predictions(model, dataset):
             raise PubmillError(f"model {model} on {dataset}: {reason}")
         files, asked = list(self.files(model)[dataset].values()), set(self.asked_names())
         others = set[str]() if model in asked else set(self.names()) - asked  # a job compares answers

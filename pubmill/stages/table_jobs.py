@@ -9,16 +9,13 @@ from typing import NamedTuple
 from pubmill.recipes.tables import NOT_RUN, Column, Equivalence, Row, TableRecipe, project, table_title
 from pubmill.specs import DatasetSpec, TableSpec
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
-from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage, remembered
+from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage, cached
 from pubmill.stages.supplied_predictions import NOT_FINE_TUNED
 from pubmill.stages.table_cells import TableReferences, cell_reasons, part_of
-from pubmill.storage.result_paths import BELOW, manifest_of
-
-COPIED = "the paper copied this value from {} ({}), so no run of its own stands behind it"
-NO_SETTING = "the paper's setting is not for this dataset"
+from pubmill.storage.result_paths import RELATIVE, manifest_of
 
 
-class Found(NamedTuple):
+class DiskRecords(NamedTuple):
     """Records on disk beyond those that a study makes. `records`: column -> row -> paths below the results
     folder, of which at least one is there; `stale`: `column/row` -> why its records on disk are not shown."""
 
@@ -26,7 +23,7 @@ class Found(NamedTuple):
     stale: dict[str, str]
 
 
-class Shown(NamedTuple):
+class TableRecords(NamedTuple):
     """`records`: all records that a table shows; `found`: those of them that no job of the study makes (both:
     column -> row -> paths below the results folder); `missing`: why other cells have none."""
 
@@ -47,12 +44,14 @@ class Tables(GraphPart):
     def _references(self) -> TableReferences:
         return TableReferences(self.graph)
 
-    @remembered
+    @cached
     def records(self, table: str) -> dict[str, dict[str, list[str]]]:
         """Return the records a table is built from: column -> row -> paths below the results folder."""
         models = self.graph.table_models
         made: dict[str, dict[str, list[str]]] = {
-            column.name: {} for column in models.columns(table) if models.is_run(column.model)
+            column.name: {}
+            for column in models.columns(table)
+            if self.graph.availability.model_of_study(column.model) is None
         }
         for column, row, paths in self.cells_with_runs(table):
             made.setdefault(column.name, {})[row.name] = paths
@@ -60,23 +59,24 @@ class Tables(GraphPart):
 
     def cells_with_runs(self, table: str) -> Iterator[tuple[ColumnSpec, RowSpec, list[str]]]:
         """Yield column, row and record paths of each cell with runs in this study."""
-        spec, datasets, models = self._specs.tables[table], self.graph.table_datasets, self.graph.table_models
-        scored = {name for name in spec.datasets() if datasets.is_scored(spec, name)}
-        for column in models.columns(table):
+        spec, available = self._specs.tables[table], self.graph.availability
+        scored = {name for name in spec.datasets() if available.row(spec, name) is None}
+        for column in self.graph.table_models.columns(table):
             for row in spec.rows:
-                is_run = models.is_run(spec.model_of(column, row)) and spec.dataset_of(column, row) in scored
+                why_not = available.model_of_study(spec.model_of(column, row))
+                is_run = why_not is None and spec.dataset_of(column, row) in scored
                 if is_run and (paths := self.graph.cells.records(spec, column, row)):
                     yield column, row, paths
 
-    @remembered
-    def found(self, table: str) -> Found:
+    @cached
+    def found(self, table: str) -> DiskRecords:
         """Return the records of a table that are on disk but that no job of this study makes."""
         made, known = self.records(table), self.known_cells(table)
-        return self._beside(cell for cell in known if cell[1] not in made.get(cell[0], {}))
+        return self._on_disk(cell for cell in known if cell[1] not in made.get(cell[0], {}))
 
-    def _beside(self, cells: Iterable[tuple[str, str, list[str]]]) -> Found:
+    def _on_disk(self, cells: Iterable[tuple[str, str, list[str]]]) -> DiskRecords:
         """Return the records on disk of cells (column, row, records), and why stale ones are not shown."""
-        beside = Found({}, {})
+        beside = DiskRecords({}, {})
         for column, row, paths in cells:
             at_hand = self.graph.records.at_hand(paths)
             stale = next(filter(None, map(self.graph.records.stale, at_hand)), None)
@@ -111,7 +111,7 @@ class Tables(GraphPart):
         """Return the parts of other tables that a table refers to: table -> recipe of these cells. Cells of a
         table that the study does not make have only records that are on disk."""
         shown = {
-            name: self._shown(name) if name in self._study.tables else self._on_disk(name)
+            name: self._shown(name) if name in self._study.tables else self._only_on_disk(name)
             for name in self._references.cells(table)
         }
         return {
@@ -140,12 +140,12 @@ class Tables(GraphPart):
         spec, by_row = self._specs.tables[table], dict[str, tuple[str, ...]]()
         for row in spec.rows if self._study.floors else ():
             parts = self.graph.runs.parts(spec.protocol, row.dataset)
-            if self.graph.table_datasets.is_scored(spec, row.dataset) and all(
+            if self.graph.availability.row(spec, row.dataset) is None and all(
                 self.graph.runs.scored_split(spec.protocol, part) == "test"
                 and "train" in self._specs.datasets[part].splits
                 for part in parts
             ):
-                by_row[row.name] = tuple(map(BELOW.dataset_floors, parts))
+                by_row[row.name] = tuple(map(RELATIVE.dataset_floors, parts))
         return by_row
 
     def floor_files(self, table: str) -> list[str]:
@@ -196,23 +196,23 @@ class Tables(GraphPart):
             own=tuple(column.key for column in own),
         )
 
-    def _shown(self, table: str) -> Shown:
+    def _shown(self, table: str) -> TableRecords:
         made, beside = self.records(table), self.found(table).records
         shown = {column: made.get(column, {}) | beside.get(column, {}) for column in [*made, *beside]}
-        return Shown(shown, beside, self._missing_reasons(table))
+        return TableRecords(shown, beside, self.graph.availability.missing(table))
 
-    def _on_disk(self, table: str) -> Shown:
+    def _only_on_disk(self, table: str) -> TableRecords:
         """Return what is on disk of a table that the study does not make."""
-        beside = self._beside(self.known_cells(table))
+        beside = self._on_disk(self.known_cells(table))
         why = f"{table_title(table)} is not a table of this study"
         missing = {column.name: why for column in self._specs.tables[table].columns}
-        return Shown(beside.records, beside.records, missing | beside.stale)
+        return TableRecords(beside.records, beside.records, missing | beside.stale)
 
-    def _recipe(self, table: str, shown: Shown) -> TableRecipe:
+    def _recipe(self, table: str, shown: TableRecords) -> TableRecipe:
         """Return the recipe of a table without references to others."""
         spec, columns = self._specs.tables[table], self.graph.table_models.columns(table)
         cells = [(column, row) for column in columns if column.model for row in spec.rows]
-        scored = [one for one in spec.datasets() if self.graph.table_datasets.is_scored(spec, one)]
+        scored = [one for one in spec.datasets() if self.graph.availability.row(spec, one) is None]
         parts = [part for one in scored for part in self.graph.runs.parts(spec.protocol, one)]
 
         def folder(path: str) -> str:
@@ -308,48 +308,6 @@ class Tables(GraphPart):
                 row.name: sum(map(protocol.runs, parts(table.protocol, row.dataset))) for row in table.rows
             },
         )
-
-    def _missing_reasons(self, table: str) -> dict[str, str]:
-        """Return why columns, rows and single cells (`column/row`) have no score of ours."""
-        spec, records = self._specs.tables[table], self.records(table)
-        columns = self.graph.table_models.columns(table)
-        reasons = {}
-        for column in columns:
-            if not column.sources and not self.graph.table_models.is_run(column.model):
-                obstacle = self.graph.table_models.obstacle(column.model)
-                reasons[column.name] = column.missing or obstacle or NOT_RUN
-        for row in spec.rows:
-            if not self.graph.table_datasets.is_scored(spec, row.dataset):
-                reasons[row.name] = row.missing or self._dataset_obstacle(spec, row.dataset)
-        for column in columns:
-            for row in spec.rows if column.model else ():
-                if row.name not in records.get(column.name, {}):
-                    without = column.name in reasons or row.name in reasons
-                    why = self._why_without_runs(spec, column, row, without)
-                    reasons |= {f"{column.name}/{row.name}": why} if why else {}
-        return reasons | self.found(table).stale
-
-    def _why_without_runs(
-        self, table: TableSpec, column: ColumnSpec, row: RowSpec, without: bool
-    ) -> str | None:
-        """Return why a single cell has no runs; None if its column or row has none (`without`)."""
-        if copied := table.origin_title(column, row):
-            return COPIED.format(copied, column.cells[row.name].why)
-        model, dataset = table.model_of(column, row), table.dataset_of(column, row)
-        if model != column.model and not self.graph.table_models.is_run(model):
-            return self.graph.table_models.obstacle(model) or NOT_RUN
-        if dataset != row.dataset and not self.graph.table_datasets.is_scored(table, dataset):
-            return self._dataset_obstacle(table, dataset)
-        if without:
-            return None
-        if model in self.graph.pipelines.names():
-            parts = self.graph.runs.parts(table.protocol_of(column, row), dataset)
-            return next(filter(None, (self.graph.pipelines.why_not(model, part) for part in parts)), None)
-        return NO_SETTING
-
-    def _dataset_obstacle(self, table: TableSpec, dataset: str) -> str:
-        known = dataset in self.graph.table_datasets.known_rows(table)
-        return (self.graph.table_datasets.row_obstacle(table, dataset) if known else None) or NOT_RUN
 
 
 class TableStage(Stage):

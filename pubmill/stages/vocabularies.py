@@ -11,7 +11,7 @@ from pubmill.stages.costs import SENTENCEPIECE
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.model_jobs import ExportModel
 from pubmill.stages.selection_jobs import SelectDocuments
-from pubmill.stages.stage import HOUR, BlockStage, GraphPart, Inputs, Needs, Origin, Seconds, Stage
+from pubmill.stages.stage import HOUR, BlockStage, GraphPart, Inputs, Needs, Seconds, Stage, StageJob
 
 
 class Vocabularies(GraphPart):
@@ -32,10 +32,10 @@ class Vocabularies(GraphPart):
             raise PubmillError(f"the vocabulary {vocab} is a released one; nothing is learnt for it")
         return spec
 
-    def origin(self, vocab: str) -> Origin:
+    def origin(self, vocab: str) -> StageJob:
         """Return the job that makes a vocabulary."""
         learnt = isinstance(self._specs.vocabs[vocab], LearntVocabSpec)
-        return Origin(TrainVocab if learnt else TakeVocab, {"vocab": vocab})
+        return StageJob(TrainVocab if learnt else TakeVocab, {"vocab": vocab})
 
     def parts(self, vocab: str) -> int:
         """Return how many parts the corpus of a vocabulary has."""
@@ -85,11 +85,11 @@ class CountWords(BlockStage):
     def recipe_of(self, wildcards: Any) -> CountingRecipe:
         return CountingRecipe(splitting=wildcards.splitting)
 
-    def described(self, wildcards: Any) -> None:
+    def digest_content(self, wildcards: Any) -> None:
         """Return nothing: the vocabulary's recipe decides how words are separated."""
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
-        yield Origin(SelectDocuments, {"corpus": wildcards.corpus})
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
+        yield StageJob(SelectDocuments, {"corpus": wildcards.corpus})
 
 
 class TrainVocab(Stage):
@@ -112,9 +112,9 @@ class TrainVocab(Stage):
     def recipe_of(self, wildcards: Any) -> VocabRecipe:
         return self.graph.vocabularies.learnt_spec(wildcards.vocab).recipe
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
         spec = self.graph.vocabularies.learnt_spec(wildcards.vocab)
-        yield Origin(CountWords, {"corpus": spec.corpus})
+        yield StageJob(CountWords, {"corpus": spec.corpus})
 
 
 class TakeVocab(Stage):
@@ -123,10 +123,10 @@ class TakeVocab(Stage):
     name, group, label = "take_vocab", "vocabulary", "Copying the vocabulary {wildcards.vocab}"
     version = 2
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
         spec = self._specs.vocabs[wildcards.vocab]
         assert isinstance(spec, ReleasedVocabSpec)
-        yield Origin(ExportModel, {"model": spec.model})
+        yield StageJob(ExportModel, {"model": spec.model})
 
 
 class VocabDiagnosis(Stage):

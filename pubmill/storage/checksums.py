@@ -23,7 +23,7 @@ from pubmill.storage.files import (
     writing,
 )
 from pubmill.storage.privacy import label_of_process
-from pubmill.storage.result_paths import BELOW, CARD, PREDICTIONS, TRAINING
+from pubmill.storage.result_paths import CARD, PREDICTIONS, RELATIVE, TRAINING
 
 FOLDER_SUMS = "SHA256SUMS"
 """The list of a folder's files, which is written last."""
@@ -123,11 +123,11 @@ def check_examples(path: Path) -> None:
 def check_source(path: Path) -> None:
     """Raise a `PubmillError` if a source file below the results has changed since its download, or is not the
     file of its URL. A file without a record is the user's own."""
-    record = Path(BELOW.source_record(str(path)))
+    record = Path(RELATIVE.source_record(str(path)))
     if not record.is_file():
         return
     known = read_json(record)
-    _, below, place = path.as_posix().rpartition(f"/{BELOW.sources()}/")
+    _, below, place = path.as_posix().rpartition(f"/{RELATIVE.sources()}/")
     url, fault = known.get("url", ""), ""
     if below and not url.startswith("file:") and url.partition("://")[2] != place:
         fault = f"{record.name} is that of {url}"

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from pubmill.errors import PubmillError
 from pubmill.storage.files import REMAKE, make_private
 from pubmill.storage.privacy import CREDENTIALED, PUBLIC, known_class, strictest
-from pubmill.storage.result_paths import BELOW, part_name, shard_name
+from pubmill.storage.result_paths import RELATIVE, part_name, shard_name
 
 MARK = b"pubmill sha256 "
 SEALED = len(MARK) + 64
@@ -56,7 +56,7 @@ def shard_fault(path: Path, file: pq.ParquetFile | None = None) -> str | None:
     """Return the fault of a shard below `parsed/` that was made from a file or source of another name, as
     after two shards were exchanged; None if there is none. Of what is no Parquet, it raises Arrow's error.
     `file`: the shard, if it is open."""
-    if path.parent.parent.name != Path(BELOW.parsed()).name:
+    if path.parent.parent.name != Path(RELATIVE.parsed()).name:
         return None
     metadata = (file or open_parquet(path)).metadata.metadata or {}
     source, file = (metadata.get(key, b"").decode() for key in (b"source", b"file"))

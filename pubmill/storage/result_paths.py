@@ -84,10 +84,6 @@ class Paths:
         """Return the log of the job that writes a path, given without its ending."""
         return self.at(f"logs/{self.below(stem)}.log")
 
-    def recipe(self, digest: str) -> str:
-        """Return the file of a recipe that is too long for a command."""
-        return self.at(f".recipes/{digest}.json")
-
     def benchmark(self, rule: str, stem: str) -> str:
         """Return the file of seconds and memory of the job that writes a path, given without its ending."""
         return self.at(f"benchmarks/{rule}/{self.below(stem)}.tsv")
@@ -309,10 +305,10 @@ def manifest_of(path: str) -> str:
 
 def below_sources(path: str) -> str:
     """Return the host and path of a source file, or of a folder of them, given below the results."""
-    return path.removeprefix(f"{BELOW.sources()}/")
+    return path.removeprefix(f"{RELATIVE.sources()}/")
 
 
-BELOW = Paths()
+RELATIVE = Paths()
 """Paths below the results folder, as recipes hold them."""
 
 

@@ -17,7 +17,7 @@ from pubmill.errors import PubmillError
 from pubmill.messages.progress import report_progress
 from pubmill.storage.files import locked, sealed, write_json, writing
 from pubmill.storage.network import discard, fetch
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import RELATIVE
 
 CHUNK = 1 << 20
 SMALL = 64 << 20  # largest size in bytes of a file that is read at once: a checksum, a listing
@@ -64,7 +64,7 @@ def download(
             "origin": "local" if _is_local(url) else "network" if source is None else "mirror",
             "retrieved": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        write_json(Path(BELOW.source_record(str(output))), sealed(record))
+        write_json(Path(RELATIVE.source_record(str(output))), sealed(record))
         part.replace(temporary)
         discard(part)
 

@@ -18,7 +18,7 @@ from pubmill.metrics.contributions import Array, Contributions, Totals, contribu
 from pubmill.recipes.tables import Heading, Row, values_of
 from pubmill.statistics.resampling import CONFIDENCE, RESAMPLINGS, Fold, compare, fold, holm, observed
 from pubmill.statistics.verdict_models import Shape
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import RELATIVE
 from pubmill.tables.cells import Table
 from pubmill.tables.rows_and_columns import find_unique
 from pubmill.tables.table_frames import run_frame
@@ -162,7 +162,7 @@ def read_contributions(
 ) -> tuple[dict[str, Contributions], str]:
     """Return record -> its contributions to a metric, and the resampled unit (document, question, example).
     All records must have been scored on the same documents."""
-    items = {path: read_items(results / BELOW.contributions(path)) for path in records}
+    items = {path: read_items(results / RELATIVE.contributions(path)) for path in records}
     first, scored = items[records[0]], dict[str, Contributions]()
     for path, one in items.items():
         if one.contributions is None:

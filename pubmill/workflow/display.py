@@ -1,6 +1,6 @@
 """Display of a run, Snakemake's `--logger pubmill`: a line for each job that ended, and, on a terminal, what
 runs and what its log reports. A failed job is shown with the reason that its log gives. In a dry run, each
-job is printed as a line of JSON instead (`listed_jobs`). Snakemake's own log stays in `.snakemake/log`."""
+job is printed as a line of JSON instead (`jobs_of_study`). Snakemake's own log stays in `.snakemake/log`."""
 
 import json
 import os
@@ -21,8 +21,6 @@ from pubmill.messages.wording import counted, escape_controls
 from pubmill.stages.all_stages import group_of
 from pubmill.workflow.job_logs import StartedJob, duration, failure_lines, latest, slower_methods
 
-TOTAL = "total"
-"""Key of Snakemake's counts by rule that is no rule."""
 HIDDEN = re.compile(
     "^(Using profile |Building DAG of jobs|Using shell: |host: |Config file |Conda environments: ignored|"
     "Singularity containers: ignored|Assuming unrestricted shared filesystem|Group jobs: inactive)"
@@ -73,7 +71,7 @@ class LogHandler(LogHandlerBase):
         self.interrupted = self.interrupted or text.startswith(INTERRUPTED)
         match getattr(record, "event", None):
             case LogEvent.RUN_INFO:
-                rules = {rule: n for rule, n in record.stats.items() if rule not in (TARGET, TOTAL)}
+                rules = {rule: n for rule, n in record.stats.items() if rule not in (TARGET, "total")}
                 self.planned, self.began = sum(rules.values()), record.created
                 groups = Counter(group_of(rule) for rule, number in rules.items() for _ in range(number))
                 stages = ", ".join(f"{name} {groups[name]}" for name in (*GROUPS, OTHER) if groups[name])

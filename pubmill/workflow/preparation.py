@@ -1,22 +1,24 @@
-"""Everything that the rules need, prepared from the configuration before they are read."""
+"""What the rules need: the graph, prepared from the configuration before they are read; parts of rules."""
 
 import os
+import re
+import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from filelock import FileLock
 
-from pubmill.errors import Plain, PubmillError, interrupt_plainly, plainly
+from pubmill.errors import ExitWithMessage, PubmillError, exit_with_message, hide_interrupt_traceback
 from pubmill.messages.installation import own_settings
 from pubmill.messages.run_sources import check_graph_sources, run_sources
 from pubmill.specs import Specs, strict_yaml
 from pubmill.specs.study import Study, check_files, check_study, without_demo
 from pubmill.stages import Graph
 from pubmill.stages.gpus import read_gpus
-from pubmill.workflow.rule_syntax import shell_prefix
+from pubmill.storage.name_patterns import FACT_TABLE
 
 COMPILED = ".compiled"
 """Folder below the results of all scales; `make clean` removes it."""
@@ -33,20 +35,20 @@ class Prepared(NamedTuple):
 
     study: Study
     specs: Specs
-    graph: Plain
+    graph: ExitWithMessage
     prefix: str
     begin: Callable[[], FileLock]
     end: Callable[[], None]
 
 
-@plainly
+@exit_with_message
 def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     """Check the configuration in the checkout `root`, and make the graph of its study."""
     sources = {}
     if not workflow.is_main_process:  # part of a job, which reads rules and specs again
         check_graph_sources()
     elif Path(workflow.main_snakefile).parent.resolve() == root.resolve():  # not imported as a module
-        interrupt_plainly()
+        hide_interrupt_traceback()
         check_state_folder(Path.cwd())
         sources = run_sources(root, workflow.configfiles)
     check_files(workflow.configfiles)
@@ -56,19 +58,30 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     methods = {method.name for method in workflow.deployment_settings.deployment_method}
     own_environments = has_own_environments(methods, study)
 
-    @plainly
+    @exit_with_message
     def begin_run() -> FileLock:
         from pubmill.workflow.run_start import begin  # which imports the hub's library
 
         return begin(workflow, graph, sources, own_environments)
 
-    @plainly
+    @exit_with_message
     def end_run() -> None:
-        if failed := failed_cells(graph):
+        from pubmill.tables.cells import NO_RECORD, read_table  # only the end of a run reads tables
+
+        files = {name: Path(graph.paths.table(name, "json")) for name in graph.requests.result_tables()}
+        failed = [
+            f"failed: {name}, {column.label}, {row.label}: {cell.missing}"
+            for name, file in files.items()
+            for row, column, cell in (read_table(file).read() if file.is_file() else ())
+            if any(seed.failed not in (None, NO_RECORD) for seed in cell.seeds)
+        ]
+        if failed:
             print("\n".join(failed), file=sys.stderr)
             raise SystemExit(FAILED_CELLS)
 
-    return Prepared(study, specs, Plain(graph), shell_prefix(root, own_environments), begin_run, end_run)
+    return Prepared(
+        study, specs, ExitWithMessage(graph), shell_prefix(root, own_environments), begin_run, end_run
+    )
 
 
 def _study_settings(workflow: Any, config: dict[str, Any], root: Path) -> dict[str, Any]:
@@ -109,16 +122,34 @@ def has_own_environments(methods: set[str], study: Study) -> bool:
     return not methods.isdisjoint({"APPTAINER", "CONDA"})
 
 
-def failed_cells(graph: Graph) -> list[str]:
-    """Return one line for each cell of the study's finished tables that has a failed training."""
-    # Imported here because only the end of a run reads tables.
-    from pubmill.tables.cells import NO_RECORD, read_table
+def any_of(names: Iterable[str]) -> str:
+    """A pattern that matches each of the names and nothing else; nothing at all if there are none."""
+    return "|".join(map(re.escape, names)) or "(?!)"
 
-    files = {name: Path(graph.paths.table(name, "json")) for name in graph.requests.result_tables()}
-    tables = {name: read_table(path) for name, path in files.items() if path.is_file()}
-    return [
-        f"failed: {name}, {column.label}, {row.label}: {cell.missing}"
-        for name, table in tables.items()
-        for row, column, cell in table.read()
-        if any(seed.failed not in (None, NO_RECORD) for seed in cell.seeds)
-    ]
+
+def wildcard_patterns(protocols: Iterable[str]) -> dict[str, str]:
+    """Return the patterns of the wildcards that mean the same in all rules."""
+    names = "corpus source block vocab recipe model dataset setting trial paper".split()
+    return {
+        **dict.fromkeys(names, "[^/]+"),
+        "protocol": any_of(protocols),
+        "table": FACT_TABLE,
+        "seed": "[0-9]+",
+    }
+
+
+def untracked(find: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+    """A parameter that reruns no job when it changes, such as the place of the user's own files. Snakemake
+    compares no parameters that are derived from outputs. What a job depends on is the content of these files,
+    which is a parameter of its own."""
+    return lambda wildcards, output: find(wildcards)
+
+
+def shell_prefix(root: Path, own_environments: bool) -> str:
+    """What comes before every shell command; `root` is the checkout. Programs run with the Python of this
+    Snakemake, unless each has an environment of its own (--sdm)."""
+    path = f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"
+    return (
+        f"set -euo pipefail; export PYTHONUNBUFFERED=1 PYTHONSAFEPATH=1 PYTHONPATH={shlex.quote(str(root))} "
+        f"{'' if own_environments else path}; "
+    )

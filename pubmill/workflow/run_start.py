@@ -3,7 +3,6 @@
 import inspect
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -15,21 +14,18 @@ from filelock import FileLock
 
 from pubmill.errors import PubmillError
 from pubmill.hardware.compilers import compiler_fault
+from pubmill.hardware.slurm import check_earlier_jobs
 from pubmill.messages import commands
 from pubmill.messages.run_sources import VARIABLE
 from pubmill.messages.wording import counted
 from pubmill.planning.plan import Job, Plan, hours, make_plan, search_lines
 from pubmill.planning.plan_printing import answer, shown
 from pubmill.planning.required_files import out_of_reach, required_files
+from pubmill.recipes.reading import StoredRecipe
 from pubmill.stages import Graph
 from pubmill.stages.all_stages import stages
-from pubmill.stages.stage import LongRecipe
 from pubmill.storage.files import lock, write_json
 
-OURS = "rule_"
-"""Beginning of the comments that Snakemake's executor gives to jobs of Slurm."""
-SHOWN = 10
-"""Jobs of an earlier run that a message names."""
 TRAINING = ("scripts/finetune.py", "scripts/pretrain.py")
 """Programs that may use a GPU for long."""
 RECORDS_FAILED_JOBS = ("9.9", "9.28")
@@ -47,13 +43,17 @@ def begin(
     to_do = [job for job in workflow.dag.needrun_jobs() if job.rule.name in stages()]
     jobs = [Job(job.rule.name, dict(job.wildcards_dict), True) for job in to_do]
     if missing := out_of_reach(required_files(jobs, graph), graph.study.mirror):
-        raise PubmillError("\n".join(["files cannot be reached:", *missing, _fetch_advice(workflow)]))
+        study = ["config.yaml", *map(str, workflow.config_settings.configfiles)][-1]
+        fetch = commands.pubmill("mirror", study, "--fetch", "FOLDER")
+        how = f"Fetch them on a machine with a network connection ({fetch}), and set `mirror:` and"
+        raise PubmillError("\n".join(["files cannot be reached:", *missing, f"{how} HF_HUB_CACHE"]))
     trains = any(stages()[job.rule].program in TRAINING for job in jobs)
-    if trains and not own_environments:
-        require_torch()
+    if trains and not own_environments and find_spec("torch") is None:
+        install = commands.run(commands.program("python"), "-m", "pip", "install", "DIST.whl[train]")
+        raise PubmillError(f"the run trains models by torch, which is not installed; install it: {install}")
     if not workflow.local_exec:
         check_earlier_jobs(Path.cwd())
-    for recipe in (value for job in to_do for value in job.params if isinstance(value, LongRecipe)):
+    for recipe in (value for job in to_do for value in job.params if isinstance(value, StoredRecipe)):
         recipe.write()
     file = Path(graph.results).resolve() / ".run-sources.json"
     write_json(file, sources)
@@ -67,23 +67,9 @@ def begin(
     return held
 
 
-def _fetch_advice(workflow: Any) -> str:
-    """Return advice on how to fetch the files that a study needs."""
-    study = ["config.yaml", *map(str, workflow.config_settings.configfiles)][-1]
-    fetch = commands.pubmill("mirror", study, "--fetch", "FOLDER")
-    return f"Fetch them on a machine with a network connection ({fetch}), and set `mirror:` and HF_HUB_CACHE"
-
-
 def lock_results(results: str) -> FileLock:
     """Lock the results of a scale for a run; raise a `PubmillError` if another run holds them."""
     return lock(Path(results) / ".lock")
-
-
-def require_torch() -> None:
-    """Raise a `PubmillError` if torch is not installed, which only training needs."""
-    if find_spec("torch") is None:
-        install = commands.run(commands.program("python"), "-m", "pip", "install", "DIST.whl[train]")
-        raise PubmillError(f"the run trains models by torch, which is not installed; install it: {install}")
 
 
 def machine_lines(plan: Plan, graph: Graph, own_environments: bool) -> list[str]:
@@ -100,27 +86,6 @@ def machine_lines(plan: Plan, graph: Graph, own_environments: bool) -> list[str]
         f"hours on one {gpu}; on processors they take about a hundred times as long. Interrupt with Ctrl-C "
         f"and start the run on a machine with a GPU, or with --profile {commands.profile('slurm')}"
     ]
-
-
-def check_earlier_jobs(folder: Path) -> None:
-    """Raise a `PubmillError` that names jobs that Slurm still has of an earlier run in this folder. A killed
-    Snakemake cannot cancel its jobs. They continue, and their output counts as finished; a second Snakemake
-    would submit the same work again."""
-    if not shutil.which("squeue"):  # another system's cluster
-        return
-    question = ("squeue", "--noheader", "--me", "--format", "%A %k %Z")
-    answer = subprocess.run(question, capture_output=True, text=True, check=False)
-    if answer.returncode:
-        raise PubmillError(f"squeue cannot list the jobs of an earlier run: {answer.stderr.strip()}")
-    rows = [line.split(maxsplit=2) for line in answer.stdout.splitlines() if line.strip()]
-    left = [job for job, comment, place in rows if comment.startswith(OURS) and place == str(folder)]
-    if left:
-        named = ", ".join(left[:SHOWN]) + (", ..." if len(left) > SHOWN else "")
-        raise PubmillError(
-            f"Slurm still has {len(left)} jobs of an earlier run ({named}). Either wait for them (their "
-            f"results will be used) or cancel them with `scancel {' '.join(left)}`; then run the same "
-            "command again."
-        )
 
 
 def forget_failed_jobs(persistence: Any) -> None:

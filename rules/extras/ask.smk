@@ -18,10 +18,10 @@ rule ask:
         **graph.ask.resources,
     params:
         **graph.ask.params,
-        server=not_compared(lambda w: graph.pipelines.supplied.asked(w.asked).server),
-        prompt=not_compared(graph.ask.prompt_option),
-        options=not_compared(graph.ask.options),
-        at_once=not_compared(lambda w: graph.pipelines.supplied.asked(w.asked).at_once),
+        server=untracked(lambda w: graph.pipelines.supplied.asked(w.asked).server),
+        prompt=untracked(graph.ask.prompt_option),
+        options=untracked(graph.ask.options),
+        at_once=untracked(lambda w: graph.pipelines.supplied.asked(w.asked).at_once),
     message:
         graph.ask.label
     shell:

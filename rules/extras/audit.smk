@@ -14,7 +14,7 @@ rule audit:
         **graph.audit.resources,
     params:
         **graph.audit.params,
-        stem=not_compared(lambda w: graph.audit.page),
+        stem=untracked(lambda w: graph.audit.page),
     message:
         graph.audit.label
     shell:

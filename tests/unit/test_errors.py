@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pubmill.errors import PubmillError, StopRequestedError, plainly, run
+from pubmill.errors import PubmillError, StopRequestedError, exit_with_message, run
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,6 @@ def test_a_command_that_needs_torch_says_so_without_it() -> None:
     with pytest.raises(
         SystemExit, match=r"this needs torch, .* install it: .*pip install 'DIST.whl\[train\]'"
     ):
-        plainly(needs)("torch")
+        exit_with_message(needs)("torch")
     with pytest.raises(ModuleNotFoundError):
-        plainly(needs)("lxml")
+        exit_with_message(needs)("lxml")

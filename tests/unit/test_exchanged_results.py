@@ -15,13 +15,11 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample, write_examples
 from pubmill.metrics.run_manifests import write_manifest
 from pubmill.recipes.models import ExportRecipe, PretrainedWeights
-from pubmill.recipes.reading import as_json
+from pubmill.recipes.reading import STORED, StoredRecipe, as_json
 from pubmill.recipes.vocabs import FitRecipe
-from pubmill.stages.stage import LongRecipe
 from pubmill.storage.checksums import write_folder_sums, write_formats
 from pubmill.storage.files import sealed, sha256, write_json, writing_folder
 from pubmill.storage.parquet import read_texts
-from pubmill.storage.result_paths import Paths
 from pubmill.vocabs.word_counts import write_counts
 from tests.unit.convert import test_dataset as conversion
 from tests.unit.metrics.test_records import RECIPE, Run
@@ -234,9 +232,9 @@ def test_a_changed_table_is_not_shown(tmp_path: Path) -> None:
 
 
 def test_a_changed_recipe_is_not_followed_and_the_next_run_writes_it_anew(tmp_path: Path) -> None:
-    stored = LongRecipe(as_json(RECIPE), Paths(tmp_path))
+    stored = StoredRecipe(as_json(RECIPE), tmp_path / STORED)
     stored.write()
-    path = Path(stored.path)
+    path = stored.path
     flip(path)
     run = Run(tmp_path)
     places = {"runs": tmp_path / "runs.json", "examples": run.examples}

@@ -33,7 +33,7 @@ ROOMS: dict[str, str] = {
     "jobs": "baselines convert corpus examples finetuning hardware metrics prediction predictions pretraining"
     " recipes report storage tables vocabs",
     "planning": "messages optimisers pretraining recipes specs stages storage",
-    "workflow": "hardware messages optimisers planning specs stages storage tables",
+    "workflow": "hardware messages optimisers planning recipes specs stages storage tables",
     "inspection": "convert examples hardware messages metrics planning recipes report specs stages statistics"
     " storage tables",
     "new_specs": "convert examples formats inspection messages recipes specs storage tables",
@@ -47,7 +47,7 @@ ROOMS: dict[str, str] = {
     " tables vocabs workflow",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
-RULES_MAY = set("errors inspection messages planning recipes specs stages storage workflow".split())
+RULES_MAY = set("errors hardware inspection messages planning recipes specs stages storage workflow".split())
 BARE = {
     "filelock", "huggingface_hub", "torch", "transformers", "numpy", "tokenizers", "safetensors", "tqdm",
     "yaml", "pubmill", "triton", "pydantic", "pydantic_core",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import RELATIVE
 
 _SHELL = re.compile(r'^ +shell:\n((?: +f?"(?:[^"\\]|\\.)*"\n)+)', re.MULTILINE)
 _PARAMS = re.compile(r"^    params:\n((?:        .*\n)+)", re.MULTILINE)
@@ -56,13 +56,13 @@ def test_folders_in_shell_commands_are_those_of_paths(root: Path) -> None:
     commands = "".join(text for _, text in found(root, _SHELL))
     folders = set(re.findall(r'\{params\.places\.results:q\}/([^ "]+)', commands))
     known = {
-        BELOW.dataset("{dataset}"),
-        BELOW.vocab("{vocab}"),
-        BELOW.tokens("{corpus}", "{vocab}"),
-        BELOW.checkpoint("{recipe}", "{step}"),
-        BELOW.model("{model}"),
-        BELOW.page("{dataset}"),
-        BELOW.contradictions(),
-        BELOW.dataset("").rstrip("/"),
+        RELATIVE.dataset("{dataset}"),
+        RELATIVE.vocab("{vocab}"),
+        RELATIVE.tokens("{corpus}", "{vocab}"),
+        RELATIVE.checkpoint("{recipe}", "{step}"),
+        RELATIVE.model("{model}"),
+        RELATIVE.page("{dataset}"),
+        RELATIVE.contradictions(),
+        RELATIVE.dataset("").rstrip("/"),
     }
     assert {re.sub(r"\{wildcards\.(\w+):q\}", r"{\1}", folder) for folder in folders} == known

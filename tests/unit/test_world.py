@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from pubmill.stages.table_datasets import local_names
+from pubmill.stages.availability import local_names
 from tests.conftest import ROOT
 from tests.dataset_specs import spec_of
 from tests.world import citations, dataset_parts, facts, medline, overlay, write_world

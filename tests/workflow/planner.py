@@ -33,7 +33,7 @@ def _plan() -> None:
     import yaml
 
     from pubmill.errors import PubmillError
-    from pubmill.workflow.listed_jobs import jobs_of_study
+    from pubmill.planning.plan import jobs_of_study
 
     config = yaml.safe_load(Path("config.yaml").read_text(encoding="utf-8"))
     try:

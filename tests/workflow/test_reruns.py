@@ -57,7 +57,7 @@ EDITS = {
         "# a remark\ndef score_entities(",
     ),
     "the text of a command": (
-        "rules/scoring.smk",
+        "rules/finetuning.smk",
         "python -m pubmill.job score",
         "exec python -m pubmill.job score",
     ),

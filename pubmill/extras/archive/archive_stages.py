@@ -9,7 +9,7 @@ from pubmill.recipes.tables import project
 from pubmill.stages.stage import Stage
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.privacy import PUBLIC
-from pubmill.storage.result_paths import BELOW, manifest_of
+from pubmill.storage.result_paths import RELATIVE, manifest_of
 
 OF_THE_MACHINE = {"results", "mirror", "local_files", "save_minutes", "container"}
 """Keys of a study that say where files are, or how a machine is used."""
@@ -28,7 +28,7 @@ class Archive(Stage):
         made = [path for path in recipe.records if path not in recipe.found]
         below = [*recipe.files, *map(manifest_of, made)]
         for path in (path for path in made if recipe.records[path]):
-            below += [BELOW.runs(run_of(path).run), recipe.records[path]]
+            below += [RELATIVE.runs(run_of(path).run), recipe.records[path]]
         return [self._paths.at(path) for path in dict.fromkeys(below)]
 
     def recipe(self) -> ArchiveRecipe:
@@ -45,8 +45,8 @@ class Archive(Stage):
         made = {path for table in tables for path in graph.tables.made_records(table)}
         found = graph.records.at_hand([path for path in shown if path not in made])
         records = {path: self._examples(path) for path in shown if path in made or path in found}
-        lacking = {name: graph.access.obstacle(name) for name in self._specs.datasets}
-        without = {name: graph.model_access.obstacle(name) for name in self._specs.models}
+        lacking = {name: graph.availability.dataset(name) for name in self._specs.datasets}
+        without = {name: graph.availability.model(name) for name in self._specs.models}
         return project(
             ArchiveRecipe,
             self._study,
@@ -78,7 +78,7 @@ class Archive(Stage):
         """Return the examples that a record was scored on, or "" if their dataset is not public."""
         run = run_of(record)
         is_public = self._specs.datasets[run.dataset].access == PUBLIC
-        return BELOW.examples(run.dataset, self.graph.pipelines.split_of(run)) if is_public else ""
+        return RELATIVE.examples(run.dataset, self.graph.pipelines.split_of(run)) if is_public else ""
 
     def _terms(self, dataset: str) -> str:
         spec = self._specs.datasets[dataset]

@@ -11,7 +11,7 @@ from pubmill.extras.archive.archive_recipes import ArchiveRecipe, ArchiveStateme
 from pubmill.recipes.reading import as_values
 from pubmill.storage.checksums import FOLDER_SUMS
 from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import RELATIVE
 
 STATEMENT, README, METADATA = "archive.json", "README.md", "ro-crate-metadata.json"
 WRITTEN = (STATEMENT, README, METADATA)
@@ -34,7 +34,7 @@ def workflow_files(checkout: Path, published: Iterable[str]) -> dict[str, Path]:
 
 def result_files(recipe: ArchiveRecipe, closed: Container[str]) -> list[str]:
     """Return the results that an archive holds, below the results folder of the scale."""
-    below = [*recipe.files, *recipe.records, *map(BELOW.contributions, recipe.records)]
+    below = [*recipe.files, *recipe.records, *map(RELATIVE.contributions, recipe.records)]
     for path in (path for path, examples in recipe.records.items() if examples and path not in closed):
         below += behind(recipe, path).values()
     return list(dict.fromkeys(below))
@@ -43,7 +43,11 @@ def result_files(recipe: ArchiveRecipe, closed: Container[str]) -> list[str]:
 def behind(recipe: ArchiveRecipe, record: str) -> dict[str, str]:
     """Return what a record is made from: `predictions`, `examples` and `training`."""
     run, examples = run_of(record), recipe.records[record]
-    return {"predictions": BELOW.predictions(*run), "examples": examples, "training": BELOW.training(*run)}
+    return {
+        "predictions": RELATIVE.predictions(*run),
+        "examples": examples,
+        "training": RELATIVE.training(*run),
+    }
 
 
 def member(recipe: ArchiveRecipe, below: str) -> str:

@@ -30,16 +30,15 @@ from pubmill.recipes.tables import TableRecipe
 from pubmill.report.table_rendering import COMPARISON_RENDERERS, TABLE_RENDERERS
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph
+from pubmill.stages.availability import Availability
 from pubmill.stages.pipelines import OFF_THE_SHELF
 from pubmill.stages.record_status import Records
 from pubmill.stages.supplied_predictions import SuppliedPredictions
-from pubmill.stages.table_datasets import DatasetAccess
-from pubmill.stages.table_models import ModelAccess
 from pubmill.storage.archives import BROKEN, LARGEST_MEMBER, decode, members
 from pubmill.storage.checksums import FOLDER_SUMS
 from pubmill.storage.files import SEAL, sealed
 from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import RELATIVE
 from pubmill.tables.aggregation import finished_table
 from pubmill.tables.comparisons import comparisons
 
@@ -170,12 +169,12 @@ class ArchivedStudy:
         seal = archived.pop(SEAL, None)
         yield from differences(sealed(archived)[SEAL], seal, f"{path}: {SEAL}")
         recipe = self.graph.records.recipe(run, seed)
-        items = read_items(self.results / BELOW.contributions(path))
+        items = read_items(self.results / RELATIVE.contributions(path))
         if self.recipe.records[path] and path not in self.stated.closed:
             inputs = {name: self.results / one for name, one in contents.behind(self.recipe, path).items()}
             own = archived["scored_with"]
             record, scored = score_run(recipe, SCORERS[recipe.kind], scored_with=own, **inputs)
-            yield from differences(_values(scored), _values(items), BELOW.contributions(path))
+            yield from differences(_values(scored), _values(items), RELATIVE.contributions(path))
             self.counted["records from predictions"] += 1
         else:
             record = recounted(recipe, read_record(self.results / path), items)
@@ -261,12 +260,11 @@ def stated_graph(stated: ArchiveRecipe, folder: Path) -> Graph:
     """Return the graph of the study that is unpacked in a folder, by its specs and configuration. Only the
     reasons for what is missing, and the seeds of supplied predictions, are taken from the statement."""
 
-    class StatedDatasets(DatasetAccess):
-        def obstacle(self, dataset: str) -> str | None:
+    class StatedAvailability(Availability):
+        def dataset(self, dataset: str) -> str | None:
             return stated.lacking_datasets.get(dataset)
 
-    class StatedModels(ModelAccess):
-        def obstacle(self, model: str) -> str | None:
+        def model(self, model: str) -> str | None:
             return stated.lacking_models.get(model)
 
     class StatedSubmissions(SuppliedPredictions):
@@ -284,6 +282,6 @@ def stated_graph(stated: ArchiveRecipe, folder: Path) -> Graph:
 
     own: dict[str, object] = {"mirror": None, "local_files": {}, "results": str(folder / "results")}
     graph = Graph(*check_study({**stated.configuration, **own}, folder / "specs"))
-    graph.access, graph.model_access = StatedDatasets(graph), StatedModels(graph)
+    graph.availability = StatedAvailability(graph)
     graph.records, graph.pipelines.supplied = StatedRecords(graph), StatedSubmissions(graph)
     return graph

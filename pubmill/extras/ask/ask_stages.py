@@ -9,7 +9,7 @@ from pubmill.recipes.tables import project
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.model_specs import PromptSpec, PublishedPrompt
 from pubmill.stages.dataset_jobs import Convert
-from pubmill.stages.stage import DAY, Inputs, Needs, Origin, as_arguments
+from pubmill.stages.stage import DAY, Inputs, Needs, StageJob, as_arguments
 from pubmill.stages.supplied_predictions import Answering
 
 
@@ -61,5 +61,5 @@ class Ask(Answering):
         prompts = self._specs.prompts[weights.prompt]
         return asked_of(self._specs.datasets[wildcards.dataset], asking, prompts)
 
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
-        yield Origin(Convert, {"dataset": wildcards.dataset})
+    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
+        yield StageJob(Convert, {"dataset": wildcards.dataset})

@@ -20,10 +20,10 @@ from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
 from pubmill.recipes.problems import dotted_key, problem_text
 from pubmill.recipes.reading import build
-from pubmill.recipes.recipe_types import StrictRecipe
+from pubmill.recipes.recipe_types import Name, StrictRecipe
 from pubmill.recipes.submissions import System
 from pubmill.specs import strict_yaml
-from pubmill.specs.spec_types import Name, Strict
+from pubmill.specs.spec_types import Strict
 from pubmill.storage import name_patterns as names
 from pubmill.storage.files import sha256, writing
 from pubmill.storage.result_paths import CARD as DATASET_CARD

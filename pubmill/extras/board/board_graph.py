@@ -12,7 +12,7 @@ from pubmill.recipes.reading import as_values
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph
-from pubmill.storage.result_paths import BELOW, paths_of_scale
+from pubmill.storage.result_paths import RELATIVE, paths_of_scale
 
 TABLE = "board/table01"
 WORK = ".board"
@@ -40,7 +40,7 @@ def board_graph(
     wanted = {f"specs/{path.relative_to(specs)}": path.absolute() for path in files}
     wanted |= {f"specs/{name}": work / "own" / name for name in own}
     paths = paths_of_scale(scale, "results")
-    wanted |= {paths.dataset(one): (results / BELOW.dataset(one)).absolute() for one in spec.datasets}
+    wanted |= {paths.dataset(one): (results / RELATIVE.dataset(one)).absolute() for one in spec.datasets}
     link_files(work, wanted, ["specs"])
     study = Study(
         study="board",

@@ -20,7 +20,7 @@ from pubmill.stages import Graph
 from pubmill.storage.checksums import write_formats, write_predictions
 from pubmill.storage.files import read_json, sha256, write_json
 from pubmill.storage.privacy import keep_private
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import RELATIVE
 from pubmill.tables.aggregation import finished_table
 from pubmill.tables.cells import Table
 from pubmill.tables.comparisons import Comparisons, comparisons
@@ -63,7 +63,7 @@ def _score_dataset(
     model, known = f"{COLUMN}{entry.name}", [entry, *others]
     for seed, path in entry.files.get(dataset, {}).items():
         content = sha256(path)
-        record = BELOW.record(*graph.pipelines.run(model, dataset, seed))
+        record = RELATIVE.record(*graph.pipelines.run(model, dataset, seed))
         if scored.get(record) != content or not graph.records.is_current(record):
             _score(graph, model, dataset, seed, path, _predictions(graph, known, dataset))
             yield record, content

@@ -42,7 +42,7 @@ class DatasetFinding:
 
 def linked(graph: Graph) -> list[str]:
     """Return the URLs of files that neither the results nor the mirror have."""
-    names = filter(graph.access.exists, graph.specs.datasets)
+    names = filter(graph.availability.exists, graph.specs.datasets)
     needed = (place for name in names for place in places(graph, name, in_results=True))
     return sorted({one.name for one in needed if one.found is None and isinstance(one.source, File)})
 
@@ -54,7 +54,7 @@ def examine(graph: Graph, links: Links | None, configuration: Sequence[str] = ()
     specs = sorted(graph.specs.datasets.items())
     findings = [DatasetFinding(name, name in wanted, spec) for name, spec in specs]
     for finding in findings:
-        if not graph.access.exists(finding.dataset):
+        if not graph.availability.exists(finding.dataset):
             finding.available = False
             finding.counts = "not among the made-up data of this scale"
             finding.to_do.append(f"use another scale: {commands.pubmill('doctor', 'datasets')}")
@@ -62,9 +62,9 @@ def examine(graph: Graph, links: Links | None, configuration: Sequence[str] = ()
         for place in places(graph, finding.dataset, in_results=True):
             _add_place(finding, place, graph, links)
         if finding.sources["absent"]:  # of the user's own files; mistakes in their settings come first
-            mistakes = graph.access.mistakes(finding.dataset)
+            mistakes = graph.availability.mistakes(finding.dataset)
             finding.to_do += mistakes
-            for key, folder, files, _ in () if mistakes else graph.access.absent(finding.dataset):
+            for key, folder, files, _ in () if mistakes else graph.availability.absent(finding.dataset):
                 apply = f"apply at {finding.spec.apply}; then " if finding.spec.apply else ""
                 into = f"put them into {folder}" if folder else how_to_bring(key)
                 finding.to_do.append(f"{apply}{into}. Files: {', '.join(files)}")

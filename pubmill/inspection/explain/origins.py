@@ -10,7 +10,7 @@ from pubmill.recipes.reading import as_values
 from pubmill.report.study_report import read_pretraining, read_sources
 from pubmill.stages import Graph
 from pubmill.storage.files import read_json
-from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATE, STATISTICS, Paths
+from pubmill.storage.result_paths import DIAGNOSIS, RELATIVE, STATE, STATISTICS, Paths
 from pubmill.tables.aggregation import machine
 
 Account = dict[str, Any]
@@ -63,7 +63,7 @@ def _recipe_account(graph: Graph, recipe: str, step: int) -> Account:
     spec = graph.specs.pretraining[recipe]
     state = Path(graph.paths.checkpoint(recipe, step, STATE))
     account: Account = {
-        "checkpoint": BELOW.checkpoint(recipe, step),
+        "checkpoint": RELATIVE.checkpoint(recipe, step),
         "training": _training_account(graph, recipe, step),
         "values": read_json(state).get("recipe")
         if state.is_file()
@@ -112,7 +112,7 @@ def _corpus_account(graph: Graph, corpus: str) -> Account:
 
 def source_folders(results: Path, files: Iterable[str]) -> Any:
     """Source files by folder; a folder of many files has one digest for all."""
-    records = [BELOW.source_record(Paths(results).below(file)) for file in files]
+    records = [RELATIVE.source_record(Paths(results).below(file)) for file in files]
     there = [record for record in records if (results / record).is_file()]
     folders: Account = {
         one.name: {

@@ -10,7 +10,7 @@ def test_a_plan_is_followed_by_the_requests_of_a_profile(
     started: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jobs = [Job("table", {"results_table": "gu2020-table06"}, True)]
-    monkeypatch.setattr("pubmill.workflow.listed_jobs.jobs_of_study", lambda *_, **__: jobs)
+    monkeypatch.setattr("pubmill.planning.plan.jobs_of_study", lambda *_, **__: jobs)
     plan = started("plan", "gu2020")
     assert plan.startswith("GPU-hours:  none\n") and "jobs:       1 to do, 0 done already\n" in plan
     requests = started("plan", "gu2020", "--profile", "slurm").removeprefix(plan)

@@ -72,7 +72,7 @@ def test_a_dry_run_counts_jobs_by_stage_with_their_cost(
         Job("table", {}, True, "Making table 6", "Missing output files"),
         Job("compare", {}, True, "Comparing", "x"),
     ]
-    monkeypatch.setattr("pubmill.workflow.listed_jobs.jobs_of_study", lambda *about: jobs)
+    monkeypatch.setattr("pubmill.planning.plan.jobs_of_study", lambda *about: jobs)
     print_dry_run(Request(root, {}, [], []), graph, ["-n"], why)
     said = capsys.readouterr().out
     assert said.startswith("2 jobs would run:\n  tables           2  (table 1, compare 1)\n")

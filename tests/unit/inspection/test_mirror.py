@@ -138,14 +138,14 @@ def test_articles_of_pmc_are_reported_as_not_fetched(tmp_path: Path) -> None:
 def test_a_study_that_needs_nothing_more_has_a_message_and_no_empty_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("pubmill.workflow.listed_jobs.jobs_of_study", lambda checkout, config: [])
+    monkeypatch.setattr("pubmill.planning.plan.jobs_of_study", lambda checkout, config: [])
     ended = run_verb("mirror", "demo")
     assert ended == (0, "", "pubmill: study demo needs nothing more from the network\n")
 
 
 def test_a_filled_mirror_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = Job("fetch_files", {"source": "pubmed", "block": "pubmed26n1335+1"}, True)
-    monkeypatch.setattr("pubmill.workflow.listed_jobs.jobs_of_study", lambda checkout, config: [job])
+    monkeypatch.setattr("pubmill.planning.plan.jobs_of_study", lambda checkout, config: [job])
     monkeypatch.setattr(mirroring, "download", lambda url, output, **checks: output.touch())
     said = run_verb("mirror", "demo", "--fetch", tmp_path).stderr.splitlines()
     assert said[-1] == f"pubmill: {tmp_path} has all that study demo needs: 4 files, 0 models"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.planning.batch_plan import LongestBatch, divided, longest_batch
+from pubmill.planning.plan import LongestBatch, divided, longest_batch
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph, checked_graph

@@ -5,6 +5,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,7 +23,8 @@ from pubmill.pretraining.arithmetic import (
     shape_of,
 )
 from pubmill.recipes import Adversarial, Generator, Objective, Optimisation, PretrainingRecipe
-from pubmill.specs import ArchiveWeights, FolderWeights, Specs, load
+from pubmill.recipes.models import LocalWeights
+from pubmill.specs import ArchiveWeights, Specs, load
 from pubmill.specs.study import Study, check_study
 from pubmill.stages import Graph, checked_graph, costs
 from pubmill.stages.costs import (
@@ -31,6 +33,7 @@ from pubmill.stages.costs import (
     operations_of_pretraining,
 )
 from pubmill.stages.gpus import Gpus, read_gpus
+from pubmill.stages.run_stages import Finetune
 from pubmill.stages.stage import ASSUMED
 from pubmill.storage.result_paths import Paths, RunKey
 
@@ -134,7 +137,7 @@ def test_a_folder_has_the_size_that_its_own_configuration_states(
     specs = load(root / "specs", "full")
     specs = with_model(
         specs, "bert-base-uncased", "own", released=None, size=None,
-        weights=FolderWeights(kind="folder", local="own"),
+        weights=LocalWeights(kind="folder", local="own"),
     )  # fmt: skip
     study = Study(study="x", title="x", scale="full", tables=(), local_files={"own": str(folder)})
     shape = costs.shape_of_model(Graph(study, specs), "own")
@@ -153,7 +156,8 @@ def test_fine_tuning_has_the_share_that_was_measured(root: Path, targets: Graph)
         assert gpus.share_of_finetuning(kind) == pytest.approx(work / 989e12, rel=0.02)
     kinds = ("sequence", "span", "mentions", "tokens")
     assert [round(gpus.share_of_finetuning(kind), 3) for kind in kinds] == [0.099, 0.099, 0.039, 0.039]
-    assert costs.share_of_finetuning(targets, gpus, "chemprot@blurb") == gpus.share_of_finetuning("sequence")
+    run = SimpleNamespace(dataset="chemprot@blurb")
+    assert targets.stage(Finetune).share(run, gpus) == gpus.share_of_finetuning("sequence")
     said = gpus.share_source("finetuning")
     assert said.startswith("9.9% (sequence) and 3.9% (tokens) of the peak, measured on NVIDIA H100")
 

@@ -8,8 +8,7 @@ import pytest
 from rich.console import Console
 
 from pubmill.messages.terminal_tables import coloured
-from pubmill.planning.batch_plan import LongestBatch
-from pubmill.planning.plan import Plan, Training, hours
+from pubmill.planning.plan import LongestBatch, Plan, Training, hours
 from pubmill.planning.plan_printing import SHOWN_RUNS, print_plan, recipes_as_markdown, shown
 from pubmill.recipes import Architecture
 from pubmill.stages import Graph, costs

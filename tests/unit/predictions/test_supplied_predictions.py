@@ -128,7 +128,7 @@ def test_credentialed_datasets_need_a_local_system(specs: Path, tmp_path: Path) 
     files = supply(tmp_path / "llm", "mednli.jsonl")
     made = graph(specs, files)
     assert made.pipelines.records("llm", "mednli") == []
-    assert "credentialed" in (made.pipelines.why_not("llm", "mednli") or "")
+    assert "credentialed" in (made.availability.predictions("llm", "mednli") or "")
     with pytest.raises(PubmillError, match=r"`local: true` of its statement"):
         made.pipelines.supplied.checked_files("llm", "mednli")
     spec = {**SPEC, "weights": {**SPEC["weights"], "system": {**SYSTEM, "local": True}}}

@@ -11,7 +11,6 @@ from pubmill.recipes import FinetuningRecipe, PretrainingRecipe, build, read
 from pubmill.recipes.corpora import EvaluatedDataset, IndexRecipe
 from pubmill.recipes.models import ExportRecipe, PretrainedWeights, ReleasedWeights, TrainingStart
 from pubmill.recipes.reading import as_json, as_values
-from pubmill.recipes.recipe_types import PartialRecipe
 
 PRETRAINING: dict[str, Any] = {
     "architecture": {
@@ -132,9 +131,5 @@ def test_text_is_sorted_and_complete() -> None:
     recipe = IndexRecipe(datasets=(EvaluatedDataset(dataset="d", splits=("dev", "test"), pmids=False),))
     assert as_json(recipe) == '{"datasets": [{"dataset": "d", "pmids": false, "splits": ["dev", "test"]}]}'
     assert as_values(recipe) == json.loads(as_json(recipe))
-    partial = PartialRecipe(FinetuningRecipe, {"task": "tokens", "epochs": 3})
-    assert as_json([partial]) == '[{"epochs": 3, "task": "tokens"}]'
-    with pytest.raises(ValueError, match="FinetuningRecipe has no keys epoch"):
-        PartialRecipe(FinetuningRecipe, {"epoch": 3})
     with pytest.raises(ValueError, match="not JSON compliant"):
         as_json({"number": float("nan")})

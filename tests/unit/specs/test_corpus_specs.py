@@ -1,18 +1,19 @@
 """Specs of corpora and pretrainings: ends of ranges, selections by source, contradictions between specs."""
 
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 from pubmill.recipes.corpora import SelectionRecipe
+from pubmill.recipes.models import TrainingStart
 from pubmill.specs.corpus_specs import (
     CorpusSpec,
     Duplicates,
     LearntVocabSpec,
     PmcPackagesSource,
     PretrainingSpec,
-    Start,
     faults_of_corpora,
 )
 
@@ -55,7 +56,7 @@ def test_a_selection_of_one_source_overrides_only_the_keys_that_it_has() -> None
 
 @pytest.mark.parametrize("values", [{"model": "bert"}, {"recipe": "base", "step": 0}])
 def test_a_start_is_a_model_or_a_step_of_a_recipe(values: dict[str, Any]) -> None:
-    assert Start.model_validate(values).model_dump(exclude_none=True) == values
+    assert asdict(TrainingStart(**values)).items() >= values.items()
 
 
 @pytest.mark.parametrize(
@@ -67,8 +68,8 @@ def test_a_start_is_a_model_or_a_step_of_a_recipe(values: dict[str, Any]) -> Non
     ],
 )  # fmt: skip
 def test_any_other_start_is_refused(values: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match="start is"):
-        Start.model_validate(values)
+    with pytest.raises(ValueError, match="start is"):
+        TrainingStart(**values)
 
 
 @pytest.mark.parametrize(

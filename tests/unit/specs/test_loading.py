@@ -6,6 +6,7 @@ import pytest
 
 from pubmill import specs
 from pubmill.errors import PubmillError
+from pubmill.recipes.models import LocalWeights, TrainingStart
 from pubmill.specs import LearntVocabSpec
 from pubmill.specs.configuration import merged_config
 from pubmill.specs.loading import with_base
@@ -113,9 +114,9 @@ def test_of_an_included_spec_nothing_stays_beside_what_replaces_it(folder: Path)
     partly = loaded.datasets["partly"].expect
     assert partly["train"] == {} and partly["dev"]["mentions"] == 1 and partly["dev"]["tokens"]
     own = loaded.models["mine"].weights
-    assert own and own.model_dump() == {"kind": "folder", "local": "mine"}
+    assert own == LocalWeights(local="mine")
     start = loaded.pretraining["mine"].start
-    assert start and start.model_dump(exclude_none=True) == {"model": "pubmedbert-base"}
+    assert start == TrainingStart(model="pubmedbert-base")
 
 
 def test_a_mistake_is_reported_in_the_file_that_has_it_and_once(folder: Path) -> None:

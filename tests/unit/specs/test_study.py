@@ -8,9 +8,8 @@ import yaml
 from pydantic import ValidationError
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.models import PretrainedWeights
+from pubmill.recipes.models import PretrainedWeights, TrainingStart
 from pubmill.specs import Specs, load
-from pubmill.specs.corpus_specs import Start
 from pubmill.specs.study import (
     Study,
     check_files,
@@ -52,7 +51,7 @@ def test_a_study_may_pretrain_what_was_released(root: Path) -> None:
 def test_a_study_cannot_pretrain_models_whose_recipes_start_from_each_other(full_specs: Specs) -> None:
     name = "pubmedelectra-base"
     recipe = full_specs.pretraining[name]
-    started = recipe.model_copy(update={"start": Start(model=name)})
+    started = recipe.model_copy(update={"start": TrainingStart(model=name)})
     looped = full_specs.model_copy(update={"pretraining": {name: started}})
     released = {model: looped.models[model] for model in (name,)}
     looped = looped.model_copy(update={"models": released})

@@ -15,7 +15,8 @@ from pubmill.recipes.reading import as_json, as_values, read
 from pubmill.specs.fact_table_specs import FactTableSpec
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
-from pubmill.stages.model_facts import NO_CORPUS, NO_SOURCE, NOT_PRETRAINED, RELEASED
+from pubmill.stages.availability import NOT_PRETRAINED
+from pubmill.stages.fact_table_jobs import NO_CORPUS, NO_SOURCE, RELEASED
 from pubmill.storage.files import write_json
 from pubmill.storage.result_paths import RunKey
 from pubmill.tables.fact_cells import NO_MENTIONS, UNEXPLAINED, build, read_artefacts, read_facts

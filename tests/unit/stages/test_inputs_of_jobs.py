@@ -8,7 +8,7 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.specs import Specs
 from pubmill.stages import Graph
-from pubmill.storage.result_paths import BELOW, RunKey
+from pubmill.storage.result_paths import RELATIVE, RunKey
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_the_audit_and_reports_read_every_table_of_the_study(
     for path in (
         "tables/x/gu2020-table06.json", "tables/x/gu2020-table05.json",
         "tables/x/gu2020-table06.comparisons.json",
-        "pages/contradictions.json", BELOW.page("bc2gm", "json"),
+        "pages/contradictions.json", RELATIVE.page("bc2gm", "json"),
         "corpora/pubmed-abstracts/stats.json", "vocabs/pubmed-uncased/diagnosis.json",
         "vocabs/pubmed-uncased/on/bc2gm.json",
     ):  # fmt: skip
@@ -121,11 +121,11 @@ def test_datasets_behind_a_row_are_its_folds_their_choice_and_what_runs_begin_wi
     full_specs: Specs, graph_of: Callable[..., Graph]
 ) -> None:
     made = graph_of(full_specs).table_datasets
-    folds = made.behind(full_specs.tables["lewis2020/table02"], "gad")
+    folds = made.required(full_specs.tables["lewis2020/table02"], "gad")
     assert folds == [*full_specs.protocols["lewis2020"].folds["gad"].reported, "gad@fold-1"]
-    questions = made.behind(full_specs.tables["shin2020/table02"], "bioasq-factoid@7b-biobert")
+    questions = made.required(full_specs.tables["shin2020/table02"], "bioasq-factoid@7b-biobert")
     assert questions == ["bioasq-factoid@7b-biobert", "squad-v1"]
-    assert made.behind(full_specs.tables["gu2020/table06"], "bc2gm") == ["bc2gm"]
+    assert made.required(full_specs.tables["gu2020/table06"], "bc2gm") == ["bc2gm"]
 
 
 def test_statements_on_methods_are_those_of_the_papers_of_the_study(

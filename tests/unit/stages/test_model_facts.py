@@ -10,8 +10,8 @@ from pubmill.recipes.fact_tables import FactSource
 from pubmill.specs import FactTableSpec, LearntVocabSpec, Specs
 from pubmill.specs.study import Study
 from pubmill.stages import Graph
-from pubmill.stages.model_facts import NO_CORPUS, NO_VOCAB, NOT_PRETRAINED, NOTHING_VARIED, RELEASED
-from pubmill.stages.table_datasets import NOT_WANTED
+from pubmill.stages.availability import NOT_PRETRAINED, NOT_WANTED
+from pubmill.stages.fact_table_jobs import NO_CORPUS, NO_VOCAB, NOTHING_VARIED, RELEASED
 
 Facts = Callable[..., FactSource]
 TABLE: dict[str, Any] = {

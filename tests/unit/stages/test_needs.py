@@ -15,7 +15,7 @@ from pubmill.stages.all_stages import stages
 from pubmill.stages.costs import TORCH
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.pretrainings import Pretrain
-from pubmill.stages.stage import DAY, HOUR, LITTLE, Bytes
+from pubmill.stages.stage import DAY, DEFAULT_NEEDS, HOUR, Bytes
 from pubmill.storage.result_paths import RunKey
 
 GPUS = Gpus({"V100": 125e12, "H100": 989e12}, {"pretraining": 0.4, "finetuning": 0.15})
@@ -34,7 +34,7 @@ def asked(targets: Graph, rule: str, attempt: int = 1, **wildcards: str) -> tupl
 
 
 def test_memory_doubles_and_time_grows_at_each_attempt(targets: Graph) -> None:
-    assert asked(targets, "score") == LITTLE
+    assert asked(targets, "score") == DEFAULT_NEEDS
     assert asked(targets, "latest_versions", 2) == (8_000, 4 * HOUR)
     assert asked(targets, "latest_versions", 3) == (16_000, 6 * HOUR)
 

@@ -7,17 +7,15 @@ from types import SimpleNamespace
 from typing import Any
 
 from pubmill.recipes import read
-from pubmill.recipes.reading import as_json
-from pubmill.recipes.recipe_types import PartialRecipe
+from pubmill.recipes.reading import LONG, StoredRecipe, as_argument, as_json
 from pubmill.stages import Graph
 from pubmill.stages.contamination_jobs import IndexEvaluationTexts
 from pubmill.stages.corpus_jobs import LockCorpus
 from pubmill.stages.dataset_recipes import published_recipe
 from pubmill.stages.pretrainings import Pack
 from pubmill.stages.selection_jobs import Fingerprint, SelectDocuments
-from pubmill.stages.stage import LONG, LongRecipe, recipe_argument
 from pubmill.stages.vocabularies import TrainVocab, VocabDiagnosis
-from pubmill.storage.result_paths import ChoiceKey, Paths, RunKey
+from pubmill.storage.result_paths import ChoiceKey, RunKey
 from tests.unit.toy_studies import targets
 
 
@@ -59,7 +57,7 @@ def test_recipes_hold_no_paths_and_no_machine_settings(root: Path, tmp_path: Pat
 
 def test_programs_read_what_the_graph_writes(root: Path, tmp_path: Path) -> None:
     recipes = recipes_of(targets(root, mirror=str(tmp_path)))
-    whole = [one for one in recipes if is_dataclass(one) and not isinstance(one, PartialRecipe)]
+    whole = [one for one in recipes if is_dataclass(one)]
     assert len({type(one) for one in whole}) > 15
     for recipe in whole:
         text = as_json(recipe)
@@ -67,14 +65,14 @@ def test_programs_read_what_the_graph_writes(root: Path, tmp_path: Path) -> None
 
 
 def test_a_long_recipe_is_a_file_in_commands_and_its_text_elsewhere(tmp_path: Path) -> None:
-    paths = Paths(str(tmp_path))
-    short = recipe_argument({"a": "b"}, paths)
-    assert f"{short}" == '{"a": "b"}' == repr(short)[1:-1] and not isinstance(short, LongRecipe)
+    folder = tmp_path / ".recipes"
+    short = as_argument({"a": "b"}, folder)
+    assert f"{short}" == '{"a": "b"}' == repr(short)[1:-1] and not isinstance(short, StoredRecipe)
     values = {"a": "b" * LONG}
-    made = recipe_argument(values, paths)
-    assert isinstance(made, LongRecipe) and made == as_json(values) and repr(made) == repr(as_json(values))
-    assert f"{made}" == made.path and Path(made.path).parent == tmp_path / ".recipes"
-    assert recipe_argument({"a": "c" * LONG}, paths).path != made.path  # type: ignore[attr-defined]
+    made = as_argument(values, folder)
+    assert isinstance(made, StoredRecipe) and made == as_json(values) and repr(made) == repr(as_json(values))
+    assert f"{made}" == str(made.path) and Path(made.path).parent == folder
+    assert as_argument({"a": "c" * LONG}, folder).path != made.path  # type: ignore[attr-defined]
     assert not Path(made.path).exists()
     made.write()
     made.write()

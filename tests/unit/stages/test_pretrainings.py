@@ -42,7 +42,7 @@ def test_a_pretraining_needs_its_tokens_its_start_and_its_teacher(full_specs: Sp
 
     def behind(recipe: str) -> list[tuple[str, dict[str, str]]]:
         wildcards = SimpleNamespace(recipe=recipe, step="1")
-        return [(one.stage.name, dict(one.names)) for one in made.stage(Pretrain).behind(wildcards)]
+        return [(one.stage.name, dict(one.wildcards)) for one in made.stage(Pretrain).upstream(wildcards)]
 
     for recipe, spec in full_specs.pretraining.items():
         (first, *others) = behind(recipe)

@@ -75,7 +75,7 @@ def test_an_amended_part_counts_only_for_jobs_that_use_it(
     study: tuple[Study, Specs], stage: type[Stage], part: str, counts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, graph = digest(study), Graph(*study)
-    monkeypatch.setattr(stage, "amended", {part: 1})
+    monkeypatch.setattr(stage, "part_versions", {part: 1})
     assert (digest(study) != before) == counts
     names = {"recipe": "pubmedbert-base", "step": "1000", **RUN._asdict()}
     changed = [stage.version, 1] if counts else stage.version
@@ -86,7 +86,7 @@ def test_a_changed_head_trains_only_runs_with_one_again(
     study: tuple[Study, Specs], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = Graph(*study)
-    monkeypatch.setattr(Finetune, "amended", {"bilstm": 2})
+    monkeypatch.setattr(Finetune, "part_versions", {"bilstm": 2})
     versions = {
         setting: graph.stage(Finetune).version_of(SimpleNamespace(**RUN._replace(setting=setting)._asdict()))
         for setting in ("standard", "head=bilstm")

@@ -201,7 +201,7 @@ def test_a_run_begins_with_its_model_or_with_the_run_before(root: Path) -> None:
 
     def behind(setting: str) -> list[tuple[str, dict[str, str]]]:
         wildcards = SimpleNamespace(**run, setting=setting)
-        return [(one.stage.name, dict(one.names)) for one in made.stage(Finetune).trained_from(wildcards)]
+        return [(one.stage.name, dict(one.wildcards)) for one in made.stage(Finetune).trained_from(wildcards)]
 
     converted = ("convert", {"dataset": "bioasq-factoid@7b"})
     assert behind("no-squad") == [converted, ("export_model", {"model": "pubmedbert-base"})]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pubmill.errors import Plain, PubmillError
+from pubmill.errors import ExitWithMessage, PubmillError
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
 from pubmill.stages.stage import GraphPart
@@ -41,7 +41,7 @@ def test_private_names_are_used_on_self_only(root: Path) -> None:
 
 
 def test_errors_of_parts_end_the_program_with_their_message(root: Path) -> None:
-    plain = Plain(graph(root))
+    plain = ExitWithMessage(graph(root))
     assert plain.results == "results/demo" and plain.paths.model("x") == "results/demo/models/x"
     with pytest.raises(SystemExit, match="pubmill: error: there is no specs/protocols/none.yaml"):
         plain.runs.protocol("none")

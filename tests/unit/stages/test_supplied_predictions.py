@@ -9,13 +9,8 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.specs import ModelSpec, Specs
 from pubmill.stages import Graph, supplied_predictions
-from pubmill.stages.supplied_predictions import (
-    NONE_SUPPLIED,
-    NOT_LOCAL,
-    NOT_PROMPTED,
-    Answering,
-    SuppliedPredictions,
-)
+from pubmill.stages.availability import NONE_SUPPLIED, NOT_LOCAL, NOT_PROMPTED
+from pubmill.stages.supplied_predictions import Answering, SuppliedPredictions
 
 SYSTEM = {"name": "a/m", "version": "1", "prompt": "p"}
 ASKED = {
@@ -60,11 +55,13 @@ def test_predictions_need_a_folder_and_answers_an_extra(
     supplied: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(supplied_predictions, "stages", lambda: {"any": Answering})
-    found = supplied(theirs=written(tmp_path, bc2gm=""))
-    assert found.obstacle("ours") == "needs predictions that you supply (then set local_files: ours)"
-    assert (found.obstacle("theirs"), found.obstacle("some-llm")) == (None, None)
+    theirs = written(tmp_path, bc2gm="")
+    found = supplied(theirs=theirs).graph.availability
+    assert found.model("ours") == "needs predictions that you supply (then set local_files: ours)"
+    assert (found.model("theirs"), found.model("some-llm")) == (None, None)
     monkeypatch.setattr(supplied_predictions, "stages", dict)
-    assert (found.obstacle("theirs"), found.obstacle("some-llm")) == (None, NOT_PROMPTED)
+    found = supplied(theirs=theirs).graph.availability
+    assert (found.model("theirs"), found.model("some-llm")) == (None, NOT_PROMPTED)
 
 
 def test_files_have_the_seeds_of_their_folders(supplied: Made, tmp_path: Path) -> None:
@@ -73,8 +70,14 @@ def test_files_have_the_seeds_of_their_folders(supplied: Made, tmp_path: Path) -
     assert found.seeds("ours", "bc2gm") == [1, 3] and found.seeds("theirs", "bc2gm") == []
     files = [str(folder / f"seed-{seed}/bc2gm.conll") for seed in (1, 3)]
     assert found.checked_files("ours", "bc2gm") == files
-    assert found.why_not("ours", "jnlpba") == NONE_SUPPLIED and found.why_not("ours", "bc2gm") is None
-    assert found.why_not("ours", "mednli") == NOT_LOCAL and found.seeds("ours", "mednli") == []
+    assert (
+        found.graph.availability.predictions("ours", "jnlpba") == NONE_SUPPLIED
+        and found.graph.availability.predictions("ours", "bc2gm") is None
+    )
+    assert (
+        found.graph.availability.predictions("ours", "mednli") == NOT_LOCAL
+        and found.seeds("ours", "mednli") == []
+    )
     with pytest.raises(PubmillError, match="model ours on jnlpba: no predictions for this dataset are suppl"):
         found.checked_files("ours", "jnlpba")
     [unused] = found.unused_files(["ours", "theirs", "some-llm", "biobert-base"])

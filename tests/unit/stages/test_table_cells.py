@@ -26,7 +26,7 @@ def specs() -> Specs:
 def graph(results: Path, *tables: str, own: Specs | None = None, **config: Any) -> Graph:
     study = {"study": "x", "title": "x", "scale": "full", "tables": tables, "results": str(results)}
     made = Graph(Study.model_validate(study | config), own or specs())
-    made.model_access.obstacle = lambda model: None  # type: ignore[method-assign]
+    made.availability.model = lambda model: None  # type: ignore[method-assign]
     return made
 
 

@@ -74,7 +74,7 @@ def test_what_the_mirror_lacks_is_left_out_and_the_cells_say_so(specs: Path, tmp
 def test_a_file_that_was_taken_before_is_not_lacking(specs: Path, tmp_path: Path) -> None:
     mirror = mirror_of(specs, tmp_path / "mirror", "test.tsv")
     config = {"mirror": str(mirror), "results": str(tmp_path / "r")}
-    (url,) = targets(specs, **config).access.unmirrored("bc2gm")
+    (url,) = targets(specs, **config).availability.unmirrored("bc2gm")
     taken = Path(targets(specs, **config).paths.source_of_url(url))
     taken.parent.mkdir(parents=True)
     taken.touch()
@@ -82,7 +82,7 @@ def test_a_file_that_was_taken_before_is_not_lacking(specs: Path, tmp_path: Path
 
 
 def test_without_a_mirror_the_network_is_taken_to_have_all(specs: Path) -> None:
-    assert targets(specs).access.unmirrored("bc2gm") == []
+    assert targets(specs).availability.unmirrored("bc2gm") == []
 
 
 def test_a_mirror_that_is_no_folder_is_reported_before_any_work(specs: Path, tmp_path: Path) -> None:
@@ -213,25 +213,25 @@ def test_a_mirror_that_lacks_files_names_the_first_and_counts_the_others(
     full_specs: Specs, graph_of: Callable[..., Graph], tmp_path: Path
 ) -> None:
     (tmp_path / "mirror").mkdir()
-    access = graph_of(full_specs, mirror=str(tmp_path / "mirror")).access
+    access = graph_of(full_specs, mirror=str(tmp_path / "mirror")).availability
     seen = set()
     for name, spec in full_specs.datasets.items():
         urls = list(dict.fromkeys(file.url for file in spec.sources.values() if isinstance(file, File)))
         if len(urls) == len(spec.sources):
             more = f" and {len(urls) - 1} more" if len(urls) > 1 else ""
-            assert access.obstacle(name) == f"the mirror lacks {urls[0]}{more}"
+            assert access.dataset(name) == f"the mirror lacks {urls[0]}{more}"
             seen.add(min(len(urls), 3))
     assert seen == {1, 2, 3}
-    assert graph_of(full_specs).access.obstacle("bc2gm") is None, "the network is assumed to have it"
+    assert graph_of(full_specs).availability.dataset("bc2gm") is None, "the network is assumed to have it"
 
 
 def test_a_dataset_that_the_scale_does_not_make_up_is_said_to_be(
     demo_specs: Specs, graph_of: Callable[..., Graph]
 ) -> None:
-    access = graph_of(demo_specs).access
+    access = graph_of(demo_specs).availability
     lacking = [name for name in demo_specs.datasets if not access.exists(name)]
     assert lacking and set(lacking).isdisjoint(demo_specs.scale.datasets)
-    assert {access.obstacle(name) for name in lacking} == {"is not among the made-up data of this scale"}
+    assert {access.dataset(name) for name in lacking} == {"is not among the made-up data of this scale"}
 
 
 def test_one_run_names_what_all_requested_datasets_lack(specs: Path, tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_one_run_names_what_all_requested_datasets_lack(specs: Path, tmp_path: P
     mirror = mirror_of(specs, tmp_path / "mirror", "test.tsv", "devel.tsv")
     made = targets(specs, mirror=str(mirror), results=str(tmp_path / "r"))
     with pytest.raises(PubmillError) as caught:
-        made.access.check(NAME, "bc2gm", "none")
+        made.availability.check(NAME, "bc2gm", "none")
     text = str(caught.value)
     assert f"dataset {NAME} needs files" in text and f"local_files: {{{KEY}" in text
     assert text.count("dataset bc2gm: https://") == 2 and "devel.tsv" in text and "test.tsv" in text

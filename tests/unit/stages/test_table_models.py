@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.specs import FolderWeights, Specs
+from pubmill.recipes.models import LocalWeights
+from pubmill.specs import Specs
 from pubmill.specs.study import with_own_weights
 from pubmill.stages import Graph
 from pubmill.storage.files import write_json
@@ -16,7 +17,7 @@ def test_models_behind_a_model_are_those_that_it_begins_with_or_learns_from(
     full_specs: Specs, graph_of: Callable[..., Graph]
 ) -> None:
     specs = with_own_weights(full_specs, ("bio-lm-base@distill",))
-    access = graph_of(specs).model_access
+    access = graph_of(specs).availability
     assert list(access.ancestry("bio-lm-base@distill")) == [
         "bio-lm-base@distill", "bio-lm-base", "bio-lm-large",
     ]  # fmt: skip
@@ -28,27 +29,27 @@ def test_weights_in_a_folder_that_is_not_named_are_an_obstacle(
 ) -> None:
     """Also those that another model begins with."""
     advice = "in a folder of your own (then set local_files: megatron-345m-cased)"
-    access = graph_of(full_specs).model_access
-    assert access.obstacle("megatron-345m-cased") == f"needs its weights {advice}"
-    assert access.obstacle("biomegatron-345m@bert-cased-ft") == (
+    access = graph_of(full_specs).availability
+    assert access.model("megatron-345m-cased") == f"needs its weights {advice}"
+    assert access.model("biomegatron-345m@bert-cased-ft") == (
         f"needs the weights of megatron-345m-cased {advice}"
     )
-    assert access.obstacle("biobert-base") is None
-    named = graph_of(full_specs, local_files={"megatron-345m-cased": str(tmp_path)}).model_access
-    assert named.obstacle("megatron-345m-cased") is None
+    assert access.model("biobert-base") is None
+    named = graph_of(full_specs, local_files={"megatron-345m-cased": str(tmp_path)}).availability
+    assert named.model("megatron-345m-cased") is None
 
 
 def test_notes_that_must_be_applied_for_are_an_obstacle_of_models_pretrained_on_them(
     full_specs: Specs, graph_of: Callable[..., Graph], tmp_path: Path
 ) -> None:
     specs = with_own_weights(full_specs, ("bio-lm-base@pm-m3",))
-    found = graph_of(specs).model_access.obstacle("bio-lm-base@pm-m3")
+    found = graph_of(specs).availability.model("bio-lm-base@pm-m3")
     assert found is not None and found.startswith(
         "is pretrained here on MIMIC-III, which must be applied for"
     )
-    assert graph_of(full_specs).model_access.obstacle("bio-lm-base@pm-m3") is None, "it was released"
-    named = graph_of(specs, local_files={"mimic-iii": str(tmp_path)}).model_access
-    assert named.obstacle("bio-lm-base@pm-m3") is None
+    assert graph_of(full_specs).availability.model("bio-lm-base@pm-m3") is None, "it was released"
+    named = graph_of(specs, local_files={"mimic-iii": str(tmp_path)}).availability
+    assert named.model("bio-lm-base@pm-m3") is None
 
 
 def test_a_folder_of_the_users_own_must_hold_a_model(
@@ -68,7 +69,7 @@ def test_a_folder_of_the_users_own_must_hold_a_model(
     assert models.folder_mistake(model) is None and models.own_folder(model) == tmp_path
     assert set(models.own_folder_content(model)) == {"config.json", "model.safetensors", "vocab.txt"}
     assert models.folder_mistake("biobert-base") is None
-    folders = {name for name, one in full_specs.models.items() if isinstance(one.weights, FolderWeights)}
+    folders = {name for name, one in full_specs.models.items() if isinstance(one.weights, LocalWeights)}
     assert set(models.own()) == folders >= {"megatron-345m-cased", "megatron-345m-uncased", "megatron-1.2b"}
 
 
@@ -76,14 +77,14 @@ def test_texts_of_ones_own_that_have_an_origin_leave_models_out_until_they_are_t
     full_specs: Specs, graph_of: Callable[..., Graph], tmp_path: Path
 ) -> None:
     model, folders = "modernbert-bio-base@masked-10b", ("biomed-enriched-clinical", "mediflow")
-    found = graph_of(full_specs).model_access.obstacle(model)
+    found = graph_of(full_specs).availability.model(model)
     assert found is not None and found.startswith(
         "is pretrained here on texts that you provide (biomed-enriched"
     )
     first, both = ({name: str(tmp_path) for name in folders[:count]} for count in (1, 2))
-    some = graph_of(full_specs, local_files=first).model_access.obstacle(model)
+    some = graph_of(full_specs, local_files=first).availability.model(model)
     assert some is not None and some.endswith("then set local_files: mediflow)")
-    assert graph_of(full_specs, local_files=both).model_access.obstacle(model) is None
+    assert graph_of(full_specs, local_files=both).availability.model(model) is None
 
 
 def test_exports_name_the_files_that_they_are_made_from(
@@ -118,7 +119,7 @@ def test_a_pipeline_is_not_fine_tuned_and_must_be_there(
     (tmp_path / "ner/model").write_text("y")
     assert graph.pipelines.folder(model) == tmp_path
     assert set(graph.pipelines.content(model)) == {"config.cfg", "ner/model"}
-    assert graph.pipelines.obstacle(model) is None and graph.pipelines.obstacle("biobert-base") is None
+    assert graph.availability.model(model) is None and graph.availability.model("biobert-base") is None
     with pytest.raises(PubmillError, match=f"model {model} predicts .*, not gad@blurb; add it to `types`"):
         graph.pipelines.recipe(model, "gad@blurb")
     assert graph.pipelines.records(model, "gad@blurb") == []

@@ -7,8 +7,9 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from pubmill.errors import PubmillError
+from pubmill.recipes.recipe_types import LocalKey, Name
 from pubmill.specs import load
-from pubmill.specs.spec_types import FileName, FilePath, Https, LocalKey, Name
+from pubmill.specs.spec_types import FileName, FilePath, Https
 from pubmill.storage.name_patterns import FILE, PATH, SPEC, URL, fits
 
 HOSTILE = (

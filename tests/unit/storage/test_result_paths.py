@@ -11,7 +11,7 @@ from pubmill.errors import PubmillError
 from pubmill.storage.name_patterns import SPEC
 from pubmill.storage.names_in_paths import RunPath, choice_of, names_in, run_of
 from pubmill.storage.result_paths import (
-    BELOW,
+    RELATIVE,
     ChoiceKey,
     Paths,
     RunKey,
@@ -32,7 +32,7 @@ def test_the_path_of_a_record_names_its_run(results: str, run: RunPath) -> None:
 
 @given(st.builds(ChoiceKey, NAMES, st.none() | NAMES, NAMES, NAMES))
 def test_the_path_of_a_choice_names_its_search(choice: ChoiceKey) -> None:
-    assert choice_of(BELOW.choice(choice)) == choice
+    assert choice_of(RELATIVE.choice(choice)) == choice
 
 
 @given(RESULTS, st.builds(RunKey, NAMES, NAMES, NAMES, NAMES), SEEDS)
@@ -51,23 +51,23 @@ def test_paths_name_their_specs(one: str, two: str, three: str, four: str, numbe
     assume(not {"selected", "parsed", "tokens", "on"} & {one, two, three})
     run = [("protocols", one), ("models", two), ("datasets", three)]
     expected = {
-        BELOW.record(RunKey(one, two, three, four), number): run,
-        BELOW.trial(RunKey(one, two, three, four), "lr=1", number, ".training.json"): run,
-        BELOW.trials(RunKey(one, two, three, four), "lr=1"): run,
-        BELOW.runs(RunKey(one, two, three, four)): run,
-        BELOW.choice(ChoiceKey(one, two, three, four)): run,
-        BELOW.choice(ChoiceKey(one, None, three, four)): [("protocols", one), ("datasets", three)],
-        BELOW.block(BELOW.corpus(one), two, three): [("corpora", one)],
-        BELOW.block(BELOW.words(one, two), two, three): [("corpora", one)],
-        BELOW.block(BELOW.parsed(), one, two): [],
-        BELOW.fit(one, two): [("vocabs", one), ("datasets", two)],
-        BELOW.tokens(one, two, "ids.bin"): [("corpora", one), ("vocabs", two)],
-        BELOW.checkpoint(one, number, "state.json"): [("pretraining", one)],
-        BELOW.model(one, "config.json"): [("models", one)],
-        BELOW.card(one): [("datasets", one)],
-        BELOW.page(one, "html"): [("datasets", one)],
-        BELOW.sentence_documents(one): [("datasets", one)],
-        BELOW.dataset_floors(one): [("datasets", one)],
+        RELATIVE.record(RunKey(one, two, three, four), number): run,
+        RELATIVE.trial(RunKey(one, two, three, four), "lr=1", number, ".training.json"): run,
+        RELATIVE.trials(RunKey(one, two, three, four), "lr=1"): run,
+        RELATIVE.runs(RunKey(one, two, three, four)): run,
+        RELATIVE.choice(ChoiceKey(one, two, three, four)): run,
+        RELATIVE.choice(ChoiceKey(one, None, three, four)): [("protocols", one), ("datasets", three)],
+        RELATIVE.block(RELATIVE.corpus(one), two, three): [("corpora", one)],
+        RELATIVE.block(RELATIVE.words(one, two), two, three): [("corpora", one)],
+        RELATIVE.block(RELATIVE.parsed(), one, two): [],
+        RELATIVE.fit(one, two): [("vocabs", one), ("datasets", two)],
+        RELATIVE.tokens(one, two, "ids.bin"): [("corpora", one), ("vocabs", two)],
+        RELATIVE.checkpoint(one, number, "state.json"): [("pretraining", one)],
+        RELATIVE.model(one, "config.json"): [("models", one)],
+        RELATIVE.card(one): [("datasets", one)],
+        RELATIVE.page(one, "html"): [("datasets", one)],
+        RELATIVE.sentence_documents(one): [("datasets", one)],
+        RELATIVE.dataset_floors(one): [("datasets", one)],
         Paths(study="a").table("b-c/table06", "html"): [("tables", "b-c/table06")],
         Paths(study="a+bert").comparisons("gu2020/table06", "json"): [("tables", "gu2020/table06")],
     }
@@ -179,7 +179,7 @@ def test_only_one_module_spells_paths_of_results(root: Path) -> None:
         ('path = f"{folder}/final/seed-{seed}.json"', True),
         ('path = f"{name}.predictions.jsonl.gz"', True),
         ('path = f"{self.results}/corpora/{corpus}"', True),
-        ('path = f"results/{self.recipe.scale}/{BELOW.report(study)}"', True),
+        ('path = f"results/{self.recipe.scale}/{RELATIVE.report(study)}"', True),
         ('"""Files in runs/PROTOCOL."""', False),
         ('path = f"specs/models/{m}.yaml"', False),
         ('f"tables/{name}.published.csv"', False),

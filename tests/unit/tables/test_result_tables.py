@@ -10,7 +10,7 @@ from pubmill.recipes.reading import as_json, read
 from pubmill.recipes.tables import Column, Row, TableRecipe
 from pubmill.specs.study import Study, with_own_weights
 from pubmill.stages import Graph, checked_graph
-from pubmill.storage.result_paths import BELOW, RunKey
+from pubmill.storage.result_paths import RELATIVE, RunKey
 from pubmill.tables.aggregation import build
 from pubmill.tables.cells import Table
 from pubmill.tables.published_values import read_published
@@ -50,7 +50,7 @@ def fed(name: str) -> Table:
             score = value_of(recipe.paper, column, row)
             if column.model and score is not None:
                 run = row.folds[0] if row.folds else row.dataset or ""
-                path = BELOW.record(RunKey(row.key, column.key, run, "standard"), 1)
+                path = RELATIVE.record(RunKey(row.key, column.key, run, "standard"), 1)
                 records[path] = made(column, row, run, score)
                 paths.setdefault(column.key, {})[row.key] = (path,)
     differences = tuple(replace(one, minus={}) for one in recipe.differences)

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
+from pubmill.hardware.slurm import check_earlier_jobs
 from pubmill.messages.run_sources import VARIABLE
 from pubmill.planning.plan import Plan, Training
+from pubmill.recipes.reading import LONG, as_argument
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph, checked_graph
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import LONG, recipe_argument
-from pubmill.storage.result_paths import Paths
 from pubmill.workflow import run_start
 
 URL = (
@@ -39,7 +39,7 @@ def graph(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
 
 def workflow(rule: str = "download") -> SimpleNamespace:
     """A workflow with one job to do."""
-    params = ["1", recipe_argument({"a": "b" * LONG}, Paths("results"))]
+    params = ["1", as_argument({"a": "b" * LONG}, Path("results/.recipes"))]
     job = SimpleNamespace(rule=SimpleNamespace(name=rule), wildcards_dict={"path": URL}, params=params)
     return SimpleNamespace(
         dag=SimpleNamespace(needrun_jobs=lambda: [job]),
@@ -125,10 +125,10 @@ def test_jobs_of_a_killed_run_are_named(
     (tmp_path / "squeue").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     if named is None:
-        run_start.check_earlier_jobs(tmp_path)
+        check_earlier_jobs(tmp_path)
     else:
         with pytest.raises(PubmillError, match=named):
-            run_start.check_earlier_jobs(tmp_path)
+            check_earlier_jobs(tmp_path)
 
 
 @pytest.mark.parametrize(("version", "kept"), [("9.9.0", False), ("9.27.1", False), ("9.99.0", True)])

@@ -28,7 +28,7 @@ from pubmill.stages import Graph
 from pubmill.storage.checksums import FOLDER_SUMS, PREDICTIONS_SEAL, write_formats, write_predictions
 from pubmill.storage.files import SEAL, sealed, sha256
 from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import BELOW, PREDICTIONS, TRAINING
+from pubmill.storage.result_paths import PREDICTIONS, RELATIVE, TRAINING
 from pubmill.tables.aggregation import finished_table
 from pubmill.tables.comparisons import comparisons
 from tests.world.part import CANARY
@@ -178,18 +178,21 @@ def make(folder: Path, **more: Any) -> Path:
     graph = graph_of(folder, **more)
     results = folder / "results/toy"
     for dataset in ("words", "pairs", SECRET):
-        write_examples(results / BELOW.examples(dataset, "test"), gold(dataset))
+        write_examples(results / RELATIVE.examples(dataset, "test"), gold(dataset))
     recipe = graph.tables.recipe(TABLE)
     for record in (path for rows in recipe.records.values() for paths in rows.values() for path in paths):
         run, seed = run_of(record)
-        examples, dice = results / BELOW.examples(run.dataset, "test"), Random(record)
-        predictions, training = results / BELOW.predictions(run, seed), results / BELOW.training(run, seed)
+        examples, dice = results / RELATIVE.examples(run.dataset, "test"), Random(record)
+        predictions, training = (
+            results / RELATIVE.predictions(run, seed),
+            results / RELATIVE.training(run, seed),
+        )
         lines = [line(one, MODELS[run.model], dice) for one in gold(run.dataset)]
         write_predictions(predictions, lines, report(graph, record, sha256(examples)))
         scoring = graph.records.recipe(run, seed)
         made, items = score_run(scoring, SCORERS[scoring.kind], predictions, examples, training)
         write_record(results / record, made)
-        write_items(results / BELOW.contributions(record), items)
+        write_items(results / RELATIVE.contributions(record), items)
     write_table(folder, graph)
     archive = folder / "results/toy/reports/toy.archive.zip"
     stage = graph.stage(Archive)

@@ -14,8 +14,9 @@ from pubmill.specs import ModelSpec, Specs
 from pubmill.specs.model_specs import PublishedPrompt
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph
+from pubmill.stages.availability import NOT_LOCAL
 from pubmill.stages.pipelines import TakePredictions
-from pubmill.stages.supplied_predictions import NOT_LOCAL, SuppliedPredictions
+from pubmill.stages.supplied_predictions import SuppliedPredictions
 
 SERVER = "https://llm.example.org/v1"
 LICENCE = {"server": SERVER, "statement": "agreement 17"}
@@ -46,12 +47,18 @@ def test_credentialed_text_goes_to_a_server_of_others_only_if_the_study_names_it
     full_specs: Specs, graph_of: Callable[..., Graph]
 ) -> None:
     found = supplied(full_specs, graph_of, {})
-    assert found.why_not("some-llm", "mednli") == NOT_LOCAL and found.why_not("some-llm", "bc2gm") is None
+    assert (
+        found.graph.availability.predictions("some-llm", "mednli") == NOT_LOCAL
+        and found.graph.availability.predictions("some-llm", "bc2gm") is None
+    )
     assert "--licence" not in options_for("mednli", full_specs, graph_of, {})
     other = {"server_licences": {"mednli": LICENCE | {"server": "https://other.example.org/v1"}}}
-    assert supplied(full_specs, graph_of, other).why_not("some-llm", "mednli") == NOT_LOCAL
+    assert (
+        supplied(full_specs, graph_of, other).graph.availability.predictions("some-llm", "mednli")
+        == NOT_LOCAL
+    )
     allowed = supplied(full_specs, graph_of, {"server_licences": {"mednli": LICENCE}})
-    assert allowed.why_not("some-llm", "mednli") is None
+    assert allowed.graph.availability.predictions("some-llm", "mednli") is None
     licensed = options_for("mednli", full_specs, graph_of, {"server_licences": {"mednli": LICENCE}})
     assert licensed == ["--licence", "agreement 17"]
     assert allowed.statement("some-llm").endswith("Text of mednli is sent to its server: agreement 17.")
@@ -112,10 +119,10 @@ def test_predictions_of_an_asked_model_are_made_of_its_answers(
     full_specs: Specs, graph_of: Callable[..., Graph]
 ) -> None:
     stage = TakePredictions(asked(full_specs, graph_of, {}))
-    inputs, behind = stage.inputs_of(Job()), list(stage.behind(Job()))
+    inputs, behind = stage.inputs_of(Job()), list(stage.upstream(Job()))
     assert inputs["answers"] == [stage.graph.paths.answers("some-llm", "bc2gm", "1")]
     assert stage.parts_of(Job()) == ("asked",)
-    assert [(one.stage.name, dict(one.names)) for one in behind] == [
+    assert [(one.stage.name, dict(one.wildcards)) for one in behind] == [
         ("convert", {"dataset": "bc2gm"}), ("ask", {"asked": "some-llm", "dataset": "bc2gm"}),
     ]  # fmt: skip
 
@@ -123,4 +130,4 @@ def test_predictions_of_an_asked_model_are_made_of_its_answers(
         submission = "no-pretraining"
 
     assert stage.inputs_of(Other()).keys() == {"dataset"} and stage.parts_of(Other()) == ()
-    assert [one.stage.name for one in stage.behind(Other())] == ["convert"]
+    assert [one.stage.name for one in stage.upstream(Other())] == ["convert"]

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.workflow.rule_syntax import any_of, launcher, not_compared, shell_prefix, wildcard_patterns
+from pubmill.hardware.slurm import launcher
+from pubmill.workflow.preparation import any_of, shell_prefix, untracked, wildcard_patterns
 
 
 @given(st.lists(st.text(min_size=1, max_size=8), max_size=6), st.text(min_size=1, max_size=8))
@@ -28,7 +29,7 @@ def test_wildcards_are_one_part_of_a_path_or_a_known_name() -> None:
 
 
 def test_snakemake_sees_that_such_a_parameter_is_derived_from_outputs() -> None:
-    found = not_compared(lambda wildcards: wildcards["name"])
+    found = untracked(lambda wildcards: wildcards["name"])
     assert found.__code__.co_varnames[:2] == ("wildcards", "output")
     assert found({"name": "bc5"}, ["out"]) == "bc5"
 

@@ -1,0 +1,267 @@
+"""Why datasets, models and cells of tables are not run in a study: users supply files that need an
+application, a mirror may hold only some of the public ones, and a study requests part of its tables."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from pubmill.errors import PubmillError
+from pubmill.recipes.models import LocalWeights, PipelineWeights, PretrainedWeights
+from pubmill.recipes.tables import NOT_RUN
+from pubmill.specs import DatasetSpec, File, LearntVocabSpec, LocalFile, TableSpec
+from pubmill.specs.corpus_specs import MimicSource, TextSource
+from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights
+from pubmill.specs.table_specs import ColumnSpec, RowSpec
+from pubmill.stages.stage import GraphPart, cached
+from pubmill.stages.supplied_predictions import answering
+from pubmill.stages.user_folders import how_to_bring
+from pubmill.storage.privacy import CREDENTIALED
+from pubmill.storage.sources import path_in_mirror
+
+NOT_WANTED = "not part of this study"
+NOT_PRETRAINED = "not pretrained in this study: none of its tables of results has the model"
+COPIED = "the paper copied this value from {} ({}), so no run of its own stands behind it"
+NO_SETTING = "the paper's setting is not for this dataset"
+NOT_FOR = "the pipeline is not for this dataset"
+NOT_PROMPTED = "needs an extra that prompts language models, and none is here"
+NONE_SUPPLIED = "no predictions for this dataset are supplied"
+NOT_LOCAL = (
+    "the dataset is credentialed, and the system is not declared to run locally (`local: true` of its "
+    "statement), so its text must not have been sent to it"
+)
+
+
+class Absent(NamedTuple):
+    """Files of one key that a dataset needs and that aren't there. `folder` is None where none is named;
+    `elsewhere` says that the folder has files of other datasets of that key, but none of this one."""
+
+    key: str
+    folder: Path | None
+    files: list[str]
+    elsewhere: bool
+
+
+def local_names(spec: DatasetSpec) -> dict[str, list[str]]:
+    """Return the files that the user supplies, by the key of `local_files`, in the order of the spec."""
+    names: dict[str, list[str]] = {}
+    for file in spec.sources.values():
+        if isinstance(file, LocalFile) and file.file not in names.setdefault(file.local, []):
+            names[file.local].append(file.file)
+    return names
+
+
+class Availability(GraphPart):
+    """Reasons against running datasets, models and cells; None where there is none. They appear in tables, so
+    they name no folder of this machine."""
+
+    def exists(self, dataset: str) -> bool:
+        """Return whether the scale has the dataset. A scale with made-up data has those that its overlay
+        names, and those whose files are all the user's."""
+        scale, files = self._specs.scale, self._specs.datasets[dataset].sources.values()
+        made_up = dataset in scale.datasets
+        return not scale.made_up or made_up or all(isinstance(file, LocalFile) for file in files)
+
+    def absent(self, dataset: str) -> list[Absent]:
+        """Return the user's files that the dataset needs but that do not exist, by key."""
+        found = []
+        for key, names in local_names(self._specs.datasets[dataset]).items():
+            folder = self.graph.folders.find(key)
+            missing = [name for name in names if folder is None or not (folder / name).is_file()]
+            if missing:
+                others = {n for spec in self._specs.datasets.values() for n in local_names(spec).get(key, ())}
+                in_vain = folder if missing == names else None
+                elsewhere = in_vain is not None and any((in_vain / name).is_file() for name in others)
+                found.append(Absent(key, folder, missing, elsewhere))
+        return found
+
+    @cached
+    def unmirrored(self, dataset: str) -> list[str]:
+        """Return URLs of the dataset's public files that neither the results nor the mirror have. None
+        without a mirror: the network is assumed to have them. The search is made once, so that files that
+        arrive during a run do not change it."""
+        sources = self._specs.datasets[dataset].sources.values()
+        urls = dict.fromkeys(file.url for file in sources if isinstance(file, File))
+        return [url for url in urls if not self._is_at_hand(url)]
+
+    def _is_at_hand(self, url: str) -> bool:
+        if self._study.mirror is None or Path(self._paths.source_of_url(url)).is_file():
+            return True
+        mirrored = path_in_mirror(url, self._study.mirror)
+        return mirrored is not None and mirrored.is_file()
+
+    def dataset(self, dataset: str) -> str | None:
+        """Return why the dataset's files are unavailable in this run, and where to apply for them."""
+        if not self.exists(dataset):
+            return "is not among the made-up data of this scale"
+        reasons = []
+        if absent := self.absent(dataset):
+            unset = [one.key for one in absent if one.folder is None]
+            parts = [f"{one.key} lacks {', '.join(one.files)}" for one in absent if one.folder is not None]
+            parts += [f"then set local_files: {', '.join(unset)}"] if unset else []
+            reasons.append(f"needs {_whose_files(self._specs.datasets[dataset])} ({'; '.join(parts)})")
+        if urls := self.unmirrored(dataset):
+            more = f" and {len(urls) - 1} more" if len(urls) > 1 else ""
+            reasons.append(f"the mirror lacks {urls[0]}{more}")
+        return "; ".join(reasons) or None
+
+    def dataset_of_study(self, dataset: str) -> str | None:
+        """Return why an existing dataset is not converted in this study."""
+        return self.dataset(dataset) if self.graph.requests.has_dataset(dataset) else NOT_WANTED
+
+    def row(self, table: TableSpec, row: str) -> str | None:
+        """Return why the runs of a row, named by its dataset or folds, are not scored in this study."""
+        known = all(part in self._specs.datasets for part in self.graph.runs.parts(table.protocol, row))
+        if not known or not self.graph.requests.has_dataset(row):
+            return NOT_RUN
+        reasons = ((name, self.dataset(name)) for name in self.graph.table_datasets.required(table, row))
+        return next((why if name == row else f"{name} {why}" for name, why in reasons if why), None)
+
+    @cached
+    def model(self, model: str) -> str | None:
+        """Return why a model is unavailable in this run: no folder of its weights or predictions is named, no
+        extra prompts it, or it is pretrained here on texts that are not there."""
+        weights = self._specs.models[model].weights
+        if isinstance(weights, PromptedWeights):
+            return None if answering() else NOT_PROMPTED
+        if isinstance(weights, PredictionsWeights):
+            return next(self._lacks("predictions that you supply", weights.local), None)
+        if isinstance(weights, PipelineWeights):
+            return next(self._lacks("a spaCy pipeline of your own", weights.local), None)
+        return next(self._lacking_weights_and_texts(model), None)
+
+    def _lacks(self, what: str, key: str) -> Iterator[str]:
+        if self.graph.folders.find(key) is None:
+            yield f"needs {what} (then set local_files: {key})"
+
+    def _lacking_weights_and_texts(self, model: str) -> Iterator[str]:
+        recipes = [self._specs.pretraining[name] for name in self.graph.models.last_steps([model])]
+        for name in self.ancestry(model):
+            weights = self._specs.models[name].preferred(self._specs.scale.prefer == "released")
+            if isinstance(weights, LocalWeights):
+                whose = "its weights" if name == model else f"the weights of {name}"
+                yield from self._lacks(f"{whose} in a folder of your own", weights.local)
+        vocabs = [self._specs.vocabs[recipe.vocab] for recipe in recipes]
+        learnt = [vocab.corpus for vocab in vocabs if isinstance(vocab, LearntVocabSpec)]
+        corpora = (*(recipe.corpus for recipe in recipes), *learnt)
+        for source in (one for corpus in corpora for one in self._specs.corpora[corpus].sources):
+            if isinstance(source, MimicSource):
+                texts = f"MIMIC-III, which must be applied for ({source.apply}"
+            elif isinstance(source, TextSource) and source.origin:
+                texts = f"texts that you provide ({source.name}: {source.origin}"
+            else:
+                continue
+            if self.graph.folders.find(source.local) is None:
+                yield f"is pretrained here on {texts}; then set local_files: {source.local})"
+
+    def ancestry(self, model: str) -> dict[str, None]:
+        """Return the model, and those that its pretrainings begin with or learn from."""
+        recipes = [self._specs.pretraining[name] for name in self.graph.models.last_steps([model])]
+        begun = [name for r in recipes for name in (r.start.model if r.start else None, r.teacher) if name]
+        return dict.fromkeys([model, *begun])
+
+    def model_of_study(self, model: str | None) -> str | None:
+        """Return why a model is not run in this study."""
+        return self.model(model) if self.graph.requests.has_model(model) else NOT_RUN
+
+    def weights(self, model: str) -> str | None:
+        """Return why a model's weights are unavailable in this study."""
+        if not self.graph.requests.has_model(model):
+            return NOT_WANTED
+        if lacking := self.model(model):
+            return lacking
+        weights = self.graph.models.weights(model)
+        if isinstance(weights, PretrainedWeights) and weights.recipe not in self.graph.scope.pretrainings():
+            return NOT_PRETRAINED
+        return None
+
+    def predictions(self, model: str, dataset: str) -> str | None:
+        """Return why there are no runs on a dataset of a model that is not fine-tuned here."""
+        weights = self._specs.models[model].weights
+        if isinstance(weights, PipelineWeights):
+            return None if dataset in weights.types else NOT_FOR
+        supplied = self.graph.pipelines.supplied
+        if dataset not in supplied.files(model):
+            return NONE_SUPPLIED
+        credentialed = self._specs.datasets[dataset].access == CREDENTIALED
+        is_allowed = supplied.weights(model).system.local or supplied.licence(model, dataset)
+        return NOT_LOCAL if credentialed and not is_allowed else None
+
+    def missing(self, table: str) -> dict[str, str]:
+        """Return why columns, rows and single cells (`column/row`) of a table have no score of ours."""
+        spec, records = self._specs.tables[table], self.graph.tables.records(table)
+        columns = self.graph.table_models.columns(table)
+        reasons = {}
+        for column in columns:
+            if not column.sources and (why := self.model_of_study(column.model)):
+                reasons[column.name] = column.missing or why
+        for row in spec.rows:
+            if why := self.row(spec, row.dataset):
+                reasons[row.name] = row.missing or why
+        for column in columns:
+            for row in spec.rows if column.model else ():
+                if row.name not in records.get(column.name, {}):
+                    without = column.name in reasons or row.name in reasons
+                    why = self._cell(spec, column, row, without)
+                    reasons |= {f"{column.name}/{row.name}": why} if why else {}
+        return reasons | self.graph.tables.found(table).stale
+
+    def _cell(self, table: TableSpec, column: ColumnSpec, row: RowSpec, without: bool) -> str | None:
+        """Return why a single cell has no runs; None if its column or row has none (`without`)."""
+        if copied := table.origin_title(column, row):
+            return COPIED.format(copied, column.cells[row.name].why)
+        model, dataset = table.model_of(column, row), table.dataset_of(column, row)
+        if model != column.model and (why := self.model_of_study(model)):
+            return why
+        if dataset != row.dataset and (why := self.row(table, dataset)):
+            return why
+        if without or model is None:
+            return None
+        if model in self.graph.pipelines.names():
+            parts = self.graph.runs.parts(table.protocol_of(column, row), dataset)
+            return next(filter(None, (self.predictions(model, part) for part in parts)), None)
+        return NO_SETTING
+
+    def mistakes(self, dataset: str) -> list[str]:
+        """Return the faults of folders that the user named for the dataset: missing or incomplete."""
+        faults, spec = [], self._specs.datasets[dataset]
+        for key, folder, files, elsewhere in self.absent(dataset):
+            if folder is not None and not elsewhere:
+                lack = f"has no file {', '.join(files)}" if folder.is_dir() else "is not a folder"
+                where = f"dataset {dataset}: {folder} ({self.graph.folders.setting(key)})"
+                expected = ", ".join(local_names(spec)[key])
+                source = f", to be applied for at {spec.apply}" if spec.apply else ""
+                faults.append(f"{where} {lack}; expected there: {expected}{source}")
+        return faults
+
+    def check(self, *datasets: str) -> None:
+        """Check that the files of datasets that the user requests by name are available; one `PubmillError`
+        names all that are missing."""
+        faults = [text for dataset in datasets for text in self._faults(dataset)]
+        if any(dataset in self._specs.datasets and self.unmirrored(dataset) for dataset in datasets):
+            faults.append("Fetch what is missing on a machine with a network connection and put it there.")
+        if faults:
+            raise PubmillError("\n".join(faults))
+
+    def _faults(self, dataset: str) -> list[str]:
+        """Return all faults of the files of a dataset."""
+        spec = self._specs.datasets.get(dataset)
+        if spec is None:
+            return [f"there is no specs/datasets/{dataset}.yaml"]
+        absent = [one for one in self.absent(dataset) if one.folder is None or one.elsewhere]
+        return [
+            *self.mistakes(dataset),
+            *(
+                f"dataset {dataset} needs {_whose_files(spec)}: {', '.join(one.files)}\n"
+                f"Then {how_to_bring(one.key)}"
+                for one in absent
+            ),
+            *(
+                f"dataset {dataset}: {url}: expected the file {path_in_mirror(url, self._study.mirror)}, "
+                f"which does not exist"
+                for url in self.unmirrored(dataset)
+            ),
+        ]
+
+
+def _whose_files(spec: DatasetSpec) -> str:
+    return f"files that you apply for at {spec.apply}" if spec.apply else "files of your own"
