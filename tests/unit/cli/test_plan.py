@@ -24,7 +24,7 @@ def test_several_settings_may_follow_one_option(started: Said, monkeypatch: pyte
         found.append((config["results"], config["save_minutes"]))
         return []
 
-    monkeypatch.setattr("pubmill.workflow.listed_jobs.jobs_of_study", jobs_of_study)
+    monkeypatch.setattr("pubmill.planning.plan.jobs_of_study", jobs_of_study)
     for words in (
         ["gu2020", "--config", "results=a", "save_minutes=7"],
         ["--config", "results=a", "save_minutes=7", "gu2020"],
