@@ -119,10 +119,10 @@ rule select_documents:
         shards=graph.corpora.parsed_shards,
         first=lambda w: graph.corpora.block(w).first,
         folder=lambda w: graph.paths.corpus(w.corpus),
-        more=lambda w: as_arguments(graph.selection.inputs(w.corpus)),
+        selection=lambda w: as_arguments(graph.selection.inputs(w.corpus)),
     message:
         graph.select_documents.label
     shell:
         "python -m pubmill.job select_documents --shards {params.shards:q} --first {params.first:q}"
-        " --latest {input.latest:q} {params.more:q} --folder {params.folder:q} --output {output:q}"
+        " --latest {input.latest:q} {params.selection:q} --folder {params.folder:q} --output {output:q}"
         " --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"

@@ -19,12 +19,12 @@ rule fingerprint:
         shards=graph.corpora.parsed_shards,
         first=lambda w: graph.corpora.block(w).first,
         folder=f"{CORPUS}/fingerprints",
-        more=lambda w: as_arguments(graph.selection.exclusions(w.corpus)),
+        exclusions=lambda w: as_arguments(graph.selection.exclusions(w.corpus)),
     message:
         graph.fingerprint.label
     shell:
         "python -m pubmill.job fingerprint --shards {params.shards:q} --first {params.first:q}"
-        " --latest {input.latest:q} {params.more:q} --folder {params.folder:q} --output {output:q}"
+        " --latest {input.latest:q} {params.exclusions:q} --folder {params.folder:q} --output {output:q}"
         " --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"
 
 

@@ -11,9 +11,9 @@ The options of `pubmill.convert.annotated_texts` say how a file is read. Further
 - `separators`: the characters that separate the concepts of a mention or an argument; `|,;` by default.
 - `novelty`: each relation is `Novel` or `No`, by PubTator's fifth column or BioC's infon `novel`.
 
-A relation of two concepts whose types are no pair is counted as `left_out.relations_of_other_pairs`; BioRED's
-evaluation leaves these out too. One whose concepts have no mentions stays, since the official evaluations
-count it as missed.
+A relation between types that `pairs` does not list is counted as `left_out.relations_of_other_pairs`;
+BioRED's evaluation leaves these out too. A relation whose concepts have no mentions stays, since the official
+evaluations count it as missed.
 """
 
 from collections import defaultdict

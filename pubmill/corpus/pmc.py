@@ -35,7 +35,7 @@ from pubmill.storage.files import read_json, sealed, write_json, writing
 from pubmill.storage.network import GoneError
 from pubmill.storage.parquet import open_parquet, verified
 from pubmill.storage.result_paths import RELATIVE
-from pubmill.storage.sources import WrongContentError, bring
+from pubmill.storage.sources import WrongContentError, fetch_source
 
 INVENTORY = "inventory-reports/pmc-oa-opendata/metadata"
 CONNECTIONS = 8  # simultaneous; NCBI states no limit, and a bucket allows far more
@@ -99,7 +99,7 @@ def write_plan(path: Path, url: str, day: str, mirror: str | None) -> int:
 
 def _bring_inventory(folder: Path, url: str, day: str, mirror: str | None) -> list[Path]:
     where = f"{url}/{INVENTORY}/{day}T01-00Z/manifest.json"
-    bring(where, folder / "manifest.json", mirror)
+    fetch_source(where, folder / "manifest.json", mirror)
     manifest = read_json(folder / "manifest.json")
     try:
         if manifest["fileFormat"] != "CSV" or manifest["fileSchema"] != "Bucket, Key, LastModifiedDate, ETag":
@@ -112,7 +112,7 @@ def _bring_inventory(folder: Path, url: str, day: str, mirror: str | None) -> li
         ) from None
     files = [folder / f"{number}.csv.gz" for number in range(len(listed))]
     for file, (key, md5) in zip(files, listed, strict=True):
-        bring(f"{url}/{key}", file, mirror, md5)
+        fetch_source(f"{url}/{key}", file, mirror, md5)
     return files
 
 
@@ -234,7 +234,7 @@ def _bring_article(article: Planned, part: Path, url: str, mirror: str | None) -
     try:
         if not _is_whole(described, article.md5):
             try:
-                bring(where, described, mirror, article.md5)
+                fetch_source(where, described, mirror, article.md5)
             except WrongContentError as error:
                 raise PubmillError(
                     f"{error}\n  the checksum is its ETag in the inventory. If the article has been revised "
@@ -248,7 +248,7 @@ def _bring_article(article: Planned, part: Path, url: str, mirror: str | None) -
         key, md5 = _xml_at(str(value["xml_url"]), where)
         content = part / f"{article.name}.{md5}.xml"
         if not _is_whole(content, md5):
-            bring(f"{url}/{key}", content, mirror, md5)
+            fetch_source(f"{url}/{key}", content, mirror, md5)
     except GoneError as error:
         report_progress(str(error))
         return []

@@ -94,7 +94,7 @@ def _training_fields(report: Mapping[str, Any]) -> dict[str, object]:
         "labels": len(report["labels"]),
         "mean loss of the last epoch": report["loss_by_epoch"][-1] if report["loss_by_epoch"] else None,
         "seconds": report["seconds"],
-        "head goes on from the model before": report["head_from_start"],
+        "head continues that of the model before": report["head_from_start"],
         "failure of the model before": report["start_failed"],
         "pretrained model, sha256": report["model_sha256"],
         **{f"{split}, sha256": value for split, value in sorted(report["data_sha256"].items())},

@@ -81,7 +81,8 @@ def _json_values(content: Any, recipe: SubmissionRecipe, where: str) -> list[Any
 
 
 def _by_words(words: list[Any], scores: Any, where: str, recipe: SubmissionRecipe) -> list[str]:
-    """Return the BIO label of each word: that of its first piece; further scores are of padding."""
+    """Return the BIO label of each word: that of its first piece. Scores behind the last word belong to
+    padding and are left out."""
     known = sorted({"O"} | {f"{tag}-{one}" if one else tag for one in recipe.labels for tag in "BI"})
     first: dict[int, Any] = {}
     for word, one in zip(words, scores if isinstance(scores, list) else [], strict=False):

@@ -204,8 +204,8 @@ class Score(Stage):
 
 
 def scoring_versions(data: DatasetSpec) -> dict[str, int | list[int]]:
-    """Return the versions behind all records of a dataset: of its examples, of scoring and of the metrics. A
-    metric of other tasks counts as version 1, so that its change scores no record of this dataset again."""
+    """Return the versions behind all records of a dataset: of its examples, of scoring and of the metrics.
+    Metrics of other tasks are entered as version 1: their changes leave these records as they are."""
     return {
         "convert": [Convert.version, data.version],
         "score": Score.version,

@@ -122,8 +122,8 @@ class Stage(GraphPart):
     - `version`: raised when the output changes for the same input (CONTRIBUTING, "Stage versions")
     - `program`: the file that the rule starts, below the checkout
     - `read_by_name`: files that decide the output but that no import of the program leads to
-    - `part_versions`: part of the stage, as in `parts_of` -> how often its output alone changed; raised in
-      place of `version`, it reruns only the jobs that use the part
+    - `part_versions`: part of the stage, as in `parts_of` -> its version. Raised in place of `version` when
+      only this part changed, it reruns only the jobs that use the part: `{"crf": 2}`, runs with a CRF
     - `needs`: memory and time that a job requests from a cluster; without a figure, assumed
     - `seconds`: seconds of one core, for plans
     - `words`: word after `pubmill run STUDY` -> ending of the file reports/STUDY.ENDING that it requests

@@ -69,7 +69,7 @@ def download(
         discard(part)
 
 
-def bring(url: str, output: Path, mirror: str | None = None, md5: str = "") -> None:
+def fetch_source(url: str, output: Path, mirror: str | None = None, md5: str = "") -> None:
     """Download one of many small files to `output`, checked as by `download`, but without a record. The
     caller must prevent simultaneous downloads of the same file, and keeps one record for all."""
     part = output.with_name(f"{output.name}.part")

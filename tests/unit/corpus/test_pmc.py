@@ -196,14 +196,14 @@ def test_an_article_without_a_checksum_is_fetched_until_it_describes_itself(
 def test_articles_that_are_gone_are_recorded(
     bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bring = sources.bring
+    fetch_source = sources.fetch_source
 
     def missing(url: str, *rest: Any) -> None:
         if "PMC19999" in url:
             raise GoneError(f"{url}: gone")
-        bring(url, *rest)
+        fetch_source(url, *rest)
 
-    monkeypatch.setattr(pmc, "bring", missing)
+    monkeypatch.setattr(pmc, "fetch_source", missing)
     with pytest.raises(PubmillError, match="1 of the 3 articles .* are gone, the first PMC19999.1"):
         fetch(bucket, tmp_path)
     monkeypatch.setattr(pmc, "GONE_LIMIT", 1 / 3)

@@ -86,7 +86,7 @@ def test_what_it_was_made_with_is_in_tables_without_empty_rows(tmp_path: Path) -
     assert table(text, "Training") == [
         "| entity f1 on dev | 0.8125 |", "| step of it | 40 |", "| steps | 60 |", "| max length | 128 |",
         "| labels | 3 |", "| mean loss of the last epoch | 0.25 |", "| seconds | 12.5 |",
-        "| head goes on from the model before | false |", f"| pretrained model, sha256 | {'m' * 64} |",
+        "| head continues that of the model before | false |", f"| pretrained model, sha256 | {'m' * 64} |",
         f"| dev, sha256 | {'d' * 64} |", f"| train, sha256 | {'t' * 64} |",
     ]  # fmt: skip
     assert table(text, "Recipe") == ["| task | tokens |", "| learning rate | 2e-05 |"]
