@@ -78,7 +78,7 @@ def exit_with_message(function: Callable[Parameters, Result]) -> Callable[Parame
 
 
 class ExitWithMessage:
-    """Wrap an object so that its methods, and those of its parts, end the program so too."""
+    """Wrap an object so that its methods, and those of its parts, are wrapped by `exit_with_message`."""
 
     def __init__(self, of: Any) -> None:
         self._of = of

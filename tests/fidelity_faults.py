@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.specs import strict_yaml
-from pubmill.specs.fidelity import DESCRIPTIVE, KINDS, RECIPES, recipe_defaults
+from pubmill.specs.fidelity import DESCRIPTIVE, KINDS, RECIPES, Key, has_key, parse_keys, recipe_defaults
 
 COMPLETE = ("corpora", "vocabs", "pretraining", "protocols", "choices")
 """Kinds of specs whose every value needs a statement."""
-Key = tuple[str, ...]
 
 
 def faults(folder: Path) -> list[str]:
@@ -29,9 +28,9 @@ def _faults(kind: str, path: Path, folder: Path) -> Iterator[str]:
     stated = document.value.get("method", {})
     if stated and not has_paper:
         yield f"{document.where(('method',))}: `method` needs `paper`"
-    keys = {about: [tuple(key.strip().split(".")) for key in about.split(",")] for about in stated}
+    keys = {about: parse_keys(about) for about in stated}
     for about, named in keys.items():
-        strangers = [".".join(key) for key in named if not _has(values, key)]
+        strangers = [".".join(key) for key in named if not has_key(values, key)]
         if strangers and not stated[about].get("does"):
             yield f"{document.where(('method', about))}: the spec has no {', '.join(strangers)}"
     covered = {key for named in keys.values() for key in named}
@@ -47,11 +46,3 @@ def _leaves(value: Any, key: Key = ()) -> Iterator[Key]:
             yield from _leaves(inner, (*key, str(name)))
     else:
         yield key
-
-
-def _has(values: Any, key: Key) -> bool:
-    for name in key:
-        if not isinstance(values, Mapping) or name not in values:
-            return False
-        values = values[name]
-    return True

@@ -26,10 +26,10 @@ it is not defined for them."""
 @dataclass(frozen=True, slots=True)
 class PublishedScorer:
     """A way of scoring examples of a kind, restricted to `tasks` if given. `used`: the paper section or the
-    script that scores in this way; `score`: function that computes it."""
+    script that scores in this way; `score`: function that computes it, None for the registered metric."""
 
     name: str
-    score: Score
+    score: Score | None
     definition: str
     used: str
     tasks: tuple[str, ...] | None = None
@@ -153,14 +153,9 @@ ADDED: Mapping[str, tuple[PublishedScorer, ...]] = {
 
 
 def _registered(kind: str) -> list[PublishedScorer]:
-    def score_by(name: str) -> Score:
-        return lambda *scored: SCORERS[kind](*scored).metrics.get(name)
-
     used = USED.get(kind, {})
     return [
-        PublishedScorer(
-            one.name, score_by(one.name), one.definition, used.get(one.name, one.source), one.tasks
-        )
+        PublishedScorer(one.name, None, one.definition, used.get(one.name, one.source), one.tasks)
         for one in metrics_of(kind)
     ]
 
@@ -175,5 +170,9 @@ def score_by_all(
     kind: str, task: str, examples: Sequence[Example], predictions: Sequence[Any], negative: str | None
 ) -> list[ScorerResult]:
     """Score predictions by every scorer for a task; `negative`: the label for nothing, if there is one."""
-    fitting = (one for one in PUBLISHED_SCORERS[kind] if one.tasks is None or task in one.tasks)
-    return [ScorerResult(one, one.score(examples, predictions, negative)) for one in fitting]
+    metrics = SCORERS[kind](examples, predictions, negative).metrics
+    return [
+        ScorerResult(one, one.score(examples, predictions, negative) if one.score else metrics.get(one.name))
+        for one in PUBLISHED_SCORERS[kind]
+        if one.tasks is None or task in one.tasks
+    ]

@@ -83,10 +83,10 @@ class _File:
 
     def inherits(self, about: str) -> bool:
         """Return whether what a statement of the included spec says holds here too."""
-        own = {key for keys in self.stated for key in _parse_keys(keys)}
-        keys = _parse_keys(about)
+        own = {key for keys in self.stated for key in parse_keys(keys)}
+        keys = parse_keys(about)
         clears = self.document.value.get("method") == {}
-        return not clears and not any(key in own or _has_key(self.values, key) for key in keys)
+        return not clears and not any(key in own or has_key(self.values, key) for key in keys)
 
 
 @cache
@@ -135,14 +135,14 @@ def _spec_file(path: Path) -> _File:
 def _statement_rows(file: _File, including: Iterable[_File]) -> Iterator[FidelityRow]:
     for about, given in file.stated.items():
         statement = Statement.model_validate(given)
-        keys = [key for key in _parse_keys(about) if _has_key(file.values, key)]
+        keys = [key for key in parse_keys(about) if has_key(file.values, key)]
         here = "; ".join(_value_text(file.values, key, named=len(keys) > 1) for key in keys)
         if statement.does:
             here = f"{here}: {statement.does}" if 0 < len(here) <= LONGEST_VALUE else statement.does
         below: dict[
             str, list[str]
         ] = {}  # keys below the same key together: `recipe.optimisation: beta1, beta2`
-        for key in _parse_keys(about):
+        for key in parse_keys(about):
             below.setdefault(".".join(key[:-1]), []).append(key[-1])
         title = "; ".join(
             f"{above}{': ' if len(names) > 1 else '.'}{', '.join(names)}".lstrip(".: ")
@@ -153,11 +153,13 @@ def _statement_rows(file: _File, including: Iterable[_File]) -> Iterator[Fidelit
         yield FidelityRow(file.paper or "", file.spec, title, here, statement, tuple(keys), tuple(heirs))
 
 
-def _parse_keys(about: str) -> list[Key]:
+def parse_keys(about: str) -> list[Key]:
+    """Return the keys that a statement is about: `a.b, c` is `(a, b)` and `(c,)`."""
     return [tuple(key.strip().split(".")) for key in about.split(",")]
 
 
-def _has_key(values: Any, key: Key) -> bool:
+def has_key(values: Any, key: Key) -> bool:
+    """Return whether nested mappings have a key."""
     for name in key:
         if not isinstance(values, Mapping) or name not in values:
             return False

@@ -124,14 +124,14 @@ class Availability(GraphPart):
         if isinstance(weights, PromptedWeights):
             return None if answering() else NOT_PROMPTED
         if isinstance(weights, PredictionsWeights):
-            return next(self._lacks("predictions that you supply", weights.local), None)
+            return self._lacks("predictions that you supply", weights.local)
         if isinstance(weights, PipelineWeights):
-            return next(self._lacks("a spaCy pipeline of your own", weights.local), None)
+            return self._lacks("a spaCy pipeline of your own", weights.local)
         return next(self._lacking_weights_and_texts(model), None)
 
-    def _lacks(self, what: str, key: str) -> Iterator[str]:
-        if self.graph.folders.find(key) is None:
-            yield f"needs {what} (then set local_files: {key})"
+    def _lacks(self, what: str, key: str) -> str | None:
+        is_named = self.graph.folders.find(key) is not None
+        return None if is_named else f"needs {what} (then set local_files: {key})"
 
     def _lacking_weights_and_texts(self, model: str) -> Iterator[str]:
         recipes = [self._specs.pretraining[name] for name in self.graph.models.last_steps([model])]
@@ -139,7 +139,8 @@ class Availability(GraphPart):
             weights = self._specs.models[name].preferred(self._specs.scale.prefer == "released")
             if isinstance(weights, LocalWeights):
                 whose = "its weights" if name == model else f"the weights of {name}"
-                yield from self._lacks(f"{whose} in a folder of your own", weights.local)
+                if lacking := self._lacks(f"{whose} in a folder of your own", weights.local):
+                    yield lacking
         vocabs = [self._specs.vocabs[recipe.vocab] for recipe in recipes]
         learnt = [vocab.corpus for vocab in vocabs if isinstance(vocab, LearntVocabSpec)]
         corpora = (*(recipe.corpus for recipe in recipes), *learnt)

@@ -45,8 +45,9 @@ def begin(
     if missing := out_of_reach(required_files(jobs, graph), graph.study.mirror):
         study = ["config.yaml", *map(str, workflow.config_settings.configfiles)][-1]
         fetch = commands.pubmill("mirror", study, "--fetch", "FOLDER")
-        how = f"Fetch them on a machine with a network connection ({fetch}), and set `mirror:` and"
-        raise PubmillError("\n".join(["files cannot be reached:", *missing, f"{how} HF_HUB_CACHE"]))
+        advice = f"Fetch them on a machine with a network connection ({fetch}), "
+        advice += "and set `mirror:` and HF_HUB_CACHE"
+        raise PubmillError("\n".join(["files cannot be reached:", *missing, advice]))
     trains = any(stages()[job.rule].program in TRAINING for job in jobs)
     if trains and not own_environments and find_spec("torch") is None:
         install = commands.run(commands.program("python"), "-m", "pip", "install", "DIST.whl[train]")
