@@ -9,7 +9,8 @@ class ScoringRecipe(StrictRecipe):
     - `kind`: the kind of examples; `metric`: the main metric; `negative`: the label that micro F1 ignores, if
       any.
     - `versions`: stage versions (several numbers where code and spec each have one).
-    - `made_by`: digest of all recipes and stage versions behind the run; empty outside the graph.
+    - `made_by`: digest of the recipes and stage versions of scoring, predictions, dataset and model; empty
+      outside the graph.
     """
 
     model: str

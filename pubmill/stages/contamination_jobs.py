@@ -1,12 +1,10 @@
 """The search for texts of datasets in corpora."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from pubmill.recipes.corpora import EvaluatedDataset, IndexRecipe
 from pubmill.stages.costs import MEASURED_PARTS
-from pubmill.stages.dataset_jobs import Convert
-from pubmill.stages.stage import HOUR, BlockStage, Needs, Seconds, Stage, StageJob
+from pubmill.stages.stage import HOUR, BlockStage, Needs, Seconds, Stage
 
 
 class ContaminationStage(Stage):
@@ -54,10 +52,6 @@ class IndexEvaluationTexts(Stage):
             for name, of in splits.items()
         )
         return IndexRecipe(datasets=tuple(datasets))
-
-    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
-        for dataset in self.graph.contamination.splits(wildcards.corpus, wildcards.use):
-            yield StageJob(Convert, {"dataset": dataset})
 
 
 class FindContamination(BlockStage):

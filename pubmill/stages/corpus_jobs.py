@@ -20,7 +20,6 @@ from pubmill.stages.stage import (
     Needs,
     Seconds,
     Stage,
-    StageJob,
     cached,
 )
 from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
@@ -81,26 +80,28 @@ class Corpora(GraphPart):
             f"corpus {wildcards.corpus} has no block {wildcards.block!r} of {wildcards.source}"
         )
 
-    @cached
     def source_block(self, source: str, block: str) -> tuple[Shard, ...]:
         """Return the shards of a block of a source, of whichever corpora have it. The other sources of these
         corpora may be unavailable."""
-        found = {
-            one.shards
-            for corpus, spec in self._specs.corpora.items()
-            for of in spec.sources
-            if of.name == source
-            for one in self._source_blocks(corpus, source)
-            if one.name == block
-        }
+        found = self._blocks_of_source(source).get(block, set())
         if len(found) == 1:
-            return found.pop()
+            return next(iter(found))
         if not found:
             raise PubmillError(f"source {source}: no corpus has the block {block!r}")
         raise PubmillError(
             f"source {source}: corpora have different files in the block {block!r}; give the source another "
             f"name in one of them"
         )
+
+    @cached
+    def _blocks_of_source(self, source: str) -> dict[str, set[tuple[Shard, ...]]]:
+        """Return block -> its shards, which are those of one set unless corpora differ in them."""
+        found: dict[str, set[tuple[Shard, ...]]] = {}
+        for corpus, spec in self._specs.corpora.items():
+            if any(of.name == source for of in spec.sources):
+                for block in self._source_blocks(corpus, source):
+                    found.setdefault(block.name, set()).add(block.shards)
+        return found
 
     @cached
     def _source_blocks(self, corpus: str, source: str) -> list[FileBlock]:
@@ -232,9 +233,6 @@ class Parse(BlockStage):
             }
         return corpora.ParsingRecipe(source=wildcards.source, kind=spec.kind, **values)
 
-    def digest_content(self, wildcards: Any) -> None:
-        """Return None: that of `SelectDocuments` has the corpus spec, which has the source's settings."""
-
 
 class LatestVersions(Stage):
     """The latest version of each document of a corpus."""
@@ -247,12 +245,6 @@ class LatestVersions(Stage):
 
     def recipe_of(self, wildcards: Any) -> corpora.LatestRecipe:
         return self.graph.corpora.latest_recipe(wildcards.corpus)
-
-    def digest_content(self, wildcards: Any) -> None:
-        """Return None: the shards of a user's own source are known only on machines with the user's files."""
-
-    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
-        yield StageJob(Parse, {})
 
 
 class LockedVersions(LatestVersions):

@@ -82,11 +82,6 @@ class Convert(Stage):
     def recipe_of(self, wildcards: Any) -> ConversionRecipe:
         return self.graph.datasets.recipe(wildcards.dataset)
 
-    def digest_content(self, wildcards: Any) -> Any:
-        sources = self._specs.datasets[wildcards.dataset].sources.items()
-        files = {role: file.model_dump(mode="json") for role, file in sources}
-        return [self.recipe_of(wildcards), files]
-
 
 class SentenceDocuments(Stage):
     """Documents of a dataset's sentences."""

@@ -1,6 +1,6 @@
 """Models: their weights, and the export to a folder that transformers loads."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -22,9 +22,9 @@ from pubmill.recipes.models import (
 from pubmill.specs import ArchiveWeights, HubWeights
 from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights
 from pubmill.specs.pretraining_checks import needed_before
-from pubmill.stages import all_stages, costs
+from pubmill.stages import costs
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import HOUR, Bytes, GraphPart, Inputs, Needs, Stage, StageJob, cached
+from pubmill.stages.stage import HOUR, Bytes, GraphPart, Inputs, Needs, Stage, cached
 from pubmill.storage.files import read_json
 from pubmill.storage.model_folders import CONFIG, folder_fault
 from pubmill.storage.result_paths import STATISTICS
@@ -217,14 +217,6 @@ class ExportModel(Stage):
 
     def recipe_of(self, wildcards: Any) -> ExportRecipe:
         return self.graph.models.recipe(wildcards.model)
-
-    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
-        weights = self.graph.models.weights(wildcards.model)
-        if isinstance(weights, PretrainedWeights):
-            stage = all_stages.stages()["pretrain"]
-            yield StageJob(stage, {"recipe": weights.recipe, "step": str(weights.step)})
-        elif isinstance(weights, RandomWeights):
-            yield self.graph.vocabularies.origin(self._specs.pretraining[weights.recipe].vocab)
 
 
 class TakeModel(ExportModel):

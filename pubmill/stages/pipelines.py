@@ -1,6 +1,6 @@
 """spaCy pipelines, and predictions that users supply: models that are not fine-tuned here."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,10 +10,9 @@ from pubmill.examples.kinds import SPLITS
 from pubmill.recipes.models import PipelineWeights
 from pubmill.recipes.scoring import AnnotationRecipe
 from pubmill.recipes.submissions import SuppliedRecipe
-from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.run_stages import Score
-from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Stage, StageJob, cached
-from pubmill.stages.supplied_predictions import SuppliedPredictions, answering
+from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Stage, cached
+from pubmill.stages.supplied_predictions import SuppliedPredictions
 from pubmill.storage.names_in_paths import RunPath
 from pubmill.storage.result_paths import RELATIVE, RunKey
 
@@ -119,9 +118,6 @@ class Annotate(Stage):
     def recipe_of(self, wildcards: Any) -> AnnotationRecipe | SuppliedRecipe:
         return self.graph.pipelines.recipe(wildcards.pipeline, wildcards.dataset)
 
-    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
-        yield StageJob(Convert, {"dataset": wildcards.dataset})
-
 
 class ScoreAnnotation(Score):
     """The record of a finished pipeline."""
@@ -130,9 +126,6 @@ class ScoreAnnotation(Score):
 
     def run_of(self, wildcards: Any) -> RunKey:
         return self.graph.pipelines.run(wildcards.pipeline, wildcards.dataset)[0]
-
-    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
-        yield StageJob(Annotate, {"pipeline": wildcards.pipeline, "dataset": wildcards.dataset})
 
 
 class TakePredictions(Stage):
@@ -158,12 +151,6 @@ class TakePredictions(Stage):
     def recipe_of(self, wildcards: Any) -> AnnotationRecipe | SuppliedRecipe:
         return self.graph.pipelines.recipe(wildcards.submission, wildcards.dataset)
 
-    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
-        yield StageJob(Convert, {"dataset": wildcards.dataset})
-        if wildcards.submission in self.graph.pipelines.supplied.asked_names():
-            names = {"asked": wildcards.submission, "dataset": wildcards.dataset}
-            yield from (StageJob(stage, names) for stage in answering())
-
 
 class ScorePredictions(Score):
     """The record of predictions that a user supplies."""
@@ -173,6 +160,3 @@ class ScorePredictions(Score):
 
     def run_of(self, wildcards: Any) -> RunKey:
         return self.graph.pipelines.run(wildcards.submission, wildcards.dataset)[0]
-
-    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
-        yield StageJob(TakePredictions, {"submission": wildcards.submission, "dataset": wildcards.dataset})

@@ -1,6 +1,6 @@
 """Pretraining: packed tokens, checkpoints, and the segments between them."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,6 @@ from pubmill.recipes.pretraining import PackingRecipe, PretrainingRecipe
 from pubmill.specs import PretrainingSpec
 from pubmill.stages import costs
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.model_jobs import ExportModel
-from pubmill.stages.selection_jobs import SelectDocuments
 from pubmill.stages.stage import (
     DAY,
     Bytes,
@@ -20,7 +18,6 @@ from pubmill.stages.stage import (
     Needs,
     Seconds,
     Stage,
-    StageJob,
     TrainingStage,
     training_minutes,
 )
@@ -98,14 +95,6 @@ class Pack(Stage):
         spec = self.graph.pretrainings.packing_spec(wildcards.corpus, wildcards.vocab)
         return PackingRecipe(title=spec.title, held_out=spec.held_out)
 
-    def digest_content(self, wildcards: Any) -> Any:
-        splitter = self.graph.pretrainings.sentence_splitter(wildcards.corpus, wildcards.vocab)
-        return [self.recipe_of(wildcards), splitter]
-
-    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
-        yield StageJob(SelectDocuments, {"corpus": wildcards.corpus})
-        yield self.graph.vocabularies.origin(wildcards.vocab)
-
 
 class Pretrain(TrainingStage):
     """A segment of pretraining, which ends with a checkpoint."""
@@ -160,14 +149,3 @@ class Pretrain(TrainingStage):
 
     def recipe_of(self, wildcards: Any) -> PretrainingRecipe:
         return self.graph.pretrainings.recipe(wildcards.recipe)
-
-    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
-        """Yield the jobs before the first segment, for every segment: segments differ only in their end."""
-        spec = self._specs.pretraining[wildcards.recipe]
-        yield StageJob(Pack, {"corpus": spec.corpus, "vocab": spec.vocab})
-        if spec.start and spec.start.model:
-            yield StageJob(ExportModel, {"model": spec.start.model})
-        if spec.start and spec.start.recipe:
-            yield StageJob(Pretrain, {"recipe": spec.start.recipe, "step": str(spec.start.step)})
-        if spec.teacher:
-            yield StageJob(ExportModel, {"model": spec.teacher})

@@ -1,9 +1,9 @@
 """Records: how they are scored, and whether the current recipes would make those on disk.
 
 A table shows a record that no job of the study makes only if the present recipes would make the same record:
-the digest of all recipes and stage versions behind it, stored when it was scored, must equal the present one.
-Snakemake cannot decide this: it does not know records that it did not make or that no target requests. No
-digest depends on the paths or the content of files.
+the digest that it carries, of the recipes and stage versions of its scoring, predictions, dataset and model,
+must equal the present one, and so must the hashes of examples and weights at hand. Snakemake cannot decide
+this: it does not know records that it did not make or that no target requests.
 """
 
 import hashlib
@@ -19,9 +19,12 @@ from pubmill.recipes.reading import as_json
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.specs import TableSpec
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
-from pubmill.stages.pipelines import OFF_THE_SHELF, Annotate, ScoreAnnotation, ScorePredictions
-from pubmill.stages.run_stages import Finetune, Score, scoring_versions
+from pubmill.stages.dataset_jobs import Convert
+from pubmill.stages.model_jobs import ExportModel
+from pubmill.stages.pipelines import OFF_THE_SHELF, Annotate, TakePredictions
+from pubmill.stages.run_stages import Choose, Finetune, TrialStage, scoring_versions
 from pubmill.stages.stage import GraphPart, Stage, cached
+from pubmill.stages.supplied_predictions import answering
 from pubmill.storage.checksums import folder_sha256, hashed_files
 from pubmill.storage.files import read_json, sha256
 from pubmill.storage.model_folders import WEIGHTS
@@ -57,7 +60,53 @@ class Records(GraphPart):
 
     def recipe(self, run: RunKey, seed: int = 1) -> ScoringRecipe:
         """Return the ScoringRecipe of a run."""
-        return replace(self.scoring_recipe(run, seed), made_by=self.graph.record_digests.made_by(run))
+        return replace(self.scoring_recipe(run, seed), made_by=self.made_by(run))
+
+    @cached
+    def made_by(self, run: RunKey) -> str:
+        """Return the digest of the recipes and stage versions of a run's scoring, predictions, dataset and
+        model, whatever the seed."""
+        if run.protocol != OFF_THE_SHELF:
+            predicted = self._fine_tuning(run)
+        elif run.model in self.graph.pipelines.supplied.names():
+            names = {"submission": run.model, "asked": run.model, "dataset": run.dataset}
+            asked = answering() if run.model in self.graph.pipelines.supplied.asked_names() else ()
+            predicted = [self._content(stage, **names) for stage in (TakePredictions, *asked)]
+        else:
+            predicted = self._content(Annotate, pipeline=run.model, dataset=run.dataset)
+        sources = self._specs.datasets[run.dataset].sources.items()
+        files = {role: file.model_dump(mode="json") for role, file in sources}
+        examples = [self._content(Convert, dataset=run.dataset), files]
+        content = as_json([self.scoring_recipe(run), predicted, examples])
+        return hashlib.sha256(content.encode()).hexdigest()
+
+    def _fine_tuning(self, run: RunKey) -> list[Any]:
+        """Return what decides a run's predictions: its recipe, the model that it begins with, and what is
+        searched for it."""
+        runs, protocol = self.graph.runs, self.graph.runs.protocol(run.protocol)
+        start = protocol.start(run.dataset, run.setting)
+        content = [
+            self._content(Finetune, **run._asdict()),
+            runs.split_arguments(run.protocol, run.dataset, trial=False),
+            self._fine_tuning(run._replace(dataset=start)) if start else self._model(run.model),
+        ]
+        if choice := runs.choice(run):
+            searched = [RunKey(choice.protocol, one, *choice[2:]) for one in runs.searchers(choice)]
+            content += [
+                [Choose.version, runs.choice_recipe(choice), protocol.search and protocol.search.seeds],
+                [TrialStage.version, runs.split_arguments(run.protocol, choice.dataset, trial=True)],
+                [[runs.trial_recipe(one, point) for point in runs.points(one)] for one in searched],
+                [self._model(one.model) for one in searched],
+            ]
+        return content
+
+    def _model(self, model: str) -> list[Any]:
+        return self._content(ExportModel, model=model)
+
+    def _content(self, kind: type[Stage], **wildcards: str) -> list[Any]:
+        """Return the name, version and recipe of a job of a stage."""
+        stage, job = self.graph.stage(kind), SimpleNamespace(**wildcards)
+        return [kind.name, stage.version_of(job), stage.recipe_of(job)]
 
     def at_hand(self, records: Sequence[str]) -> list[str]:
         """Return those records that are on disk; paths are below the results folder."""
@@ -77,7 +126,7 @@ class Records(GraphPart):
         except PubmillError:
             return UNREADABLE
         with suppress(PubmillError):  # the run is no longer possible
-            now = self.graph.record_digests.made_by(run_of(record).run)
+            now = self.made_by(run_of(record).run)
         if not isinstance(made, dict) or made.get("made_by") != now:
             return OTHER_RECIPES
         if not Path(self._paths.contributions(str(path))).is_file():
@@ -138,23 +187,3 @@ class Cells(GraphPart):
             for run in [RunKey(protocol, model, dataset, setting)]
             for seed in self.graph.runs.seeds(run)
         ]
-
-
-class RecordDigests(GraphPart):
-    """Digests of jobs: a walk from each over the jobs upstream."""
-
-    def made_by(self, run: RunKey) -> str:
-        """Return the digest of the recipes and stage versions behind a run's records, whatever their seed."""
-        if run.protocol != OFF_THE_SHELF:
-            return self.digest(Score, **run._asdict())
-        if run.model in self.graph.pipelines.supplied.names():
-            return self.digest(ScorePredictions, submission=run.model, dataset=run.dataset)
-        return self.digest(ScoreAnnotation, pipeline=run.model, dataset=run.dataset)
-
-    @cached
-    def digest(self, kind: type[Stage], /, **wildcards: str) -> str:
-        """Return the digest of a job of a stage: of its version, its recipe and the jobs upstream."""
-        stage, job = self.graph.stage(kind), SimpleNamespace(**wildcards)
-        upstream = [self.digest(one.stage, **one.wildcards) for one in stage.upstream(job)]
-        content = [stage.name, stage.version_of(job), stage.digest_content(job), upstream]
-        return hashlib.sha256(as_json(content).encode()).hexdigest()

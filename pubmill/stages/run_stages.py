@@ -1,6 +1,6 @@
 """The stages of runs: trials, the choice of hyper-parameters, final runs and their records."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pubmill.metrics import METRICS, metrics_of
@@ -11,12 +11,10 @@ from pubmill.specs import DatasetSpec
 from pubmill.stages import costs
 from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.model_jobs import ExportModel
 from pubmill.stages.stage import (
     Bytes,
     Needs,
     Stage,
-    StageJob,
     TrainingStage,
     run_of,
     training_minutes,
@@ -72,15 +70,6 @@ class FineTuning(TrainingStage):
     def recipe_of(self, wildcards: Any) -> dict[str, Any]:
         return self.graph.runs.recipe(run_of(wildcards))
 
-    def trained_from(self, wildcards: Any) -> Iterator[StageJob]:
-        """Yield the jobs that make the examples of a run, and the model that it begins with."""
-        run = run_of(wildcards)
-        yield StageJob(Convert, {"dataset": run.dataset})
-        if start := self.graph.runs.protocol(run.protocol).start(run.dataset, run.setting):
-            yield StageJob(Finetune, run._replace(dataset=start)._asdict())
-        else:
-            yield StageJob(ExportModel, {"model": run.model})
-
 
 class TrialStage(FineTuning):
     """Trials of the hyper-parameter search: a block of points, named after its first."""
@@ -108,14 +97,6 @@ class TrialStage(FineTuning):
         points = self.graph.runs.block(run, wildcards.trial)
         return {"points": {point: self.graph.runs.trial_recipe(run, point) for point in points}}
 
-    def digest_content(self, wildcards: Any) -> Any:
-        """Return the content of a single point, whatever its block."""
-        splits = self.graph.runs.split_arguments(wildcards.protocol, wildcards.dataset, trial=True)
-        return [self.graph.runs.trial_recipe(run_of(wildcards), wildcards.trial), splits]
-
-    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
-        yield from self.trained_from(wildcards)
-
 
 class Choose(Stage):
     """The hyper-parameters of all models on a dataset."""
@@ -129,17 +110,6 @@ class Choose(Stage):
 
     def recipe_of(self, wildcards: Any) -> ChoiceRecipe:
         return self.graph.runs.choice_recipe(self.choice_of(wildcards))
-
-    def digest_content(self, wildcards: Any) -> Any:
-        search = self.graph.runs.protocol(wildcards.protocol).search
-        return [self.recipe_of(wildcards), search and search.seeds]
-
-    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
-        choice = self.choice_of(wildcards)
-        runs = [RunKey(choice.protocol, one, *choice[2:]) for one in self.graph.runs.searchers(choice)]
-        for trial in self.graph.runs.points(runs[0]):
-            for run in runs:
-                yield StageJob(TrialStage, {**run._asdict(), "trial": trial})
 
 
 class ChooseForModel(Choose):
@@ -169,16 +139,6 @@ class Finetune(FineTuning):
         kept = len(self.graph.runs.kept(run_of(wildcards)))
         return Bytes(disk=kept * costs.bytes_of_model(self.graph, wildcards.model)) if kept else Bytes()
 
-    def digest_content(self, wildcards: Any) -> Any:
-        splits = self.graph.runs.split_arguments(wildcards.protocol, wildcards.dataset, trial=False)
-        return [self.recipe_of(wildcards), splits]
-
-    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
-        yield from self.trained_from(wildcards)
-        if choice := self.graph.runs.choice(run_of(wildcards)):
-            names = {key: name for key, name in choice._asdict().items() if name is not None}
-            yield StageJob(ChooseForModel if choice.model else Choose, names)
-
 
 class Score(Stage):
     """The records of a run."""
@@ -194,13 +154,6 @@ class Score(Stage):
     def recipe_of(self, wildcards: Any) -> ScoringRecipe:
         """Return the recipe of seed 1; the program gives each record its own."""
         return self.graph.records.recipe(self.run_of(wildcards))
-
-    def digest_content(self, wildcards: Any) -> ScoringRecipe:
-        """Return the recipe without `made_by`, the digest that includes this value."""
-        return self.graph.records.scoring_recipe(self.run_of(wildcards))
-
-    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
-        yield StageJob(Finetune, run_of(wildcards)._asdict())
 
 
 def scoring_versions(data: DatasetSpec) -> dict[str, int | list[int]]:

@@ -8,6 +8,7 @@ from pubmill.messages.wording import unknown
 from pubmill.recipes.finetuning import ChoiceRecipe
 from pubmill.specs import ProtocolSpec
 from pubmill.stages.stage import GraphPart, cached
+from pubmill.storage.model_folders import WEIGHTS
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import ChoiceKey, RunKey
 
@@ -75,17 +76,18 @@ class Runs(GraphPart):
     def inputs(self, run: RunKey) -> list[str]:
         """Return the inputs of a run."""
         self.check(run)
-        return [*self._common_inputs(run), *self.selected(run)]
+        start = self._start(run)
+        model = [self._paths.runs(start)] if start else self._paths.model_files(run.model)
+        return [*model, *self._paths.dataset_files(run.dataset), *self.selected(run)]
 
     def trial_inputs(self, run: RunKey, trial: str) -> list[str]:
+        """Return one file each of the model and the dataset: final runs have all, and Snakemake's time for a
+        search grows with each file of a trial."""
         self._check_names(run)
         self.block(run, trial)
-        return self._common_inputs(run)
-
-    def _common_inputs(self, run: RunKey) -> list[str]:
         start = self._start(run)
-        files = [self._paths.runs(start)] if start else self._paths.model_files(run.model)
-        return [*files, *self._paths.dataset_files(run.dataset)]
+        model = self._paths.runs(start) if start else self._paths.model(run.model, WEIGHTS)
+        return [model, self._paths.card(run.dataset)]
 
     def choice(self, run: RunKey) -> ChoiceKey | None:
         """Return where a run's hyper-parameters are chosen; None if the protocol fixes them."""

@@ -1,16 +1,10 @@
 """Selection of documents: filters, and exclusions that need the whole corpus."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from pubmill.recipes.corpora import DuplicatesRecipe, FingerprintRecipe, SelectionRecipe
-from pubmill.stages.contamination_jobs import IndexEvaluationTexts
-from pubmill.stages.corpus_jobs import LatestVersions
 from pubmill.stages.costs import MEASURED_FILES, MEASURED_PARTS
-from pubmill.stages.stage import HOUR, BlockStage, Bytes, GraphPart, Needs, Seconds, Stage, StageJob
-
-DESCRIPTIVE = {"label", "citation", "notes", "paper", "method"}
-"""Keys of specs that affect no result."""
+from pubmill.stages.stage import HOUR, BlockStage, Bytes, GraphPart, Needs, Seconds, Stage
 
 
 class SelectionJobs(GraphPart):
@@ -46,17 +40,6 @@ class SelectDocuments(BlockStage):
 
     def recipe_of(self, wildcards: Any) -> SelectionRecipe:
         return self._specs.corpora[wildcards.corpus].selection_of(wildcards.source)
-
-    def digest_content(self, wildcards: Any) -> Any:
-        return self._specs.corpora[wildcards.corpus].model_dump(mode="json", exclude=DESCRIPTIVE)
-
-    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
-        corpus, spec = wildcards.corpus, self._specs.corpora[wildcards.corpus]
-        yield StageJob(LatestVersions, {"corpus": corpus})
-        if spec.duplicates:
-            yield StageJob(FindDuplicates, {"corpus": corpus})
-        if spec.contamination:
-            yield StageJob(IndexEvaluationTexts, {"corpus": corpus, "use": "excluded"})
 
 
 class Fingerprint(BlockStage):

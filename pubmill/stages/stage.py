@@ -2,7 +2,7 @@
 Rules read their inputs, parameters, resources and message from their stage. The groups of the display and the
 plan, costs, versions, digests of records and the test that requires new versions are derived from stages."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, NamedTuple, ParamSpec, TypeVar
@@ -69,13 +69,6 @@ def run_of(wildcards: Any) -> RunKey:
 ASSUMED = Seconds(5, "assumed: start-up, and little to do")
 DEFAULT_NEEDS = Needs(1_000, HOUR)
 """More than the peak of most programs (200 MB, benchmarks/README.md) plus that of Snakemake (150 MB)."""
-
-
-class StageJob(NamedTuple):
-    """A job, by its stage and its wildcards."""
-
-    stage: "type[Stage]"
-    wildcards: Mapping[str, str]
 
 
 class GraphPart:
@@ -165,14 +158,6 @@ class Stage(GraphPart):
     def recipe_of(self, wildcards: Any) -> Any:
         """Return all that determines the output of a job beside its inputs; the rule passes it as JSON."""
         return None
-
-    def digest_content(self, wildcards: Any) -> Any:
-        """Return the content of a job in a record's digest; it must not depend on files of the user's own."""
-        return self.recipe_of(wildcards)
-
-    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
-        """Yield the jobs whose outputs a job reads, as far as they decide records (`record_digests`)."""
-        yield from ()
 
     @property
     def params(self) -> dict[str, Callable[..., Any]]:

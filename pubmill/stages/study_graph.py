@@ -17,7 +17,7 @@ from pubmill.stages.gpus import NO_GPUS, Gpus
 from pubmill.stages.model_jobs import Models
 from pubmill.stages.pipelines import Pipelines
 from pubmill.stages.pretrainings import Pretrainings
-from pubmill.stages.record_status import Cells, RecordDigests, Records
+from pubmill.stages.record_status import Cells, Records
 from pubmill.stages.report_jobs import ContradictionsStage, Publication, ReportStage
 from pubmill.stages.runs import Runs
 from pubmill.stages.selection_jobs import SelectionJobs
@@ -130,7 +130,6 @@ class Graph:
     pipelines = part(Pipelines)
     vocabularies = part(Vocabularies)
     runs = part(Runs)
-    record_digests = part(RecordDigests)
     records = part(Records)
     table_datasets = part(TableDatasets)
     cells = part(Cells)

@@ -1,6 +1,5 @@
 """Vocabularies: learnt here from words of a corpus, or released with a model."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from pubmill.errors import PubmillError
@@ -9,9 +8,7 @@ from pubmill.recipes.vocabs import CountingRecipe, FitRecipe, VocabRecipe
 from pubmill.specs.corpus_specs import LearntVocabSpec, ReleasedVocabSpec
 from pubmill.stages.costs import SENTENCEPIECE
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.model_jobs import ExportModel
-from pubmill.stages.selection_jobs import SelectDocuments
-from pubmill.stages.stage import HOUR, BlockStage, GraphPart, Inputs, Needs, Seconds, Stage, StageJob
+from pubmill.stages.stage import HOUR, BlockStage, GraphPart, Inputs, Needs, Seconds, Stage
 
 
 class Vocabularies(GraphPart):
@@ -31,11 +28,6 @@ class Vocabularies(GraphPart):
         if not isinstance(spec, LearntVocabSpec):
             raise PubmillError(f"the vocabulary {vocab} is a released one; nothing is learnt for it")
         return spec
-
-    def origin(self, vocab: str) -> StageJob:
-        """Return the job that makes a vocabulary."""
-        learnt = isinstance(self._specs.vocabs[vocab], LearntVocabSpec)
-        return StageJob(TrainVocab if learnt else TakeVocab, {"vocab": vocab})
 
     def parts(self, vocab: str) -> int:
         """Return how many parts the corpus of a vocabulary has."""
@@ -85,12 +77,6 @@ class CountWords(BlockStage):
     def recipe_of(self, wildcards: Any) -> CountingRecipe:
         return CountingRecipe(splitting=wildcards.splitting)
 
-    def digest_content(self, wildcards: Any) -> None:
-        """Return nothing: the vocabulary's recipe decides how words are separated."""
-
-    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
-        yield StageJob(SelectDocuments, {"corpus": wildcards.corpus})
-
 
 class TrainVocab(Stage):
     """A vocabulary that is learnt here."""
@@ -112,21 +98,12 @@ class TrainVocab(Stage):
     def recipe_of(self, wildcards: Any) -> VocabRecipe:
         return self.graph.vocabularies.learnt_spec(wildcards.vocab).recipe
 
-    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
-        spec = self.graph.vocabularies.learnt_spec(wildcards.vocab)
-        yield StageJob(CountWords, {"corpus": spec.corpus})
-
 
 class TakeVocab(Stage):
     """A vocabulary that a model was released with."""
 
     name, group, label = "take_vocab", "vocabulary", "Copying the vocabulary {wildcards.vocab}"
     version = 2
-
-    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
-        spec = self._specs.vocabs[wildcards.vocab]
-        assert isinstance(spec, ReleasedVocabSpec)
-        yield StageJob(ExportModel, {"model": spec.model})
 
 
 class VocabDiagnosis(Stage):

@@ -1,6 +1,5 @@
 """The prompting of language models as a stage of the graph."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from pubmill.extras.ask.ask_recipes import Asking, AskRecipe, PublishedText
@@ -8,8 +7,7 @@ from pubmill.recipes.reading import as_json
 from pubmill.recipes.tables import project
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.model_specs import PromptSpec, PublishedPrompt
-from pubmill.stages.dataset_jobs import Convert
-from pubmill.stages.stage import DAY, Inputs, Needs, StageJob, as_arguments
+from pubmill.stages.stage import DAY, Inputs, Needs, as_arguments
 from pubmill.stages.supplied_predictions import Answering
 
 
@@ -60,6 +58,3 @@ class Ask(Answering):
         asking = project(Asking, weights, seed=int(getattr(wildcards, "seed", weights.seeds[0])))
         prompts = self._specs.prompts[weights.prompt]
         return asked_of(self._specs.datasets[wildcards.dataset], asking, prompts)
-
-    def upstream(self, wildcards: Any) -> Iterator[StageJob]:
-        yield StageJob(Convert, {"dataset": wildcards.dataset})

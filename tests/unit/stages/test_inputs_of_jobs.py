@@ -52,9 +52,9 @@ def test_a_trial_needs_the_model_and_the_examples(
 ) -> None:
     runs = graph_of(full_specs).runs
     trial = "batch_size=16+epochs=2+learning_rate=1e-05"
-    chosen = runs.selected(run)
-    assert runs.trial_inputs(run, trial) == [path for path in runs.inputs(run) if path not in chosen]
-    assert len(runs.inputs(run)) == len(runs.trial_inputs(run, trial)) + 1
+    model, card = runs.trial_inputs(run, trial)
+    assert model.endswith("models/pubmedbert-base/model.safetensors") and card.endswith("bc2gm/card.json")
+    assert set(runs.inputs(run)) > {model, card, *runs.selected(run)}
     with pytest.raises(PubmillError, match="has no block of trials 'x'"):
         runs.trial_inputs(run, "x")
     with pytest.raises(PubmillError, match="no specs/models/nobody.yaml"):

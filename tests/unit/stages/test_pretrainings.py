@@ -40,17 +40,13 @@ def test_checkpoints_and_saves_are_no_part_of_the_recipe(root: Path) -> None:
 def test_a_pretraining_needs_its_tokens_its_start_and_its_teacher(full_specs: Specs) -> None:
     made = Graph(Study(study="x", title="x", scale="full", tables=()), full_specs)
 
-    def behind(recipe: str) -> list[tuple[str, dict[str, str]]]:
-        wildcards = SimpleNamespace(recipe=recipe, step="1")
-        return [(one.stage.name, dict(one.wildcards)) for one in made.stage(Pretrain).upstream(wildcards)]
-
     for recipe, spec in full_specs.pretraining.items():
-        (first, *others) = behind(recipe)
-        assert first == ("pack", {"corpus": spec.corpus, "vocab": spec.vocab})
-        models = [spec.start and spec.start.model, spec.teacher]
-        expected = [("export_model", {"model": model}) for model in models if model]
+        needed = made.stage(Pretrain).inputs_of(SimpleNamespace(recipe=recipe, step="1"))
+        assert needed["tokens"] == made.paths.token_files(spec.corpus, spec.vocab)
+        models = [model for model in (spec.start and spec.start.model, spec.teacher) if model]
+        folders = {str(Path(path).parent) for path in needed["weights"]}
+        expected = set(map(made.paths.model, models))
         if spec.start and spec.start.recipe:
-            resumed = {"recipe": spec.start.recipe, "step": str(spec.start.step)}
-            expected.insert(0, ("pretrain", resumed))
-        assert others == expected
+            expected.add(made.paths.checkpoint(spec.start.recipe, str(spec.start.step)))
+        assert folders == expected
     assert full_specs.pretraining["bio-lm-base@distill"].teacher == "bio-lm-large"

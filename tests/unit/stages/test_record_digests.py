@@ -1,4 +1,4 @@
-"""The digest of how a record is made changes with each recipe and stage behind it, and with nothing else."""
+"""The digest that a record carries changes with the recipes and stages that decide it, with nothing else."""
 
 import shutil
 from dataclasses import replace
@@ -13,17 +13,13 @@ from pubmill.specs import Specs
 from pubmill.specs.study import Study, check_study
 from pubmill.stages import Graph, checked_graph
 from pubmill.stages.all_stages import stages
-from pubmill.stages.pretrainings import Pretrain
 from pubmill.stages.run_stages import Finetune
 from pubmill.stages.stage import Stage
 from pubmill.storage.result_paths import RunKey
 
 RUN = RunKey("blurb", "pubmedbert-base", "bc5-chem", "standard")
-BEHIND = {
-    "parse", "latest_versions", "select_documents", "count_words", "train_vocab",
-    "pack", "pretrain", "export_model", "convert", "finetune", "trial", "choose", "score",
-}  # fmt: skip
-"""Stages that decide a record of a model that is pretrained here and whose hyper-parameters are searched."""
+COUNTED = {"export_model", "convert", "finetune", "trial", "choose", "score"}
+"""Stages whose versions count; those before the model's export are known by the hash of its weights."""
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +35,7 @@ def loaded(specs: Path, **config: Any) -> tuple[Study, Specs]:
 
 
 def digest(study: tuple[Study, Specs], run: RunKey = RUN) -> str:
-    return checked_graph(*study).record_digests.made_by(run)
+    return checked_graph(*study).records.made_by(run)
 
 
 def made_by(specs: Path, run: RunKey = RUN, **config: Any) -> str:
@@ -53,12 +49,12 @@ def study(specs: Path) -> tuple[Study, Specs]:
 
 
 @pytest.mark.parametrize("stage", stages())
-def test_the_version_of_a_stage_counts_where_it_is_behind_the_run(
+def test_the_version_of_a_stage_counts_where_it_decides_the_record(
     study: tuple[Study, Specs], stage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = digest(study)
     monkeypatch.setattr(stages()[stage], "version", stages()[stage].version + 1)
-    assert (digest(study) != before) == (stage in BEHIND)
+    assert (digest(study) != before) == (stage in COUNTED)
 
 
 @pytest.mark.parametrize(
@@ -67,8 +63,6 @@ def test_the_version_of_a_stage_counts_where_it_is_behind_the_run(
         (Finetune, "ner", True),
         (Finetune, "relation", False),
         (Finetune, "crf", False),
-        (Pretrain, "bert", True),
-        (Pretrain, "generator", False),
     ],
 )
 def test_an_amended_part_counts_only_for_jobs_that_use_it(
@@ -111,12 +105,12 @@ def test_the_version_of_its_metric_counts(
         ("datasets/jnlpba.yaml", "\nversion: 1", "\nversion: 2", False),
         ("protocols/blurb.yaml", "weight_decay: 0.0", "weight_decay: 0.1", True),
         ("protocols/blurb.yaml", "aggregate: mean", "aggregate: median", False),
-        ("corpora/pubmed-abstracts.yaml", "min_words: 128", "min_words: 100", True),
-        ("scales/demo.yaml", "pubmed-uncased: {size: 2000}", "pubmed-uncased: {size: 1900}", True),
+        ("pretraining/pubmedbert-base.yaml", "masking_rate: 0.15", "masking_rate: 0.2", True),
+        ("scales/demo.yaml", "pubmed-uncased: {size: 2000}", "pubmed-uncased: {size: 1900}", False),
         ("scales/demo.yaml", "values: {head_sizes: [32]}", "values: {head_sizes: [64]}", False),
     ],
 )
-def test_specs_count_where_they_are_behind_the_run(
+def test_specs_count_where_they_decide_the_record(
     study: tuple[Study, Specs], specs: Path, file: str, old: str, new: str, counts: bool
 ) -> None:
     before, path = digest(study), specs / file
@@ -159,5 +153,5 @@ def test_every_record_of_every_table_has_one(root: Path) -> None:
         for table in made.requests.result_tables()
         for path in made.tables.record_files(table)
     }
-    digests = {made.record_digests.made_by(run) for run in runs}
+    digests = {made.records.made_by(run) for run in runs}
     assert len(digests) == len(runs) > 500

@@ -8,7 +8,7 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.recipes.reading import as_json
 from pubmill.stages import Graph
-from pubmill.stages.run_stages import Finetune, TrialStage
+from pubmill.stages.run_stages import TrialStage
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import ChoiceKey, RunKey
 from tests.unit.toy_studies import targets
@@ -196,14 +196,10 @@ def test_a_choice_in_an_unknown_setting_names_the_nearest(root: Path) -> None:
 
 
 def test_a_run_begins_with_its_model_or_with_the_run_before(root: Path) -> None:
-    made = targets(root)
-    run = {"protocol": "shin2020", "model": "pubmedbert-base", "dataset": "bioasq-factoid@7b"}
-
-    def behind(setting: str) -> list[tuple[str, dict[str, str]]]:
-        wildcards = SimpleNamespace(**run, setting=setting)
-        return [(one.stage.name, dict(one.wildcards)) for one in made.stage(Finetune).trained_from(wildcards)]
-
-    converted = ("convert", {"dataset": "bioasq-factoid@7b"})
-    assert behind("no-squad") == [converted, ("export_model", {"model": "pubmedbert-base"})]
-    before = {**run, "dataset": "squad-v1", "setting": "standard"}
-    assert behind("standard") == [converted, ("finetune", before)]
+    runs = targets(root).runs
+    run = RunKey("shin2020", "pubmedbert-base", "bioasq-factoid@7b", "no-squad")
+    assert "results/demo/models/pubmedbert-base/config.json" in runs.inputs(run)
+    before = run._replace(dataset="squad-v1", setting="standard")
+    inputs = runs.inputs(run._replace(setting="standard"))
+    assert runs.graph.paths.runs(before) in inputs
+    assert not [path for path in inputs if "/models/" in path]
