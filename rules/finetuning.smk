@@ -23,14 +23,13 @@ rule trial:
     params:
         **graph.trial.params,
         model=lambda w: graph.runs.first_model(run_of(w)),
-        seeds=lambda w: list(map(str, graph.trial.seeds_of(w))),
-        splits=lambda w: graph.runs.split_arguments(w.protocol, w.dataset, trial=True),
+        arguments=graph.trial.arguments,
     message:
         graph.trial.label
     shell:
-        "python {params.places.scripts:q}/finetune.py --trials {params.recipe:q} --model {params.model:q}"
-        " --dataset {params.places.results:q}/datasets/{wildcards.dataset:q} --seeds {params.seeds:q}"
-        " {params.splits:q} --version {params.version:q} --output {output:q} > {log:q} 2>&1"
+        "python {PLACES.scripts:q}/finetune.py --trials {params.recipe:q} --model {params.model:q}"
+        " --dataset {PLACES.results:q}/datasets/{wildcards.dataset:q} {params.arguments:q}"
+        " --version {params.version:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule choose:
@@ -85,17 +84,13 @@ rule finetune:
     params:
         **graph.finetune.params,
         model=lambda w: graph.runs.first_model(run_of(w)),
-        selected=lambda w: graph.runs.selected_arguments(run_of(w)),
-        seeds=lambda w: list(map(str, graph.finetune.seeds_of(w))),
-        splits=lambda w: graph.runs.split_arguments(w.protocol, w.dataset, trial=False),
-        keep=lambda w: graph.runs.keep_arguments(run_of(w)),
+        arguments=graph.finetune.arguments,
     message:
         graph.finetune.label
     shell:
-        "python {params.places.scripts:q}/finetune.py --recipe {params.recipe:q} {params.selected:q}"
-        " --model {params.model:q} --dataset {params.places.results:q}/datasets/{wildcards.dataset:q}"
-        " --seeds {params.seeds:q} {params.splits:q} {params.keep:q} --version {params.version:q}"
-        " --output {output:q} > {log:q} 2>&1"
+        "python {PLACES.scripts:q}/finetune.py --recipe {params.recipe:q} --model {params.model:q}"
+        " --dataset {PLACES.results:q}/datasets/{wildcards.dataset:q} {params.arguments:q}"
+        " --version {params.version:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule score:

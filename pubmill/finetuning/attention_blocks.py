@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 NAME = "blocks"
 """Name of this attention among those of transformers."""
 TYPES = ("albert", "bert", "camembert", "distilbert", "electra", "roberta", "xlm-roberta")
-"""Types of encoders in which a token sees others only through attention, and its place by `position_ids`."""
+"""Types of encoders in which a token sees all others, only through attention, and its place by
+`position_ids`. On a GPU, transformers gives them fused attention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +38,17 @@ def block_of(mask: Tensor) -> Block:
     return Block(inputs, width, added if padding.any() else None)
 
 
+def sees_all_tokens(encoder: "PreTrainedModel") -> bool:
+    """Return whether an encoder is of one of the `TYPES`, and no decoder."""
+    return encoder.config.model_type in TYPES and not getattr(encoder.config, "is_decoder", False)
+
+
 def use_blocks(encoder: "PreTrainedModel") -> None:
     """Let an encoder attend in blocks if it can; without blocks it attends as with transformers' `eager`."""
     from transformers import AttentionInterface, AttentionMaskInterface
     from transformers.masking_utils import eager_mask
 
-    able = encoder.config.model_type in TYPES and not getattr(encoder.config, "is_decoder", False)
+    able = sees_all_tokens(encoder)
     if able:
         AttentionInterface.register(NAME, attend)
         AttentionMaskInterface.register(NAME, eager_mask)
@@ -50,7 +56,8 @@ def use_blocks(encoder: "PreTrainedModel") -> None:
 
 
 def uses_blocks(encoder: "PreTrainedModel") -> bool:
-    return bool(encoder.config._attn_implementation == NAME)
+    """Return whether an encoder attends in blocks: on a CPU, if it can."""
+    return encoder.device.type == "cpu" and sees_all_tokens(encoder)
 
 
 def attend(

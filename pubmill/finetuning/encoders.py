@@ -12,7 +12,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 from torch import Tensor
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning.attention_blocks import Block, use_blocks
+from pubmill.finetuning.attention_blocks import Block, sees_all_tokens, use_blocks
 from pubmill.finetuning.finetuning_job import Shared
 from pubmill.recipes import FinetuningRecipe, Precision
 from pubmill.storage.checksums import check_folder
@@ -240,13 +240,9 @@ def attention_mask(encoder: "PreTrainedModel", mask: Tensor) -> Tensor:
 
     transformers would ask the GPU whether any token is masked, so the host would wait for it at each batch,
     and PyTorch would convert a mask of booleans in every layer. `mask` (inputs x tokens) is returned
-    unchanged without fused attention, for encoders with local attention and decoders, which need masks of
-    their own, and for LayoutLM, whose code adds two dimensions to any mask.
+    unchanged for decoders and for types of encoders that were not tried with such a mask.
     """
-    config = encoder.config
-    windows = any(getattr(stack_config(encoder), key, None) for key in ("local_attention", "sliding_window"))
-    fused = config._attn_implementation == "sdpa" and not windows
-    if not fused or is_causal(config) or config.model_type == "layoutlm":
+    if not sees_all_tokens(encoder):
         return mask
     added = mask.new_zeros(mask.shape, dtype=encoder.dtype).masked_fill_(mask == 0, -torch.inf)
     return added[:, None, None, :]
@@ -276,12 +272,10 @@ def prepare_encoder(encoder: "PreTrainedModel", recipe: FinetuningRecipe) -> Non
         if getattr(config, "layer_types", None):
             config.layer_types = config.layer_types[:left]
     # By the encoder's own initialisation, from torch's global generator (Zhang et al. 2021).
-    for layer in stack[left - recipe.reinitialised_layers :]:
-        for parameter in layer.parameters():
-            # transformers marks loaded modules and does not initialise them again.
-            parameter._is_hf_initialized = False  # type: ignore[attr-defined]
-        with torch.no_grad():
-            layer.apply(encoder._init_weights)
+    if recipe.reinitialised_layers:
+        new = layers(type(encoder)(encoder.config))
+        for place in range(left - recipe.reinitialised_layers, left):
+            stack[place].load_state_dict(new[place].state_dict())
     if recipe.frozen_layers is not None:
         # Only weights are frozen (Grießhaber et al. 2020): dropout stays active, as in all other fine-tuning.
         for module in (*embeddings(encoder), *stack[:frozen]):

@@ -97,10 +97,13 @@ class Corpora(GraphPart):
     def _blocks_of_source(self, source: str) -> dict[str, set[tuple[Shard, ...]]]:
         """Return block -> its shards, which are those of one set unless corpora differ in them."""
         found: dict[str, set[tuple[Shard, ...]]] = {}
+        seen: list[corpus_specs.Source] = []
         for corpus, spec in self._specs.corpora.items():
-            if any(of.name == source for of in spec.sources):
-                for block in self._source_blocks(corpus, source):
-                    found.setdefault(block.name, set()).add(block.shards)
+            for of in spec.sources:
+                if of.name == source and of not in seen:
+                    seen.append(of)
+                    for block in self._source_blocks(corpus, source):
+                        found.setdefault(block.name, set()).add(block.shards)
         return found
 
     @cached

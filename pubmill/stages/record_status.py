@@ -29,7 +29,7 @@ from pubmill.storage.checksums import folder_sha256, hashed_files
 from pubmill.storage.files import read_json, sha256
 from pubmill.storage.model_folders import WEIGHTS
 from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import RELATIVE, RunKey
+from pubmill.storage.result_paths import RELATIVE, ChoiceKey, RunKey
 
 UNREADABLE = "can't be read"
 OTHER_RECIPES = "by other recipes or stage versions than the present ones"
@@ -77,8 +77,7 @@ class Records(GraphPart):
         sources = self._specs.datasets[run.dataset].sources.items()
         files = {role: file.model_dump(mode="json") for role, file in sources}
         examples = [self._content(Convert, dataset=run.dataset), files]
-        content = as_json([self.scoring_recipe(run), predicted, examples])
-        return hashlib.sha256(content.encode()).hexdigest()
+        return _digest([self.scoring_recipe(run), predicted, examples])
 
     def _fine_tuning(self, run: RunKey) -> list[Any]:
         """Return what decides a run's predictions: its recipe, the model that it begins with, and what is
@@ -90,15 +89,22 @@ class Records(GraphPart):
             runs.split_arguments(run.protocol, run.dataset, trial=False),
             self._fine_tuning(run._replace(dataset=start)) if start else self._model(run.model),
         ]
-        if choice := runs.choice(run):
-            searched = [RunKey(choice.protocol, one, *choice[2:]) for one in runs.searchers(choice)]
-            content += [
-                [Choose.version, runs.choice_recipe(choice), protocol.search and protocol.search.seeds],
-                [TrialStage.version, runs.split_arguments(run.protocol, choice.dataset, trial=True)],
+        choice = runs.choice(run)
+        return [*content, self._search(choice)] if choice else content
+
+    @cached
+    def _search(self, choice: ChoiceKey) -> str:
+        """Return the digest of what decides a choice of hyper-parameters."""
+        runs, search = self.graph.runs, self.graph.runs.protocol(choice.protocol).search
+        searched = [RunKey(choice.protocol, one, *choice[2:]) for one in runs.searchers(choice)]
+        return _digest(
+            [
+                [Choose.version, runs.choice_recipe(choice), search and search.seeds],
+                [TrialStage.version, runs.split_arguments(choice.protocol, choice.dataset, trial=True)],
                 [[runs.trial_recipe(one, point) for point in runs.points(one)] for one in searched],
                 [self._model(one.model) for one in searched],
             ]
-        return content
+        )
 
     def _model(self, model: str) -> list[Any]:
         return self._content(ExportModel, model=model)
@@ -155,6 +161,10 @@ class Records(GraphPart):
         """Return one digest over the contents of records on disk."""
         lines = [f"{path} {sha256(Path(self._paths.at(path)))}\n" for path in self.at_hand(records)]
         return hashlib.sha256("".join(lines).encode()).hexdigest() if lines else ""
+
+
+def _digest(content: list[Any]) -> str:
+    return hashlib.sha256(as_json(content).encode()).hexdigest()
 
 
 def _is_newer(file: Path, record: Path) -> bool:

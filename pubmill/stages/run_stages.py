@@ -1,7 +1,7 @@
 """The stages of runs: trials, the choice of hyper-parameters, final runs and their records."""
 
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pubmill.metrics import METRICS, metrics_of
 from pubmill.optimisers import OPTIMISERS
@@ -34,6 +34,7 @@ class FineTuning(TrainingStage):
 
     group, program = "fine-tune", "scripts/finetune.py"
     version = 3
+    part_versions: ClassVar[Mapping[str, int]] = {"reinitialised_layers": 2}
     use = "finetuning"
 
     def __init__(self, graph: "Graph") -> None:
@@ -43,6 +44,10 @@ class FineTuning(TrainingStage):
     def seeds_of(self, wildcards: Any) -> Sequence[int]:
         """Return the seeds that a job trains."""
         raise NotImplementedError
+
+    def arguments(self, wildcards: Any) -> list[str]:
+        """Return the program's arguments that name seeds, splits, the choice and the models to keep."""
+        return ["--seeds", *map(str, self.seeds_of(wildcards))]
 
     def share(self, wildcards: Any, gpus: Gpus) -> float:
         return gpus.share_of_finetuning(self._specs.datasets[wildcards.dataset].kind)
@@ -61,10 +66,13 @@ class FineTuning(TrainingStage):
         return self._needs[key]
 
     def parts_of(self, wildcards: Any) -> Collection[str]:
-        """Return the kind and task of the dataset, and the recipe's settings in use: `crf`, `bilstm`."""
-        data = self._specs.datasets[wildcards.dataset]
-        values = self.graph.runs.recipe(run_of(wildcards))
-        names = {value if isinstance(value, str) else key for key, value in values.items() if value}
+        """Return the kind and task of the dataset, and the recipe's settings in use or searched: `crf`."""
+        run, data = run_of(wildcards), self._specs.datasets[wildcards.dataset]
+        choice = self.graph.runs.choice(run)
+        searched = run._replace(dataset=choice.dataset, setting=choice.setting) if choice else run
+        recipes = [self.graph.runs.recipe(run), *self.graph.runs.points(searched).values()]
+        values = [item for recipe in recipes for item in recipe.items()]
+        names = {value if isinstance(value, str) else key for key, value in values if value}
         return {data.kind, data.task, *names}
 
     def recipe_of(self, wildcards: Any) -> dict[str, Any]:
@@ -80,6 +88,10 @@ class TrialStage(FineTuning):
     def seeds_of(self, wildcards: Any) -> Sequence[int]:
         search = self.graph.runs.protocol(wildcards.protocol).search
         return range(1, search.seeds + 1 if search else 2)
+
+    def arguments(self, wildcards: Any) -> list[str]:
+        splits = self.graph.runs.split_arguments(wildcards.protocol, wildcards.dataset, trial=True)
+        return [*super().arguments(wildcards), *splits]
 
     def operations(self, wildcards: Any) -> float | None:
         run, seeds = run_of(wildcards), len(self.seeds_of(wildcards))
@@ -130,6 +142,12 @@ class Finetune(FineTuning):
 
     def seeds_of(self, wildcards: Any) -> Sequence[int]:
         return self.graph.runs.trained_seeds(run_of(wildcards))
+
+    def arguments(self, wildcards: Any) -> list[str]:
+        runs, run = self.graph.runs, run_of(wildcards)
+        splits = runs.split_arguments(run.protocol, run.dataset, trial=False)
+        chosen_and_kept = [*runs.selected_arguments(run), *runs.keep_arguments(run)]
+        return [*super().arguments(wildcards), *splits, *chosen_and_kept]
 
     def operations(self, wildcards: Any) -> float | None:
         each = costs.operations_of_finetuning(self.graph, run_of(wildcards))
