@@ -79,10 +79,16 @@ class MappedLabels:
         if 2 * len(unmapped) > answers:
             (place, first), *_ = unmapped
             known = ", ".join(map(show, self.recipe.mapping)) or "none"
+            fault, advice = "have no mapping", "Declare those that the system gave"
+            if self.recipe.kind in ("tokens", "mentions"):
+                fault = "have no mapping and name no mention of their texts"
+                advice = (
+                    "Write mentions as they stand in the text, each with its type if there are several, and "
+                    "declare answers such as `none`"
+                )
             raise PubmillError(
-                f"{place}: {len(unmapped)} of {answers} answers have no mapping, the first of them "
-                f"{show(' '.join(first.split()))}; declared answers: {known}. Declare those that the system "
-                "gave. Nothing was scored"
+                f"{place}: {len(unmapped)} of {answers} answers {fault}, the first of them "
+                f"{show(' '.join(first.split()))}; declared answers: {known}. {advice}. Nothing was scored"
             )
 
     def refuse_unknown_labels(self) -> None:

@@ -101,7 +101,7 @@ def test_a_line_without_a_type_is_a_mention_only_of_the_only_type(tmp_path: Path
     toy.make(tmp_path, "ner")
     content = [{"id": one.id, "output": "flu"} for one in toy.examples("ner")]
     types = {"disease": "Disease", "drug": "Chemical"}
-    with pytest.raises(PubmillError, match="12 of 12 answers have no mapping"):
+    with pytest.raises(PubmillError, match="12 of 12 answers have no mapping and name no mention of"):
         toy.score(tmp_path, "ner", content, mapping=types)
     recipe = replace(toy.recipe(tmp_path, "ner", mapping={"disease": "Disease"}), labels=("Disease",))
     of_one = score_submission(tmp_path / "predictions", recipe, tmp_path)
