@@ -81,13 +81,13 @@ class Runs(GraphPart):
         return [*model, *self._paths.dataset_files(run.dataset), *self.selected(run)]
 
     def trial_inputs(self, run: RunKey, trial: str) -> list[str]:
-        """Return one file each of the model and the dataset: final runs have all, and Snakemake's time for a
-        search grows with each file of a trial."""
+        """Return the files of the dataset, and of the model only its weights: final runs have all, and
+        Snakemake's time for a search grows with each file of a trial."""
         self._check_names(run)
         self.block(run, trial)
         start = self._start(run)
         model = self._paths.runs(start) if start else self._paths.model(run.model, WEIGHTS)
-        return [model, self._paths.card(run.dataset)]
+        return [model, *self._paths.dataset_files(run.dataset)]
 
     def choice(self, run: RunKey) -> ChoiceKey | None:
         """Return where a run's hyper-parameters are chosen; None if the protocol fixes them."""

@@ -52,9 +52,10 @@ def test_a_trial_needs_the_model_and_the_examples(
 ) -> None:
     runs = graph_of(full_specs).runs
     trial = "batch_size=16+epochs=2+learning_rate=1e-05"
-    model, card = runs.trial_inputs(run, trial)
-    assert model.endswith("models/pubmedbert-base/model.safetensors") and card.endswith("bc2gm/card.json")
-    assert set(runs.inputs(run)) > {model, card, *runs.selected(run)}
+    model, *data = runs.trial_inputs(run, trial)
+    assert model.endswith("models/pubmedbert-base/model.safetensors")
+    assert data == runs.graph.paths.dataset_files("bc2gm")
+    assert set(runs.inputs(run)) > {model, *data, *runs.selected(run)}
     with pytest.raises(PubmillError, match="has no block of trials 'x'"):
         runs.trial_inputs(run, "x")
     with pytest.raises(PubmillError, match="no specs/models/nobody.yaml"):
