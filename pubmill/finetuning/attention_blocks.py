@@ -53,11 +53,11 @@ def use_blocks(encoder: "PreTrainedModel") -> None:
         AttentionInterface.register(NAME, attend)
         AttentionMaskInterface.register(NAME, eager_mask)
     encoder.set_attn_implementation(NAME if able else "eager")
+    encoder.attends_in_blocks = able  # type: ignore[assignment]  # of ours; copies of the encoder have it too
 
 
 def uses_blocks(encoder: "PreTrainedModel") -> bool:
-    """Return whether an encoder attends in blocks: on a CPU, if it can."""
-    return encoder.device.type == "cpu" and sees_all_tokens(encoder)
+    return bool(getattr(encoder, "attends_in_blocks", False))
 
 
 def attend(
