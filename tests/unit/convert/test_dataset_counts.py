@@ -58,16 +58,13 @@ def test_illegal_starts_are_counted(labels: str, illegal: int) -> None:
     assert count([tokens("a", labels)])["illegal_starts"] == illegal
 
 
-def test_the_same_document_marked_again_is_counted_again_and_as_repeated() -> None:
+def test_documents_are_counted_at_their_marks() -> None:
     examples = [tokens(str(number), "O", document=name) for number, name in enumerate("1121")]
     assert part_of(count(examples), "documents", "repeated_documents", "repeated_texts") == (3, 1, 3)
-
-
-def test_unmarked_documents_are_not_counted() -> None:
     assert part_of(count([tokens("a", "O")]), "documents", "repeated_documents") == (None, 0)
 
 
-def test_labels_and_contradictions_of_texts() -> None:
+def test_labels_scores_and_contradictions_are_counted() -> None:
     examples = [
         sequence("a1", "A b", "yes"),
         sequence("a2", "A b", "no"),
@@ -78,6 +75,10 @@ def test_labels_and_contradictions_of_texts() -> None:
     counts = count(examples)
     assert part_of(counts, "examples", "labels.yes", "labels.no", "documents") == (5, 1, 4, 2)
     assert part_of(counts, "contradictory_texts", "repeated_texts") == (1, 2)
+    pair: dict[str, Any] = {"document": None, "text": "A", "text_pair": "B"}
+    scored = [RegressionExample(id="a", score=1.5, ratings=[1, 2], **pair)]
+    scored.append(RegressionExample(id="b", score=0, **pair))
+    assert part_of(count(scored), "examples", "ratings", "repeated_texts") == (2, 2, 1)
 
 
 def test_labels_of_documents_with_any_number_of_them() -> None:
@@ -94,16 +95,7 @@ def test_labels_of_documents_with_any_number_of_them() -> None:
     assert part_of(counts, "labels.x", "labels.y", "repeated_texts") == (2, 1, 1)
 
 
-def test_pairs_with_a_score() -> None:
-    pair: dict[str, Any] = {"document": None, "text": "A", "text_pair": "B"}
-    examples = [
-        RegressionExample(id="a", score=1.5, ratings=[1, 2], **pair),
-        RegressionExample(id="b", score=0, **pair),
-    ]
-    assert part_of(count(examples), "examples", "ratings", "repeated_texts") == (2, 2, 1)
-
-
-def test_questions_their_contexts_and_answers() -> None:
+def test_questions_their_contexts_and_answers_are_counted() -> None:
     counts = count(
         [
             span("a1", "a", "Aspirin or ASA", "Aspirin", "ASA"),
@@ -113,6 +105,14 @@ def test_questions_their_contexts_and_answers() -> None:
     )
     assert part_of(counts, "examples", "questions", "contexts", "unanswerable") == (3, 2, 3, 1)
     assert part_of(counts, "answers", "distinct_answers", "repeated_texts") == (3, 2, 0)
+    # an answer that several annotators gave counts once
+    examples = [span("a", None, "x and x", "x", "x"), span("b", None, "x or y", "x", "y")]
+    examples.append(
+        SpanExample(id="c", document=None, question="Who?", context="x", answers=examples[0].answers[:1])
+    )
+    counts = count(examples)
+    assert part_of(counts, "fewest_repeats", "most_repeats") == (1, 3)
+    assert part_of(counts, "fewest_repeats_of_pair", "most_repeats_of_pair") == (1, 2)
 
 
 def test_a_split_without_examples() -> None:
@@ -148,17 +148,6 @@ def test_overlaps_are_reported_for_each_two_splits() -> None:
         {"split": "test", "with": "train", "texts": 2, "documents": 1},
         {"split": "test", "with": "dev", "texts": 2, "documents": 1},
     ]
-
-
-def test_repeats_are_of_answers_and_of_questions_with_an_answer() -> None:
-    """An answer that several annotators gave counts once."""
-    examples = [span("a", None, "x and x", "x", "x"), span("b", None, "x or y", "x", "y")]
-    examples.append(
-        SpanExample(id="c", document=None, question="Who?", context="x", answers=examples[0].answers[:1])
-    )
-    counts = count(examples)
-    assert part_of(counts, "fewest_repeats", "most_repeats") == (1, 3)
-    assert part_of(counts, "fewest_repeats_of_pair", "most_repeats_of_pair") == (1, 2)
 
 
 def related(name: str, pairs: list[list[str]], *relations: str, text: str = "one two") -> RelationsExample:

@@ -100,9 +100,7 @@ def test_a_document_that_occurs_again_has_a_number(tmp_path: Path) -> None:
         ("7\tcauses\tC2\tD1\tNo", {"labels": []}, "needs the option `labels`"),
     ],
 )
-def test_what_contradicts_the_options_is_an_error(
-    tmp_path: Path, line: str, options: dict[str, Any], message: str
-) -> None:
+def test_contradictions_are_refused(tmp_path: Path, line: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         read(tmp_path, FILE.partition("7\tcauses")[0] + line + "\n", **options)
 

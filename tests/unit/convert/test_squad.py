@@ -19,6 +19,7 @@ from pubmill.examples.kinds import Answer, SpanExample, read_examples, write_exa
 from pubmill.messages.quotations import withholding
 
 CONTEXT = "Größe of the\nriver Temo: 55 km.  It flows through Bosa."
+RIVER = Answer(text="river Temo", start=13)
 
 
 def document() -> Any:
@@ -60,19 +61,18 @@ def read(path: Path, content: Any) -> tuple[list[SpanExample], Counter[str]]:
 def test_questions_become_examples_and_texts_stay_as_they_are(tmp_path: Path) -> None:
     examples, left_out = read(tmp_path / "a.json", document())
     assert examples == [
-        SpanExample(
-            id="q1",
-            document="Temo",
-            question="Which river?",
-            context=CONTEXT,
-            answers=[Answer(text="Temo", start=19), Answer(text="river Temo", start=13)],
-        ),
-        SpanExample(id="q2", document="Temo", question=" Who? ", context=CONTEXT, answers=[]),
-        SpanExample(
-            id="q3", document="Bosa", question="?", context="Bosa.", answers=[Answer(text="Bosa", start=0)]
-        ),
+        SpanExample(id=name, document=title, question=question, context=context, answers=answers)
+        for name, title, question, context, answers in (
+            ("q1", "Temo", "Which river?", CONTEXT, [Answer(text="Temo", start=19), RIVER]),
+            ("q2", "Temo", " Who? ", CONTEXT, []),
+            ("q3", "Bosa", "?", "Bosa.", [Answer(text="Bosa", start=0)]),
+        )
     ]
     assert left_out == {"plausible_answers": 1}
+    question = {"id": 262, "question": "Who?", "answers": [{"text": "Mice", "answer_start": 0}]}
+    found = {"data": [{"paragraphs": [{"context": "Mice rest.", "qas": [question]}]}]}
+    [example], _ = read(tmp_path / "a.json", json.dumps(found).encode())
+    assert (example.id, example.document) == ("262", None)
 
 
 def first(found: Any) -> Any:
@@ -86,10 +86,7 @@ def with_answer(**changes: Any) -> Callable[[Any], None]:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (
-            with_answer(answer_start=20),
-            r"question q1: the answer 'Temo' is not .* character 20, which has 'emo:'",
-        ),
+        (with_answer(answer_start=20), r"q1: the answer 'Temo' is not .* character 20, which has 'emo:'"),
         (with_answer(text="temo"), r"question q1: the answer 'temo'"),
         (with_answer(answer_start=9999), r"question q1: .* character 9999, which has ''"),
         (with_answer(answer_start=-4), r"data.0.paragraphs.0.qas.0.answers.0.answer_start: .*greater"),
@@ -98,10 +95,7 @@ def with_answer(**changes: Any) -> Callable[[Any], None]:
         (with_answer(text=""), r"answers.0.text: .*at least 1 character"),
         (lambda found: first(found).update(id="q2"), r"question q2 occurs for the second time"),
         (lambda found: first(found).update(id=""), r"qas.0.id: .*at least 1 character"),
-        (
-            lambda found: first(found).update(is_impossible=True),
-            r"q1 has 2 answers but is marked as impossible",
-        ),
+        (lambda found: first(found).update(is_impossible=True), r"q1 has 2 answers but is marked as imp"),
         (lambda found: first(found).update(answers=[]), r"q1 has 0 answers but is marked as possible"),
         (lambda found: first(found).pop("answers"), r"q1 has 0 answers but is marked as possible"),
         (lambda found: first(found).pop("question"), r"qas.0.question: Field required"),
@@ -109,7 +103,7 @@ def with_answer(**changes: Any) -> Callable[[Any], None]:
         (lambda found: found.update(data={}), r"data: .*valid array"),
     ],
 )
-def test_what_is_wrong_is_reported_with_its_place(
+def test_faults_are_reported_with_their_place(
     tmp_path: Path, damage: Callable[[Any], Any], message: str
 ) -> None:
     content = document()
@@ -176,15 +170,9 @@ def test_what_is_written_is_what_was_read_but_for_plausible_answers(tmp_path: Pa
     del expected["data"][0]["paragraphs"][0]["qas"][1]["plausible_answers"]
     expected["data"][1]["paragraphs"][0]["qas"][0]["is_impossible"] = False
     assert written(examples, "v2.0") == expected
-
-
-def test_version_1_1_has_no_mark_for_the_impossible(tmp_path: Path) -> None:
-    examples, _ = read(tmp_path / "a.json", document())
     assert written(examples, "1.1")["data"][0]["paragraphs"][0]["qas"][1] == {
-        "answers": [],
-        "question": " Who? ",
-        "id": "q2",
-    }
+        "answers": [], "question": " Who? ", "id": "q2",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("options", [{}, {"version": "3"}, {"version": "1.1", "indent": 2}])
@@ -211,15 +199,8 @@ def questions(draw: st.DrawFn) -> list[SpanExample]:
     return made
 
 
-def test_ids_may_be_numbers_and_articles_may_lack_a_title(tmp_path: Path) -> None:
-    question = {"id": 262, "question": "Who?", "answers": [{"text": "Mice", "answer_start": 0}]}
-    found = {"data": [{"paragraphs": [{"context": "Mice rest.", "qas": [question]}]}]}
-    [example], _ = read(tmp_path / "a.json", json.dumps(found).encode())
-    assert (example.id, example.document) == ("262", None)
-
-
 @given(made=questions())
-def test_writing_and_reading_is_the_identity(
+def test_what_is_written_is_read_again(
     tmp_path_factory: pytest.TempPathFactory, made: list[SpanExample]
 ) -> None:
     folder = tmp_path_factory.mktemp("squad")

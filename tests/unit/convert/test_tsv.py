@@ -8,17 +8,14 @@ import pytest
 from hypothesis import given as hypothesis_given
 from hypothesis import strategies as st
 
-from pubmill.convert.exports import WriterOptions, publish
+from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import ConverterInput
 from pubmill.convert.tsv import read, write
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import Entity, SequenceExample, write_examples
+from pubmill.examples.kinds import SequenceExample
 from pubmill.messages.quotations import withholding
-from pubmill.recipes.datasets import PublishedFile, PublishedRecipe
-from pubmill.recipes.finetuning import Dummies
 
 PLAIN: dict[str, Any] = {"columns": ["text", "label"], "labels": ["0", "1"]}
-DUMMIES = Dummies(types={"GENE": "@GENE$", "DISEASE": "@DISEASE$"}, overlap="@GENE-DISEASE$")
 RELATION = "@DISEASE$ and @GENE$ meet"
 
 
@@ -39,7 +36,7 @@ def test_rows_become_examples_with_ids_of_their_place(tmp_path: Path) -> None:
     ]
 
 
-def test_columns_hold_what_the_layout_says(tmp_path: Path) -> None:
+def test_columns_hold_what_the_layout_of_their_split_says(tmp_path: Path) -> None:
     (example,) = convert(
         tmp_path,
         "pmid\tid\tq\tc\tyear\tanswer\n7\tq1\tWhy?\tSo.\t1999\tyes\n",
@@ -48,9 +45,6 @@ def test_columns_hold_what_the_layout_says(tmp_path: Path) -> None:
         labels={"yes": "true", "no": "false"},
     )
     assert example == SequenceExample(id="q1", document="7", text="Why?", text_pair="So.", label="true")
-
-
-def test_options_under_the_name_of_a_split_hold_for_it_alone(tmp_path: Path) -> None:
     examples = convert(
         tmp_path,
         "label\ttext\n1\ta\n",
@@ -99,9 +93,7 @@ def test_a_dummy_is_a_mention_of_its_type_in_the_order_of_the_option(tmp_path: P
         ("@X$ @X$\t1\n", {"entities": {"@X$": "X"}}, r"a\.tsv:1: expected @X\$ once .* 2 times"),
     ],
 )
-def test_another_form_is_reported_with_file_and_line(
-    tmp_path: Path, text: str, options: dict[str, Any], message: str
-) -> None:
+def test_another_form_is_reported(tmp_path: Path, text: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         convert(tmp_path, text, **options)
 
@@ -134,48 +126,13 @@ def test_text_of_a_licensed_dataset_is_in_no_message(tmp_path: Path) -> None:
     assert "secret" not in str(caught.value) and "6 characters" in str(caught.value)
 
 
-def example(number: int) -> SequenceExample:
-    entities = [Entity(start=14, end=20, type="GENE"), Entity(start=0, end=9, type="DISEASE")]
-    return SequenceExample(id=f"e{number}", document=None, text=RELATION, label="1", entities=entities)
-
-
-def test_the_published_form_follows_the_options_of_its_split(tmp_path: Path) -> None:
-    for split in ("train", "test"):
-        write_examples(tmp_path / f"{split}.jsonl.gz", [example(0), example(1)])
-    recipe = PublishedRecipe(
-        dataset="toy",
-        kind="sequence",
-        access="public",
-        writer="pubmill.convert.tsv:write",
-        options={
-            "columns": ["dummies", "label"],
-            "test": {"header": ["index", "text", "label"], "columns": ["number", "text", "label"]},
-        },
-        dummies=DUMMIES,
-        files={split: PublishedFile(name=f"{split}.tsv", sha256=None) for split in ("train", "test")},
-    )
-    publish(recipe, tmp_path, tmp_path / "out")
-    assert (tmp_path / "out/train.tsv").read_text() == f"{RELATION}\t1\n" * 2
-    assert (
-        tmp_path / "out/test.tsv"
-    ).read_text() == f"index\ttext\tlabel\n0\t{RELATION}\t1\n1\t{RELATION}\t1\n"
-
-
-def test_a_form_that_cannot_be_written_is_reported() -> None:
-    with pytest.raises(PubmillError, match=r"\['colour'\] unknown"):
-        list(write([example(0)], WriterOptions({"columns": ["colour"]}, None)))
-    tab = SequenceExample(id="e", document=None, text="a\tb", label="1")
-    with pytest.raises(PubmillError, match="example e has a tab"):
-        list(write([tab], WriterOptions({"columns": ["text"]}, None)))
-
-
 CELL = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), min_size=1).filter(
     str.strip
 )
 
 
 @hypothesis_given(st.lists(st.tuples(CELL, st.sampled_from("01")), min_size=1, max_size=5))
-def test_what_is_read_is_written_again_unchanged(
+def test_what_is_read_is_written_again(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]]
 ) -> None:
     text = "".join(f"{cell}\t{label}\n" for cell, label in rows)

@@ -25,22 +25,16 @@ def test_lines_are_sentences_and_lines_without_words_none() -> None:
     assert not left_out
 
 
-def test_an_edge_inside_a_word_cuts_it() -> None:
+def test_mentions_cut_words_and_join_lines() -> None:
     note = "a 70yo man (fever)."
     found, _ = read(note, (2, 4, "AGE"), (note.index("fever"), note.index(")"), "P"))
     assert found[0].words == ["a", "70", "yo", "man", "(", "fever", ")."]
     assert found[0].labels == ["O", "B-AGE", "O", "O", "O", "B-P", "O"]
-
-
-def test_a_mention_over_a_line_end_joins_the_lines() -> None:
     found, _ = read("left hip\nfracture noted\nand more\n", (5, 17, "P"))
     assert found == [
         Sentence(1, ["left", "hip", "fracture", "noted"], [(1, 3, "P")]),
         Sentence(3, ["and", "more"], []),
     ]
-
-
-def test_white_space_at_the_edges_is_no_part_of_a_mention() -> None:
     found, left_out = read("a \n b\n", (0, 3, "X"), (1, 4, "Y"))
     assert [sentence.labels for sentence in found] == [["B-X"], ["O"]]
     assert left_out == {"mentions_without_words": 1}
