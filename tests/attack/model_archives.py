@@ -14,15 +14,7 @@ from tests.damage import damage
 from tests.world.archives import zipped
 from tests.world.dice import Dice
 
-NAMES = (
-    "config.json",
-    "pytorch_model.bin",
-    "model.safetensors",
-    "vocab.txt",
-    "spiece.model",
-    "README.md",
-    "LICENSE",
-)
+NAMES = "config.json pytorch_model.bin model.safetensors vocab.txt spiece.model README.md LICENSE".split()
 HOSTILE = (
     "modeling.py", "optimizer.pt", "..", ".", ".json", "..json", "a\\b.json", "..\\config.json",
     "C:config.json", "a" * 300 + ".json", "-rf.json", "caf\u00e9.json", "\u202egnp.json", "con fig.json",

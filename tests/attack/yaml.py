@@ -25,24 +25,9 @@ SCALARS = (
     "a: b: c", "--- ", "...", "\r",
 )  # fmt: skip
 KEYS = (
-    "a",
-    "b",
-    "include",
-    "name",
-    "<<",
-    "? [a]",
-    "? {a: 1}\n",
-    "!!str a",
-    "!x a",
-    "&a a",
-    "*a",
-    "1",
-    "yes",
-    "~",
-    "",
-    "2024-01-01",
-    ".nan",
-)
+    "a", "b", "include", "name", "<<", "? [a]", "? {a: 1}\n", "!!str a", "!x a", "&a a", "*a", "1", "yes",
+    "~", "", "2024-01-01", ".nan",
+)  # fmt: skip
 ENCODINGS = ("utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1", "utf-7", "cp037")
 
 

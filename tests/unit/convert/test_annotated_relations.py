@@ -72,9 +72,7 @@ def test_directed_relations_have_both_orders_of_one_type_and_the_given_order_of_
 @pytest.mark.parametrize(
     ("several", "labels", "further"), [("each", ["a", "b", "c"], 0), ("first", ["a"], 2), ("last", ["c"], 2)]
 )
-def test_several_labels_are_those_of_the_option(
-    tmp_path: Path, several: str, labels: list[str], further: int
-) -> None:
+def test_several_labels_may_be_kept(tmp_path: Path, several: str, labels: list[str], further: int) -> None:
     relations = ["a C1 D1", "a D1 C1", "b C1 D1", "c C1 D1"]
     found, left_out = convert(tmp_path, *relations, several=several)
     assert [(one.id, one.label) for one in found] == [(f"7-{n}", label) for n, label in enumerate(labels, 1)]

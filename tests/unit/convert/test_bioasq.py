@@ -270,9 +270,7 @@ def test_forms_of_exact_answers(tmp_path: Path, exact: Any, golds: list[str]) ->
           for exact in (5, [5], {"a": "b"}, [["a", None]], [[["a"]]])),
     ],
 )  # fmt: skip
-def test_other_exact_answers_are_refused(
-    read: Read, converter: Any, kind: str, exact: Any, expected: str
-) -> None:
+def test_other_answers_are_refused(read: Read, converter: Any, kind: str, exact: Any, expected: str) -> None:
     with pytest.raises(PubmillError, match=f"question f1: exact_answer is not a list of {expected}"):
         read(converter, "train", train=[question("f1", kind, exact, "x")])
 

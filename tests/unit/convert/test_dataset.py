@@ -159,9 +159,7 @@ def test_recipes_are_checked(
     assert not (tmp_path / "toy").exists()
 
 
-def test_a_fault_of_a_file_is_reported_with_dataset_and_split_and_the_files_read_with_it(
-    tmp_path: Path, inputs: dict[str, Path]
-) -> None:
+def test_faults_are_reported_with_all_files_that_are_read(tmp_path: Path, inputs: dict[str, Path]) -> None:
     inputs["dev"].write_text("one column\n")
     with pytest.raises(PubmillError, match=r"^dataset toy, dev: .*devel\.tsv:1: expected[^\n]*$"):
         convert(RECIPE, inputs, tmp_path / "toy")
@@ -229,9 +227,7 @@ def test_an_id_of_licensed_data_that_may_be_text_is_not_taken(
     convert(replace(RECIPE, expect={}), inputs, tmp_path / "toy")
 
 
-def test_no_type_of_a_licensed_file_reaches_the_card_unlisted(
-    tmp_path: Path, inputs: dict[str, Path]
-) -> None:
+def test_no_type_of_a_licensed_file_is_in_the_card_unlisted(tmp_path: Path, inputs: dict[str, Path]) -> None:
     inputs["dev"].write_text(f"pain\tB-{CANARY}\n")
     recipe = replace(RECIPE, access="credentialed", expect={})
     assert CANARY not in str(convert(recipe, inputs, tmp_path / "toy"))

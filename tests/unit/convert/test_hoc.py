@@ -81,9 +81,7 @@ def test_the_published_form_has_a_row_a_sentence(tmp_path: Path) -> None:
         ("11", {"text_11": "One .\n\nThree .\n"}, "text/11.txt:2: expected a sentence, found a blank line"),
     ],
 )
-def test_contradictions_are_reported(
-    tmp_path: Path, listed: str, changed: dict[str, str], message: str
-) -> None:
+def test_contradictions_are_named(tmp_path: Path, listed: str, changed: dict[str, str], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         convert(tmp_path, listed, **changed)
 

@@ -15,7 +15,7 @@ from pubmill.convert import squad
 from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import Answer, SpanExample, read_examples, write_examples
+from pubmill.examples.kinds import Answer, SpanExample
 from pubmill.messages.quotations import withholding
 
 CONTEXT = "Größe of the\nriver Temo: 55 km.  It flows through Bosa."
@@ -103,9 +103,7 @@ def with_answer(**changes: Any) -> Callable[[Any], None]:
         (lambda found: found.update(data={}), r"data: .*valid array"),
     ],
 )
-def test_faults_are_reported_with_their_place(
-    tmp_path: Path, damage: Callable[[Any], Any], message: str
-) -> None:
+def test_faults_have_their_place(tmp_path: Path, damage: Callable[[Any], Any], message: str) -> None:
     content = document()
     damage(content)
     with pytest.raises(PubmillError, match=message) as error:
@@ -200,20 +198,9 @@ def questions(draw: st.DrawFn) -> list[SpanExample]:
 
 
 @given(made=questions())
-def test_what_is_written_is_read_again(
+def test_written_files_are_read_again(
     tmp_path_factory: pytest.TempPathFactory, made: list[SpanExample]
 ) -> None:
     folder = tmp_path_factory.mktemp("squad")
     text = "".join(squad.write(made, WriterOptions({"version": "v2.0"}, None)))
     assert read(folder / "a.json", text.encode())[0] == made
-
-
-def test_golds_are_kept_in_files_and_left_out_when_there_are_none(tmp_path: Path) -> None:
-    plain = SpanExample(id="a", document=None, question="?", context="x y", answers=[])
-    known = SpanExample(
-        id="b", document=None, question="?", context="x y", answers=[], group="g", golds=["Z", "z z"]
-    )
-    write_examples(tmp_path / "a.jsonl.gz", [plain, known])
-    assert list(read_examples(tmp_path / "a.jsonl.gz", SpanExample)) == [plain, known]
-    rows = gzip.decompress((tmp_path / "a.jsonl.gz").read_bytes()).decode().splitlines()
-    assert ["golds" in row for row in rows] == [False, True]

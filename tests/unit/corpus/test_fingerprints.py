@@ -36,9 +36,7 @@ def test_texts_with_80_percent_in_common_share_a_band_95_times_in_100() -> None:
 
 
 @pytest.mark.parametrize(("equal", "similar"), [(100, False), (101, True), (128, True)])
-def test_similar_texts_agree_in_the_stated_share_of_minhashes_or_more(
-    tmp_path: Path, equal: int, similar: bool
-) -> None:
+def test_similar_texts_agree_in_enough_minhashes(tmp_path: Path, equal: int, similar: bool) -> None:
     """A text beside one whose signature agrees in so many numbers; they share the first bands."""
     rows = []
     for number in range(2):

@@ -89,7 +89,7 @@ def test_every_field(tmp_path: Path) -> None:
 
 @settings(max_examples=60)
 @given(data=st.data())
-def test_damage_to_the_packed_file_never_gives_other_text(
+def test_damaged_packed_files_give_no_other_text(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     packed = bytearray(gzip.compress(file_of(USUAL), mtime=0))

@@ -78,7 +78,7 @@ def test_a_dataset_without_glosses_is_asked_for_by_its_types(root: Path) -> None
     assert "Wanted is the relation that the text states" in asked("gad@blurb", ["0", "1"])
 
 
-def test_every_label_whose_name_is_a_code_has_a_gloss(root: Path) -> None:
+def test_every_task_has_a_template_and_every_code_a_gloss(root: Path) -> None:
     """The labels that `expect` counts; names of hallmarks, answers and entailments are words."""
     for name, spec in load(root / "specs", "full").datasets.items():
         assert isinstance(spec, DatasetSpec) and spec.glosses, name
@@ -92,9 +92,6 @@ def test_every_label_whose_name_is_a_code_has_a_gloss(root: Path) -> None:
         if spec.task in ("classification", "yes-no", "inference") or len(labels) == 1:
             continue
         assert labels <= spec.glosses.labels.keys(), name
-
-
-def test_every_task_has_a_template() -> None:
     assert {task for tasks in TASKS.values() for task in tasks} == toy.TEMPLATES.keys()
 
 
@@ -122,7 +119,7 @@ def test_dummies_of_a_dataset_without_any_are_an_error(root: Path) -> None:
         wording_of(spec, [], "{dummies}")
 
 
-WORDS = ["Old", "drug", "and", "pain"]
+WORDS, NESTED = ["Old", "drug", "and", "pain"], [WordSpan(0, 2, "Drug"), WordSpan(1, 2, "Name")]
 RELATIONS = RelationsExample(
     id="7", document="7", text="Pain and drug and pain.",
     entities=[
@@ -149,12 +146,7 @@ def test_the_concepts_of_a_document_stand_after_its_text() -> None:
             "Drug: Old drug\nSign: pain",
         ),
         (TokensExample(id="1", document=None, words=WORDS, labels=["O"] * 4), "none"),
-        (
-            MentionsExample(
-                id="1", document=None, words=WORDS, mentions=[WordSpan(0, 2, "Drug"), WordSpan(1, 2, "Name")]
-            ),
-            "Drug: Old drug\nName: drug",
-        ),
+        (MentionsExample(id="1", document=None, words=WORDS, mentions=NESTED), "Drug: Old drug\nName: drug"),
         (SequenceExample(id="1", document=None, text="a", label="yes"), "yes"),
         (MultilabelExample(id="1", document=None, text="a", labels=["x", "y"]), "x; y"),
         (MultilabelExample(id="1", document=None, text="a", labels=[]), "none"),
@@ -192,8 +184,6 @@ def test_only_two_arguments_are_marked() -> None:
         ("sequence", "labels.", ("A", "B")), ("sequence", "words.", ()), ("tokens", "labels.", ("",)),
     ],
 )  # fmt: skip
-def test_the_labels_of_a_dataset_are_those_that_are_counted_in_any_split(
-    kind: str, counted: str, labels: tuple[str, ...]
-) -> None:
+def test_labels_are_those_counted_in_any_split(kind: str, counted: str, labels: tuple[str, ...]) -> None:
     counts = {"train": {f"{counted}B": 2, "examples": 3}, "dev": {f"{counted}A": 1, f"{counted}B": 1}}
     assert labels_of({"kind": kind, "counts": counts}) == labels

@@ -172,9 +172,12 @@ def test_wrong_spans_of_words_are_refused(change: dict[str, Any], message: str) 
     assert str(caught.value) == message
 
 
-def test_rows_without_labelled_words_are_refused() -> None:
+def test_rows_of_other_words_are_refused() -> None:
     with pytest.raises(PubmillError, match="in:2: expected `tokenized_text` and `ner`, or `paragraphs` of"):
         labelled(LABELLED, {"doc_key": "d1"})
+    row = {"id": 0, "paragraphs": [{"sentences": [{"tokens": [{"orth": "Mice", "ner": "Species"}]}]}]}
+    with pytest.raises(PubmillError, match="expected BILUO labels as `ner` of the tokens, found 'Species'"):
+        list(ANNOTATED["word-spans"]({"": json.dumps([row])}, "in", USUAL))
 
 
 @pytest.mark.parametrize(
@@ -193,9 +196,3 @@ def test_training_data_of_gliner_and_spacy_are_labelled_words(content: Any) -> N
             assert one.passages[0].text == "Mice ate rat poison"
             mentions = [(mention.text, mention.type) for mention in one.passages[0].mentions]
             assert mentions == [("Mice", "Species"), ("rat poison", "Drug")]
-
-
-def test_other_labels_of_spacys_words_are_refused() -> None:
-    row = {"id": 0, "paragraphs": [{"sentences": [{"tokens": [{"orth": "Mice", "ner": "Species"}]}]}]}
-    with pytest.raises(PubmillError, match="expected BILUO labels as `ner` of the tokens, found 'Species'"):
-        list(ANNOTATED["word-spans"]({"": json.dumps([row])}, "in", USUAL))

@@ -78,7 +78,7 @@ def test_choices_become_the_second_text_or_a_part_of_the_only_one(found: Found) 
     ("labels", "metric", "negative"),
     [(("FALSE", "HARMS"), "micro_f1", "FALSE"), (("CAUSES", "HARMS"), "macro_f1", None)],
 )
-def test_scores_of_marked_relations_leave_out_the_negative_label(
+def test_scores_leave_out_the_negative_label(
     found: Found, labels: tuple[str, str], metric: str, negative: str | None
 ) -> None:
     rows = [{**row, "label": labels[n % 2]} for n, row in enumerate(MARKED)]
@@ -93,9 +93,7 @@ def test_scores_of_marked_relations_leave_out_the_negative_label(
         (1, 100, 1, False),
     ],
 )  # fmt: skip
-def test_a_label_has_few_short_and_repeated_values(
-    different: int, rows: int, length: int, known: bool
-) -> None:
+def test_a_label_has_few_and_short_values(different: int, rows: int, length: int, known: bool) -> None:
     text, label = tuple(map(str, range(rows))), tuple(f"{n % different:0{length}}" for n in range(rows))
     with nullcontext() if known else pytest.raises(PubmillError, match="f:1: no column looks like a label"):
         assert label_of({"text": text, "label": label}, "f:1", "column") == "label"

@@ -71,15 +71,12 @@ def test_a_repository_of_the_hub_gives_its_id_and_commit(given: str, revision: s
     assert made.weights == {"released": {"id": "group/Big.Model", "revision": revision}}
     assert made.local_files == {}
     assert new_model(given, "other").name == "other"
+    for wrong in ("hub:group/model@main", "hub:", "hub:group/model@" + "a" * 39):
+        with pytest.raises(PubmillError, match="expected hub:GROUP/MODEL@COMMIT, with a commit of 40 digits"):
+            new_model(wrong)
 
 
-@pytest.mark.parametrize("given", ["hub:group/model@main", "hub:", "hub:group/model@" + "a" * 39])
-def test_a_branch_is_no_commit(given: str) -> None:
-    with pytest.raises(PubmillError, match="expected hub:GROUP/MODEL@COMMIT, with a commit of 40 digits"):
-        new_model(given)
-
-
-def test_a_folder_without_a_model_or_a_name_is_refused(folder: Path, tmp_path: Path) -> None:
+def test_wrong_names_are_refused(folder: Path, tmp_path: Path, specs: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(PubmillError, match="model folder .*empty "):
         new_model(str(tmp_path / "empty"))
@@ -87,6 +84,9 @@ def test_a_folder_without_a_model_or_a_name_is_refused(folder: Path, tmp_path: P
     with pytest.raises(PubmillError, match="'___' gives no name for the model; give one with --name"):
         new_model(str(tmp_path / "___"))
     assert new_model(str(tmp_path / "___"), "mine").name == "mine"
+    with pytest.raises(PubmillError, match="^model Not A Name: "):
+        write_spec(NewModel("Not A Name", folder), specs)
+    assert not list((specs / "models").iterdir())
 
 
 def test_a_spec_names_the_weights_and_whether_the_vocabulary_has_capitals(folder: Path, specs: Path) -> None:
@@ -122,17 +122,9 @@ def test_a_spec_of_the_same_weights_stays_and_of_others_is_refused(folder: Path,
         kept + "name: twice\n",
     ):
         path.write_text(other)
-        with pytest.raises(
-            PubmillError, match="describes another model; give the new one another name with --name"
-        ):
+        with pytest.raises(PubmillError, match="describes another model; give the new one another name with"):
             write_spec(made, specs)
         assert path.read_text() == other
-
-
-def test_a_name_that_no_spec_may_have_is_refused(folder: Path, specs: Path) -> None:
-    with pytest.raises(PubmillError, match="^model Not A Name: "):
-        write_spec(NewModel("Not A Name", folder), specs)
-    assert not list((specs / "models").iterdir())
 
 
 def test_only_the_tokenizer_is_fetched_from_the_hub(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,9 +184,7 @@ BERTS = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
 
 
 @pytest.mark.parametrize("family", ["nomic_bert", "jina_embeddings_v3", "modernbert", "eurobert", "llama"])
-def test_encoders_whose_tensors_transformers_renames_are_described(
-    tmp_path: Path, specs: Path, family: str
-) -> None:
+def test_encoders_with_renamed_tensors_are_described(tmp_path: Path, specs: Path, family: str) -> None:
     folder = tmp_path / "m"
     small(family).save_pretrained(folder)
     tokens(folder, **BERTS)
@@ -220,7 +210,7 @@ def test_encoders_whose_tensors_transformers_renames_are_described(
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_be_trained_is_refused_when_it_enters(
+def test_what_cannot_be_trained_is_refused(
     tmp_path: Path, specs: Path, family: str, special: dict[str, str], message: str
 ) -> None:
     folder = tmp_path / "m"
@@ -228,12 +218,9 @@ def test_what_cannot_be_trained_is_refused_when_it_enters(
     tokens(folder, **special)
     with pytest.raises(PubmillError, match=re.escape(message)):
         write_spec(new_model(str(folder)), specs)
+    recipe = ExportRecipe(model="m", lowercase=True, weights=LocalWeights(local="m"))
     with pytest.raises(PubmillError, match=re.escape(message)):
-        export(
-            ExportRecipe(model="m", lowercase=True, weights=LocalWeights(local="m")),
-            tmp_path / "made",
-            folder=folder,
-        )
+        export(recipe, tmp_path / "made", folder=folder)
     assert not (tmp_path / "made").exists() and not list((specs / "models").iterdir())
 
 
@@ -244,9 +231,7 @@ def test_what_cannot_be_trained_is_refused_when_it_enters(
         (None, "the tokenizer has 6 pieces, the model 5 embeddings; was it trained with another vocabulary?"),
     ],
 )
-def test_weights_that_cannot_be_trained_are_refused_when_they_enter(
-    tmp_path: Path, specs: Path, damage: Any, message: str
-) -> None:
+def test_untrainable_weights_are_refused(tmp_path: Path, specs: Path, damage: Any, message: str) -> None:
     folder = tmp_path / "m"
     small("bert", vocab_size=9 if damage else 5).save_pretrained(folder)
     tokens(folder, **BERTS)

@@ -351,8 +351,6 @@ def without(split: str) -> Files:
         ),
     ],
 )  # fmt: skip
-def test_files_are_refused_with_their_place_and_what_to_do(
-    found: Found, files: Files, given: Given, message: str
-) -> None:
+def test_files_are_refused(found: Found, files: Files, given: Given, message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         found(files, given)

@@ -162,15 +162,12 @@ def test_a_pair_of_mentions_has_one_relation_or_the_negative_one(tmp_path: Path)
         rows_of([document("1", ("a",))], toy.examples("sim"), normaliser("regression"))
 
 
-def test_mentions_that_nest_stay_and_those_inside_of_words_are_noted() -> None:
+def test_mentions_that_nest_stay_and_lists_are_whole() -> None:
     spans = [PredictedSpan(0, 8, "a"), PredictedSpan(4, 8, "b"), PredictedSpan(0, 3, "a")]
     found = made("mentions", "mentions", spans, words="old gene x")
     assert found == {"mentions": [[0, 1, "a"], [0, 2, "a"], [1, 2, "b"]]}
     with pytest.raises(PubmillError, match="2 of 2 spans begin or end inside"):
         made("mentions", "mentions", [PredictedSpan(1, 3, "a"), PredictedSpan(0, 5, "b")], words="old gene")
-
-
-def test_a_list_without_probabilities_is_submitted_whole() -> None:
     row = PredictionRow(where="f:1", id="1", key="answers", value=[("x", 1.0), ("y", 0.5)])
     example = SimpleNamespace(id="1", words=[], context="", items=[["x"], ["z"]])
     [line] = normaliser("span").rows([row], [example])

@@ -79,33 +79,28 @@ def test_a_path_below_the_results_is_found_again(results: str, below: str) -> No
     assert Paths(results).below(Paths(results).at(below)) == below
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "seed-1.json",
-        "runs/p/m/d/s/final/seed-x.json",
-        "runs/p/m/d/s/final/1.json",
-        "p/m/d/s/trials/seed-1.json",
-    ],
-)
-def test_other_paths_are_no_records(path: str) -> None:
-    with pytest.raises(PubmillError, match=f"{re.escape(path)}: expected the path of a record"):
-        run_of(path)
+def test_other_paths_are_no_records_and_no_choices() -> None:
+    below = "runs/p/m/d/s/final"
+    for path in ("seed-1.json", f"{below}/seed-x.json", f"{below}/1.json", "p/m/d/s/trials/seed-1.json"):
+        with pytest.raises(PubmillError, match=f"{re.escape(path)}: expected the path of a record"):
+            run_of(path)
+    for path in ("selected.json", "runs/p/m/d/s/chosen.json", "tables/a/b/c/d/selected.json"):
+        with pytest.raises(PubmillError, match="expected the path of a choice"):
+            choice_of(path)
 
 
-@pytest.mark.parametrize(
-    "path", ["selected.json", "runs/p/m/d/s/chosen.json", "tables/a/b/c/d/selected.json"]
-)
-def test_other_paths_are_no_choices(path: str) -> None:
-    with pytest.raises(PubmillError, match="expected the path of a choice"):
-        choice_of(path)
-
-
-def test_blocks_lie_beside_what_their_jobs_make() -> None:
+def test_blocks_copies_of_sources_and_logs_lie_where_their_names_say() -> None:
     paths = Paths("results/demo")
     folder = paths.corpus("pubmed")
     assert paths.block(folder, "pubmed", "a+9") == "results/demo/corpora/pubmed/blocks/pubmed/a+9.json"
     assert (part_name(7), part_name(7, "json")) == ("part-0007.parquet", "part-0007.json")
+    full = Paths(Path("results/full"))
+    url = "https://ftp.example.org/pubmed/a.xml.gz"
+    assert full.source_of_url(url) == "results/full/sources/ftp.example.org/pubmed/a.xml.gz"
+    assert full.source_record(full.source_of_url(url)).endswith("a.xml.gz.source.json")
+    run = RunKey("blurb", "bert", "bc2gm", "standard")
+    assert paths.log(paths.final(run, 1)) == f"results/demo/logs/runs/{'/'.join(run)}/final/seed-1.log"
+    assert paths.log("parse/pubmed/a") == "results/demo/logs/parse/pubmed/a.log"
 
 
 @pytest.mark.parametrize(
@@ -117,22 +112,6 @@ def test_blocks_lie_beside_what_their_jobs_make() -> None:
 )  # fmt: skip
 def test_a_shard_is_called_as_its_file(file: str, shard: str) -> None:
     assert shard_name(file) == shard
-
-
-def test_copies_of_sources_lie_by_host_and_path() -> None:
-    paths = Paths(Path("results/full"))
-    url = "https://ftp.example.org/pubmed/a.xml.gz"
-    assert paths.source_of_url(url) == "results/full/sources/ftp.example.org/pubmed/a.xml.gz"
-    assert paths.source_record(paths.source_of_url(url)).endswith("a.xml.gz.source.json")
-
-
-def test_a_log_lies_as_what_its_job_writes() -> None:
-    paths = Paths("results/demo")
-    run = RunKey("blurb", "bert", "bc2gm", "standard")
-    assert (
-        paths.log(paths.final(run, 1)) == "results/demo/logs/runs/blurb/bert/bc2gm/standard/final/seed-1.log"
-    )
-    assert paths.log("parse/pubmed/a") == "results/demo/logs/parse/pubmed/a.log"
 
 
 FOLDERS = "runs|corpora|vocabs|pretraining|models|datasets|tables|pages|reports|sources|logs"
