@@ -207,11 +207,7 @@ def _once(asked: Asked, output: Path, wanted: set[str]) -> str:
 
 ATTACKS = (
     Attack(
-        "downloads",
-        "a server that cuts, drips, floods, redirects and lies about ranges, sizes and versions",
-        "the right bytes arrive, or none and a message that names the URL",
-        attack,
-        cases=1000,
-        quick=10,
+        "downloads", "a server that cuts, drips, floods, redirects and lies about ranges, sizes and versions",
+        "the right bytes arrive, or none and a message that names the URL", attack, cases=1000, quick=10,
     ),
-)
+)  # fmt: skip

@@ -264,8 +264,6 @@ ATTACKS = (
         name="jats",
         fault="articles with comments, CDATA, formulas, lists, floats and footnotes inside of words, damage",
         survived="title and words of every section are those of a plain tree, or both refuse the article",
-        case=case,
-        cases=5000,
-        quick=100,
+        case=case, cases=5000, quick=100,
     ),
-)
+)  # fmt: skip

@@ -221,9 +221,7 @@ ATTACKS = (
     Attack(
         name="medline",
         fault="PubMed files with comments, CDATA, namespaces, nesting, blanks, moved elements and damage",
-        survived="every row is that of a plain tree, or both refuse the file",
-        case=case,
-        cases=5000,
+        survived="every row is that of a plain tree, or both refuse the file", case=case, cases=5000,
         quick=100,
     ),
-)
+)  # fmt: skip

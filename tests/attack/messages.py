@@ -51,9 +51,7 @@ ATTACKS = (
     Attack(
         name="messages",
         fault="ANSI sequences, bidirectional controls, noncharacters, half surrogate pairs in quoted text",
-        survived="errors, lists, HTML, Markdown and LaTeX show them as codes",
-        case=_case,
-        cases=3_000,
+        survived="errors, lists, HTML, Markdown and LaTeX show them as codes", case=_case, cases=3_000,
         quick=60,
     ),
-)
+)  # fmt: skip

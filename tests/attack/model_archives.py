@@ -79,8 +79,6 @@ ATTACKS = (
         name="model-archives",
         fault="archives of models with paths that lead elsewhere, links, devices, several models, damage",
         survived="one model folder of weights and texts, or one message; nothing is written elsewhere",
-        case=_case,
-        cases=2_000,
-        quick=40,
+        case=_case, cases=2_000, quick=40,
     ),
-)
+)  # fmt: skip

@@ -111,11 +111,8 @@ def case(dice: Dice, folder: Path) -> str:
 
 ATTACKS = (
     Attack(
-        name="recipes",
-        fault="a recipe with values, keys or text damaged",
-        survived="refused in one message, or sound and the same when written and read again",
-        case=case,
-        cases=20_000,
-        quick=200,
+        name="recipes", fault="a recipe with values, keys or text damaged",
+        survived="refused in one message, or sound and the same when written and read again", case=case,
+        cases=20_000, quick=200,
     ),
-)
+)  # fmt: skip

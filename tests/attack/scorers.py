@@ -165,13 +165,9 @@ def _pairs(dice: Dice) -> Made:
 
 
 MAKERS: tuple[tuple[str, Callable[[Dice], Made]], ...] = (
-    ("tokens", _words),
-    ("sequence", _relations),
-    ("sequence", _yes_no),
-    ("multilabel", _hallmarks),
-    ("span", _questions),
-    ("regression", _pairs),
-)
+    ("tokens", _words), ("sequence", _relations), ("sequence", _yes_no), ("multilabel", _hallmarks),
+    ("span", _questions), ("regression", _pairs),
+)  # fmt: skip
 
 
 def _equal(dice: Dice, folder: Path) -> str:

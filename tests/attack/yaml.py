@@ -83,9 +83,7 @@ ATTACKS = (
     Attack(
         name="yaml",
         fault="hostile YAML (tags, aliases, depth, merge keys, encodings, control characters), damaged specs",
-        survived="a value, or messages of one line each with file and line",
-        case=_case,
-        cases=3_000,
+        survived="a value, or messages of one line each with file and line", case=_case, cases=3_000,
         quick=60,
     ),
-)
+)  # fmt: skip

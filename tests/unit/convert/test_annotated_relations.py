@@ -149,11 +149,9 @@ def test_missing_options_are_named(tmp_path: Path, options: dict[str, Any], mess
 @pytest.mark.parametrize(
     ("text", "separators", "expected"),
     [
-        ("D1|D2, D1;-", "|,;", ["D1", "D2"]),
-        ("p|SUB|R|3|H", "", ["p|SUB|R|3|H"]),
-        ("-1", "", []),
+        ("D1|D2, D1;-", "|,;", ["D1", "D2"]), ("p|SUB|R|3|H", "", ["p|SUB|R|3|H"]), ("-1", "", []),
         ("", "|", []),
     ],
-)
+)  # fmt: skip
 def test_concepts_of_a_mention_are_named_once(text: str, separators: str, expected: list[str]) -> None:
     assert concepts_of(text, separators) == expected

@@ -61,11 +61,9 @@ def read(tmp_path: Path) -> Read:
 # --- Yes/no
 
 ASKED = [
-    question("a1", "yesno", "yes", "One\tsnippet.", " Two\nlines "),
-    question("b2", "factoid", ["x"], "x"),
-    question("c3", "yesno", "No", "Three."),
-    question("d4", "summary"),
-]
+    question("a1", "yesno", "yes", "One\tsnippet.", " Two\nlines "), question("b2", "factoid", ["x"], "x"),
+    question("c3", "yesno", "No", "Three."), question("d4", "summary"),
+]  # fmt: skip
 
 
 def test_yes_no_questions_take_all_snippets_and_dev_is_listed(read: Read) -> None:
@@ -107,10 +105,8 @@ def test_what_yes_no_refuses(read: Read, dev: Any, changed: dict[str, Any], mess
 
 LISTED = [
     question("e5", "list", [["First", "1st"], "second"], "The first, then\tSECOND.", "None.", "Only 1st."),
-    question("f6", "list", [[" "]], "Text."),
-    question("g7", "list", [["third"]], "Nothing."),
-    ASKED[0],
-]
+    question("f6", "list", [[" "]], "Text."), question("g7", "list", [["third"]], "Nothing."), ASKED[0],
+]  # fmt: skip
 
 
 def test_a_list_question_is_learnt_answer_by_answer_and_asked_of_every_snippet(read: Read) -> None:
@@ -227,14 +223,11 @@ def test_a_factoid_is_asked_of_each_snippet(read: Read) -> None:
 
 def test_what_factoids_leave_out_is_counted(read: Read) -> None:
     asked = [
-        *ASKED,
-        question("e1", "factoid", ["absent"], "Here.", "There."),
-        question("e2", "factoid", ["found"]),
-        question("e3", "factoid", None, "Here."),
-        question("e4", "factoid", ["", " "], "Here."),
-        question("e5", "factoid", "Here", " \n", "here"),
+        *ASKED, question("e1", "factoid", ["absent"], "Here.", "There."),
+        question("e2", "factoid", ["found"]), question("e3", "factoid", None, "Here."),
+        question("e4", "factoid", ["", " "], "Here."), question("e5", "factoid", "Here", " \n", "here"),
         question("e6", "list", [["Here"]], "here"),
-    ]
+    ]  # fmt: skip
     others = {"yes_no_questions": 2, "summary_questions": 1, "list_questions": 1, "empty_snippets": 1}
     without = {"questions_without_snippets": 1, "questions_without_gold": 2}
     train, left_out = read(bioasq.factoid, "train", train=asked)

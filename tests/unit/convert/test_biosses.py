@@ -39,11 +39,8 @@ def test_pairs_come_in_the_order_of_the_list_with_the_mean_of_the_ratings(tmp_pa
     [
         ("3.8", "3.6", r"dev\.tsv:3: pair 1 has the score '3.6', but the mean of its annotators is 3.8"),
         ("3.8", "high", r"dev\.tsv:3: pair 1 has the score 'high'"),
-        (
-            "Two cells.\t",
-            "Two cats.\t",
-            r"dev\.tsv:3: the sentence 'Two cats.' is not that of the file of ra",
-        ),
+        ("Two cells.\t", "Two cats.\t",
+         r"dev\.tsv:3: the sentence 'Two cats.' is not that of the file of ra"),
         ("2\tA\tB\t0.0", "3\tA\tB\t0.0", r"dev\.tsv:2: the pair 3 is not in the file of ratings"),
         ("2\tA\tB\t0.0\n", "2\tA\tB\t0.0\n2\tA\tB\t0.0\n", r"dev\.tsv:3: .* second time"),
         ("\t0.0", "", r"dev\.tsv:2: expected 4 columns"),
@@ -54,7 +51,7 @@ def test_pairs_come_in_the_order_of_the_list_with_the_mean_of_the_ratings(tmp_pa
         ("2\tA\tB\t0\t", "x\tA\tB\t0\t", r"ratings\.tsv:3: expected a pair's number"),
         ("annotator_e", "annotator_f", r"ratings\.tsv:1: expected the headings"),
     ],
-)
+)  # fmt: skip
 def test_broken_or_contradictory_files_are_reported(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert (old in RATINGS) != (old in LIST)
     with pytest.raises(PubmillError, match=message):

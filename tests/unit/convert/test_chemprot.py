@@ -80,11 +80,9 @@ def test_every_chemical_with_every_gene_of_its_sentence(convert: Reader, left_ou
         ("7.T4.T6", "false", "@CHEMICAL$ blocks abase and inhibits @GENE$.", "7"),
     ]
     assert left_out == {
-        "evaluated_pairs_across_sentences": 1,
-        "further_labels": 1,
-        "mentions_across_sentences": 0,
+        "evaluated_pairs_across_sentences": 1, "further_labels": 1, "mentions_across_sentences": 0,
         "relations_not_evaluated": 1,
-    }
+    }  # fmt: skip
     overlapping = examples[1]
     assert overlapping.text == TITLE
     assert overlapping.entities == [

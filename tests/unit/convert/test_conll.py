@@ -43,10 +43,8 @@ def test_sentences_get_ids_words_and_cut_labels(tmp_path: Path) -> None:
     text = "-DOCSTART- 95369245\n\nA\tO\n\nB\tB\n-DOCSTART- 2\nC\tO\n"
     examples = convert(tmp_path / "a.tsv", text)
     assert [(example.document, example.words) for example in examples] == [
-        ("95369245", ["A"]),
-        ("95369245", ["B"]),
-        ("2", ["C"]),
-    ]
+        ("95369245", ["A"]), ("95369245", ["B"]), ("2", ["C"]),
+    ]  # fmt: skip
     (example,) = convert(tmp_path / "a.tsv", "A\tO\r\nB\tB")
     assert (example.words, example.labels) == (["A", "B"], ["O", "B"])
 
@@ -120,32 +118,25 @@ def split_of(genia: dict[str, Path], split: str, files: Any = FILES) -> list[Tok
 def test_splits_are_cut_from_an_archives_member(genia: dict[str, Path]) -> None:
     documents = {split: [example.document for example in split_of(genia, split)] for split in FILES}
     assert documents == {
-        "train": ["10", "10", "20", "20", "10", "10"],
-        "dev": ["30", "30", "40", "40"],
-        "test": ["50", "50"],
-    }
+        "train": ["10", "10", "20", "20", "10", "10"], "dev": ["30", "30", "40", "40"], "test": ["50", "50"],
+    }  # fmt: skip
     assert split_of(genia, "dev")[0].id == "dev-000001"
 
 
 @pytest.mark.parametrize(
     ("file", "message"),
     [
-        (
-            {"source": "training", "member": "task2.iob2", "before": "99"},
-            r"training\.tar\.gz: there are no documents \['99'\]",
-        ),
+        ({"source": "training", "member": "task2.iob2", "before": "99"},
+         r"training\.tar\.gz: there are no documents \['99'\]"),
         ({"source": "training", "member": "task2.iob2", "from": "30", "before": "20"}, r"documents \['30'\]"),
         ({"source": "training", "member": "task3.iob2"}, r"expected one file task3\.iob2 in it, found \[\]"),
-        (
-            {"source": "training", "member": "task2.iob2", "until": "30"},
-            "`files` has for train.*`source`",
-        ),
+        ({"source": "training", "member": "task2.iob2", "until": "30"}, "`files` has for train.*`source`"),
         ({"source": "training", "member": "task2.iob2", "from": 30}, "files.train.from: expected text"),
         ({"member": "task2.iob2"}, "`files` has for train.*`source`"),
         ({"source": "elsewhere"}, "needs a source 'elsewhere'"),
         (None, "files.train: expected keys with values .found None"),
     ],
-)
+)  # fmt: skip
 def test_files_that_are_not_there(genia: dict[str, Path], file: Any, message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         split_of(genia, "train", {"train": file})

@@ -25,16 +25,11 @@ TRAIN = "-DOCSTART- 1\n\nNo\tO\npain\tB-D\n\nMild\tB-D\nache\tI-D\n\n-DOCSTART- 
 DEV = "Fever\tB-D\nfever\tB-D\n\nNo\tO\npain\tB-D\n"
 CANARY = "Qzcanary"
 RECIPE = ConversionRecipe(
-    dataset="toy",
-    kind="tokens",
-    access="public",
-    splits=("train", "dev"),
-    converter="pubmill.convert.conll:read",
-    options={"labels": "first_character"},
+    dataset="toy", kind="tokens", access="public", splits=("train", "dev"),
+    converter="pubmill.convert.conll:read", options={"labels": "first_character"},
     expect={"train": {"sentences": 3, "documents": 2, "mentions": 3}, "dev": {"tokens": 4}},
-    metric="entity_f1",
-    version=1,
-)
+    metric="entity_f1", version=1,
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -56,17 +51,10 @@ def test_examples_and_card(tmp_path: Path, inputs: dict[str, Path]) -> None:
     assert card == json.loads(json.dumps(returned))
     assert card["expect"] == RECIPE.expect and card["splits"] == ["train", "dev"]
     assert card["counts"]["train"] == {
-        "sentences": 3,
-        "tokens": 6,
-        "mentions": 3,
-        "tokens_in_mentions": 4,
-        "distinct_words": 4,
-        "longest_sentence": 2,
-        "illegal_starts": 0,
-        "documents": 2,
-        "repeated_documents": 0,
+        "sentences": 3, "tokens": 6, "mentions": 3, "tokens_in_mentions": 4, "distinct_words": 4,
+        "longest_sentence": 2, "illegal_starts": 0, "documents": 2, "repeated_documents": 0,
         "repeated_texts": 1,
-    }
+    }  # fmt: skip
     assert card["counts"]["dev"]["documents"] is None
     assert card["overlaps"] == [{"split": "dev", "with": "train", "texts": 1, "documents": None}]
     assert card["lengths"]["train"] == {"mean": 2.0, "median": 2, "p95": 2, "max": 2}
@@ -132,25 +120,19 @@ def test_other_counts_are_all_reported_and_leave_no_examples(tmp_path: Path, inp
         ({"expect": {"test": {"mentions": 2}}}, "expected counts only for these"),
         ({"splits": []}, "splits must be among"),
         ({"splits": ["train", "validation"]}, "splits must be among"),
-        (
-            {"splits": ["train", "dev", "test"]},
-            "toy, test: .* a source 'test'; .* train, dev .*/toy.yaml.*[)]$",
-        ),
-        (
-            {"options": {"lables": "x"}},
-            "toy, train: (?s:.*)lables: unknown key(?s:.*)datasets/toy.yaml.*[)]$",
-        ),
-        (
-            {"options": {"labels": "bio"}},
-            "toy, train: (?s:.*)labels: expected (?s:.*)specs/datasets/toy.yaml.*[)]$",
-        ),
+        ({"splits": ["train", "dev", "test"]},
+         "toy, test: .* a source 'test'; .* train, dev .*/toy.yaml.*[)]$"),
+        ({"options": {"lables": "x"}},
+         "toy, train: (?s:.*)lables: unknown key(?s:.*)datasets/toy.yaml.*[)]$"),
+        ({"options": {"labels": "bio"}},
+         "toy, train: (?s:.*)labels: expected (?s:.*)specs/datasets/toy.yaml.*[)]$"),
         ({"kind": "words"}, "kinds are tokens, sequence"),
         ({"kind": "span"}, "example train-000001: not of kind span"),
         ({"converter": "pubmill.convert.conll:nothing"}, "no converter"),
         ({"converter": "pubmill.convert.nowhere:read"}, "no converter"),
         ({"converter": "os:system"}, "'os:system' needs the source `converter`.*datasets/toy.yaml"),
     ],
-)
+)  # fmt: skip
 def test_recipes_are_checked(
     tmp_path: Path, inputs: dict[str, Path], change: dict[str, Any], message: str
 ) -> None:

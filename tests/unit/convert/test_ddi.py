@@ -73,10 +73,8 @@ def test_pairs_with_their_mentions(convert: Reader, left_out: Counter[str]) -> N
     assert dummies(advise.text, advise.entities, TYPES, "@X$").text == "Do not mix @GROUP$ with @BRAND$.  "
     assert dummies(false.text, false.entities, TYPES, "@X$").text == "Do not mix @X$ with Xol.  "
     assert left_out == {
-        "mentions_in_pieces": 1,
-        "texts_of_displaced_mentions": 0,
-        "interactions_without_type": 0,
-    }
+        "mentions_in_pieces": 1, "texts_of_displaced_mentions": 0, "interactions_without_type": 0,
+    }  # fmt: skip
     with pytest.raises(PubmillError, match=r"Some drug\.xml:1: expected a <document>, found <sentence>$"):
         convert(content=b'<sentence id="D1.s0" text="No drug."/>')
 
@@ -151,15 +149,11 @@ def test_the_list_and_the_archive_belong_together(convert: Reader, listed: str, 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ('"brand"', '"Qzword"'),
-        ('"advise"', '"Qzword"'),
-        ('ddi="false"', 'ddi="Qzword"'),
-        ('e2="D1.s0.e2"', 'e2="Qzword"'),
-        ('id="D1.s0.p1"', 'id="Qzword"'),
-        ('text="Xol"', 'text="Qzword"'),
+        ('"brand"', '"Qzword"'), ('"advise"', '"Qzword"'), ('ddi="false"', 'ddi="Qzword"'),
+        ('e2="D1.s0.e2"', 'e2="Qzword"'), ('id="D1.s0.p1"', 'id="Qzword"'), ('text="Xol"', 'text="Qzword"'),
         ("38-40", "Qzword"),
     ],
-)
+)  # fmt: skip
 def test_messages_show_no_content_where_it_is_withheld(convert: Reader, old: str, new: str) -> None:
     with withholding(True), pytest.raises(PubmillError, match="characters, not shown") as caught:
         convert(old, new)

@@ -48,17 +48,13 @@ DUMMIES = Dummies(types={"DRUG": "@DRUG$", "GENE": "@GENE$"}, overlap="@DRUG-GEN
 BYTES = "index\tsentence\tlabel\na\t@GENE$ binds @DRUG$.\tbinds\nb\tα β\t0\n".encode()
 OPTIONS = {"columns": ["id", "dummies", "label"], "header": ["index", "sentence", "label"]}
 RECIPE = PublishedRecipe(
-    dataset="toy",
-    kind="sequence",
-    access="public",
-    writer="pubmill.convert.tsv:write",
-    options=OPTIONS,
+    dataset="toy", kind="sequence", access="public", writer="pubmill.convert.tsv:write", options=OPTIONS,
     dummies=DUMMIES,
     files={
         "train": PublishedFile(name="train.tsv", sha256=hashlib.sha256(BYTES).hexdigest()),
         "test": PublishedFile(name="test.tsv", sha256=None),
     },
-)
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -107,16 +103,10 @@ def test_options_under_the_name_of_a_split_are_its_own(tmp_path: Path, examples:
         ({"writer": "pubmill.convert.nowhere:write"}, "no writer"),
         ({"writer": "os:system"}, "specs/datasets/toy.yaml: there is no writer"),
         ({"dummies": None}, "no `dummies`"),
-        (
-            {"dummies": Dummies(types={"GENE": "@G$"}, overlap="@")},
-            "no dummy .* for entities of type DRUG",
-        ),
+        ({"dummies": Dummies(types={"GENE": "@G$"}, overlap="@")}, "no dummy .* for entities of type DRUG"),
         ({"kind": "tokens"}, "train.jsonl.gz:1: example a: not a TokensExample"),
         ({"options": {}}, "columns: this key is required"),
-        (
-            {"options": {"columns": []}},
-            "(?s)toy, train: published.options.*columns is .*datasets/toy.yaml",
-        ),
+        ({"options": {"columns": []}}, "(?s)toy, train: published.options.*columns is .*datasets/toy.yaml"),
         ({"options": {"columns": ["id", "word"]}}, "'word'. unknown; known are .*'dummies'"),
         ({"options": {"columns": "id"}}, "columns: expected a list"),
         ({"options": {**OPTIONS, "colour": "red"}}, "colour: unknown key"),
@@ -125,7 +115,7 @@ def test_options_under_the_name_of_a_split_are_its_own(tmp_path: Path, examples:
         ({"options": {**OPTIONS, "test": 5}}, "the option `test` is 5"),
         ({"files": {"dev": PublishedFile(name="dev.tsv", sha256=None)}}, "dev.jsonl.gz does not exist"),
     ],
-)
+)  # fmt: skip
 def test_recipes_are_checked(tmp_path: Path, examples: Path, change: dict[str, Any], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         publish(replace(RECIPE, **change), examples, tmp_path / "out")
@@ -165,12 +155,9 @@ def test_scores_are_written_so_that_they_can_be_read_back(score: float, written:
 
 
 NESTED = MultilabelExample(
-    id="1",
-    document="7",
-    text="Ann. é",
-    labels=["a"],
+    id="1", document="7", text="Ann. é", labels=["a"],
     sentences=[LabelledSentence(start=0, end=4, labels=["a"])],
-)
+)  # fmt: skip
 GENERAL: dict[str, tuple[Example, str]] = {
     "tokens": (
         TokensExample(id="1", document="7", words=["é", "b"], labels=["B-x", "O"]),

@@ -57,13 +57,10 @@ def test_the_published_form_has_a_row_a_sentence(tmp_path: Path) -> None:
     text = "".join(write(convert(tmp_path), WriterOptions({}, None)))
     silent = ",".join(f"{i}_0" for i in range(10))
     assert text.split("\n") == [
-        "labels\tsentence\tindex",
-        f"{silent}\tNo label .\t22_s0",
-        f"{silent.replace('7_0', '7_1')}\tCells died .\t11_s0",
-        f"{silent}\tNothing .\t11_s1",
-        f"{silent.replace('0_0', '0_1').replace('8_0', '8_1')}\tThey grew and moved .\t11_s2",
-        "",
-    ]
+        "labels\tsentence\tindex", f"{silent}\tNo label .\t22_s0",
+        f"{silent.replace('7_0', '7_1')}\tCells died .\t11_s0", f"{silent}\tNothing .\t11_s1",
+        f"{silent.replace('0_0', '0_1').replace('8_0', '8_1')}\tThey grew and moved .\t11_s2", "",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -41,11 +41,8 @@ def archives(
         for kind, end in (("txt", "txt"), ("concept", "con"), ("rel", "rel"), ("ast", "ast"))
     }
     test = {
-        "s/concepts/0017.con": con,
-        "s/rel/0017.rel": rel,
-        "s/.DS_Store": "",
-        "s/concepts/._0017.con": "x",
-    }
+        "s/concepts/0017.con": con, "s/rel/0017.rel": rel, "s/.DS_Store": "", "s/concepts/._0017.con": "x",
+    }  # fmt: skip
     inputs = {
         "train": pack(folder / "train.tar.gz", train),
         "test": pack(folder / "ref.tar.gz", {name: t for name, t in test.items() if t is not None}),
@@ -69,12 +66,9 @@ def test_concepts_label_words_and_every_two_of_a_line_are_an_example(tmp_path: P
     assert examples[2].labels == ["B-test", "O", "B-problem", "O", "O", "B-problem", "O"]
     related = list(i2b2_2010.relations(source))
     assert related[0] == SequenceExample(
-        id="0017.1.2",
-        document="0017",
-        text=" Severe  pain after surgery",
-        label="TrCP",
+        id="0017.1.2", document="0017", text=" Severe  pain after surgery", label="TrCP",
         entities=[Entity(start=1, end=13, type="problem"), Entity(start=20, end=27, type="treatment")],
-    )
+    )  # fmt: skip
     assert [(e.id, e.label) for e in related[1:]] == [
         ("0017.3.4", "TeRP"), ("0017.3.4.2", "TeCP"), ("0017.3.5", "false"), ("0017.4.5", "false"),
     ]  # fmt: skip

@@ -115,11 +115,9 @@ def test_offsets_in_bytes_are_recognised_by_the_text(tmp_path: Path) -> None:
 
 def test_texts_that_differ_are_listed_and_allowed_where_the_spec_says_so(tmp_path: Path) -> None:
     content = xml(
-        NOTE,
-        tag("admitted", PHI, "CITY"),
-        tag("fever", PHI, "CITY", shown=CANARY),
+        NOTE, tag("admitted", PHI, "CITY"), tag("fever", PHI, "CITY", shown=CANARY),
         PHI.format(2, 9, "x", "ZIP"),
-    )
+    )  # fmt: skip
     with withholding(True), pytest.raises(PubmillError) as error:
         list(i2b2_2014.read(of_2014(tmp_path, content)))
     message = str(error.value)

@@ -26,19 +26,15 @@ def document() -> Any:
     """Two articles; version 2.0, with a question that can't be answered."""
     qas = [
         {
-            "id": "q1",
-            "question": "Which river?",
+            "id": "q1", "question": "Which river?",
             "answers": [{"text": "Temo", "answer_start": 19}, {"text": "river Temo", "answer_start": 13}],
             "is_impossible": False,
         },
         {
-            "id": "q2",
-            "question": " Who? ",
-            "answers": [],
-            "is_impossible": True,
+            "id": "q2", "question": " Who? ", "answers": [], "is_impossible": True,
             "plausible_answers": [{"text": "Bosa", "answer_start": 0}],
         },
-    ]
+    ]  # fmt: skip
     second = {
         "context": "Bosa.",
         "qas": [{"id": "q3", "question": "?", "answers": [{"text": "Bosa", "answer_start": 0}]}],

@@ -46,11 +46,9 @@ def test_columns_hold_what_the_layout_of_their_split_says(tmp_path: Path) -> Non
     )
     assert example == SequenceExample(id="q1", document="7", text="Why?", text_pair="So.", label="true")
     examples = convert(
-        tmp_path,
-        "label\ttext\n1\ta\n",
-        dev={"header": ["label", "text"], "columns": ["label", "text"]},
+        tmp_path, "label\ttext\n1\ta\n", dev={"header": ["label", "text"], "columns": ["label", "text"]},
         train={"columns": ["text"]},
-    )
+    )  # fmt: skip
     assert [(example.text, example.label) for example in examples] == [("a", "1")]
 
 
@@ -78,11 +76,8 @@ def test_a_dummy_is_a_mention_of_its_type_in_the_order_of_the_option(tmp_path: P
         ("a\t1\tx\n", {}, r"a\.tsv:1: expected 2 columns .*, found 3"),
         ("a\t1\nb\t2\n", {}, r"a\.tsv:2: expected a label \(0, 1\), found '2'"),
         (" \t1\n", {}, r"a\.tsv:1: the column `text` is empty"),
-        (
-            "i\ta\t1\nj\tb\t1\ni\tc\t1\n",
-            {"columns": ["id", "text", "label"]},
-            r"a\.tsv:3: the id i occurred before, at .*a\.tsv:1",
-        ),
+        ("i\ta\t1\nj\tb\t1\ni\tc\t1\n", {"columns": ["id", "text", "label"]},
+         r"a\.tsv:3: the id i occurred before, at .*a\.tsv:1"),
         ("\ufeffa\t1\n", {}, r"a\.tsv:1: begins with a byte order mark"),
         ("a\t1\n", {"header": ["sentence", "label"]}, r"a\.tsv:1: expected the headings sentence<TAB>label"),
         ("", {"header": ["sentence", "label"]}, r"a\.tsv:1: expected the headings"),
@@ -92,7 +87,7 @@ def test_a_dummy_is_a_mention_of_its_type_in_the_order_of_the_option(tmp_path: P
         ("no gene\t1\n", {"entities": {"@GENE$": "GENE"}}, r"a\.tsv:1: expected @GENE\$ once .* 0 times"),
         ("@X$ @X$\t1\n", {"entities": {"@X$": "X"}}, r"a\.tsv:1: expected @X\$ once .* 2 times"),
     ],
-)
+)  # fmt: skip
 def test_another_form_is_reported(tmp_path: Path, text: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         convert(tmp_path, text, **options)

@@ -146,13 +146,11 @@ def fenced(attributes: str, *inside: str) -> str:
         (fenced("separators=' ; , . '", "a", "b"), "(a;b)"),
         (fenced("separators=''", "a", "b"), "(ab)"),
         (fenced("separators='|'", "a", fenced("open='['", "b", "c")), "(a|[b,c))"),
-        (
-            f"<mml:mfenced>\n <mml:mrow>{fenced('', 'a')}<mml:mi>b</mml:mi></mml:mrow>\n</mml:mfenced>",
-            "((a)b)",
-        ),
+        (f"<mml:mfenced>\n <mml:mrow>{fenced('', 'a')}<mml:mi>b</mml:mi></mml:mrow>\n</mml:mfenced>",
+         "((a)b)"),
         ("<mml:ms>a b</mml:ms><mml:ms lquote='‹' rquote='›'>c</mml:ms>", '"a b"‹c›'),
     ],
-)
+)  # fmt: skip
 def test_brackets_separators_and_quotes_of_attributes_are_text(formula: str, text: str) -> None:
     inside = f"<inline-formula><mml:math>{formula}</mml:math></inline-formula>"
     data = article(

@@ -122,13 +122,10 @@ def test_every_key(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "found"),
     [
-        ("ENG", ("eng",)),
-        ("eng fre", ("eng", "fre")),
-        ("de, it", ("ger", "ita")),
-        ("", ("por",)),
+        ("ENG", ("eng",)), ("eng fre", ("eng", "fre")), ("de, it", ("ger", "ita")), ("", ("por",)),
         ("qq", ("qq",)),
     ],
-)
+)  # fmt: skip
 def test_languages(tmp_path: Path, given: str, found: tuple[str, ...]) -> None:
     assert read(tmp_path, {"abstract": "a", "lang": given}, language="pt")[0].languages == found
 
@@ -138,10 +135,8 @@ def test_empty_abstracts_and_lines_and_paragraphs_of_other_texts(tmp_path: Path)
     assert [row.sections for row in rows] == [(), (("", "a"),)]
     rows = read(tmp_path, {"text": "One\ntwo.\n\n\nThree."}, {"text": " "}, {"text": "One two.\n\nThree."})
     assert [row.sections for row in rows] == [
-        (("", "One two."), ("", "Three.")),
-        (),
-        (("", "One two."), ("", "Three.")),
-    ]
+        (("", "One two."), ("", "Three.")), (), (("", "One two."), ("", "Three.")),
+    ]  # fmt: skip
     assert rows[0].id == rows[2].id != rows[1].id
 
 

@@ -205,12 +205,9 @@ def test_fetched_archives_pair(tmp_path: Path, further: tuple[tarfile.TarInfo, b
 
 def test_fetched_articles_without_xml_are_yielded_without_text_in_their_order(tmp_path: Path) -> None:
     path = pack(
-        tmp_path / "a.tar.gz",
-        member("PMC7.1.json", fetched(7), mtime=86_400),
-        member("PMC8.2.json", fetched(8, 2)),
-        member("PMC8.2.xml", xml(8)),
-        member("PMC9.1.json", fetched(9)),
-    )
+        tmp_path / "a.tar.gz", member("PMC7.1.json", fetched(7), mtime=86_400),
+        member("PMC8.2.json", fetched(8, 2)), member("PMC8.2.xml", xml(8)), member("PMC9.1.json", fetched(9)),
+    )  # fmt: skip
     articles = list(read_fetched(path))
     assert [(one.name, one.data) for one in articles] == [
         ("PMC7.1.json", b""), ("PMC8.2.xml", xml(8)), ("PMC9.1.json", b""),

@@ -34,13 +34,11 @@ def test_citations_have_its_text_and_our_versions_and_deletions(tmp_path: Path) 
     gene = "<AbstractText>The <i>TP<sub>53</sub></i> gene.</AbstractText>"
     labelled = "<AbstractText Label='AIM'>A.</AbstractText><AbstractText>B.</AbstractText>"
     path = write(
-        tmp_path,
-        citation(1, abstract.format(gene), version=2),
-        citation(2, abstract.format(labelled)),
+        tmp_path, citation(1, abstract.format(gene), version=2), citation(2, abstract.format(labelled)),
         citation(3, abstract.format("")),
         "<PubmedBookArticle><BookDocument><PMID>8</PMID></BookDocument></PubmedBookArticle>",
         "<DeleteCitation><PMID Version='1'>9</PMID></DeleteCitation>",
-    )
+    )  # fmt: skip
     ours, theirs = list(read_medline(path)), list(read_medline_with_pubmed_parser(path))
     for one, other in zip(ours, theirs, strict=True):
         same = ("id", "version", "date", "published", "languages", "types", "licence", "flags", "deleted")

@@ -141,10 +141,8 @@ def test_the_concepts_of_a_document_stand_after_its_text() -> None:
     [
         (RELATIONS, "causes: C1 | D1\neases: C1 | D1"),
         (replace(RELATIONS, relations=[]), "none"),
-        (
-            TokensExample(id="1", document=None, words=WORDS, labels=["B-Drug", "I-Drug", "O", "B-Sign"]),
-            "Drug: Old drug\nSign: pain",
-        ),
+        (TokensExample(id="1", document=None, words=WORDS, labels=["B-Drug", "I-Drug", "O", "B-Sign"]),
+         "Drug: Old drug\nSign: pain"),
         (TokensExample(id="1", document=None, words=WORDS, labels=["O"] * 4), "none"),
         (MentionsExample(id="1", document=None, words=WORDS, mentions=NESTED), "Drug: Old drug\nName: drug"),
         (SequenceExample(id="1", document=None, text="a", label="yes"), "yes"),
@@ -152,7 +150,7 @@ def test_the_concepts_of_a_document_stand_after_its_text() -> None:
         (MultilabelExample(id="1", document=None, text="a", labels=[]), "none"),
         (RegressionExample(id="1", document=None, text="a", text_pair="b", score=2.50), "2.5"),
     ],
-)
+)  # fmt: skip
 def test_the_right_answer_has_the_form_that_prompts_ask_for(example: Example, expected: str) -> None:
     assert right_answer(example, typed=True) == expected
     if isinstance(example, TokensExample | MentionsExample):

@@ -107,14 +107,10 @@ def test_by_hand(scheme: Scheme, labels: str) -> None:
 @pytest.mark.parametrize(
     "mentions",
     [
-        [(0, 2, "x"), (1, 3, "y")],
-        [(0, 2, "x"), (0, 2, "x")],
-        [(1, 1, "x")],
-        [(2, 1, "x")],
-        [(-1, 1, "x")],
+        [(0, 2, "x"), (1, 3, "y")], [(0, 2, "x"), (0, 2, "x")], [(1, 1, "x")], [(2, 1, "x")], [(-1, 1, "x")],
         [(3, 5, "x")],
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("scheme", [*LOSSLESS, "io"])
 def test_overlaps_and_places_outside_are_errors(scheme: Scheme, mentions: list[Mention]) -> None:
     with pytest.raises(ValueError, match="overlaps another or leaves the 4 words"):

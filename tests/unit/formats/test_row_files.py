@@ -78,12 +78,9 @@ XML = """<Set>
 
 def test_rows_of_xml_have_the_paths_below_an_element(tmp_path: Path) -> None:
     assert read(tmp_path, "in.xml", XML, "Pair") == [
-        (
-            ":2",
-            {"@n": "1", "Ask": "What is it?", "Ask/@kind": "a", "Ask/b": "is", "Answer": "One.\nTwo."},
-        ),
+        (":2", {"@n": "1", "Ask": "What is it?", "Ask/@kind": "a", "Ask/b": "is", "Answer": "One.\nTwo."}),
         (":4", {"@n": "2"}),
-    ]
+    ]  # fmt: skip
     for record in (".", "Set"):
         [(where, row)] = read(tmp_path, "in.xml", XML, record)
         assert where == ":1" and row["Pair/@n"] == "1" and row["More/Pair/@n"] == "2"

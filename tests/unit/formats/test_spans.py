@@ -66,14 +66,10 @@ def test_spans_that_are_no_part_of_the_text_are_refused(span: Any, place: str, f
 @pytest.mark.parametrize(
     "row",
     [
-        {"label": []},
-        {"text": 5, "label": []},
-        {"text": TEXT},
-        {"text": TEXT, "label": "Drug"},
-        {"text": TEXT, "label": [], "id": None},
-        {"text": TEXT, "label": [], "id": [1]},
+        {"label": []}, {"text": 5, "label": []}, {"text": TEXT}, {"text": TEXT, "label": "Drug"},
+        {"text": TEXT, "label": [], "id": None}, {"text": TEXT, "label": [], "id": [1]},
     ],
-)
+)  # fmt: skip
 def test_rows_of_another_form_are_refused(row: Mapping[str, Any]) -> None:
     with pytest.raises(PubmillError) as caught:
         read(row)

@@ -24,11 +24,8 @@ def test_what_else_can_be_read_is_named(found: Found) -> None:
 
 def test_keys_and_columns_that_are_not_read_are_named(found: Found) -> None:
     more: dict[str, Sequence[Any]] = {
-        "source": ["web"],
-        "meta": [{"a": 1}, {"a": 2}],
-        "tags": [["x"]],
-        "named": [[{"name": "Mice"}]],
-    }
+        "source": ["web"], "meta": [{"a": 1}, {"a": 2}], "tags": [["x"]], "named": [[{"name": "Mice"}]],
+    }  # fmt: skip
     form = found({"train.jsonl": lines(labelled(8, **more))}).form
     assert form.unread == ("source", "meta", "tags", "named")
     rows = [f"{n}\t{'ab'[n % 2]}\tThe text {n}.\tA further text.\tMany words here {n}.\n" for n in range(4)]
@@ -123,20 +120,17 @@ def words(spell: Callable[[str], str], separator: str = "\t") -> str:
         (words(str.lower), {"outside": "o", "spelling": "b-TYPE"}),
         (words(lambda one: one.replace("-", "_")), {"spelling": "B_TYPE"}),
         (words(lambda one: one.replace("-", ":")), {"spelling": "B:TYPE"}),
-        (words(swapped), {"spelling": "TYPE-B"}), (words(str, " "), {"separator": "blank"}),
+        (words(swapped), {"spelling": "TYPE-B"}),
+        (words(str, " "), {"separator": "blank"}),
         (words(lambda one: "0" if one == "O" else swapped(one, "_")), {"outside": "0", "spelling": "TYPE_B"}),
         (words(str, "    "), {"separator": "white_space"}),
         (words(str, " \t "), {"separator": "white_space"}),
         (words(lambda one: one[2:] or "O"), {"scheme": "bare"}),
         (words(lambda one: one.replace("B-S", "S-S").replace("I-", "E-")), {"scheme": "iobes"}),
-        (
-            words(lambda one: one.replace("B-S", "W-S").replace("I-", "E-")) + "a\tB-X\nb\tM-X\nc\tE-X\n",
-            {"scheme": "bmewo"},
-        ),
-        (
-            "".join("\t".join(line.split("\t")[::-1]) + "\n" for line in words(str).split("\n")[:-1]),
-            {"columns": ["label", "word"]},
-        ),
+        (words(lambda one: one.replace("B-S", "W-S").replace("I-", "E-")) + "a\tB-X\nb\tM-X\nc\tE-X\n",
+         {"scheme": "bmewo"}),
+        ("".join("\t".join(line.split("\t")[::-1]) + "\n" for line in words(str).split("\n")[:-1]),
+         {"columns": ["label", "word"]}),
     ],
 )  # fmt: skip
 def test_labels_of_words_have_many_spellings(found: Found, text: str, options: dict[str, Any]) -> None:

@@ -16,13 +16,10 @@ Count = Callable[[int], int]
 UTF_16: Count = lambda place: len(TEXT[:place].encode("utf-16-le")) // 2  # noqa: E731
 BYTES: Count = lambda place: len(TEXT[:place].encode())  # noqa: E731
 WAYS: dict[str, tuple[Count, int]] = {
-    "utf-16": (UTF_16, 3),
-    "bytes": (BYTES, 3),
-    "shift=-1": (lambda place: place + 1, 4),
-    "shift=40": (lambda place: place - 40, 4),
-    "separator=0": (lambda place: place - (place > len(TITLE)), 2),
+    "utf-16": (UTF_16, 3), "bytes": (BYTES, 3), "shift=-1": (lambda place: place + 1, 4),
+    "shift=40": (lambda place: place - 40, 4), "separator=0": (lambda place: place - (place > len(TITLE)), 2),
     "separator=2": (lambda place: place + (place > len(TITLE)), 2),
-}
+}  # fmt: skip
 
 
 def pubtator(count: Count) -> str:

@@ -165,16 +165,9 @@ def small(family: str, **more: Any) -> Any:
         "max_position_embeddings": 16,
     }  # fmt: skip
     own = {
-        "encoder_attention_heads": 2,
-        "decoder_attention_heads": 2,
-        "n_embd": 8,
-        "n_layer": 2,
-        "n_head": 2,
-        "n_positions": 16,
-        "d_model": 8,
-        "d_kv": 4,
-        "d_ff": 16,
-    }
+        "encoder_attention_heads": 2, "decoder_attention_heads": 2, "n_embd": 8, "n_layer": 2, "n_head": 2,
+        "n_positions": 16, "d_model": 8, "d_kv": 4, "d_ff": 16,
+    }  # fmt: skip
     wanted = {**sizes, **own, "num_layers": 2, "num_heads": 2, **more}
     known = {key: value for key, value in wanted.items() if hasattr(config, key)}
     return AutoModel.from_config(AutoConfig.for_model(family, **known))
@@ -200,14 +193,10 @@ def test_encoders_with_renamed_tensors_are_described(tmp_path: Path, specs: Path
     ("family", "special", "message"),
     [
         ("pegasus", BERTS, "(pegasus) describes an encoder with a decoder, and transformers has no class"),
-        (
-            "eurobert", {"pad_token": "<pad>", "bos_token": "<s>"},
-            "the tokenizer has no sep_token or eos_token (the end); name them in ",
-        ),
-        (
-            "bert", {"cls_token": "[CLS]", "sep_token": "[SEP]"},
-            "the tokenizer has no pad_token or eos_token (padding); ",
-        ),
+        ("eurobert", {"pad_token": "<pad>", "bos_token": "<s>"},
+         "the tokenizer has no sep_token or eos_token (the end); name them in "),
+        ("bert", {"cls_token": "[CLS]", "sep_token": "[SEP]"},
+         "the tokenizer has no pad_token or eos_token (padding); "),
     ],
 )  # fmt: skip
 def test_what_cannot_be_trained_is_refused(

@@ -42,10 +42,8 @@ def new_table(specs: Path) -> tuple[Graph, Path]:
 def test_published_values_come_with_their_keys_and_mistakes_name_their_line(specs: Path) -> None:
     graph, file = new_table(specs)
     assert file.read_text().splitlines() == [
-        HEADING,
-        f"pubmedbert-base,bc2gm,entity_f1,,{BLANK}",
-        f"pubmedbert-base,chemprot,micro_f1,,{BLANK}",
-    ]
+        HEADING, f"pubmedbert-base,bc2gm,entity_f1,,{BLANK}", f"pubmedbert-base,chemprot,micro_f1,,{BLANK}",
+    ]  # fmt: skip
     recipe = graph.tables.recipe("mine/table01")
     check_keys(recipe, read_published(file))
     file.write_text(file.read_text().replace(f"micro_f1,,{BLANK}", "micro_f1,77.24,"))
@@ -85,10 +83,8 @@ def test_a_table_of_results_without_a_number_is_no_spec(specs: Path, full_specs:
         ("mine/section3", "bc2gm", "pubmedbert-base", "expected PAPER/tableNN"),
         ("mine/table00", "bc2gm", "pubmedbert-base", "expected PAPER/tableNN"),
         ("mine/table01", "bc2gn", "pubmedbert-base", "there is no dataset 'bc2gn'; the nearest: bc2gm"),
-        (
-            "mine/table01", "bc2gm", "pubmedbert",
-            "there is no model 'pubmedbert'; the nearest: pubmedbert-base",
-        ),
+        ("mine/table01", "bc2gm", "pubmedbert",
+         "there is no model 'pubmedbert'; the nearest: pubmedbert-base"),
     ],
 )  # fmt: skip
 def test_unknown_names_are_named(

@@ -57,12 +57,9 @@ def test_pubtator_relations_need_identifiers_and_mentions_in_one_passage(tmp_pat
 
 
 CONTENTS = {
-    "text": "Ann\nBob\n",
-    "jsonl": '{"id": "1", "text": "Ann"}\n{"id": "2", "text": "so Bob"}\n',
-    "bioc-json": json.dumps(bioc()),
-    "bioc-xml": XML,
-    "pubtator": PUBTATOR,
-}
+    "text": "Ann\nBob\n", "jsonl": '{"id": "1", "text": "Ann"}\n{"id": "2", "text": "so Bob"}\n',
+    "bioc-json": json.dumps(bioc()), "bioc-xml": XML, "pubtator": PUBTATOR,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("form", FORMATS)

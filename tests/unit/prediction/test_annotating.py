@@ -53,10 +53,8 @@ def test_text_has_offsets_of_characters(tmp_path: Path) -> None:
     row = json.loads(annotated(tagger(), tmp_path, "text", text))
     assert row["id"] == "in" and row["text"] == text
     assert [(m["start"], m["end"], m["text"]) for m in row["annotations"]] == [
-        (4, 7, "Ann"),
-        (9, 16, "Bob Lee"),
-        (21, 24, "Eve"),
-    ]
+        (4, 7, "Ann"), (9, 16, "Bob Lee"), (21, 24, "Eve"),
+    ]  # fmt: skip
     assert {m["type"] for m in row["annotations"]} == {"Name"}
 
 
@@ -189,14 +187,11 @@ def test_the_program_gives_what_the_model_predicts(tmp_path: Path) -> None:
     ("kind", "wrong", "fault"),
     [
         ("tokens", {"words": []}, "0 words but 0 labels"),
-        (
-            "sequence",
-            {"entities": [{"start": 1, "end": 3, "type": "x"}]},
-            "an entity lies outside of the text",
-        ),
+        ("sequence", {"entities": [{"start": 1, "end": 3, "type": "x"}]},
+         "an entity lies outside of the text"),
         ("multilabel", {"sentences": [{"start": 0, "end": 3}]}, "a sentence lies outside of the text"),
     ],
-)
+)  # fmt: skip
 def test_unsound_rows_are_refused(kind: str, wrong: dict[str, Any], fault: str) -> None:
     with pytest.raises(PubmillError) as caught:
         example_of({**ROWS[kind], **wrong}, fake(kind, str).task, "rows:7")
@@ -269,10 +264,8 @@ def test_confidences_are_written_only_if_they_are_asked_for(tmp_path: Path) -> N
     assert json.loads(plain) == {"id": "1", "predicted": "x"}
     asked = Annotator(fake("sequence", lambda example: "x"), [], None, confidences=True)
     assert json.loads(annotated(asked, tmp_path, "jsonl", lines)) == {
-        "id": "1",
-        "predicted": "x",
-        "confidence": 0.7,
-    }
+        "id": "1", "predicted": "x", "confidence": 0.7,
+    }  # fmt: skip
 
 
 def test_without_an_archive_lines_are_not_split() -> None:
@@ -280,10 +273,8 @@ def test_without_an_archive_lines_are_not_split() -> None:
     assert split is None
     document = InputDocument(id="d", where="d", passages=[Passage(text="One. Two.\n\n ?! \n...a", offset=2)])
     assert [(one.start, one.end, one.text) for one in units(document, split)] == [
-        (2, 11, "One. Two."),
-        (13, 17, " ?! "),
-        (18, 22, "...a"),
-    ]
+        (2, 11, "One. Two."), (13, 17, " ?! "), (18, 22, "...a"),
+    ]  # fmt: skip
 
 
 def test_a_pair_is_asked_with_its_line_and_the_places_in_it() -> None:

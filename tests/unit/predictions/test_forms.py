@@ -169,17 +169,14 @@ def test_hallmarks_of_sentences_are_those_of_their_document(tmp_path: Path) -> N
         ("sim", toy.jsonl("sim").replace("1.25", '"high"', 1), "expected a finite number"),
         ("sim", toy.jsonl("sim").replace("1.25", "9" * 400, 1), "expected a finite number"),
         ("qa", toy.jsonl("qa").replace('["gene3"]', "[]"), "expected an answer"),
-        (
-            "qa",
-            toy.jsonl("qa").replace('"gene3"', f'{{"text": "a", "probability": {"9" * 400}}}'),
-            "expected an",
-        ),
+        ("qa", toy.jsonl("qa").replace('"gene3"', f'{{"text": "a", "probability": {"9" * 400}}}'),
+         "expected an"),
         ("qa", toy.jsonl("qa").replace("gene3", r"\ud800"), r":3: .*half of a surrogate pair"),
         ("rel", toy.jsonl("rel").replace('"none"', "3.5"), "`label` must be a string"),
         ("rel", toy.jsonl("rel").replace('"none"', "3"), "label that the dataset lacks: 3"),
         ("ner", toy.span_lines().replace('"start": ', '"start": -'), "count characters from 0"),
     ],
-)
+)  # fmt: skip
 def test_a_damaged_file_is_refused(dataset: str, content: str | bytes, message: str, tmp_path: Path) -> None:
     toy.make(tmp_path, dataset)
     with pytest.raises(PubmillError, match=f"predictions.*{message}"):

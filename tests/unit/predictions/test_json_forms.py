@@ -45,10 +45,8 @@ def test_other_answers_are_refused(value: Any) -> None:
 
 def test_spans_have_a_type_or_a_label_or_neither() -> None:
     given = [
-        {"start": 0, "end": 1, "type": "A"},
-        {"start": 1, "end": 3, "label": "B"},
-        {"start": 4, "end": 5},
-    ]
+        {"start": 0, "end": 1, "type": "A"}, {"start": 1, "end": 3, "label": "B"}, {"start": 4, "end": 5},
+    ]  # fmt: skip
     assert spans_of(given, "line 1") == [(0, 1, "A"), (1, 3, "B"), (4, 5, "")]
     texts = ["flu", {"text": "flu", "type": "A"}]
     assert spans_of(texts, "line 1") == [("flu", ""), ("flu", "A")]

@@ -66,10 +66,8 @@ def test_scores_are_finite_numbers(key: str, value: Any, expected: float | None)
         ("span", "output", " x ", {"answers": [{"text": "x", "probability": 1.0}]}),
         ("span", "prediction", "x", {"answers": [{"text": "x", "probability": 1.0}]}),
         ("span", "label", "x", "f:1: expected answers"),
-        (
-            "relations", "prediction", [["x", "y", "b"], ["w", "x", "a", "No"]],
-            {"relations": [["w", "x", "a", "No"], ["x", "y", "b"]]},
-        ),
+        ("relations", "prediction", [["x", "y", "b"], ["w", "x", "a", "No"]],
+         {"relations": [["w", "x", "a", "No"], ["x", "y", "b"]]}),
         ("relations", "output", "a: x | y\nnothing else\n", {"relations": [["x", "y", "a"]]}),
         ("relations", "output", '{"relations": ["b: x | y"]}', {"relations": [["x", "y", "b"]]}),
         ("relations", "output", "None.", {"relations": []}),

@@ -22,11 +22,9 @@ from pubmill.storage import archives
 from pubmill.storage.archives import Limits, decode, members
 
 FILES = [
-    ("a/one.txt", b"first\n" * 200),
-    ("a/empty.txt", b""),
-    ("b/two.bin", Random(1).randbytes(3000)),
+    ("a/one.txt", b"first\n" * 200), ("a/empty.txt", b""), ("b/two.bin", Random(1).randbytes(3000)),
     ("a/" + "long" * 40 + "/ü.txt", b"last"),
-]
+]  # fmt: skip
 
 
 def tar(files: list[tuple[str, bytes]] = FILES, form: int = tarfile.PAX_FORMAT) -> bytes:
@@ -62,14 +60,11 @@ def lying_zip(says: int, method: int = zipfile.ZIP_DEFLATED, flags: int = 0) -> 
 
 
 PACKED: dict[str, Callable[[], bytes]] = {
-    "tar": tar,
-    "tar.gnu": lambda: tar(form=tarfile.GNU_FORMAT),
-    "tar.gz": lambda: gzip.compress(tar(), mtime=0),
-    "tar.bz2": lambda: bz2.compress(tar()),
-    "tar.xz": lambda: lzma.compress(tar()),
-    "zip": zipped,
+    "tar": tar, "tar.gnu": lambda: tar(form=tarfile.GNU_FORMAT),
+    "tar.gz": lambda: gzip.compress(tar(), mtime=0), "tar.bz2": lambda: bz2.compress(tar()),
+    "tar.xz": lambda: lzma.compress(tar()), "zip": zipped,
     "zip.stored": lambda: zipped(method=zipfile.ZIP_STORED),
-}
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -112,12 +112,10 @@ def test_names_of_tensorflows_time_are_known(theirs: Path) -> None:
 
 def test_settings_that_lead_elsewhere_are_left_out(theirs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     set_in(
-        theirs / "config.json",
-        _attn_implementation="strangers/kernel",
-        _attn_implementation_autoset=True,
+        theirs / "config.json", _attn_implementation="strangers/kernel", _attn_implementation_autoset=True,
         transformers_weights="other.safetensors",
         text_config={"_attn_implementation": "strangers/kernel", "hidden_size": 8},
-    )
+    )  # fmt: skip
     set_in(theirs / "tokenizer_config.json", tokenizer_file="/etc/passwd", vocab_file="/etc/passwd")
     (theirs / "tokenizer.json").unlink()
     config = (exported(theirs) / "config.json").read_text()

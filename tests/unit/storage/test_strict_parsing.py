@@ -52,12 +52,10 @@ def test_a_folder_of_all_three_is_a_model(tmp_path: Path, tokenizer: str, weight
     [
         ("config.json vocab.txt", "has no weights (*.safetensors or pytorch_model.bin)"),
         ("model.safetensors vocab.txt", "has no config.json"),
-        (
-            "config.json model.safetensors",
-            "has no tokenizer (tokenizer.json, vocab.txt, vocab.json or spiece.model)",
-        ),
+        ("config.json model.safetensors",
+         "has no tokenizer (tokenizer.json, vocab.txt, vocab.json or spiece.model)"),
     ],
-)
+)  # fmt: skip
 def test_what_a_model_lacks_is_reported_with_what_is_there(tmp_path: Path, names: str, fault: str) -> None:
     found = folder_fault(model(tmp_path / "model", *names.split()))
     assert found == f"{fault}; its files: {', '.join(names.split())}"

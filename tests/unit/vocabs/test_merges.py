@@ -97,11 +97,9 @@ def test_byte_level_merges_are_the_reference_trainers(counts: dict[str, int], me
     if len({left + right for left, right in learnt.merges}) < len(learnt.merges):
         return  # it keeps stale counts where two merges give the same piece
     trainer = trainers.BpeTrainer(
-        vocab_size=size,
-        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
-        special_tokens=[],
+        vocab_size=size, initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()), special_tokens=[],
         show_progress=False,
-    )
+    )  # fmt: skip
     theirs = trained(models.BPE(), trainer, counts)
     assert learnt.pieces == sorted(theirs, key=theirs.__getitem__)
 
