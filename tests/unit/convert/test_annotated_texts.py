@@ -78,12 +78,17 @@ def test_wholes_or_parts_are_kept(
     assert labelled(given) == (labels, left_out)
 
 
-def test_mentions_of_several_pieces_are_read_as_all_that_they_cover_or_left_out(tmp_path: Path) -> None:
+def test_pieces_and_misplaced_mentions_are_read_or_counted(tmp_path: Path) -> None:
     covers = source(tmp_path, bioc(PIECES), discontinuous="covers")
     assert labelled(covers) == (["B-D", "I-D", "I-D", "I-D", "O"], {})
     both = bioc(PIECES, annotation("D", (15, 22)))
     left = source(tmp_path, both, discontinuous="leave_out")
     assert labelled(left) == (["O", "O", "O", "B-D", "O"], {"discontinuous_mentions": 1})
+    wrong = {**annotation("D", (0, 5)), "text": "renal"}
+    given = source(tmp_path, bioc(wrong, wrong), misplaced="leave_out")
+    assert labelled(given) == (["O"] * 5, {"misplaced_mentions": 2})
+    with pytest.raises(PubmillError, match="its text differs from the text at its offset"):
+        labelled(source(tmp_path, bioc(wrong)))
 
 
 @pytest.mark.parametrize(
@@ -128,14 +133,6 @@ def test_kept_types_may_have_other_names_and_others_are_counted(tmp_path: Path, 
     labels, left_out = labelled(source(tmp_path, given, types=types))
     third, others = ("B-B", 1) if isinstance(types, dict) else ("O", 2)
     assert (labels[:3], left_out) == (["B-A", "O", third], {"mentions_of_other_types": others})
-
-
-def test_misplaced_mentions_are_counted(tmp_path: Path) -> None:
-    wrong = {**annotation("D", (0, 5)), "text": "renal"}
-    given = source(tmp_path, bioc(wrong, wrong), misplaced="leave_out")
-    assert labelled(given) == (["O"] * 5, {"misplaced_mentions": 2})
-    with pytest.raises(PubmillError, match="its text differs from the text at its offset"):
-        labelled(source(tmp_path, bioc(wrong)))
 
 
 def test_divided_words_stay_whole_and_an_unknown_form_is_refused(tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def test_a_list_question_is_learnt_answer_by_answer_and_asked_of_every_snippet(r
 # --- The archive
 
 
-def test_all_json_files_are_read_and_repeated_questions_counted(tmp_path: Path) -> None:
+def test_archives_are_read_whole_and_others_refused(tmp_path: Path) -> None:
     files = {"__MACOSX/Folder/._0.json": b"\0\1", "Folder/._1.json": b"\0", "README.txt": b"\xff"}
     path = archive(tmp_path / "a.zip", ASKED[:2], ASKED[2:], **files)
     assert list(bioasq.questions(path, Counter())) == ["a1", "b2", "c3", "d4"]
@@ -136,6 +136,11 @@ def test_all_json_files_are_read_and_repeated_questions_counted(tmp_path: Path) 
     path = archive(tmp_path / "a.zip", ASKED, ASKED[:1])
     assert len(bioasq.questions(path, left_out)) == 4
     assert left_out == {"repeated_questions": 1}
+    with pytest.raises(PubmillError, match=r"no \.json file"):
+        bioasq.questions(archive(tmp_path / "a.zip", **{"a.txt": b"x"}), Counter())
+    (tmp_path / "a.zip").write_bytes(b"PK\x03\x04")
+    with pytest.raises(PubmillError, match="not a whole"):
+        bioasq.questions(tmp_path / "a.zip", Counter())
 
 
 @pytest.mark.parametrize("changed", [{"body": "Other?"}, {"exact_answer": "no"}, {"snippets": []}])
@@ -185,14 +190,6 @@ def test_broken_json_is_refused(tmp_path: Path, licensed: bool, content: Any, me
     with withholding(licensed), pytest.raises(PubmillError, match=message) as error:
         bioasq.questions(path, Counter())
     assert not licensed or "Qzcanary" not in str(error.value)
-
-
-def test_other_archives_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match=r"no \.json file"):
-        bioasq.questions(archive(tmp_path / "a.zip", **{"a.txt": b"x"}), Counter())
-    (tmp_path / "a.zip").write_bytes(b"PK\x03\x04")
-    with pytest.raises(PubmillError, match="not a whole"):
-        bioasq.questions(tmp_path / "a.zip", Counter())
 
 
 # --- Factoids

@@ -66,12 +66,16 @@ def test_other_document_marks(tmp_path: Path, form: str, mark: str, document: st
     ]
 
 
-def test_four_columns_with_blanks(tmp_path: Path) -> None:
+def test_columns_and_the_label_for_outside_may_be_others(tmp_path: Path) -> None:
     options = {**TYPED, "separator": "blank", "columns": ["word", "pos", "chunk", "label"]}
     (example,) = convert(tmp_path / "a.txt", "Pain NN O B-D\nnow RB O O\n", options)
     assert (example.words, example.labels) == (["Pain", "now"], ["B-D", "O"])
     with pytest.raises(PubmillError, match=r"a\.txt:2: expected `word pos chunk label`, found 'now RB O'"):
         convert(tmp_path / "a.txt", "Pain NN O B-D\nnow RB O\n", options)
+    options = {**TYPED, "outside": "N", "scheme": "bare"}
+    assert labels_of(tmp_path / "a.tsv", "N p p N o", options) == ["O", "B-p", "I-p", "O", "B-o"]
+    with pytest.raises(PubmillError, match=r":2: expected a BIO label \(N, B, I, B-TYPE, I-TYPE\), found"):
+        labels_of(tmp_path / "a.tsv", "N O", {**TYPED, "outside": "N"})
 
 
 @pytest.mark.parametrize(
@@ -267,13 +271,6 @@ def test_the_written_form_is_that_of_blurb() -> None:
 def test_other_schemes_become_bio(tmp_path: Path, scheme: str, written: str, read_as: str) -> None:
     found = labels_of(tmp_path / "a.tsv", written, {**TYPED, "scheme": scheme})
     assert found == read_as.split()
-
-
-def test_a_file_can_write_another_label_for_outside(tmp_path: Path) -> None:
-    options = {**TYPED, "outside": "N", "scheme": "bare"}
-    assert labels_of(tmp_path / "a.tsv", "N p p N o", options) == ["O", "B-p", "I-p", "O", "B-o"]
-    with pytest.raises(PubmillError, match=r":2: expected a BIO label \(N, B, I, B-TYPE, I-TYPE\), found"):
-        labels_of(tmp_path / "a.tsv", "N O", {**TYPED, "outside": "N"})
 
 
 @pytest.mark.parametrize("broken", ["B-x O", "O L-x", "I-x L-x", "B-x L-y", "U-x L-x", "B-x B-x L-x"])

@@ -41,13 +41,18 @@ def part_of(counts: dict[str, int | None], *names: str) -> tuple[int | None, ...
     return tuple(counts[name] for name in names)
 
 
-def test_mentions_are_begins_and_words_are_counted_by_type() -> None:
+def test_mentions_are_counted_by_type() -> None:
     counts = count([tokens("a", "B-x I-x O B-y B-x", "A b c b d"), tokens("b", "O I-PAR", "e e")])
     assert part_of(counts, "sentences", "tokens", "mentions", "tokens_in_mentions") == (2, 7, 3, 5)
     assert part_of(counts, "distinct_words", "longest_sentence") == (5, 5)
     assert part_of(counts, "mentions.x", "mentions.y", "mentions.PAR") == (2, 1, 0)
     assert part_of(counts, "words.x", "words.y", "words.PAR") == (3, 1, 1)
     assert "mentions." not in counts
+    examples = [nested("a", "v w z", (0, 3, "x"), (1, 2, "y")), nested("b", "v w z", (0, 1, "x"))]
+    counts = count([*examples, nested("c", "u")])
+    assert part_of(counts, "sentences", "tokens", "mentions", "longest_mention") == (3, 7, 3, 3)
+    assert part_of(counts, "mentions.x", "mentions.y", "repeated_texts", "nested") == (2, 1, 1, 1)
+    assert lengths(examples)["max"] == 3
 
 
 @pytest.mark.parametrize(
@@ -190,14 +195,6 @@ def nested(name: str, words: str, *mentions: tuple[int, int, str]) -> MentionsEx
 )
 def test_a_mention_inside_of_another_is_nested(mentions: list[tuple[int, int, str]], number: int) -> None:
     assert count([nested("a", "v w z", *mentions)])["nested"] == number
-
-
-def test_mentions_that_may_nest_are_counted_by_type() -> None:
-    examples = [nested("a", "v w z", (0, 3, "x"), (1, 2, "y")), nested("b", "v w z", (0, 1, "x"))]
-    counts = count([*examples, nested("c", "u")])
-    assert part_of(counts, "sentences", "tokens", "mentions", "longest_mention") == (3, 7, 3, 3)
-    assert part_of(counts, "mentions.x", "mentions.y", "repeated_texts", "nested") == (2, 1, 1, 1)
-    assert lengths(examples)["max"] == 3
 
 
 def test_the_input_of_an_example_is_all_that_a_model_reads() -> None:

@@ -91,17 +91,16 @@ def test_of_a_mention_in_pieces_the_first_alone(convert: Reader, left_out: Count
     assert left_out["mentions_in_pieces"] == 1
 
 
-def test_an_interaction_without_type_is_left_out_and_counted(convert: Reader, left_out: Counter[str]) -> None:
-    assert [e.id for e in convert(' type="advise"/>', "/>")] == ["D1.s0.p0"]
-    assert left_out["interactions_without_type"] == 1
-
-
-def test_only_a_sentence_known_as_displaced_may_differ(convert: Reader, left_out: Counter[str]) -> None:
+def test_interactions_without_type_and_displaced_mentions_are_counted(
+    convert: Reader, left_out: Counter[str]
+) -> None:
     with pytest.raises(PubmillError, match=r"Some drug\.xml:6: the entity is 'Xol', but .* is 'ol\.'"):
         convert("38-40", "39-41")
     advise = convert("38-40", "39-41", displaced=["D1.s0"])[1]
     assert (advise.entities[1].start, advise.entities[1].end) == (39, 42)
     assert left_out["texts_of_displaced_mentions"] == 1
+    assert [e.id for e in convert(' type="advise"/>', "/>")] == ["D1.s0.p0"]
+    assert left_out["interactions_without_type"] == 1
 
 
 WRONG = [

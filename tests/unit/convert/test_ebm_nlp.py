@@ -66,13 +66,10 @@ def test_words_and_layers_are_those_of_the_archive(tmp_path: Path, files: dict[s
         ]
 
 
-def test_test_is_what_the_experts_annotated(tmp_path: Path, files: dict[str, bytes]) -> None:
+def test_test_is_of_experts_and_absent_layers_are_counted(tmp_path: Path, files: dict[str, bytes]) -> None:
     assert [example.document for example in convert(tmp_path, files, "test", "30")[0]] == ["30"] * 3
     with pytest.raises(PubmillError, match=r"ebm\.tar\.gz: 1 is listed, but has no annotations"):
         convert(tmp_path, files, "test", "1")
-
-
-def test_a_layer_that_a_document_lacks_is_empty_and_counted(tmp_path: Path, files: dict[str, bytes]) -> None:
     del files[f"{SPANS}/outcomes/train/2.AGGREGATED.ann"]
     examples, left_out = convert(tmp_path, files)
     assert left_out == {"documents_without_outcomes": 1}

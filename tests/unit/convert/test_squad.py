@@ -128,12 +128,9 @@ def test_what_is_no_json_is_reported(tmp_path: Path, content: bytes, message: st
         read(tmp_path / "a.json", content)
 
 
-def test_options_are_unknown(tmp_path: Path) -> None:
+def test_options_are_unknown_and_licensed_text_is_not_shown(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="no options"):
         list(squad.read(ConverterInput("dev", {"dev": tmp_path}, {"version": "1.1"}, Counter())))
-
-
-def test_licensed_text_is_not_in_messages(tmp_path: Path) -> None:
     content = document()
     first(content)["answers"][0]["text"] = "Tirso"
     with withholding(True), pytest.raises(PubmillError) as error:

@@ -29,11 +29,18 @@ def convert(
     return list(read(given))
 
 
-def test_rows_become_examples_with_ids_of_their_place(tmp_path: Path) -> None:
+def test_rows_become_examples_with_ids_and_mentions(tmp_path: Path) -> None:
     assert convert(tmp_path, 'He said "no"\t0\n x \t1\n') == [
         SequenceExample(id="dev-000001", document=None, text='He said "no"', label="0"),
         SequenceExample(id="dev-000002", document=None, text=" x ", label="1"),
     ]
+    (example,) = convert(tmp_path, f"{RELATION}\t1\n", entities={"@GENE$": "GENE", "@DISEASE$": "DISEASE"})
+    gene, disease = example.entities
+    assert (gene.type, example.text[gene.start : gene.end]) == ("GENE", "@GENE$")
+    assert (disease.type, example.text[disease.start : disease.end]) == ("DISEASE", "@DISEASE$")
+    with withholding(True), pytest.raises(PubmillError) as caught:
+        convert(tmp_path, "a\tsecret\n")
+    assert "secret" not in str(caught.value) and "6 characters" in str(caught.value)
 
 
 def test_columns_hold_what_the_layout_of_their_split_says(tmp_path: Path) -> None:
@@ -59,13 +66,6 @@ def test_a_split_is_cut_out_and_the_rest_counted(tmp_path: Path) -> None:
     assert [(example.id, example.text) for example in examples] == [("dev-000001", "b"), ("dev-000002", "c")]
     assert left_out == {"rows_outside_the_cut": 3}
     assert [example.text for example in convert(tmp_path, rows, first_row=4)] == ["d", "e"]
-
-
-def test_a_dummy_is_a_mention_of_its_type_in_the_order_of_the_option(tmp_path: Path) -> None:
-    (example,) = convert(tmp_path, f"{RELATION}\t1\n", entities={"@GENE$": "GENE", "@DISEASE$": "DISEASE"})
-    gene, disease = example.entities
-    assert (gene.type, example.text[gene.start : gene.end]) == ("GENE", "@GENE$")
-    assert (disease.type, example.text[disease.start : disease.end]) == ("DISEASE", "@DISEASE$")
 
 
 @pytest.mark.parametrize(
@@ -113,12 +113,6 @@ def test_another_form_is_reported(tmp_path: Path, text: str, options: dict[str, 
 def test_what_options_cannot_say(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         convert(tmp_path, "a\t1\n", **options)
-
-
-def test_text_of_a_licensed_dataset_is_in_no_message(tmp_path: Path) -> None:
-    with withholding(True), pytest.raises(PubmillError) as caught:
-        convert(tmp_path, "a\tsecret\n")
-    assert "secret" not in str(caught.value) and "6 characters" in str(caught.value)
 
 
 CELL = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), min_size=1).filter(

@@ -191,14 +191,11 @@ def test_half_of_the_runs_are_enough(
     assert bool(EvaluationTexts(folder / "i.parquet").matches("", document)) == expected
 
 
-def test_common_runs_of_several_documents_do_not_add_up(index: Path) -> None:
+def test_runs_neither_add_up_nor_reach_over_a_dummy(index: Path, tmp_path: Path) -> None:
     texts = EvaluationTexts(index)
     beginning, end = " ".join(words(1)[:20]), " ".join(words(1)[15:])
     assert not texts.matches("", beginning) and not texts.matches("", end)
     assert not texts.matches("", beginning.replace(words(1)[10], "other") * 5)
-
-
-def test_no_run_reaches_over_a_dummy(tmp_path: Path) -> None:
     text = f"{' '.join(words(1, 12))} @GENE$ {' '.join(words(2, 14))}"
     write_jsonl_gz(tmp_path / "d/test.jsonl.gz", [example("t1", text)])
     write_index(

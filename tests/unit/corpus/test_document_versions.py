@@ -95,12 +95,17 @@ def test_by_hand(tmp_path: Path, files: list[Shard], expected: list[list[tuple[i
     assert latest(tmp_path, files) == expected
 
 
-def test_same_input_same_bytes(tmp_path: Path) -> None:
+def test_spilling_leaves_nothing_and_same_input_gives_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     files: list[Shard] = [(0, n, [(pmid, 1, False) for pmid in range(n, 300)]) for n in range(4)]
     latest(tmp_path, files)
     first = (tmp_path / "latest.parquet").read_bytes()
     latest(tmp_path, files)
     assert (tmp_path / "latest.parquet").read_bytes() == first
+    monkeypatch.setattr(versions, "MEMORY", "40MB")
+    latest(tmp_path, [(0, n, [(pmid, 1, False) for pmid in range(100_000)]) for n in range(3)])
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_what_a_killed_process_spilled_is_cleared(tmp_path: Path) -> None:
@@ -112,12 +117,6 @@ def test_what_a_killed_process_spilled_is_cleared(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob(".latest.spill.*"))) == 1
     latest(tmp_path, [(0, 1, [(1, 1, False)])])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.parquet", "latest.parquet"]
-
-
-def test_spilling_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(versions, "MEMORY", "40MB")
-    latest(tmp_path, [(0, n, [(pmid, 1, False) for pmid in range(100_000)]) for n in range(3)])
-    assert not list(tmp_path.glob(".*"))
 
 
 def test_errors(tmp_path: Path) -> None:

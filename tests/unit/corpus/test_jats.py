@@ -61,14 +61,11 @@ def test_every_field() -> None:
     )  # fmt: skip
 
 
-def test_what_the_source_says_of_licence_and_flags_holds() -> None:
+def test_the_source_says_licence_flags_and_pmid_first() -> None:
     meta = "<permissions><license xlink:href='https://creativecommons.org/licenses/by/4.0/'/></permissions>"
     facts = ArticleMetadata(pmcid=7, licence="TDM", flags=("retracted",))
     found = JatsReader(USUAL)(article("<p>x</p>", meta), facts, "x")
     assert (found.licence, found.flags) == ("TDM", ("retracted",))
-
-
-def test_pmid_of_the_source_or_else_of_the_xml() -> None:
     named = (
         "<article-id pub-id-type='doi'>10.1/1</article-id><article-id pub-id-type='pmid'> 0123\n</article-id>"
     )
@@ -94,12 +91,19 @@ def test_licence_of_the_xml(permissions: str, code: str) -> None:
     assert read(article("<p>x</p>", f"<permissions>{permissions}</permissions>")).licence == code
 
 
-def test_inline_text_is_whole() -> None:
+def test_lists_and_inline_text_are_whole() -> None:
     content = (
         "<p>The <italic>TP<sub>53</sub></italic> of <bold>TNF-<italic>α</italic></bold>\n  at 10<sup>−<bold>3"
         "</bold></sup>&#160;M<break/>as shown <xref ref-type='bibr' rid='r1'>[12]</xref>.</p>"
     )
     assert body(content) == (("", "The TP53 of TNF-α at 10−3\u00a0M as shown [12]."),)
+    content = (
+        "<p>Both:<list><list-item><label>1</label><p>one</p></list-item><list-item>"
+        "<p>two <list><list-item><p>deep</p></list-item></list></p></list-item></list>and so on"
+        "<disp-quote><p>said</p></disp-quote></p>"
+        "<def-list><def-item><term>T</term><def><p>its meaning</p></def></def-item></def-list>"
+    )
+    assert body(content) == (("", "Both:\none\ntwo\ndeep\nand so on\nsaid\nT\nits meaning"),)
 
 
 def test_formulas() -> None:
@@ -187,16 +191,6 @@ def test_words_are_parted_by_blocks_and_by_nothing_else(content: str, kept: str,
         assert " ".join(part for _, part in found) == text
         root = etree.fromstring(article(content))
         assert words(found) == body_words(root, leave_out)
-
-
-def test_lists_and_quotations_are_lines_in_their_place() -> None:
-    content = (
-        "<p>Both:<list><list-item><label>1</label><p>one</p></list-item><list-item>"
-        "<p>two <list><list-item><p>deep</p></list-item></list></p></list-item></list>and so on"
-        "<disp-quote><p>said</p></disp-quote></p>"
-        "<def-list><def-item><term>T</term><def><p>its meaning</p></def></def-item></def-list>"
-    )
-    assert body(content) == (("", "Both:\none\ntwo\ndeep\nand so on\nsaid\nT\nits meaning"),)
 
 
 def test_floats_follow_the_paragraphs_of_their_section() -> None:
@@ -291,15 +285,12 @@ def test_the_noncharacter_that_sorts_text_is_refused_in_it(written: str) -> None
     refused(article(f"<p>a{written}e</p>"), "U+FDD0")
 
 
-def test_no_body_comments_and_language() -> None:
+def test_comments_languages_and_what_is_left_out() -> None:
     assert read(article()).body == ()
     assert body("<p>a<!-- <p>no</p> -->b<?pi no?>c<![CDATA[<d>]]></p>") == (("", "abc<d>"),)
     data = article("<p>x</p>").replace(b"<article ", b'<article xml:lang="FR" ')
     assert read(data).languages == ("fre",)
     assert read(article("<p>x</p>")).languages == ("eng",)
-
-
-def test_what_is_left_out_is_counted() -> None:
     reader = JatsReader(("tables", "sub-articles"))
     content = "<p>x<table-wrap><table/></table-wrap></p><table-wrap><table/></table-wrap>"
     reader(

@@ -102,13 +102,10 @@ def test_articles_have_their_notices() -> None:
     assert (theirs.corrections, theirs.flags) == (expected, found.flags)
 
 
-def test_shards_keep_them(tmp_path: Path) -> None:
+def test_shards_keep_notices_and_each_flag_can_be_left_out(tmp_path: Path) -> None:
     document = Document(id="pmid:1", flags=("retracted",), corrections=EXPECTED)
     write_shard(tmp_path / "s.parquet", [document, Document(id="pmid:2")], source="s", file="f", order=1)
     assert [one for _, one in read_shard(tmp_path / "s.parquet")] == [document, Document(id="pmid:2")]
-
-
-def test_each_flag_can_be_left_out() -> None:
     for flag, giving in MARKS.items():
         assert flag in flags_of([min(giving)], ())
         assert SelectionRecipe(without=(flag,)).without == (flag,)  # type: ignore[arg-type]

@@ -140,7 +140,13 @@ def test_empty_abstracts_and_lines_and_paragraphs_of_other_texts(tmp_path: Path)
     assert rows[0].id == rows[2].id != rows[1].id
 
 
-def test_gzip_and_plain_are_the_same(tmp_path: Path) -> None:
+def test_spellings_and_compressed_files_are_the_same(tmp_path: Path) -> None:
+    rows = read(
+        tmp_path,
+        {"abstract": "a", "licence": "A", "license": "B", "lang": "fr", "language": "de"},
+        {"abstract": "a", "license": "B", "language": "de"},
+    )
+    assert [(row.licence, row.languages) for row in rows] == [("A", ("fre",)), ("B", ("ger",))]
     rows = read(tmp_path, {"abstract": "é"})
     packed = tmp_path / "notes.jsonl.gz"
     packed.write_bytes(gzip.compress((tmp_path / "notes.jsonl").read_bytes()))
@@ -197,15 +203,6 @@ def test_the_pmid_comes_before_the_id_and_empty_ones_do_not_count(tmp_path: Path
 def test_dates_may_be_less_than_a_day(tmp_path: Path, date: str) -> None:
     (row,) = read(tmp_path, {"abstract": "a", "date": date})
     assert (row.date, row.published) == (date, date[:4])
-
-
-def test_either_spelling_of_licence_and_language_is_read(tmp_path: Path) -> None:
-    rows = read(
-        tmp_path,
-        {"abstract": "a", "licence": "A", "license": "B", "lang": "fr", "language": "de"},
-        {"abstract": "a", "license": "B", "language": "de"},
-    )
-    assert [(row.licence, row.languages) for row in rows] == [("A", ("fre",)), ("B", ("ger",))]
 
 
 @pytest.mark.parametrize("key", ["pmid", "date", "id"])

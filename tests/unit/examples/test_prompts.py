@@ -113,7 +113,10 @@ def test_a_published_prompt_without_one_place_is_an_error(tmp_path: Path, text: 
         published_template(tmp_path / "p.txt", "{Input}", "{text}")
 
 
-def test_dummies_of_a_dataset_without_any_are_an_error(root: Path) -> None:
+def test_concepts_follow_the_text_and_dummies_need_a_spec(root: Path) -> None:
+    assert prompt_of(RELATIONS, Wording("<{text}>", {})) == (
+        "<Pain and drug and pain.\n\nConcepts: D1 (Pain); C1 (drug)>"
+    )
     spec = load(root / "specs", "full").datasets["biosses"]
     with pytest.raises(PubmillError, match="the dataset's spec has no `dummies`"):
         wording_of(spec, [], "{dummies}")
@@ -128,12 +131,6 @@ RELATIONS = RelationsExample(
     ],
     pairs=[["C1", "D1"]], relations=[["C1", "D1", "causes", "Novel"], ["C1", "D1", "eases"]],
 )  # fmt: skip
-
-
-def test_the_concepts_of_a_document_stand_after_its_text() -> None:
-    assert prompt_of(RELATIONS, Wording("<{text}>", {})) == (
-        "<Pain and drug and pain.\n\nConcepts: D1 (Pain); C1 (drug)>"
-    )
 
 
 @pytest.mark.parametrize(
@@ -158,15 +155,12 @@ def test_the_right_answer_has_the_form_that_prompts_ask_for(example: Example, ex
         assert right_answer(example, typed=False) == bare
 
 
-def test_a_question_has_one_answer_and_a_list_all() -> None:
+def test_answers_and_marked_arguments() -> None:
     answers = [Answer(text="Old", start=0), Answer(text="drug", start=4)]
     asked: Any = SpanExample(id="1", document=None, question="?", context="Old drug", answers=answers)
     assert right_answer(asked, typed=True) == "Old"
     assert right_answer(replace(asked, items=[["Old"], ["drug"]]), typed=True) == "Old\ndrug"
     assert right_answer(replace(asked, answers=[]), typed=True) == "none"
-
-
-def test_only_two_arguments_are_marked() -> None:
     drug, pain, old = (Entity(start=start, end=end, type="X") for start, end in ((4, 8), (13, 17), (0, 3)))
     text = "Old drug and pain."
     both = SequenceExample(id="1", document=None, text=text, label="x", entities=[drug, pain])

@@ -49,7 +49,11 @@ def test_a_mention_may_have_several_pieces_and_end_with_the_text() -> None:
     assert one.text == "pain.\n"
 
 
-def test_all_concepts_of_a_mention_are_kept() -> None:
+def test_events_take_any_arguments_and_concepts_are_kept() -> None:
+    found = read(
+        "T1\tSign 0 5\tFever\nE1\tOnset:T1 Cause:E2 Site2:R1\nE2\tEnd:T1  At:T1\nR1\tAfter Arg1:E1 Arg2:T1\n"
+    )
+    assert found.events == ("Onset", "End", "After (a relation of events)") and not found.relations
     concepts = "N1\tReference T1 MESH:D1\tFever\nN2\tReference T1 D2\n"
     one, other = read(f"T1\tSign 0 5\tFever\nT2\tSign 16 20\tpain\n{concepts}").passages[0].mentions
     assert (one.concepts, other.concepts) == ("MESH:D1,D2", "")
@@ -119,10 +123,3 @@ def test_a_single_file_of_brat_is_refused(tmp_path: Path) -> None:
     assert str(caught.value) == (
         f"{tmp_path}/a.ann: brat's form needs an archive (zip, tar) of .txt and .ann files"
     )
-
-
-def test_arguments_of_events_may_be_anything_and_relations_of_events_count_as_events() -> None:
-    found = read(
-        "T1\tSign 0 5\tFever\nE1\tOnset:T1 Cause:E2 Site2:R1\nE2\tEnd:T1  At:T1\nR1\tAfter Arg1:E1 Arg2:T1\n"
-    )
-    assert found.events == ("Onset", "End", "After (a relation of events)") and not found.relations

@@ -20,6 +20,10 @@ def test_what_else_can_be_read_is_named(found: Found) -> None:
         "nested": "all of 3 mentions, which overlap in 1 documents",
         "mentions": "the longest of 3 mentions, one label a word",
     }
+    train, test = labelled(70, id=range(35)), labelled(10, id=range(10))
+    made = found({"train.jsonl": lines(train), "test.jsonl": lines(test)})
+    line = "35 of 70 rows of train have the id of another; examples are numbered instead"
+    assert made.form.notes == (line,) and made.values["notes"] == [line] and "id" not in made.form.options
 
 
 def test_keys_and_columns_that_are_not_read_are_named(found: Found) -> None:
@@ -39,13 +43,6 @@ def test_keys_and_columns_that_are_not_read_are_named(found: Found) -> None:
     documents = [{key: row[key] for key in ("text", *mentions)} for row in labelled(6, **mentions)]
     form = found({"train.jsonl": lines(documents)}).form
     assert form.kind == "tokens" and form.unread == ("sentence_id",)
-
-
-def test_ids_that_repeat_are_counted_and_not_read(found: Found) -> None:
-    train, test = labelled(70, id=range(35)), labelled(10, id=range(10))
-    made = found({"train.jsonl": lines(train), "test.jsonl": lines(test)})
-    line = "35 of 70 rows of train have the id of another; examples are numbered instead"
-    assert made.form.notes == (line,) and made.values["notes"] == [line] and "id" not in made.form.options
 
 
 def test_doubts_are_told_with_their_counts(found: Found) -> None:

@@ -74,16 +74,13 @@ def test_what_nothing_explains_is_left_out_by_request_alone_and_counted(found: F
     assert made.values["options"]["misplaced"] == "leave_out"
 
 
-def test_local_text_is_in_no_message_and_no_example(found: Found) -> None:
+def test_local_text_is_not_shown_and_cut_words_are_refused(found: Found) -> None:
     with pytest.raises(PubmillError) as caught:
         found({"train.txt": pubtator(lambda place: place + 1)}, Given(), "local")
     assert "4 of 4 mentions" in str(caught.value) and "spirin" not in str(caught.value)
     made = found({"train.txt": pubtator(lambda place: place)}, Given(), "local")
     assert made.values["access"] == "local"
     assert "Xxxxxxx" in str(made.first) and "spirin" not in str(made.first)
-
-
-def test_spans_without_texts_that_cut_words_are_refused(found: Found) -> None:
     row = {"text": TEXT, "label": [[at + 1, at + 1 + len(one), "Name"] for at, one in MENTIONS]}
     with pytest.raises(PubmillError, match=r"4 of 4 mentions begin or end inside a word.*'shift=-1'"):
         found({"train.jsonl": json.dumps(row) + "\n"})

@@ -89,7 +89,9 @@ def test_wrong_names_are_refused(folder: Path, tmp_path: Path, specs: Path) -> N
     assert not list((specs / "models").iterdir())
 
 
-def test_a_spec_names_the_weights_and_whether_the_vocabulary_has_capitals(folder: Path, specs: Path) -> None:
+def test_a_spec_names_the_weights_and_whether_the_vocabulary_has_capitals(
+    folder: Path, specs: Path, tmp_path: Path
+) -> None:
     path = write_spec(new_model(str(folder)), specs)
     assert yaml.safe_load(path.read_text()) == {
         "name": "my-model-v1.2", "label": "my-model-v1.2", "lowercase": True,
@@ -98,9 +100,6 @@ def test_a_spec_names_the_weights_and_whether_the_vocabulary_has_capitals(folder
     assert path == specs / "models/my-model-v1.2.yaml"
     assert list(yaml.safe_load(path.read_text())) == ["name", "label", "lowercase", "weights"]
     assert path.read_text().startswith("# yaml-language-server: $schema=../../schemas/models.json\n")
-
-
-def test_a_vocabulary_with_one_capital_has_case(folder: Path, tmp_path: Path) -> None:
     cased = Path(shutil.copytree(folder, tmp_path / "cased"))
     for name in ("vocab.txt", "tokenizer.json"):
         if (cased / name).is_file():

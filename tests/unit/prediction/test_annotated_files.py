@@ -135,10 +135,15 @@ def test_types_that_the_model_lacks_are_refused(types: list[str], renamed: list[
         written_names({"Name", "Place"}, types, renamed)
 
 
-def test_types_of_rows_are_not_chosen(tmp_path: Path) -> None:
+def test_outputs_and_rows_are_not_renamed(tmp_path: Path) -> None:
     chosen = Annotator(tagger().predictor, [], None, {"Name": "Person"})
     with pytest.raises(PubmillError, match="not for rows"):
         annotated(chosen, tmp_path, "jsonl", '{"id": "1", "words": ["Ann"]}\n')
+    for source, form, target in (
+        ("a.txt", "text", "b.txt"), ("a.txt", "text", "b.jsonl.gz"), ("a.txt", "text", "stdout"),
+        ("a.xml", "bioc-xml", "b"), ("a.txt", "pubtator", "b.pubtator"), ("a.json", "jsonl", "sub/a.json"),
+    ):  # fmt: skip
+        check_targets({tmp_path / source: tmp_path / target}, {tmp_path / source: form})
 
 
 def test_a_mention_is_as_sure_as_its_least_sure_word(tmp_path: Path) -> None:
@@ -201,12 +206,4 @@ def test_streams_are_no_folders_and_readers_may_go(tmp_path: Path, monkeypatch: 
 def test_misleading_outputs_fail(source: str, form: str, target: str, fault: str, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     with pytest.raises(PubmillError, match=fault):
-        check_targets({tmp_path / source: tmp_path / target}, {tmp_path / source: form})
-
-
-def test_other_names_of_outputs_pass(tmp_path: Path) -> None:
-    for source, form, target in (
-        ("a.txt", "text", "b.txt"), ("a.txt", "text", "b.jsonl.gz"), ("a.txt", "text", "stdout"),
-        ("a.xml", "bioc-xml", "b"), ("a.txt", "pubtator", "b.pubtator"), ("a.json", "jsonl", "sub/a.json"),
-    ):  # fmt: skip
         check_targets({tmp_path / source: tmp_path / target}, {tmp_path / source: form})

@@ -117,11 +117,18 @@ def test_rows_of_every_kind_need_no_labels(kind: str, tmp_path: Path) -> None:
     ]
 
 
-def test_rows_have_what_their_examples_have() -> None:
+def test_rows_have_what_their_examples_have_and_confidences_if_asked(tmp_path: Path) -> None:
     sequence: Any = example_of(ROWS["sequence"], fake("sequence", str).task, "x")
     assert sequence.entities == [Entity(start=0, end=1, type="x")] and sequence.document is None
     several: Any = example_of(ROWS["multilabel"], fake("multilabel", str).task, "x")
     assert several.sentences == [LabelledSentence(start=0, end=1, labels=[])]
+    lines = json.dumps(ROWS["sequence"]) + "\n"
+    plain = annotated(Annotator(fake("sequence", lambda example: "x"), [], None), tmp_path, "jsonl", lines)
+    assert json.loads(plain) == {"id": "1", "predicted": "x"}
+    asked = Annotator(fake("sequence", lambda example: "x"), [], None, confidences=True)
+    assert json.loads(annotated(asked, tmp_path, "jsonl", lines)) == {
+        "id": "1", "predicted": "x", "confidence": 0.7,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ROWS)
@@ -256,16 +263,6 @@ def test_confidences_of_every_form_have_four_decimals(sure: Any, written: Any) -
     example = example_of(ROWS["sequence"], predictor.task, "x")
     assert annotator.predict([example]) == [("yes", written)]
     assert annotator.counts == {"windows_split": 1}
-
-
-def test_confidences_are_written_only_if_they_are_asked_for(tmp_path: Path) -> None:
-    lines = json.dumps(ROWS["sequence"]) + "\n"
-    plain = annotated(Annotator(fake("sequence", lambda example: "x"), [], None), tmp_path, "jsonl", lines)
-    assert json.loads(plain) == {"id": "1", "predicted": "x"}
-    asked = Annotator(fake("sequence", lambda example: "x"), [], None, confidences=True)
-    assert json.loads(annotated(asked, tmp_path, "jsonl", lines)) == {
-        "id": "1", "predicted": "x", "confidence": 0.7,
-    }  # fmt: skip
 
 
 def test_without_an_archive_lines_are_not_split() -> None:

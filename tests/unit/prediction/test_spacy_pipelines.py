@@ -181,7 +181,9 @@ def test_a_damaged_file_of_a_pipeline_is_reported_without_a_traceback(pipeline: 
     load_pipeline(pipeline)
 
 
-def test_the_hash_is_of_names_and_contents(pipeline: Path) -> None:
+def test_the_hash_is_of_names_and_contents_and_spacy_is_needed(
+    pipeline: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = pipeline_sha256(pipeline)
     assert before == pipeline_sha256(pipeline)
     strings = pipeline / "vocab/strings.json"
@@ -189,9 +191,6 @@ def test_the_hash_is_of_names_and_contents(pipeline: Path) -> None:
     renamed = pipeline_sha256(pipeline)
     strings.with_name("other.json").write_text("[]")
     assert len({before, renamed, pipeline_sha256(pipeline)}) == 3
-
-
-def test_without_spacy_it_says_how_to_get_it(pipeline: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
     with pytest.raises(PubmillError, match="`make setup` installs it"):
         load_pipeline(pipeline)

@@ -75,10 +75,13 @@ def test_the_gold_in_any_form_has_the_highest_score(case: str, tmp_path: Path) -
     assert [line["id"] for line in found.submission.lines] == [one.id for one in toy.examples(name)]
 
 
-def test_an_archive_of_brat_s_files_has_the_highest_score(tmp_path: Path) -> None:
+def test_archives_and_marked_files_are_read(tmp_path: Path) -> None:
     toy.make(tmp_path, "ner")
     found = score_submission(toy.brat(tmp_path / "ner.zip"), toy.recipe(tmp_path, "ner"), tmp_path)
     assert (found.submission.form, found.metrics["entity_f1"]) == ("brat", 1.0)
+    for content in (b"\xef\xbb\xbfa\r\nb", gzip.compress(b"\xef\xbb\xbfa\r\nb")):
+        (tmp_path / "file").write_bytes(content)
+        assert read_text(tmp_path / "file") == "a\nb"
 
 
 @pytest.mark.parametrize(
@@ -223,12 +226,6 @@ def test_forms_are_recognised(text: str, form: str | None) -> None:
         return
     with pytest.raises(PubmillError, match="f: the file has none of the known forms"):
         form_of(text, "f")
-
-
-def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
-    for content in (b"\xef\xbb\xbfa\r\nb", gzip.compress(b"\xef\xbb\xbfa\r\nb")):
-        (tmp_path / "file").write_bytes(content)
-        assert read_text(tmp_path / "file") == "a\nb"
 
 
 PASSAGES: dict[str, tuple[list[tuple[int, str]], str]] = {

@@ -40,6 +40,13 @@ def test_lines_with_ids_may_be_in_any_order(tmp_path: Path) -> None:
     toy.make(tmp_path, "rel")
     content = changed(toy.jsonl("rel"), lambda lines: lines[::-1])
     assert toy.score(tmp_path, "rel", content).metrics["micro_f1"] == 1.0
+    toy.make(tmp_path, "rel")
+    [one, *_] = toy.examples("rel")
+    plain = "In 1 assays drug1 changed gene1 levels."
+    marked = "In 1 assays [E1] drug1 [/E1] changed [E2] gene1 [/E2] levels."
+    dummies = "In 1 assays @CHEM$ changed @GENE$ levels."
+    assert texts_of(one, toy.recipe(tmp_path, "rel")) == {"", "1000", plain, marked, dummies}
+    assert texts_of(one, toy.recipe(tmp_path, "rel", dummies=None)) == {"", "1000", plain, marked}
 
 
 def test_ids_of_another_variant_are_recognised(tmp_path: Path) -> None:
@@ -142,13 +149,3 @@ def test_spans_without_ids_are_matched_by_the_text_of_their_sentence(tmp_path: P
         toy.score(tmp_path, "ner", content.replace("aspirin", "Aspirin", 1))
     with pytest.raises(PubmillError, match=r"12 of 12 predictions stand beside the dataset's texts in"):
         toy.score(tmp_path, "ner", changed(content, lambda lines: lines[::-1]))
-
-
-def test_an_input_may_be_repeated_in_each_of_its_forms(tmp_path: Path) -> None:
-    toy.make(tmp_path, "rel")
-    [one, *_] = toy.examples("rel")
-    plain = "In 1 assays drug1 changed gene1 levels."
-    marked = "In 1 assays [E1] drug1 [/E1] changed [E2] gene1 [/E2] levels."
-    dummies = "In 1 assays @CHEM$ changed @GENE$ levels."
-    assert texts_of(one, toy.recipe(tmp_path, "rel")) == {"", "1000", plain, marked, dummies}
-    assert texts_of(one, toy.recipe(tmp_path, "rel", dummies=None)) == {"", "1000", plain, marked}

@@ -109,6 +109,8 @@ def test_every_occurrence_of_a_named_mention_counts() -> None:
     one = {"labels": ("a",), "mapping": {"a": "a"}}
     assert made("tokens", "output", "flu", "flu and x:y", **one) == {"labels": ["B-a", "O", "O"]}
     assert made("tokens", "output", "x:y", "flu and x:y", **one) == {"labels": ["O", "O", "B-a"]}
+    assert place_words("x" * FURTHEST + "word", ["word"]) == [(FURTHEST, FURTHEST + 4)]
+    assert place_words("x" * (FURTHEST + 1) + "word", ["word"]) == [None]
 
 
 @pytest.mark.parametrize(
@@ -125,11 +127,6 @@ def test_more_than_half_of_the_spans_must_fit_words(spans: int, lost: int, refus
         return
     with pytest.raises(PubmillError, match=rf"f:1: {lost} of {spans} spans begin or end"):
         found.check_alignment()
-
-
-def test_words_are_searched_for_to_a_limit() -> None:
-    assert place_words("x" * FURTHEST + "word", ["word"]) == [(FURTHEST, FURTHEST + 4)]
-    assert place_words("x" * (FURTHEST + 1) + "word", ["word"]) == [None]
 
 
 def test_predictions_are_constant_by_their_meaning() -> None:

@@ -80,11 +80,17 @@ def test_scoring_loads_neither_torch_nor_transformers(root: Path) -> None:
     assert subprocess.run([sys.executable, "-c", f"{code}; {check}"], cwd=root, check=False).returncode == 0
 
 
-def test_inputs_use_the_prompt_for_the_dataset(checkout: Path) -> None:
+def test_prompts_and_glosses_are_those_of_the_dataset(checkout: Path) -> None:
     said = run(checkout, "inputs", "rel", checkout / "inputs", "--prompt", "own").stdout
     assert said.endswith("rel test: inputs of 12 examples, without gold\n") and "inputs.bioc.xml" in said
     first = json.loads((checkout / "inputs/prompts.jsonl").read_text().splitlines()[0])
     assert first["prompt"].startswith("PROMPT OF THE SPEC In 1 assays [E1] drug1")
+    spec = checkout / "specs/datasets/rel.yaml"
+    said = "the dataset has no label EARLIER, LATER, which its glosses explain\n"
+    first = run(checkout, "inputs", "rel", checkout / "first", "--prompt", "own").stdout
+    assert first and said not in first
+    spec.write_text(spec.read_text() + GLOSSES)
+    assert said in run(checkout, "inputs", "rel", checkout / "second", "--prompt", "own").stdout
 
 
 def test_a_folder_is_scored_and_written(checkout: Path) -> None:
@@ -220,15 +226,6 @@ def test_a_form_that_does_not_exist_is_reported_with_the_nearest() -> None:
 
 
 GLOSSES = "glosses: {annotated: x, source: x, labels: {activates: x, none: x, LATER: x, EARLIER: x}}\n"
-
-
-def test_glosses_of_labels_that_the_dataset_lacks_are_named(checkout: Path) -> None:
-    spec = checkout / "specs/datasets/rel.yaml"
-    said = "the dataset has no label EARLIER, LATER, which its glosses explain\n"
-    first = run(checkout, "inputs", "rel", checkout / "first", "--prompt", "own").stdout
-    assert first and said not in first
-    spec.write_text(spec.read_text() + GLOSSES)
-    assert said in run(checkout, "inputs", "rel", checkout / "second", "--prompt", "own").stdout
 
 
 def test_supplied_predictions_become_those_of_a_run(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_every_supplied_file_is_a_run_of_a_marked_column(specs: Path, tmp_path: 
     assert made.records.recipe(made.pipelines.run("llm", "squad-v1")[0]).split == "dev"
 
 
-def test_they_are_scored_as_fine_tuned_models_are(specs: Path, tmp_path: Path) -> None:
+def test_they_are_scored_as_fine_tuned_models_are_unless_copied(specs: Path, tmp_path: Path) -> None:
     made = graph(specs, supply(tmp_path / "llm", "seed-1/bc2gm.conll", "seed-2/bc2gm.conll"))
     recipes = (
         made.records.recipe(RunKey("blurb", "no-pretraining", "bc2gm", "standard"), 2),
@@ -104,13 +104,21 @@ def test_they_are_scored_as_fine_tuned_models_are(specs: Path, tmp_path: Path) -
     assert common[0] == common[1] and recipes[1].made_by
     other = made.records.recipe(made.pipelines.run("llm", "bc2gm")[0], 1)
     assert other.made_by == recipes[1].made_by
+    files = supply(tmp_path / "llm", "seed-1/bc2gm.conll", "seed-2/bc2gm.conll")
+    (files / "seed-2/bc2gm.conll").write_text("0")
+    with pytest.raises(PubmillError, match=r"seed-1/bc2gm.conll is a copy of the predictions of llm, seed 2"):
+        graph(specs, files).pipelines.supplied.contents("llm", "bc2gm")
 
 
-def test_a_folder_that_is_not_named_is_a_reason(specs: Path) -> None:
+def test_faulty_statements_are_reported(specs: Path) -> None:
     made = graph(specs, None)
     reason = "needs predictions that you supply (then set local_files: llm)"
     assert made.tables.recipe(TABLE).missing["llm"] == reason
     assert f"left out of the tables: llm ({reason})" in made.left_out()
+    spec = {**SPEC, "weights": {**SPEC["weights"], "mapping": {"bc2gn": {"a": ""}}}}
+    (specs / "models/llm.yaml").write_text(yaml.safe_dump(spec))
+    with pytest.raises(PubmillError, match="bc2gn"):
+        graph(specs, None)
 
 
 def test_credentialed_datasets_need_a_local_system(specs: Path, tmp_path: Path) -> None:
@@ -123,13 +131,6 @@ def test_credentialed_datasets_need_a_local_system(specs: Path, tmp_path: Path) 
     spec = {**SPEC, "weights": {**SPEC["weights"], "system": {**SYSTEM, "local": True}}}
     (specs / "models/llm.yaml").write_text(yaml.safe_dump(spec))
     assert graph(specs, files).pipelines.records("llm", "mednli") == [record("mednli", 1)]
-
-
-def test_a_copy_of_another_file_is_refused(specs: Path, tmp_path: Path) -> None:
-    files = supply(tmp_path / "llm", "seed-1/bc2gm.conll", "seed-2/bc2gm.conll")
-    (files / "seed-2/bc2gm.conll").write_text("0")
-    with pytest.raises(PubmillError, match=r"seed-1/bc2gm.conll is a copy of the predictions of llm, seed 2"):
-        graph(specs, files).pipelines.supplied.contents("llm", "bc2gm")
 
 
 @pytest.mark.parametrize(
@@ -145,10 +146,3 @@ def test_a_statement_must_be_complete(weights: dict[str, Any], message: str) -> 
     spec = {**SPEC, "weights": {"kind": "predictions", "local": "llm", **weights}}
     with pytest.raises(ValueError, match=message):
         ModelSpec.model_validate(spec)
-
-
-def test_a_mapping_names_known_datasets_only(specs: Path) -> None:
-    spec = {**SPEC, "weights": {**SPEC["weights"], "mapping": {"bc2gn": {"a": ""}}}}
-    (specs / "models/llm.yaml").write_text(yaml.safe_dump(spec))
-    with pytest.raises(PubmillError, match="bc2gn"):
-        graph(specs, None)

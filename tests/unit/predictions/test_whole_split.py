@@ -120,6 +120,7 @@ def test_half_of_the_mentions_displaced_do_not_raise_a_score(results: Path) -> N
     assert len(found.submission.reading.lost) == found.counts["gold"]
     scores = {one.scorer.name: one.score for one in found.by_every_scorer("ner")}
     assert scores["entity_f1_untyped"] == pytest.approx(found.metrics["entity_f1"])
+    rows = [json.loads(line) for line in toy.span_lines().splitlines()]
     rows[0]["mentions"].append({"start": 9_000, "end": 9_003, "type": "Disease"})
     found = toy.score(results, "ner", rows)
     assert found.submission.lines[0]["unplaced"] == [["Disease", 2]]
@@ -175,13 +176,16 @@ def test_label_sets_are_scored_as_by_scikit_learn(results: Path, kept: list[int]
     assert found["micro_f1"] == pytest.approx(expected)
 
 
-def test_a_question_without_an_answer_is_wrong(results: Path) -> None:
+def test_missing_examples_are_wrong(results: Path) -> None:
     rows = [{"id": one.id, "answers": toy.gold(one)} for one in toy.examples("qa")]
     found = toy.score(results, "qa", rows[:9], partial=True)
     assert {found.metrics[name] for name in ("mrr", "strict_accuracy", "exact_match", "f1")} == {0.75}
-
-
-def test_a_correlation_has_no_partial_score(results: Path) -> None:
+    _, rest = toy.pubtator().split("\n\n", 1)
+    found = toy.score(results, "ner", rest, partial=True)
+    assert found.metrics["entity_precision"] == 1.0 > found.metrics["entity_recall"]
+    assert found.left_aside() == ["2 of 12 examples have no prediction, and are empty"]
+    with pytest.raises(PubmillError, match=r"1 repeated \(501\)"):
+        toy.score(results, "ner", rest + rest.split("\n\n", 1)[0] + "\n\n", partial=True)
     rows = [{"id": one.id, "score": 1.5} for one in toy.examples("sim")[:9]]
     with pytest.raises(PubmillError, match="3 of 12 examples have no prediction, and a correlation cannot"):
         toy.score(results, "sim", rows, partial=True)
@@ -191,15 +195,6 @@ def test_a_correlation_has_no_partial_score(results: Path) -> None:
 def test_a_file_that_lacks_examples_is_refused_with_the_option(name: str, results: Path) -> None:
     with pytest.raises(PubmillError, match=r"1 missing \(.*With `pubmill score --partial`, the missing ones"):
         toy.score(results, name, "\n".join(toy.jsonl(name).splitlines()[1:]) + "\n")
-
-
-def test_documents_of_the_corpus_may_be_missing(results: Path) -> None:
-    _, rest = toy.pubtator().split("\n\n", 1)
-    found = toy.score(results, "ner", rest, partial=True)
-    assert found.metrics["entity_precision"] == 1.0 > found.metrics["entity_recall"]
-    assert found.left_aside() == ["2 of 12 examples have no prediction, and are empty"]
-    with pytest.raises(PubmillError, match=r"1 repeated \(501\)"):
-        toy.score(results, "ner", rest + rest.split("\n\n", 1)[0] + "\n\n", partial=True)
 
 
 def make_own(results: Path, name: str, kind: str, metric: str, rows: Sequence[Any]) -> None:

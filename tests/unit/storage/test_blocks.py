@@ -90,7 +90,7 @@ def test_a_killed_job_goes_on_where_it_was(copies: Copies) -> None:
     assert copies.made == ["a"]
 
 
-def test_an_item_that_fails_does_not_stop_the_others(copies: Copies) -> None:
+def test_failing_items_and_missing_inputs_are_named(copies: Copies, tmp_path: Path) -> None:
     copies.bad = {"b", "c", "d", "e", "f", "g"}
     texts: dict[str, Any] = dict.fromkeys("abcdefgh", "1")
     with pytest.raises(PubmillError, match=r"(?s)b cannot be copied\n.*f cannot be copied\nand 1 more"):
@@ -99,8 +99,5 @@ def test_an_item_that_fails_does_not_stop_the_others(copies: Copies) -> None:
     copies.bad = set()
     copies.run(**texts)
     assert copies.made == list("bcdefg")
-
-
-def test_a_missing_input_is_named(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="none is missing, although .* prints commands"):
         digest_of(tmp_path / "none")

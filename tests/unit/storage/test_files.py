@@ -128,15 +128,12 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", place], check=True)
 
 
-def test_weights_on_a_disk_that_is_full(small_disk: Path) -> None:
+def test_a_small_disk_that_is_full_or_read_only(small_disk: Path) -> None:
     numpy, safetensors = pytest.importorskip("numpy"), pytest.importorskip("safetensors.numpy")
     with pytest.raises(PubmillError, match=r"no space left on the disk while writing .*step-5.*free some"):
         with writing_folder(small_disk / "step-5") as temporary:
             safetensors.save_file({"w": numpy.zeros(10**6, "f4")}, temporary / "model.safetensors")
     assert list(small_disk.iterdir()) == []
-
-
-def test_a_folder_that_cannot_be_written(small_disk: Path) -> None:
     subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
     for attempt in (lock, lambda path: write_json(path, {}), lambda path: write_json(path / "deeper", {})):
         with pytest.raises(PubmillError, match=r"cannot write .*\.lock.*: Read-only file system\. Make its"):
@@ -153,7 +150,9 @@ def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyP
         lock(tmp_path / "lock")
 
 
-def test_malformed_json_is_reported_with_its_line(tmp_path: Path) -> None:
+def test_json_is_indented_and_faults_have_a_line(tmp_path: Path) -> None:
+    write_json(tmp_path / "a.json", {"b": [1], "a": "é"})
+    assert (tmp_path / "a.json").read_bytes() == '{\n  "a": "é",\n  "b": [\n    1\n  ]\n}\n'.encode()
     (tmp_path / "x.json").write_text('{\n "a": 1,\n}')
     with pytest.raises(PubmillError, match=r"x\.json:3: not valid JSON"):
         read_json(tmp_path / "x.json")
@@ -181,11 +180,6 @@ def test_locks_are_held_once_and_freed_when_their_holder_is_killed(tmp_path: Pat
     assert not path.exists()
     with locked(path):
         assert path.exists()
-
-
-def test_json_is_indented_sorted_and_in_utf_8(tmp_path: Path) -> None:
-    write_json(tmp_path / "a.json", {"b": [1], "a": "é"})
-    assert (tmp_path / "a.json").read_bytes() == '{\n  "a": "é",\n  "b": [\n    1\n  ]\n}\n'.encode()
 
 
 def test_lines_are_sorted_in_utf_8_and_packed_without_a_time(tmp_path: Path) -> None:

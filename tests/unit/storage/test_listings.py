@@ -66,11 +66,16 @@ def test_sizes_are_in_powers_of_1024(printed: str, size: int | None, monkeypatch
     assert listed(f'<a href="f">f</a> {printed}'.encode(), monkeypatch) == {"f": size}
 
 
-def test_a_page_without_files_is_no_listing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_list_themselves_or_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="cannot be listed"):
         listed(b"<html><a href='/'>home</a> please wait</html>", monkeypatch)
     with pytest.raises(PubmillError, match="cannot be listed"):
         listed(b"<html>please wait</html>", monkeypatch)
+    mirror = make_mirror(tmp_path)
+    found = list_folder("https://ftp.example.org/pubmed/baseline/", str(mirror))
+    assert found == {"f.gz": len(BODY), "f.gz.md5": 44}
+    with pytest.raises(PubmillError, match="has no folder"):
+        list_folder("https://ftp.example.org/pubmed/updatefiles/", str(mirror))
 
 
 @pytest.mark.parametrize("piece", ["<a href='", "<a href=f></a><"])
@@ -78,14 +83,6 @@ def test_an_unfinished_page_is_read_in_time(piece: str, monkeypatch: pytest.Monk
     """Looking for the end of each piece again would take hours."""
     page = f"<a href='f'>f</a> 5K\n{piece * 50_000}<a href='g'>g</a> 6K"
     assert listed(page.encode(), monkeypatch)["g"] == 6 << 10
-
-
-def test_a_mirror_lists_itself(tmp_path: Path) -> None:
-    mirror = make_mirror(tmp_path)
-    found = list_folder("https://ftp.example.org/pubmed/baseline/", str(mirror))
-    assert found == {"f.gz": len(BODY), "f.gz.md5": 44}
-    with pytest.raises(PubmillError, match="has no folder"):
-        list_folder("https://ftp.example.org/pubmed/updatefiles/", str(mirror))
 
 
 def test_pubmed_files_by_year_with_gaps_and_missing_md5() -> None:

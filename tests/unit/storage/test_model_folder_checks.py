@@ -193,6 +193,9 @@ def test_weights_in_parts_are_read_by_their_index(theirs: Path) -> None:
 
 
 def test_adapters_and_links_are_refused_but_for_those_of_the_hubs_cache(theirs: Path) -> None:
+    (theirs / "adapter_config.json").write_text('{"base_model_name_or_path": "strangers/model"}')
+    assert "makes this an adapter of another model" in refused(theirs)
+    (theirs / "adapter_config.json").unlink()
     secret = theirs.parent / "secret.txt"
     (theirs / "vocab.txt").rename(secret)
     (theirs / "vocab.txt").symlink_to(secret)
@@ -204,9 +207,6 @@ def test_adapters_and_links_are_refused_but_for_those_of_the_hubs_cache(theirs: 
         shutil.copyfile(path, blobs / path.name)
         (snapshot / path.name).symlink_to(blobs / path.name)
     export(RECIPE, theirs.parent / "m", folder=snapshot)
-    shutil.rmtree(theirs.parent / "m")
-    (theirs / "adapter_config.json").write_text('{"base_model_name_or_path": "strangers/model"}')
-    assert "makes this an adapter of another model" in refused(theirs)
 
 
 @pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])

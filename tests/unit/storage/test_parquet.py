@@ -84,16 +84,13 @@ def test_a_truncated_or_other_file_is_damaged(tmp_path: Path, content: bytes | N
         verified(path)
 
 
-def test_files_of_others_have_no_digest_until_they_are_sealed(tmp_path: Path) -> None:
+def test_files_are_digested_whole_or_have_no_digest(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.Table.from_pylist(ROWS, SCHEMA), path)
     assert fault(path) == "" and open_parquet(path).num_row_groups == 1
     seal(path)
     parquet_fault.cache_clear()
     assert fault(path) is None and open_parquet(path).read().to_pylist() == ROWS
-
-
-def test_files_of_several_blocks_are_digested_whole(tmp_path: Path) -> None:
     path = tmp_path / "large.parquet"
     values = pa.table({"x": [random.Random(i).randbytes(1 << 18) for i in range(12)]})
     with parquet_writer(path, values.schema) as writer:

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
@@ -25,16 +25,19 @@ SEEDS = st.integers(min_value=1, max_value=99)
 RESULTS = st.sampled_from(["", "results/demo", "/scratch/results/full", "runs/final"])
 
 
+@settings(max_examples=30)
 @given(RESULTS, st.builds(RunPath, st.builds(RunKey, NAMES, NAMES, NAMES, NAMES), SEEDS))
 def test_the_path_of_a_record_names_its_run(results: str, run: RunPath) -> None:
     assert run_of(Paths(results).record(*run)) == run
 
 
+@settings(max_examples=30)
 @given(st.builds(ChoiceKey, NAMES, st.none() | NAMES, NAMES, NAMES))
 def test_the_path_of_a_choice_names_its_search(choice: ChoiceKey) -> None:
     assert choice_of(RELATIVE.choice(choice)) == choice
 
 
+@settings(max_examples=30)
 @given(RESULTS, st.builds(RunKey, NAMES, NAMES, NAMES, NAMES), SEEDS)
 def test_the_files_of_a_run_are_declared_by_its_manifests(results: str, run: RunKey, seed: int) -> None:
     paths = Paths(results)
@@ -46,6 +49,7 @@ def test_the_files_of_a_run_are_declared_by_its_manifests(results: str, run: Run
     assert manifest_of(paths.card(run.dataset)) == paths.card(run.dataset)
 
 
+@settings(max_examples=30)
 @given(NAMES, NAMES, NAMES, NAMES, SEEDS)
 def test_paths_name_their_specs(one: str, two: str, three: str, four: str, number: int) -> None:
     assume(not {"selected", "parsed", "tokens", "on"} & {one, two, three})
@@ -74,6 +78,7 @@ def test_paths_name_their_specs(one: str, two: str, three: str, four: str, numbe
     assert {path: list(names_in(path)) for path in expected} == expected
 
 
+@settings(max_examples=30)
 @given(RESULTS, st.sampled_from(["tables/a/gu2020-table06.html", "models/bert/config.json"]))
 def test_a_path_below_the_results_is_found_again(results: str, below: str) -> None:
     assert Paths(results).below(Paths(results).at(below)) == below

@@ -134,7 +134,15 @@ def test_damaged_bodies_are_retried(
     assert capsys.readouterr().err.count("the checksum is wrong") == 2
 
 
-def test_a_missing_file_of_pubmed_says_how_to_go_on(server: Server, tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_at_once_and_says_how_to_go_on(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match=r"/gone\.gz: the server answers 404"):
+        download(f"{server.url}/gone.gz", tmp_path / "gone.gz")
+    assert len(server.requests) == 1
+    assert names(tmp_path) == []
+    del server.files["/f.gz.md5"]
+    with pytest.raises(PubmillError, match=r"f\.gz\.md5: the server answers 404"):
+        download(f"{server.url}/f.gz", tmp_path / "f.gz", md5_beside=True)
+    assert server.ranges("/f.gz") == []
     with pytest.raises(PubmillError, match=r"answers 404.*numbers them anew.*sources pubmed.*corpus\.lock"):
         download(f"{server.url}/baseline/pubmed19n0001.xml.gz", tmp_path / "x.gz", md5_beside=True)
 
@@ -149,17 +157,6 @@ def test_a_wrong_body_is_refused(server: Server, tmp_path: Path, checked: dict[s
     assert names(tmp_path) == []
     expected = MD5 if "md5_beside" in checked else next(iter(checked.values()))
     assert f"{server.url}/f.gz" in str(caught.value) and f"expected {expected}, found" in str(caught.value)
-
-
-def test_missing_files_and_their_md5_are_reported_at_once(server: Server, tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match=r"/gone\.gz: the server answers 404"):
-        download(f"{server.url}/gone.gz", tmp_path / "gone.gz")
-    assert len(server.requests) == 1
-    assert names(tmp_path) == []
-    del server.files["/f.gz.md5"]
-    with pytest.raises(PubmillError, match=r"f\.gz\.md5: the server answers 404"):
-        download(f"{server.url}/f.gz", tmp_path / "f.gz", md5_beside=True)
-    assert server.ranges("/f.gz") == []
 
 
 def test_unreachable_hosts_and_plain_http_are_refused(tmp_path: Path, monkeypatch: Any) -> None:

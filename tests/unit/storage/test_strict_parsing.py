@@ -9,13 +9,16 @@ from pubmill.storage.model_folders import folder_fault
 from pubmill.storage.strict_parsing import RepeatedKeyError, unique_keys, whole_number
 
 
-def test_objects_without_repeated_keys_are_as_json_reads_them() -> None:
+def test_only_ascii_digits_are_a_number() -> None:
     text = '{"a": 1, "b": {"a": [{"a": 2}, {}]}}'
     assert json.loads(text, object_pairs_hook=unique_keys) == json.loads(text)
     pairs = [(str(number), 0) for number in range(300_000)]
     with pytest.raises(RepeatedKeyError) as caught:
         unique_keys([*pairs, pairs[-1]])
     assert caught.value.key == "299999"
+    assert [whole_number(text) for text in ("0", "007", "9" * 18)] == [0, 7, 10**18 - 1]
+    for text in ("", "-1", "+1", "1.0", "1_0", " 1", "\N{ARABIC-INDIC DIGIT ONE}", "²", "9" * 19):
+        assert whole_number(text) is None
 
 
 @pytest.mark.parametrize(
@@ -26,12 +29,6 @@ def test_the_first_repeated_key_is_named(text: str, key: str) -> None:
     with pytest.raises(RepeatedKeyError) as caught:
         json.loads(text, object_pairs_hook=unique_keys)
     assert caught.value.key == key and f"the key {key!r} occurs twice" in str(caught.value)
-
-
-def test_only_ascii_digits_are_a_number() -> None:
-    assert [whole_number(text) for text in ("0", "007", "9" * 18)] == [0, 7, 10**18 - 1]
-    for text in ("", "-1", "+1", "1.0", "1_0", " 1", "\N{ARABIC-INDIC DIGIT ONE}", "²", "9" * 19):
-        assert whole_number(text) is None
 
 
 def model(folder: Path, *names: str) -> Path:

@@ -124,6 +124,9 @@ def test_the_fit_to_a_corpus_counts_every_occurrence(vocab: Path) -> None:
         "unknown_words": 1 / 8, "split_words": 5 / 8, "continuations": 17 / 25, "unused": 1,
         "most_split": ["babab", "ababa"],
     }  # fmt: skip
+    for names, expected in ((["a", "<unk>"], 1), (["[UNK]", "a"], 0), (["a"], None), (["<unk>", "[UNK]"], 1)):
+        tokenizer = Tokenizer(WordLevel({name: number for number, name in enumerate(names)}))
+        assert diagnosis.unknown_id(tokenizer) == expected
 
 
 @pytest.mark.parametrize("gathered", [20, 23, 10_000])
@@ -133,9 +136,3 @@ def test_frequent_split_words_are_listed(vocab: Path, monkeypatch: pytest.Monkey
     words = {"b" * length: 1 + length % 7 for length in range(4, 40)}
     found = diagnose(Tokenizer.from_file(str(vocab / "tokenizer.json")), words, "wordpiece")
     assert found["most_split"] == sorted(words, key=lambda word: (-words[word], word))[:20]
-
-
-def test_the_unknown_piece_may_have_two_names_or_none() -> None:
-    for names, expected in ((["a", "<unk>"], 1), (["[UNK]", "a"], 0), (["a"], None), (["<unk>", "[UNK]"], 1)):
-        tokenizer = Tokenizer(WordLevel({name: number for number, name in enumerate(names)}))
-        assert diagnosis.unknown_id(tokenizer) == expected

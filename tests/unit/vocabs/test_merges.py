@@ -61,9 +61,14 @@ def test_merges_are_those_of_the_plain_algorithm(mark: str, counts: dict[str, in
         assert learn_pieces(counts, size, [], mark).pieces == expected
 
 
-def test_merges_do_not_depend_on_the_order_of_words() -> None:
+def test_merges_are_ordered_and_leave_room_for_characters() -> None:
     counts = {"aab": 3, "abb": 3, "bab": 3, "aaaa": 2}
     assert learn_pieces(counts, 20, SPECIAL) == learn_pieces(dict(reversed(counts.items())), 20, SPECIAL)
+    alphabet = [*SPECIAL, "a", "b", "##a", "##b"]
+    assert learn_pieces({"ab": 5, "ba": 2}, 9, SPECIAL).pieces == alphabet
+    assert learn_pieces({"ab": 5, "ba": 2}, 10, SPECIAL).pieces == [*alphabet, "ab"]
+    with pytest.raises(PubmillError, match="a vocabulary of 8 is too small"):
+        learn_pieces({"ab": 5, "ba": 2}, 8, SPECIAL)
 
 
 def trained(model: models.Model, trainer: trainers.Trainer, counts: Mapping[str, int]) -> dict[str, int]:
@@ -112,14 +117,6 @@ def test_rare_characters_are_left_out_but_for_required_ones(monkeypatch: pytest.
     monkeypatch.setattr("pubmill.vocabs.merges.LARGEST_ALPHABET", 3)
     pieces = learn_pieces({"bd": 5, "ca": 5, "dd": 1}, 100, (), "", "z").pieces
     assert [piece for piece in pieces if len(piece) == 1] == ["a", "d", "z"]
-
-
-def test_special_tokens_and_characters_may_be_all_there_is_room_for() -> None:
-    alphabet = [*SPECIAL, "a", "b", "##a", "##b"]
-    assert learn_pieces({"ab": 5, "ba": 2}, 9, SPECIAL).pieces == alphabet
-    assert learn_pieces({"ab": 5, "ba": 2}, 10, SPECIAL).pieces == [*alphabet, "ab"]
-    with pytest.raises(PubmillError, match="a vocabulary of 8 is too small"):
-        learn_pieces({"ab": 5, "ba": 2}, 8, SPECIAL)
 
 
 Pair = tuple[str, str]
