@@ -50,10 +50,10 @@ def test_of_overlapping_mentions_the_longest_stays_or_all() -> None:
     assert left_out == {"overlapping_mentions": 1}
     note, left_out = "old mouse gene", Counter[str]()
     mentions = [NoteMention(0, 14, "G"), NoteMention(4, 9, "S"), NoteMention(0, 9, "S")]
-    [found] = sentences(note, mentions, left_out, longest=None)
-    assert sorted(found.spans) == [(0, 2, "S"), (0, 3, "G"), (1, 2, "S")] and not left_out
+    [whole] = sentences(note, mentions, left_out, longest=None)
+    assert sorted(whole.spans) == [(0, 2, "S"), (0, 3, "G"), (1, 2, "S")] and not left_out
     with pytest.raises(ValueError, match="overlaps another"):
-        assert found.labels
+        assert whole.labels
 
 
 _NOTES = st.text(st.sampled_from("ab.\n\u00a0\u2019 "), max_size=40)
