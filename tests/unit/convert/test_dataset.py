@@ -171,12 +171,13 @@ SEQUENCE = SequenceExample(id="c", document=None, text="w", label="x")
 def test_a_converters_unsound_examples_are_reported(
     tmp_path: Path, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for examples, message in (
+    cases: list[tuple[list[Example], str]] = [
         ([GOOD, GOOD], r"example a: its id occurs twice; it .* from \S+/train\.tsv$"),
         ([GOOD, replace(GOOD, id="b", labels=[])], "example b: 1 words but 0 labels; it .* from "),
         ([GOOD, SEQUENCE], "example c: not of kind tokens; it .* from "),
         ([], r"there are no examples.*/train\.tsv\)$"),
-    ):
+    ]
+    for examples, message in cases:
         reading(monkeypatch, *examples)
         with pytest.raises(PubmillError, match=f"dataset toy, train: {message}"):
             convert(RECIPE, inputs, tmp_path / "toy")
