@@ -46,11 +46,11 @@ def test_two_mentions_of_a_sentence_are_an_example_in_the_order_of_their_types(t
     # the genes stand in different sentences
     assert left_out == {"relations_of_other_types": 1, "relations_without_a_pair": 1}
     text = TEXT + "7\t24\t27\tNew\tGene\tG3\n"
-    [_, found], _ = convert(tmp_path, "b G2 G3", text=text)
-    assert (found.id, found.text, found.label) == ("7-2", " New gene.", "b")
-    assert [found.text[one.start : one.end] for one in found.entities] == ["New", "gene"]
-    [found], left_out = convert(tmp_path, "a C1 D1", "b C1 D1", labels={"a": "causes"})
-    assert found.label == "causes" and left_out["relations_of_other_types"] == 1
+    [_, other], _ = convert(tmp_path, "b G2 G3", text=text)
+    assert (other.id, other.text, other.label) == ("7-2", " New gene.", "b")
+    assert [other.text[one.start : one.end] for one in other.entities] == ["New", "gene"]
+    [named], left_out = convert(tmp_path, "a C1 D1", "b C1 D1", labels={"a": "causes"})
+    assert named.label == "causes" and left_out["relations_of_other_types"] == 1
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,8 @@ def test_concepts_are_pairs_in_the_order_of_their_types_or_names(tmp_path: Path)
         ["G0", "G1", "binds", "No"],
     ]
     assert left_out == {"relations_of_other_types": 1, "relations_of_other_pairs": 2}
-    found, _ = read(tmp_path, FILE * 2)
-    assert [one.id for one in found] == ["7", "7-2"] and found[1].document == "7"
+    twice, _ = read(tmp_path, FILE * 2)
+    assert [one.id for one in twice] == ["7", "7-2"] and twice[1].document == "7"
 
 
 def test_mentions_of_a_sentence_are_pairs_if_they_are_related_themselves(tmp_path: Path) -> None:
