@@ -78,13 +78,10 @@ def _annotations(made: Made, mentions: list[Any]) -> list[dict[str, Any]]:
 
 
 def _related(relations: list[Any]) -> list[dict[str, Any]]:
+    nodes = [[{"refid": name, "role": ""} for name in names] for _, names in relations]
     return [
-        {
-            "id": f"old{kind}{names}",
-            "infons": {"type": kind},
-            "nodes": [{"refid": n, "role": ""} for n in names],
-        }
-        for kind, names in relations
+        {"id": f"old{kind}{names}", "infons": {"type": kind}, "nodes": of}
+        for (kind, names), of in zip(relations, nodes, strict=True)
     ]
 
 
@@ -119,9 +116,7 @@ def _twice(tags: bool, folder: Path, form: str, content: str) -> str:
 
 def _lost(wanted: Counter[str], found: Counter[str]) -> str:
     lost = wanted - found
-    return (
-        f"{lost.total()} annotations of {wanted.total()} that must stay are lost or changed" if lost else ""
-    )
+    return f"{lost.total()} of {wanted.total()} annotations are lost or changed" if lost else ""
 
 
 ATTACKS = (

@@ -38,12 +38,8 @@ RECORDS = (
     b"10 uid=x\n", b"\0", b"\xff\xff",
 )  # fmt: skip
 PACKED: tuple[Callable[[bytes], bytes], ...] = (
-    gzip.compress,
-    gzip.compress,
-    bz2.compress,
-    lzma.compress,
-    bytes,
-)
+    gzip.compress, gzip.compress, bz2.compress, lzma.compress, bytes,
+)  # fmt: skip
 
 
 def _header(name: str, size: int, kind: bytes = tarfile.REGTYPE) -> bytes:
@@ -112,9 +108,7 @@ ATTACKS = (
     Attack(
         name="archives",
         fault="tars with changed headers, broken pax records or no end, damaged archives of all kinds",
-        survived="their files within bounds, or one message; nothing is written",
-        case=_case,
-        cases=2_000,
+        survived="their files within bounds, or one message; nothing is written", case=_case, cases=2_000,
         quick=60,
     ),
-)
+)  # fmt: skip

@@ -67,21 +67,16 @@ def cut_anywhere(server: Server, talk: Talk) -> None:
 
 
 def refuse(server: Server, talk: Talk) -> None:
-    status = server.dice.pick(
-        ("500 No", "503 Busy", "429 Many", "404 Gone", "403 No", "304 Same", "416 No", "999 ?")
-    )
-    talk.head(
-        status, ("Content-Length", 0), ("Content-Range", server.dice.pick(("bytes */0", "bytes */5", "x")))
-    )
+    statuses = ("500 No", "503 Busy", "429 Many", "404 Gone", "403 No", "304 Same", "416 No", "999 ?")
+    status, content_range = server.dice.pick(statuses), server.dice.pick(("bytes */0", "bytes */5", "x"))
+    talk.head(status, ("Content-Length", 0), ("Content-Range", content_range))
 
 
 def wrong_range(server: Server, talk: Talk) -> None:
     """Send another part than the requested one, or impossible numbers."""
     size, at = len(server.data), server.dice.below(len(server.data) + 2)
-    content_range = server.dice.pick(
-        (f"bytes {at + 1}-{size}/{size}", f"bytes {talk.start}-{talk.start - 1}/{size}", "9" * 5000)
-    )
-    talk.part(server.data, server.etag, content_range)
+    ranges = (f"bytes {at + 1}-{size}/{size}", f"bytes {talk.start}-{talk.start - 1}/{size}", "9" * 5000)
+    talk.part(server.data, server.etag, server.dice.pick(ranges))
 
 
 def unasked_part(server: Server, talk: Talk) -> None:
@@ -114,9 +109,8 @@ def change(server: Server, talk: Talk) -> None:
 
 
 def redirect(server: Server, talk: Talk) -> None:
-    place = server.dice.pick(
-        (*PLACES, "/f", "/elsewhere", f"http://127.0.0.1:{server.dice.between(1, 65535)}/f")
-    )
+    elsewhere = f"http://127.0.0.1:{server.dice.between(1, 65535)}/f"
+    place = server.dice.pick((*PLACES, "/f", "/elsewhere", elsewhere))
     talk.head("302 Found", ("Location", place), ("Content-Length", 0))
 
 
@@ -141,9 +135,8 @@ def flood(server: Server, talk: Talk) -> None:
 
 def odd_headers(server: Server, talk: Talk) -> None:
     """A sound body under headers that mean nothing."""
-    odd = server.dice.pick(
-        (("ETag", '"\xe9"'), ("ETag", '"a'), ("Last-Modified", "\xe9"), ("Content-Encoding", "gzip"))
-    )
+    headers = (("ETag", '"\xe9"'), ("ETag", '"a'), ("Last-Modified", "\xe9"), ("Content-Encoding", "gzip"))
+    odd = server.dice.pick(headers)
     talk.head("200 \x1b[31mOK", odd, ("Retry-After", "9" * 400), ("Content-Length", len(server.data)))
     talk.raw(server.data)
 
@@ -167,19 +160,9 @@ def wrong_part(server: Server, talk: Talk) -> None:
 
 
 DETECTABLE: tuple[Fault, ...] = (
-    change,
-    chunks,
-    cut,
-    cut_anywhere,
-    drip,
-    flood,
-    odd_headers,
-    redirect,
-    refuse,
-    star,
-    unasked_part,
+    change, chunks, cut, cut_anywhere, drip, flood, odd_headers, redirect, refuse, star, unasked_part,
     wrong_range,
-)
+)  # fmt: skip
 CHECKED: tuple[Fault, ...] = (wrong_body, wrong_part)
 """Faults that only a checksum finds."""
 
@@ -188,11 +171,7 @@ def attack(dice: Dice, folder: Path) -> str:
     """Download from such a server, perhaps several times, as one who runs the same command again."""
     checked = dice.chance(0.5)
     server = Server(dice, checked)
-    wanted = (
-        {sha256(server.versions[0]).hexdigest()}
-        if checked
-        else {sha256(v).hexdigest() for v in server.versions}
-    )
+    wanted = {sha256(version).hexdigest() for version in server.versions[: 1 if checked else 2]}
     with (
         patch.multiple(network, **IMPATIENT),
         patch.object(network.fetch, "__defaults__", (LARGEST,)),
@@ -228,11 +207,7 @@ def _once(asked: Asked, output: Path, wanted: set[str]) -> str:
 
 ATTACKS = (
     Attack(
-        "downloads",
-        "a server that cuts, drips, floods, redirects and lies about ranges, sizes and versions",
-        "the right bytes arrive, or none and a message that names the URL",
-        attack,
-        cases=1000,
-        quick=10,
+        "downloads", "a server that cuts, drips, floods, redirects and lies about ranges, sizes and versions",
+        "the right bytes arrive, or none and a message that names the URL", attack, cases=1000, quick=10,
     ),
-)
+)  # fmt: skip

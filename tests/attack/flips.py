@@ -128,11 +128,8 @@ def make_checkpoint(folder: Path) -> None:
         progress.count(sums, 50, 10.0, work.terms[0])
     progress.log.append({"step": 3, "loss": 1.0})
     origin: WeightsOrigin = {
-        **provenance(),
-        "recipe": as_values(RECIPE),
-        "inputs": {},
-        "instances_per_epoch": 0,
-    }
+        **provenance(), "recipe": as_values(RECIPE), "inputs": {}, "instances_per_epoch": 0,
+    }  # fmt: skip
     checkpoints.save(folder / "step-3", work, progress, origin)
 
 

@@ -42,16 +42,7 @@ HIDDEN = (
 )  # fmt: skip
 
 
-TEXTLESS = (
-    "sec",
-    "body",
-    "floats-group",
-    "list",
-    "fig",
-    "boxed-text",
-    "supplementary-material",
-    "table-wrap",
-)
+TEXTLESS = "sec body floats-group list fig boxed-text supplementary-material table-wrap".split()
 """JATS allows no text in these, so no CDATA."""
 
 
@@ -160,9 +151,8 @@ def read(data: bytes, leave_out: tuple[str, ...]) -> Reading:
 
 
 def text(dice: Dice) -> str:
-    return dice.pick(
-        ("levels of ", "TP53", " rose", ", so", ". Then ", "α < β", " \n ", "10\u2009%", "(", ") & ")
-    )
+    texts = ("levels of ", "TP53", " rose", ", so", ". Then ", "α < β", " \n ", "10\u2009%", "(", ") & ")
+    return dice.pick(texts)
 
 
 def inline(dice: Dice, depth: int) -> list[Node | str]:
@@ -171,9 +161,8 @@ def inline(dice: Dice, depth: int) -> list[Node | str]:
     for _ in range(dice.between(1, 4)):
         pieces.append(text(dice))
         if dice.chance(0.3):
-            pieces.append(
-                Node(dice.pick(("italic", "sub", "sup", "xref", "named-content")), [], [text(dice)])
-            )
+            tag = dice.pick(("italic", "sub", "sup", "xref", "named-content"))
+            pieces.append(Node(tag, [], [text(dice)]))
         if depth and dice.chance(0.25):
             pieces.append(within(dice, depth - 1))
     return pieces
@@ -182,29 +171,19 @@ def inline(dice: Dice, depth: int) -> list[Node | str]:
 def within(dice: Dice, depth: int) -> Node:
     """Return an element that separates words, or a footnote or formula, inside a sentence."""
     paragraph = Node("p", [], inline(dice, depth))
-    match dice.below(11):
-        case 0:
-            return Node("fn", [], [paragraph])
-        case 1:
-            return Node("disp-formula", [("id", "e")], [Node("label", [], ["(1)"]), text(dice)])
-        case 2:
-            return markup(FORMULA)
-        case 3:
-            return Node("list", [], [Node("list-item", [], [Node("label", [], ["1"]), paragraph])])
-        case 4:
-            return Node("break", [], [])
-        case 5:
-            return Node("graphic", [("xlink:href", "g")], [Node("alt-text", [], ["no"])])
-        case 6:
-            return Node("supplementary-material", [], [Node("caption", [], [paragraph])])
-        case 7:
-            return table(dice, paragraph)
-        case 8:
-            return Node("fig", [], [Node("label", [], ["Fig"]), Node("caption", [], [paragraph])])
-        case 9:
-            return Node("disp-quote", [], [paragraph])
-        case _:
-            return Node("code", [], [text(dice)])
+    return dice.pick((
+        Node("fn", [], [paragraph]),
+        Node("disp-formula", [("id", "e")], [Node("label", [], ["(1)"]), text(dice)]),
+        markup(FORMULA),
+        Node("list", [], [Node("list-item", [], [Node("label", [], ["1"]), paragraph])]),
+        Node("break", [], []),
+        Node("graphic", [("xlink:href", "g")], [Node("alt-text", [], ["no"])]),
+        Node("supplementary-material", [], [Node("caption", [], [paragraph])]),
+        table(dice, paragraph),
+        Node("fig", [], [Node("label", [], ["Fig"]), Node("caption", [], [paragraph])]),
+        Node("disp-quote", [], [paragraph]),
+        Node("code", [], [text(dice)]),
+    ))  # fmt: skip
 
 
 def table(dice: Dice, note: Node) -> Node:
@@ -224,13 +203,8 @@ def section(dice: Dice, depth: int) -> Node:
     if depth and dice.chance(0.4):
         parts.append(section(dice, depth - 1))
     if dice.chance(0.2):
-        parts.append(
-            Node(
-                "boxed-text",
-                [],
-                [Node("sec", [], [Node("title", [], ["Box"]), Node("p", [], inline(dice, 0))])],
-            )
-        )
+        box = Node("sec", [], [Node("title", [], ["Box"]), Node("p", [], inline(dice, 0))])
+        parts.append(Node("boxed-text", [], [box]))
     return Node("sec", [], [*([Node("title", [], title)] if dice.chance(0.8) else []), *parts])
 
 
@@ -248,13 +222,8 @@ def article(dice: Dice) -> Node:
     if dice.chance(0.9):
         parts.append(back)
     if dice.chance(0.4):
-        parts.append(
-            Node(
-                "floats-group",
-                [],
-                [within(dice, 1) if dice.chance(0.5) else table(dice, Node("p", [], ["n"]))],
-            )
-        )
+        float_ = within(dice, 1) if dice.chance(0.5) else table(dice, Node("p", [], ["n"]))
+        parts.append(Node("floats-group", [], [float_]))
     if dice.chance(0.1):
         parts.append(back.copy())
     for _ in range(dice.pick((0, 0, 1, 2, 3))):
@@ -272,12 +241,8 @@ def article(dice: Dice) -> Node:
 def without_back(data: bytes) -> Iterator[bytes]:
     """Return the article without its possible `back`, where malformed XML goes unnoticed."""
     starts, ends = (list(re.finditer(tag, data)) for tag in (b"<back>", b"</back>"))
-    return (
-        data[: start.start()] + data[end.end() :]
-        for start in starts
-        for end in ends
-        if end.start() > start.end()
-    )
+    pairs = ((start, end) for start in starts for end in ends if end.start() > start.end())
+    return (data[: start.start()] + data[end.end() :] for start, end in pairs)
 
 
 def case(dice: Dice, folder: Path) -> str:
@@ -299,8 +264,6 @@ ATTACKS = (
         name="jats",
         fault="articles with comments, CDATA, formulas, lists, floats and footnotes inside of words, damage",
         survived="title and words of every section are those of a plain tree, or both refuse the article",
-        case=case,
-        cases=5000,
-        quick=100,
+        case=case, cases=5000, quick=100,
     ),
-)
+)  # fmt: skip

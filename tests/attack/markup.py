@@ -7,6 +7,9 @@ from lxml import etree
 
 from tests.world.dice import Dice
 
+PIECES = b"<!-- --> <![CDATA[ ]]> &who; <b> </b> <b/> <x:y/> &#0;".split()
+"""What damage inserts."""
+
 
 @dataclass
 class Node:
@@ -122,16 +125,4 @@ def damaged(content: bytes, dice: Dice) -> bytes:
         case 2:
             return content[:begin] + bytes([dice.below(256)]) + content[begin + 1 :]
         case _:
-            pieces = (
-                b"<!--",
-                b"-->",
-                b"<![CDATA[",
-                b"]]>",
-                b"&who;",
-                b"<b>",
-                b"</b>",
-                b"<b/>",
-                b"<x:y/>",
-                b"&#0;",
-            )
-            return content[:begin] + dice.pick(pieces) + content[begin:]
+            return content[:begin] + dice.pick(PIECES) + content[begin:]

@@ -70,13 +70,11 @@ def document(citation: ElementTree.Element) -> Document:
     number, version = identity(required(citation, "PMID"))
     article = required(citation, "Article")
     revised, journal = citation.find("DateRevised"), one(article, "Journal")
-    title, abstract, types = (
-        one(article, name) for name in ("ArticleTitle", "Abstract", "PublicationTypeList")
-    )
+    wanted = ("ArticleTitle", "Abstract", "PublicationTypeList")
+    title, abstract, types = (one(article, name) for name in wanted)
     parts = {} if revised is None else {part.tag: part.text for part in revised}
-    dates = (
-        [] if journal is None else [piece for date in journal.iter("PubDate") for piece in date.itertext()]
-    )
+    dated = [] if journal is None else journal.iter("PubDate")
+    dates = [piece for date in dated for piece in date.itertext()]
     texts = [] if abstract is None else abstract.findall("AbstractText")
     return Document(
         id=f"pmid:{number}",
@@ -130,9 +128,8 @@ def date(name: str, dice: Dice) -> Node:
 def prose(dice: Dice) -> list[Node | str]:
     pieces: list[Node | str] = []
     for _ in range(dice.between(1, 3)):
-        pieces.append(
-            dice.pick(("To see ", "β-catenin\n  ", "p < 0.05 & so ", "10\u2009%", " ", "a  > b", "]]"))
-        )
+        texts = ("To see ", "β-catenin\n  ", "p < 0.05 & so ", "10\u2009%", " ", "a  > b", "]]")
+        pieces.append(dice.pick(texts))
         if dice.chance(0.4):
             inner = Node(dice.pick(("i", "sub", "sup", "b", "mml:math")), [], ["x", Node("sub", [], ["2"])])
             pieces.append(inner)
@@ -140,12 +137,8 @@ def prose(dice: Dice) -> list[Node | str]:
 
 
 def abstract(dice: Dice) -> Node:
-    labels: tuple[list[tuple[str, str]], ...] = (
-        [],
-        [("Label", "AIM")],
-        [("Label", " A/B "), ("NlmCategory", "METHODS")],
-        [("NlmCategory", "RESULTS")],
-    )
+    label, category = ("Label", " A/B "), ("NlmCategory", "METHODS")
+    labels: tuple[list[tuple[str, str]], ...] = ([], [("Label", "AIM")], [label, category], [category])
     parts: list[Node | str] = [
         Node("AbstractText", list(dice.pick(labels)), prose(dice)) for _ in range(dice.between(1, 3))
     ]
@@ -228,9 +221,7 @@ ATTACKS = (
     Attack(
         name="medline",
         fault="PubMed files with comments, CDATA, namespaces, nesting, blanks, moved elements and damage",
-        survived="every row is that of a plain tree, or both refuse the file",
-        case=case,
-        cases=5000,
+        survived="every row is that of a plain tree, or both refuse the file", case=case, cases=5000,
         quick=100,
     ),
-)
+)  # fmt: skip

@@ -20,11 +20,10 @@ TEMPLATE = "{{ text }}{% for one in [text] %}{{ one | e }}{% endfor %}{{ [text, 
 
 
 def _text(dice: Dice) -> str:
-    pieces = [
-        chr(dice.below(0x110000)) if dice.chance(0.3) else dice.pick(PIECES)
-        for _ in range(dice.between(1, 30))
-    ]
-    return "".join(pieces)
+    def piece() -> str:
+        return chr(dice.below(0x110000)) if dice.chance(0.3) else dice.pick(PIECES)
+
+    return "".join(piece() for _ in range(dice.between(1, 30)))
 
 
 def _shown(text: str) -> dict[str, str]:
@@ -52,9 +51,7 @@ ATTACKS = (
     Attack(
         name="messages",
         fault="ANSI sequences, bidirectional controls, noncharacters, half surrogate pairs in quoted text",
-        survived="errors, lists, HTML, Markdown and LaTeX show them as codes",
-        case=_case,
-        cases=3_000,
+        survived="errors, lists, HTML, Markdown and LaTeX show them as codes", case=_case, cases=3_000,
         quick=60,
     ),
-)
+)  # fmt: skip

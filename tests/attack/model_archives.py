@@ -14,15 +14,7 @@ from tests.damage import damage
 from tests.world.archives import zipped
 from tests.world.dice import Dice
 
-NAMES = (
-    "config.json",
-    "pytorch_model.bin",
-    "model.safetensors",
-    "vocab.txt",
-    "spiece.model",
-    "README.md",
-    "LICENSE",
-)
+NAMES = "config.json pytorch_model.bin model.safetensors vocab.txt spiece.model README.md LICENSE".split()
 HOSTILE = (
     "modeling.py", "optimizer.pt", "..", ".", ".json", "..json", "a\\b.json", "..\\config.json",
     "C:config.json", "a" * 300 + ".json", "-rf.json", "caf\u00e9.json", "\u202egnp.json", "con fig.json",
@@ -87,8 +79,6 @@ ATTACKS = (
         name="model-archives",
         fault="archives of models with paths that lead elsewhere, links, devices, several models, damage",
         survived="one model folder of weights and texts, or one message; nothing is written elsewhere",
-        case=_case,
-        cases=2_000,
-        quick=40,
+        case=_case, cases=2_000, quick=40,
     ),
-)
+)  # fmt: skip

@@ -90,21 +90,11 @@ def _weights(folder: Path, dice: Dice) -> None:
 
 def _index(folder: Path, dice: Dice) -> None:
     (folder / "model.safetensors").rename(folder / "part.safetensors")
-    files: list[Any] = [
-        "../x.safetensors",
-        "/etc/passwd",
-        "a/b.safetensors",
-        "part.safetensors",
-        "gone.safetensors",
-        7,
-        None,
-        "\0",
-        "",
-    ]
+    files: list[Any] = ["../x.safetensors", "/etc/passwd", "a/b.safetensors", 7, None, "\0", ""]
+    files += ["part.safetensors", "gone.safetensors"]
     where: list[Any] = [{"a": dice.pick(files), "b": dice.pick(files)}, [], "x", None, {}]
-    (folder / "model.safetensors.index.json").write_text(
-        json.dumps({"weight_map": where[0] if dice.chance(0.8) else dice.pick(where)})
-    )
+    index = {"weight_map": where[0] if dice.chance(0.8) else dice.pick(where)}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
 
 
 def _links(folder: Path, dice: Dice) -> None:
@@ -122,9 +112,8 @@ def _pickle(folder: Path, dice: Dice) -> None:
 
 
 def _adapter(folder: Path, dice: Dice) -> None:
-    (folder / "adapter_config.json").write_text(
-        json.dumps({"base_model_name_or_path": dice.pick(["x/y", ".."])})
-    )
+    base = {"base_model_name_or_path": dice.pick(["x/y", ".."])}
+    (folder / "adapter_config.json").write_text(json.dumps(base))
 
 
 KINDS: tuple[Callable[[Path, Dice], None], ...] = (

@@ -22,24 +22,7 @@ MARK = "PWNED"
 RUN = f"touch {MARK}"
 PIECES = (
     *(f";{RUN};", f"$({RUN})", f"`{RUN}`", f"| {RUN}", f"\n{RUN}\n", f"';{RUN} #", f'";{RUN} #', ">" + MARK),
-    *(
-        "{id}",
-        "{wildcards}",
-        "{0}",
-        "{{",
-        "}",
-        "%s",
-        "${HOME}",
-        "~",
-        "*",
-        "?",
-        "..",
-        "../",
-        "/",
-        "\\",
-        "-",
-        "--to",
-    ),
+    *r"{id} {wildcards} {0} {{ } %s ${HOME} ~ * ? .. ../ / \ - --to".split(),
     *(" ", "\t", "\x1b[2J", "\x7f", "\u202e", "é", "a" * 120, "a", "B", "7", "@", "=", ",", "."),
 )
 HARMLESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9 ._+@/:-]*")
@@ -128,22 +111,10 @@ def in_a_spec(dice: Dice, folder: Path) -> str:
         specs = load(folder / "specs", "demo")
     except PubmillError:
         return ""
-    named = (
-        specs.tables,
-        specs.fact_tables,
-        specs.models,
-        specs.datasets,
-        specs.corpora,
-        specs.vocabs,
-        specs.protocols,
-    )
-    odd = [name for kind in named for name in kind if not HARMLESS.fullmatch(name)]
-    odd += [
-        row.dataset
-        for table in specs.tables.values()
-        for row in table.rows
-        if not HARMLESS.fullmatch(row.dataset)
-    ]
+    kinds = ("tables", "fact_tables", "models", "datasets", "corpora", "vocabs", "protocols")
+    names = [name for kind in kinds for name in getattr(specs, kind)]
+    names += [row.dataset for table in specs.tables.values() for row in table.rows]
+    odd = [name for name in names if not HARMLESS.fullmatch(name)]
     return f"taken: {odd}" if odd else ""
 
 

@@ -64,9 +64,8 @@ def _value_changed(text: str, dice: Dice) -> str:
 def _repeated(text: str, dice: Dice) -> str:
     """Give a key of a JSON object, or an element of XML, a second value after its own."""
     if _PAIR.search(text):
-        return _replaced(
-            text, _PAIR, dice, lambda match: f"{match[0]}, {match[1]}" + dice.pick(['"x"', "1", "[]", "null"])
-        )
+        value = dice.pick(['"x"', "1", "[]", "null"])
+        return _replaced(text, _PAIR, dice, lambda match: f"{match[0]}, {match[1]}{value}")
     return _replaced(text, _ELEMENT, dice, lambda match: f"{match[0]}<{match[1]}>5</{match[1]}>")
 
 

@@ -23,12 +23,9 @@ PRETRAINING = PretrainingRecipe(
     architecture=Architecture(
         family="bert", layers=2, hidden_size=16, attention_heads=2, intermediate_size=32
     ),
-    objective=Objective(masking="whole-word"),
-    optimisation=Optimisation(learning_rate=1e-3),
-    sequence_length=64,
-    batch_size=8,
-    steps=10,
-)
+    objective=Objective(masking="whole-word"), optimisation=Optimisation(learning_rate=1e-3),
+    sequence_length=64, batch_size=8, steps=10,
+)  # fmt: skip
 DUMMIES = Dummies(types={"GENE": "@GENE$"}, overlap="@{}-{}$")
 SOUND = (
     PRETRAINING,
@@ -36,10 +33,8 @@ SOUND = (
         task="sequence", metric="micro_f1", dummies=DUMMIES, learning_rate=1e-5, batch_size=8, epochs=3
     ),
     ExportRecipe(
-        model="m",
-        lowercase=True,
+        model="m", lowercase=True, pretraining=PRETRAINING,
         weights=PretrainedWeights(recipe="r", step=5, start=TrainingStart(recipe="s", step=2)),
-        pretraining=PRETRAINING,
     ),
     FingerprintRecipe(selection=SelectionRecipe(min_words=5, languages=("eng",)), similar=True),
     IndexRecipe(datasets=(EvaluatedDataset(dataset="d", splits=("dev", "test"), pmids=False),)),
@@ -80,9 +75,8 @@ def _damaged(values: Any, dice: Dice) -> Any:
     if action == 0 and isinstance(container, dict):
         del container[key]
     elif action == 1 and isinstance(container, dict):
-        container[dice.pick(["", "kind", "recipe", "__class__", f"{key} ", str(key).upper()])] = dice.pick(
-            VALUES
-        )
+        name = dice.pick(["", "kind", "recipe", "__class__", f"{key} ", str(key).upper()])
+        container[name] = dice.pick(VALUES)
     else:
         container[key] = dice.pick(VALUES)
     return values
@@ -117,11 +111,8 @@ def case(dice: Dice, folder: Path) -> str:
 
 ATTACKS = (
     Attack(
-        name="recipes",
-        fault="a recipe with values, keys or text damaged",
-        survived="refused in one message, or sound and the same when written and read again",
-        case=case,
-        cases=20_000,
-        quick=200,
+        name="recipes", fault="a recipe with values, keys or text damaged",
+        survived="refused in one message, or sound and the same when written and read again", case=case,
+        cases=20_000, quick=200,
     ),
-)
+)  # fmt: skip

@@ -81,9 +81,7 @@ ATTACKS = (
     Attack(
         name="damaged-saves",
         fault="a file of the last saves of a pretraining is flipped, cut, emptied or removed",
-        survived="the same command ends with the same weights and losses, bit for bit",
-        case=damaged,
-        cases=12,
-        quick=2,
+        survived="the same command ends with the same weights and losses, bit for bit", case=damaged,
+        cases=12, quick=2,
     ),
-)
+)  # fmt: skip

@@ -138,22 +138,16 @@ def _questions(dice: Dice) -> Made:
     expected = {name: sum(values) / number for name, values in zip(names, found, strict=True)}
     examples = [
         SpanExample(
-            id=f"q{place}",
-            document=None,
-            question="?",
-            context=gold[0],
+            id=f"q{place}", document=None, question="?", context=gold[0], golds=gold,
             answers=[Answer(text=gold[0], start=0)],
-            golds=gold,
         )
         for place, gold in enumerate(golds)
+    ]  # fmt: skip
+    shown = [
+        [{"text": text, "probability": 1 / rank} for rank, text in enumerate(answers, 1)]
+        for answers in distinct
     ]
-    lines = [
-        {
-            "id": one.id,
-            "answers": [{"text": text, "probability": 1 / rank} for rank, text in enumerate(answers, 1)],
-        }
-        for one, answers in zip(examples, distinct, strict=True)
-    ]
+    lines = [{"id": one.id, "answers": answers} for one, answers in zip(examples, shown, strict=True)]
     return "factoid", None, examples, lines, expected
 
 
@@ -171,13 +165,9 @@ def _pairs(dice: Dice) -> Made:
 
 
 MAKERS: tuple[tuple[str, Callable[[Dice], Made]], ...] = (
-    ("tokens", _words),
-    ("sequence", _relations),
-    ("sequence", _yes_no),
-    ("multilabel", _hallmarks),
-    ("span", _questions),
-    ("regression", _pairs),
-)
+    ("tokens", _words), ("sequence", _relations), ("sequence", _yes_no), ("multilabel", _hallmarks),
+    ("span", _questions), ("regression", _pairs),
+)  # fmt: skip
 
 
 def _equal(dice: Dice, folder: Path) -> str:

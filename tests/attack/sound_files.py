@@ -170,9 +170,8 @@ def _new_dataset(path: Path) -> Any:
 def _related(path: Path) -> str:
     """Predict the relation of each row of a file."""
     target = path.with_name("related")
-    annotate_file(
-        Annotator(fake("sequence", between, "no", ["binds", "no"]), [], None), path, target, "jsonl"
-    )
+    annotator = Annotator(fake("sequence", between, "no", ["binds", "no"]), [], None)
+    annotate_file(annotator, path, target, "jsonl")
     return target.read_text()
 
 

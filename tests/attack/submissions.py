@@ -90,11 +90,8 @@ def _rename(dice: Dice, text: str) -> str:
 
 def _spoil(dice: Dice, text: str) -> str:
     place = dice.below(len(text))
-    return (
-        text[:place]
-        + dice.pick(["\0", "\ud800", "\n{", "</x>", '"'] if "<" in text else ["\0", "\ud800"])
-        + text[place:]
-    )
+    pieces = ["\0", "\ud800", "\n{", "</x>", '"'][: 5 if "<" in text else 2]
+    return text[:place] + dice.pick(pieces) + text[place:]
 
 
 def _shift(dice: Dice, text: str) -> str:

@@ -25,24 +25,9 @@ SCALARS = (
     "a: b: c", "--- ", "...", "\r",
 )  # fmt: skip
 KEYS = (
-    "a",
-    "b",
-    "include",
-    "name",
-    "<<",
-    "? [a]",
-    "? {a: 1}\n",
-    "!!str a",
-    "!x a",
-    "&a a",
-    "*a",
-    "1",
-    "yes",
-    "~",
-    "",
-    "2024-01-01",
-    ".nan",
-)
+    "a", "b", "include", "name", "<<", "? [a]", "? {a: 1}\n", "!!str a", "!x a", "&a a", "*a", "1", "yes",
+    "~", "", "2024-01-01", ".nan",
+)  # fmt: skip
 ENCODINGS = ("utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1", "utf-7", "cp037")
 
 
@@ -98,9 +83,7 @@ ATTACKS = (
     Attack(
         name="yaml",
         fault="hostile YAML (tags, aliases, depth, merge keys, encodings, control characters), damaged specs",
-        survived="a value, or messages of one line each with file and line",
-        case=_case,
-        cases=3_000,
+        survived="a value, or messages of one line each with file and line", case=_case, cases=3_000,
         quick=60,
     ),
-)
+)  # fmt: skip

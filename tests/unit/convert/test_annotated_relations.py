@@ -45,13 +45,12 @@ def test_two_mentions_of_a_sentence_are_an_example_in_the_order_of_their_types(t
     assert found == [SequenceExample(id="7-1", document="7", text=text, label="a", entities=[drug, pain])]
     # the genes stand in different sentences
     assert left_out == {"relations_of_other_types": 1, "relations_without_a_pair": 1}
-
-
-def test_offsets_count_from_the_start_of_a_sentence(tmp_path: Path) -> None:
     text = TEXT + "7\t24\t27\tNew\tGene\tG3\n"
-    [_, found], _ = convert(tmp_path, "b G2 G3", text=text)
-    assert (found.id, found.text, found.label) == ("7-2", " New gene.", "b")
-    assert [found.text[one.start : one.end] for one in found.entities] == ["New", "gene"]
+    [_, other], _ = convert(tmp_path, "b G2 G3", text=text)
+    assert (other.id, other.text, other.label) == ("7-2", " New gene.", "b")
+    assert [other.text[one.start : one.end] for one in other.entities] == ["New", "gene"]
+    [named], left_out = convert(tmp_path, "a C1 D1", "b C1 D1", labels={"a": "causes"})
+    assert named.label == "causes" and left_out["relations_of_other_types"] == 1
 
 
 @pytest.mark.parametrize(
@@ -73,9 +72,7 @@ def test_directed_relations_have_both_orders_of_one_type_and_the_given_order_of_
 @pytest.mark.parametrize(
     ("several", "labels", "further"), [("each", ["a", "b", "c"], 0), ("first", ["a"], 2), ("last", ["c"], 2)]
 )
-def test_a_pair_with_several_labels_has_those_that_the_option_names(
-    tmp_path: Path, several: str, labels: list[str], further: int
-) -> None:
+def test_several_labels_may_be_kept(tmp_path: Path, several: str, labels: list[str], further: int) -> None:
     relations = ["a C1 D1", "a D1 C1", "b C1 D1", "c C1 D1"]
     found, left_out = convert(tmp_path, *relations, several=several)
     assert [(one.id, one.label) for one in found] == [(f"7-{n}", label) for n, label in enumerate(labels, 1)]
@@ -93,8 +90,6 @@ def test_two_labels_need_the_option_and_a_repeated_one_does_not(tmp_path: Path) 
         f"{tmp_path}/train.txt:1: a pair has the labels a, b; give the converter's option `several`: `each`, "
         "`first` or `last`"
     )
-    [last], left_out = convert(tmp_path, "a C1 D1", "b C1 D1", several="last")
-    assert last.label == "b" and left_out["further_labels"] == 1
 
 
 def test_two_concepts_of_one_type_have_numbered_types(tmp_path: Path) -> None:
@@ -110,16 +105,13 @@ def test_two_concepts_of_one_type_have_numbered_types(tmp_path: Path) -> None:
     assert left_out == {"relations_without_a_pair": 1}
 
 
-def test_concepts_that_share_all_mentions_keep_them(tmp_path: Path) -> None:
+def test_concepts_that_share_mentions_keep_them_and_one_of_two_types_is_no_pair(tmp_path: Path) -> None:
     text = "7|t|Pain.\n7\t0\t4\tPain\tGene\tG1;G2\n"
     [found], _ = convert(tmp_path, text=text, arguments="concepts")
     assert [(one.start, one.type, one.id) for one in found.entities] == [
         (0, "Gene-1", "G1"), (0, "Gene-2", "G2"),
     ]  # fmt: skip
     assert convert(tmp_path, text=text, arguments="concepts", separators="")[0] == []
-
-
-def test_one_concept_of_two_types_is_no_pair(tmp_path: Path) -> None:
     text = TEXT.replace("C1", "D1")
     assert convert(tmp_path, text=text, arguments="concepts", pairs=BOTH[:1])[0] == []
 
@@ -140,11 +132,6 @@ def test_relations_of_other_than_two_arguments_are_refused(tmp_path: Path) -> No
     assert found == [] and left_out == {"relations_without_a_pair": 1}
 
 
-def test_labels_may_have_other_names_in_the_examples(tmp_path: Path) -> None:
-    [found], left_out = convert(tmp_path, "a C1 D1", "b C1 D1", labels={"a": "causes"})
-    assert found.label == "causes" and left_out["relations_of_other_types"] == 1
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -162,11 +149,9 @@ def test_missing_options_are_named(tmp_path: Path, options: dict[str, Any], mess
 @pytest.mark.parametrize(
     ("text", "separators", "expected"),
     [
-        ("D1|D2, D1;-", "|,;", ["D1", "D2"]),
-        ("p|SUB|R|3|H", "", ["p|SUB|R|3|H"]),
-        ("-1", "", []),
+        ("D1|D2, D1;-", "|,;", ["D1", "D2"]), ("p|SUB|R|3|H", "", ["p|SUB|R|3|H"]), ("-1", "", []),
         ("", "|", []),
     ],
-)
+)  # fmt: skip
 def test_concepts_of_a_mention_are_named_once(text: str, separators: str, expected: list[str]) -> None:
     assert concepts_of(text, separators) == expected

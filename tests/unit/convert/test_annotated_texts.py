@@ -70,7 +70,7 @@ PIECES = annotation("D", (0, 5), (15, 22))
         ("parts", ["B-D", "O", "B-D", "I-D", "O"], {"composite_wholes": 1}),
     ],
 )
-def test_of_composite_mentions_the_whole_or_the_parts_are_kept(
+def test_wholes_or_parts_are_kept(
     tmp_path: Path, composite: str, labels: list[str], left_out: dict[str, int]
 ) -> None:
     first = annotation("D", (0, 5), CompositeRole="IndividualMention")
@@ -78,12 +78,17 @@ def test_of_composite_mentions_the_whole_or_the_parts_are_kept(
     assert labelled(given) == (labels, left_out)
 
 
-def test_mentions_of_several_pieces_are_read_as_all_that_they_cover_or_left_out(tmp_path: Path) -> None:
+def test_pieces_and_misplaced_mentions_are_read_or_counted(tmp_path: Path) -> None:
     covers = source(tmp_path, bioc(PIECES), discontinuous="covers")
     assert labelled(covers) == (["B-D", "I-D", "I-D", "I-D", "O"], {})
     both = bioc(PIECES, annotation("D", (15, 22)))
     left = source(tmp_path, both, discontinuous="leave_out")
     assert labelled(left) == (["O", "O", "O", "B-D", "O"], {"discontinuous_mentions": 1})
+    wrong = {**annotation("D", (0, 5)), "text": "renal"}
+    given = source(tmp_path, bioc(wrong, wrong), misplaced="leave_out")
+    assert labelled(given) == (["O"] * 5, {"misplaced_mentions": 2})
+    with pytest.raises(PubmillError, match="its text differs from the text at its offset"):
+        labelled(source(tmp_path, bioc(wrong)))
 
 
 @pytest.mark.parametrize(
@@ -95,9 +100,7 @@ def test_mentions_of_several_pieces_are_read_as_all_that_they_cover_or_left_out(
          "converter's option `discontinuous`: `covers` or `leave_out`"),
     ],
 )  # fmt: skip
-def test_mentions_with_two_readings_need_an_option(
-    tmp_path: Path, found: dict[str, Any], expected: str
-) -> None:
+def test_two_readings_need_an_option(tmp_path: Path, found: dict[str, Any], expected: str) -> None:
     with pytest.raises(SpecError) as caught:
         labelled(source(tmp_path, bioc(found)))
     assert str(caught.value) == f"{tmp_path}/train: document 1: there are {expected}"
@@ -132,23 +135,12 @@ def test_kept_types_may_have_other_names_and_others_are_counted(tmp_path: Path, 
     assert (labels[:3], left_out) == (["B-A", "O", third], {"mentions_of_other_types": others})
 
 
-def test_misplaced_mentions_are_counted(tmp_path: Path) -> None:
-    wrong = {**annotation("D", (0, 5)), "text": "renal"}
-    given = source(tmp_path, bioc(wrong, wrong), misplaced="leave_out")
-    assert labelled(given) == (["O"] * 5, {"misplaced_mentions": 2})
-    with pytest.raises(PubmillError, match="its text differs from the text at its offset"):
-        labelled(source(tmp_path, bioc(wrong)))
-
-
-def test_words_that_are_divided_already_stay_whole(tmp_path: Path) -> None:
+def test_divided_words_stay_whole_and_an_unknown_form_is_refused(tmp_path: Path) -> None:
     row = {"id": 7, "tokenized_text": ["non-small", "cell."], "ner": []}
     given = source(tmp_path, json.dumps(row), form="word-spans")
     assert list(mentions(given)) == [
         TokensExample(id="train-000001", document="7", words=["non-small", "cell."], labels=["O", "O"])
     ]
-
-
-def test_an_unknown_form_is_refused_with_all_forms(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         list(mentions(source(tmp_path, "", form="bioc")))
     assert str(caught.value) == (
@@ -163,7 +155,7 @@ def documents(*names: str) -> str:
     )
 
 
-def test_a_split_may_be_the_documents_that_a_file_names(tmp_path: Path) -> None:
+def test_a_split_is_documents_that_a_file_names_or_that_are_held_out(tmp_path: Path) -> None:
     text = documents("1", "2", "3")
     given = source(tmp_path, "", "dev", {"archive": text, "dev_documents": " 3 \n\n1\n"})
     assert [one.document for one in mentions(given)] == ["1", "3"]
@@ -171,20 +163,12 @@ def test_a_split_may_be_the_documents_that_a_file_names(tmp_path: Path) -> None:
     with pytest.raises(PubmillError) as caught:
         list(mentions(given))
     assert str(caught.value) == f"{tmp_path}/dev_documents: 2 of 3 documents are missing, first 8"
-
-
-def test_held_out_documents_are_dev_and_the_others_train(tmp_path: Path) -> None:
     names = [f"d{number}" for number in range(10)]
     files = {"test": documents("t1")}
-    found = {
-        split: [
-            str(one.document)
-            for one in mentions(
-                source(tmp_path, documents(*names), split, files, held_out={"share": 0.3, "seed": 1})
-            )
-        ]
-        for split in ("train", "dev", "test")
-    }
+    found: dict[str, list[str]] = {}
+    for split in ("train", "dev", "test"):
+        held = source(tmp_path, documents(*names), split, files, held_out={"share": 0.3, "seed": 1})
+        found[split] = [str(one.document) for one in mentions(held)]
     assert found["test"] == ["t1"] and len(found["dev"]) == 3
     assert sorted(found["train"] + found["dev"]) == names
     with pytest.raises(PubmillError, match=r"train: there are no documents in it"):
@@ -226,9 +210,7 @@ def test_passages_that_overlap_or_stand_far_apart_are_refused(offset: int, fault
         ("punkt", ["Ask Dr. Who.", "It is.", "no", "End."]),
     ],
 )
-def test_sentences_end_at_line_feeds_stops_or_where_punkt_says(
-    tmp_path: Path, sentences: Any, parts: list[str]
-) -> None:
+def test_sentences_end_as_the_option_says(tmp_path: Path, sentences: Any, parts: list[str]) -> None:
     (tmp_path / "punkt.zip").write_bytes(punkt_zip())
     given = ConverterInput("train", {"punkt": tmp_path / "punkt.zip"}, {}, Counter())
     text = "Ask Dr. Who. It is. no\nEnd."

@@ -61,11 +61,9 @@ def read(tmp_path: Path) -> Read:
 # --- Yes/no
 
 ASKED = [
-    question("a1", "yesno", "yes", "One\tsnippet.", " Two\nlines "),
-    question("b2", "factoid", ["x"], "x"),
-    question("c3", "yesno", "No", "Three."),
-    question("d4", "summary"),
-]
+    question("a1", "yesno", "yes", "One\tsnippet.", " Two\nlines "), question("b2", "factoid", ["x"], "x"),
+    question("c3", "yesno", "No", "Three."), question("d4", "summary"),
+]  # fmt: skip
 
 
 def test_yes_no_questions_take_all_snippets_and_dev_is_listed(read: Read) -> None:
@@ -107,13 +105,11 @@ def test_what_yes_no_refuses(read: Read, dev: Any, changed: dict[str, Any], mess
 
 LISTED = [
     question("e5", "list", [["First", "1st"], "second"], "The first, then\tSECOND.", "None.", "Only 1st."),
-    question("f6", "list", [[" "]], "Text."),
-    question("g7", "list", [["third"]], "Nothing."),
-    ASKED[0],
-]
+    question("f6", "list", [[" "]], "Text."), question("g7", "list", [["third"]], "Nothing."), ASKED[0],
+]  # fmt: skip
 
 
-def test_a_list_question_is_learnt_answer_by_answer(read: Read) -> None:
+def test_a_list_question_is_learnt_answer_by_answer_and_asked_of_every_snippet(read: Read) -> None:
     train, left_out = read(bioasq.list_questions, "train", train=LISTED)
     assert [(one.id, [answer.text for answer in one.answers]) for one in train] == [
         ("e5_000_0", ["first"]), ("e5_000_1", ["SECOND"]), ("e5_002_0", ["1st"]),
@@ -123,41 +119,32 @@ def test_a_list_question_is_learnt_answer_by_answer(read: Read) -> None:
         "yes_no_questions": 1, "questions_without_gold": 1, "questions_without_answer": 1,
         "snippets_without_answer": 2,
     }  # fmt: skip
-
-
-def test_a_list_question_is_asked_of_every_snippet(read: Read) -> None:
     test, _ = read(bioasq.list_questions, "test", test=LISTED)
     assert [one.id for one in test] == ["e5_000", "e5_001", "e5_002", "g7_000"]
     assert [answer.text for answer in test[0].answers] == ["first", "SECOND"]
     assert test[3].answers == [] and test[3].items == [["third"]]
 
 
-@pytest.mark.parametrize("exact", ["first", [3], [["a"], [4]]])
-def test_a_list_is_of_lists_of_strings(read: Read, exact: Any) -> None:
-    with pytest.raises(PubmillError, match="e5: exact_answer is not a list of lists"):
-        read(bioasq.list_questions, "test", test=[{**LISTED[0], "exact_answer": exact}])
-
-
 # --- The archive
 
 
-def test_all_json_files_are_read_and_the_rest_is_not(tmp_path: Path) -> None:
+def test_archives_are_read_whole_and_others_refused(tmp_path: Path) -> None:
     files = {"__MACOSX/Folder/._0.json": b"\0\1", "Folder/._1.json": b"\0", "README.txt": b"\xff"}
     path = archive(tmp_path / "a.zip", ASKED[:2], ASKED[2:], **files)
     assert list(bioasq.questions(path, Counter())) == ["a1", "b2", "c3", "d4"]
-
-
-def test_a_question_repeated_word_for_word_is_counted(tmp_path: Path) -> None:
     left_out = Counter[str]()
     path = archive(tmp_path / "a.zip", ASKED, ASKED[:1])
     assert len(bioasq.questions(path, left_out)) == 4
     assert left_out == {"repeated_questions": 1}
+    with pytest.raises(PubmillError, match=r"no \.json file"):
+        bioasq.questions(archive(tmp_path / "a.zip", **{"a.txt": b"x"}), Counter())
+    (tmp_path / "a.zip").write_bytes(b"PK\x03\x04")
+    with pytest.raises(PubmillError, match="not a whole"):
+        bioasq.questions(tmp_path / "a.zip", Counter())
 
 
 @pytest.mark.parametrize("changed", [{"body": "Other?"}, {"exact_answer": "no"}, {"snippets": []}])
-def test_a_question_repeated_with_another_content_is_reported(
-    tmp_path: Path, changed: dict[str, Any]
-) -> None:
+def test_a_question_repeated_otherwise_is_reported(tmp_path: Path, changed: dict[str, Any]) -> None:
     path = archive(tmp_path / "a.zip", ASKED, [{**ASKED[0], **changed}])
     with pytest.raises(PubmillError, match=r"a\.zip:Folder/1\.json: question a1 occurred before"):
         bioasq.questions(path, Counter())
@@ -176,40 +163,33 @@ def test_a_question_repeated_with_another_content_is_reported(
         ({"snippets": "secret"}, r"questions\.0\.snippets"),
     ],
 )
-def test_a_form_that_is_not_bioasqs_is_reported_without_text(
-    tmp_path: Path, changed: dict[str, Any], message: str
-) -> None:
+def test_another_form_is_refused_without_text(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
     path = archive(tmp_path / "a.zip", [{**ASKED[0], **changed}])
     with pytest.raises(PubmillError, match=rf"Folder/0\.json: .*{message}") as error:
         bioasq.questions(path, Counter())
     assert "secret" not in str(error.value)
 
 
-@pytest.mark.parametrize("planted", ["Qzcanary", "Qzcanary_" * 5 + "1"])
-def test_a_licensed_id_that_may_be_text_is_reported_by_its_place(tmp_path: Path, planted: str) -> None:
-    path = archive(tmp_path / "a.zip", [ASKED[0], {**ASKED[1], "id": planted}])
-    message = r"a\.zip:Folder/0\.json: questions\.1\.id: expected an id of at most 40"
-    with withholding(True), pytest.raises(PubmillError, match=message) as error:
+TWICE = b'{"questions": [], "Qzcanary": 1, "Qzcanary": 2}'
+
+
+@pytest.mark.parametrize(
+    ("licensed", "content", "message"),
+    [
+        *((True, {**ASKED[1], "id": planted}, r"a\.json: questions\.0\.id: expected an id of at most 40")
+          for planted in ("Qzcanary", "Qzcanary_" * 5 + "1")),
+        (False, TWICE, r"a\.zip:a\.json: the key Qzcanary occurs twice"),
+        (True, TWICE, r"the key <8 characters, not shown"),
+        (False, b'{"questions":\n', r"a\.zip:a\.json: Invalid JSON.*line 2"),
+    ],
+)  # fmt: skip
+def test_broken_json_is_refused(tmp_path: Path, licensed: bool, content: Any, message: str) -> None:
+    """And nothing of a licensed dataset is shown."""
+    made = content if isinstance(content, bytes) else json.dumps({"questions": [content]}).encode()
+    path = archive(tmp_path / "a.zip", **{"a.json": made})
+    with withholding(licensed), pytest.raises(PubmillError, match=message) as error:
         bioasq.questions(path, Counter())
-    assert "Qzcanary" not in str(error.value)
-
-
-def test_keys_that_stand_twice_are_reported(tmp_path: Path) -> None:
-    path = archive(tmp_path / "a.zip", **{"a.json": b'{"questions": [], "Qzcanary": 1, "Qzcanary": 2}'})
-    with pytest.raises(PubmillError, match=r"a\.zip:a\.json: the key Qzcanary occurs twice"):
-        bioasq.questions(path, Counter())
-    with withholding(True), pytest.raises(PubmillError, match=r"the key <8 characters, not shown"):
-        bioasq.questions(path, Counter())
-
-
-def test_archives_without_json_and_broken_json_are_reported(tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match=r"no \.json file"):
-        bioasq.questions(archive(tmp_path / "a.zip", **{"a.txt": b"x"}), Counter())
-    with pytest.raises(PubmillError, match=r"a\.zip:a\.json: Invalid JSON.*line 2"):
-        bioasq.questions(archive(tmp_path / "a.zip", **{"a.json": b'{"questions":\n'}), Counter())
-    (tmp_path / "a.zip").write_bytes(b"PK\x03\x04")
-    with pytest.raises(PubmillError, match="not a whole"):
-        bioasq.questions(tmp_path / "a.zip", Counter())
+    assert not licensed or "Qzcanary" not in str(error.value)
 
 
 # --- Factoids
@@ -240,14 +220,11 @@ def test_a_factoid_is_asked_of_each_snippet(read: Read) -> None:
 
 def test_what_factoids_leave_out_is_counted(read: Read) -> None:
     asked = [
-        *ASKED,
-        question("e1", "factoid", ["absent"], "Here.", "There."),
-        question("e2", "factoid", ["found"]),
-        question("e3", "factoid", None, "Here."),
-        question("e4", "factoid", ["", " "], "Here."),
-        question("e5", "factoid", "Here", " \n", "here"),
+        *ASKED, question("e1", "factoid", ["absent"], "Here.", "There."),
+        question("e2", "factoid", ["found"]), question("e3", "factoid", None, "Here."),
+        question("e4", "factoid", ["", " "], "Here."), question("e5", "factoid", "Here", " \n", "here"),
         question("e6", "list", [["Here"]], "here"),
-    ]
+    ]  # fmt: skip
     others = {"yes_no_questions": 2, "summary_questions": 1, "list_questions": 1, "empty_snippets": 1}
     without = {"questions_without_snippets": 1, "questions_without_gold": 2}
     train, left_out = read(bioasq.factoid, "train", train=asked)
@@ -275,10 +252,17 @@ def test_forms_of_exact_answers(tmp_path: Path, exact: Any, golds: list[str]) ->
     assert bioasq.synonyms(asked, tmp_path) == golds
 
 
-@pytest.mark.parametrize("exact", [5, [5], {"a": "b"}, [["a", None]], [[["a"]]]])
-def test_other_exact_answers_are_reported(read: Read, exact: Any) -> None:
-    with pytest.raises(PubmillError, match="question f1: exact_answer is not a list of strings"):
-        read(bioasq.factoid, "train", train=[question("f1", "factoid", exact, "x")])
+@pytest.mark.parametrize(
+    ("converter", "kind", "exact", "expected"),
+    [
+        *((bioasq.list_questions, "list", exact, "lists") for exact in ("first", [3], [["a"], [4]])),
+        *((bioasq.factoid, "factoid", exact, "strings")
+          for exact in (5, [5], {"a": "b"}, [["a", None]], [[["a"]]])),
+    ],
+)  # fmt: skip
+def test_other_answers_are_refused(read: Read, converter: Any, kind: str, exact: Any, expected: str) -> None:
+    with pytest.raises(PubmillError, match=f"question f1: exact_answer is not a list of {expected}"):
+        read(converter, "train", train=[question("f1", kind, exact, "x")])
 
 
 @pytest.mark.parametrize(
@@ -299,9 +283,7 @@ def test_other_exact_answers_are_reported(read: Read, exact: Any) -> None:
 def test_answers_are_found_whatever_their_case_and_blanks(gold: str, context: str, text: str | None) -> None:
     found = bioasq.find([gold], context)
     assert found == ([] if text is None else [Answer(text=text, start=context.index(text))])
-
-
-def test_the_first_place_counts_and_each_place_once() -> None:
+    # the first place counts, and each place once
     assert bioasq.find(["b", "B", "c"], "a b B") == [Answer(text="b", start=2)]
 
 

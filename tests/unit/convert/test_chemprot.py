@@ -80,15 +80,10 @@ def test_every_chemical_with_every_gene_of_its_sentence(convert: Reader, left_ou
         ("7.T4.T6", "false", "@CHEMICAL$ blocks abase and inhibits @GENE$.", "7"),
     ]
     assert left_out == {
-        "evaluated_pairs_across_sentences": 1,
-        "further_labels": 1,
-        "mentions_across_sentences": 0,
+        "evaluated_pairs_across_sentences": 1, "further_labels": 1, "mentions_across_sentences": 0,
         "relations_not_evaluated": 1,
-    }
-
-
-def test_mentions_stay_spans_with_the_types_and_ids_of_the_source(convert: Reader) -> None:
-    overlapping = convert()[1]
+    }  # fmt: skip
+    overlapping = examples[1]
     assert overlapping.text == TITLE
     assert overlapping.entities == [
         Entity(start=14, end=19, type="CHEMICAL", id="T2"),
@@ -107,9 +102,6 @@ def test_sentences_and_labels_of_blue(convert: Reader, left_out: Counter[str]) -
     assert of_pair == [("7.T4.T5", "CPR:6"), ("7.T4.T5.2", "CPR:4")]
     assert "CPR:9" in {e.label for e in examples if e.id == "7.T6.T7"}
     assert left_out["evaluated_pairs_across_sentences"] == left_out["further_labels"] == 0
-
-
-def test_a_mention_in_no_single_sentence_is_counted(convert: Reader, left_out: Counter[str]) -> None:
     convert(train_entities=("66\tobase\n", "71\tobase. xol\n"))
     assert left_out["mentions_across_sentences"] == 1
 
@@ -132,32 +124,15 @@ WRONG = [
     ("train_relations", "Arg2:T5", "Arg2:T4", r"relations\.tsv:1: expected `Arg2:ID` of an .*type GENE-Y"),
     ("train_relations", "CPR:6", "CPR:66", r"relations\.tsv:1: expected a group .* found 'CPR:66'"),
     ("train_relations", "N \t", "Y \t", r"relations\.tsv:3: .*`Y` where .* found 'CPR:2' with 'Y '"),
-    (
-        "train_relations",
-        "CPR:6",
-        "CPR:3",
-        r"gold_standard\.tsv:2: 7 CPR:6 T4 T5 is not an evaluated relation",
-    ),
-    (
-        "train_relations",
-        "",
-        "7\tCPR:9\tY \tSUBSTRATE\tArg1:T7\tArg2:T6\n",
-        r"relations\.tsv:5: .* occurs twice",
-    ),
+    ("train_relations", "CPR:6", "CPR:3", r"gold_standard\.tsv:2: 7 CPR:6 T4 T5 is not an evaluated rel"),
+    ("train_relations", "", "7\tCPR:9\tY \tSUBSTRATE\tArg1:T7\tArg2:T6\n", r"s\.tsv:5: .* occurs twice"),
     ("train_relations", "", "\n", r"relations\.tsv:5: expected the tab-separated columns"),
-    (
-        "train_gold_standard",
-        "7\tCPR:6\tArg1:T4\tArg2:T5\n",
-        "",
-        r"gold_standard\.tsv: 7 CPR:6 T4 T5 is missing",
-    ),
+    ("train_gold_standard", "7\tCPR:6\tArg1:T4\tArg2:T5\n", "", r"ard\.tsv: 7 CPR:6 T4 T5 is missing"),
 ]
 
 
 @pytest.mark.parametrize(("role", "old", "new", "message"), WRONG)
-def test_what_is_not_in_its_form_is_an_error_with_its_place(
-    convert: Reader, role: str, old: str, new: str, message: str
-) -> None:
+def test_another_form_is_refused(convert: Reader, role: str, old: str, new: str, message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         convert(**{role: (old, new)})
 

@@ -41,13 +41,18 @@ def part_of(counts: dict[str, int | None], *names: str) -> tuple[int | None, ...
     return tuple(counts[name] for name in names)
 
 
-def test_mentions_are_begins_and_words_are_counted_by_type() -> None:
+def test_mentions_are_counted_by_type() -> None:
     counts = count([tokens("a", "B-x I-x O B-y B-x", "A b c b d"), tokens("b", "O I-PAR", "e e")])
     assert part_of(counts, "sentences", "tokens", "mentions", "tokens_in_mentions") == (2, 7, 3, 5)
     assert part_of(counts, "distinct_words", "longest_sentence") == (5, 5)
     assert part_of(counts, "mentions.x", "mentions.y", "mentions.PAR") == (2, 1, 0)
     assert part_of(counts, "words.x", "words.y", "words.PAR") == (3, 1, 1)
     assert "mentions." not in counts
+    examples = [nested("a", "v w z", (0, 3, "x"), (1, 2, "y")), nested("b", "v w z", (0, 1, "x"))]
+    counts = count([*examples, nested("c", "u")])
+    assert part_of(counts, "sentences", "tokens", "mentions", "longest_mention") == (3, 7, 3, 3)
+    assert part_of(counts, "mentions.x", "mentions.y", "repeated_texts", "nested") == (2, 1, 1, 1)
+    assert lengths(examples)["max"] == 3
 
 
 @pytest.mark.parametrize(
@@ -58,16 +63,13 @@ def test_illegal_starts_are_counted(labels: str, illegal: int) -> None:
     assert count([tokens("a", labels)])["illegal_starts"] == illegal
 
 
-def test_the_same_document_marked_again_is_counted_again_and_as_repeated() -> None:
+def test_documents_are_counted_at_their_marks() -> None:
     examples = [tokens(str(number), "O", document=name) for number, name in enumerate("1121")]
     assert part_of(count(examples), "documents", "repeated_documents", "repeated_texts") == (3, 1, 3)
-
-
-def test_unmarked_documents_are_not_counted() -> None:
     assert part_of(count([tokens("a", "O")]), "documents", "repeated_documents") == (None, 0)
 
 
-def test_labels_and_contradictions_of_texts() -> None:
+def test_labels_scores_and_contradictions_are_counted() -> None:
     examples = [
         sequence("a1", "A b", "yes"),
         sequence("a2", "A b", "no"),
@@ -78,6 +80,10 @@ def test_labels_and_contradictions_of_texts() -> None:
     counts = count(examples)
     assert part_of(counts, "examples", "labels.yes", "labels.no", "documents") == (5, 1, 4, 2)
     assert part_of(counts, "contradictory_texts", "repeated_texts") == (1, 2)
+    pair: dict[str, Any] = {"document": None, "text": "A", "text_pair": "B"}
+    scored = [RegressionExample(id="a", score=1.5, ratings=[1, 2], **pair)]
+    scored.append(RegressionExample(id="b", score=0, **pair))
+    assert part_of(count(scored), "examples", "ratings", "repeated_texts") == (2, 2, 1)
 
 
 def test_labels_of_documents_with_any_number_of_them() -> None:
@@ -94,16 +100,7 @@ def test_labels_of_documents_with_any_number_of_them() -> None:
     assert part_of(counts, "labels.x", "labels.y", "repeated_texts") == (2, 1, 1)
 
 
-def test_pairs_with_a_score() -> None:
-    pair: dict[str, Any] = {"document": None, "text": "A", "text_pair": "B"}
-    examples = [
-        RegressionExample(id="a", score=1.5, ratings=[1, 2], **pair),
-        RegressionExample(id="b", score=0, **pair),
-    ]
-    assert part_of(count(examples), "examples", "ratings", "repeated_texts") == (2, 2, 1)
-
-
-def test_questions_their_contexts_and_answers() -> None:
+def test_questions_their_contexts_and_answers_are_counted() -> None:
     counts = count(
         [
             span("a1", "a", "Aspirin or ASA", "Aspirin", "ASA"),
@@ -113,6 +110,14 @@ def test_questions_their_contexts_and_answers() -> None:
     )
     assert part_of(counts, "examples", "questions", "contexts", "unanswerable") == (3, 2, 3, 1)
     assert part_of(counts, "answers", "distinct_answers", "repeated_texts") == (3, 2, 0)
+    # an answer that several annotators gave counts once
+    examples = [span("a", None, "x and x", "x", "x"), span("b", None, "x or y", "x", "y")]
+    examples.append(
+        SpanExample(id="c", document=None, question="Who?", context="x", answers=examples[0].answers[:1])
+    )
+    counts = count(examples)
+    assert part_of(counts, "fewest_repeats", "most_repeats") == (1, 3)
+    assert part_of(counts, "fewest_repeats_of_pair", "most_repeats_of_pair") == (1, 2)
 
 
 def test_a_split_without_examples() -> None:
@@ -148,17 +153,6 @@ def test_overlaps_are_reported_for_each_two_splits() -> None:
         {"split": "test", "with": "train", "texts": 2, "documents": 1},
         {"split": "test", "with": "dev", "texts": 2, "documents": 1},
     ]
-
-
-def test_repeats_are_of_answers_and_of_questions_with_an_answer() -> None:
-    """An answer that several annotators gave counts once."""
-    examples = [span("a", None, "x and x", "x", "x"), span("b", None, "x or y", "x", "y")]
-    examples.append(
-        SpanExample(id="c", document=None, question="Who?", context="x", answers=examples[0].answers[:1])
-    )
-    counts = count(examples)
-    assert part_of(counts, "fewest_repeats", "most_repeats") == (1, 3)
-    assert part_of(counts, "fewest_repeats_of_pair", "most_repeats_of_pair") == (1, 2)
 
 
 def related(name: str, pairs: list[list[str]], *relations: str, text: str = "one two") -> RelationsExample:
@@ -201,14 +195,6 @@ def nested(name: str, words: str, *mentions: tuple[int, int, str]) -> MentionsEx
 )
 def test_a_mention_inside_of_another_is_nested(mentions: list[tuple[int, int, str]], number: int) -> None:
     assert count([nested("a", "v w z", *mentions)])["nested"] == number
-
-
-def test_mentions_that_may_nest_are_counted_by_type() -> None:
-    examples = [nested("a", "v w z", (0, 3, "x"), (1, 2, "y")), nested("b", "v w z", (0, 1, "x"))]
-    counts = count([*examples, nested("c", "u")])
-    assert part_of(counts, "sentences", "tokens", "mentions", "longest_mention") == (3, 7, 3, 3)
-    assert part_of(counts, "mentions.x", "mentions.y", "repeated_texts", "nested") == (2, 1, 1, 1)
-    assert lengths(examples)["max"] == 3
 
 
 def test_the_input_of_an_example_is_all_that_a_model_reads() -> None:

@@ -63,13 +63,8 @@ def convert(tmp_path: Path, left_out: Counter[str]) -> Reader:
 
 def test_pairs_with_their_mentions(convert: Reader, left_out: Counter[str]) -> None:
     false, advise = convert()
-    assert (false.id, false.label, advise.id, advise.label) == (
-        "D1.s0.p0",
-        "DDI-false",
-        "D1.s0.p1",
-        "DDI-advise",
-    )
-    assert {e.document for e in (false, advise)} == {"D1"}
+    found = [(e.id, e.label, e.document) for e in (false, advise)]
+    assert found == [("D1.s0.p0", "DDI-false", "D1"), ("D1.s0.p1", "DDI-advise", "D1")]
     assert advise.text == "Do not mix alpha and beta zolins with Xol.  "
     assert advise.entities == [
         Entity(start=11, end=32, type="group", id="D1.s0.e0"),
@@ -78,10 +73,10 @@ def test_pairs_with_their_mentions(convert: Reader, left_out: Counter[str]) -> N
     assert dummies(advise.text, advise.entities, TYPES, "@X$").text == "Do not mix @GROUP$ with @BRAND$.  "
     assert dummies(false.text, false.entities, TYPES, "@X$").text == "Do not mix @X$ with Xol.  "
     assert left_out == {
-        "mentions_in_pieces": 1,
-        "texts_of_displaced_mentions": 0,
-        "interactions_without_type": 0,
-    }
+        "mentions_in_pieces": 1, "texts_of_displaced_mentions": 0, "interactions_without_type": 0,
+    }  # fmt: skip
+    with pytest.raises(PubmillError, match=r"Some drug\.xml:1: expected a <document>, found <sentence>$"):
+        convert(content=b'<sentence id="D1.s0" text="No drug."/>')
 
 
 def test_of_a_mention_in_pieces_the_first_alone(convert: Reader, left_out: Counter[str]) -> None:
@@ -96,12 +91,7 @@ def test_of_a_mention_in_pieces_the_first_alone(convert: Reader, left_out: Count
     assert left_out["mentions_in_pieces"] == 1
 
 
-def test_an_interaction_without_type_is_left_out_and_counted(convert: Reader, left_out: Counter[str]) -> None:
-    assert [e.id for e in convert(' type="advise"/>', "/>")] == ["D1.s0.p0"]
-    assert left_out["interactions_without_type"] == 1
-
-
-def test_only_in_a_sentence_known_as_displaced_may_another_text_stand(
+def test_interactions_without_type_and_displaced_mentions_are_counted(
     convert: Reader, left_out: Counter[str]
 ) -> None:
     with pytest.raises(PubmillError, match=r"Some drug\.xml:6: the entity is 'Xol', but .* is 'ol\.'"):
@@ -109,6 +99,8 @@ def test_only_in_a_sentence_known_as_displaced_may_another_text_stand(
     advise = convert("38-40", "39-41", displaced=["D1.s0"])[1]
     assert (advise.entities[1].start, advise.entities[1].end) == (39, 42)
     assert left_out["texts_of_displaced_mentions"] == 1
+    assert [e.id for e in convert(' type="advise"/>', "/>")] == ["D1.s0.p0"]
+    assert left_out["interactions_without_type"] == 1
 
 
 WRONG = [
@@ -126,11 +118,7 @@ WRONG = [
     ('ddi="false"', 'ddi="false" type="int"', r":7: expected ddi="),
     ('ddi="false"', 'ddi="maybe"', r":7: expected ddi="),
     (' text="Do', ' was="Do', r":3: <sentence> has no text"),
-    (
-        'id="D1.s0.p1"',
-        'id="D2.s0.p1"',
-        r":8: <pair> has the id 'D2\.s0\.p1'; expected .* begins with D1\.s0\.",
-    ),
+    ('id="D1.s0.p1"', 'id="D2.s0.p1"', r":8: <pair> has the id 'D2\.s0\.p1'; .* begins with D1\.s0\."),
     ('id="D1.s1"', 'id="D2.s1"', r":10: <sentence> has the id 'D2\.s1'"),
     ("<pair ", "<relation ", r":3: expected <sentence> with <entity> and <pair>"),
     ("</document>", "", r":\d+: not well-formed XML"),
@@ -138,9 +126,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("old", "new", "message"), WRONG)
-def test_what_is_not_in_its_form_is_an_error_with_its_place(
-    convert: Reader, old: str, new: str, message: str
-) -> None:
+def test_another_form_is_refused(convert: Reader, old: str, new: str, message: str) -> None:
     with pytest.raises(PubmillError, match=rf"ddi\.zip: C/train/Some drug\.xml{message}"):
         convert(old, new)
 
@@ -162,15 +148,11 @@ def test_the_list_and_the_archive_belong_together(convert: Reader, listed: str, 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ('"brand"', '"Qzword"'),
-        ('"advise"', '"Qzword"'),
-        ('ddi="false"', 'ddi="Qzword"'),
-        ('e2="D1.s0.e2"', 'e2="Qzword"'),
-        ('id="D1.s0.p1"', 'id="Qzword"'),
-        ('text="Xol"', 'text="Qzword"'),
+        ('"brand"', '"Qzword"'), ('"advise"', '"Qzword"'), ('ddi="false"', 'ddi="Qzword"'),
+        ('e2="D1.s0.e2"', 'e2="Qzword"'), ('id="D1.s0.p1"', 'id="Qzword"'), ('text="Xol"', 'text="Qzword"'),
         ("38-40", "Qzword"),
     ],
-)
+)  # fmt: skip
 def test_messages_show_no_content_where_it_is_withheld(convert: Reader, old: str, new: str) -> None:
     with withholding(True), pytest.raises(PubmillError, match="characters, not shown") as caught:
         convert(old, new)
@@ -208,8 +190,3 @@ def test_a_file_that_stands_in_the_archive_twice(tmp_path: Path) -> None:
 def test_options_are_checked(convert: Reader, options: dict[str, Any]) -> None:
     with pytest.raises(PubmillError, match="option"):
         convert(**options)
-
-
-def test_a_file_with_another_root_is_refused(convert: Reader) -> None:
-    with pytest.raises(PubmillError, match=r"Some drug\.xml:1: expected a <document>, found <sentence>$"):
-        convert(content=b'<sentence id="D1.s0" text="No drug."/>')

@@ -57,6 +57,8 @@ def test_concepts_are_pairs_in_the_order_of_their_types_or_names(tmp_path: Path)
         ["G0", "G1", "binds", "No"],
     ]
     assert left_out == {"relations_of_other_types": 1, "relations_of_other_pairs": 2}
+    twice, _ = read(tmp_path, FILE * 2)
+    assert [one.id for one in twice] == ["7", "7-2"] and twice[1].document == "7"
 
 
 def test_mentions_of_a_sentence_are_pairs_if_they_are_related_themselves(tmp_path: Path) -> None:
@@ -85,11 +87,6 @@ def test_novelty_is_an_infon_of_bioc(tmp_path: Path) -> None:
         read(tmp_path, text.replace(', "novel": "Novel"', ""), form="bioc-json")
 
 
-def test_a_document_that_occurs_again_has_a_number(tmp_path: Path) -> None:
-    found, _ = read(tmp_path, FILE * 2)
-    assert [one.id for one in found] == ["7", "7-2"] and found[1].document == "7"
-
-
 @pytest.mark.parametrize(
     ("line", "options", "message"),
     [
@@ -100,9 +97,7 @@ def test_a_document_that_occurs_again_has_a_number(tmp_path: Path) -> None:
         ("7\tcauses\tC2\tD1\tNo", {"labels": []}, "needs the option `labels`"),
     ],
 )
-def test_what_contradicts_the_options_is_an_error(
-    tmp_path: Path, line: str, options: dict[str, Any], message: str
-) -> None:
+def test_contradictions_are_refused(tmp_path: Path, line: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         read(tmp_path, FILE.partition("7\tcauses")[0] + line + "\n", **options)
 

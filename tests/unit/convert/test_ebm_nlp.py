@@ -51,39 +51,25 @@ def convert(
     return list(read(ConverterInput(split, inputs, {}, left_out))), left_out
 
 
-def test_an_outcome_goes_before_an_intervention_before_a_participant(
-    tmp_path: Path, files: dict[str, bytes]
-) -> None:
+def test_words_and_layers_are_those_of_the_archive(tmp_path: Path, files: dict[str, bytes]) -> None:
+    """Outcomes go before interventions, these before participants; sentences end after full stops."""
     examples, left_out = convert(tmp_path, files)
     assert [label for example in examples[:3] for label in example.labels] == LABELS
     assert not left_out
-
-
-def test_sentences_end_after_every_full_stop_and_documents_keep_the_lists_order(
-    tmp_path: Path, files: dict[str, bytes]
-) -> None:
-    examples, _ = convert(tmp_path, files)
     sentences = [["Rats", "on", "aspirin", "had", "less", "pain", "."], ["No", "."], ["1", "effect"]]
     assert [example.words for example in examples] == sentences * 2
     assert [example.document for example in examples] == ["2"] * 3 + ["1"] * 3
     assert [example.id for example in examples] == [f"dev-{number:06d}" for number in range(1, 7)]
-
-
-def test_the_layers_stay_as_they_are(tmp_path: Path, files: dict[str, bytes]) -> None:
-    examples, _ = convert(tmp_path, files)
     for name, flags in FLAGS.items():
         assert [flag for example in examples[:3] for flag in example.layers[name]] == [
             int(flag) for flag in flags.split()
         ]
 
 
-def test_test_is_what_the_experts_annotated(tmp_path: Path, files: dict[str, bytes]) -> None:
+def test_test_is_of_experts_and_absent_layers_are_counted(tmp_path: Path, files: dict[str, bytes]) -> None:
     assert [example.document for example in convert(tmp_path, files, "test", "30")[0]] == ["30"] * 3
     with pytest.raises(PubmillError, match=r"ebm\.tar\.gz: 1 is listed, but has no annotations"):
         convert(tmp_path, files, "test", "1")
-
-
-def test_a_layer_that_a_document_lacks_is_empty_and_counted(tmp_path: Path, files: dict[str, bytes]) -> None:
     del files[f"{SPANS}/outcomes/train/2.AGGREGATED.ann"]
     examples, left_out = convert(tmp_path, files)
     assert left_out == {"documents_without_outcomes": 1}
@@ -109,36 +95,30 @@ TOKENS, LABELS_1 = f"{ROOT}/documents/1.tokens", f"{SPANS}/interventions/train/1
         ("other/documents/1.tokens", b"x", r"other/documents/1\.tokens: document 1 has such a file already"),
     ],
 )
-def test_files_that_do_not_fit_are_reported_with_member_and_line(
+def test_other_files_are_refused(
     tmp_path: Path, files: dict[str, bytes], name: str, content: bytes, message: str
 ) -> None:
     with pytest.raises(PubmillError, match=message):
         convert(tmp_path, {**files, name: content})
 
 
-def test_a_listed_document_without_words_is_reported(tmp_path: Path, files: dict[str, bytes]) -> None:
-    with pytest.raises(PubmillError, match=r"5 is listed, but there is no documents/5\.tokens"):
-        convert(tmp_path, files, pmids="1,5")
-
-
 @pytest.mark.parametrize(
     ("pmids", "message"),
     [
-        ("", "expected one line of PMIDs"),
-        ("1\n2\n", "expected one line of PMIDs"),
-        ("1, 2", "expected one line of PMIDs"),
-        ("1,,2", "expected one line of PMIDs"),
+        ("", "pmids.tsv:1: expected one line of PMIDs"),
+        ("1\n2\n", "pmids.tsv:1: expected one line of PMIDs"),
+        ("1, 2", "pmids.tsv:1: expected one line of PMIDs"),
+        ("1,,2", "pmids.tsv:1: expected one line of PMIDs"),
         ("1,2,1", "listed more than once: 1"),
+        ("1,5", "5 is listed, but there is no documents/5.tokens"),
     ],
 )
 def test_lists_that_are_no_lists(tmp_path: Path, files: dict[str, bytes], pmids: str, message: str) -> None:
-    with pytest.raises(PubmillError, match=rf"pmids\.tsv:1: {message}"):
+    with pytest.raises(PubmillError, match=message):
         convert(tmp_path, files, pmids=pmids)
 
 
-def test_the_published_form_has_a_blank_line_after_full_stops_only(
-    tmp_path: Path, files: dict[str, bytes]
-) -> None:
+def test_the_published_form(tmp_path: Path, files: dict[str, bytes]) -> None:
     examples, _ = convert(tmp_path, files)
     document = "".join(
         f"{word}\t{label}\n" + ("\n" if word == "." else "")

@@ -60,50 +60,38 @@ def results(tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_program_writes_and_compares(export: Export, tmp_path: Path, results: Path) -> None:
+def test_the_published_or_a_general_form_is_written(export: Export, tmp_path: Path, results: Path) -> None:
     ended = export("toy", tmp_path / "out", "--results", results)
     assert (tmp_path / "out/train.tsv").read_bytes() == TOKENS
     digest = hashlib.sha256(TOKENS).hexdigest()
     assert ended.stdout == (f"{tmp_path}/out/train.tsv: train, sha256 {digest} (the published bytes)\n")
-
-
-def test_a_dataset_without_a_published_form_has_a_general_one(
-    export: Export, tmp_path: Path, results: Path
-) -> None:
     (results / "datasets/toy").rename(results / "datasets/plain")
     asked = export("plain", tmp_path / "asked", "--results", results, "--form", "jsonl")
     assert "(form jsonl)" in asked.stdout
-    ended = export("plain", tmp_path / "out", "--results", results)
-    assert (tmp_path / "out/train.tsv").read_bytes() == TOKENS
+    ended = export("plain", tmp_path / "plain", "--results", results)
+    assert (tmp_path / "plain/train.tsv").read_bytes() == TOKENS
     assert ended.stdout.endswith("(no published form: a general one)\n")
 
 
-def test_the_program_reports_what_is_missing(export: Export, tmp_path: Path, results: Path) -> None:
+def test_missing_and_other_examples_are_refused(export: Export, tmp_path: Path, results: Path) -> None:
     unknown = export("tpy", tmp_path / "out", "--results", results)
     assert "no dataset 'tpy'; the nearest: toy, plain" in unknown.stderr
     nowhere = export("toy", tmp_path / "out", "--results", tmp_path / "nowhere")
     assert "nowhere: expected a folder named as a scale" in nowhere.stderr
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(("scale", "named"), [("demo", "demo"), ("full", "of-that-scale")])
-def test_the_program_says_how_to_convert_first(
-    export: Export, tmp_path: Path, scale: str, named: str
-) -> None:
-    (tmp_path / "studies/of-that-scale.yaml").write_text("scale: full\n")
-    ended = export("toy", tmp_path / "out", "--results", f"results/{scale}")
-    card = f"results/{scale}/datasets/toy/card.json"
-    assert ended.stderr.endswith(f"Make it: .venv/bin/pubmill run {named} {card}\n")
-
-
-def test_the_program_refuses_examples_that_give_other_bytes(
-    export: Export, tmp_path: Path, results: Path
-) -> None:
     example = TokensExample(id="1", document=None, words=["pain"], labels=["B"])
     write_examples(results / "datasets/toy/train.jsonl.gz", [example])
     ended = export("toy", tmp_path / "out", "--results", results)
     assert "differs from the published file; nothing was" in ended.stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("scale", "named"), [("demo", "demo"), ("full", "of-that-scale")])
+def test_the_program_says_how_to_convert(export: Export, tmp_path: Path, scale: str, named: str) -> None:
+    (tmp_path / "studies/of-that-scale.yaml").write_text("scale: full\n")
+    ended = export("toy", tmp_path / "out", "--results", f"results/{scale}")
+    card = f"results/{scale}/datasets/toy/card.json"
+    assert ended.stderr.endswith(f"Make it: .venv/bin/pubmill run {named} {card}\n")
 
 
 @pytest.mark.parametrize(

@@ -48,17 +48,13 @@ DUMMIES = Dummies(types={"DRUG": "@DRUG$", "GENE": "@GENE$"}, overlap="@DRUG-GEN
 BYTES = "index\tsentence\tlabel\na\t@GENE$ binds @DRUG$.\tbinds\nb\tα β\t0\n".encode()
 OPTIONS = {"columns": ["id", "dummies", "label"], "header": ["index", "sentence", "label"]}
 RECIPE = PublishedRecipe(
-    dataset="toy",
-    kind="sequence",
-    access="public",
-    writer="pubmill.convert.tsv:write",
-    options=OPTIONS,
+    dataset="toy", kind="sequence", access="public", writer="pubmill.convert.tsv:write", options=OPTIONS,
     dummies=DUMMIES,
     files={
         "train": PublishedFile(name="train.tsv", sha256=hashlib.sha256(BYTES).hexdigest()),
         "test": PublishedFile(name="test.tsv", sha256=None),
     },
-)
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -81,18 +77,7 @@ def test_files_are_written_and_their_bytes_compared(tmp_path: Path, examples: Pa
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["test.tsv", "train.tsv"]
 
 
-def test_what_a_spec_asks_wrongly_is_reported_with_its_name(tmp_path: Path, examples: Path) -> None:
-    with pytest.raises(
-        PubmillError, match=r"dataset toy, train: published\.options.*specs/datasets/toy\.yaml"
-    ):
-        publish(replace(RECIPE, options={"columns": []}), examples, tmp_path / "out")
-    with pytest.raises(PubmillError, match=r"specs/datasets/toy\.yaml: there is no writer"):
-        publish(replace(RECIPE, writer="os:system"), examples, tmp_path / "out")
-
-
-def test_other_bytes_than_the_published_are_reported_and_nothing_is_written(
-    tmp_path: Path, examples: Path
-) -> None:
+def test_other_bytes_are_reported_and_not_written(tmp_path: Path, examples: Path) -> None:
     files = {"test": RECIPE.files["test"], "train": PublishedFile(name="train.tsv", sha256="0" * 64)}
     with pytest.raises(PubmillError) as caught:
         publish(replace(RECIPE, files=files), examples, tmp_path / "out")
@@ -116,15 +101,12 @@ def test_options_under_the_name_of_a_split_are_its_own(tmp_path: Path, examples:
     [
         ({"writer": "pubmill.convert.tsv:nothing"}, "no writer"),
         ({"writer": "pubmill.convert.nowhere:write"}, "no writer"),
-        ({"writer": "os:system"}, "no writer"),
+        ({"writer": "os:system"}, "specs/datasets/toy.yaml: there is no writer"),
         ({"dummies": None}, "no `dummies`"),
-        (
-            {"dummies": Dummies(types={"GENE": "@G$"}, overlap="@")},
-            "no dummy is given for entities of type DRUG",
-        ),
+        ({"dummies": Dummies(types={"GENE": "@G$"}, overlap="@")}, "no dummy .* for entities of type DRUG"),
         ({"kind": "tokens"}, "train.jsonl.gz:1: example a: not a TokensExample"),
         ({"options": {}}, "columns: this key is required"),
-        ({"options": {"columns": []}}, "columns is "),
+        ({"options": {"columns": []}}, "(?s)toy, train: published.options.*columns is .*datasets/toy.yaml"),
         ({"options": {"columns": ["id", "word"]}}, "'word'. unknown; known are .*'dummies'"),
         ({"options": {"columns": "id"}}, "columns: expected a list"),
         ({"options": {**OPTIONS, "colour": "red"}}, "colour: unknown key"),
@@ -133,10 +115,8 @@ def test_options_under_the_name_of_a_split_are_its_own(tmp_path: Path, examples:
         ({"options": {**OPTIONS, "test": 5}}, "the option `test` is 5"),
         ({"files": {"dev": PublishedFile(name="dev.tsv", sha256=None)}}, "dev.jsonl.gz does not exist"),
     ],
-)
-def test_what_cannot_be_published(
-    tmp_path: Path, examples: Path, change: dict[str, Any], message: str
-) -> None:
+)  # fmt: skip
+def test_recipes_are_checked(tmp_path: Path, examples: Path, change: dict[str, Any], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         publish(replace(RECIPE, **change), examples, tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -160,6 +140,7 @@ def test_every_cell_comes_back_from_its_column(rows: list[tuple[str, str, str, s
         for name, text, label, pair in rows
     ]
     columns = ["number", "id", "text", "label", "text_pair", "document"]
+    assert {*WRITTEN} - {*columns} == {"score", "dummies"}  # which are tried elsewhere
     text = "".join(write(examples, WriterOptions({"columns": columns, "header": None}, None)))
     assert [tuple(line.split("\t")) for line in text.split("\n")[:-1]] == [
         (str(number), name, text, label, pair or "", pair or "")
@@ -173,17 +154,10 @@ def test_scores_are_written_so_that_they_can_be_read_back(score: float, written:
     assert "".join(write([example], WriterOptions({"columns": ["score"]}, None))) == f"{written}\n"
 
 
-def test_every_column_is_tried_above() -> None:
-    assert set(WRITTEN) == {"number", "id", "document", "text", "text_pair", "label", "score", "dummies"}
-
-
 NESTED = MultilabelExample(
-    id="1",
-    document="7",
-    text="Ann. é",
-    labels=["a"],
+    id="1", document="7", text="Ann. é", labels=["a"],
     sentences=[LabelledSentence(start=0, end=4, labels=["a"])],
-)
+)  # fmt: skip
 GENERAL: dict[str, tuple[Example, str]] = {
     "tokens": (
         TokensExample(id="1", document="7", words=["é", "b"], labels=["B-x", "O"]),

@@ -41,11 +41,8 @@ def archives(
         for kind, end in (("txt", "txt"), ("concept", "con"), ("rel", "rel"), ("ast", "ast"))
     }
     test = {
-        "s/concepts/0017.con": con,
-        "s/rel/0017.rel": rel,
-        "s/.DS_Store": "",
-        "s/concepts/._0017.con": "x",
-    }
+        "s/concepts/0017.con": con, "s/rel/0017.rel": rel, "s/.DS_Store": "", "s/concepts/._0017.con": "x",
+    }  # fmt: skip
     inputs = {
         "train": pack(folder / "train.tar.gz", train),
         "test": pack(folder / "ref.tar.gz", {name: t for name, t in test.items() if t is not None}),
@@ -58,27 +55,21 @@ def of_split(source: ConverterInput, split: str) -> ConverterInput:
     return given(split, source.inputs, **source.options)
 
 
-def test_concepts_label_words_and_a_blank_at_a_lines_start_is_a_token(tmp_path: Path) -> None:
-    examples = list(i2b2_2010.concepts(archives(tmp_path)))
+def test_concepts_label_words_and_every_two_of_a_line_are_an_example(tmp_path: Path) -> None:
+    source = archives(tmp_path)
+    examples = list(i2b2_2010.concepts(source))
     assert [(e.id, e.document) for e in examples] == [
         ("0017.1", "0017"), ("0017.3", "0017"), ("0017.4", "0017"),
     ]  # fmt: skip
     assert examples[1].words == ["Severe", "pain", "after", "surgery"]
     assert examples[1].labels == ["B-problem", "I-problem", "O", "B-treatment"]
     assert examples[2].labels == ["B-test", "O", "B-problem", "O", "O", "B-problem", "O"]
-
-
-def test_every_two_concepts_of_a_line_are_an_example(tmp_path: Path) -> None:
-    source = archives(tmp_path)
-    examples = list(i2b2_2010.relations(source))
-    assert examples[0] == SequenceExample(
-        id="0017.1.2",
-        document="0017",
-        text=" Severe  pain after surgery",
-        label="TrCP",
+    related = list(i2b2_2010.relations(source))
+    assert related[0] == SequenceExample(
+        id="0017.1.2", document="0017", text=" Severe  pain after surgery", label="TrCP",
         entities=[Entity(start=1, end=13, type="problem"), Entity(start=20, end=27, type="treatment")],
-    )
-    assert [(e.id, e.label) for e in examples[1:]] == [
+    )  # fmt: skip
+    assert [(e.id, e.label) for e in related[1:]] == [
         ("0017.3.4", "TeRP"), ("0017.3.4.2", "TeCP"), ("0017.3.5", "false"), ("0017.4.5", "false"),
     ]  # fmt: skip
     assert not source.left_out
@@ -135,9 +126,7 @@ def test_a_note_of_each_hospital_is_held_out(tmp_path: Path) -> None:
         ("4:2||t", "4:2222222222||t", 4, "expected `c="),
     ],
 )
-def test_concepts_that_do_not_fit_the_note_are_reported(
-    tmp_path: Path, old: str, new: str, line: int, message: str
-) -> None:
+def test_wrong_concepts_are_reported(tmp_path: Path, old: str, new: str, line: int, message: str) -> None:
     assert CON.count(old) == 1
     source = archives(tmp_path, con=CON.replace(old, new))
     with (
@@ -156,9 +145,7 @@ def test_concepts_that_do_not_fit_the_note_are_reported(
         ('c="surgery"', 'c="surgeon"', 1, "are not from one release"),
     ],
 )
-def test_relations_that_do_not_fit_are_reported(
-    tmp_path: Path, old: str, new: str, line: int, message: str
-) -> None:
+def test_wrong_relations_are_reported(tmp_path: Path, old: str, new: str, line: int, message: str) -> None:
     source = archives(tmp_path, rel=REL.replace(old, new))
     with withholding(True), pytest.raises(PubmillError, match=rf"s/rel/0017\.rel:{line}: .*{message}"):
         list(i2b2_2010.relations(source))
@@ -179,7 +166,7 @@ def test_files_that_are_missing_or_twice_there_are_reported(tmp_path: Path) -> N
         list(i2b2_2010.concepts(source))
 
 
-def test_another_archive_is_reported(tmp_path: Path) -> None:
+def test_other_archives_notes_and_encodings_are_reported(tmp_path: Path) -> None:
     source = archives(tmp_path)
     pack(source.inputs["train"], {"unpacked/txt/a.txt": "x\n"})
     with pytest.raises(PubmillError, match=r"no \.txt or .* files below a folder beth.*tar czf"):
@@ -187,10 +174,6 @@ def test_another_archive_is_reported(tmp_path: Path) -> None:
     pack(source.inputs["test_texts"], {"README": "x"})
     with pytest.raises(PubmillError, match=r"texts\.tar\.gz has no \.txt files\."):
         list(i2b2_2010.concepts(source))
-
-
-def test_a_note_in_both_hospitals_and_other_encodings_are_reported(tmp_path: Path) -> None:
-    source = archives(tmp_path)
     pack(source.inputs["train"], {f"{h}/txt/{n}.txt": "x" for h in i2b2_2010.HOSPITALS for n in "ab"})
     with pytest.raises(PubmillError, match="both hospitals have a note"):
         list(i2b2_2010.concepts(of_split(source, "train")))

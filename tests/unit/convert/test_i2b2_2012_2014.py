@@ -63,11 +63,16 @@ def test_events_alone_or_events_and_times(tmp_path: Path) -> None:
     assert mentions([example])[1] == ("10/14/96", "DATE")
 
 
-def test_entities_within_the_note_are_its_characters(tmp_path: Path) -> None:
+def test_entities_and_line_ends_of_a_note_are_its_characters(tmp_path: Path) -> None:
     note = "\nBell&apos;s palsy &amp; pain\n"
     events = [tag("Bell&apos;s palsy", note=note, shown="Bell's palsy"), tag("pain", note=note)]
     (example,) = i2b2_2012.read(of_2012(tmp_path, xml(note, *events)))
     assert mentions([example]) == [("Bell&apos;s palsy", "PROBLEM"), ("pain", "PROBLEM")]
+    note = "\r\nleft hip\r\nfracture\r\n"
+    event = EVENT.format(6, 18, "hip fracture", "PROBLEM")
+    (example,) = i2b2_2012.read(of_2012(tmp_path, xml(note, event)))
+    assert (example.id, example.words) == ("7.2", ["left", "hip", "fracture"])
+    assert mentions([example]) == [("hip fracture", "PROBLEM")]
 
 
 def test_bare_ampersands_are_mended_and_nothing_else_is(tmp_path: Path) -> None:
@@ -83,14 +88,6 @@ def test_bare_ampersands_are_mended_and_nothing_else_is(tmp_path: Path) -> None:
     ):
         list(i2b2_2012.read(of_2012(tmp_path, broken)))
     assert CANARY not in str(error.value)
-
-
-def test_text_over_a_line_end_and_carriage_returns(tmp_path: Path) -> None:
-    note = "\r\nleft hip\r\nfracture\r\n"
-    event = EVENT.format(6, 18, "hip fracture", "PROBLEM")
-    (example,) = i2b2_2012.read(of_2012(tmp_path, xml(note, event)))
-    assert (example.id, example.words) == ("7.2", ["left", "hip", "fracture"])
-    assert mentions([example]) == [("hip fracture", "PROBLEM")]
 
 
 def test_types_of_2014_whatever_the_annotation_is_called(tmp_path: Path) -> None:
@@ -118,11 +115,9 @@ def test_offsets_in_bytes_are_recognised_by_the_text(tmp_path: Path) -> None:
 
 def test_texts_that_differ_are_listed_and_allowed_where_the_spec_says_so(tmp_path: Path) -> None:
     content = xml(
-        NOTE,
-        tag("admitted", PHI, "CITY"),
-        tag("fever", PHI, "CITY", shown=CANARY),
+        NOTE, tag("admitted", PHI, "CITY"), tag("fever", PHI, "CITY", shown=CANARY),
         PHI.format(2, 9, "x", "ZIP"),
-    )
+    )  # fmt: skip
     with withholding(True), pytest.raises(PubmillError) as error:
         list(i2b2_2014.read(of_2014(tmp_path, content)))
     message = str(error.value)

@@ -40,6 +40,12 @@ def test_the_split_is_the_one_that_is_listed(tmp_path: Path, world: dict[str, Qu
     assert one.document == one.id
     assert one.text == questions[one.id]["QUESTION"]
     assert one.text_pair == " ".join(questions[one.id]["CONTEXTS"])
+    third = list(listed)[2]
+    other = {"yes": "no"}.get(listed[third], "yes")
+    with pytest.raises(PubmillError, match=r"test\.json lists .* they differ from number 3 on"):
+        convert(tmp_path, questions, {**listed, third: other})
+    with pytest.raises(PubmillError, match=f"lists {len(listed) - 1} test questions; {len(listed)} are dr"):
+        convert(tmp_path, questions, dict(list(listed.items())[:-1]))
 
 
 def test_folds_of_unequal_size_give_a_question_each_to_the_last() -> None:
@@ -75,17 +81,3 @@ ENTRY = {"QUESTION": "Why?", "CONTEXTS": ["So.", "And so."], "final_decision": "
 def test_another_form_is_reported(tmp_path: Path, questions: Any, message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         convert(tmp_path, questions, {})
-
-
-def test_another_test_set_is_reported_with_the_first_difference(
-    tmp_path: Path, world: dict[str, Questions]
-) -> None:
-    questions, listed = world["ori_pqal.json"], world["test_ground_truth.json"]
-    third = list(listed)[2]
-    other = {"yes": "no"}.get(listed[third], "yes")
-    with pytest.raises(PubmillError, match=r"test\.json lists .* they differ from number 3 on"):
-        convert(tmp_path, questions, {**listed, third: other})
-    with pytest.raises(
-        PubmillError, match=f"lists {len(listed) - 1} test questions; {len(listed)} are drawn"
-    ):
-        convert(tmp_path, questions, dict(list(listed.items())[:-1]))

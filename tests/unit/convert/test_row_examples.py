@@ -86,13 +86,19 @@ def test_other_values_are_refused(tmp_path: Path, value: Any) -> None:
     assert str(caught.value).endswith(": expected the key 'kind' with a string or an integer")
 
 
-def test_unknown_labels_and_repeated_ids_are_refused(tmp_path: Path) -> None:
+def test_wrong_labels_ids_and_missing_options_are_refused(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match=r"expected a label of \['1', '0'\], found '2'"):
         texts(tmp_path, {"body": "a", "kind": "2"})
     rows = [{"body": "a", "kind": 1, "n": number} for number in (1, 2, 1)]
     with pytest.raises(PubmillError, match="its id occurred before; expected it once"):
         texts(tmp_path, *rows, id="n")
     assert len(texts(tmp_path, *rows[:2], id="n")) == 2
+    with pytest.raises(SpecError) as caught:
+        list(sequence(source(tmp_path, [], {"text": "a"})))
+    assert str(caught.value) == (
+        "the converter's options lack ['label', 'labels'], and [] are unknown; its options are text, label, "
+        "labels, text_pair, choices, id, document, record, split_column, split_values"
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,16 +118,7 @@ def test_wrong_options_are_named(tmp_path: Path, options: dict[str, Any], messag
         texts(tmp_path, {"body": "a", "kind": 1}, **options)
 
 
-def test_missing_options_are_named(tmp_path: Path) -> None:
-    with pytest.raises(SpecError) as caught:
-        list(sequence(source(tmp_path, [], {"text": "a"})))
-    assert str(caught.value) == (
-        "the converter's options lack ['label', 'labels'], and [] are unknown; its options are text, label, "
-        "labels, text_pair, choices, id, document, record, split_column, split_values"
-    )
-
-
-def test_a_column_may_say_the_split_of_each_row(tmp_path: Path) -> None:
+def test_rows_may_name_their_split_and_a_split_may_be_several_files(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     rows = [{"body": part, "kind": 1, "part": part} for part in ("a", "b", "a", "c")]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -136,9 +133,6 @@ def test_a_column_may_say_the_split_of_each_row(tmp_path: Path) -> None:
     for values in ({"a": "train", "b": "dev"}, ["a", "b", "c"], None):
         with pytest.raises(PubmillError, match="the split '?[ac]'? is not in the option `split_values`"):
             of("train", split_values=values)
-
-
-def test_a_split_may_be_several_files(tmp_path: Path) -> None:
     inputs = {}
     for role in ("dev", "train", "train_2"):
         inputs[role] = tmp_path / f"{role}.jsonl"

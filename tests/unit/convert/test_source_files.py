@@ -41,7 +41,7 @@ def test_sources_are_found_by_their_role(tmp_path: Path) -> None:
         given.input("gone")
 
 
-def test_an_option_has_one_of_the_allowed_values(tmp_path: Path) -> None:
+def test_options_are_checked_with_the_allowed_values_and_names(tmp_path: Path) -> None:
     allowed = {"one": 1, "two": 2}
     assert source(tmp_path, which="two").option("which", allowed) == 2
     for value in ("three", 5, None, ["one"]):
@@ -52,9 +52,6 @@ def test_an_option_has_one_of_the_allowed_values(tmp_path: Path) -> None:
         )
     with pytest.raises(SpecError, match="option `which` is None"):
         source(tmp_path).option("which", allowed)
-
-
-def test_unknown_options_are_named_with_the_known_ones(tmp_path: Path) -> None:
     given = source(tmp_path, b=1, a=2, known=3)
     given.check_options("a", "b", "known", "more")
     with pytest.raises(SpecError) as caught:
@@ -88,7 +85,7 @@ def test_ids_of_licensed_datasets_must_be_identifiers() -> None:
             )
 
 
-def test_only_line_feeds_separate_lines(tmp_path: Path) -> None:
+def test_only_line_feeds_separate_lines_and_a_byte_order_mark_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "in"
     path.write_bytes("a\x0bb\u2028c\r\n\n d\r".encode())
     assert list(lines(path)) == [(1, "a\x0bb\u2028c"), (2, ""), (3, " d")]
@@ -96,10 +93,6 @@ def test_only_line_feeds_separate_lines(tmp_path: Path) -> None:
     path.write_bytes(b"a\nb\ncaf\xe9\n")
     with pytest.raises(PubmillError, match=r"in:3: not UTF-8: unexpected end|in:3: not UTF-8: invalid"):
         list(lines(path))
-
-
-def test_a_byte_order_mark_is_refused_only_at_the_start_of_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "in"
     path.write_bytes(b"\xef\xbb\xbfa\n")
     with pytest.raises(PubmillError, match=r"in:1: begins with a byte order mark \(EF BB BF\)"):
         list(lines(path))
@@ -112,19 +105,18 @@ def split(groups: list[str], name: str, dev: Any) -> set[str]:
     return given(name, {}, dev=dev).held_out(groups)
 
 
-def test_dev_is_a_share_of_the_groups_rounded_up_whatever_their_order() -> None:
+def test_dev_is_a_share_of_the_groups_in_the_order_of_their_hashes() -> None:
     groups = [f"record-{number}" for number in range(97)]
     dev = split(groups, "dev", {"share": 0.1, "seed": 1})
     assert len(dev) == 10
     assert split(groups[::-1], "dev", {"share": 0.1, "seed": 1}) == dev
     assert split(groups, "train", {"share": 0.1, "seed": 1}) == set(groups) - dev
     assert split(groups, "dev", {"share": 0.1, "seed": 2}) != dev
-
-
-def test_the_order_is_that_of_the_hashes() -> None:
-    """The order agrees with the output of `printf 1:004 | sha256sum` and so on."""
+    # the output of `printf 1:004 | sha256sum` and so on
     groups = [f"{number:03}" for number in range(20)]
     assert split(groups, "dev", {"share": 0.15, "seed": 1}) == {"004", "012", "014"}
+    with pytest.raises(PubmillError, match="none are left for train"):
+        split(["a"], "train", {"share": 0.1, "seed": 1})
 
 
 @pytest.mark.parametrize(
@@ -135,8 +127,3 @@ def test_the_order_is_that_of_the_hashes() -> None:
 def test_any_other_form_of_the_option_is_reported(dev: Any) -> None:
     with pytest.raises(PubmillError, match="option `dev`"):
         split(["a", "b"], "dev", dev)
-
-
-def test_a_corpus_too_small_for_two_splits_is_reported() -> None:
-    with pytest.raises(PubmillError, match="none are left for train"):
-        split(["a"], "train", {"share": 0.1, "seed": 1})

@@ -15,29 +15,26 @@ from pubmill.convert import squad
 from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import Answer, SpanExample, read_examples, write_examples
+from pubmill.examples.kinds import Answer, SpanExample
 from pubmill.messages.quotations import withholding
 
 CONTEXT = "Größe of the\nriver Temo: 55 km.  It flows through Bosa."
+RIVER = Answer(text="river Temo", start=13)
 
 
 def document() -> Any:
     """Two articles; version 2.0, with a question that can't be answered."""
     qas = [
         {
-            "id": "q1",
-            "question": "Which river?",
+            "id": "q1", "question": "Which river?",
             "answers": [{"text": "Temo", "answer_start": 19}, {"text": "river Temo", "answer_start": 13}],
             "is_impossible": False,
         },
         {
-            "id": "q2",
-            "question": " Who? ",
-            "answers": [],
-            "is_impossible": True,
+            "id": "q2", "question": " Who? ", "answers": [], "is_impossible": True,
             "plausible_answers": [{"text": "Bosa", "answer_start": 0}],
         },
-    ]
+    ]  # fmt: skip
     second = {
         "context": "Bosa.",
         "qas": [{"id": "q3", "question": "?", "answers": [{"text": "Bosa", "answer_start": 0}]}],
@@ -60,19 +57,18 @@ def read(path: Path, content: Any) -> tuple[list[SpanExample], Counter[str]]:
 def test_questions_become_examples_and_texts_stay_as_they_are(tmp_path: Path) -> None:
     examples, left_out = read(tmp_path / "a.json", document())
     assert examples == [
-        SpanExample(
-            id="q1",
-            document="Temo",
-            question="Which river?",
-            context=CONTEXT,
-            answers=[Answer(text="Temo", start=19), Answer(text="river Temo", start=13)],
-        ),
-        SpanExample(id="q2", document="Temo", question=" Who? ", context=CONTEXT, answers=[]),
-        SpanExample(
-            id="q3", document="Bosa", question="?", context="Bosa.", answers=[Answer(text="Bosa", start=0)]
-        ),
+        SpanExample(id=name, document=title, question=question, context=context, answers=answers)
+        for name, title, question, context, answers in (
+            ("q1", "Temo", "Which river?", CONTEXT, [Answer(text="Temo", start=19), RIVER]),
+            ("q2", "Temo", " Who? ", CONTEXT, []),
+            ("q3", "Bosa", "?", "Bosa.", [Answer(text="Bosa", start=0)]),
+        )
     ]
     assert left_out == {"plausible_answers": 1}
+    question = {"id": 262, "question": "Who?", "answers": [{"text": "Mice", "answer_start": 0}]}
+    found = {"data": [{"paragraphs": [{"context": "Mice rest.", "qas": [question]}]}]}
+    [example], _ = read(tmp_path / "a.json", json.dumps(found).encode())
+    assert (example.id, example.document) == ("262", None)
 
 
 def first(found: Any) -> Any:
@@ -86,10 +82,7 @@ def with_answer(**changes: Any) -> Callable[[Any], None]:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (
-            with_answer(answer_start=20),
-            r"question q1: the answer 'Temo' is not .* character 20, which has 'emo:'",
-        ),
+        (with_answer(answer_start=20), r"q1: the answer 'Temo' is not .* character 20, which has 'emo:'"),
         (with_answer(text="temo"), r"question q1: the answer 'temo'"),
         (with_answer(answer_start=9999), r"question q1: .* character 9999, which has ''"),
         (with_answer(answer_start=-4), r"data.0.paragraphs.0.qas.0.answers.0.answer_start: .*greater"),
@@ -98,10 +91,7 @@ def with_answer(**changes: Any) -> Callable[[Any], None]:
         (with_answer(text=""), r"answers.0.text: .*at least 1 character"),
         (lambda found: first(found).update(id="q2"), r"question q2 occurs for the second time"),
         (lambda found: first(found).update(id=""), r"qas.0.id: .*at least 1 character"),
-        (
-            lambda found: first(found).update(is_impossible=True),
-            r"q1 has 2 answers but is marked as impossible",
-        ),
+        (lambda found: first(found).update(is_impossible=True), r"q1 has 2 answers but is marked as imp"),
         (lambda found: first(found).update(answers=[]), r"q1 has 0 answers but is marked as possible"),
         (lambda found: first(found).pop("answers"), r"q1 has 0 answers but is marked as possible"),
         (lambda found: first(found).pop("question"), r"qas.0.question: Field required"),
@@ -109,9 +99,7 @@ def with_answer(**changes: Any) -> Callable[[Any], None]:
         (lambda found: found.update(data={}), r"data: .*valid array"),
     ],
 )
-def test_what_is_wrong_is_reported_with_its_place(
-    tmp_path: Path, damage: Callable[[Any], Any], message: str
-) -> None:
+def test_faults_have_their_place(tmp_path: Path, damage: Callable[[Any], Any], message: str) -> None:
     content = document()
     damage(content)
     with pytest.raises(PubmillError, match=message) as error:
@@ -140,12 +128,9 @@ def test_what_is_no_json_is_reported(tmp_path: Path, content: bytes, message: st
         read(tmp_path / "a.json", content)
 
 
-def test_options_are_unknown(tmp_path: Path) -> None:
+def test_options_are_unknown_and_licensed_text_is_not_shown(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="no options"):
         list(squad.read(ConverterInput("dev", {"dev": tmp_path}, {"version": "1.1"}, Counter())))
-
-
-def test_licensed_text_is_not_in_messages(tmp_path: Path) -> None:
     content = document()
     first(content)["answers"][0]["text"] = "Tirso"
     with withholding(True), pytest.raises(PubmillError) as error:
@@ -176,15 +161,9 @@ def test_what_is_written_is_what_was_read_but_for_plausible_answers(tmp_path: Pa
     del expected["data"][0]["paragraphs"][0]["qas"][1]["plausible_answers"]
     expected["data"][1]["paragraphs"][0]["qas"][0]["is_impossible"] = False
     assert written(examples, "v2.0") == expected
-
-
-def test_version_1_1_has_no_mark_for_the_impossible(tmp_path: Path) -> None:
-    examples, _ = read(tmp_path / "a.json", document())
     assert written(examples, "1.1")["data"][0]["paragraphs"][0]["qas"][1] == {
-        "answers": [],
-        "question": " Who? ",
-        "id": "q2",
-    }
+        "answers": [], "question": " Who? ", "id": "q2",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("options", [{}, {"version": "3"}, {"version": "1.1", "indent": 2}])
@@ -211,28 +190,10 @@ def questions(draw: st.DrawFn) -> list[SpanExample]:
     return made
 
 
-def test_ids_may_be_numbers_and_articles_may_lack_a_title(tmp_path: Path) -> None:
-    question = {"id": 262, "question": "Who?", "answers": [{"text": "Mice", "answer_start": 0}]}
-    found = {"data": [{"paragraphs": [{"context": "Mice rest.", "qas": [question]}]}]}
-    [example], _ = read(tmp_path / "a.json", json.dumps(found).encode())
-    assert (example.id, example.document) == ("262", None)
-
-
 @given(made=questions())
-def test_writing_and_reading_is_the_identity(
+def test_written_files_are_read_again(
     tmp_path_factory: pytest.TempPathFactory, made: list[SpanExample]
 ) -> None:
     folder = tmp_path_factory.mktemp("squad")
     text = "".join(squad.write(made, WriterOptions({"version": "v2.0"}, None)))
     assert read(folder / "a.json", text.encode())[0] == made
-
-
-def test_golds_are_kept_in_files_and_left_out_when_there_are_none(tmp_path: Path) -> None:
-    plain = SpanExample(id="a", document=None, question="?", context="x y", answers=[])
-    known = SpanExample(
-        id="b", document=None, question="?", context="x y", answers=[], group="g", golds=["Z", "z z"]
-    )
-    write_examples(tmp_path / "a.jsonl.gz", [plain, known])
-    assert list(read_examples(tmp_path / "a.jsonl.gz", SpanExample)) == [plain, known]
-    rows = gzip.decompress((tmp_path / "a.jsonl.gz").read_bytes()).decode().splitlines()
-    assert ["golds" in row for row in rows] == [False, True]

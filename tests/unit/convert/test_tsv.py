@@ -8,17 +8,14 @@ import pytest
 from hypothesis import given as hypothesis_given
 from hypothesis import strategies as st
 
-from pubmill.convert.exports import WriterOptions, publish
+from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import ConverterInput
 from pubmill.convert.tsv import read, write
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import Entity, SequenceExample, write_examples
+from pubmill.examples.kinds import SequenceExample
 from pubmill.messages.quotations import withholding
-from pubmill.recipes.datasets import PublishedFile, PublishedRecipe
-from pubmill.recipes.finetuning import Dummies
 
 PLAIN: dict[str, Any] = {"columns": ["text", "label"], "labels": ["0", "1"]}
-DUMMIES = Dummies(types={"GENE": "@GENE$", "DISEASE": "@DISEASE$"}, overlap="@GENE-DISEASE$")
 RELATION = "@DISEASE$ and @GENE$ meet"
 
 
@@ -32,14 +29,21 @@ def convert(
     return list(read(given))
 
 
-def test_rows_become_examples_with_ids_of_their_place(tmp_path: Path) -> None:
+def test_rows_become_examples_with_ids_and_mentions(tmp_path: Path) -> None:
     assert convert(tmp_path, 'He said "no"\t0\n x \t1\n') == [
         SequenceExample(id="dev-000001", document=None, text='He said "no"', label="0"),
         SequenceExample(id="dev-000002", document=None, text=" x ", label="1"),
     ]
+    (example,) = convert(tmp_path, f"{RELATION}\t1\n", entities={"@GENE$": "GENE", "@DISEASE$": "DISEASE"})
+    gene, disease = example.entities
+    assert (gene.type, example.text[gene.start : gene.end]) == ("GENE", "@GENE$")
+    assert (disease.type, example.text[disease.start : disease.end]) == ("DISEASE", "@DISEASE$")
+    with withholding(True), pytest.raises(PubmillError) as caught:
+        convert(tmp_path, "a\tsecret\n")
+    assert "secret" not in str(caught.value) and "6 characters" in str(caught.value)
 
 
-def test_columns_hold_what_the_layout_says(tmp_path: Path) -> None:
+def test_columns_hold_what_the_layout_of_their_split_says(tmp_path: Path) -> None:
     (example,) = convert(
         tmp_path,
         "pmid\tid\tq\tc\tyear\tanswer\n7\tq1\tWhy?\tSo.\t1999\tyes\n",
@@ -48,15 +52,10 @@ def test_columns_hold_what_the_layout_says(tmp_path: Path) -> None:
         labels={"yes": "true", "no": "false"},
     )
     assert example == SequenceExample(id="q1", document="7", text="Why?", text_pair="So.", label="true")
-
-
-def test_options_under_the_name_of_a_split_hold_for_it_alone(tmp_path: Path) -> None:
     examples = convert(
-        tmp_path,
-        "label\ttext\n1\ta\n",
-        dev={"header": ["label", "text"], "columns": ["label", "text"]},
+        tmp_path, "label\ttext\n1\ta\n", dev={"header": ["label", "text"], "columns": ["label", "text"]},
         train={"columns": ["text"]},
-    )
+    )  # fmt: skip
     assert [(example.text, example.label) for example in examples] == [("a", "1")]
 
 
@@ -69,13 +68,6 @@ def test_a_split_is_cut_out_and_the_rest_counted(tmp_path: Path) -> None:
     assert [example.text for example in convert(tmp_path, rows, first_row=4)] == ["d", "e"]
 
 
-def test_a_dummy_is_a_mention_of_its_type_in_the_order_of_the_option(tmp_path: Path) -> None:
-    (example,) = convert(tmp_path, f"{RELATION}\t1\n", entities={"@GENE$": "GENE", "@DISEASE$": "DISEASE"})
-    gene, disease = example.entities
-    assert (gene.type, example.text[gene.start : gene.end]) == ("GENE", "@GENE$")
-    assert (disease.type, example.text[disease.start : disease.end]) == ("DISEASE", "@DISEASE$")
-
-
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
@@ -84,11 +76,8 @@ def test_a_dummy_is_a_mention_of_its_type_in_the_order_of_the_option(tmp_path: P
         ("a\t1\tx\n", {}, r"a\.tsv:1: expected 2 columns .*, found 3"),
         ("a\t1\nb\t2\n", {}, r"a\.tsv:2: expected a label \(0, 1\), found '2'"),
         (" \t1\n", {}, r"a\.tsv:1: the column `text` is empty"),
-        (
-            "i\ta\t1\nj\tb\t1\ni\tc\t1\n",
-            {"columns": ["id", "text", "label"]},
-            r"a\.tsv:3: the id i occurred before, at .*a\.tsv:1",
-        ),
+        ("i\ta\t1\nj\tb\t1\ni\tc\t1\n", {"columns": ["id", "text", "label"]},
+         r"a\.tsv:3: the id i occurred before, at .*a\.tsv:1"),
         ("\ufeffa\t1\n", {}, r"a\.tsv:1: begins with a byte order mark"),
         ("a\t1\n", {"header": ["sentence", "label"]}, r"a\.tsv:1: expected the headings sentence<TAB>label"),
         ("", {"header": ["sentence", "label"]}, r"a\.tsv:1: expected the headings"),
@@ -98,10 +87,8 @@ def test_a_dummy_is_a_mention_of_its_type_in_the_order_of_the_option(tmp_path: P
         ("no gene\t1\n", {"entities": {"@GENE$": "GENE"}}, r"a\.tsv:1: expected @GENE\$ once .* 0 times"),
         ("@X$ @X$\t1\n", {"entities": {"@X$": "X"}}, r"a\.tsv:1: expected @X\$ once .* 2 times"),
     ],
-)
-def test_another_form_is_reported_with_file_and_line(
-    tmp_path: Path, text: str, options: dict[str, Any], message: str
-) -> None:
+)  # fmt: skip
+def test_another_form_is_reported(tmp_path: Path, text: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         convert(tmp_path, text, **options)
 
@@ -128,54 +115,13 @@ def test_what_options_cannot_say(tmp_path: Path, options: dict[str, Any], messag
         convert(tmp_path, "a\t1\n", **options)
 
 
-def test_text_of_a_licensed_dataset_is_in_no_message(tmp_path: Path) -> None:
-    with withholding(True), pytest.raises(PubmillError) as caught:
-        convert(tmp_path, "a\tsecret\n")
-    assert "secret" not in str(caught.value) and "6 characters" in str(caught.value)
-
-
-def example(number: int) -> SequenceExample:
-    entities = [Entity(start=14, end=20, type="GENE"), Entity(start=0, end=9, type="DISEASE")]
-    return SequenceExample(id=f"e{number}", document=None, text=RELATION, label="1", entities=entities)
-
-
-def test_the_published_form_follows_the_options_of_its_split(tmp_path: Path) -> None:
-    for split in ("train", "test"):
-        write_examples(tmp_path / f"{split}.jsonl.gz", [example(0), example(1)])
-    recipe = PublishedRecipe(
-        dataset="toy",
-        kind="sequence",
-        access="public",
-        writer="pubmill.convert.tsv:write",
-        options={
-            "columns": ["dummies", "label"],
-            "test": {"header": ["index", "text", "label"], "columns": ["number", "text", "label"]},
-        },
-        dummies=DUMMIES,
-        files={split: PublishedFile(name=f"{split}.tsv", sha256=None) for split in ("train", "test")},
-    )
-    publish(recipe, tmp_path, tmp_path / "out")
-    assert (tmp_path / "out/train.tsv").read_text() == f"{RELATION}\t1\n" * 2
-    assert (
-        tmp_path / "out/test.tsv"
-    ).read_text() == f"index\ttext\tlabel\n0\t{RELATION}\t1\n1\t{RELATION}\t1\n"
-
-
-def test_a_form_that_cannot_be_written_is_reported() -> None:
-    with pytest.raises(PubmillError, match=r"\['colour'\] unknown"):
-        list(write([example(0)], WriterOptions({"columns": ["colour"]}, None)))
-    tab = SequenceExample(id="e", document=None, text="a\tb", label="1")
-    with pytest.raises(PubmillError, match="example e has a tab"):
-        list(write([tab], WriterOptions({"columns": ["text"]}, None)))
-
-
 CELL = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), min_size=1).filter(
     str.strip
 )
 
 
 @hypothesis_given(st.lists(st.tuples(CELL, st.sampled_from("01")), min_size=1, max_size=5))
-def test_what_is_read_is_written_again_unchanged(
+def test_what_is_read_is_written_again(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]]
 ) -> None:
     text = "".join(f"{cell}\t{label}\n" for cell, label in rows)

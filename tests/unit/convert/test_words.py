@@ -25,28 +25,22 @@ def test_lines_are_sentences_and_lines_without_words_none() -> None:
     assert not left_out
 
 
-def test_an_edge_inside_a_word_cuts_it() -> None:
+def test_mentions_cut_words_and_join_lines() -> None:
     note = "a 70yo man (fever)."
     found, _ = read(note, (2, 4, "AGE"), (note.index("fever"), note.index(")"), "P"))
     assert found[0].words == ["a", "70", "yo", "man", "(", "fever", ")."]
     assert found[0].labels == ["O", "B-AGE", "O", "O", "O", "B-P", "O"]
-
-
-def test_a_mention_over_a_line_end_joins_the_lines() -> None:
     found, _ = read("left hip\nfracture noted\nand more\n", (5, 17, "P"))
     assert found == [
         Sentence(1, ["left", "hip", "fracture", "noted"], [(1, 3, "P")]),
         Sentence(3, ["and", "more"], []),
     ]
-
-
-def test_white_space_at_the_edges_is_no_part_of_a_mention() -> None:
     found, left_out = read("a \n b\n", (0, 3, "X"), (1, 4, "Y"))
     assert [sentence.labels for sentence in found] == [["B-X"], ["O"]]
     assert left_out == {"mentions_without_words": 1}
 
 
-def test_of_overlapping_mentions_the_longest_stays_then_the_first() -> None:
+def test_of_overlapping_mentions_the_longest_stays_or_all() -> None:
     note = "severe chest pain at rest"
     found, left_out = read(note, (0, 12, "A"), (7, 17, "B"), (13, 25, "C"), (0, 12, "A"))
     assert to_mentions(found[0].labels) == [(0, 2, "A"), (2, 5, "C")]
@@ -54,6 +48,12 @@ def test_of_overlapping_mentions_the_longest_stays_then_the_first() -> None:
     found, left_out = read(note, (13, 17, "A"), (13, 17, "B"))
     assert to_mentions(found[0].labels) == [(2, 3, "A")]
     assert left_out == {"overlapping_mentions": 1}
+    note, left_out = "old mouse gene", Counter[str]()
+    mentions = [NoteMention(0, 14, "G"), NoteMention(4, 9, "S"), NoteMention(0, 9, "S")]
+    [whole] = sentences(note, mentions, left_out, longest=None)
+    assert sorted(whole.spans) == [(0, 2, "S"), (0, 3, "G"), (1, 2, "S")] and not left_out
+    with pytest.raises(ValueError, match="overlaps another"):
+        assert whole.labels
 
 
 _NOTES = st.text(st.sampled_from("ab.\n\u00a0\u2019 "), max_size=40)
@@ -75,12 +75,3 @@ def test_nothing_is_lost(note: str, places: list[tuple[int, int, str]]) -> None:
     assert len(labelled) + left_out.total() == len(mentions)
     texts = Counter(("".join(note[start:end].split()), of) for start, end, of in mentions)
     assert not Counter(labelled) - texts
-
-
-def test_without_a_choice_overlapping_mentions_stay() -> None:
-    note, left_out = "old mouse gene", Counter[str]()
-    mentions = [NoteMention(0, 14, "G"), NoteMention(4, 9, "S"), NoteMention(0, 9, "S")]
-    [found] = sentences(note, mentions, left_out, longest=None)
-    assert sorted(found.spans) == [(0, 2, "S"), (0, 3, "G"), (1, 2, "S")] and not left_out
-    with pytest.raises(ValueError, match="overlaps another"):
-        assert found.labels

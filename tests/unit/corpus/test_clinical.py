@@ -42,7 +42,10 @@ def read(folder: Path, content: bytes, **options: Any) -> list[Document]:
     return list(read_notes(path, **options))
 
 
-def test_a_note_is_a_document_of_paragraphs(tmp_path: Path) -> None:
+def test_a_note_is_a_document_of_paragraphs_whose_brackets_stay_unless_asked(tmp_path: Path) -> None:
+    content = rendered(line(1, "Dr. [**Last Name 5**]"))
+    assert read(tmp_path, content)[0].sections == (("", "Dr. [**Last Name 5**]"),)
+    assert read(tmp_path, content, brackets="normalise")[0].sections == (("", "Dr. last name"),)
     text = 'Chief "Complaint", pain\n  for\ttwo days\n \n\nPlan:\r\nrest, and\r\n\r\nfluids\0.\n'
     for ending in ("\n", "\r\n"):
         assert read(tmp_path, rendered(line(7, text), ending=ending)) == [
@@ -55,14 +58,11 @@ def test_a_note_is_a_document_of_paragraphs(tmp_path: Path) -> None:
         ]  # fmt: skip
 
 
-def test_errors_and_categories_are_distinguished_by_the_document(tmp_path: Path) -> None:
+def test_errors_and_categories_are_read_from_columns_by_name(tmp_path: Path) -> None:
     notes = read(tmp_path, rendered(line(1, "a", error="1"), line(2, "b", "Nursing"), line(3, " \n", "")))
     assert [(note.flags, note.types, note.sections) for note in notes] == [
         (("error",), ("Physician",), (("", "a"),)), ((), ("Nursing",), (("", "b"),)), ((), (), ()),
     ]  # fmt: skip
-
-
-def test_columns_are_found_by_name(tmp_path: Path) -> None:
     header = ("TEXT", "iserror", "CATEGORY", "ROW_ID")
     assert [n.id for n in read(tmp_path, rendered(["a, b", "", "Physician", "05"], header=header))] == [
         "mimic:5"
@@ -89,19 +89,11 @@ def test_brackets_become_what_they_stand_for(bracket: str, words: str) -> None:
     assert normalised(f"to {bracket}, {bracket}.") == f"to {words}, {words}."
 
 
-def test_brackets_stay_unless_asked(tmp_path: Path) -> None:
-    content = rendered(line(1, "Dr. [**Last Name 5**]"))
-    assert read(tmp_path, content)[0].sections == (("", "Dr. [**Last Name 5**]"),)
-    assert read(tmp_path, content, brackets="normalise")[0].sections == (("", "Dr. last name"),)
-
-
 note_text = st.text(st.sampled_from('ab",\n\r\t \0é['), max_size=30)
 
 
 @given(texts=st.lists(note_text, max_size=5))
-def test_whatever_stands_in_a_note_the_next_one_is_not_lost(
-    tmp_path_factory: pytest.TempPathFactory, texts: list[str]
-) -> None:
+def test_no_note_is_lost(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     folder = tmp_path_factory.mktemp("notes")
     notes = read(folder, rendered(*(line(n, text) for n, text in enumerate(texts))))
     assert [note.id for note in notes] == [f"mimic:{n}" for n in range(len(texts))]
@@ -136,9 +128,7 @@ def test_damage_is_reported_without_a_word_of_a_note(tmp_path: Path, kind: str) 
     assert CANARY not in str(caught.value)
 
 
-def test_a_missing_quotation_mark_does_not_fill_the_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_endless_field_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clinical, "LONGEST", 1000)
     limit = csv.field_size_limit()
     with pytest.raises(PubmillError, match=r"after line 3: .*field larger than field limit"):

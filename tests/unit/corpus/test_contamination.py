@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pubmill.corpus.contamination import (
@@ -26,7 +26,6 @@ from pubmill.corpus.contamination import (
 from pubmill.corpus.contamination_report import find_in_part, report
 from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.medline_bytes import day, year
-from pubmill.corpus.own_texts import paragraphs
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import PART, select
 from pubmill.errors import PubmillError
@@ -50,14 +49,12 @@ def test_words_are_compared_without_case_punctuation_and_form(text: str, words: 
     assert plain_words(text) == words
 
 
-def test_a_word_has_the_same_hash_on_every_machine_and_in_every_place() -> None:
+def test_words_and_ngrams_have_the_same_hashes_everywhere() -> None:
+    """Stored indexes of evaluation texts hold these numbers."""
     hashes = WordHashes()(["gene", "of", "gene"])
     expected = int.from_bytes(hashlib.blake2b(b"gene", digest_size=8).digest(), "little")
     assert hashes.dtype == np.uint64 and hashes[0] == hashes[2] == expected != hashes[1]
     assert len(WordHashes()([])) == 0
-
-
-def test_equal_ngrams_have_equal_hashes_and_order_counts() -> None:
     words = WordHashes()("a b c a b c b a".split())
     found = ngram_hashes(words, 3)
     assert len(found) == 6 and found[0] == found[3]
@@ -65,26 +62,19 @@ def test_equal_ngrams_have_equal_hashes_and_order_counts() -> None:
     assert (ngram_hashes(words, 1) == words).all()
     assert len(ngram_hashes(words, 8)) == 1 and len(ngram_hashes(words, 9)) == 0
     assert ngram_hashes(words[:2], 3).dtype == np.uint64
-
-
-def test_the_hash_of_an_ngram_is_a_polynomial_of_its_words() -> None:
-    """Stored indexes of evaluation texts hold these numbers."""
     first, second = 2**63 + 5, 7
-    found = ngram_hashes(np.array([first, second], np.uint64), 2)
-    assert int(found[0]) == (first * 0x9E3779B97F4A7C15 + second) % 2**64
+    polynomial = ngram_hashes(np.array([first, second], np.uint64), 2)
+    assert int(polynomial[0]) == (first * 0x9E3779B97F4A7C15 + second) % 2**64
 
 
 @pytest.mark.parametrize(
     ("parts", "expected"),
     [
-        (("1998", "3", "7"), "1998-03-07"),
-        ((" 1998 ", "12", "31"), "1998-12-31"),
-        (("1998", "3", None), "1998-03"),
-        (("1998", "Mar", "7"), "1998"),
-        ((None, "3", "7"), ""),
+        (("1998", "3", "7"), "1998-03-07"), ((" 1998 ", "12", "31"), "1998-12-31"),
+        (("1998", "3", None), "1998-03"), (("1998", "Mar", "7"), "1998"), ((None, "3", "7"), ""),
         (("98", "1", "1"), "0098-01-01"),
     ],
-)
+)  # fmt: skip
 def test_dates_end_at_the_first_part_that_is_no_number(parts: tuple[str | None, ...], expected: str) -> None:
     assert day(*parts) == expected
 
@@ -92,21 +82,12 @@ def test_dates_end_at_the_first_part_that_is_no_number(parts: tuple[str | None, 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("1998 Dec-1999 Jan", "1998"),
-        ("Winter 2007", "2007"),
-        ("1509", "1509"),
-        ("1409 and 2100", ""),
-        ("12007", ""),
-        ("", ""),
+        ("1998 Dec-1999 Jan", "1998"), ("Winter 2007", "2007"), ("1509", "1509"), ("1409 and 2100", ""),
+        ("12007", ""), ("", ""),
     ],
-)
+)  # fmt: skip
 def test_the_first_year_of_a_text(text: str, expected: str) -> None:
     assert year(text) == expected
-
-
-def test_blank_lines_separate_paragraphs_and_other_breaks_are_spaces() -> None:
-    assert paragraphs("one\ntwo\n \t\nthree\r\n\r\nfour\0five\n\n\n") == ["one two", "three", "four five"]
-    assert paragraphs(" \n\n ") == []
 
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -196,8 +177,9 @@ def test_no_word_of_a_dataset_is_written(index: Path, tmp_path: Path) -> None:
     assert index.stat().st_size and words(1)[0].encode() not in index.read_bytes()
 
 
+@settings(max_examples=40)
 @given(kept=st.integers(0, 30), before=st.integers(0, 3))
-def test_half_of_the_runs_make_a_text_found(
+def test_half_of_the_runs_are_enough(
     tmp_path_factory: pytest.TempPathFactory, kept: int, before: int
 ) -> None:
     folder = tmp_path_factory.mktemp("half")
@@ -209,14 +191,11 @@ def test_half_of_the_runs_make_a_text_found(
     assert bool(EvaluationTexts(folder / "i.parquet").matches("", document)) == expected
 
 
-def test_common_runs_of_several_documents_do_not_add_up(index: Path) -> None:
+def test_runs_neither_add_up_nor_reach_over_a_dummy(index: Path, tmp_path: Path) -> None:
     texts = EvaluationTexts(index)
     beginning, end = " ".join(words(1)[:20]), " ".join(words(1)[15:])
     assert not texts.matches("", beginning) and not texts.matches("", end)
     assert not texts.matches("", beginning.replace(words(1)[10], "other") * 5)
-
-
-def test_no_run_reaches_over_a_dummy(tmp_path: Path) -> None:
     text = f"{' '.join(words(1, 12))} @GENE$ {' '.join(words(2, 14))}"
     write_jsonl_gz(tmp_path / "d/test.jsonl.gz", [example("t1", text)])
     write_index(
@@ -246,23 +225,18 @@ def test_documents_with_excluded_texts_are_left_out_and_counted(index: Path, tmp
     assert read_json(tmp_path / "found.json") == {"documents": 1, "matches": []}
 
 
-def test_another_index_and_none(index: Path, tmp_path: Path) -> None:
+def test_other_indexes_are_refused_and_one_of_nothing_finds_nothing(index: Path, tmp_path: Path) -> None:
     (tmp_path / "found.json").write_text('{"documents": 1, "matches": [["x:1", 99, false, true]]}')
     with pytest.raises(PubmillError, match="another index was used"):
         report("c", index, [tmp_path / "found.json"])
     with pytest.raises(PubmillError, match="no index of evaluation texts"):
         EvaluationTexts(part(tmp_path / "a.parquet"))
-
-
-def test_an_index_of_nothing(tmp_path: Path) -> None:
     assert write_index(tmp_path / "i.parquet", [], tmp_path) == 0
     assert EvaluationTexts(tmp_path / "i.parquet").matches("1", SENTENCE) == []
 
 
-@pytest.mark.parametrize("access", ["public", "credentialed"])
-def test_ids_of_licensed_data_are_private_in_the_index_and_all_that_is_found_by_it(
-    tmp_path: Path, access: str
-) -> None:
+def test_the_index_of_licensed_data_and_what_it_finds_are_private(tmp_path: Path) -> None:
+    access = "credentialed"
     text = " ".join(words(1))
     write_jsonl_gz(tmp_path / "datasets/a/test.jsonl.gz", [example("secret-1", text)])
     (tmp_path / "datasets/a/card.json").write_text(json.dumps({"access": access}))
@@ -283,7 +257,4 @@ def test_ids_of_licensed_data_are_private_in_the_index_and_all_that_is_found_by_
             [sys.executable, "-m", "pubmill.job", name, *map(str, arguments)], check=True, umask=0o022
         )
     assert access_of_parts([index]) == access
-    private = access != "public"
-    assert {path.stat().st_mode & 0o777 for path in (index, found, block, output)} == {
-        0o600 if private else 0o644
-    }
+    assert {path.stat().st_mode & 0o777 for path in (index, found, block, output)} == {0o600}

@@ -1,7 +1,7 @@
 """The pass over ids against a plain model of NLM's rules."""
 
-import subprocess
-import sys
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.part_tables import read_reasons
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.errors import PubmillError
+from pubmill.storage.files import temporary_name
 
 Event = tuple[int, int, bool]  # PMID, version, deleted
 Shard = tuple[int, int, list[Event]]  # source, order of the file, its rows
@@ -67,7 +68,7 @@ shards = st.lists(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(shards=shards)
 def test_as_the_plain_model(tmp_path_factory: pytest.TempPathFactory, shards: list[Shard]) -> None:
     found = latest(tmp_path_factory.mktemp("latest"), shards)
@@ -94,32 +95,28 @@ def test_by_hand(tmp_path: Path, files: list[Shard], expected: list[list[tuple[i
     assert latest(tmp_path, files) == expected
 
 
-def test_same_input_same_bytes(tmp_path: Path) -> None:
-    files: list[Shard] = [(0, n, [(pmid, 1, False) for pmid in range(n, 3000)]) for n in range(4)]
+def test_spilling_leaves_nothing_and_same_input_gives_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files: list[Shard] = [(0, n, [(pmid, 1, False) for pmid in range(n, 300)]) for n in range(4)]
     latest(tmp_path, files)
     first = (tmp_path / "latest.parquet").read_bytes()
     latest(tmp_path, files)
     assert (tmp_path / "latest.parquet").read_bytes() == first
+    monkeypatch.setattr(versions, "MEMORY", "40MB")
+    latest(tmp_path, [(0, n, [(pmid, 1, False) for pmid in range(100_000)]) for n in range(3)])
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_what_a_killed_process_spilled_is_cleared(tmp_path: Path) -> None:
-    code = (
-        "import os, signal; from pathlib import Path; from pubmill.storage.files import temporary_name;"
-        f"temporary_name(Path({str(tmp_path / 'latest.spill')!r})).mkdir();"
-        "os.kill(os.getpid(), signal.SIGKILL)"
-    )
-    subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[3], check=False)
+    child = os.fork()
+    if child == 0:
+        temporary_name(tmp_path / "latest.spill").mkdir()
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
     assert len(list(tmp_path.glob(".latest.spill.*"))) == 1
     latest(tmp_path, [(0, 1, [(1, 1, False)])])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.parquet", "latest.parquet"]
-
-
-def test_spilling_is_beside_the_output_and_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(versions, "MEMORY", "40MB")
-    latest(tmp_path, [(0, n, [(pmid, 1, False) for pmid in range(200_000)]) for n in range(3)])
-    assert not list(tmp_path.glob(".*"))
 
 
 def test_errors(tmp_path: Path) -> None:

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rensa import RMinHash
 
-from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.duplicates import write_duplicates
-from pubmill.corpus.fingerprints import HASHES, SEED, SHINGLE, digest, sketch, write_fingerprints
-from pubmill.corpus.shards import Document, write_shard
-from pubmill.corpus.statistics import select, total, write_manifest
+from pubmill.corpus.fingerprints import HASHES, SEED, SHINGLE, digest, sketch
+from pubmill.corpus.shards import Document
+from pubmill.corpus.statistics import select
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import SelectionRecipe
+from tests.unit.corpus.toy_corpus import find_duplicates, select_parts, totals, write_shards
 
 Found = dict[str, tuple[str, str]]
 CORPUS = SelectionRecipe(min_words=3)
@@ -47,29 +47,14 @@ class Corpus:
 
     def __init__(self, folder: Path, shards: Sequence[Sequence[Document]], similarity: float | None) -> None:
         self.folder, self.latest = folder, folder / "latest.parquet"
-        self.shards = [folder / f"shard-{n}.parquet" for n in range(len(shards))]
-        for order, (path, documents) in enumerate(zip(self.shards, shards, strict=True)):
-            write_shard(path, documents, source="s", file="f", order=order)
-        write_latest(self.latest, self.shards, [0] * len(shards))
-        prints = [folder / f"prints-{n}.parquet" for n in range(len(shards))]
-        for index, (shard, output) in enumerate(zip(self.shards, prints, strict=True)):
-            similar = similarity is not None
-            write_fingerprints(shard, index, self.latest, CORPUS, None, output, similar)
-        self.duplicates = folder / "duplicates.parquet"
-        write_duplicates(self.duplicates, prints, similarity)
+        self.shards = write_shards(folder, shards)
+        self.duplicates = find_duplicates(folder, self.shards, CORPUS, similarity)
 
     def found(self) -> Found:
         """Return id -> (reason, id of the kept document)."""
         ids = [pq.read_table(shard)["id"].to_pylist() for shard in self.shards]
         rows = pq.read_table(self.duplicates).to_pylist()
         return {ids[row["shard"]][row["position"]]: (row["reason"], row["kept"]) for row in rows}
-
-    def selected(self) -> dict[str, object]:
-        parts = [self.folder / f"part-{n:04d}.parquet" for n in range(len(self.shards))]
-        statistics = [part.with_suffix(".json") for part in parts]
-        for index, shard in enumerate(self.shards):
-            select(shard, index, self.latest, CORPUS, parts[index], statistics[index], None, self.duplicates)
-        return total(statistics, write_manifest(self.folder / "manifest.parquet", parts))
 
 
 def test_planted_copies_are_found_and_the_first_is_kept(tmp_path: Path) -> None:
@@ -84,17 +69,18 @@ def test_planted_copies_are_found_and_the_first_is_kept(tmp_path: Path) -> None:
         0.7,
     )
     assert corpus.found() == {"c": ("same_text", "a"), "d": ("similar_text", "b")}
-    statistics = corpus.selected()
+    statistics = totals(tmp_path, select_parts(tmp_path, corpus.shards, CORPUS, corpus.duplicates))
     assert statistics["rejected"] == {"same_text": 1, "similar_text": 1, "too_short": 2, "no_abstract": 1}
     assert (statistics["parsed"], statistics["documents"]) == (8, 3)
-    assert statistics["samples"]["same_text"] == ["c"]  # type: ignore[index]
+    assert statistics["samples"]["same_text"] == ["c"]
 
 
-def test_what_is_rejected_for_another_reason_hides_nothing(tmp_path: Path) -> None:
+def test_what_is_rejected_for_another_reason_or_without_words_is_no_copy(tmp_path: Path) -> None:
     first = Document(id="a", sections=(("", distinct(1)),))
     later = Document(id="a", version=2, sections=(("", distinct(2)),))
-    corpus = Corpus(tmp_path, [[first], [later, document("b", distinct(1))]], None)
-    assert corpus.found() == {}
+    assert Corpus(tmp_path, [[first], [later, document("b", distinct(1))]], None).found() == {}
+    rows = [document(str(n), "... --- !!!") for n in range(3)]
+    assert Corpus(tmp_path, [rows], 0.8).found() == {}
 
 
 def test_each_that_is_left_out_is_like_one_that_is_kept(tmp_path: Path) -> None:
@@ -110,17 +96,12 @@ def test_each_that_is_left_out_is_like_one_that_is_kept(tmp_path: Path) -> None:
     assert not {kept for _, kept in found.values()} & found.keys()
 
 
-def test_texts_without_words_are_no_copies(tmp_path: Path) -> None:
-    rows = [document(str(n), "... --- !!!") for n in range(3)]
-    assert Corpus(tmp_path, [rows], 0.8).found() == {}
-
-
 plans = st.lists(st.tuples(st.integers(0, 6), st.sampled_from(["same", "case", "near"])), max_size=12)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(plan=plans, cuts=st.lists(st.integers(0, 12), max_size=3))
-def test_the_number_of_shards_makes_no_difference(
+def test_shards_make_no_difference(
     tmp_path_factory: pytest.TempPathFactory, plan: list[tuple[int, str]], cuts: list[int]
 ) -> None:
     make: dict[str, Callable[[str], str]] = {

@@ -8,15 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pubmill.corpus.document_versions import write_latest
-from pubmill.corpus.duplicates import write_duplicates
 from pubmill.corpus.filters import rejection
-from pubmill.corpus.fingerprints import write_fingerprints
-from pubmill.corpus.shards import Document, write_shard
-from pubmill.corpus.statistics import select, total, write_manifest
+from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
 from pubmill.recipes import read
 from pubmill.recipes.corpora import SelectionRecipe
+from tests.unit.corpus.toy_corpus import find_duplicates, select_parts, totals, write_shards
 
 
 def document(words: int = 128, published: str = "2001", languages: tuple[str, ...] = ("eng",)) -> Document:
@@ -118,24 +115,14 @@ def made(
     folder: Path, shards: list[list[Document]], selection: SelectionRecipe
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the statistics of the corpus of these shards, without duplicates, and its documents' ids."""
-    paths = [folder / f"{n}.parquet" for n in range(len(shards))]
-    for order, (path, documents) in enumerate(zip(paths, shards, strict=True)):
-        write_shard(path, documents, source="s", file="f", order=order)
-    latest, copies = folder / "latest.parquet", folder / "duplicates.parquet"
-    write_latest(latest, paths, [0] * len(paths))
-    prints = [folder / f"prints-{n}.parquet" for n in range(len(paths))]
-    for index, (shard, output) in enumerate(zip(paths, prints, strict=True)):
-        write_fingerprints(shard, index, latest, selection, None, output, similar=False)
-    write_duplicates(copies, prints, None)
-    parts = [folder / f"part-{n:04d}.parquet" for n in range(len(paths))]
-    statistics = [part.with_suffix(".json") for part in parts]
-    for index, shard in enumerate(paths):
-        select(shard, index, latest, selection, parts[index], statistics[index], None, copies)
-    stats = total(statistics, write_manifest(folder / "manifest.parquet", parts))
-    return stats, [name for part in parts for name in pq.read_table(part)["id"].to_pylist()]
+    paths = write_shards(folder, shards)
+    copies = find_duplicates(folder, paths, selection, None)
+    parts = select_parts(folder, paths, selection, copies)
+    ids = [name for part in parts for name in pq.read_table(part)["id"].to_pylist()]
+    return totals(folder, parts), ids
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(documents=st.lists(DOCUMENT, max_size=25), selection=SELECTION, cut=st.integers(0, 25))
 def test_counts_add_up_however_the_documents_are_divided(
     tmp_path_factory: pytest.TempPathFactory, documents: list[Document], selection: SelectionRecipe, cut: int

@@ -13,13 +13,10 @@ from pubmill.storage.parquet import open_parquet, parquet_writer
 WORDS = "the gene is expressed in the cells of the liver".split()
 
 
-def test_the_digest_of_a_text() -> None:
+def test_the_digest_and_sketch_of_a_text() -> None:
     assert digest([]) is None
     expected = hashlib.blake2b(b"the gene is expressed in the cells of the liver", digest_size=16)
     assert digest(WORDS) == expected.digest()
-
-
-def test_the_sketch_of_a_text() -> None:
     found = sketch(WORDS)
     signature = found.pop("signature")
     assert len(signature) == 4 * HASHES and list(found) == [f"band{number:02d}" for number in range(16)]
@@ -27,18 +24,13 @@ def test_the_sketch_of_a_text() -> None:
         part = signature[32 * number : 32 * number + 32]  # 8 of the MinHashes
         assert band == int.from_bytes(hashlib.blake2b(part, digest_size=8).digest(), "little")
     assert hashlib.sha256(signature).hexdigest()[:16] == "72d1b3398504a126"
-
-
-def test_texts_with_80_percent_in_common_share_a_band_95_times_in_100() -> None:
     width = HASHES // BANDS
     assert round(1 - (1 - 0.8**width) ** BANDS, 2) == 0.95
     assert (1 - 0.9**width) ** BANDS < 2e-4
 
 
 @pytest.mark.parametrize(("equal", "similar"), [(100, False), (101, True), (128, True)])
-def test_similar_texts_agree_in_the_stated_share_of_minhashes_or_more(
-    tmp_path: Path, equal: int, similar: bool
-) -> None:
+def test_similar_texts_agree_in_enough_minhashes(tmp_path: Path, equal: int, similar: bool) -> None:
     """A text beside one whose signature agrees in so many numbers; they share the first bands."""
     rows = []
     for number in range(2):

@@ -61,14 +61,11 @@ def test_every_field() -> None:
     )  # fmt: skip
 
 
-def test_what_the_source_says_of_licence_and_flags_holds() -> None:
+def test_the_source_says_licence_flags_and_pmid_first() -> None:
     meta = "<permissions><license xlink:href='https://creativecommons.org/licenses/by/4.0/'/></permissions>"
     facts = ArticleMetadata(pmcid=7, licence="TDM", flags=("retracted",))
     found = JatsReader(USUAL)(article("<p>x</p>", meta), facts, "x")
     assert (found.licence, found.flags) == ("TDM", ("retracted",))
-
-
-def test_pmid_of_the_source_or_else_of_the_xml() -> None:
     named = (
         "<article-id pub-id-type='doi'>10.1/1</article-id><article-id pub-id-type='pmid'> 0123\n</article-id>"
     )
@@ -94,12 +91,19 @@ def test_licence_of_the_xml(permissions: str, code: str) -> None:
     assert read(article("<p>x</p>", f"<permissions>{permissions}</permissions>")).licence == code
 
 
-def test_inline_text_is_whole() -> None:
+def test_lists_and_inline_text_are_whole() -> None:
     content = (
         "<p>The <italic>TP<sub>53</sub></italic> of <bold>TNF-<italic>α</italic></bold>\n  at 10<sup>−<bold>3"
         "</bold></sup>&#160;M<break/>as shown <xref ref-type='bibr' rid='r1'>[12]</xref>.</p>"
     )
     assert body(content) == (("", "The TP53 of TNF-α at 10−3\u00a0M as shown [12]."),)
+    content = (
+        "<p>Both:<list><list-item><label>1</label><p>one</p></list-item><list-item>"
+        "<p>two <list><list-item><p>deep</p></list-item></list></p></list-item></list>and so on"
+        "<disp-quote><p>said</p></disp-quote></p>"
+        "<def-list><def-item><term>T</term><def><p>its meaning</p></def></def-item></def-list>"
+    )
+    assert body(content) == (("", "Both:\none\ntwo\ndeep\nand so on\nsaid\nT\nits meaning"),)
 
 
 def test_formulas() -> None:
@@ -189,21 +193,6 @@ def test_words_are_parted_by_blocks_and_by_nothing_else(content: str, kept: str,
         assert words(found) == body_words(root, leave_out)
 
 
-def test_a_note_in_the_title_of_a_section_is_no_text() -> None:
-    content = "<sec><title>Aim<fn><p>note</p></fn>s of it</title><p>x</p></sec>"
-    assert body(content, ()) == (("Aim s of it", "x"),)
-
-
-def test_lists_and_quotations_are_lines_in_their_place() -> None:
-    content = (
-        "<p>Both:<list><list-item><label>1</label><p>one</p></list-item><list-item>"
-        "<p>two <list><list-item><p>deep</p></list-item></list></p></list-item></list>and so on"
-        "<disp-quote><p>said</p></disp-quote></p>"
-        "<def-list><def-item><term>T</term><def><p>its meaning</p></def></def-item></def-list>"
-    )
-    assert body(content) == (("", "Both:\none\ntwo\ndeep\nand so on\nsaid\nT\nits meaning"),)
-
-
 def test_floats_follow_the_paragraphs_of_their_section() -> None:
     content = (
         "<sec><title>R</title><p>As <fig><label>Figure 1</label><caption><title>Cap</title>"
@@ -220,12 +209,17 @@ def test_floats_follow_the_paragraphs_of_their_section() -> None:
     assert dict(body(content, ("captions", "tables")))["R"] == "As seen.\nAfter.\na note\nLoose."
 
 
-def test_floats_group_comes_last() -> None:
+def test_floats_group_and_sub_articles_come_last() -> None:
     floats = (
         "<back><ref-list><ref>gone</ref></ref-list></back>"
         "<floats-group><fig><caption><p>C.</p></caption></fig></floats-group>"
     )
     assert read(article("<p>x</p>", after=floats)).body == (("", "x"), ("", "C."))
+    after = (
+        "<sub-article><front-stub/><body><sec><title>Letter</title><p>Dear.</p></sec></body></sub-article>"
+    )
+    assert read(article("<p>x</p>", after=after)).body == (("", "x"),)
+    assert read(article("<p>x</p>", after=after), ()).body == (("", "x"), ("Letter", "Dear."))
 
 
 def test_nested_sections_and_their_titles() -> None:
@@ -244,15 +238,8 @@ def test_nested_sections_and_their_titles() -> None:
     ("abstracts", "text"),
     [
         ("<abstract abstract-type='graphical'><p>g</p></abstract><abstract><p>a</p></abstract>", "a"),
-        (
-            "<abstract><p>a</p></abstract><abstract><p>b</p></abstract><trans-abstract><p>c</p></trans-abstract>",
-            "a b",
-        ),
-        (
-            "<abstract abstract-type='toc'><p>t</p></abstract>"
-            "<abstract abstract-type='short'><p>s</p></abstract>",
-            "s",
-        ),
+        ("<abstract><p>a</p></abstract><abstract><p>b</p></abstract><trans-abstract/>", "a b"),
+        ("<abstract abstract-type='toc'/><abstract abstract-type='short'><p>s</p></abstract>", "s"),
         ("<abstract abstract-type='graphical'><p>g</p></abstract>", ""),
         ("", ""),
     ],
@@ -288,6 +275,9 @@ def test_the_back_is_left_out_and_nothing_else(back: str) -> None:
 def test_what_is_malformed_in_the_back_alone_goes_unnoticed() -> None:
     assert read(article("<p>x</p>", after="<back><p></back>")).body == (("", "x"),)
     refused(article("<p>x</p>", after="<back><p></back><!-- -->" + "</p>"), "malformed XML")
+    whole = article("<p>x</p>", after="<back><ref-list><ref>R</ref></ref-list></back>")
+    for end in range(whole.index(b"<back>"), len(whole)):
+        refused(whole[:end], "malformed XML")
 
 
 @pytest.mark.parametrize("written", ["\ufdd0", "&#xfDd0;", "&#064976;"])
@@ -295,29 +285,12 @@ def test_the_noncharacter_that_sorts_text_is_refused_in_it(written: str) -> None
     refused(article(f"<p>a{written}e</p>"), "U+FDD0")
 
 
-def test_truncated_articles_are_refused() -> None:
-    whole = article("<p>x</p>", after="<back><ref-list><ref>R</ref></ref-list></back>")
-    for end in range(whole.index(b"<back>"), len(whole)):
-        refused(whole[:end], "malformed XML")
-
-
-def test_sub_articles() -> None:
-    after = (
-        "<sub-article><front-stub/><body><sec><title>Letter</title><p>Dear.</p></sec></body></sub-article>"
-    )
-    assert read(article("<p>x</p>", after=after)).body == (("", "x"),)
-    assert read(article("<p>x</p>", after=after), ()).body == (("", "x"), ("Letter", "Dear."))
-
-
-def test_no_body_comments_and_language() -> None:
+def test_comments_languages_and_what_is_left_out() -> None:
     assert read(article()).body == ()
     assert body("<p>a<!-- <p>no</p> -->b<?pi no?>c<![CDATA[<d>]]></p>") == (("", "abc<d>"),)
     data = article("<p>x</p>").replace(b"<article ", b'<article xml:lang="FR" ')
     assert read(data).languages == ("fre",)
     assert read(article("<p>x</p>")).languages == ("eng",)
-
-
-def test_what_is_left_out_is_counted() -> None:
     reader = JatsReader(("tables", "sub-articles"))
     content = "<p>x<table-wrap><table/></table-wrap></p><table-wrap><table/></table-wrap>"
     reader(
@@ -332,7 +305,7 @@ def refused(data: bytes, *words: str) -> None:
     assert all(word in str(caught.value) for word in ("PMC7.2.xml", *words)), caught.value
 
 
-def test_entities_are_refused_unexpanded() -> None:
+def test_entities_and_other_documents_are_refused() -> None:
     levels = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 12))
     refused(
         article("<p>&e11;</p>", doctype=f'<!DOCTYPE article [<!ENTITY e0 "ha">{levels}]>'),
@@ -345,9 +318,6 @@ def test_entities_are_refused_unexpanded() -> None:
     hidden = '<!-- <article> --><!DOCTYPE article [<!ENTITY e "x">]>'
     refused(article("<p>&e;</p>", doctype=hidden), "declares entities")
     refused(article("<p>&alpha;</p>"), ":3:", "malformed XML", "'alpha'")
-
-
-def test_other_documents_are_refused() -> None:
     refused(article("<p>x</p>", root="book"), "its root is <book>")
     refused(b"<article><body/></article>", "<article-meta>")
     refused(article("<p>x</p>").replace(b"PMC7", b"PMC8"), "filed as PMC7", "says PMC8")

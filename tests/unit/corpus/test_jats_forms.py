@@ -57,11 +57,8 @@ def test_parts_of_a_species_name_are_words(content: str, text: str) -> None:
 
 
 def abstract(kind: str, content: str = "<p>Some text.</p>") -> str:
-    return (
-        f"<abstract abstract-type='{kind}'>{content}</abstract>"
-        if kind
-        else f"<abstract>{content}</abstract>"
-    )
+    typed = f" abstract-type='{kind}'" if kind else ""
+    return f"<abstract{typed}>{content}</abstract>"
 
 
 @pytest.mark.parametrize(
@@ -104,7 +101,7 @@ def test_what_is_no_abstract_is_refused_by_name_and_counted(kind: str) -> None:
         (("graphical", "main"), "main", {"graphical": 1}),
     ],
 )
-def test_one_of_several_abstracts_with_types(
+def test_one_of_several_typed_abstracts(
     abstracts: tuple[str, ...], text: str, left_out: dict[str, int]
 ) -> None:
     reader = JatsReader(())
@@ -125,9 +122,7 @@ def test_one_of_several_abstracts_with_types(
     ],
 )
 @pytest.mark.parametrize("others", ["", "toc", "main"])
-def test_the_only_abstract_is_no_picture_if_it_has_sections_or_the_length_of_one(
-    content: str, kept: bool, others: str
-) -> None:
+def test_the_only_abstract_may_be_called_graphical(content: str, kept: bool, others: str) -> None:
     meta = abstract("graphical", content) + (abstract(others, "<p>other</p>") if others else "")
     found = read(article("<p>x</p>", meta)).sections
     assert bool(found) == (others == "main" or (kept and not others))
@@ -151,13 +146,11 @@ def fenced(attributes: str, *inside: str) -> str:
         (fenced("separators=' ; , . '", "a", "b"), "(a;b)"),
         (fenced("separators=''", "a", "b"), "(ab)"),
         (fenced("separators='|'", "a", fenced("open='['", "b", "c")), "(a|[b,c))"),
-        (
-            f"<mml:mfenced>\n <mml:mrow>{fenced('', 'a')}<mml:mi>b</mml:mi></mml:mrow>\n</mml:mfenced>",
-            "((a)b)",
-        ),
+        (f"<mml:mfenced>\n <mml:mrow>{fenced('', 'a')}<mml:mi>b</mml:mi></mml:mrow>\n</mml:mfenced>",
+         "((a)b)"),
         ("<mml:ms>a b</mml:ms><mml:ms lquote='‹' rquote='›'>c</mml:ms>", '"a b"‹c›'),
     ],
-)
+)  # fmt: skip
 def test_brackets_separators_and_quotes_of_attributes_are_text(formula: str, text: str) -> None:
     inside = f"<inline-formula><mml:math>{formula}</mml:math></inline-formula>"
     data = article(
@@ -259,3 +252,21 @@ SPELT = "<textual-form>a + b</textual-form>"
 def test_a_formula_in_several_characters_is_text_once(members: str, text: str) -> None:
     inside = f"<inline-formula><alternatives>{members}</alternatives></inline-formula>"
     assert body(f"<p>for {inside}, so</p>") == (("", f"for {text}, so"),)
+
+
+def test_titles_formulas_and_empty_sub_articles() -> None:
+    title = "One<break/>two<xref ref-type='fn'>*</xref><fn><p>Note.</p></fn>, <italic>three</italic>"
+    meta = f"<title-group><article-title>{title}</article-title></title-group>"
+    assert read(article("<p>x</p>", meta)).title == "One two, three"
+    assert body(f"<sec><title>{title}</title><p>x</p></sec>") == (("One two, three", "x"),)
+    assert body("<sec><title>Aim<fn><p>note</p></fn>s of it</title><p>x</p></sec>", ()) == (
+        ("Aim s of it", "x"),
+    )
+    row = "<mml:mrow> <mml:mi>a</mml:mi> \n<mml:mo>+</mml:mo>kept<mml:mi>b</mml:mi> </mml:mrow>"
+    assert body(f"<p>x <mml:math> {row} </mml:math> y</p>") == (("", "x a+keptb y"),)
+    either = "<alternatives> <mml:math><mml:mi>a</mml:mi></mml:math> <tex-math>b</tex-math> </alternatives>"
+    assert body(f"<p>x<inline-formula>{either}</inline-formula>y</p>") == (("", "xay"),)
+    reader = JatsReader(("sub-articles",))
+    after = "<sub-article><front-stub/></sub-article><sub-article><body><p>r</p></body></sub-article>"
+    reader(article("<p>x</p>", after=after), ArticleMetadata(pmcid=7), "x")
+    assert reader.left_out == {"sub-article": 1}

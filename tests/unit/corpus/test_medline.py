@@ -54,34 +54,25 @@ def abstract(folder: Path, content: str) -> tuple[tuple[str, str], ...]:
     return document.sections
 
 
-def test_unicode_spaces_of_the_author_stay(tmp_path: Path) -> None:
+def test_empty_sections_and_copyright_are_no_text_and_unicode_spaces_stay(tmp_path: Path) -> None:
     assert abstract(tmp_path, "<AbstractText> 10\u2009000\u00a0mg </AbstractText>") == (
         ("", "10\u2009000\u00a0mg"),
     )
-
-
-def test_empty_sections_are_no_text(tmp_path: Path) -> None:
     assert abstract(tmp_path, "<AbstractText Label='AIM'> </AbstractText><AbstractText/>") == ()
-
-
-def test_copyright_is_not_an_abstract(tmp_path: Path) -> None:
     assert abstract(tmp_path, "<CopyrightInformation>(c)</CopyrightInformation>") == ()
 
 
-def test_deletions_follow_the_citations(tmp_path: Path) -> None:
+def test_deletions_follow_the_citations_and_dates_stay_as_given(tmp_path: Path) -> None:
     tail = "<DeleteCitation><PMID Version='1'>3</PMID>\n<PMID Version='2'>4</PMID></DeleteCitation>"
     rows = read(tmp_path, articles(citation(1)) + tail)
     assert [(row.id, row.version, row.deleted) for row in rows] == [
         ("pmid:1", 1, False), ("pmid:3", 1, True), ("pmid:4", 2, True),
     ]  # fmt: skip
-
-
-def test_a_date_without_a_day_stays_as_given(tmp_path: Path) -> None:
     (row,) = read(tmp_path, articles(citation(1).replace("<Day>09</Day>", "")))
     assert row.date == "2026-01"
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(sizes=st.lists(st.integers(0, 300), min_size=1, max_size=12), block=st.integers(1, 700))
 def test_blocks_of_any_size_give_the_same_documents(
     tmp_path_factory: pytest.TempPathFactory, sizes: list[int], block: int
@@ -111,15 +102,12 @@ def refused(path: Path, *words: str) -> None:
     assert [found.name for found in path.parent.iterdir()] == [path.name]
 
 
-def test_truncated_gzip(tmp_path: Path) -> None:
+def test_truncated_damaged_and_other_files_are_refused(tmp_path: Path) -> None:
     path = write(
         tmp_path, articles(*(citation(n, f"<ArticleTitle>{n * 'x'}</ArticleTitle>") for n in range(900)))
     )
     path.write_bytes(path.read_bytes()[:-200])
     refused(path, "truncated or damaged gzip", "download it again")
-
-
-def test_damaged_and_no_gzip(tmp_path: Path) -> None:
     path = write(tmp_path, articles(citation(1)))
     path.write_bytes(path.read_bytes()[:-8] + b"\1\2\3\4" + path.read_bytes()[-4:])
     refused(path, "truncated or damaged gzip")
@@ -153,9 +141,7 @@ def test_a_block_that_ends_inside_of_something_grows(tmp_path: Path, hiding: str
             assert [row.id for row in read_medline(path)] == [f"pmid:{n}" for n in range(1, 9)]
 
 
-def test_a_block_that_never_becomes_well_formed_is_refused_at_its_fault(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_broken_block_is_refused_at_its_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(medline, "CITATION_LIMIT", 1 << 19)
     bad = citation(12).replace("</ArticleTitle>", "</Title>")
     content = articles(citation(11), bad, *(citation(n, "<ArticleTitle>" + "x" * 900) for n in range(9000)))
@@ -181,10 +167,7 @@ def doctype(text: str) -> str:
             (articles("<Other/>"), "without <MedlineCitation>"),
             (articles("<MedlineCitation><PMID>x</PMID><Article/></MedlineCitation>"), "not a number"),
             (articles("<MedlineCitation><PMID>5</PMID></MedlineCitation>"), "without <Article>"),
-            (
-                articles("<MedlineCitation/><MedlineCitation/>"),
-                "<PubmedArticle> with <MedlineCitation> more than once",
-            ),
+            (articles("<MedlineCitation/><MedlineCitation/>"), "with <MedlineCitation> more than once"),
             (articles(citation(0).replace(">0<", f">{'7' * 5000}<")), "not a number of at most 18 digits"),
             (articles(citation(5, version=' Version="9999999999"')), "not a number of at most 9 digits"),
             (articles(citation(1, version=' Version="a"')), "Version='a'"),
@@ -235,34 +218,17 @@ def test_shard_holds_what_was_read(tmp_path: Path) -> None:
 
 
 def command(folder: Path, *sources: Path) -> list[str]:
-    arguments = [
-        "--files",
-        *map(str, sources),
-        "--folder",
-        str(folder),
-        "--output",
-        str(folder / "blocks/b.json"),
-    ]
-    return [
-        sys.executable,
-        "-m",
-        "pubmill.job",
-        "parse",
-        *arguments,
-        "--recipe",
-        '{"source": "pubmed", "kind": "pubmed"}',
-    ]
+    recipe = '{"source": "pubmed", "kind": "pubmed"}'
+    program = [sys.executable, "-m", "pubmill.job", "parse", "--recipe", recipe]
+    folders = ["--folder", str(folder), "--output", str(folder / "blocks/b.json")]
+    return [*program, *folders, "--files", *map(str, sources)]
 
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = " ".join(hashlib.sha256(bytes([n])).hexdigest() for n in range(40))
-    content = articles(
-        *(
-            citation(n, f"<Abstract><AbstractText>{n} {text}</AbstractText></Abstract>")
-            for n in range(1, 12_000)
-        )
-    )
+    made = (f"<Abstract><AbstractText>{n} {text}</AbstractText></Abstract>" for n in range(1, 6_000))
+    content = articles(*(citation(n, abstract) for n, abstract in enumerate(made, 1)))
     return write(tmp_path_factory.mktemp("large"), content)
 
 
@@ -310,19 +276,13 @@ def test_a_citation_may_have_16_mebibytes(tmp_path: Path) -> None:
         list(read_medline(path))
 
 
-def test_a_large_file_may_unpack_to_a_certain_number_of_times_its_size(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_file_may_unpack_to_a_larger_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, articles(*(citation(number) for number in range(1, 3000))))
     size, ratio = path.stat().st_size, len(gzip.decompress(path.read_bytes())) / path.stat().st_size
     assert size > 1000 and 10 < ratio < 100
     monkeypatch.setattr(medline, "BLOCK", 1 << 12)
-    for limit, small, passes in (
-        (200, 0, True),
-        (int(ratio) + 1, 0, True),
-        (int(ratio / 2), 0, False),
-        (2, 1 << 28, True),
-    ):
+    cases = ((200, 0, True), (int(ratio) + 1, 0, True), (int(ratio / 2), 0, False), (2, 1 << 28, True))
+    for limit, small, passes in cases:
         monkeypatch.setattr(medline, "RATIO_LIMIT", limit)
         monkeypatch.setattr(medline, "SMALL", small)
         if passes:

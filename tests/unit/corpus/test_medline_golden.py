@@ -72,7 +72,7 @@ def test_other_abstracts_are_never_the_abstract(tmp_path: Path, own: str) -> Non
     assert document.sections == ((("", "Own."),) if own else ())
 
 
-def test_a_copyright_line_is_the_licence_only(tmp_path: Path) -> None:
+def test_copyright_and_original_titles_are_no_text(tmp_path: Path) -> None:
     made = (
         "<Abstract><AbstractText>Text. Copyright 2020 in the text stays.</AbstractText>"
         "<CopyrightInformation>© 2020 Them.</CopyrightInformation></Abstract>"
@@ -80,15 +80,14 @@ def test_a_copyright_line_is_the_licence_only(tmp_path: Path) -> None:
     (document,) = read(tmp_path, articles(citation(1, made)))
     assert document.sections == (("", "Text. Copyright 2020 in the text stays."),)
     assert document.licence == "© 2020 Them."
-
-
-def test_a_translated_title_keeps_its_brackets_and_the_original_is_left_out(tmp_path: Path) -> None:
-    made = (
+    translated = (
         "<ArticleTitle>[Über <i>E. coli</i>: a case].</ArticleTitle><Language>ger</Language>"
         "<VernacularTitle>Ein Fall</VernacularTitle>"
     )
-    (document,) = read(tmp_path, articles(citation(1, made)))
+    (document,) = read(tmp_path, articles(citation(1, translated)))
     assert (document.title, document.languages) == ("[Über E. coli: a case].", ("ger",))
+    (document,) = read(tmp_path, articles(citation(1, "")))
+    assert document == Document(id="pmid:1", pmid="1", date="2026-01-09")
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
@@ -97,11 +96,6 @@ def test_unicode_is_kept_in_its_form(tmp_path: Path, form: Any) -> None:
     special = "soft\u00adhyphen zero\u200bwidth thin\u2009space 𝛼 emoji 🧬"
     found = abstract(tmp_path, f"<AbstractText>{text}</AbstractText><AbstractText>{special}</AbstractText>")
     assert found == (("", text), ("", special))
-
-
-def test_a_citation_without_a_journal_or_a_title_is_read(tmp_path: Path) -> None:
-    (document,) = read(tmp_path, articles(citation(1, "")))
-    assert document == Document(id="pmid:1", pmid="1", date="2026-01-09")
 
 
 def test_pmids_of_comments_and_references_are_not_the_citations(tmp_path: Path) -> None:
@@ -153,19 +147,18 @@ def shown(folder: Path, files: list[tuple[str, str]]) -> list[str]:
         write_shard(shards[-1], rows[-1], source="pubmed", file=path.name, order=file_order(path))
     latest = folder / "latest.parquet"
     write_latest(latest, shards, [0] * len(shards))
-    return [
-        f"{rows[index][position].id.removeprefix('pmid:')}.{rows[index][position].version} "
-        f"{rows[index][position].title}"
+    current = [
+        rows[index][position]
         for index in range(len(files))
         for position, reason in read_reasons(latest, index)
         if reason is None
     ]
+    return [f"{row.pmid}.{row.version} {row.title}" for row in current]
 
 
 def titled(pmid: int, title: str, version: int = 1) -> str:
-    return articles(
-        citation(pmid, f"<ArticleTitle>{title}</ArticleTitle>", version=f' Version="{version}"')
-    )  # fmt: skip
+    made = f"<ArticleTitle>{title}</ArticleTitle>"
+    return articles(citation(pmid, made, version=f' Version="{version}"'))
 
 
 def deleted(pmid: int, version: int = 1) -> str:

@@ -69,16 +69,13 @@ def test_either_mark_is_enough(tmp_path: Path, types: str, kind: str, flag: str 
     assert found.flags == ((flag,) if flag else ())
 
 
-def test_lists_in_the_usual_form_are_read_without_a_tree() -> None:
+def test_lists_in_an_unusual_form_are_read_from_the_tree(tmp_path: Path) -> None:
     assert listed_corrections(CORRECTIONS.encode()) == EXPECTED
     assert listed_corrections(b" \r\n\t") == ()
     only_cited = b'<CommentsCorrections RefType="Cites"><RefSource>K</RefSource></CommentsCorrections>'
     assert listed_corrections(only_cited + b"\n") == ()
     assert listed_corrections(only_cited + b"x") is None
     assert listed_corrections(only_cited.replace(b"<RefSource>", b"<!-- c --><RefSource>")) is None
-
-
-def test_unusual_lists_are_read_from_the_tree(tmp_path: Path) -> None:
     unusual = CORRECTIONS.replace("<Note>x</Note>", "<Other><PMID>9</PMID></Other>")
     (found,) = read_medline(pubmed_file(tmp_path, corrections=unusual))
     assert found.corrections == EXPECTED
@@ -105,13 +102,10 @@ def test_articles_have_their_notices() -> None:
     assert (theirs.corrections, theirs.flags) == (expected, found.flags)
 
 
-def test_shards_keep_them(tmp_path: Path) -> None:
+def test_shards_keep_notices_and_each_flag_can_be_left_out(tmp_path: Path) -> None:
     document = Document(id="pmid:1", flags=("retracted",), corrections=EXPECTED)
     write_shard(tmp_path / "s.parquet", [document, Document(id="pmid:2")], source="s", file="f", order=1)
     assert [one for _, one in read_shard(tmp_path / "s.parquet")] == [document, Document(id="pmid:2")]
-
-
-def test_each_flag_can_be_left_out() -> None:
     for flag, giving in MARKS.items():
         assert flag in flags_of([min(giving)], ())
         assert SelectionRecipe(without=(flag,)).without == (flag,)  # type: ignore[arg-type]

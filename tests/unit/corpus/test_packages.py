@@ -47,7 +47,15 @@ def package(folder: Path, rows: str = ROW) -> Path:
     return pack(folder / f"{NAME}.tar.gz", folders, member("PMC000xxxxxx/PMC7.xml", xml(7)))
 
 
-def test_package(tmp_path: Path) -> None:
+def test_packages_are_read_by_their_lists(tmp_path: Path) -> None:
+    digits = "9" * 5_000
+    path = package(tmp_path, ROW.replace(",PMC7,", f",PMC{digits},"))
+    with pytest.raises(PubmillError, match="expected an AccessionID") as caught:
+        list(read_package(path, tmp_path / f"{NAME}.filelist.csv"))
+    assert len(str(caught.value)) < 400
+    path = package(tmp_path, ROW.replace(",1,CC", f",{digits},CC"))
+    (article,) = read_package(path, tmp_path / f"{NAME}.filelist.csv")
+    assert article.facts.pmid == ""
     path = package(tmp_path)
     (one,) = read_package(path, tmp_path / f"{NAME}.filelist.csv")
     assert (one.data, one.facts.pmcid, one.facts.date) == (xml(7), 7, "2024-12-18")
@@ -74,14 +82,11 @@ def test_an_article_that_cannot_be_read_is_reported_and_can_be_left_out(tmp_path
     with pytest.raises(PubmillError) as caught:
         documents()
     line = f"    unreadable: {{{NAME}: {{PMC8.1: what is wrong with it}}}}"
-    assert re.search(r"PMC8\.xml:1: malformed XML", str(caught.value)) and line in str(caught.value).split(
-        "\n"
-    )
+    assert re.search(r"PMC8\.xml:1: malformed XML", str(caught.value))
+    assert line in str(caught.value).split("\n")
     source = {"name": "p", "kind": "pmc-packages", "url": "https://b.org", "leave_out": [], "packages": ["a"]}
-    assert PmcPackagesSource.model_validate(source | yaml.safe_load(line)).unreadable[NAME].keys() == {
-        "PMC8.1"
-    }
-
+    known = PmcPackagesSource.model_validate(source | yaml.safe_load(line)).unreadable
+    assert known[NAME].keys() == {"PMC8.1"}
     assert [(one.id, one.pmid, one.flags) for one in documents("PMC8.1")] == [
         ("pmc:7", "1", ("retracted",)), ("pmc:8", "5", ("retracted", "unreadable")),
     ]  # fmt: skip
@@ -145,13 +150,8 @@ def test_truncated_and_damaged(tmp_path: Path) -> None:
     noise = b"".join(hashlib.sha256(bytes([n])).digest() for n in range(200))
     path = pack(tmp_path / "a.tar.gz", *(member(f"PMC{n}.xml", noise) for n in range(5)))
     whole = path.read_bytes()
-    for damaged in (
-        whole[:-4],
-        whole[: len(whole) // 2],
-        b"",
-        b"no gzip",
-        whole[:-8] + b"\1\2\3\4" + whole[-4:],
-    ):
+    other_sum = whole[:-8] + b"\1\2\3\4" + whole[-4:]
+    for damaged in (whole[:-4], whole[: len(whole) // 2], b"", b"no gzip", other_sum):
         path.write_bytes(damaged)
         with pytest.raises(PubmillError, match="truncated or damaged|does not"):
             list(read_members(path))
@@ -160,17 +160,6 @@ def test_truncated_and_damaged(tmp_path: Path) -> None:
         list(read_members(path))
     with pytest.raises(PubmillError, match=r"b.tar.gz does not exist"):
         list(read_members(tmp_path / "b.tar.gz"))
-
-
-def test_numbers_of_thousands_of_digits(tmp_path: Path) -> None:
-    digits = "9" * 5_000
-    path = package(tmp_path, ROW.replace(",PMC7,", f",PMC{digits},"))
-    with pytest.raises(PubmillError, match="expected an AccessionID") as caught:
-        list(read_package(path, tmp_path / f"{NAME}.filelist.csv"))
-    assert len(str(caught.value)) < 400
-    path = package(tmp_path, ROW.replace(",1,CC", f",{digits},CC"))
-    (article,) = read_package(path, tmp_path / f"{NAME}.filelist.csv")
-    assert article.facts.pmid == ""
 
 
 def fetched(number: int, version: object = 1, **changes: object) -> bytes:
@@ -208,9 +197,7 @@ def test_the_json_of_an_article_is_checked(tmp_path: Path, content: bytes, words
         (member("PMC8.1.json", b"{}", mtime=10**15), "its time 1000000000000000.0 is no date"),
     ],
 )
-def test_fetched_archives_hold_pairs(
-    tmp_path: Path, further: tuple[tarfile.TarInfo, bytes], words: str
-) -> None:
+def test_fetched_archives_pair(tmp_path: Path, further: tuple[tarfile.TarInfo, bytes], words: str) -> None:
     path = pack(tmp_path / "a.tar.gz", member("PMC7.1.json", fetched(7)), further)
     with pytest.raises(PubmillError, match=words):
         list(read_fetched(path))
@@ -218,12 +205,9 @@ def test_fetched_archives_hold_pairs(
 
 def test_fetched_articles_without_xml_are_yielded_without_text_in_their_order(tmp_path: Path) -> None:
     path = pack(
-        tmp_path / "a.tar.gz",
-        member("PMC7.1.json", fetched(7), mtime=86_400),
-        member("PMC8.2.json", fetched(8, 2)),
-        member("PMC8.2.xml", xml(8)),
-        member("PMC9.1.json", fetched(9)),
-    )
+        tmp_path / "a.tar.gz", member("PMC7.1.json", fetched(7), mtime=86_400),
+        member("PMC8.2.json", fetched(8, 2)), member("PMC8.2.xml", xml(8)), member("PMC9.1.json", fetched(9)),
+    )  # fmt: skip
     articles = list(read_fetched(path))
     assert [(one.name, one.data) for one in articles] == [
         ("PMC7.1.json", b""), ("PMC8.2.xml", xml(8)), ("PMC9.1.json", b""),

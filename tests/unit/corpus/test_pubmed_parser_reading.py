@@ -31,18 +31,14 @@ def write(folder: Path, *content: str, head: str = "") -> Path:
 
 def test_citations_have_its_text_and_our_versions_and_deletions(tmp_path: Path) -> None:
     abstract = "<ArticleTitle>Of <i>TP<sub>53</sub></i>.</ArticleTitle><Abstract>{}</Abstract>"
+    gene = "<AbstractText>The <i>TP<sub>53</sub></i> gene.</AbstractText>"
+    labelled = "<AbstractText Label='AIM'>A.</AbstractText><AbstractText>B.</AbstractText>"
     path = write(
-        tmp_path,
-        citation(
-            1, abstract.format("<AbstractText>The <i>TP<sub>53</sub></i> gene.</AbstractText>"), version=2
-        ),
-        citation(
-            2, abstract.format("<AbstractText Label='AIM'>A.</AbstractText><AbstractText>B.</AbstractText>")
-        ),
+        tmp_path, citation(1, abstract.format(gene), version=2), citation(2, abstract.format(labelled)),
         citation(3, abstract.format("")),
         "<PubmedBookArticle><BookDocument><PMID>8</PMID></BookDocument></PubmedBookArticle>",
         "<DeleteCitation><PMID Version='1'>9</PMID></DeleteCitation>",
-    )
+    )  # fmt: skip
     ours, theirs = list(read_medline(path)), list(read_medline_with_pubmed_parser(path))
     for one, other in zip(ours, theirs, strict=True):
         same = ("id", "version", "date", "published", "languages", "types", "licence", "flags", "deleted")
@@ -53,13 +49,18 @@ def test_citations_have_its_text_and_our_versions_and_deletions(tmp_path: Path) 
     ]  # fmt: skip
 
 
-def test_citations_that_it_does_not_read(tmp_path: Path) -> None:
+def test_faulty_citations_and_articles_are_refused_before_it_sees_them(tmp_path: Path) -> None:
     path = write(tmp_path, citation(5, "").replace("Journal>", "Nothing>"))
     with pytest.raises(PubmillError, match="pubmed_parser fails at pmid:5"):
         list(read_medline_with_pubmed_parser(path))
     bomb = '<!DOCTYPE PubmedArticleSet [<!ENTITY e "x">]>'
     with pytest.raises(PubmillError, match="declares entities"):
         list(read_medline_with_pubmed_parser(write(tmp_path, citation(5, "&e;"), head=bomb)))
+    bomb = '<!DOCTYPE article [<!ENTITY e "x">]>'
+    with pytest.raises(PubmillError, match="declares entities"):
+        ArticleReader()(article("<p>&e;</p>", doctype=bomb), ArticleMetadata(pmcid=7), "x")
+    with pytest.raises(PubmillError, match="says PMC7"):
+        ArticleReader()(article("<p>x</p>"), ArticleMetadata(pmcid=8), "x")
 
 
 YEAR = "<pub-date pub-type='ppub'><year>2005</year></pub-date>"
@@ -88,17 +89,6 @@ def test_articles_that_it_does_not_read_have_no_text() -> None:
         article("<p>x</p>", "<article-id pub-id-type='pmid'>5</article-id>"), ArticleMetadata(pmcid=7), "x"
     )
     assert named.pmid == "5"
-
-
-def test_articles_are_checked_before_it_sees_them() -> None:
-    bomb = '<!DOCTYPE article [<!ENTITY e "x">]>'
-    with pytest.raises(PubmillError, match="declares entities"):
-        ArticleReader()(article("<p>&e;</p>", doctype=bomb), ArticleMetadata(pmcid=7), "x")
-    with pytest.raises(PubmillError, match="says PMC7"):
-        ArticleReader()(article("<p>x</p>"), ArticleMetadata(pmcid=8), "x")
-
-
-def test_an_article_without_metadata_is_unreadable_and_has_the_ids_of_its_source() -> None:
     facts = ArticleMetadata(pmcid=7, pmid="5")
     found = ArticleReader()(b"<article><body><p>x</p></body></article>", facts, "x")
     assert (found.id, found.pmid, found.body, found.flags) == ("pmc:7", "5", (), ("unreadable",))

@@ -17,10 +17,8 @@ def groups(path: Path) -> list[int]:
     return [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
 
 
-def test_row_groups_are_bounded_by_documents_and_by_characters(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """So that memory does not grow with the source file."""
+def test_row_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By documents and by characters, so that memory does not grow with the source file."""
     monkeypatch.setattr(shards, "ROWS_PER_GROUP", 4)
     monkeypatch.setattr(shards, "CHARACTERS_PER_GROUP", 10)
     short = [Document(id=f"s:{number}") for number in range(9)]
@@ -29,9 +27,6 @@ def test_row_groups_are_bounded_by_documents_and_by_characters(
     write_shard(tmp_path / "a", documents, source="s", file="f", order=3)
     assert groups(tmp_path / "a") == [4, 4, 2, 4]
     assert list(read_shard(tmp_path / "a")) == list(enumerate(documents))
-
-
-def test_no_documents_make_an_empty_shard(tmp_path: Path) -> None:
     counts = write_shard(tmp_path / "a", [], source="s", file="f", order=3)
     assert (counts.citations, counts.deletions) == (0, 0) and list(read_shard(tmp_path / "a")) == []
 

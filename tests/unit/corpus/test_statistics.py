@@ -7,43 +7,27 @@ import pyarrow.parquet as pq
 import pytest
 
 from pubmill.corpus.document_versions import write_latest
-from pubmill.corpus.shards import Document, write_shard
+from pubmill.corpus.shards import Document
 from pubmill.corpus.statistics import select, total, write_manifest
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.storage.files import read_json, write_json
+from tests.unit.corpus.toy_corpus import select_parts, totals, write_shards
 
 
 def text(number: int, words: int, **fields: Any) -> Document:
     sections = (("AIM", "é " * words + "end"),) if words else ()
     return Document(
-        id=f"pmid:{number}",
-        pmid=str(number),
-        title="T",
-        date="2020-01-01",
-        published="1999",
-        sections=sections,
-        **fields,
-    )
+        id=f"pmid:{number}", pmid=str(number), title="T", date="2020-01-01", published="1999",
+        sections=sections, **fields,
+    )  # fmt: skip
 
 
-def corpus(folder: Path, shards: list[list[Document]]) -> tuple[list[Path], list[Path]]:
-    paths = [folder / f"s{index}.parquet" for index in range(len(shards))]
-    for order, (path, documents) in enumerate(zip(paths, shards, strict=True)):
-        write_shard(path, documents, source=f"source{order % 2}", file="f", order=order)
-    write_latest(folder / "latest.parquet", paths, [0] * len(paths))
-    parts = [folder / f"part-{index:04}.parquet" for index in range(len(paths))]
-    statistics = [part.with_suffix(".json") for part in parts]
-    for index, path in enumerate(paths):
-        select(
-            path,
-            index,
-            folder / "latest.parquet",
-            SelectionRecipe(min_words=3),
-            parts[index],
-            statistics[index],
-        )
-    return parts, statistics
+def corpus(folder: Path) -> list[Path]:
+    """Select the documents below; return the parts."""
+    shards = write_shards(folder, SHARDS, ("source0", "source1"))
+    write_latest(folder / "latest.parquet", shards, [0] * len(shards))
+    return select_parts(folder, shards, SelectionRecipe(min_words=3))
 
 
 SHARDS = [
@@ -58,8 +42,8 @@ SHARDS = [
 
 
 def test_everything_is_accounted_for(tmp_path: Path) -> None:
-    parts, statistics = corpus(tmp_path, SHARDS)
-    found = total(statistics, write_manifest(tmp_path / "manifest.parquet", parts))
+    parts = corpus(tmp_path)
+    found = totals(tmp_path, parts)
     assert found == {
         "parsed": 16, "deletions": 1, "documents": 2, "words": 12, "bytes": 46,
         "rejected": {"superseded": 1, "no_abstract": 1, "too_short": 11, "deleted": 1},
@@ -81,11 +65,6 @@ def test_everything_is_accounted_for(tmp_path: Path) -> None:
         "flags": {"retracted": 1, "erratum": 1},
         "day": "2020-01-01",
     }  # fmt: skip
-
-
-def test_part_and_manifest(tmp_path: Path) -> None:
-    parts, _ = corpus(tmp_path, SHARDS)
-    write_manifest(tmp_path / "manifest.parquet", parts)
     assert pq.read_table(parts[0]).to_pylist() == [
         {
             "id": "pmid:5", "version": 1, "pmid": "5", "date": "2020-01-01", "title": "T",
@@ -99,7 +78,8 @@ def test_part_and_manifest(tmp_path: Path) -> None:
 
 
 def test_statistics_that_do_not_add_up(tmp_path: Path) -> None:
-    parts, statistics = corpus(tmp_path, SHARDS)
+    parts = corpus(tmp_path)
+    statistics = [part.with_suffix(".json") for part in parts]
     with pytest.raises(PubmillError, match="says 1 documents, its part holds 2"):
         total(statistics, [2, 1, 0])
     write_json(statistics[0], {**read_json(statistics[0]), "parsed": 6})
@@ -107,18 +87,15 @@ def test_statistics_that_do_not_add_up(tmp_path: Path) -> None:
         total(statistics, write_manifest(tmp_path / "manifest.parquet", parts))
 
 
-def test_latest_of_other_shards(tmp_path: Path) -> None:
-    corpus(tmp_path, SHARDS)
+def test_other_shards_and_files_are_refused(tmp_path: Path) -> None:
+    corpus(tmp_path)
     with pytest.raises(PubmillError, match="made from other shards"):
         select(
-            tmp_path / "s0.parquet", 1, tmp_path / "latest.parquet", SelectionRecipe(),
+            tmp_path / "shard-0.parquet", 1, tmp_path / "latest.parquet", SelectionRecipe(),
             tmp_path / "x.parquet", tmp_path / "x.json",
         )  # fmt: skip
     assert not (tmp_path / "x.parquet").exists()
-
-
-def test_not_a_shard(tmp_path: Path) -> None:
-    corpus(tmp_path, SHARDS)
+    corpus(tmp_path)
     for path, word in (("part-0000.parquet", "not a parsed shard"), ("no.parquet", "does not exist")):
         with pytest.raises(PubmillError, match=word):
             select(

@@ -43,43 +43,30 @@ def pointed_at(made: Transformed) -> list[str]:
 
 
 @given(texts_with_entities())
-def test_the_original_is_the_text_itself(case: Case) -> None:
+def test_the_original_and_marks_of_no_length_are_the_text_itself(case: Case) -> None:
     text, entities = case
     made = original(text, entities)
     assert made.text == text
     assert pointed_at(made) == [text[e.start : e.end] for e in entities]
+    assert markers(text, entities, [("", "")] * len(entities)) == made
 
 
 @given(texts_with_entities())
-def test_each_span_points_at_its_dummy(case: Case) -> None:
-    text, entities = case
-    alone = {i: len(cluster) == 1 for cluster in clusters(entities) for i in cluster}
-    expected = [TYPES[entity.type] if alone[i] else OVERLAP for i, entity in enumerate(entities)]
-    assert pointed_at(dummies(text, entities, TYPES, OVERLAP)) == expected
-
-
-@given(texts_with_entities())
-def test_mentions_share_a_dummy_where_they_share_characters_and_only_there(case: Case) -> None:
+def test_dummies_stand_for_mentions_that_share_characters_and_nothing_else_changes(case: Case) -> None:
+    """Each span points at its dummy, dummies are in the order of the text, and all other text is left."""
     text, entities = case
     made = dummies(text, entities, TYPES, OVERLAP)
+    alone = {i: len(cluster) == 1 for cluster in clusters(entities) for i in cluster}
+    expected = [TYPES[entity.type] if alone[i] else OVERLAP for i, entity in enumerate(entities)]
+    assert pointed_at(made) == expected
     together = [{i for i, other in enumerate(made.spans) if other == span} for span in made.spans]
     assert together == [next(c for c in clusters(entities) if i in c) for i in range(len(entities))]
 
-
-@given(texts_with_entities())
-def test_without_the_dummies_all_text_outside_of_mentions_is_left(case: Case) -> None:
-    text, entities = case
-    made = dummies(text, entities, TYPES, OVERLAP)
     covered = {place for entity in entities for place in range(entity.start, entity.end)}
     written = {place for start, end in made.spans for place in range(start, end)}
     rest = "".join(c for place, c in enumerate(text) if place not in covered)
     assert "".join(c for place, c in enumerate(made.text) if place not in written) == rest
 
-
-@given(texts_with_entities())
-def test_dummies_stand_in_the_order_of_the_text(case: Case) -> None:
-    text, entities = case
-    made = dummies(text, entities, TYPES, OVERLAP)
     first = {
         span: min(e.start for e, s in zip(entities, made.spans, strict=True) if s == span)
         for span in made.spans
@@ -127,12 +114,6 @@ def test_marks_of_nested_equal_and_touching_mentions_never_cross(case: Case) -> 
                 assert end + 2 <= from_ - 2
 
 
-@given(texts_with_entities())
-def test_marks_of_no_length_change_nothing(case: Case) -> None:
-    text, entities = case
-    assert markers(text, entities, [("", "")] * len(entities)) == original(text, entities)
-
-
 @pytest.mark.parametrize(
     ("text", "spans", "dummied", "marked"),
     [
@@ -162,20 +143,15 @@ def test_by_hand(text: str, spans: list[tuple[int, int, str]], dummied: str, mar
         ([(0, 7, "DRUG"), (7, 14, "GENE")], "@DRUG$@GENE$ x"),
     ],
 )
-def test_an_overlaps_dummy_may_name_both_types_in_the_entities_order(
-    spans: list[tuple[int, int, str]], dummied: str
-) -> None:
+def test_an_overlaps_dummy_may_name_both_types(spans: list[tuple[int, int, str]], dummied: str) -> None:
     entities = [Entity(start=start, end=end, type=kind) for start, end, kind in spans]
     assert dummies("aspirin kinase x", entities, TYPES, "@{}-{}$").text == dummied
 
 
-def test_more_mentions_than_an_overlaps_dummy_has_words_for_are_reported() -> None:
+def test_missing_dummies_and_marks_are_reported() -> None:
     entities = [Entity(start=0, end=3, type="GENE")] * 3
     with pytest.raises(PubmillError, match=r"3 mentions overlap; the dummy @\{\}-\{\}\$ is for 2"):
         dummies("abc", entities, TYPES, "@{}-{}$")
-
-
-def test_a_type_without_dummy_and_a_wrong_number_of_marks_are_reported() -> None:
     entities = [Entity(start=0, end=1, type=kind) for kind in ("GENE", "VIRUS", "CELL")]
     with pytest.raises(PubmillError, match="CELL, VIRUS; add it to `dummies`"):
         dummies("abc", entities, TYPES, OVERLAP)

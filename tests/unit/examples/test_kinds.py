@@ -76,13 +76,9 @@ def multilabel(draw: st.DrawFn, name: str) -> MultilabelExample:
 @st.composite
 def regression(draw: st.DrawFn, name: str) -> RegressionExample:
     ratings = draw(st.lists(NUMBER, max_size=3))
+    text, pair, score = draw(TEXT), draw(TEXT), draw(NUMBER)
     return RegressionExample(
-        id=name,
-        document=draw(DOCUMENT),
-        text=draw(TEXT),
-        text_pair=draw(TEXT),
-        score=draw(NUMBER),
-        ratings=ratings,
+        id=name, document=draw(DOCUMENT), text=text, text_pair=pair, score=score, ratings=ratings
     )
 
 
@@ -91,13 +87,9 @@ def spans(draw: st.DrawFn, name: str) -> SpanExample:
     context = draw(SOME)
     places = [span(draw, context, 1) for _ in range(draw(st.integers(0, 3)))]
     answers = [Answer(text=context[start:end], start=start) for start, end in places]
+    document, question, group = draw(DOCUMENT), draw(TEXT), draw(st.none() | SOME)
     return SpanExample(
-        id=name,
-        document=draw(DOCUMENT),
-        question=draw(TEXT),
-        context=context,
-        answers=answers,
-        group=draw(st.none() | SOME),
+        id=name, document=document, question=question, context=context, answers=answers, group=group
     )
 
 
@@ -126,14 +118,9 @@ def mentions(draw: st.DrawFn, name: str) -> MentionsExample:
 
 
 MAKERS: dict[str, Any] = {
-    "tokens": tokens,
-    "sequence": sequence,
-    "multilabel": multilabel,
-    "regression": regression,
-    "span": spans,
-    "relations": relations,
-    "mentions": mentions,
-}
+    "tokens": tokens, "sequence": sequence, "multilabel": multilabel, "regression": regression, "span": spans,
+    "relations": relations, "mentions": mentions,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -141,16 +128,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("examples")
 
 
-def test_every_kind_is_tested() -> None:
-    assert MAKERS.keys() == KINDS.keys()
-
-
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(data=st.data())
-def test_what_is_written_is_read_back_and_gives_the_same_bytes(
-    kind: str, data: st.DataObject, folder: Path
-) -> None:
+def test_what_is_written_is_read_back(kind: str, data: st.DataObject, folder: Path) -> None:
     names = data.draw(st.lists(SOME, unique=True, max_size=3))
     examples = [data.draw(MAKERS[kind](name)) for name in names]
     assert [example.fault() for example in examples] == [None] * len(examples)
@@ -167,27 +148,20 @@ RELATED: dict[str, Any] = {
     "pairs": [["x", "y"]],
     "relations": [],
 }
+ENTITY, SENTENCE = Entity(start=0, end=1, type="T", id="T1"), LabelledSentence(start=0, end=1, labels=[])
+ANSWER = Answer(text="a", start=1)
 SOUND: list[Example] = [
     TokensExample(id="a", document=None, words=["w", "v"], labels=["B", "I-x"]),
     TokensExample(id="a", document=None, words=["w"], labels=["O"], layers={"raw": [3]}),
     SequenceExample(id="a", document="1", text="t", label=""),
-    SequenceExample(
-        id="a",
-        document=None,
-        text="t",
-        text_pair="p",
-        label="l",
-        entities=[Entity(start=0, end=1, type="T", id="T1")],
-    ),
+    SequenceExample(id="a", document=None, text="t", text_pair="p", label="l", entities=[ENTITY]),
     MultilabelExample(id="a", document=None, text="", labels=[]),
-    MultilabelExample(
-        id="a", document=None, text="t", labels=["l"], sentences=[LabelledSentence(start=0, end=1, labels=[])]
-    ),
+    MultilabelExample(id="a", document=None, text="t", labels=["l"], sentences=[SENTENCE]),
     RegressionExample(id="a", document=None, text="t", text_pair="p", score=0, ratings=[]),
     RegressionExample(id="a", document=None, text="t", text_pair="p", score=2.5, ratings=[2, 3]),
     SpanExample(id="a", document=None, question="q", context="c", answers=[]),
     SpanExample(
-        id="a", document=None, question="q", context="ca", answers=[Answer(text="a", start=1)], group="g"
+        id="a", document=None, question="q", context="ca", answers=[ANSWER], group="g", golds=["Z", "z z"]
     ),
 ]
 OPTIONAL = {"layers", "text_pair", "entities", "sentences", "ratings", "group", "golds", "items"}
@@ -227,20 +201,8 @@ def without_empty(value: Any) -> Any:
 
 def broken(row: dict[str, Any]) -> list[Any]:
     """Ways in which a line of one kind can be out of form: keys, types, and what contradicts itself."""
-    others: list[Any] = [
-        None,
-        True,
-        7,
-        -1,
-        0.5,
-        CANARY,
-        [CANARY],
-        [[]],
-        [None],
-        {},
-        {CANARY: CANARY},
-        {CANARY: [1, 2, 3]},
-    ]
+    others: list[Any] = [None, True, 7, -1, 0.5, CANARY, [CANARY], [[]], [None], {}, {CANARY: CANARY}]
+    others.append({CANARY: [1, 2, 3]})
     found: list[Any] = [CANARY, [CANARY], None, 7, {}, {**row, CANARY: CANARY}]
     for name in row:
         if name not in OPTIONAL:
@@ -253,9 +215,7 @@ def broken(row: dict[str, Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("example", SOUND, ids=lambda example: type(example).__name__)
-def test_a_line_out_of_form_is_reported_without_its_text_or_is_sound(
-    tmp_path: Path, example: Example
-) -> None:
+def test_a_broken_line_is_reported_without_its_text(tmp_path: Path, example: Example) -> None:
     path, kind = tmp_path / "a.jsonl.gz", type(example)
     refused = 0
     for row in broken(line_of(path, example)):
@@ -316,9 +276,7 @@ ASKED = {"question": "q", "context": "abc"}
         (MentionsExample, {"words": [], "mentions": []}, "no words"),
     ],
 )  # fmt: skip
-def test_what_makes_an_example_unsound(
-    tmp_path: Path, kind: type[Example], row: dict[str, Any], message: str
-) -> None:
+def test_unsound_examples(tmp_path: Path, kind: type[Example], row: dict[str, Any], message: str) -> None:
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress((json.dumps({"id": "a", "document": None, **row}) + "\n").encode()))
     with pytest.raises(PubmillError, match=rf"a\.jsonl\.gz:1: .*{message}.*; convert the dataset again"):
@@ -370,11 +328,6 @@ def test_a_cut_or_altered_file_is_reported_or_is_the_same(data: st.DataObject, f
         assert CANARY not in str(error)
 
 
-def test_a_missing_file_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match="does not exist"):
-        list(read_examples(tmp_path / "none.jsonl.gz", TokensExample))
-
-
 def test_half_a_surrogate_pair_is_reported_by_its_example_and_leaves_no_file(tmp_path: Path) -> None:
     examples = [
         SequenceExample(id=name, document=None, text=text, label="")
@@ -383,6 +336,8 @@ def test_half_a_surrogate_pair_is_reported_by_its_example_and_leaves_no_file(tmp
     with pytest.raises(PubmillError, match="example 'b' holds half of a pair of surrogates"):
         write_examples(tmp_path / "a.jsonl.gz", examples)
     assert list(tmp_path.iterdir()) == []
+    with pytest.raises(PubmillError, match="does not exist"):
+        list(read_examples(tmp_path / "none.jsonl.gz", TokensExample))
 
 
 def test_only_a_private_file_is_its_owners_alone(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_a_dataset_without_glosses_is_asked_for_by_its_types(root: Path) -> None
     assert "Wanted is the relation that the text states" in asked("gad@blurb", ["0", "1"])
 
 
-def test_every_label_whose_name_is_a_code_has_a_gloss(root: Path) -> None:
+def test_every_task_has_a_template_and_every_code_a_gloss(root: Path) -> None:
     """The labels that `expect` counts; names of hallmarks, answers and entailments are words."""
     for name, spec in load(root / "specs", "full").datasets.items():
         assert isinstance(spec, DatasetSpec) and spec.glosses, name
@@ -92,9 +92,6 @@ def test_every_label_whose_name_is_a_code_has_a_gloss(root: Path) -> None:
         if spec.task in ("classification", "yes-no", "inference") or len(labels) == 1:
             continue
         assert labels <= spec.glosses.labels.keys(), name
-
-
-def test_every_task_has_a_template() -> None:
     assert {task for tasks in TASKS.values() for task in tasks} == toy.TEMPLATES.keys()
 
 
@@ -116,13 +113,16 @@ def test_a_published_prompt_without_one_place_is_an_error(tmp_path: Path, text: 
         published_template(tmp_path / "p.txt", "{Input}", "{text}")
 
 
-def test_dummies_of_a_dataset_without_any_are_an_error(root: Path) -> None:
+def test_concepts_follow_the_text_and_dummies_need_a_spec(root: Path) -> None:
+    assert prompt_of(RELATIONS, Wording("<{text}>", {})) == (
+        "<Pain and drug and pain.\n\nConcepts: D1 (Pain); C1 (drug)>"
+    )
     spec = load(root / "specs", "full").datasets["biosses"]
     with pytest.raises(PubmillError, match="the dataset's spec has no `dummies`"):
         wording_of(spec, [], "{dummies}")
 
 
-WORDS = ["Old", "drug", "and", "pain"]
+WORDS, NESTED = ["Old", "drug", "and", "pain"], [WordSpan(0, 2, "Drug"), WordSpan(1, 2, "Name")]
 RELATIONS = RelationsExample(
     id="7", document="7", text="Pain and drug and pain.",
     entities=[
@@ -133,34 +133,21 @@ RELATIONS = RelationsExample(
 )  # fmt: skip
 
 
-def test_the_concepts_of_a_document_stand_after_its_text() -> None:
-    assert prompt_of(RELATIONS, Wording("<{text}>", {})) == (
-        "<Pain and drug and pain.\n\nConcepts: D1 (Pain); C1 (drug)>"
-    )
-
-
 @pytest.mark.parametrize(
     ("example", "expected"),
     [
         (RELATIONS, "causes: C1 | D1\neases: C1 | D1"),
         (replace(RELATIONS, relations=[]), "none"),
-        (
-            TokensExample(id="1", document=None, words=WORDS, labels=["B-Drug", "I-Drug", "O", "B-Sign"]),
-            "Drug: Old drug\nSign: pain",
-        ),
+        (TokensExample(id="1", document=None, words=WORDS, labels=["B-Drug", "I-Drug", "O", "B-Sign"]),
+         "Drug: Old drug\nSign: pain"),
         (TokensExample(id="1", document=None, words=WORDS, labels=["O"] * 4), "none"),
-        (
-            MentionsExample(
-                id="1", document=None, words=WORDS, mentions=[WordSpan(0, 2, "Drug"), WordSpan(1, 2, "Name")]
-            ),
-            "Drug: Old drug\nName: drug",
-        ),
+        (MentionsExample(id="1", document=None, words=WORDS, mentions=NESTED), "Drug: Old drug\nName: drug"),
         (SequenceExample(id="1", document=None, text="a", label="yes"), "yes"),
         (MultilabelExample(id="1", document=None, text="a", labels=["x", "y"]), "x; y"),
         (MultilabelExample(id="1", document=None, text="a", labels=[]), "none"),
         (RegressionExample(id="1", document=None, text="a", text_pair="b", score=2.50), "2.5"),
     ],
-)
+)  # fmt: skip
 def test_the_right_answer_has_the_form_that_prompts_ask_for(example: Example, expected: str) -> None:
     assert right_answer(example, typed=True) == expected
     if isinstance(example, TokensExample | MentionsExample):
@@ -168,15 +155,12 @@ def test_the_right_answer_has_the_form_that_prompts_ask_for(example: Example, ex
         assert right_answer(example, typed=False) == bare
 
 
-def test_a_question_has_one_answer_and_a_list_all() -> None:
+def test_answers_and_marked_arguments() -> None:
     answers = [Answer(text="Old", start=0), Answer(text="drug", start=4)]
     asked: Any = SpanExample(id="1", document=None, question="?", context="Old drug", answers=answers)
     assert right_answer(asked, typed=True) == "Old"
     assert right_answer(replace(asked, items=[["Old"], ["drug"]]), typed=True) == "Old\ndrug"
     assert right_answer(replace(asked, answers=[]), typed=True) == "none"
-
-
-def test_only_two_arguments_are_marked() -> None:
     drug, pain, old = (Entity(start=start, end=end, type="X") for start, end in ((4, 8), (13, 17), (0, 3)))
     text = "Old drug and pain."
     both = SequenceExample(id="1", document=None, text=text, label="x", entities=[drug, pain])
@@ -192,8 +176,6 @@ def test_only_two_arguments_are_marked() -> None:
         ("sequence", "labels.", ("A", "B")), ("sequence", "words.", ()), ("tokens", "labels.", ("",)),
     ],
 )  # fmt: skip
-def test_the_labels_of_a_dataset_are_those_that_are_counted_in_any_split(
-    kind: str, counted: str, labels: tuple[str, ...]
-) -> None:
+def test_labels_are_those_counted_in_any_split(kind: str, counted: str, labels: tuple[str, ...]) -> None:
     counts = {"train": {f"{counted}B": 2, "examples": 3}, "dev": {f"{counted}A": 1, f"{counted}B": 1}}
     assert labels_of({"kind": kind, "counts": counts}) == labels

@@ -26,7 +26,5 @@ def archive(tmp_path: Path) -> Path:
         ("One\nline. Two \n\n ", ["One", "line.", "Two"]),
     ],
 )
-def test_sentences_end_at_stops_but_not_after_abbreviations(
-    archive: Path, text: str, expected: list[str]
-) -> None:
+def test_sentences_end_at_stops(archive: Path, text: str, expected: list[str]) -> None:
     assert SentenceSplitter(archive).split(text) == expected

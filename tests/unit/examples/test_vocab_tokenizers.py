@@ -24,9 +24,7 @@ def test_a_sound_tokenizer_is_read(tmp_path: Path) -> None:
     ("vocab", "reason"), [({"a": 2}, "Missing .UNK. token"), ({"a": "2"}, "invalid type"), ([], "")]
 )
 @pytest.mark.parametrize("lowercase", [True, False])
-def test_a_tokenizer_that_cannot_encode_every_text_is_refused(
-    tmp_path: Path, vocab: Any, reason: str, lowercase: bool
-) -> None:
+def test_incomplete_tokenizers_are_refused(tmp_path: Path, vocab: Any, reason: str, lowercase: bool) -> None:
     normalizer = {
         "type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None,
         "lowercase": lowercase,

@@ -35,13 +35,10 @@ def mentions(folder: Path, *annotations: Any) -> list[tuple[Any, ...]]:
     return [(m.start, m.end, m.type, m.text, m.id) for m in document.passages[1].mentions]
 
 
-def test_only_a_mention_in_several_places_has_pieces(tmp_path: Path) -> None:
+def test_a_mention_in_several_places_has_pieces_and_covers_them(tmp_path: Path) -> None:
     one, two = mention((12, 4)), mention((17, 5), (12, 4))
     [document] = read(tmp_path, collection(one, two))
     assert [m.spans for m in document.passages[1].mentions] == [(), ((12, 16), (17, 22))]
-
-
-def test_a_mention_in_several_places_covers_the_first_to_the_last_character(tmp_path: Path) -> None:
     assert mentions(
         tmp_path,
         mention((17, 5), (12, 4), text="binds drug", id=5),
@@ -77,9 +74,7 @@ def test_a_mention_in_several_places_covers_the_first_to_the_last_character(tmp_
         (mention((2, 4), text="tle"), "its text differs"),
     ],
 )
-def test_mentions_that_are_not_in_the_text_are_refused(
-    tmp_path: Path, annotation: dict[str, Any], message: str
-) -> None:
+def test_misplaced_mentions_are_refused(tmp_path: Path, annotation: dict[str, Any], message: str) -> None:
     where = r"in\.json: document 1 \(7\), passage 2, annotation M: "
     with pytest.raises(PubmillError, match=where + message):
         mentions(tmp_path, annotation | {"id": "M"})
@@ -159,30 +154,25 @@ def test_other_files_are_refused(tmp_path: Path, content: str, message: str) -> 
         ('<infon key="a">1</infon>\n<infon key="a">2</infon>', ":3: each infon needs a unique key"),
         ("<id>7<b/></id>", ":2: `id` must contain only text"),
         ("<text>t</text>", ":2: unknown element; BioC's `document` contains id, infon, passage, relation"),
-        (
-            '<relation id="1"><node refid="2" size="1"/></relation>',
-            ":2: BioC's `node` has no such attributes",
-        ),
+        ('<relation id="1"><node refid="2" size="1"/></relation>', ":2: BioC's `node` has no such attri"),
         ("<passage><offset>-1</offset></passage>", ":2: offset must be a number of characters"),
         ("<id>7</id>\n<id>8</id>", ":3: a second `id`; BioC's `document` has one"),
         ('<id lang="en">7</id>', ":2: `id` must contain only text"),
         ('<infon key="a" value="b"/>', ":2: `infon` must contain only text"),
-        (
-            "<passage>\nlost</passage>",
-            ":2: BioC's `passage` contains elements only, but there is text between them",
-        ),
+        ("<passage>\nlost</passage>",
+         ":2: BioC's `passage` contains elements only, but there is text between them"),
         ("<id>7</id>lost", ":1: BioC's `document` contains elements only, but there is text between them"),
     ],
-)
+)  # fmt: skip
 def test_xml_of_another_form_is_refused_with_its_line(tmp_path: Path, inside: str, message: str) -> None:
     path = tmp_path / "in.xml"
     path.write_text(f"<collection><document>\n{inside}</document></collection>")
     with pytest.raises(PubmillError) as caught:
         BioCXml(path)
-    assert str(caught.value) == f"{path}{message}"
+    assert str(caught.value).startswith(f"{path}{message}")
 
 
-def test_xml_without_a_document_type_gets_none(tmp_path: Path) -> None:
+def test_xml_is_written_with_what_it_has_and_no_document_type(tmp_path: Path) -> None:
     path = tmp_path / "in.xml"
     content = '<collection><source>s</source><date/><key>k</key><infon key="a"/></collection>'
     path.write_text(f"<!-- no --><?no?>{content}")
@@ -192,10 +182,6 @@ def test_xml_without_a_document_type_gets_none(tmp_path: Path) -> None:
         '<?xml version="1.0" encoding="UTF-8"?>\n<collection>\n  <source>s</source>\n  <date></date>\n'
         '  <key>k</key>\n  <infon key="a"></infon>\n</collection>\n'
     )
-
-
-def test_what_a_file_lacks_is_not_written(tmp_path: Path) -> None:
-    path = tmp_path / "in.xml"
     content = "<collection><document><id>7</id><passage><offset>0</offset></passage></document></collection>"
     path.write_text(content)
     with (tmp_path / "out").open("w", encoding="utf-8") as output:

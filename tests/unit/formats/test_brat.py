@@ -39,15 +39,21 @@ def test_annotations_of_all_files_of_a_text_are_read() -> None:
     assert (found.events, found.misplaced) == (("Onset", "End"), ())
 
 
-def test_a_mention_of_several_pieces_covers_them_in_any_order() -> None:
+def test_a_mention_may_have_several_pieces_and_end_with_the_text() -> None:
     [one] = read("T1\tSign 16 20;0 5\tpain Fever\n").passages[0].mentions
     assert (one.start, one.end, one.text) == (0, 20, "Fever and chest pain")
     assert one.spans == ((0, 5), (16, 20))
     [one] = read("T1\tSign 0 5;16 20\tFever  pain\n").passages[0].mentions  # white space may differ
     assert one.spans == ((0, 5), (16, 20))
+    [one] = read("T1\tSign 16 22\tpain.\n").passages[0].mentions
+    assert one.text == "pain.\n"
 
 
-def test_all_concepts_of_a_mention_are_kept() -> None:
+def test_events_take_any_arguments_and_concepts_are_kept() -> None:
+    found = read(
+        "T1\tSign 0 5\tFever\nE1\tOnset:T1 Cause:E2 Site2:R1\nE2\tEnd:T1  At:T1\nR1\tAfter Arg1:E1 Arg2:T1\n"
+    )
+    assert found.events == ("Onset", "End", "After (a relation of events)") and not found.relations
     concepts = "N1\tReference T1 MESH:D1\tFever\nN2\tReference T1 D2\n"
     one, other = read(f"T1\tSign 0 5\tFever\nT2\tSign 16 20\tpain\n{concepts}").passages[0].mentions
     assert (one.concepts, other.concepts) == ("MESH:D1,D2", "")
@@ -65,11 +71,6 @@ def test_a_mention_that_differs_from_its_text_is_an_error_or_counted(line: str) 
         f"{line}\n{line.replace('T1', 'T2')}\nT3\tSign 0 5\tFever\n", offsets=Offsets(leave_out=True)
     )
     assert len(found.misplaced) == 2 and [one.id for one in found.passages[0].mentions] == ["T3"]
-
-
-def test_a_mention_may_end_with_the_text() -> None:
-    [one] = read("T1\tSign 16 22\tpain.\n").passages[0].mentions
-    assert one.text == "pain.\n"
 
 
 @pytest.mark.parametrize(
@@ -90,16 +91,13 @@ def test_lines_of_another_form_are_named(line: str, expected: str) -> None:
     assert str(caught.value) == f"in.zip:sub/a.ann:2: expected `{expected}`, found {found!r}"
 
 
-@pytest.mark.parametrize("offsets", ["5 5", "7 6", "0 5;7 6", f"0 {'9' * 19}", f"{'9' * 19} 5"])
-def test_offsets_that_cover_nothing_are_refused(offsets: str) -> None:
-    with pytest.raises(PubmillError) as caught:
-        read(f"T1\tSign {offsets}\tFever\n")
-    assert str(caught.value) == (
-        f"in.zip:sub/a.ann:1: expected offsets, each end after its start, found 'Sign {offsets}'"
-    )
-
-
-def test_an_identifier_of_two_mentions_is_refused() -> None:
+def test_offsets_that_cover_nothing_and_repeated_identifiers_are_refused() -> None:
+    for offsets in ("5 5", "7 6", "0 5;7 6", f"0 {'9' * 19}", f"{'9' * 19} 5"):
+        with pytest.raises(PubmillError) as caught:
+            read(f"T1\tSign {offsets}\tFever\n")
+        assert str(caught.value) == (
+            f"in.zip:sub/a.ann:1: expected offsets, each end after its start, found 'Sign {offsets}'"
+        )
     with pytest.raises(PubmillError, match=r"^in\.zip:sub/a\.ann:2: a second T1$"):
         read("T1\tSign 0 5\tFever\nT1\tSite 10 15\tchest\n")
 
@@ -125,10 +123,3 @@ def test_a_single_file_of_brat_is_refused(tmp_path: Path) -> None:
     assert str(caught.value) == (
         f"{tmp_path}/a.ann: brat's form needs an archive (zip, tar) of .txt and .ann files"
     )
-
-
-def test_arguments_of_events_may_be_anything_and_relations_of_events_count_as_events() -> None:
-    found = read(
-        "T1\tSign 0 5\tFever\nE1\tOnset:T1 Cause:E2 Site2:R1\nE2\tEnd:T1  At:T1\nR1\tAfter Arg1:E1 Arg2:T1\n"
-    )
-    assert found.events == ("Onset", "End", "After (a relation of events)") and not found.relations

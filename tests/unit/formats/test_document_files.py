@@ -32,12 +32,10 @@ JSON = json.dumps(
     }]}]}
 )  # fmt: skip
 FORMS = {
-    "pubtator": PUBTATOR,
-    "bioc-xml": XML,
-    "bioc-json": JSON,
+    "pubtator": PUBTATOR, "bioc-xml": XML, "bioc-json": JSON,
     "spans": '{"id": 7, "text": "Old drug.", "label": [[4, 8, "Chemical"]]}\n',
     "word-spans": '{"id": 7, "tokenized_text": ["Old", "drug", "."], "ner": [[1, 1, "Chemical"]]}\n',
-}
+}  # fmt: skip
 
 
 def pack(path: Path, **files: str) -> Path:

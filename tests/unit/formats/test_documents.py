@@ -91,6 +91,14 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     for reading in (read_text, lambda path: list(read_lines(path))):
         with pytest.raises(PubmillError, match="can't be read: No such file"):
             reading(tmp_path / "absent")
+    rows = tmp_path / "in.jsonl"
+    rows.write_text('{"id": "1", "text": "a", "text": "b"}\n')
+    with pytest.raises(PubmillError, match=r"in\.jsonl:1: the key text occurs twice"):
+        list(JsonLines(rows).documents())
+    packed = tmp_path / "in.jsonl.gz"
+    packed.write_bytes(b"")
+    with pytest.raises(PubmillError, match=r"in\.jsonl\.gz: not a whole gzip file after line 0"):
+        list(JsonLines(packed).documents())
 
 
 @pytest.mark.parametrize("split", [None, lambda line: [part for part in line.split("  ") if part]])
@@ -102,17 +110,6 @@ def test_units_are_lines_or_sentences_with_a_word_and_keep_their_offsets(tmp_pat
         parts = [(1, "Ann"), (6, "Bob"), (14, "Ann"), (19, "Ann")]
     assert [(one.start, one.text) for one in found] == parts
     assert all(document.passages[0].text[one.start : one.end] == one.text for one in found)
-
-
-def test_repeated_keys_and_empty_gzip_files_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "in.jsonl"
-    path.write_text('{"id": "1", "text": "a", "text": "b"}\n')
-    with pytest.raises(PubmillError, match=r"in\.jsonl:1: the key text occurs twice"):
-        list(JsonLines(path).documents())
-    packed = tmp_path / "in.jsonl.gz"
-    packed.write_bytes(b"")
-    with pytest.raises(PubmillError, match=r"in\.jsonl\.gz: not a whole gzip file after line 0"):
-        list(JsonLines(packed).documents())
 
 
 def made(start: int, end: int, name: str, kind: str = "A", **more: Any) -> TextMention:
@@ -164,9 +161,8 @@ def test_predicted_mentions_stand_among_the_kept_ones_in_the_order_of_the_text(t
     [document] = read(tmp_path, row(kept, lost, note=5))
     predicted = [made(8, 12, "9"), made(0, 3, "9", confidence=0.25)]
     with (tmp_path / "out").open("w") as output:
-        JsonLines(tmp_path / "in").write(
-            [Annotated(document=document, own=frozenset("A"), mentions=[predicted])], output
-        )
+        made_of = Annotated(document=document, own=frozenset("A"), mentions=[predicted])
+        JsonLines(tmp_path / "in").write([made_of], output)
     [line] = (tmp_path / "out").read_text().splitlines()
     assert json.loads(line) == {
         "id": "1", "text": TEXT, "note": 5,

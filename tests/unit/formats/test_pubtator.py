@@ -17,12 +17,23 @@ def read(folder: Path, *lines: str) -> list[InputDocument]:
     return list(PubTator(path).documents())
 
 
-def test_a_document_may_be_a_title_alone(tmp_path: Path) -> None:
+def test_documents_have_titles_relations_and_blank_lines_between(tmp_path: Path) -> None:
     [document] = read(tmp_path, TITLE, "7\t2\t6\tdrug\tChemical", "7\tCID\tD1\tD2")
     [passage] = document.passages
     assert (passage.text, passage.offset, len(passage.mentions)) == ("A drug", 0, 1)
     assert [(one.type, one.arguments) for one in document.relations] == [("CID", ("D1", "D2"))]
     assert document.where == f"{tmp_path}/in:1"
+    [document] = read(tmp_path, TITLE, "7\tCID\tD1\tD2", "7\tCID\tD1\tD2\tNovel", "7\tCID\tD1\tD2\tNo\tmore")
+    assert [(one.arguments, one.concepts, one.novelty) for one in document.relations] == [
+        (("D1", "D2"), ("D1", "D2"), None),
+        (("D1", "D2", "Novel"), ("D1", "D2"), "Novel"),
+        (("D1", "D2", "No", "more"), ("D1", "D2"), None),
+    ]
+    found = read(tmp_path, "", TITLE, ABSTRACT, "", "  ", "8|t|B", "", "9|t|C|t|D")
+    assert [(one.id, [part.text for part in one.passages]) for one in found] == [
+        ("7", ["A drug", "binds it"]), ("8", ["B"]), ("9", ["C|t|D"]),
+    ]  # fmt: skip
+    assert read(tmp_path) == []
 
 
 def test_mentions_belong_to_the_part_in_which_they_begin(tmp_path: Path) -> None:
@@ -38,9 +49,7 @@ def test_mentions_belong_to_the_part_in_which_they_begin(tmp_path: Path) -> None
     ("columns", "name"),
     [("T", None), ("T\t", None), ("T\t-", None), ("T\t-1", None), ("T\tD1", "D1"), ("T\tD1\tmore", "D1")],
 )
-def test_the_sixth_column_is_an_identifier_if_it_is_one(
-    tmp_path: Path, columns: str, name: str | None
-) -> None:
+def test_the_sixth_column_may_be_an_identifier(tmp_path: Path, columns: str, name: str | None) -> None:
     [document] = read(tmp_path, TITLE, f"7\t2\t6\tdrug\t{columns}")
     [found] = document.passages[0].mentions
     assert (found.start, found.end, found.type, found.text, found.id) == (2, 6, "T", "drug", name)
@@ -67,20 +76,3 @@ def test_the_sixth_column_is_an_identifier_if_it_is_one(
 def test_faults_name_their_line(tmp_path: Path, lines: list[str], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         read(tmp_path, *lines)
-
-
-def test_documents_are_parted_by_blank_lines(tmp_path: Path) -> None:
-    found = read(tmp_path, "", TITLE, ABSTRACT, "", "  ", "8|t|B", "", "9|t|C|t|D")
-    assert [(one.id, [part.text for part in one.passages]) for one in found] == [
-        ("7", ["A drug", "binds it"]), ("8", ["B"]), ("9", ["C|t|D"]),
-    ]  # fmt: skip
-    assert read(tmp_path) == []
-
-
-def test_a_relation_may_have_a_fifth_column(tmp_path: Path) -> None:
-    [document] = read(tmp_path, TITLE, "7\tCID\tD1\tD2", "7\tCID\tD1\tD2\tNovel", "7\tCID\tD1\tD2\tNo\tmore")
-    assert [(one.arguments, one.concepts, one.novelty) for one in document.relations] == [
-        (("D1", "D2"), ("D1", "D2"), None),
-        (("D1", "D2", "Novel"), ("D1", "D2"), "Novel"),
-        (("D1", "D2", "No", "more"), ("D1", "D2"), None),
-    ]

@@ -30,9 +30,7 @@ def read(folder: Path, name: str, text: str, record: str = "") -> list[tuple[str
         ('{"x": {"a": 1}, "y": {"id": 5}}', [(": item 1", {"id": "x", "a": 1}), (": item 2", {"id": 5})]),
     ],
 )
-def test_json_may_be_lines_a_list_or_objects_by_id(
-    tmp_path: Path, text: str, expected: list[tuple[str, Any]]
-) -> None:
+def test_json_may_have_many_forms(tmp_path: Path, text: str, expected: list[tuple[str, Any]]) -> None:
     assert read(tmp_path, "in.json", text) == read(tmp_path, "in.jsonl", text) == expected
 
 
@@ -80,12 +78,9 @@ XML = """<Set>
 
 def test_rows_of_xml_have_the_paths_below_an_element(tmp_path: Path) -> None:
     assert read(tmp_path, "in.xml", XML, "Pair") == [
-        (
-            ":2",
-            {"@n": "1", "Ask": "What is it?", "Ask/@kind": "a", "Ask/b": "is", "Answer": "One.\nTwo."},
-        ),
+        (":2", {"@n": "1", "Ask": "What is it?", "Ask/@kind": "a", "Ask/b": "is", "Answer": "One.\nTwo."}),
         (":4", {"@n": "2"}),
-    ]
+    ]  # fmt: skip
     for record in (".", "Set"):
         [(where, row)] = read(tmp_path, "in.xml", XML, record)
         assert where == ":1" and row["Pair/@n"] == "1" and row["More/Pair/@n"] == "2"
@@ -155,15 +150,12 @@ def test_an_archive_has_the_rows_of_all_its_files_by_name(tmp_path: Path) -> Non
     )
 
 
-def test_an_archive_without_files_is_refused(tmp_path: Path) -> None:
+def test_other_archives_and_suffixes_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "in.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("README.md", "no rows")
     with pytest.raises(PubmillError, match=r"in\.zip: there are no files below its top$"):
         list(rows(path))
-
-
-def test_a_file_with_another_suffix_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PubmillError) as caught:
         read(tmp_path, "in.txt", "a")
     assert str(caught.value).startswith(f"{tmp_path}/in.txt: expected a file that ends with .jsonl, ")

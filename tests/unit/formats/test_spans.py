@@ -66,14 +66,10 @@ def test_spans_that_are_no_part_of_the_text_are_refused(span: Any, place: str, f
 @pytest.mark.parametrize(
     "row",
     [
-        {"label": []},
-        {"text": 5, "label": []},
-        {"text": TEXT},
-        {"text": TEXT, "label": "Drug"},
-        {"text": TEXT, "label": [], "id": None},
-        {"text": TEXT, "label": [], "id": [1]},
+        {"label": []}, {"text": 5, "label": []}, {"text": TEXT}, {"text": TEXT, "label": "Drug"},
+        {"text": TEXT, "label": [], "id": None}, {"text": TEXT, "label": [], "id": [1]},
     ],
-)
+)  # fmt: skip
 def test_rows_of_another_form_are_refused(row: Mapping[str, Any]) -> None:
     with pytest.raises(PubmillError) as caught:
         read(row)
@@ -172,9 +168,12 @@ def test_wrong_spans_of_words_are_refused(change: dict[str, Any], message: str) 
     assert str(caught.value) == message
 
 
-def test_rows_without_labelled_words_are_refused() -> None:
+def test_rows_of_other_words_are_refused() -> None:
     with pytest.raises(PubmillError, match="in:2: expected `tokenized_text` and `ner`, or `paragraphs` of"):
         labelled(LABELLED, {"doc_key": "d1"})
+    row = {"id": 0, "paragraphs": [{"sentences": [{"tokens": [{"orth": "Mice", "ner": "Species"}]}]}]}
+    with pytest.raises(PubmillError, match="expected BILUO labels as `ner` of the tokens, found 'Species'"):
+        list(ANNOTATED["word-spans"]({"": json.dumps([row])}, "in", USUAL))
 
 
 @pytest.mark.parametrize(
@@ -193,9 +192,3 @@ def test_training_data_of_gliner_and_spacy_are_labelled_words(content: Any) -> N
             assert one.passages[0].text == "Mice ate rat poison"
             mentions = [(mention.text, mention.type) for mention in one.passages[0].mentions]
             assert mentions == [("Mice", "Species"), ("rat poison", "Drug")]
-
-
-def test_other_labels_of_spacys_words_are_refused() -> None:
-    row = {"id": 0, "paragraphs": [{"sentences": [{"tokens": [{"orth": "Mice", "ner": "Species"}]}]}]}
-    with pytest.raises(PubmillError, match="expected BILUO labels as `ner` of the tokens, found 'Species'"):
-        list(ANNOTATED["word-spans"]({"": json.dumps([row])}, "in", USUAL))

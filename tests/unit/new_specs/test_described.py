@@ -20,15 +20,16 @@ def test_what_else_can_be_read_is_named(found: Found) -> None:
         "nested": "all of 3 mentions, which overlap in 1 documents",
         "mentions": "the longest of 3 mentions, one label a word",
     }
+    train, test = labelled(70, id=range(35)), labelled(10, id=range(10))
+    made = found({"train.jsonl": lines(train), "test.jsonl": lines(test)})
+    line = "35 of 70 rows of train have the id of another; examples are numbered instead"
+    assert made.form.notes == (line,) and made.values["notes"] == [line] and "id" not in made.form.options
 
 
 def test_keys_and_columns_that_are_not_read_are_named(found: Found) -> None:
     more: dict[str, Sequence[Any]] = {
-        "source": ["web"],
-        "meta": [{"a": 1}, {"a": 2}],
-        "tags": [["x"]],
-        "named": [[{"name": "Mice"}]],
-    }
+        "source": ["web"], "meta": [{"a": 1}, {"a": 2}], "tags": [["x"]], "named": [[{"name": "Mice"}]],
+    }  # fmt: skip
     form = found({"train.jsonl": lines(labelled(8, **more))}).form
     assert form.unread == ("source", "meta", "tags", "named")
     rows = [f"{n}\t{'ab'[n % 2]}\tThe text {n}.\tA further text.\tMany words here {n}.\n" for n in range(4)]
@@ -42,13 +43,6 @@ def test_keys_and_columns_that_are_not_read_are_named(found: Found) -> None:
     documents = [{key: row[key] for key in ("text", *mentions)} for row in labelled(6, **mentions)]
     form = found({"train.jsonl": lines(documents)}).form
     assert form.kind == "tokens" and form.unread == ("sentence_id",)
-
-
-def test_ids_that_repeat_are_counted_and_not_read(found: Found) -> None:
-    train, test = labelled(70, id=range(35)), labelled(10, id=range(10))
-    made = found({"train.jsonl": lines(train), "test.jsonl": lines(test)})
-    line = "35 of 70 rows of train have the id of another; examples are numbered instead"
-    assert made.form.notes == (line,) and made.values["notes"] == [line] and "id" not in made.form.options
 
 
 def test_doubts_are_told_with_their_counts(found: Found) -> None:
@@ -78,7 +72,7 @@ def test_choices_become_the_second_text_or_a_part_of_the_only_one(found: Found) 
     ("labels", "metric", "negative"),
     [(("FALSE", "HARMS"), "micro_f1", "FALSE"), (("CAUSES", "HARMS"), "macro_f1", None)],
 )
-def test_scores_of_marked_relations_leave_out_the_negative_label(
+def test_scores_leave_out_the_negative_label(
     found: Found, labels: tuple[str, str], metric: str, negative: str | None
 ) -> None:
     rows = [{**row, "label": labels[n % 2]} for n, row in enumerate(MARKED)]
@@ -93,9 +87,7 @@ def test_scores_of_marked_relations_leave_out_the_negative_label(
         (1, 100, 1, False),
     ],
 )  # fmt: skip
-def test_a_label_has_few_short_and_repeated_values(
-    different: int, rows: int, length: int, known: bool
-) -> None:
+def test_a_label_has_few_and_short_values(different: int, rows: int, length: int, known: bool) -> None:
     text, label = tuple(map(str, range(rows))), tuple(f"{n % different:0{length}}" for n in range(rows))
     with nullcontext() if known else pytest.raises(PubmillError, match="f:1: no column looks like a label"):
         assert label_of({"text": text, "label": label}, "f:1", "column") == "label"
@@ -125,20 +117,17 @@ def words(spell: Callable[[str], str], separator: str = "\t") -> str:
         (words(str.lower), {"outside": "o", "spelling": "b-TYPE"}),
         (words(lambda one: one.replace("-", "_")), {"spelling": "B_TYPE"}),
         (words(lambda one: one.replace("-", ":")), {"spelling": "B:TYPE"}),
-        (words(swapped), {"spelling": "TYPE-B"}), (words(str, " "), {"separator": "blank"}),
+        (words(swapped), {"spelling": "TYPE-B"}),
+        (words(str, " "), {"separator": "blank"}),
         (words(lambda one: "0" if one == "O" else swapped(one, "_")), {"outside": "0", "spelling": "TYPE_B"}),
         (words(str, "    "), {"separator": "white_space"}),
         (words(str, " \t "), {"separator": "white_space"}),
         (words(lambda one: one[2:] or "O"), {"scheme": "bare"}),
         (words(lambda one: one.replace("B-S", "S-S").replace("I-", "E-")), {"scheme": "iobes"}),
-        (
-            words(lambda one: one.replace("B-S", "W-S").replace("I-", "E-")) + "a\tB-X\nb\tM-X\nc\tE-X\n",
-            {"scheme": "bmewo"},
-        ),
-        (
-            "".join("\t".join(line.split("\t")[::-1]) + "\n" for line in words(str).split("\n")[:-1]),
-            {"columns": ["label", "word"]},
-        ),
+        (words(lambda one: one.replace("B-S", "W-S").replace("I-", "E-")) + "a\tB-X\nb\tM-X\nc\tE-X\n",
+         {"scheme": "bmewo"}),
+        ("".join("\t".join(line.split("\t")[::-1]) + "\n" for line in words(str).split("\n")[:-1]),
+         {"columns": ["label", "word"]}),
     ],
 )  # fmt: skip
 def test_labels_of_words_have_many_spellings(found: Found, text: str, options: dict[str, Any]) -> None:

@@ -29,13 +29,15 @@ def read_spec(root: Path, name: str) -> DatasetSpec:
     return DatasetSpec.model_validate(yaml.safe_load((root / f"specs/datasets/{name}.yaml").read_text()))
 
 
-def test_the_published_form_is_declared_only_if_a_writer_gives_its_bytes(tmp_path: Path) -> None:
+def test_only_equal_bytes_are_published(tmp_path: Path) -> None:
     (same, _), (other, _) = (
         described(tmp_path / name, text, ".tsv", tmp_path)
         for name, text in (("same", CONLL), ("other", CONLL + "\n\n"))
     )
     assert same.published and same.published.files["train"].sha256
     assert other.published is None
+    spec, _ = described(tmp_path / "mine", SQUAD.replace('"1.1"', '"2.0"'), ".json", tmp_path)
+    assert spec.converter == "pubmill.convert.squad:read" and spec.published is None
 
 
 def test_a_datasets_files_of_the_hub_are_named_with_their_commit(tmp_path: Path) -> None:
@@ -67,10 +69,8 @@ def test_files_of_the_network_are_named_after_their_folder(tmp_path: Path) -> No
     made = new_dataset([url], None, str(tmp_path / "mirror"), tmp_path / "copies", access="public")
     assert (made.name, made.urls, made.folder) == ("my-data", {"train": url}, None)
     assert made.sources["train"] == {"url": url, "sha256": sha256(path)}
-    assert (
-        new_dataset([url], "other", str(tmp_path / "mirror"), tmp_path / "copies", access="public").name
-        == "other"
-    )
+    named = new_dataset([url], "other", str(tmp_path / "mirror"), tmp_path / "copies", access="public")
+    assert named.name == "other"
 
 
 def test_a_spec_is_written_to_be_read(tmp_path: Path) -> None:
@@ -126,49 +126,39 @@ def test_a_split_is_a_word_of_the_name_or_else_within_one(name: str, split: str 
     assert split_of(name) == split
 
 
-def test_an_existing_spec_is_not_replaced(tmp_path: Path) -> None:
+def test_an_existing_spec_is_not_replaced_and_a_name_is_needed(tmp_path: Path) -> None:
     described(tmp_path / "mine", CONLL, ".tsv", tmp_path)
     made = new_dataset([str(tmp_path / "mine")], None, None, tmp_path, access="public")
     with pytest.raises(PubmillError, match="mine.yaml exists; give the new dataset another name"):
         write_dataset(made, describe(made), tmp_path)
-
-
-def test_masking_keeps_the_form_of_words() -> None:
-    assert masked("IL-2 (β-Actin) 3.5%") == "XX-0 (x-Xxxxx) 0.0%"
-
-
-def test_squads_form_of_another_version_has_no_published_form(tmp_path: Path) -> None:
-    spec, _ = described(tmp_path / "mine", SQUAD.replace('"1.1"', '"2.0"'), ".json", tmp_path)
-    assert spec.converter == "pubmill.convert.squad:read" and spec.published is None
-
-
-@pytest.mark.parametrize("answer", ["{", "[" * 100_000, '{"sha": "a", "siblings": 5}', "{}"])
-def test_other_answers_of_the_hub_are_refused(tmp_path: Path, answer: str) -> None:
-    page = tmp_path / "mirror/huggingface.co/api/datasets/group/mine/revision/main"
-    page.parent.mkdir(parents=True)
-    page.write_text(answer)
-    with pytest.raises(PubmillError, match="the hub's answer is not a list of a dataset's files"):
-        new_dataset(["hub:group/mine"], None, str(tmp_path / "mirror"), tmp_path, access="public")
-
-
-@pytest.mark.parametrize("names", [[], ["README.md", "notes.jsonl", "train.txt.md"]])
-def test_a_repository_of_the_hub_without_a_split_is_refused(tmp_path: Path, names: list[str]) -> None:
-    page = tmp_path / "mirror/huggingface.co/api/datasets/group/mine/revision/main"
-    page.parent.mkdir(parents=True)
-    page.write_text(json.dumps({"sha": "a" * 40, "siblings": [{"rfilename": name} for name in names]}))
-    with pytest.raises(PubmillError) as error:
-        new_dataset(["hub:group/mine"], None, str(tmp_path / "mirror"), tmp_path, access="public")
-    assert str(error.value) == (
-        f"hub:group/mine has no train, dev or test file of a form that is read: {names}"
-    )
-
-
-def test_a_folder_whose_name_gives_none_needs_one(tmp_path: Path) -> None:
     (tmp_path / "__").mkdir()
     (tmp_path / "__/train.tsv").write_text(TABLE)
     with pytest.raises(PubmillError, match="'__' gives no name for the dataset; give one with --name"):
         new_dataset([str(tmp_path / "__")], None, None, tmp_path, access="public")
     assert new_dataset([str(tmp_path / "__")], "mine", None, tmp_path, access="public").name == "mine"
+    assert masked("IL-2 (β-Actin) 3.5%") == "XX-0 (x-Xxxxx) 0.0%"
+
+
+NO_LIST = "the hub's answer is not a list of a dataset's files"
+OTHERS = ["README.md", "notes.jsonl", "train.txt.md"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        *((answer, NO_LIST) for answer in ("{", "[" * 100_000, '{"sha": "a", "siblings": 5}', "{}")),
+        *((json.dumps({"sha": "a" * 40, "siblings": [{"rfilename": name} for name in names]}),
+           f"hub:group/mine has no train, dev or test file of a form that is read: {names}")
+          for names in ([], OTHERS)),
+    ],
+)  # fmt: skip
+def test_other_answers_of_the_hub_are_refused(tmp_path: Path, answer: str, message: str) -> None:
+    page = tmp_path / "mirror/huggingface.co/api/datasets/group/mine/revision/main"
+    page.parent.mkdir(parents=True)
+    page.write_text(answer)
+    with pytest.raises(PubmillError) as error:
+        new_dataset(["hub:group/mine"], None, str(tmp_path / "mirror"), tmp_path, access="public")
+    assert message in str(error.value)
 
 
 def test_a_folder_of_many_files_is_packed_into_the_same_bytes_each_time(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Specs of new tables."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -38,46 +39,40 @@ def new_table(specs: Path) -> tuple[Graph, Path]:
     return Graph(study, load(specs, "full")), published
 
 
-def test_published_values_come_with_their_keys_and_a_number_is_enough(specs: Path) -> None:
+def test_published_values_come_with_their_keys_and_mistakes_name_their_line(specs: Path) -> None:
     graph, file = new_table(specs)
     assert file.read_text().splitlines() == [
-        HEADING,
-        f"pubmedbert-base,bc2gm,entity_f1,,{BLANK}",
-        f"pubmedbert-base,chemprot,micro_f1,,{BLANK}",
-    ]
+        HEADING, f"pubmedbert-base,bc2gm,entity_f1,,{BLANK}", f"pubmedbert-base,chemprot,micro_f1,,{BLANK}",
+    ]  # fmt: skip
     recipe = graph.tables.recipe("mine/table01")
     check_keys(recipe, read_published(file))
     file.write_text(file.read_text().replace(f"micro_f1,,{BLANK}", "micro_f1,77.24,"))
     check_keys(recipe, read_published(file))
     assert read_published(file)["printed"].tolist() == ["", "77.24"]
 
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
+    for wrong, message in (
         ("pubmedbert-base,bc2gn,entity_f1,80.1,", ":2: no cell pubmedbert-base / bc2gn / entity_f1; the "
          "nearest: pubmedbert-base / bc2gm / entity_f1"),
         ("bc2gm,pubmedbert-base,entity_f1,80.1,", ":2: no cell bc2gm / pubmedbert-base / entity_f1"),
         ("pubmedbert-base,bc2gm,entity_f1,80.1 %,", ":2: the value '80.1 %' is not a number, such as 93.33"),
         ("pubmedbert-base,bc2gm,entity_f1,80.1", ":2: expected 5 fields; quote notes that contain commas"),
-    ],
-)  # fmt: skip
-def test_mistakes_in_published_values_name_their_line(specs: Path, wrong: str, message: str) -> None:
-    graph, file = new_table(specs)
-    file.write_text(f"{HEADING}\n{wrong}\n")
-    with pytest.raises(PubmillError) as error:
-        check_keys(graph.tables.recipe("mine/table01"), read_published(file))
-    assert f"{file}{message}" in str(error.value)
+    ):  # fmt: skip
+        file.write_text(f"{HEADING}\n{wrong}\n")
+        with pytest.raises(PubmillError) as error:
+            check_keys(recipe, read_published(file))
+        assert f"{file}{message}" in str(error.value)
 
 
-@pytest.mark.parametrize("name", ["first", "section3", "table00"])
-def test_a_table_of_results_without_a_number_is_no_spec(specs: Path, name: str) -> None:
+def test_a_table_of_results_without_a_number_is_no_spec(specs: Path, full_specs: Specs) -> None:
     """Its page, the audit and the contradictions name it by its number."""
-    known = load(specs, "full")
-    values = table_values("mine/table01", ["bc2gm"], ["pubmedbert-base"], "blurb", known)
-    write_table(values | {"name": name}, specs, known)
-    with pytest.raises(PubmillError, match=rf"tables/mine/{name}\.yaml:\d+: name: .*table0\*"):
+    values = table_values("mine/table01", ["bc2gm"], ["pubmedbert-base"], "blurb", full_specs)
+    names = ("first", "section3", "table00")
+    for name in names:
+        write_table(values | {"name": name}, specs, full_specs)
+    with pytest.raises(PubmillError) as error:
         load(specs, "full")
+    for name in names:
+        assert re.search(rf"tables/mine/{name}\.yaml:\d+: name: .*table0\*", str(error.value))
 
 
 @pytest.mark.parametrize(
@@ -88,15 +83,15 @@ def test_a_table_of_results_without_a_number_is_no_spec(specs: Path, name: str) 
         ("mine/section3", "bc2gm", "pubmedbert-base", "expected PAPER/tableNN"),
         ("mine/table00", "bc2gm", "pubmedbert-base", "expected PAPER/tableNN"),
         ("mine/table01", "bc2gn", "pubmedbert-base", "there is no dataset 'bc2gn'; the nearest: bc2gm"),
-        (
-            "mine/table01", "bc2gm", "pubmedbert",
-            "there is no model 'pubmedbert'; the nearest: pubmedbert-base",
-        ),
+        ("mine/table01", "bc2gm", "pubmedbert",
+         "there is no model 'pubmedbert'; the nearest: pubmedbert-base"),
     ],
 )  # fmt: skip
-def test_unknown_names_are_reported(specs: Path, name: str, dataset: str, model: str, message: str) -> None:
+def test_unknown_names_are_named(
+    full_specs: Specs, name: str, dataset: str, model: str, message: str
+) -> None:
     with pytest.raises(PubmillError) as error:
-        table_values(name, [dataset], [model], "blurb", load(specs, "full"))
+        table_values(name, [dataset], [model], "blurb", full_specs)
     assert message in str(error.value)
 
 

@@ -57,12 +57,9 @@ MARKED = [
 NAMELESS = io.BytesIO()
 pyarrow.parquet.write_table(pyarrow.table({"tokens": [["Mice", "ran"]], "ner_tags": [[1, 0]]}), NAMELESS)
 IDENTIFIERS: dict[str, Callable[[int], Any]] = {
-    "sentence_id": lambda n: n // 2,
-    "place": lambda n: n // 2,
-    "doc": lambda n: f"doc{n // 2}",
-    "docId": lambda n: "abcdefg"[n % 7],
-    "word": lambda n: f"{chr(97 + n % 26)}x",
-}
+    "sentence_id": lambda n: n // 2, "place": lambda n: n // 2, "doc": lambda n: f"doc{n // 2}",
+    "docId": lambda n: "abcdefg"[n % 7], "word": lambda n: f"{chr(97 + n % 26)}x",
+}  # fmt: skip
 Files = dict[str, str | bytes]
 
 
@@ -106,36 +103,22 @@ def without(split: str) -> Files:
         ({"train.tsv": ""}, Given(), r"train\.tsv: the file is empty$"),
         ({"train.txt": "\n  \n\n"}, Given(), r"train\.txt: the file is empty$"),
         ({"train.tsv": "a\tb\nc\td\te\n"}, Given(), "train.tsv:2: 3 columns, where line 1 has 2"),
-        (
-            {"train.tsv": "hello\n"}, Given(),
-            "train.tsv:1: one column: neither a table, CoNLL columns nor JSON",
-        ),
-        (
-            {"train.tsv": "-DOCSTART-\n\n"}, Given(),
-            "train.tsv:1: one column: neither a table, CoNLL columns nor JSON",
-        ),
-        (
-            {"train.tsv": "One text\t1\nAnother text\t2\n"}, Given(),
-            "train.tsv:1: no column looks like a label",
-        ),
-        (
-            {"train.tsv": "".join(f"T{n}\t{'xy'[n % 2]}\tAGONIST\n" for n in range(6))}, Given(),
-            "no column or key looks like a text",
-        ),
+        ({"train.tsv": "hello\n"}, Given(),
+         "train.tsv:1: one column: neither a table, CoNLL columns nor JSON"),
+        ({"train.tsv": "-DOCSTART-\n\n"}, Given(),
+         "train.tsv:1: one column: neither a table, CoNLL columns nor JSON"),
+        ({"train.tsv": "One text\t1\nAnother text\t2\n"}, Given(),
+         "train.tsv:1: no column looks like a label"),
+        ({"train.tsv": "".join(f"T{n}\t{'xy'[n % 2]}\tAGONIST\n" for n in range(6))}, Given(),
+         "no column or key looks like a text"),
         ({"train.tsv": "Mice\tB-X\nran\tI-Y\n\n"}, Given(), "train.tsv:2: I continues no mention"),
         ({"train.tsv": "Mice\tB-S\nran\tO\nout\tI-S\n\n"}, Given(), "train.tsv:3: I continues no mention"),
-        (
-            {"train.tsv": CONLL.replace("B-Species", "<B-S>").replace("O", "<O>")}, Given(),
-            "2 columns with blank lines .* no labels of words .*'<O>'",
-        ),
-        (
-            {"train.tsv": "word\ttag\n" + CONLL.replace("\tO", "\t0")}, Given(),
-            r"Is line 1 a line of headings\?",
-        ),
-        (
-            {"train.tsv": CONLL * 4 + "Mice\tNN\tO\n\n"}, Given(),
-            "train.tsv:33: 3 columns, where 24 lines .* have 2",
-        ),
+        ({"train.tsv": CONLL.replace("B-Species", "<B-S>").replace("O", "<O>")}, Given(),
+         "2 columns with blank lines .* no labels of words .*'<O>'"),
+        ({"train.tsv": "word\ttag\n" + CONLL.replace("\tO", "\t0")}, Given(),
+         r"Is line 1 a line of headings\?"),
+        ({"train.tsv": CONLL * 4 + "Mice\tNN\tO\n\n"}, Given(),
+         "train.tsv:33: 3 columns, where 24 lines .* have 2"),
         ({"train.txt": '{"a": 1}\n'}, Given(), "train.txt: its content is JSON; rename it"),
         ({"train.jsonl": '{"a": 1}\nb\n'}, Given(), "train.jsonl:2: not valid JSON"),
         ({"train.json": "[" * 100_000}, Given(), "train.json: nested too deeply"),
@@ -149,21 +132,15 @@ def without(split: str) -> Files:
             },
             Given(), r"test.tsv:1: expected 2 columns(?s:.)*guessed from .*train.tsv",
         ),
-        (
-            {"train.jsonl": lines(MARKED)}, Given(),
-            "train.jsonl: the texts mark two mentions .* lack the keys of",
-        ),
+        ({"train.jsonl": lines(MARKED)}, Given(),
+         "train.jsonl: the texts mark two mentions .* lack the keys of"),
         ({"train.xlsx": "text,label\n"}, Given(), "a spreadsheet; save it as CSV"),
         ({"train.arrow": "text,label\n"}, Given(), "a file of `save_to_disk`; write each split as Parquet"),
-        (
-            {"dataset_dict.json": "text,label\n"}, Given(),
-            "a file of `save_to_disk`; write each split as Parquet",
-        ),
+        ({"dataset_dict.json": "text,label\n"}, Given(),
+         "a file of `save_to_disk`; write each split as Parquet"),
         ({"corpus.csv": "text,label\n"}, Given(), "corpus.csv: there are no rows in it"),
-        (
-            {"corpus.txt": "text,label\n"}, Given(),
-            "no file of the folder is named train; each file holds one split",
-        ),
+        ({"corpus.txt": "text,label\n"}, Given(),
+         "no file of the folder is named train; each file holds one split"),
         (
             {
                 "corpus.tsv": "".join(
@@ -176,31 +153,19 @@ def without(split: str) -> Files:
         (without("one two"), Given(), "corpus.jsonl: its name shows no split, and no column"),
         (without("dev test"), Given(), "corpus.jsonl: its name shows no split, and no column"),
         (zipped("a.xml", "<document><sentence/></document>"), Given(), "no column or key looks like a label"),
-        (
-            zipped("LICENSE.txt", "Free to use.\n"), Given(),
-            "neither PubTator, BioC, brat, rows nor BioASQ's questions",
-        ),
+        (zipped("LICENSE.txt", "Free to use.\n"), Given(),
+         "neither PubTator, BioC, brat, rows nor BioASQ's questions"),
         (zipped("a.json", '{"a": 1}'), Given(), "no column or key looks like a label"),
-        (
-            {"train.xml": "<pairs><pair/><pair/></pairs>"}, Given(),
-            r"train\.xml: no element of this XML has children, so none is a row",
-        ),
-        (
-            {"train.parquet": NAMELESS.getvalue()}, Given(),
-            "labels of words in 'ner_tags' are numbers whose names the file",
-        ),
-        (
-            {"train.json": '[{"tokens": ["Mice"], "ner_tags": [1]}]'}, Given(),
-            "labels of words in 'ner_tags' are numbers whose names the file",
-        ),
-        (
-            {"train.json": '[{"question": "Who?", "context": "Mice ran.", "answers": "Mice"}]'}, Given(),
-            "no column or key looks like a label",
-        ),
-        (
-            identified(named=lambda n: [{"name": "Mice", "kind": "Species"}]), Given(),
-            r"the key 'named' has annotations \(70 objects with the keys kind, name\)",
-        ),
+        ({"train.xml": "<pairs><pair/><pair/></pairs>"}, Given(),
+         r"train\.xml: no element of this XML has children, so none is a row"),
+        ({"train.parquet": NAMELESS.getvalue()}, Given(),
+         "labels of words in 'ner_tags' are numbers whose names the file"),
+        ({"train.json": '[{"tokens": ["Mice"], "ner_tags": [1]}]'}, Given(),
+         "labels of words in 'ner_tags' are numbers whose names the file"),
+        ({"train.json": '[{"question": "Who?", "context": "Mice ran.", "answers": "Mice"}]'}, Given(),
+         "no column or key looks like a label"),
+        (identified(named=lambda n: [{"name": "Mice", "kind": "Species"}]), Given(),
+         r"the key 'named' has annotations \(70 objects with the keys kind, name\)"),
         *(
             (
                 identified(**{name: value}), Given(),
@@ -210,10 +175,8 @@ def without(split: str) -> Files:
         ),
         (many("2.json", "[{]"), Given(), r"train\.zip:2\.json: not valid JSON"),
         (many("2.json", '{"a": [], "b": []}'), Given(), r"train\.zip:2\.json: expected a list of objects"),
-        (
-            many("2.md5", "0123"), Given(),
-            "its files are neither PubTator, BioC, brat, rows nor BioASQ's questions",
-        ),
+        (many("2.md5", "0123"), Given(),
+         "its files are neither PubTator, BioC, brat, rows nor BioASQ's questions"),
         *(
             (
                 {f"{shard}{ending}": text for shard in SHARDS}, Given(),
@@ -222,137 +185,81 @@ def without(split: str) -> Files:
             for ending, text in OF_ONE_FILE.items()
         ),
         (changed("csv", "Three,y", "Three,y,z"), Given(), "train.csv:3: expected 2 columns, found 3"),
-        (
-            changed("csv", "note,kind", "note,note"), Given(),
-            "train.csv:1: expected at least two headings, all different",
-        ),
+        (changed("csv", "note,kind", "note,note"), Given(),
+         "train.csv:1: expected at least two headings, all different"),
         (changed("csv", '"One, two"', '"One, two'), Given(), r"train.csv:\d: "),
         (changed("xml", "</Pairs>", ""), Given(), "train.xml:1: not well-formed XML"),
-        (
-            changed("xml", "<Pairs>", "<!DOCTYPE p [<!ENTITY e 'x'>]><Pairs>"), Given(),
-            "declares a document type",
-        ),
-        (
-            changed("xml", '<Question qtype="a">', "<Question>"), Given(),
-            "train.xml: no column or key looks like a label",
-        ),
+        (changed("xml", "<Pairs>", "<!DOCTYPE p [<!ENTITY e 'x'>]><Pairs>"), Given(),
+         "declares a document type"),
+        (changed("xml", '<Question qtype="a">', "<Question>"), Given(),
+         "train.xml: no column or key looks like a label"),
         (changed("list", "[{", "{"), Given(), "train.json"),
         (changed("list", '"labels"', '"abstract"'), Given(), "the key abstract occurs twice"),
         (changed("list", "Text 1", "Text \\ud800"), Given(), "half of a pair of surrogates"),
-        (
-            changed("choices", '"answer_idx": "D"', '"answer_idx": "E"'), Given(),
-            "no column or key looks like a label",
-        ),
-        (
-            changed("pubtator", "1\t0\t7\tAspirin", "1\t0\tAspirin"), Given(),
-            "train.PubTator:3: a mention has the columns",
-        ),
-        (
-            changed("pubtator", "1\tCID\tD1\tD2\n", "2\tCID\tD1\tD2\n"), Given(),
-            "train.PubTator:6: expected tab-separated",
-        ),
+        (changed("choices", '"answer_idx": "D"', '"answer_idx": "E"'), Given(),
+         "no column or key looks like a label"),
+        (changed("pubtator", "1\t0\t7\tAspirin", "1\t0\tAspirin"), Given(),
+         "train.PubTator:3: a mention has the columns"),
+        (changed("pubtator", "1\tCID\tD1\tD2\n", "2\tCID\tD1\tD2\n"), Given(),
+         "train.PubTator:6: expected tab-separated"),
         (changed("pubtator", "1|t|", "1|x|"), Given(), "train.PubTator:1: "),
-        (
-            {"train.json": '{"documents": [],\n"passages": 0}'}, Given(),
-            "train.json: there are no documents in",
-        ),
-        (
-            {"train.txt": "1|t|Aspirin harms.\n1|a|It does.\n1\tCID\tD1\tD2\n\n"}, Given(),
-            "its documents have no mentions; write the spec by hand",
-        ),
-        (
-            changed("bioc", '"id": "1", "passages"', '"x": "1", "passages"'), Given(),
-            "1: a document needs an `id`",
-        ),
-        (
-            changed("bioc", '"offset": 0, "text"', '"offset": "0", "text"'), Given(),
-            "passage 1: needs an `offset`",
-        ),
+        ({"train.json": '{"documents": [],\n"passages": 0}'}, Given(),
+         "train.json: there are no documents in"),
+        ({"train.txt": "1|t|Aspirin harms.\n1|a|It does.\n1\tCID\tD1\tD2\n\n"}, Given(),
+         "its documents have no mentions; write the spec by hand"),
+        (changed("bioc", '"id": "1", "passages"', '"x": "1", "passages"'), Given(),
+         "1: a document needs an `id`"),
+        (changed("bioc", '"offset": 0, "text"', '"offset": "0", "text"'), Given(),
+         "passage 1: needs an `offset`"),
         (changed("bioc", "", ""), Given("pairs"), "negative: there is no label 'none'"),
-        (
-            changed("words", '[2, 2, "Sp', '[2, 9, "Sp'), Given(),
-            "json:1: the words 2 to 9 are not among the 4",
-        ),
-        (
-            {"train.jsonl": lines([SPAN | {"label": [[0, 70, "Drug"]]}])}, Given(),
-            "1 of 1 mentions differ .* the first .*jsonl:1, 0 to 70 of Drug",
-        ),
-        (
-            {"train.jsonl": lines([SPAN | {"label": [[7, 7, "Drug"]]}])}, Given(),
-            "1 of 1 mentions differ .* 7 to 7 of Drug",
-        ),
+        (changed("words", '[2, 2, "Sp', '[2, 9, "Sp'), Given(),
+         "json:1: the words 2 to 9 are not among the 4"),
+        ({"train.jsonl": lines([SPAN | {"label": [[0, 70, "Drug"]]}])}, Given(),
+         "1 of 1 mentions differ .* the first .*jsonl:1, 0 to 70 of Drug"),
+        ({"train.jsonl": lines([SPAN | {"label": [[7, 7, "Drug"]]}])}, Given(),
+         "1 of 1 mentions differ .* 7 to 7 of Drug"),
         (changed("rct", "AIM\tWe test.", "AIM We test."), Given(), "train.txt:2: expected `###ID`, then"),
-        (
-            changed("rct", "###12", "###11"), Given(),
-            "train.txt:5: expected `###` and an identifier that occurs once",
-        ),
-        (
-            changed("rct", "AIM\tWe test.\nRESULT\tIt works.\n", ""), Given(),
-            "train.txt:3: no sentence follows the mark",
-        ),
-        (
-            changed("conllu", "\tB-Drug", "\tDrug"), Given(),
-            "neither a column nor a key of its last has BIO labels",
-        ),
+        (changed("rct", "###12", "###11"), Given(),
+         "train.txt:5: expected `###` and an identifier that occurs once"),
+        (changed("rct", "AIM\tWe test.\nRESULT\tIt works.\n", ""), Given(),
+         "train.txt:3: no sentence follows the mark"),
+        (changed("conllu", "\tB-Drug", "\tDrug"), Given(),
+         "neither a column nor a key of its last has BIO labels"),
         (changed("conllu", "\tB-Drug", "\tI-Drug"), Given(), "train.conllu:8: I continues no mention"),
         (changed("conllu", "3\ttake\t_\tO", "3\ttake\tO"), Given(), "different numbers of columns"),
-        (
-            brat("0 5\tFever\n", "1 6\tFever\n"), Given(),
-            "1 of 3 mentions differ .*train.zip:a.ann:1: it says 'Fever'",
-        ),
+        (brat("0 5\tFever\n", "1 6\tFever\n"), Given(),
+         "1 of 3 mentions differ .*train.zip:a.ann:1: it says 'Fever'"),
         (brat("Sign 0 5\tFever", "Sign 0-5\tFever"), Given(), "train.zip:a.ann:1: expected `Type start end"),
         (brat("Arg1:T1", "T1"), Given(), "train.zip:a.ann:4: expected `Type Arg1:T1 Arg2:T2`"),
         (brat("T3\tSite", "Site"), Given(), "train.zip:a.ann:3: expected `T1<tab>...`"),
         (brat("T3\tSite", "T1\tSite"), Given(), "train.zip:a.ann:3: a second T1"),
         ({"train/b.ann": "", "train/a.txt": ""}, Given(), "there are annotations, but no text b.txt"),
-        (
-            changed("pubtator", "", ""), Given("pair"),
-            "--as pair: expected mentions, nested, relations, pairs, list",
-        ),
-        (
-            changed("pubtator", "1\tCID\tD1\tD2\n", ""), Given("pairs"),
-            r"no relations .*; use --as nested \(all of 3",
-        ),
-        (
-            changed("pubtator", "", ""), Given("list"),
-            r"no questions; use --as relations \(1 relations between concepts",
-        ),
-        (
-            changed("pubtator", "CID\tD1\tD2", "CID\tD8\tD9"), Given("relations"),
-            "no relation of these files has two",
-        ),
+        (changed("pubtator", "", ""), Given("pair"),
+         "--as pair: expected mentions, nested, relations, pairs, list"),
+        (changed("pubtator", "1\tCID\tD1\tD2\n", ""), Given("pairs"),
+         r"no relations .*; use --as nested \(all of 3"),
+        (changed("pubtator", "", ""), Given("list"),
+         r"no questions; use --as relations \(1 relations between concepts"),
+        (changed("pubtator", "CID\tD1\tD2", "CID\tD8\tD9"), Given("relations"),
+         "no relation of these files has two"),
         (changed("bioc", "", ""), Given("nested"), "no mentions that overlap; use --as mentions"),
-        (
-            changed("csv", "", ""), Given("nested"),
-            "--as nested is for documents with annotations and for BioASQ's",
-        ),
+        (changed("csv", "", ""), Given("nested"),
+         "--as nested is for documents with annotations and for BioASQ's"),
         (changed("lines", "", ""), Given(offsets="utf-16"), "--offsets is for documents with annotations"),
         (changed("lines", "", ""), Given(misplaced=True), "--misplaced is for documents with annotations"),
-        (
-            changed("pubtator", "", ""), Given(offsets="utf-32"),
-            "`offsets` has 'utf-32'; it is made of utf-16, bytes, .*shift=N",
-        ),
-        (
-            changed("questions", "", ""), Given(),
-            r"several types; choose one: --as list \(1 list questions\) or --as fac",
-        ),
-        (
-            changed("questions", '"type": "list"', '"type": "yesno"'), Given("list"),
-            "no list questions in .*: 1 factoid, 1 yesno. For",
-        ),
-        (
-            changed("questions", '[["aspirin"], ["heparin"]]', '[["aspirin"], 3]'), Given("list"),
-            "qlist: exact_answer is not a list",
-        ),
+        (changed("pubtator", "", ""), Given(offsets="utf-32"),
+         "`offsets` has 'utf-32'; it is made of utf-16, bytes, .*shift=N"),
+        (changed("questions", "", ""), Given(),
+         r"several types; choose one: --as list \(1 list questions\) or --as fac"),
+        (changed("questions", '"type": "list"', '"type": "yesno"'), Given("list"),
+         "no list questions in .*: 1 factoid, 1 yesno. For"),
+        (changed("questions", '[["aspirin"], ["heparin"]]', '[["aspirin"], 3]'), Given("list"),
+         "qlist: exact_answer is not a list"),
         (changed("questions", '"body"', '"text"'), Given("list"), "questions.0.body: Field required"),
-        (
-            changed("questions", '"document": "http://x/pubmed/12"', '"document": "12"'), Given("list"),
-            "snippets.0.document",
-        ),
+        (changed("questions", '"document": "http://x/pubmed/12"', '"document": "12"'), Given("list"),
+         "snippets.0.document"),
     ],
 )  # fmt: skip
-def test_files_are_refused_with_their_place_and_what_to_do(
-    found: Found, files: Files, given: Given, message: str
-) -> None:
+def test_files_are_refused(found: Found, files: Files, given: Given, message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         found(files, given)

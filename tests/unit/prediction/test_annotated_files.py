@@ -42,7 +42,7 @@ def test_pubtator_relations_go_with_the_mentions_that_are_replaced(tmp_path: Pat
     assert counted(annotator) == [2, 1, 1, 1]
 
 
-def test_pubtator_relations_of_mentions_in_one_passage(tmp_path: Path) -> None:
+def test_pubtator_relations_need_identifiers_and_mentions_in_one_passage(tmp_path: Path) -> None:
     """Bob and the gene, in the abstract; Ann is in the title, where nothing else is."""
     annotator = relater()
     out = annotated(annotator, tmp_path, "pubtator", PUBTATOR)
@@ -51,25 +51,15 @@ def test_pubtator_relations_of_mentions_in_one_passage(tmp_path: Path) -> None:
     assert out.count("\tdrug\t") == 2 and counted(annotator) == [0, 0, 0, 1]
     again = relater()
     assert annotated(again, tmp_path, "pubtator", out) == out and counted(again) == [0, 0, 1, 1]
-
-
-def test_pubtator_relations_need_identifiers(tmp_path: Path) -> None:
+    content = PUBTATOR.replace("\tD2", "").replace("\tCID\tD1\tG1", "\tCID\ta\tb")
     with pytest.raises(PubmillError, match="sixth column"):
-        annotated(
-            relater(),
-            tmp_path,
-            "pubtator",
-            PUBTATOR.replace("\tD2", "").replace("\tCID\tD1\tG1", "\tCID\ta\tb"),
-        )
+        annotated(relater(), tmp_path, "pubtator", content)
 
 
 CONTENTS = {
-    "text": "Ann\nBob\n",
-    "jsonl": '{"id": "1", "text": "Ann"}\n{"id": "2", "text": "so Bob"}\n',
-    "bioc-json": json.dumps(bioc()),
-    "bioc-xml": XML,
-    "pubtator": PUBTATOR,
-}
+    "text": "Ann\nBob\n", "jsonl": '{"id": "1", "text": "Ann"}\n{"id": "2", "text": "so Bob"}\n',
+    "bioc-json": json.dumps(bioc()), "bioc-xml": XML, "pubtator": PUBTATOR,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -80,13 +70,9 @@ def test_a_byte_order_mark_is_no_part_of_the_text(form: str, tmp_path: Path) -> 
     assert annotated(tagger(), tmp_path, form, "\ufeff" + CONTENTS[form]) == plain
 
 
-def test_only_the_mark_at_the_beginning_is_left_out(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_left_out_only_at_the_beginning(tmp_path: Path) -> None:
     row = json.loads(annotated(tagger(), tmp_path, "text", "\ufeffa \ufeff Ann"))
     assert row["text"] == "a \ufeff Ann" and row["annotations"][0]["start"] == 4
-
-
-def test_rows_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
-    """Words that are given, which is known by the first row."""
     line = '{"id": "1", "words": ["so", "Ann"]}\n'
     assert json.loads(annotated(tagger(), tmp_path, "jsonl", "\ufeff" + line))["predicted"] == ["O", "B-Name"]
 
@@ -149,10 +135,15 @@ def test_types_that_the_model_lacks_are_refused(types: list[str], renamed: list[
         written_names({"Name", "Place"}, types, renamed)
 
 
-def test_types_of_rows_are_not_chosen(tmp_path: Path) -> None:
+def test_outputs_and_rows_are_not_renamed(tmp_path: Path) -> None:
     chosen = Annotator(tagger().predictor, [], None, {"Name": "Person"})
     with pytest.raises(PubmillError, match="not for rows"):
         annotated(chosen, tmp_path, "jsonl", '{"id": "1", "words": ["Ann"]}\n')
+    for source, form, target in (
+        ("a.txt", "text", "b.txt"), ("a.txt", "text", "b.jsonl.gz"), ("a.txt", "text", "stdout"),
+        ("a.xml", "bioc-xml", "b"), ("a.txt", "pubtator", "b.pubtator"), ("a.json", "jsonl", "sub/a.json"),
+    ):  # fmt: skip
+        check_targets({tmp_path / source: tmp_path / target}, {tmp_path / source: form})
 
 
 def test_a_mention_is_as_sure_as_its_least_sure_word(tmp_path: Path) -> None:
@@ -184,17 +175,7 @@ def test_streams_are_files_for_a_while(
     assert not source.exists() and not target.exists()
 
 
-def test_a_reader_may_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    (tmp_path / "in").write_bytes(b"x" * 100_000)
-    with os.fdopen(writing, "w") as broken:
-        monkeypatch.setattr("sys.stdout", broken)
-        with without_streams([tmp_path / "in"], Path("-")) as ([source], target):
-            target.write_bytes(source.read_bytes())
-
-
-def test_streams_are_no_folders(tmp_path: Path) -> None:
+def test_streams_are_no_folders_and_readers_may_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for sources, output, message in (
         ([Path("-"), Path("a.txt")], tmp_path, "must be the only input"),
         ([tmp_path], Path("-"), "name a folder"),
@@ -203,6 +184,13 @@ def test_streams_are_no_folders(tmp_path: Path) -> None:
             pass
     with without_streams([tmp_path], tmp_path) as found:
         assert found == ([tmp_path], tmp_path)
+    reading, writing = os.pipe()
+    os.close(reading)
+    (tmp_path / "in").write_bytes(b"x" * 100_000)
+    with os.fdopen(writing, "w") as broken:
+        monkeypatch.setattr("sys.stdout", broken)
+        with without_streams([tmp_path / "in"], Path("-")) as ([source], target):
+            target.write_bytes(source.read_bytes())
 
 
 @pytest.mark.parametrize(
@@ -215,24 +203,7 @@ def test_streams_are_no_folders(tmp_path: Path) -> None:
         ("a.xml", "bioc-xml", "b.json", r"annotated as bioc-xml; name the output \*\.xml"),
     ],
 )
-def test_outputs_that_would_mislead_are_refused(
-    source: str, form: str, target: str, fault: str, tmp_path: Path
-) -> None:
+def test_misleading_outputs_fail(source: str, form: str, target: str, fault: str, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     with pytest.raises(PubmillError, match=fault):
         check_targets({tmp_path / source: tmp_path / target}, {tmp_path / source: form})
-
-
-@pytest.mark.parametrize(
-    ("source", "form", "target"),
-    [
-        ("a.txt", "text", "b.txt"),
-        ("a.txt", "text", "b.jsonl.gz"),
-        ("a.txt", "text", "stdout"),
-        ("a.xml", "bioc-xml", "b"),
-        ("a.txt", "pubtator", "b.pubtator"),
-        ("a.json", "jsonl", "sub/a.json"),
-    ],
-)
-def test_other_names_of_outputs_pass(source: str, form: str, target: str, tmp_path: Path) -> None:
-    check_targets({tmp_path / source: tmp_path / target}, {tmp_path / source: form})

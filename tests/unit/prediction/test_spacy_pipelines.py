@@ -62,21 +62,17 @@ def labels_of(pipeline: Path, examples: Path, recipe: AnnotationRecipe = DISEASE
 
 def test_entities_become_labels_of_the_words_that_are_given(pipeline: Path, examples: Path) -> None:
     assert labels_of(pipeline, examples) == ["O O O O B I", "B B O O O", "O B"]
-
-
-def test_types_are_those_of_the_dataset(pipeline: Path, examples: Path) -> None:
     both = AnnotationRecipe(types={"DISEASE": "Disease", "CHEMICAL": "Drug"})
     first, second, _ = labels_of(pipeline, examples, both)
     assert first == "O O B-Drug O B-Disease I-Disease"
     assert second == "B-Disease B-Disease O O O"
-
-
-def test_entities_left_out_are_counted(pipeline: Path, examples: Path) -> None:
     made = annotate(DISEASE, pipeline, "rules", examples, "test")
     assert made.report["encoded"] == {"entities_taken": 4, "entities_left_out": 1}
 
 
-def test_a_split_without_examples_is_refused(pipeline: Path, tmp_path: Path) -> None:
+def test_empty_splits_and_unknown_labels_are_refused(pipeline: Path, examples: Path, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="label Disease; its labels are entity_ruler: CHEMICAL, DISEASE"):
+        labels_of(pipeline, examples, AnnotationRecipe(types={"Disease": ""}))
     write_examples(tmp_path / "test.jsonl.gz", [])
     with pytest.raises(PubmillError) as caught:
         annotate(DISEASE, pipeline, "rules", tmp_path / "test.jsonl.gz", "test")
@@ -109,17 +105,9 @@ def test_what_is_written_is_scored_as_a_fine_tuned_run_is(pipeline: Path, exampl
     assert done.returncode == 0, done.stderr
     assert [row["id"] for row in read_jsonl_gz(output)] == ["0", "1", "2"]
     recipe = ScoringRecipe(
-        model="rules",
-        dataset="d",
-        protocol="off-the-shelf",
-        setting="as-it-is",
-        scale="full",
-        seed=1,
-        split="test",
-        kind="tokens",
-        metric="entity_f1",
-        versions={},
-    )
+        model="rules", dataset="d", protocol="off-the-shelf", setting="as-it-is", scale="full", seed=1,
+        split="test", kind="tokens", metric="entity_f1", versions={},
+    )  # fmt: skip
     training = examples.with_name("seed-1.training.json")
     record, _ = score_run(recipe, SCORERS["tokens"], output, examples, training)
     # 5 mentions, 4 predicted: 3 as they are, and one whose boundary is wrong
@@ -139,11 +127,6 @@ def program(pipeline: Path, examples: Path, output: Path) -> subprocess.Complete
     arguments += ["--model", "rules", "--examples", str(examples), "--split", "test", "--output", str(output)]
     command = [sys.executable, "-m", "pubmill.job", "annotate", *arguments]
     return subprocess.run(command, text=True, capture_output=True, check=False)
-
-
-def test_a_label_that_the_pipeline_does_not_have_is_reported(pipeline: Path, examples: Path) -> None:
-    with pytest.raises(PubmillError, match="label Disease; its labels are entity_ruler: CHEMICAL, DISEASE"):
-        labels_of(pipeline, examples, AnnotationRecipe(types={"Disease": ""}))
 
 
 @pytest.mark.parametrize("name", ["hooks.py", "vocab/x.PKL", "ner/lib.so", "weights.pt"])
@@ -166,59 +149,41 @@ PICKLED = [
 ]
 
 
-@pytest.mark.parametrize("content", PICKLED)
-def test_a_pickle_of_any_protocol_is_known_by_its_instructions(pipeline: Path, content: bytes) -> None:
-    (pipeline / "vocab/lookups.bin").write_bytes(content)
-    with pytest.raises(PubmillError, match=r"contains vocab/lookups\.bin"):
-        load_pipeline(pipeline)
+def test_a_pickle_of_any_protocol_is_known_by_its_instructions(pipeline: Path) -> None:
+    for content in PICKLED:
+        (pipeline / "vocab/lookups.bin").write_bytes(content)
+        with pytest.raises(PubmillError, match=r"contains vocab/lookups\.bin"):
+            load_pipeline(pipeline)
 
 
-@pytest.mark.parametrize(
-    "content", [b"in\nof\nthe\n", b"cat\ndog\nmouse\n", b"import re\n", b"[]", b"{}", b"(1)"]
-)
-def test_text_is_no_pickle(pipeline: Path, content: bytes) -> None:
-    (pipeline / "vocab/words.txt").write_bytes(content)
-    check_folder(pipeline)
-
-
-def test_for_the_outer_folder_of_a_package_the_error_names_the_pipeline(pipeline: Path) -> None:
+def test_text_is_no_pickle_and_a_package_no_pipeline(pipeline: Path) -> None:
+    for content in (b"in\nof\nthe\n", b"cat\ndog\nmouse\n", b"import re\n", b"[]", b"{}", b"(1)"):
+        (pipeline / "vocab/words.txt").write_bytes(content)
+        check_folder(pipeline)
     with pytest.raises(PubmillError, match=r"it has no config\.cfg; .*/pipeline is one"):
         check_folder(pipeline.parent)
 
 
-@pytest.mark.parametrize("text", ["", '[nlp]\nlang = "en"\npipeline = ["x"]\n', "[paths\n"])
-def test_a_broken_pipeline_is_reported_without_a_traceback(pipeline: Path, text: str) -> None:
-    (pipeline / "config.cfg").write_text(text)
-    with pytest.raises(PubmillError, match="can't load this pipeline"):
-        load_pipeline(pipeline)
+def test_a_damaged_file_of_a_pipeline_is_reported_without_a_traceback(pipeline: Path) -> None:
+    config = (pipeline / "config.cfg").read_bytes()
+    unknown = config.replace(b"before_creation = null", b'before_creation = {"@callbacks": "os.system"}')
+    assert unknown != config
+    for file, content in (
+        ("config.cfg", b""), ("config.cfg", b'[nlp]\nlang = "en"\npipeline = ["x"]\n'),
+        ("config.cfg", b"[paths\n"), ("config.cfg", unknown), ("vocab/lookups.bin", b"\x05"),
+        ("vocab/key2row", b"\x05"), ("vocab/strings.json", b"5"), ("entity_ruler/patterns.jsonl", b"5\n"),
+    ):  # fmt: skip
+        before = (pipeline / file).read_bytes()
+        (pipeline / file).write_bytes(content)
+        with pytest.raises(PubmillError, match=f"^{pipeline}: spaCy .* can't load this pipeline"):
+            load_pipeline(pipeline)
+        (pipeline / file).write_bytes(before)
+    load_pipeline(pipeline)
 
 
-@pytest.mark.parametrize(
-    ("file", "content"),
-    [
-        ("vocab/lookups.bin", b"\x05"),
-        ("vocab/key2row", b"\x05"),
-        ("vocab/strings.json", b"5"),
-        ("entity_ruler/patterns.jsonl", b"5\n"),
-    ],
-)
-def test_a_damaged_file_of_a_pipeline_is_reported(pipeline: Path, file: str, content: bytes) -> None:
-    assert (pipeline / file).is_file()
-    (pipeline / file).write_bytes(content)
-    with pytest.raises(PubmillError, match=f"^{pipeline}: spaCy .* can't load this pipeline"):
-        load_pipeline(pipeline)
-
-
-def test_functions_that_nobody_registered_are_refused(pipeline: Path) -> None:
-    config = (pipeline / "config.cfg").read_text()
-    damaged = config.replace("before_creation = null", 'before_creation = {"@callbacks": "os.system"}')
-    assert damaged != config
-    (pipeline / "config.cfg").write_text(damaged)
-    with pytest.raises(PubmillError, match="can't load this pipeline"):
-        load_pipeline(pipeline)
-
-
-def test_the_hash_is_of_names_and_contents(pipeline: Path) -> None:
+def test_the_hash_is_of_names_and_contents_and_spacy_is_needed(
+    pipeline: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = pipeline_sha256(pipeline)
     assert before == pipeline_sha256(pipeline)
     strings = pipeline / "vocab/strings.json"
@@ -226,9 +191,6 @@ def test_the_hash_is_of_names_and_contents(pipeline: Path) -> None:
     renamed = pipeline_sha256(pipeline)
     strings.with_name("other.json").write_text("[]")
     assert len({before, renamed, pipeline_sha256(pipeline)}) == 3
-
-
-def test_without_spacy_it_says_how_to_get_it(pipeline: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
     with pytest.raises(PubmillError, match="`make setup` installs it"):
         load_pipeline(pipeline)

@@ -17,16 +17,13 @@ def fake(
     """A predictor whose predictions follow a rule on examples."""
     recipe = SimpleNamespace(task=task, negative=negative)
     encode = SimpleNamespace(
-        recipe=recipe,
-        kind=KINDS[task],
-        labels=list(labels),
+        recipe=recipe, kind=KINDS[task], labels=list(labels),
         encode_split=lambda examples: EncodedSplit(
-            examples=examples,
-            encoded=Encoded(instances=[], counts={"windows_split": len(examples)}),
+            examples=examples, encoded=Encoded(instances=[], counts={"windows_split": len(examples)}),
             targets=[],
         ),
         row=lambda example, predicted: {"id": example.id, "predicted": predicted},
-    )
+    )  # fmt: skip
     predict = lambda split: [rule(example) for example in split.examples]  # noqa: E731
     predict_with_confidences = lambda split: [(rule(one), sure(one)) for one in split.examples]  # noqa: E731
     return SimpleNamespace(

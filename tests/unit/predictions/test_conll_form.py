@@ -35,12 +35,10 @@ def test_damaged_columns_are_refused(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("labels", "expected"),
     [
-        ("B-X I-X O B-X", "B-X I-X O B-X"),
-        ("S-X O B-X E-X", "B-X O B-X I-X"),
-        ("W-X B-X M-X E-X", "B-X B-X I-X I-X"),
-        ("U L", "B B"),
+        ("B-X I-X O B-X", "B-X I-X O B-X"), ("S-X O B-X E-X", "B-X O B-X I-X"),
+        ("W-X B-X M-X E-X", "B-X B-X I-X I-X"), ("U L", "B B"),
     ],
-)
+)  # fmt: skip
 def test_every_scheme_becomes_bio(labels: str, expected: str) -> None:
     assert as_bio(labels.split()) == expected.split()
 

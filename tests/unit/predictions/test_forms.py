@@ -5,6 +5,7 @@ import json
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,11 +13,20 @@ from pubmill.convert.hoc import HALLMARKS
 from pubmill.errors import PubmillError
 from pubmill.formats import text_files
 from pubmill.predictions import forms
-from pubmill.predictions.forms import FORMS
+from pubmill.predictions.alignment import FURTHEST
+from pubmill.predictions.document_forms import read as read_documents
+from pubmill.predictions.document_forms import text_of
+from pubmill.predictions.forms import FORMS, form_of, read_text
 from pubmill.predictions.scores import score_submission
 from tests.unit.predictions import toy_datasets as toy
 
 Content = Callable[[Path], str | bytes]
+
+
+def by_id(name: str) -> dict[str, Any]:
+    return {one.id: toy.gold(one) for one in toy.examples(name)}
+
+
 CASES: dict[str, tuple[str, str, Content]] = {
     "BIO": ("ner", "conll", lambda results: toy.conll()),
     "IOB1": ("ner", "conll", lambda results: toy.conll(toy.iob1)),
@@ -33,34 +43,25 @@ CASES: dict[str, tuple[str, str, Content]] = {
     "blurb's table of row numbers": ("rel", "blurb-tsv", lambda results: toy.indexed_tsv()),
     "zipped lines": ("rel", "jsonl", lambda results: gzip.compress(toy.jsonl("rel").encode())),
     "windows line ends": ("rel", "jsonl", lambda results: toy.jsonl("rel").replace("\n", "\r\n")),
-    "object by id": (
-        "rel",
-        "json",
-        lambda results: json.dumps({one.id: toy.gold(one) for one in toy.examples("rel")}),
-    ),
+    "object by id": ("rel", "json", lambda results: json.dumps(by_id("rel"))),
     "list": (
-        "doc",
-        "json",
-        lambda results: json.dumps([{"id": one.id, "labels": toy.gold(one)} for one in toy.examples("doc")]),
+        "doc", "json",
+        lambda results: json.dumps([{"id": name, "labels": labels} for name, labels in by_id("doc").items()]),
     ),
     "labels in a column": (
-        "doc",
-        "blurb-tsv",
-        lambda results: "".join(f"{one.id}\t{'|'.join(toy.gold(one))}\n" for one in toy.examples("doc")),
+        "doc", "blurb-tsv",
+        lambda results: "".join(f"{name}\t{'|'.join(labels)}\n" for name, labels in by_id("doc").items()),
     ),
     "scores": ("sim", "jsonl", lambda results: toy.jsonl("sim")),
     "answers": ("qa", "jsonl", lambda results: toy.jsonl("qa")),
     "n-best answers": (
-        "qa",
-        "json",
-        lambda results: json.dumps(
-            {
-                one.id: [{"text": text, "probability": 0.5, "start_logit": 1} for text in toy.gold(one)]
-                for one in toy.examples("qa")
-            }
-        ),
+        "qa", "json",
+        lambda results: json.dumps({
+            name: [{"text": text, "probability": 0.5, "start_logit": 1} for text in texts]
+            for name, texts in by_id("qa").items()
+        }),
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -74,10 +75,13 @@ def test_the_gold_in_any_form_has_the_highest_score(case: str, tmp_path: Path) -
     assert [line["id"] for line in found.submission.lines] == [one.id for one in toy.examples(name)]
 
 
-def test_an_archive_of_brat_s_files_has_the_highest_score(tmp_path: Path) -> None:
+def test_archives_and_marked_files_are_read(tmp_path: Path) -> None:
     toy.make(tmp_path, "ner")
     found = score_submission(toy.brat(tmp_path / "ner.zip"), toy.recipe(tmp_path, "ner"), tmp_path)
     assert (found.submission.form, found.metrics["entity_f1"]) == ("brat", 1.0)
+    for content in (b"\xef\xbb\xbfa\r\nb", gzip.compress(b"\xef\xbb\xbfa\r\nb")):
+        (tmp_path / "file").write_bytes(content)
+        assert read_text(tmp_path / "file") == "a\nb"
 
 
 @pytest.mark.parametrize(
@@ -114,10 +118,16 @@ def test_words_are_searched_for_at_most_200_characters_on(offset: int, refused: 
         toy.score(tmp_path, "ner", json.dumps(made))
 
 
-def test_a_wrong_prediction_lowers_the_score(tmp_path: Path) -> None:
+def test_predictions_that_are_wrong_or_absent_do_not_score(tmp_path: Path) -> None:
     toy.make(tmp_path, "rel")
     content = toy.blurb_tsv().replace("\tblocks\n", "\tactivates\n", 1)
     assert 0.8 < toy.score(tmp_path, "rel", content).metrics["micro_f1"] < 1
+    toy.make(tmp_path, "rel")
+    made = toy.bioc("rel", tmp_path)
+    for document in made["documents"]:
+        document["passages"][0]["relations"] = []
+    with pytest.raises(PubmillError, match="are these the inputs"):
+        toy.score(tmp_path, "rel", json.dumps(made))
 
 
 def test_hallmarks_of_sentences_are_those_of_their_document(tmp_path: Path) -> None:
@@ -162,27 +172,22 @@ def test_hallmarks_of_sentences_are_those_of_their_document(tmp_path: Path) -> N
         ("sim", toy.jsonl("sim").replace("1.25", '"high"', 1), "expected a finite number"),
         ("sim", toy.jsonl("sim").replace("1.25", "9" * 400, 1), "expected a finite number"),
         ("qa", toy.jsonl("qa").replace('["gene3"]', "[]"), "expected an answer"),
-        (
-            "qa",
-            toy.jsonl("qa").replace('"gene3"', '{"text": "a", "probability": ' + "9" * 400 + "}"),
-            "expected an answer",
-        ),
+        ("qa", toy.jsonl("qa").replace('"gene3"', f'{{"text": "a", "probability": {"9" * 400}}}'),
+         "expected an"),
         ("qa", toy.jsonl("qa").replace("gene3", r"\ud800"), r":3: .*half of a surrogate pair"),
         ("rel", toy.jsonl("rel").replace('"none"', "3.5"), "`label` must be a string"),
         ("rel", toy.jsonl("rel").replace('"none"', "3"), "label that the dataset lacks: 3"),
         ("ner", toy.span_lines().replace('"start": ', '"start": -'), "count characters from 0"),
     ],
-)
-def test_a_damaged_file_is_refused_with_the_reason(
-    dataset: str, content: str | bytes, message: str, tmp_path: Path
-) -> None:
+)  # fmt: skip
+def test_a_damaged_file_is_refused(dataset: str, content: str | bytes, message: str, tmp_path: Path) -> None:
     toy.make(tmp_path, dataset)
     with pytest.raises(PubmillError, match=f"predictions.*{message}"):
         toy.score(tmp_path, dataset, content)
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_a_file_that_is_too_large_is_not_called_empty(
+def test_too_large_files_are_refused(
     pack: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(text_files, "LARGEST", 2_000)
@@ -203,10 +208,44 @@ def test_a_stated_form_says_what_is_wrong_in_it(tmp_path: Path) -> None:
     assert set(FORMS) >= {"conll", "bioc-xml"}
 
 
-def test_documents_without_any_prediction_are_the_inputs(tmp_path: Path) -> None:
-    toy.make(tmp_path, "rel")
-    made = toy.bioc("rel", tmp_path)
-    for document in made["documents"]:
-        document["passages"][0]["relations"] = []
-    with pytest.raises(PubmillError, match="are these the inputs"):
-        toy.score(tmp_path, "rel", json.dumps(made))
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ('{"id": "1", "label": "a"}', "jsonl"), ('{"example_id": "1", "label": "a"}\n', "jsonl"),
+        ('\n{"a": 1}\n{"b": 2}', "jsonl"), ('{"1": "a"}', "json"), ('{"1": "a"}\n\n', "json"),
+        ('{\n"id": "1"}', "json"), ('[{"id": "1"}]', "json"), ('{"documents": []}', "bioc-json"),
+        ('{"documents": []}\n{"documents": []}', "bioc-json"),
+        ('{"source": "", "documents" : [3]}', "bioc-json"),
+        (" <collection/>", "bioc-xml"), ("7|t|Flu", "pubtator"), ("7|a|Flu", "pubtator"), ("flu\tO", "conll"),
+        ("flu\tyes", "blurb-tsv"), ("7|b|Flu", None), ("\n \n", None),
+    ],
+)  # fmt: skip
+def test_forms_are_recognised(text: str, form: str | None) -> None:
+    if form:
+        assert form_of(text, "f") == form
+        return
+    with pytest.raises(PubmillError, match="f: the file has none of the known forms"):
+        form_of(text, "f")
+
+
+PASSAGES: dict[str, tuple[list[tuple[int, str]], str]] = {
+    "touching": ([(0, "One."), (4, "Two.")], "One.Two."),
+    "gap": ([(0, "One."), (6, "Two.")], "One.  Two."),
+    "overlapping": ([(0, "One."), (3, "Lost."), (5, "Two.")], "One. Two."),
+    "unordered": ([(5, "Two."), (0, "One.")], "One. Two."),
+    "far": ([(0, "One."), (10**9, "Two.")], "One." + " " * (FURTHEST + 1) + "Two."),
+}
+
+
+@pytest.mark.parametrize("name", PASSAGES)
+def test_each_passage_stands_at_its_offset(name: str, tmp_path: Path) -> None:
+    parts, text = PASSAGES[name]
+    passages = [
+        {"offset": offset, "infons": {}, "text": said, "annotations": [], "relations": [], "sentences": []}
+        for offset, said in parts
+    ]
+    documents = [{"id": "1", "infons": {}, "passages": passages, "relations": []}]
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"source": "", "date": "", "key": "", "infons": {}, "documents": documents}))
+    [found] = read_documents(path, "bioc-json")
+    assert (found.id, text_of(found)) == ("1", text)

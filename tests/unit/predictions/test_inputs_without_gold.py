@@ -86,21 +86,12 @@ def test_letters_of_all_alphabets_stay_readable(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_unchanged_inputs_are_no_predictions(name: str, tmp_path: Path) -> None:
-    toy.make(tmp_path, name)
-    recipe = toy.recipe(tmp_path, name)
-    folder = tmp_path / "inputs"
-    folder.mkdir()
-    for path in write_inputs(folder, toy.examples(name), recipe, plain("{text}")):
-        with pytest.raises(PubmillError):
-            toy.score(tmp_path, name, path.read_bytes())
-
-
-@pytest.mark.parametrize("name", FORMS)
-def test_filled_inputs_are_read_back(name: str, tmp_path: Path) -> None:
+def test_inputs_are_read_back_once_they_are_filled(name: str, tmp_path: Path) -> None:
     toy.make(tmp_path, name)
     rows: Any = toy.examples(name)
-    write_inputs(tmp_path, rows, toy.recipe(tmp_path, name), plain("{text}"))
+    for path in write_inputs(tmp_path, rows, toy.recipe(tmp_path, name), plain("{text}")):
+        with pytest.raises(PubmillError):
+            toy.score(tmp_path, name, path.read_bytes())
     lines = [json.loads(line) for line in (tmp_path / "inputs.jsonl").read_text().splitlines()]
     filled = [{**line, toy.KEYS[name]: toy.gold(one)} for line, one in zip(lines, rows, strict=True)]
     for content in ("".join(json.dumps(line) + "\n" for line in filled), json.dumps(filled)):

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import MentionsExample, RelationsExample
-from pubmill.predictions.matching import _listed, _why_unknown, texts_of
+from pubmill.predictions.matching import texts_of
 from tests.unit.predictions import toy_datasets as toy
 
 Change = Callable[[list[str]], list[str]]
@@ -25,10 +24,7 @@ def changed(content: str, change: Change) -> str:
     [
         (lambda lines: lines[:-1], r"found 11 predictions: 1 missing \(1006.T12\)"),
         (lambda lines: [*lines, lines[0]], r"found 13 predictions: 1 repeated \(1000.T1\)"),
-        (
-            lambda lines: [lines[0].replace("1000.T1", "1000.T9"), *lines[1:]],
-            r"1 unknown \(1000.T9\); 1 missing",
-        ),
+        (lambda lines: [lines[0].replace("T1", "T9"), *lines[1:]], r"1 unknown \(1000.T9\); 1 missing"),
         (lambda lines: [lines[0].replace('"id": "1000.T1", ', ""), *lines[1:]], "no id, although other"),
         (lambda lines: ["{" + line.partition(", ")[2] for line in lines], "neither ids nor"),
     ],
@@ -44,6 +40,13 @@ def test_lines_with_ids_may_be_in_any_order(tmp_path: Path) -> None:
     toy.make(tmp_path, "rel")
     content = changed(toy.jsonl("rel"), lambda lines: lines[::-1])
     assert toy.score(tmp_path, "rel", content).metrics["micro_f1"] == 1.0
+    toy.make(tmp_path, "rel")
+    [one, *_] = toy.examples("rel")
+    plain = "In 1 assays drug1 changed gene1 levels."
+    marked = "In 1 assays [E1] drug1 [/E1] changed [E2] gene1 [/E2] levels."
+    dummies = "In 1 assays @CHEM$ changed @GENE$ levels."
+    assert texts_of(one, toy.recipe(tmp_path, "rel")) == {"", "1000", plain, marked, dummies}
+    assert texts_of(one, toy.recipe(tmp_path, "rel", dummies=None)) == {"", "1000", plain, marked}
 
 
 def test_ids_of_another_variant_are_recognised(tmp_path: Path) -> None:
@@ -84,9 +87,7 @@ REFUSED: list[tuple[str, str, str]] = [
 
 
 @pytest.mark.parametrize(("name", "content", "message"), REFUSED, ids=range(len(REFUSED)))
-def test_other_ids_texts_words_and_documents_are_refused(
-    name: str, content: str, message: str, tmp_path: Path
-) -> None:
+def test_other_ids_texts_and_words_are_refused(name: str, content: str, message: str, tmp_path: Path) -> None:
     toy.make(tmp_path, name)
     with pytest.raises(PubmillError, match=message):
         toy.score(tmp_path, name, content)
@@ -106,58 +107,35 @@ def test_another_order_without_ids_is_refused(content: str, tmp_path: Path) -> N
         toy.score(tmp_path, name, shuffled)
 
 
-@pytest.mark.parametrize(("number", "text"), [(5, "0, 1, 2, 3, 4"), (6, "0, 1, 2, 3, 4, ...")])
-def test_five_ids_are_listed(number: int, text: str) -> None:
-    assert _listed(list(map(str, range(number)))) == text
+def test_five_ids_are_listed(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    for number, ends in ((5, r"1002\.T5\)"), (6, r"1002\.T5, \.\.\.\)")):
+        content = "".join(toy.jsonl("rel").splitlines(keepends=True)[number:])
+        with pytest.raises(PubmillError, match=rf"{number} missing \(1000\.T1, .*{ends}"):
+            toy.score(tmp_path, "rel", content)
 
 
-class CountedIds(dict[str, Any]):
-    """Examples by id that count how often an id is looked for."""
-
-    searched = 0
-
-    def __contains__(self, name: object) -> bool:
-        self.searched += 1
-        return super().__contains__(name)
-
-
-def test_gold_is_searched_for_beside_ids_only_and_not_in_whole_texts() -> None:
-    """A column of texts in place of the ids."""
-    known = CountedIds({one.id: one for one in toy.examples("rel")})
-    assert _why_unknown(["x" * 10_000], known) == "" and known.searched < 50
-    assert _why_unknown(["G_1000.T1_activates"], known) == ""
-    assert "hold the gold labels" in _why_unknown(["blocks_1000.T1", "x" * 10_000], known)
-
-
-@pytest.mark.parametrize(
-    ("name", "gold"),
-    [("sim", "1.25"), ("doc", toy.gold(toy.examples("doc")[0])[0]), ("qa", "gene1"),
-     ("doc", ",".join(toy.gold(toy.examples("doc")[0]))), ("ner", "".join(toy.gold(toy.examples("ner")[0])))],
-)  # fmt: skip
-def test_the_gold_of_every_kind_is_recognised_in_ids(name: str, gold: str) -> None:
+@pytest.mark.parametrize("name", toy.KINDS)
+def test_the_gold_of_every_kind_is_recognised_in_ids(name: str, tmp_path: Path) -> None:
+    toy.make(tmp_path, name)
     first = toy.examples(name)[0]
-    known = {one.id: one for one in toy.examples(name)}
-    leaked = "The ids hold the gold labels, which a system must not see. "
-    assert _why_unknown([f"{first.id}_{gold}"], known) == leaked
-    assert _why_unknown([f"{gold}_{first.id}"], known) == leaked
-    assert _why_unknown([f"{first.id}_more"], known) == ""
-
-
-def test_ids_with_more_after_them_hold_no_gold_where_an_example_has_no_label() -> None:
-    relations = RelationsExample(id="r1", document=None, text="x", entities=[], pairs=[], relations=[])
-    mentions = MentionsExample(id="m1", document=None, words=["x"], mentions=[])
-    unlabelled = next(one for one in toy.examples("doc") if not toy.gold(one))
-    for one in (relations, mentions, unlabelled):
-        assert _why_unknown([f"{one.id}_more"], {one.id: one}) == ""
+    gold = toy.gold(first)
+    said = {"doc": ",".join, "qa": lambda answers: answers[0], "ner": "".join}.get(name, str)(gold)
+    for wrong in (f"{first.id}_{said}", f"{said}_{first.id}"):
+        content = toy.jsonl(name).replace(json.dumps(first.id), json.dumps(wrong), 1)
+        with pytest.raises(PubmillError, match=r"1 unknown .* The ids hold the gold labels"):
+            toy.score(tmp_path, name, content)
+    more = [json.loads(line) for line in toy.jsonl(name).splitlines()]
+    with pytest.raises(PubmillError, match="12 unknown") as caught:  # some of which have no label
+        toy.score(tmp_path, name, [row | {"id": f"{row['id']}_more"} for row in more])
+    assert "hold the gold labels" not in str(caught.value)
 
 
 def test_words_beside_an_id_must_be_those_of_its_example(tmp_path: Path) -> None:
     toy.make(tmp_path, "ner")
     content = toy.conll(ids=True)
     assert toy.score(tmp_path, "ner", content).metrics["entity_f1"] == 1.0
-    with pytest.raises(
-        PubmillError, match=r"the words of test-000001 are not the dataset's: another variant"
-    ):
+    with pytest.raises(PubmillError, match=r"the words of test-000001 are not the dataset's: another var"):
         toy.score(tmp_path, "ner", content.replace("aspirin", "Aspirin", 1))
 
 
@@ -171,13 +149,3 @@ def test_spans_without_ids_are_matched_by_the_text_of_their_sentence(tmp_path: P
         toy.score(tmp_path, "ner", content.replace("aspirin", "Aspirin", 1))
     with pytest.raises(PubmillError, match=r"12 of 12 predictions stand beside the dataset's texts in"):
         toy.score(tmp_path, "ner", changed(content, lambda lines: lines[::-1]))
-
-
-def test_an_input_may_be_repeated_in_each_of_its_forms(tmp_path: Path) -> None:
-    toy.make(tmp_path, "rel")
-    [one, *_] = toy.examples("rel")
-    plain = "In 1 assays drug1 changed gene1 levels."
-    marked = "In 1 assays [E1] drug1 [/E1] changed [E2] gene1 [/E2] levels."
-    dummies = "In 1 assays @CHEM$ changed @GENE$ levels."
-    assert texts_of(one, toy.recipe(tmp_path, "rel")) == {"", "1000", plain, marked, dummies}
-    assert texts_of(one, toy.recipe(tmp_path, "rel", dummies=None)) == {"", "1000", plain, marked}

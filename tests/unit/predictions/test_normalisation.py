@@ -66,10 +66,8 @@ def test_scores_are_finite_numbers(key: str, value: Any, expected: float | None)
         ("span", "output", " x ", {"answers": [{"text": "x", "probability": 1.0}]}),
         ("span", "prediction", "x", {"answers": [{"text": "x", "probability": 1.0}]}),
         ("span", "label", "x", "f:1: expected answers"),
-        (
-            "relations", "prediction", [["x", "y", "b"], ["w", "x", "a", "No"]],
-            {"relations": [["w", "x", "a", "No"], ["x", "y", "b"]]},
-        ),
+        ("relations", "prediction", [["x", "y", "b"], ["w", "x", "a", "No"]],
+         {"relations": [["w", "x", "a", "No"], ["x", "y", "b"]]}),
         ("relations", "output", "a: x | y\nnothing else\n", {"relations": [["x", "y", "a"]]}),
         ("relations", "output", '{"relations": ["b: x | y"]}', {"relations": [["x", "y", "b"]]}),
         ("relations", "output", "None.", {"relations": []}),
@@ -111,6 +109,8 @@ def test_every_occurrence_of_a_named_mention_counts() -> None:
     one = {"labels": ("a",), "mapping": {"a": "a"}}
     assert made("tokens", "output", "flu", "flu and x:y", **one) == {"labels": ["B-a", "O", "O"]}
     assert made("tokens", "output", "x:y", "flu and x:y", **one) == {"labels": ["O", "O", "B-a"]}
+    assert place_words("x" * FURTHEST + "word", ["word"]) == [(FURTHEST, FURTHEST + 4)]
+    assert place_words("x" * (FURTHEST + 1) + "word", ["word"]) == [None]
 
 
 @pytest.mark.parametrize(
@@ -127,11 +127,6 @@ def test_more_than_half_of_the_spans_must_fit_words(spans: int, lost: int, refus
         return
     with pytest.raises(PubmillError, match=rf"f:1: {lost} of {spans} spans begin or end"):
         found.check_alignment()
-
-
-def test_words_are_searched_for_to_a_limit() -> None:
-    assert place_words("x" * FURTHEST + "word", ["word"]) == [(FURTHEST, FURTHEST + 4)]
-    assert place_words("x" * (FURTHEST + 1) + "word", ["word"]) == [None]
 
 
 def test_predictions_are_constant_by_their_meaning() -> None:
@@ -162,15 +157,12 @@ def test_a_pair_of_mentions_has_one_relation_or_the_negative_one(tmp_path: Path)
         rows_of([document("1", ("a",))], toy.examples("sim"), normaliser("regression"))
 
 
-def test_mentions_that_nest_stay_and_those_inside_of_words_are_noted() -> None:
+def test_mentions_that_nest_stay_and_lists_are_whole() -> None:
     spans = [PredictedSpan(0, 8, "a"), PredictedSpan(4, 8, "b"), PredictedSpan(0, 3, "a")]
     found = made("mentions", "mentions", spans, words="old gene x")
     assert found == {"mentions": [[0, 1, "a"], [0, 2, "a"], [1, 2, "b"]]}
     with pytest.raises(PubmillError, match="2 of 2 spans begin or end inside"):
         made("mentions", "mentions", [PredictedSpan(1, 3, "a"), PredictedSpan(0, 5, "b")], words="old gene")
-
-
-def test_a_list_without_probabilities_is_submitted_whole() -> None:
     row = PredictionRow(where="f:1", id="1", key="answers", value=[("x", 1.0), ("y", 0.5)])
     example = SimpleNamespace(id="1", words=[], context="", items=[["x"], ["z"]])
     [line] = normaliser("span").rows([row], [example])

@@ -27,6 +27,7 @@ LABELS = {
 EXAMPLES: dict[str, list[Any]] = {
     "tokens": TOKENS, "sequence": SEQUENCE, "regression": REGRESSION, "multilabel": MULTILABEL,
 }  # fmt: skip
+YES_NO_MAYBE = ["yes", "no", "maybe"]
 BEGIN, IN, OUT, PAD = [5.0, 0.0, 1.0], [0, 2, 1], [0.1, 0.2, 3.0], [-100.0] * 3  # scores of B, I and O
 
 
@@ -47,13 +48,13 @@ def read(folder: Path, kind: Any, text: str, **changes: Any) -> list[Any]:
     [
         ("tokens", "B-Disease O O\nO B-Disease\n", [["B-Disease", "O", "O"], ["O", "B-Disease"]]),
         ("tokens", json.dumps([["S-Disease", "O", "O"], ["O", "O"]]), [["B-Disease", "O", "O"], ["O", "O"]]),
-        ("sequence", "yes\nno\nmaybe\n", ["yes", "no", "maybe"]),
-        ("sequence", "index\tprediction\n0\tyes\n1\t1\n2\tmaybe\n", ["yes", "no", "maybe"]),
-        ("sequence", "[2, 1, 0]", ["yes", "no", "maybe"]),
+        ("sequence", "yes\nno\nmaybe\n", YES_NO_MAYBE),
+        ("sequence", "index\tprediction\n0\tyes\n1\t1\n2\tmaybe\n", YES_NO_MAYBE),
+        ("sequence", "[2, 1, 0]", YES_NO_MAYBE),
         (
             "sequence",
-            json.dumps({"logits": [[0.1, 0.2, 3.0], [0, 5, 1], [9, -1, 2.5]], "labels": [0, 0, 0]}),
-            ["yes", "no", "maybe"],
+            json.dumps({"logits": [[0, 1, 3], [0, 5, 1], [9, -1, 2]], "labels": [0, 0, 0]}),
+            YES_NO_MAYBE,
         ),
         ("regression", "index\tprediction\n0\t1.250\n1\t3.0\n", [1.25, 3.0]),
         ("regression", json.dumps({"predictions": [[0.5], [4.0]]}), [0.5, 4.0]),
@@ -71,9 +72,7 @@ def read(folder: Path, kind: Any, text: str, **changes: Any) -> list[Any]:
         ),
     ],
 )
-def test_predictions_belong_to_the_examples_in_their_order(
-    tmp_path: Path, kind: str, text: str, expected: list[Any]
-) -> None:
+def test_predictions_follow_the_examples(tmp_path: Path, kind: str, text: str, expected: list[Any]) -> None:
     assert read(tmp_path, kind, text) == expected
 
 
@@ -113,9 +112,7 @@ def test_other_files_are_refused(tmp_path: Path, kind: str, text: str, message: 
         ("sequence", json.dumps({"predictions": [[1, 2, 3]] * 3, "label_ids": [0, 0, 0]})),
     ],
 )
-def test_without_the_order_nothing_is_assumed_and_the_option_is_named(
-    tmp_path: Path, kind: str, text: str
-) -> None:
+def test_without_the_order_the_option_is_named(tmp_path: Path, kind: str, text: str) -> None:
     with pytest.raises(PubmillError, match="of `pubmill export`, add `--order export`"):
         read(tmp_path, kind, text, order=None)
 
@@ -135,14 +132,11 @@ def test_a_file_of_another_order_has_no_such_advice(tmp_path: Path, text: str) -
     assert "--order" not in str(refused.value)
 
 
-def test_scores_are_said_to_be_read_instead_of_gold(tmp_path: Path) -> None:
+def test_scores_are_said_to_be_read_and_the_order_is_that_of_ids(tmp_path: Path) -> None:
     (tmp_path / "file").write_text(json.dumps({"predictions": [[1, 2, 3]] * 3, "label_ids": [0, 0, 0]}))
     recipe = SubmissionRecipe(
         dataset="toy", kind="sequence", access="public", split="test", metric="accuracy",
         labels=LABELS["sequence"], order="export",
     )  # fmt: skip
     assert read_submission(tmp_path / "file", recipe, SEQUENCE).reading.by_rule == {"scores": 3}
-
-
-def test_the_order_is_that_of_the_ids() -> None:
     assert order_of(SEQUENCE) != order_of(SEQUENCE[::-1]) and order_of(SEQUENCE) == order_of(list(SEQUENCE))

@@ -18,6 +18,7 @@ from pubmill.recipes.reading import as_json, as_values
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.storage.files import read_json, read_jsonl_gz, sha256, write_json
 from pubmill.tables.published_values import PublishedScore
+from tests.conftest import ROOT
 from tests.unit.predictions import toy_datasets as toy
 from tests.unit.programs import Ended, make_checkout, run_program, run_verb
 
@@ -79,11 +80,17 @@ def test_scoring_loads_neither_torch_nor_transformers(root: Path) -> None:
     assert subprocess.run([sys.executable, "-c", f"{code}; {check}"], cwd=root, check=False).returncode == 0
 
 
-def test_inputs_use_the_prompt_for_the_dataset(checkout: Path) -> None:
+def test_prompts_and_glosses_are_those_of_the_dataset(checkout: Path) -> None:
     said = run(checkout, "inputs", "rel", checkout / "inputs", "--prompt", "own").stdout
     assert said.endswith("rel test: inputs of 12 examples, without gold\n") and "inputs.bioc.xml" in said
     first = json.loads((checkout / "inputs/prompts.jsonl").read_text().splitlines()[0])
     assert first["prompt"].startswith("PROMPT OF THE SPEC In 1 assays [E1] drug1")
+    spec = checkout / "specs/datasets/rel.yaml"
+    said = "the dataset has no label EARLIER, LATER, which its glosses explain\n"
+    first = run(checkout, "inputs", "rel", checkout / "first", "--prompt", "own").stdout
+    assert first and said not in first
+    spec.write_text(spec.read_text() + GLOSSES)
+    assert said in run(checkout, "inputs", "rel", checkout / "second", "--prompt", "own").stdout
 
 
 def test_a_folder_is_scored_and_written(checkout: Path) -> None:
@@ -109,9 +116,7 @@ def test_a_folder_is_scored_and_written(checkout: Path) -> None:
     assert (out / "rel/seed-1.predictions.jsonl.gz").is_file()
 
 
-def test_a_score_stands_beside_its_floor_and_the_published_values(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_scores_stand_beside_floors_and_values(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = checkout / "results/demo"
     scores = {"majority": 0.25, "linear": 0.5}
     floors = {name: {"definition": "", "metrics": {"micro_f1": score}} for name, score in scores.items()}
@@ -199,6 +204,7 @@ def test_predictions_of_others_are_read_under_limits(checkout: Path, monkeypatch
     monkeypatch.setattr("pubmill.cli.score_command.limited", lambda main: lambda: begun.append(main))
     CliRunner().invoke(APP, ["score", "file", "--dataset", "rel"])
     assert len(begun) == 1
+    assert "\n@limited\ndef main(" in (ROOT / "pubmill/jobs/take_predictions.py").read_text()
 
 
 def test_predictions_of_other_systems_are_scored(tmp_path: Path) -> None:
@@ -213,10 +219,6 @@ def test_predictions_of_other_systems_are_scored(tmp_path: Path) -> None:
         pubmill.score_predictions(path, "rel", tmp_path)
 
 
-def test_the_program_that_reads_untrusted_files_is_limited(root: Path) -> None:
-    assert "\n@limited\ndef main(" in (root / "pubmill/jobs/take_predictions.py").read_text()
-
-
 def test_a_form_that_does_not_exist_is_reported_with_the_nearest() -> None:
     said = run_verb("score", "x", "--dataset", "bc2gm", "--form", "tvs").stderr
     assert "there is no form 'tvs'; the nearest: " in said
@@ -226,31 +228,12 @@ def test_a_form_that_does_not_exist_is_reported_with_the_nearest() -> None:
 GLOSSES = "glosses: {annotated: x, source: x, labels: {activates: x, none: x, LATER: x, EARLIER: x}}\n"
 
 
-def test_glosses_of_labels_that_the_dataset_lacks_are_named(checkout: Path) -> None:
-    spec = checkout / "specs/datasets/rel.yaml"
-    said = "the dataset has no label EARLIER, LATER, which its glosses explain\n"
-    first = run(checkout, "inputs", "rel", checkout / "first", "--prompt", "own").stdout
-    assert first and said not in first
-    spec.write_text(spec.read_text() + GLOSSES)
-    assert said in run(checkout, "inputs", "rel", checkout / "second", "--prompt", "own").stdout
-
-
 def test_supplied_predictions_become_those_of_a_run(tmp_path: Path) -> None:
     toy.make(tmp_path, "ner")
     given, output = tmp_path / "ner.jsonl", tmp_path / "final/runs.json"
     given.write_text(toy.span_lines().replace('"start": 25', '"start": 26'))
-    words = [
-        "--predictions",
-        given,
-        "--model",
-        "llm",
-        "--seeds",
-        3,
-        "--dataset",
-        "ner",
-        "--results",
-        tmp_path,
-    ]
+    words = ["--predictions", given, "--model", "llm", "--seeds", 3, "--dataset", "ner"]
+    words += ["--results", tmp_path]
     recipe = as_json(as_values(SuppliedRecipe(system=toy.SYSTEM)))
     run_program("take_predictions", "--recipe", recipe, *words, "--output", output)
     assert [row["id"] for row in read_jsonl_gz(output.with_name("seed-3.predictions.jsonl.gz"))] == [
@@ -262,27 +245,15 @@ def test_supplied_predictions_become_those_of_a_run(tmp_path: Path) -> None:
     assert notes["encoded"].keys() == {"spans", "unaligned_spans", "unmapped_answers"}
 
 
-def test_answers_of_a_model_become_those_of_a_run_with_their_cost(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_answers_become_a_run_with_its_cost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     toy.make(tmp_path, "doc")
     rows = [{"custom_id": one.id, "response": {"body": body(one.id)}} for one in toy.examples("doc")]
     given, output = tmp_path / "doc.jsonl", tmp_path / "final/runs.json"
     given.write_text("".join(json.dumps(row) + "\n" for row in rows))
     price = {"prompt": 1.0, "answer": 2.0, "currency": "EUR"}
     recipe = as_values(SuppliedRecipe(system=toy.SYSTEM, asked=True)) | {"price": price}
-    words = [
-        "--predictions",
-        given,
-        "--model",
-        "llm",
-        "--seeds",
-        1,
-        "--dataset",
-        "doc",
-        "--results",
-        tmp_path,
-    ]
+    words = ["--predictions", given, "--model", "llm", "--seeds", 1, "--dataset", "doc"]
+    words += ["--results", tmp_path]
     run_program("take_predictions", "--recipe", as_json(recipe), *words, "--output", output)
     notes = read_json(output.parent / "seed-1.training.json")
     assert notes["recipe"]["price"] == price and notes["recipe"]["system"]["name"] == toy.SYSTEM.name

@@ -13,9 +13,7 @@ BROKEN = '<?xml version="1.0"?><collection><document><id>SECRET</id><passage>'
 
 
 @pytest.mark.parametrize(("access", "withheld"), [("public", False), ("credentialed", True)])
-def test_a_fault_of_a_document_file_is_withheld_for_licensed_text(
-    access: str, withheld: bool, tmp_path: Path
-) -> None:
+def test_faults_of_licensed_texts_are_withheld(access: str, withheld: bool, tmp_path: Path) -> None:
     toy.make(tmp_path, "ner", access=access)
     with pytest.raises(PubmillError) as error:
         toy.score(tmp_path, "ner", BROKEN)

@@ -16,12 +16,9 @@ from pubmill.tables.recorded_runs import OF_PREDICTING
 TABLE = "gu2020/table06"
 SYSTEM = {"name": "example/llm", "version": "1", "url": "https://example.org/llm"}
 SPEC: dict[str, Any] = {
-    "name": "llm",
-    "label": "LLM",
-    "lowercase": False,
-    "tables": [TABLE],
+    "name": "llm", "label": "LLM", "lowercase": False, "tables": [TABLE],
     "weights": {"kind": "predictions", "local": "llm", "system": SYSTEM},
-}
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -40,13 +37,8 @@ def specs(root: Path, tmp_path: Path) -> Path:
 
 
 def graph(specs: Path, supplied: Path | None, **config: Any) -> Graph:
-    base = {
-        "study": "x",
-        "title": "x",
-        "scale": "demo",
-        "tables": [TABLE],
-        "models": ["llm", "no-pretraining"],
-    }
+    base = {"study": "x", "title": "x", "scale": "demo", "tables": [TABLE]}
+    base["models"] = ["llm", "no-pretraining"]
     local = {"local_files": {"llm": str(supplied)}} if supplied else {}
     return checked_graph(*check_study({**base, **local, **config}, specs))
 
@@ -75,7 +67,8 @@ def test_a_file_that_is_named_after_no_dataset_is_reported(specs: Path, tmp_path
 
 
 def test_every_supplied_file_is_a_run_of_a_marked_column(specs: Path, tmp_path: Path) -> None:
-    files = supply(tmp_path / "llm", "bc2gm.conll", "seed-1/biosses.json", "seed-2/biosses.json")
+    names = ("bc2gm.conll", "seed-1/biosses.json", "seed-2/biosses.json", "squad-v1.json")
+    files = supply(tmp_path / "llm", *names)
     made = graph(specs, files)
     assert made.tables.records(TABLE)["llm"] == {
         "bc2gm": [record("bc2gm", 1)],
@@ -92,9 +85,10 @@ def test_every_supplied_file_is_a_run_of_a_marked_column(specs: Path, tmp_path: 
     assert made.pipelines.supplied.checked_files("llm", "biosses") == [
         str(files / f"seed-{seed}/biosses.json") for seed in (1, 2)
     ]
+    assert made.records.recipe(made.pipelines.run("llm", "squad-v1")[0]).split == "dev"
 
 
-def test_they_are_scored_as_fine_tuned_models_are(specs: Path, tmp_path: Path) -> None:
+def test_they_are_scored_as_fine_tuned_models_are_unless_copied(specs: Path, tmp_path: Path) -> None:
     made = graph(specs, supply(tmp_path / "llm", "seed-1/bc2gm.conll", "seed-2/bc2gm.conll"))
     recipes = (
         made.records.recipe(RunKey("blurb", "no-pretraining", "bc2gm", "standard"), 2),
@@ -110,18 +104,21 @@ def test_they_are_scored_as_fine_tuned_models_are(specs: Path, tmp_path: Path) -
     assert common[0] == common[1] and recipes[1].made_by
     other = made.records.recipe(made.pipelines.run("llm", "bc2gm")[0], 1)
     assert other.made_by == recipes[1].made_by
+    files = supply(tmp_path / "llm", "seed-1/bc2gm.conll", "seed-2/bc2gm.conll")
+    (files / "seed-2/bc2gm.conll").write_text("0")
+    with pytest.raises(PubmillError, match=r"seed-1/bc2gm.conll is a copy of the predictions of llm, seed 2"):
+        graph(specs, files).pipelines.supplied.contents("llm", "bc2gm")
 
 
-def test_a_dataset_without_test_is_predicted_on_its_last_split(specs: Path, tmp_path: Path) -> None:
-    made = graph(specs, supply(tmp_path / "llm", "squad-v1.json"))
-    assert made.records.recipe(made.pipelines.run("llm", "squad-v1")[0]).split == "dev"
-
-
-def test_a_folder_that_is_not_named_is_a_reason(specs: Path) -> None:
+def test_faulty_statements_are_reported(specs: Path) -> None:
     made = graph(specs, None)
     reason = "needs predictions that you supply (then set local_files: llm)"
     assert made.tables.recipe(TABLE).missing["llm"] == reason
     assert f"left out of the tables: llm ({reason})" in made.left_out()
+    spec = {**SPEC, "weights": {**SPEC["weights"], "mapping": {"bc2gn": {"a": ""}}}}
+    (specs / "models/llm.yaml").write_text(yaml.safe_dump(spec))
+    with pytest.raises(PubmillError, match="bc2gn"):
+        graph(specs, None)
 
 
 def test_credentialed_datasets_need_a_local_system(specs: Path, tmp_path: Path) -> None:
@@ -134,13 +131,6 @@ def test_credentialed_datasets_need_a_local_system(specs: Path, tmp_path: Path) 
     spec = {**SPEC, "weights": {**SPEC["weights"], "system": {**SYSTEM, "local": True}}}
     (specs / "models/llm.yaml").write_text(yaml.safe_dump(spec))
     assert graph(specs, files).pipelines.records("llm", "mednli") == [record("mednli", 1)]
-
-
-def test_a_copy_of_another_file_is_refused(specs: Path, tmp_path: Path) -> None:
-    files = supply(tmp_path / "llm", "seed-1/bc2gm.conll", "seed-2/bc2gm.conll")
-    (files / "seed-2/bc2gm.conll").write_text("0")
-    with pytest.raises(PubmillError, match=r"seed-1/bc2gm.conll is a copy of the predictions of llm, seed 2"):
-        graph(specs, files).pipelines.supplied.contents("llm", "bc2gm")
 
 
 @pytest.mark.parametrize(
@@ -156,16 +146,3 @@ def test_a_statement_must_be_complete(weights: dict[str, Any], message: str) -> 
     spec = {**SPEC, "weights": {"kind": "predictions", "local": "llm", **weights}}
     with pytest.raises(ValueError, match=message):
         ModelSpec.model_validate(spec)
-
-
-def test_a_mapping_names_known_datasets_only(specs: Path) -> None:
-    spec = {**SPEC, "weights": {**SPEC["weights"], "mapping": {"bc2gn": {"a": ""}}}}
-    (specs / "models/llm.yaml").write_text(yaml.safe_dump(spec))
-    with pytest.raises(PubmillError, match="bc2gn"):
-        graph(specs, None)
-
-
-ASKED: dict[str, Any] = {
-    "kind": "prompted", "server": "http://localhost:1/v1", "model": "x", "datasets": ["bc2gm"],
-    "system": {**SYSTEM, "local": True},
-}  # fmt: skip

@@ -36,14 +36,10 @@ def make(results: Path, name: str, dataset: str = "", access: str = "public") ->
     folder = results / "datasets" / (dataset or name)
     write_examples(folder / "test.jsonl.gz", rows)
     card = {
-        "dataset": dataset or name,
-        "kind": KINDS[name],
-        "access": access,
-        "splits": ["test"],
-        "metric": METRICS[name],
-        "negative": "none" if name == "rel" else None,
+        "dataset": dataset or name, "kind": KINDS[name], "access": access, "splits": ["test"],
+        "metric": METRICS[name], "negative": "none" if name == "rel" else None,
         "counts": {"test": count(rows)},
-    }
+    }  # fmt: skip
     write_json(folder / "card.json", card)
     return folder
 

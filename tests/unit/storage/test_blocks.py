@@ -51,15 +51,12 @@ def copies(tmp_path: Path) -> Copies:
     return Copies(tmp_path)
 
 
-def test_of_a_longer_block_only_the_new_item_is_made(copies: Copies) -> None:
+def test_items_made_from_something_else_are_made_again(copies: Copies) -> None:
     before = copies.run(a="1", b="2")
     assert copies.made == ["a", "b"]
     assert list(before) == ["../a.json", "../a.txt", "../b.json", "../b.txt"]
     after = copies.run("a+3", a="1", b="2", c="3")
     assert copies.made == ["c"] and before.items() <= after.items()
-
-
-def test_items_made_from_something_else_are_made_again(copies: Copies) -> None:
     copies.run(a="1", b="2")
     copies.run(a="1", b="3")
     assert copies.made == ["b"] and copies.path("b").read_text() == "3"
@@ -73,9 +70,8 @@ def test_missing_and_changed_files_are_made_again(copies: Copies, form: str) -> 
     copies.path("a", form).unlink()
     copies.path("b", form).write_text("changed")
     copies.run(a="1", b="2", c="3")
-    assert copies.made == ["a", "b", "c"] and json.loads(copies.path("b", "json").read_text()) == {
-        "length": 1
-    }
+    assert copies.made == ["a", "b", "c"]
+    assert json.loads(copies.path("b", "json").read_text()) == {"length": 1}
 
 
 def test_a_killed_job_goes_on_where_it_was(copies: Copies) -> None:
@@ -94,7 +90,7 @@ def test_a_killed_job_goes_on_where_it_was(copies: Copies) -> None:
     assert copies.made == ["a"]
 
 
-def test_an_item_that_fails_does_not_stop_the_others(copies: Copies) -> None:
+def test_failing_items_and_missing_inputs_are_named(copies: Copies, tmp_path: Path) -> None:
     copies.bad = {"b", "c", "d", "e", "f", "g"}
     texts: dict[str, Any] = dict.fromkeys("abcdefgh", "1")
     with pytest.raises(PubmillError, match=r"(?s)b cannot be copied\n.*f cannot be copied\nand 1 more"):
@@ -103,8 +99,5 @@ def test_an_item_that_fails_does_not_stop_the_others(copies: Copies) -> None:
     copies.bad = set()
     copies.run(**texts)
     assert copies.made == list("bcdefg")
-
-
-def test_a_missing_input_is_named(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="none is missing, although .* prints commands"):
         digest_of(tmp_path / "none")

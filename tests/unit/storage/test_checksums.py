@@ -16,19 +16,13 @@ def predictions(tmp_path: Path) -> Path:
     return path
 
 
-def test_what_a_run_wrote_is_as_written(predictions: Path) -> None:
+def test_edited_predictions_are_refused_with_what_to_do(predictions: Path) -> None:
     report = report_of(predictions)
     assert report["seed"] == 1 and is_as_written(predictions, report) is True
     check_predictions(predictions, report)
-
-
-def test_edited_predictions_are_refused_with_what_to_do(predictions: Path) -> None:
     write_jsonl_gz(predictions, [{"id": "1", "label": "no"}])
     with pytest.raises(PubmillError, match=r"has changed since its run wrote it.*fsck. prints"):
         check_predictions(predictions, report_of(predictions))
-
-
-def test_reports_of_earlier_versions_have_no_seal(predictions: Path) -> None:
     write_jsonl_gz(predictions, [{"id": "1", "label": "no"}])
     assert is_as_written(predictions, {"seed": 1}) is None
     check_predictions(predictions, {"seed": 1})

@@ -7,8 +7,6 @@ import hashlib
 import os
 import signal
 import subprocess
-import sys
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,49 +43,29 @@ def test_a_full_disk_leaves_nothing_and_says_what_to_do(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_text() == "before"
 
 
-def test_a_full_disk_in_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match="no space left"):
-        with writing_folder(tmp_path / "model") as temporary:
-            (temporary / "half").write_text("x")
-            full_disk()
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_any_other_failure_leaves_nothing_either(tmp_path: Path) -> None:
+def test_any_failure_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         with writing(tmp_path / "out") as temporary:
             temporary.write_text("half")
             raise KeyboardInterrupt
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_is_replaced_whole(tmp_path: Path) -> None:
-    for name in ("a", "b"):
+    with pytest.raises(PubmillError, match="no space left"):
         with writing_folder(tmp_path / "model") as temporary:
+            (temporary / "half").write_text("x")
+            full_disk()
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(KeyError), writing(tmp_path / "out"):
+        raise KeyError("mine")
+    with pytest.raises(PubmillError, match="^mine$"), writing_folder(tmp_path / "out"):
+        raise PubmillError("mine")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_is_replaced_whole_and_found_again_if_that_was_interrupted(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        with writing_folder(tmp_path / "whole") as temporary:
             (temporary / name).write_text(name)
-    assert [path.name for path in (tmp_path / "model").iterdir()] == ["b"]
-
-
-def test_what_a_killed_process_left_is_cleared_by_the_next(tmp_path: Path) -> None:
-    code = textwrap.dedent(
-        f"""
-        import os, signal
-        from pathlib import Path
-        from pubmill.storage.files import writing
-        with writing(Path({str(tmp_path)!r}) / "out") as temporary:
-            temporary.write_text("half")
-            os.kill(os.getpid(), signal.SIGKILL)
-        """
-    )
-    root = Path(__file__).resolve().parents[3]
-    killed = subprocess.run([sys.executable, "-c", code], cwd=root, check=False)
-    assert killed.returncode == -signal.SIGKILL
-    assert len(list(tmp_path.iterdir())) == 1 and not (tmp_path / "out").exists()
-    write_json(tmp_path / "out", {})
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-def test_a_folder_whose_replacement_was_interrupted_is_found_again(tmp_path: Path) -> None:
+    assert [path.name for path in (tmp_path / "whole").iterdir()] == ["b"]
     aside = tmp_path / ".model.replaced"
     aside.mkdir()
     (aside / "older").touch()
@@ -96,6 +74,18 @@ def test_a_folder_whose_replacement_was_interrupted_is_found_again(tmp_path: Pat
     aside.mkdir()
     recover(tmp_path / "model")  # killed after the new one had its name
     assert (tmp_path / "model" / "older").exists() and not aside.exists()
+
+
+def test_what_a_killed_process_left_is_cleared_by_the_next(tmp_path: Path) -> None:
+    child = os.fork()
+    if child == 0:
+        with writing(tmp_path / "out") as temporary:
+            temporary.write_text("half")
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert len(list(tmp_path.iterdir())) == 1 and not (tmp_path / "out").exists()
+    write_json(tmp_path / "out", {})
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_a_folder_that_cannot_be_replaced_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,20 +128,15 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", place], check=True)
 
 
-def test_weights_on_a_disk_that_is_full(small_disk: Path) -> None:
+def test_a_small_disk_that_is_full_or_read_only(small_disk: Path) -> None:
     numpy, safetensors = pytest.importorskip("numpy"), pytest.importorskip("safetensors.numpy")
     with pytest.raises(PubmillError, match=r"no space left on the disk while writing .*step-5.*free some"):
         with writing_folder(small_disk / "step-5") as temporary:
             safetensors.save_file({"w": numpy.zeros(10**6, "f4")}, temporary / "model.safetensors")
     assert list(small_disk.iterdir()) == []
-
-
-def test_a_folder_that_cannot_be_written(small_disk: Path) -> None:
     subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
     for attempt in (lock, lambda path: write_json(path, {}), lambda path: write_json(path / "deeper", {})):
-        with pytest.raises(
-            PubmillError, match=r"cannot write .*\.lock.*: Read-only file system\. Make its folder"
-        ):
+        with pytest.raises(PubmillError, match=r"cannot write .*\.lock.*: Read-only file system\. Make its"):
             attempt(small_disk / ".lock")
 
 
@@ -161,13 +146,13 @@ def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyP
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    with pytest.raises(
-        PubmillError, match="file system without file locks.*point `results:` at another disk"
-    ):
+    with pytest.raises(PubmillError, match="file system without file locks.*point `results:` at another"):
         lock(tmp_path / "lock")
 
 
-def test_malformed_json_is_reported_with_its_line(tmp_path: Path) -> None:
+def test_json_is_indented_and_faults_have_a_line(tmp_path: Path) -> None:
+    write_json(tmp_path / "a.json", {"b": [1], "a": "é"})
+    assert (tmp_path / "a.json").read_bytes() == '{\n  "a": "é",\n  "b": [\n    1\n  ]\n}\n'.encode()
     (tmp_path / "x.json").write_text('{\n "a": 1,\n}')
     with pytest.raises(PubmillError, match=r"x\.json:3: not valid JSON"):
         read_json(tmp_path / "x.json")
@@ -176,7 +161,7 @@ def test_malformed_json_is_reported_with_its_line(tmp_path: Path) -> None:
         read_json(tmp_path / "x.json")
 
 
-def test_a_lock_is_held_once_and_freed_when_its_holder_is_killed(tmp_path: Path) -> None:
+def test_locks_are_held_once_and_freed_when_their_holder_is_killed(tmp_path: Path) -> None:
     held = lock(tmp_path / "lock")
     with pytest.raises(PubmillError, match="another process is at work here"):
         lock(tmp_path / "lock")
@@ -188,9 +173,6 @@ def test_a_lock_is_held_once_and_freed_when_its_holder_is_killed(tmp_path: Path)
         os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
     lock(tmp_path / "lock").release()
-
-
-def test_a_lock_that_was_removed_while_waiting_is_not_mistaken_for_held(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     with locked(path):
         with pytest.raises(PubmillError, match="another process is at work here"):
@@ -198,11 +180,6 @@ def test_a_lock_that_was_removed_while_waiting_is_not_mistaken_for_held(tmp_path
     assert not path.exists()
     with locked(path):
         assert path.exists()
-
-
-def test_json_is_indented_sorted_and_in_utf_8(tmp_path: Path) -> None:
-    write_json(tmp_path / "a.json", {"b": [1], "a": "é"})
-    assert (tmp_path / "a.json").read_bytes() == '{\n  "a": "é",\n  "b": [\n    1\n  ]\n}\n'.encode()
 
 
 def test_lines_are_sorted_in_utf_8_and_packed_without_a_time(tmp_path: Path) -> None:
@@ -245,9 +222,7 @@ def leftovers(folder: Path, *processes: int) -> list[Path]:
     return paths
 
 
-def test_only_leftovers_of_ended_processes_are_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_leftovers_of_ended_processes_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ended = []
     for _ in range(2):
         with subprocess.Popen(["true"]) as process:
@@ -273,7 +248,7 @@ def test_only_leftovers_of_ended_processes_are_removed(
 @pytest.mark.parametrize(
     ("number", "passes"), [(errno.EINVAL, True), (errno.EOPNOTSUPP, True), (errno.EIO, False)]
 )
-def test_a_file_system_may_refuse_to_sync_but_not_fail(
+def test_a_disk_may_refuse_to_sync_but_not_fail(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, passes: bool
 ) -> None:
     def refuse(descriptor: int) -> None:
@@ -297,22 +272,11 @@ def test_an_output_that_may_not_be_written_says_what_to_do(tmp_path: Path, numbe
     assert os.strerror(number) in str(caught.value) and "Errno" not in str(caught.value)
 
 
-def test_a_file_in_the_place_of_the_folder_is_named(tmp_path: Path) -> None:
+def test_a_file_in_the_place_of_a_folder_is_named_and_folders_may_exist(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for output in (tmp_path / "file/out", tmp_path / "file/below/out"):
         with pytest.raises(PubmillError, match=f"cannot write {output}: {output.parent} is not a folder"):
             write_json(output, 1)
-
-
-def test_other_errors_stay_as_they_are(tmp_path: Path) -> None:
-    with pytest.raises(KeyError), writing(tmp_path / "out"):
-        raise KeyError("mine")
-    with pytest.raises(PubmillError, match="^mine$"), writing_folder(tmp_path / "out"):
-        raise PubmillError("mine")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_folders_are_made_with_their_parents_and_may_exist(tmp_path: Path) -> None:
     for _ in range(2):
         make_folder(tmp_path / "a/b/c")
     assert (tmp_path / "a/b/c").is_dir()

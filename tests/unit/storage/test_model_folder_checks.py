@@ -68,10 +68,7 @@ LAYER = "encoder.layer.2.output.dense.bias"
 @pytest.mark.parametrize(
     ("further", "fault"),
     [
-        (
-            {"encoder.layer.3.output.dense.bias": 32},
-            "hold 1 tensors of the encoder that config.json does not",
-        ),
+        ({"encoder.layer.3.output.dense.bias": 32}, "hold 1 tensors of the encoder that config.json does"),
         ({"bert.embeddings.more.weight": 3}, "hold 1 tensors of the encoder that config.json does not"),
         ({f"bert.{LAYER}": 32}, f"the weights hold bert.{LAYER} and {LAYER}, which are one tensor"),
         ({"cls.predictions.bias": 5, "bert.embeddings.position_ids": 3, "classifier.weight": 2}, None),
@@ -79,9 +76,7 @@ LAYER = "encoder.layer.2.output.dense.bias"
         ({"bert.pooler.dense.bias": 32, "pooler.other": 4}, None),
     ],
 )
-def test_each_weight_of_the_encoder_is_used_once(
-    theirs: Path, further: dict[str, int], fault: str | None
-) -> None:
+def test_each_weight_is_used_once(theirs: Path, further: dict[str, int], fault: str | None) -> None:
     change(theirs, lambda tensors: tensors.update({key: torch.zeros(size) for key, size in further.items()}))
     if fault is None:
         exported(theirs)
@@ -117,12 +112,10 @@ def test_names_of_tensorflows_time_are_known(theirs: Path) -> None:
 
 def test_settings_that_lead_elsewhere_are_left_out(theirs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     set_in(
-        theirs / "config.json",
-        _attn_implementation="strangers/kernel",
-        _attn_implementation_autoset=True,
+        theirs / "config.json", _attn_implementation="strangers/kernel", _attn_implementation_autoset=True,
         transformers_weights="other.safetensors",
         text_config={"_attn_implementation": "strangers/kernel", "hidden_size": 8},
-    )
+    )  # fmt: skip
     set_in(theirs / "tokenizer_config.json", tokenizer_file="/etc/passwd", vocab_file="/etc/passwd")
     (theirs / "tokenizer.json").unlink()
     config = (exported(theirs) / "config.json").read_text()
@@ -174,14 +167,11 @@ def test_weights_that_are_no_numbers_are_refused(theirs: Path, value: float) -> 
     assert f"'{BIAS}' holds NaN or infinity" in refused(theirs)
 
 
-def test_missing_and_misshapen_tensors_are_refused(theirs: Path) -> None:
+def test_missing_misshapen_and_absent_weights_are_refused(theirs: Path) -> None:
     change(theirs, lambda tensors: tensors.update({BIAS: torch.zeros(1, 32)}))
     assert f"{BIAS} has the shape 1 x 32 in the weights, and by config.json 32" in refused(theirs)
     change(theirs, lambda tensors: tensors.pop(BIAS))
     assert f"the weights lack 1 tensors that config.json describes, such as {BIAS}" in refused(theirs)
-
-
-def test_an_index_of_parts_that_are_not_there_is_refused(theirs: Path) -> None:
     (theirs / "model.safetensors").rename(theirs / "part.safetensors")
     (theirs / "model.safetensors.index.json").write_text(
         json.dumps({"weight_map": {BIAS: "gone.safetensors"}})
@@ -202,7 +192,10 @@ def test_weights_in_parts_are_read_by_their_index(theirs: Path) -> None:
     assert all(torch.equal(loaded[key], value) for key, value in tensors.items())
 
 
-def test_links_out_of_the_folder_are_refused_and_those_of_the_hubs_cache_are_not(theirs: Path) -> None:
+def test_adapters_and_links_are_refused_but_for_those_of_the_hubs_cache(theirs: Path) -> None:
+    (theirs / "adapter_config.json").write_text('{"base_model_name_or_path": "strangers/model"}')
+    assert "makes this an adapter of another model" in refused(theirs)
+    (theirs / "adapter_config.json").unlink()
     secret = theirs.parent / "secret.txt"
     (theirs / "vocab.txt").rename(secret)
     (theirs / "vocab.txt").symlink_to(secret)
@@ -214,11 +207,6 @@ def test_links_out_of_the_folder_are_refused_and_those_of_the_hubs_cache_are_not
         shutil.copyfile(path, blobs / path.name)
         (snapshot / path.name).symlink_to(blobs / path.name)
     export(RECIPE, theirs.parent / "m", folder=snapshot)
-
-
-def test_an_adapter_is_refused(theirs: Path) -> None:
-    (theirs / "adapter_config.json").write_text('{"base_model_name_or_path": "strangers/model"}')
-    assert "makes this an adapter of another model" in refused(theirs)
 
 
 @pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
@@ -237,9 +225,11 @@ def test_a_folder_that_is_loaded_in_place_selects_no_program(theirs: Path, file:
         check_folder_in_place(theirs)
 
 
-def test_a_request_to_stop_is_no_fault_of_the_folder() -> None:
+def test_a_request_to_stop_and_a_card_in_another_encoding_are_no_faults(theirs: Path) -> None:
     with pytest.raises(StopRequestedError), reported("m: transformers can't load this"):
         raise StopRequestedError
+    (theirs / "README.md").write_bytes(b"---\nlicense: mit\n---\nna\xefve\n")
+    exported(theirs)
 
 
 @pytest.mark.parametrize("protocol", range(6))
@@ -247,8 +237,3 @@ def test_a_pickle_of_any_protocol_is_only_ever_tensors(theirs: Path, protocol: i
     (theirs / "model.safetensors").unlink()
     (theirs / "pytorch_model.bin").write_bytes(pickle.dumps({"a": shutil.rmtree, "b": [1]}, protocol))
     assert "pytorch_model.bin is damaged or holds more than tensors" in refused(theirs)
-
-
-def test_a_card_in_another_encoding_is_kept(theirs: Path) -> None:
-    (theirs / "README.md").write_bytes(b"---\nlicense: mit\n---\nna\xefve\n")
-    exported(theirs)

@@ -13,19 +13,8 @@ from pubmill.specs.spec_types import FileName, FilePath, Https
 from pubmill.storage.name_patterns import FILE, PATH, SPEC, URL, fits
 
 HOSTILE = (
-    "x;touch P;y",
-    "$(x)",
-    "`x`",
-    "a b'c",
-    "..",
-    "../x",
-    "-x",
-    "{x}",
-    "x\n",
-    "\x1b[2J",
-    "x\x00",
-    "a" * 300,
-)
+    "x;touch P;y", "$(x)", "`x`", "a b'c", "..", "../x", "-x", "{x}", "x\n", "\x1b[2J", "x\x00", "a" * 300,
+)  # fmt: skip
 """Names that no kind of name may be."""
 
 
@@ -37,38 +26,34 @@ def test_hostile_names_are_refused(name: str) -> None:
             TypeAdapter(kind).validate_python(name)
 
 
-@pytest.mark.parametrize(
-    "url", ["https://../x", "https://a/../../x", "https://a/x/..", "https://a/{x}", "https://a@b/"]
-)
-def test_addresses_stay_below_their_folder(url: str) -> None:
-    with pytest.raises(ValidationError):
-        TypeAdapter(Https).validate_python(url)
-
-
 def test_ordinary_names_are_taken() -> None:
-    assert (
-        fits(SPEC, "ebm-pico@scibert") and fits(FILE, "2014 training-PHI_Gold.tar.gz") and fits(PATH, "a/b.c")
-    )
+    assert fits(SPEC, "ebm-pico@scibert") and fits(FILE, "2014 training-PHI_Gold.tar.gz")
+    assert fits(PATH, "a/b.c")
     assert TypeAdapter(Https).validate_python("https://a.org:8080/x%20y/(z)..v1;w")
+    for url in ("https://../x", "https://a/../../x", "https://a/x/..", "https://a/{x}", "https://a@b/"):
+        with pytest.raises(ValidationError):
+            TypeAdapter(Https).validate_python(url)
 
 
-@pytest.mark.parametrize(
-    "place",
-    ["tables/x;touch P;y/table06.yaml", "tables/table06.yaml", "models/x/bert.yaml", "datasets/a b.yaml"],
-)
-def test_a_spec_in_an_odd_place_is_refused(root: Path, tmp_path: Path, place: str) -> None:
+def test_specs_in_odd_places_are_refused(root: Path, tmp_path: Path) -> None:
     specs = Path(shutil.copytree(root / "specs", tmp_path / "specs"))
-    (specs / place).parent.mkdir(exist_ok=True)
-    (specs / place).write_text(f"name: {Path(place).stem}\n")
+    places = (
+        "tables/x;touch P;y/table06.yaml",
+        "tables/table06.yaml",
+        "models/x/bert.yaml",
+        "datasets/a b.yaml",
+    )
+    for place in places:
+        (specs / place).parent.mkdir(exist_ok=True)
+        (specs / place).write_text(f"name: {Path(place).stem}\n")
     with pytest.raises(PubmillError) as caught:
         load(specs, "demo")
-    assert f"'specs/{place}': expected" in str(caught.value)
+    for place in places:
+        assert f"'specs/{place}': expected" in str(caught.value)
 
 
 def test_an_included_name_is_a_name(root: Path, tmp_path: Path) -> None:
     specs = Path(shutil.copytree(root / "specs", tmp_path / "specs"))
     (specs / "models/odd.yaml").write_text("include: ../datasets/bc2gm\nname: odd\n")
-    with pytest.raises(
-        PubmillError, match=r"odd.yaml:1: expected the name of a spec, found '../datasets/bc2gm'"
-    ):
+    with pytest.raises(PubmillError, match=r"odd.yaml:1: expected the name of a spec, found '../datasets"):
         load(specs, "demo")

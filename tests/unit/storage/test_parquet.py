@@ -69,9 +69,7 @@ def test_a_flipped_bit_is_an_error_or_changes_no_data(tmp_path: Path, place: flo
 
 @pytest.mark.parametrize("end", [9, 100])
 @pytest.mark.parametrize("start", [0, 4, 60])
-def test_flipped_bits_of_pages_and_footer_are_found_by_the_digest(
-    tmp_path: Path, start: int, end: int
-) -> None:
+def test_flipped_bits_are_found_by_the_digest(tmp_path: Path, start: int, end: int) -> None:
     whole = write(tmp_path / "a.parquet").read_bytes()
     for place in (start, len(whole) - end):
         assert fault(flip(tmp_path / "b.parquet", whole, place, 0)) in (OTHER, CUT)
@@ -86,16 +84,13 @@ def test_a_truncated_or_other_file_is_damaged(tmp_path: Path, content: bytes | N
         verified(path)
 
 
-def test_files_of_others_have_no_digest_until_they_are_sealed(tmp_path: Path) -> None:
+def test_files_are_digested_whole_or_have_no_digest(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.Table.from_pylist(ROWS, SCHEMA), path)
     assert fault(path) == "" and open_parquet(path).num_row_groups == 1
     seal(path)
     parquet_fault.cache_clear()
     assert fault(path) is None and open_parquet(path).read().to_pylist() == ROWS
-
-
-def test_files_of_several_blocks_are_digested_whole(tmp_path: Path) -> None:
     path = tmp_path / "large.parquet"
     values = pa.table({"x": [random.Random(i).randbytes(1 << 18) for i in range(12)]})
     with parquet_writer(path, values.schema) as writer:
@@ -105,28 +100,22 @@ def test_files_of_several_blocks_are_digested_whole(tmp_path: Path) -> None:
     assert fault(flip(path, whole, len(whole) - (1 << 20), 0)) == OTHER
 
 
-def test_a_private_file_is_labelled_and_readable_by_its_owner_alone(tmp_path: Path) -> None:
+def test_a_private_file_is_labelled_and_a_missing_one_left_to_its_reader(tmp_path: Path) -> None:
     private, public = write(tmp_path / "private", True), write(tmp_path / "public")
     assert private.stat().st_mode & 0o077 == 0
     assert open_parquet(private).metadata.metadata[b"access"] == b"credentialed"
     assert b"access" not in (open_parquet(public).metadata.metadata or {})
-
-
-def test_a_missing_file_is_left_to_its_reader(tmp_path: Path) -> None:
     assert verified(tmp_path / "none") == tmp_path / "none"
     with pytest.raises(FileNotFoundError):
         open_parquet(tmp_path / "none")
 
 
-def test_queries_write_sealed_files_even_in_folders_with_quotes(tmp_path: Path) -> None:
+def test_queries_write_sealed_files_and_say_what_failed(tmp_path: Path) -> None:
     path = tmp_path / "it's here.parquet"
     with database(tmp_path / "spill", "200MB", "the query failed") as connection:
         copy(connection, "SELECT 1 AS x UNION ALL SELECT 2", path)
     assert fault(path) is None and not (tmp_path / "spill").exists()
     assert sorted(open_parquet(path).read().column("x").to_pylist()) == [1, 2]
-
-
-def test_errors_of_queries_say_what_failed_and_a_full_disk_is_one(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="^the list cannot be made: "):
         with database(tmp_path, "200MB", "the list cannot be made") as connection:
             connection.execute("SELECT nothing FROM nowhere")

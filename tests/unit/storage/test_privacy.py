@@ -44,7 +44,7 @@ def modes(folder: Path) -> set[int]:
     return {path.stat().st_mode & 0o777 for path in files}
 
 
-def test_one_private_input_is_enough(tmp_path: Path) -> None:
+def test_one_private_input_is_enough_and_the_strictest_class_holds(tmp_path: Path) -> None:
     public, private = tmp_path / "public", tmp_path / "folder" / "private"
     private.parent.mkdir()
     for path, mode in ((public, 0o644), (private, 0o600)):
@@ -54,6 +54,13 @@ def test_one_private_input_is_enough(tmp_path: Path) -> None:
     keep_private([public, private.parent])
     (tmp_path / "two").touch()
     assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("one", "two")] == [0o644, 0o600]
+    for name, access in (("a", "registration"), ("b", "credentialed"), ("c", "public")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / LABEL).write_text(json.dumps({"access": access}))
+    privacy._PROCESS["access"] = "public"
+    assert keep_private([tmp_path / "a", tmp_path / "c"]) == "registration"
+    assert keep_private([tmp_path / "b"]) == "credentialed"
+    assert keep_private([tmp_path / "a"]) == "credentialed"
 
 
 Program = Callable[..., Path]
@@ -85,13 +92,8 @@ def test_from_words_to_a_model(tmp_path: Path, private: bool, program: Program) 
         for name in TABLES:
             archive.writestr(f"{FOLDER}/{name}", "")
     for part in ("part-0000.parquet", "part-0001.parquet"):
-        program(
-            "count_words",
-            recipe=json.dumps({"splitting": "bert-uncased"}),
-            parts=part,
-            folder="words",
-            output=f"words/blocks/{part}.json",
-        )
+        counted = {"parts": part, "folder": "words", "output": f"words/blocks/{part}.json"}
+        program("count_words", recipe=json.dumps({"splitting": "bert-uncased"}), **counted)
     vocab = {"kind": "wordpiece", "size": 100, "lowercase": True}
     recipe = asdict(changed(steps=2, sequence_length=16, batch_size=2))
     mode, access = ({0o600}, "credentialed") if private else ({0o644}, "public")
@@ -100,15 +102,8 @@ def test_from_words_to_a_model(tmp_path: Path, private: bool, program: Program) 
     assert access_of_parts([tmp_path / "words/part-0001.parquet"]) == access
     made = program("train_vocab", recipe=json.dumps(vocab), words="words", parts=2, output="vocab")
     assert modes(made) == mode and access_of(made) == access
-    made = program(
-        "pack",
-        recipe=json.dumps({"held_out": 0.3}),
-        corpus=".",
-        parts=2,
-        vocab="vocab",
-        punkt="punkt.zip",
-        output="tokens",
-    )
+    packed = {"corpus": ".", "parts": 2, "vocab": "vocab", "punkt": "punkt.zip", "output": "tokens"}
+    made = program("pack", recipe=json.dumps({"held_out": 0.3}), **packed)
     assert modes(made) == mode and access_of(made) == access
     made = program(
         "pretrain", recipe=json.dumps(recipe), tokens="tokens", vocab="vocab", to=2, output="run/step-2"
@@ -147,15 +142,6 @@ def test_from_examples_to_annotations(tmp_path: Path, private: bool, program: Pr
     assert run_verb("predict", tmp_path / "kept", tmp_path / "new.txt", made).returncode == 0
     assert modes(made.parent) == mode
     assert access_of(made) == access
-
-
-def test_the_strictest_class_holds(tmp_path: Path) -> None:
-    for name, access in (("a", "registration"), ("b", "credentialed"), ("c", "public")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / LABEL).write_text(json.dumps({"access": access}))
-    assert keep_private([tmp_path / "a", tmp_path / "c"]) == "registration"
-    assert keep_private([tmp_path / "b"]) == "credentialed"
-    assert keep_private([tmp_path / "a"]) == "credentialed"
 
 
 def test_the_access_of_corpus_parts_is_the_strictest_of_their_labels(tmp_path: Path) -> None:

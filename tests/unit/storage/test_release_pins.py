@@ -17,9 +17,9 @@ RELEASE = {"kind": "hub", "id": "lab/bert"}
 ARCHIVE = {"kind": "archive", "url": "https://example.org/bert.tar.gz"}
 
 
-def put(mirror: Path, text: str) -> str:
+def put(mirror: Path, text: str, model: str = "lab/bert") -> str:
     """Write what the hub answers into a mirror."""
-    path = mirror / commit_url("lab/bert").removeprefix("https://")
+    path = mirror / commit_url(model).removeprefix("https://")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return str(mirror)
@@ -30,15 +30,10 @@ def test_the_first_commit_that_is_found_is_kept(tmp_path: Path) -> None:
     found = freeze(RELEASE, pin, put(tmp_path, json.dumps({"sha": FIRST, "id": "lab/bert"})))
     assert found == read_json(pin) and found["revision"] == FIRST and found["found"]
     assert freeze(RELEASE, pin, put(tmp_path, json.dumps({"sha": SECOND}))) == found
-    other = freeze({"kind": "hub", "id": "lab/other"}, pin, other_mirror(tmp_path))
+    other = freeze(
+        {"kind": "hub", "id": "lab/other"}, pin, put(tmp_path, json.dumps({"sha": SECOND}), "lab/other")
+    )
     assert other["revision"] == SECOND, "a pin of other weights is replaced"
-
-
-def other_mirror(folder: Path) -> str:
-    path = folder / commit_url("lab/other").removeprefix("https://")
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps({"sha": SECOND}))
-    return str(folder)
 
 
 def test_the_commit_comes_from_the_network(monkeypatch: pytest.MonkeyPatch) -> None:

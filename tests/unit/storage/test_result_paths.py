@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
@@ -25,16 +25,19 @@ SEEDS = st.integers(min_value=1, max_value=99)
 RESULTS = st.sampled_from(["", "results/demo", "/scratch/results/full", "runs/final"])
 
 
+@settings(max_examples=30)
 @given(RESULTS, st.builds(RunPath, st.builds(RunKey, NAMES, NAMES, NAMES, NAMES), SEEDS))
 def test_the_path_of_a_record_names_its_run(results: str, run: RunPath) -> None:
     assert run_of(Paths(results).record(*run)) == run
 
 
+@settings(max_examples=30)
 @given(st.builds(ChoiceKey, NAMES, st.none() | NAMES, NAMES, NAMES))
 def test_the_path_of_a_choice_names_its_search(choice: ChoiceKey) -> None:
     assert choice_of(RELATIVE.choice(choice)) == choice
 
 
+@settings(max_examples=30)
 @given(RESULTS, st.builds(RunKey, NAMES, NAMES, NAMES, NAMES), SEEDS)
 def test_the_files_of_a_run_are_declared_by_its_manifests(results: str, run: RunKey, seed: int) -> None:
     paths = Paths(results)
@@ -46,6 +49,7 @@ def test_the_files_of_a_run_are_declared_by_its_manifests(results: str, run: Run
     assert manifest_of(paths.card(run.dataset)) == paths.card(run.dataset)
 
 
+@settings(max_examples=30)
 @given(NAMES, NAMES, NAMES, NAMES, SEEDS)
 def test_paths_name_their_specs(one: str, two: str, three: str, four: str, number: int) -> None:
     assume(not {"selected", "parsed", "tokens", "on"} & {one, two, three})
@@ -74,38 +78,34 @@ def test_paths_name_their_specs(one: str, two: str, three: str, four: str, numbe
     assert {path: list(names_in(path)) for path in expected} == expected
 
 
+@settings(max_examples=30)
 @given(RESULTS, st.sampled_from(["tables/a/gu2020-table06.html", "models/bert/config.json"]))
 def test_a_path_below_the_results_is_found_again(results: str, below: str) -> None:
     assert Paths(results).below(Paths(results).at(below)) == below
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "seed-1.json",
-        "runs/p/m/d/s/final/seed-x.json",
-        "runs/p/m/d/s/final/1.json",
-        "p/m/d/s/trials/seed-1.json",
-    ],
-)
-def test_other_paths_are_no_records(path: str) -> None:
-    with pytest.raises(PubmillError, match=f"{re.escape(path)}: expected the path of a record"):
-        run_of(path)
+def test_other_paths_are_no_records_and_no_choices() -> None:
+    below = "runs/p/m/d/s/final"
+    for path in ("seed-1.json", f"{below}/seed-x.json", f"{below}/1.json", "p/m/d/s/trials/seed-1.json"):
+        with pytest.raises(PubmillError, match=f"{re.escape(path)}: expected the path of a record"):
+            run_of(path)
+    for path in ("selected.json", "runs/p/m/d/s/chosen.json", "tables/a/b/c/d/selected.json"):
+        with pytest.raises(PubmillError, match="expected the path of a choice"):
+            choice_of(path)
 
 
-@pytest.mark.parametrize(
-    "path", ["selected.json", "runs/p/m/d/s/chosen.json", "tables/a/b/c/d/selected.json"]
-)
-def test_other_paths_are_no_choices(path: str) -> None:
-    with pytest.raises(PubmillError, match="expected the path of a choice"):
-        choice_of(path)
-
-
-def test_blocks_lie_beside_what_their_jobs_make() -> None:
+def test_blocks_copies_of_sources_and_logs_lie_where_their_names_say() -> None:
     paths = Paths("results/demo")
     folder = paths.corpus("pubmed")
     assert paths.block(folder, "pubmed", "a+9") == "results/demo/corpora/pubmed/blocks/pubmed/a+9.json"
     assert (part_name(7), part_name(7, "json")) == ("part-0007.parquet", "part-0007.json")
+    full = Paths(Path("results/full"))
+    url = "https://ftp.example.org/pubmed/a.xml.gz"
+    assert full.source_of_url(url) == "results/full/sources/ftp.example.org/pubmed/a.xml.gz"
+    assert full.source_record(full.source_of_url(url)).endswith("a.xml.gz.source.json")
+    run = RunKey("blurb", "bert", "bc2gm", "standard")
+    assert paths.log(paths.final(run, 1)) == f"results/demo/logs/runs/{'/'.join(run)}/final/seed-1.log"
+    assert paths.log("parse/pubmed/a") == "results/demo/logs/parse/pubmed/a.log"
 
 
 @pytest.mark.parametrize(
@@ -117,22 +117,6 @@ def test_blocks_lie_beside_what_their_jobs_make() -> None:
 )  # fmt: skip
 def test_a_shard_is_called_as_its_file(file: str, shard: str) -> None:
     assert shard_name(file) == shard
-
-
-def test_copies_of_sources_lie_by_host_and_path() -> None:
-    paths = Paths(Path("results/full"))
-    url = "https://ftp.example.org/pubmed/a.xml.gz"
-    assert paths.source_of_url(url) == "results/full/sources/ftp.example.org/pubmed/a.xml.gz"
-    assert paths.source_record(paths.source_of_url(url)).endswith("a.xml.gz.source.json")
-
-
-def test_a_log_lies_as_what_its_job_writes() -> None:
-    paths = Paths("results/demo")
-    run = RunKey("blurb", "bert", "bc2gm", "standard")
-    assert (
-        paths.log(paths.final(run, 1)) == "results/demo/logs/runs/blurb/bert/bc2gm/standard/final/seed-1.log"
-    )
-    assert paths.log("parse/pubmed/a") == "results/demo/logs/parse/pubmed/a.log"
 
 
 FOLDERS = "runs|corpora|vocabs|pretraining|models|datasets|tables|pages|reports|sources|logs"

@@ -81,9 +81,7 @@ def test_a_file_arrives_whole_with_its_record(server: Server, tmp_path: Path) ->
     assert record == {"url": url, "bytes": len(BODY), "sha256": SHA256, "md5": MD5, "origin": "network"}
 
 
-def test_a_busy_server_is_asked_again(
-    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_busy_servers_are_retried(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     server.faults = [503, 429]
     download(f"{server.url}/f.gz", tmp_path / "f.gz")
     assert (tmp_path / "f.gz").read_bytes() == BODY
@@ -98,12 +96,24 @@ def test_a_cut_connection_goes_on_where_it_was(server: Server, tmp_path: Path) -
     assert server.ranges("/f.gz") == [None, f"bytes={half}-", f"bytes={more}-"]
 
 
-def test_a_file_that_changed_meanwhile_begins_anew(server: Server, tmp_path: Path) -> None:
-    (tmp_path / "f.gz.part").write_bytes(b"older half")
-    (tmp_path / "f.gz.part.validator").write_text('"zero"')
-    download(f"{server.url}/f.gz", tmp_path / "f.gz", sha256=SHA256)
+@pytest.mark.parametrize(
+    ("part", "validator", "ranges"),
+    [
+        (b"older half", '"zero"', None),  # the file changed meanwhile
+        (BODY, '"one"', [f"bytes={len(BODY)}-"]),  # whole already
+        (BODY + b"more", '"one"', None),
+        (b"damaged", '"one"', ["bytes=7-", None]),
+    ],
+)
+def test_any_part_of_an_earlier_attempt_ends_with_the_whole_file(
+    server: Server, tmp_path: Path, part: bytes, validator: str, ranges: list[str | None] | None
+) -> None:
+    (tmp_path / "f.gz.part").write_bytes(part)
+    (tmp_path / "f.gz.part.validator").write_text(validator)
+    download(f"{server.url}/f.gz", tmp_path / "f.gz", md5_beside=True)
     assert (tmp_path / "f.gz").read_bytes() == BODY
     assert names(tmp_path) == ["f.gz", "f.gz.source.json"]
+    assert ranges in (None, server.ranges("/f.gz"))
 
 
 def test_without_a_strong_validator_nothing_is_resumed(server: Server, tmp_path: Path) -> None:
@@ -113,30 +123,7 @@ def test_without_a_strong_validator_nothing_is_resumed(server: Server, tmp_path:
     assert server.ranges("/f.gz") == [None, None]
 
 
-def test_a_whole_part_is_taken_as_it_is(server: Server, tmp_path: Path) -> None:
-    (tmp_path / "f.gz.part").write_bytes(BODY)
-    (tmp_path / "f.gz.part.validator").write_text('"one"')
-    download(f"{server.url}/f.gz", tmp_path / "f.gz", sha256=SHA256)
-    assert server.ranges("/f.gz") == [f"bytes={len(BODY)}-"]
-    assert (tmp_path / "f.gz").read_bytes() == BODY
-
-
-def test_a_part_longer_than_the_file_is_dropped(server: Server, tmp_path: Path) -> None:
-    (tmp_path / "f.gz.part").write_bytes(BODY + b"more")
-    (tmp_path / "f.gz.part.validator").write_text('"one"')
-    download(f"{server.url}/f.gz", tmp_path / "f.gz", sha256=SHA256)
-    assert (tmp_path / "f.gz").read_bytes() == BODY
-
-
-def test_a_damaged_part_is_fetched_once_anew(server: Server, tmp_path: Path) -> None:
-    (tmp_path / "f.gz.part").write_bytes(b"damaged")
-    (tmp_path / "f.gz.part.validator").write_text('"one"')
-    download(f"{server.url}/f.gz", tmp_path / "f.gz", md5_beside=True)
-    assert (tmp_path / "f.gz").read_bytes() == BODY
-    assert server.ranges("/f.gz") == ["bytes=7-", None]
-
-
-def test_a_body_damaged_on_the_way_is_fetched_again_until_it_is_whole(
+def test_damaged_bodies_are_retried(
     server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     damaged = BODY[:500_000] + b"?" + BODY[500_001:]
@@ -147,15 +134,21 @@ def test_a_body_damaged_on_the_way_is_fetched_again_until_it_is_whole(
     assert capsys.readouterr().err.count("the checksum is wrong") == 2
 
 
-def test_a_missing_file_of_pubmed_says_how_to_go_on(server: Server, tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_at_once_and_says_how_to_go_on(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match=r"/gone\.gz: the server answers 404"):
+        download(f"{server.url}/gone.gz", tmp_path / "gone.gz")
+    assert len(server.requests) == 1
+    assert names(tmp_path) == []
+    del server.files["/f.gz.md5"]
+    with pytest.raises(PubmillError, match=r"f\.gz\.md5: the server answers 404"):
+        download(f"{server.url}/f.gz", tmp_path / "f.gz", md5_beside=True)
+    assert server.ranges("/f.gz") == []
     with pytest.raises(PubmillError, match=r"answers 404.*numbers them anew.*sources pubmed.*corpus\.lock"):
         download(f"{server.url}/baseline/pubmed19n0001.xml.gz", tmp_path / "x.gz", md5_beside=True)
 
 
 @pytest.mark.parametrize("checked", [{"sha256": SHA256}, {"md5_beside": True}, {"git_blob": GIT_BLOB}])
-def test_a_wrong_body_is_refused_after_a_few_looks(
-    server: Server, tmp_path: Path, checked: dict[str, Any]
-) -> None:
+def test_a_wrong_body_is_refused(server: Server, tmp_path: Path, checked: dict[str, Any]) -> None:
     server.files["/f.gz"] = b"<html>please sign in</html>"
     with pytest.raises(PubmillError) as caught:
         download(f"{server.url}/f.gz", tmp_path / "f.gz", **checked)
@@ -166,28 +159,11 @@ def test_a_wrong_body_is_refused_after_a_few_looks(
     assert f"{server.url}/f.gz" in str(caught.value) and f"expected {expected}, found" in str(caught.value)
 
 
-def test_a_missing_file_is_reported_at_once(server: Server, tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match=r"/gone\.gz: the server answers 404"):
-        download(f"{server.url}/gone.gz", tmp_path / "gone.gz")
-    assert len(server.requests) == 1
-    assert names(tmp_path) == []
-
-
-def test_a_missing_md5_is_reported_before_the_file_is_fetched(server: Server, tmp_path: Path) -> None:
-    del server.files["/f.gz.md5"]
-    with pytest.raises(PubmillError, match=r"f\.gz\.md5: the server answers 404"):
-        download(f"{server.url}/f.gz", tmp_path / "f.gz", md5_beside=True)
-    assert server.ranges("/f.gz") == []
-
-
-def test_an_unreachable_host_names_the_way_without_network(tmp_path: Path, monkeypatch: Any) -> None:
+def test_unreachable_hosts_and_plain_http_are_refused(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(network, "PAUSES", (0.0,))
     with pytest.raises(PubmillError, match=r"gave up after 2 attempts with 0 bytes(.|\n)*mirror"):
         download("http://127.0.0.1:9/f.gz", tmp_path / "f.gz")
     assert names(tmp_path) == []
-
-
-def test_plain_http_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="only https"):
         download("http://example.org/f.gz", tmp_path / "f.gz")
 
@@ -234,24 +210,30 @@ def test_a_mirror_stands_in_for_the_network(mirror: Path, tmp_path: Path, form: 
     assert json.loads((output.parent / "f.gz.source.json").read_text())["origin"] == "mirror"
 
 
-def test_a_file_that_the_mirror_lacks_is_named(mirror: Path, tmp_path: Path) -> None:
+def test_files_that_the_mirror_lacks_or_damaged_ones_are_refused(mirror: Path, tmp_path: Path) -> None:
     with pytest.raises(PubmillError) as caught:
         download(f"{URL}x", tmp_path / "out" / "f.gz", mirror=str(mirror))
     assert str(mirror / "ftp.example.org/pubmed/baseline/f.gzx") in str(caught.value)
     assert f"fetch {URL}x" in str(caught.value)
     with pytest.raises(PubmillError, match="is not a folder"):
         download(URL, tmp_path / "out" / "f.gz", mirror=str(tmp_path / "nowhere"))
-
-
-def test_a_damaged_mirror_file_is_refused(mirror: Path, tmp_path: Path) -> None:
     (mirror / "ftp.example.org/pubmed/baseline/f.gz").write_bytes(BODY[:-1])
     with pytest.raises(PubmillError, match=f"expected {MD5}, found"):
         download(URL, tmp_path / "out" / "f.gz", mirror=str(mirror), md5_beside=True)
     assert names(tmp_path / "out") == []
+    (tmp_path / "secret").write_text("secret")
+    for path in ("/../../secret", "/%2e%2e/%2e%2e/secret"):
+        with pytest.raises(PubmillError, match="not allowed"):
+            read(f"https://ftp.example.org{path}", str(mirror))
 
 
-def test_only_its_owner_may_read_the_copy_of_a_file_of_their_own(mirror: Path, tmp_path: Path) -> None:
+def test_a_local_file_is_copied_for_its_owner_alone(mirror: Path, tmp_path: Path) -> None:
     path = mirror / "ftp.example.org/pubmed/baseline/f.gz"
+    download(f"file://{path}", tmp_path / "out" / "f.gz", mirror=str(mirror), md5_beside=True)
+    assert (tmp_path / "out" / "f.gz").read_bytes() == BODY
+    assert json.loads((tmp_path / "out" / "f.gz.source.json").read_text())["origin"] == "local"
+    with pytest.raises(PubmillError, match="does not exist; check the path"):
+        download(f"file://{path}x", tmp_path / "out" / "g.gz")
     before = os.umask(0o022)
     try:
         download(f"file://{path}", tmp_path / "own", mirror=str(mirror))
@@ -260,22 +242,6 @@ def test_only_its_owner_may_read_the_copy_of_a_file_of_their_own(mirror: Path, t
         os.umask(before)
     assert (tmp_path / "own").stat().st_mode & 0o777 == 0o600
     assert (tmp_path / "public").stat().st_mode & 0o777 == 0o644
-
-
-def test_nothing_outside_the_mirror_is_reached(mirror: Path, tmp_path: Path) -> None:
-    (tmp_path / "secret").write_text("secret")
-    for path in ("/../../secret", "/%2e%2e/%2e%2e/secret"):
-        with pytest.raises(PubmillError, match="not allowed"):
-            read(f"https://ftp.example.org{path}", str(mirror))
-
-
-def test_a_local_file_is_copied(mirror: Path, tmp_path: Path) -> None:
-    path = mirror / "ftp.example.org/pubmed/baseline/f.gz"
-    download(f"file://{path}", tmp_path / "out" / "f.gz", mirror=str(mirror), md5_beside=True)
-    assert (tmp_path / "out" / "f.gz").read_bytes() == BODY
-    assert json.loads((tmp_path / "out" / "f.gz.source.json").read_text())["origin"] == "local"
-    with pytest.raises(PubmillError, match="does not exist; check the path"):
-        download(f"file://{path}x", tmp_path / "out" / "g.gz")
 
 
 HEX = "0123456789abcdef" * 2

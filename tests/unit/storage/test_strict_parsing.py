@@ -9,9 +9,16 @@ from pubmill.storage.model_folders import folder_fault
 from pubmill.storage.strict_parsing import RepeatedKeyError, unique_keys, whole_number
 
 
-def test_objects_without_repeated_keys_are_as_json_reads_them() -> None:
+def test_only_ascii_digits_are_a_number() -> None:
     text = '{"a": 1, "b": {"a": [{"a": 2}, {}]}}'
     assert json.loads(text, object_pairs_hook=unique_keys) == json.loads(text)
+    pairs = [(str(number), 0) for number in range(300_000)]
+    with pytest.raises(RepeatedKeyError) as caught:
+        unique_keys([*pairs, pairs[-1]])
+    assert caught.value.key == "299999"
+    assert [whole_number(text) for text in ("0", "007", "9" * 18)] == [0, 7, 10**18 - 1]
+    for text in ("", "-1", "+1", "1.0", "1_0", " 1", "\N{ARABIC-INDIC DIGIT ONE}", "²", "9" * 19):
+        assert whole_number(text) is None
 
 
 @pytest.mark.parametrize(
@@ -24,25 +31,6 @@ def test_the_first_repeated_key_is_named(text: str, key: str) -> None:
     assert caught.value.key == key and f"the key {key!r} occurs twice" in str(caught.value)
 
 
-def test_a_large_object_is_searched_once() -> None:
-    pairs = [(str(number), 0) for number in range(300_000)]
-    with pytest.raises(RepeatedKeyError) as caught:
-        unique_keys([*pairs, pairs[-1]])
-    assert caught.value.key == "299999"
-
-
-@pytest.mark.parametrize(("text", "number"), [("0", 0), ("007", 7), ("9" * 18, 10**18 - 1)])
-def test_ascii_digits_are_a_number(text: str, number: int) -> None:
-    assert whole_number(text) == number
-
-
-@pytest.mark.parametrize(
-    "text", ["", "-1", "+1", "1.0", "1_0", " 1", "\N{ARABIC-INDIC DIGIT ONE}", "²", "9" * 19]
-)
-def test_anything_else_is_none(text: str) -> None:
-    assert whole_number(text) is None
-
-
 def model(folder: Path, *names: str) -> Path:
     folder.mkdir()
     for name in names:
@@ -52,9 +40,7 @@ def model(folder: Path, *names: str) -> Path:
 
 @pytest.mark.parametrize("tokenizer", ["tokenizer.json", "vocab.txt", "vocab.json"])
 @pytest.mark.parametrize("weights", ["model-00001-of-00002.safetensors", "pytorch_model.bin"])
-def test_a_folder_with_configuration_weights_and_tokenizer_is_a_model(
-    tmp_path: Path, tokenizer: str, weights: str
-) -> None:
+def test_a_folder_of_all_three_is_a_model(tmp_path: Path, tokenizer: str, weights: str) -> None:
     assert folder_fault(model(tmp_path / "model", "config.json", weights, tokenizer)) is None
 
 
@@ -63,12 +49,10 @@ def test_a_folder_with_configuration_weights_and_tokenizer_is_a_model(
     [
         ("config.json vocab.txt", "has no weights (*.safetensors or pytorch_model.bin)"),
         ("model.safetensors vocab.txt", "has no config.json"),
-        (
-            "config.json model.safetensors",
-            "has no tokenizer (tokenizer.json, vocab.txt, vocab.json or spiece.model)",
-        ),
+        ("config.json model.safetensors",
+         "has no tokenizer (tokenizer.json, vocab.txt, vocab.json or spiece.model)"),
     ],
-)
+)  # fmt: skip
 def test_what_a_model_lacks_is_reported_with_what_is_there(tmp_path: Path, names: str, fault: str) -> None:
     found = folder_fault(model(tmp_path / "model", *names.split()))
     assert found == f"{fault}; its files: {', '.join(names.split())}"
@@ -82,16 +66,14 @@ def test_a_model_without_pieces_lacks_no_file(tmp_path: Path, kind: str, units: 
     folder = model(tmp_path / "model", "config.json", "model.safetensors")
     (folder / "tokenizer_config.json").write_text(f'{{"tokenizer_class": "{kind}"}}', encoding="utf-8")
     fault = folder_fault(folder)
-    assert (
-        fault and fault.startswith(f"reads texts by their {units} (") and fault.endswith("no file is missing")
-    )
+    assert fault and fault.startswith(f"reads texts by their {units} (")
+    assert fault.endswith("no file is missing")
 
 
 def test_an_empty_folder_a_file_and_nothing(tmp_path: Path) -> None:
     fault = folder_fault(model(tmp_path / "empty"))
-    assert (
-        fault and fault.endswith("; its files: none") and fault.startswith("has no config.json, no weights")
-    )
+    assert fault and fault.startswith("has no config.json, no weights")
+    assert fault.endswith("; its files: none")
     (tmp_path / "file").write_text("")
     assert folder_fault(tmp_path / "file") == "is not a folder"
     assert folder_fault(tmp_path / "nowhere") == "does not exist"

@@ -50,15 +50,13 @@ def test_subwords_are_counted(vocab: Path) -> None:
     found = diagnose_examples(load_tokenizer(vocab), [SENTENCE])
     # ab | ab ##a ##b | b ##a | [UNK]
     assert found["words"] == {
-        "words": 4,
-        "pieces": 7,
-        "subwords_per_word": 7 / 4,
-        "split_words": 2 / 4,
-        "unknown_words": 1 / 4,
+        "words": 4, "pieces": 7, "subwords_per_word": 7 / 4, "split_words": 2 / 4, "unknown_words": 1 / 4,
         "continuations": 3 / 7,
-    }
+    }  # fmt: skip
     assert found["entity_words"]["words"] == 3
     assert found["entity_words"]["subwords_per_word"] == 5 / 3
+    found = diagnose_examples(load_tokenizer(vocab), [])
+    assert found["entity_words"]["words"] == 0 and found["entity_words"]["subwords_per_word"] is None
 
 
 def test_words_of_every_kind() -> None:
@@ -71,11 +69,6 @@ def test_words_of_every_kind() -> None:
     question = SpanExample(id="1", document=None, question="a ?", context="a b", answers=answers)
     assert list(words_of(question)) == ["a", "?", "a", "b"]
     assert list(words_of(MultilabelExample(id="1", document=None, text="a b", labels=[]))) == ["a", "b"]
-
-
-def test_no_mentions_have_no_ratio(vocab: Path) -> None:
-    found = diagnose_examples(load_tokenizer(vocab), [])
-    assert found["entity_words"]["words"] == 0 and found["entity_words"]["subwords_per_word"] is None
 
 
 @pytest.mark.parametrize("name", ["uncased", "byte-level", "albert"])
@@ -127,30 +120,19 @@ def test_the_fit_to_a_corpus_counts_every_occurrence(vocab: Path) -> None:
     found = diagnose(Tokenizer.from_file(str(vocab / "tokenizer.json")), words, "wordpiece")
     # ab | ab ##a ##b | [UNK] | ab ##a ##b ##a | b ##a ##b ##a ##b; a alone is unused
     assert found == {
-        "size": 10,
-        "word_occurrences": 8,
-        "distinct_words": 5,
-        "subwords_per_word": 25 / 8,
-        "unknown_words": 1 / 8,
-        "split_words": 5 / 8,
-        "continuations": 17 / 25,
-        "unused": 1,
+        "size": 10, "word_occurrences": 8, "distinct_words": 5, "subwords_per_word": 25 / 8,
+        "unknown_words": 1 / 8, "split_words": 5 / 8, "continuations": 17 / 25, "unused": 1,
         "most_split": ["babab", "ababa"],
-    }
+    }  # fmt: skip
+    for names, expected in ((["a", "<unk>"], 1), (["[UNK]", "a"], 0), (["a"], None), (["<unk>", "[UNK]"], 1)):
+        tokenizer = Tokenizer(WordLevel({name: number for number, name in enumerate(names)}))
+        assert diagnosis.unknown_id(tokenizer) == expected
 
 
 @pytest.mark.parametrize("gathered", [20, 23, 10_000])
-def test_the_twenty_most_frequent_split_words_are_listed(
-    vocab: Path, monkeypatch: pytest.MonkeyPatch, gathered: int
-) -> None:
+def test_frequent_split_words_are_listed(vocab: Path, monkeypatch: pytest.MonkeyPatch, gathered: int) -> None:
     """Of equal ones those first in the alphabet, however many are held in memory."""
     monkeypatch.setattr(diagnosis, "GATHERED", gathered)
     words = {"b" * length: 1 + length % 7 for length in range(4, 40)}
     found = diagnose(Tokenizer.from_file(str(vocab / "tokenizer.json")), words, "wordpiece")
     assert found["most_split"] == sorted(words, key=lambda word: (-words[word], word))[:20]
-
-
-def test_the_unknown_piece_may_have_two_names_or_none() -> None:
-    for names, expected in ((["a", "<unk>"], 1), (["[UNK]", "a"], 0), (["a"], None), (["<unk>", "[UNK]"], 1)):
-        tokenizer = Tokenizer(WordLevel({name: number for number, name in enumerate(names)}))
-        assert diagnosis.unknown_id(tokenizer) == expected

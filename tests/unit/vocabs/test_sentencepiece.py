@@ -13,9 +13,6 @@ def test_pieces_follow_the_special_tokens_and_both_forms_of_each_character() -> 
     assert as_wordpiece(PIECES, 8, ("[PAD]", "[UNK]")) == [*CHARACTERS, "gene", "##ing"]
     assert as_wordpiece(PIECES, 7, ("[PAD]", "[UNK]")) == [*CHARACTERS, "gene"]
     assert as_wordpiece(PIECES, 9, ("[PAD]", "[UNK]")) == [*CHARACTERS, "gene", "##ing"], "there are no more"
-
-
-def test_a_vocabulary_has_room_for_the_special_tokens_and_characters_at_least() -> None:
     assert as_wordpiece(PIECES, 6, ("[PAD]", "[UNK]")) == CHARACTERS
     with pytest.raises(PubmillError, match="a vocabulary of 5 is too small: special tokens and characters a"):
         as_wordpiece(PIECES, 5, ("[PAD]", "[UNK]"))

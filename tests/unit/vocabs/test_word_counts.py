@@ -38,7 +38,7 @@ def whole(text: str, splitting: Splitting) -> list[str]:
 
 
 @pytest.mark.parametrize("splitting", SPLITTINGS)
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(several=st.lists(texts, max_size=4))
 @example(several=["they're I'm we've he'll it'd 12's 'tis O'", "a  b", "a b ", " a", "a\t b\xa0 \xa0c"])
 def test_words_are_those_of_tokenizers(splitting: Splitting, several: list[str]) -> None:
@@ -69,12 +69,12 @@ def test_by_parts_and_at_once_is_the_same(tmp_path: Path, splitting: Splitting) 
     assert merged(tmp_path, parts, splitting) == (whole.words, figures)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(
     st.lists(st.lists(st.text("ab", min_size=1, max_size=3), min_size=1), min_size=1, max_size=3),
     st.integers(1, 8),
 )
-def test_rare_words_are_pruned_and_counted(
+def test_rare_words_are_pruned(
     tmp_path_factory: pytest.TempPathFactory, parts: list[list[str]], most: int
 ) -> None:
     folder = tmp_path_factory.mktemp("counts")
@@ -117,7 +117,7 @@ def test_faults_are_named_and_nothing_is_left(tmp_path: Path) -> None:
 
 
 def test_killed_while_counting_leaves_no_counts(tmp_path: Path) -> None:
-    part = write_part(tmp_path / "part-0000.parquet", [f"w{n} x{n}" for n in range(200_000)])
+    part = write_part(tmp_path / "part-0000.parquet", [f"w{n} x{n}" for n in range(50_000)])
     output = tmp_path / "words" / "part-0000.parquet"
     command = [sys.executable, "-m", "pubmill.job", "count_words", "--parts", str(part)]
     command += ["--folder", str(output.parent), "--output", str(tmp_path / "block.json")]
@@ -131,5 +131,5 @@ def test_killed_while_counting_leaves_no_counts(tmp_path: Path) -> None:
         process.wait()
     assert not output.exists()
     subprocess.run(command, check=True)
-    assert len(merge_counts([output], "white-space", 10**6, tmp_path / "vocab")[0]) == 400_000
+    assert len(merge_counts([output], "white-space", 10**6, tmp_path / "vocab")[0]) == 100_000
     assert [path.name for path in output.parent.glob("[!.]*")] == [output.name]
