@@ -7,82 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 from transformers import (
-    AlbertConfig,
-    AlbertModel,
     AlbertTokenizer,
-    BartConfig,
-    BartModel,
-    BertConfig,
-    BertModel,
     BertTokenizer,
-    BigBirdConfig,
-    BigBirdModel,
-    BloomConfig,
-    BloomModel,
-    ConvBertConfig,
-    ConvBertModel,
-    DebertaV2Config,
-    DebertaV2Model,
     DebertaV2Tokenizer,
-    DistilBertConfig,
-    DistilBertModel,
-    ElectraConfig,
-    ElectraModel,
-    EuroBertConfig,
-    EuroBertModel,
-    FNetConfig,
-    FNetModel,
-    FunnelConfig,
-    FunnelModel,
-    GemmaConfig,
-    GemmaModel,
     GemmaTokenizer,
-    GPT2Config,
-    GPT2Model,
-    JinaEmbeddingsV3Config,
-    JinaEmbeddingsV3Model,
-    LayoutLMConfig,
-    LayoutLMModel,
-    LEDConfig,
-    LEDModel,
-    LlamaConfig,
-    LlamaModel,
     LlamaTokenizer,
-    LongformerConfig,
-    LongformerModel,
-    LongT5Config,
-    LongT5EncoderModel,
-    MambaConfig,
-    MambaModel,
-    MegatronBertConfig,
-    MegatronBertModel,
-    ModernBertConfig,
-    ModernBertModel,
-    MPNetConfig,
-    MPNetModel,
     MPNetTokenizer,
-    NomicBertConfig,
-    NomicBertModel,
-    NystromformerConfig,
-    NystromformerModel,
     PreTrainedTokenizerFast,
-    Qwen3Config,
-    Qwen3Model,
-    RobertaConfig,
-    RobertaModel,
     RobertaTokenizer,
-    T5Config,
-    T5EncoderModel,
     T5GemmaConfig,
-    T5GemmaModel,
     T5Tokenizer,
-    XLMRobertaConfig,
-    XLMRobertaModel,
     XLMRobertaTokenizer,
-    XLNetConfig,
-    XLNetModel,
     XLNetTokenizer,
 )
 
@@ -221,62 +159,45 @@ def deberta_unigrams(folder: Path) -> Any:
     return DebertaV2Tokenizer(vocab=unigrams(["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"]))
 
 
-DEBERTA = {
-    "type_vocab_size": 0,
-    "relative_attention": True,
-    "pos_att_type": ["p2c", "c2p"],
-    "position_biased_input": False,
-    "position_buckets": 16,
-    "norm_rel_ebd": "layer_norm",
-    "share_att_key": True,
-}
+DEBERTA: dict[str, Any] = {
+    "type_vocab_size": 0, "relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 16,
+    "position_biased_input": False, "norm_rel_ebd": "layer_norm", "share_att_key": True,
+}  # fmt: skip
 T5 = {"d_model": 32, "d_kv": 16, "d_ff": 64, "num_layers": LAYERS, "num_heads": 2}
 LONGFORMER = {"attention_window": 8, "type_vocab_size": 1}
 MODERNBERT = {"local_attention": 8, "global_attn_every_n_layers": 2}
-FAMILIES: dict[str, tuple[Any, Any, Callable[[Path], Any], dict[str, Any]]] = {
-    "bert": (BertConfig, BertModel, wordpiece, {"type_vocab_size": 2}),
-    "roberta": (RobertaConfig, RobertaModel, byte_level, {"type_vocab_size": 1}),
-    "roberta-wordpiece": (RobertaConfig, RobertaModel, wordpiece, {"type_vocab_size": 1}),
-    "electra": (ElectraConfig, ElectraModel, wordpiece, {"embedding_size": 16}),
-    "albert": (AlbertConfig, AlbertModel, albert_unigrams, {"embedding_size": 16}),
-    "megatron-bert": (MegatronBertConfig, MegatronBertModel, wordpiece, {}),
-    "modernbert": (ModernBertConfig, ModernBertModel, byte_level_without_class, MODERNBERT),
-    "deberta-v2": (DebertaV2Config, DebertaV2Model, deberta_unigrams, {**DEBERTA, "conv_kernel_size": 3}),
-    "deberta-v3": (DebertaV2Config, DebertaV2Model, deberta_unigrams, DEBERTA),
-    "distilbert": (DistilBertConfig, DistilBertModel, wordpiece, {"hidden_dim": 64}),
+FAMILIES: dict[str, tuple[str, Callable[[Path], Any], dict[str, Any]]] = {
+    "bert": ("Bert", wordpiece, {"type_vocab_size": 2}),
+    "roberta": ("Roberta", byte_level, {"type_vocab_size": 1}),
+    "roberta-wordpiece": ("Roberta", wordpiece, {"type_vocab_size": 1}),
+    "electra": ("Electra", wordpiece, {"embedding_size": 16}),
+    "albert": ("Albert", albert_unigrams, {"embedding_size": 16}),
+    "megatron-bert": ("MegatronBert", wordpiece, {}),
+    "modernbert": ("ModernBert", byte_level_without_class, MODERNBERT),
+    "deberta-v2": ("DebertaV2", deberta_unigrams, {**DEBERTA, "conv_kernel_size": 3}),
+    "deberta-v3": ("DebertaV2", deberta_unigrams, DEBERTA),
+    "distilbert": ("DistilBert", wordpiece, {"hidden_dim": 64}),
 }
-FURTHER: dict[str, tuple[Any, Any, Callable[[Path], Any], dict[str, Any]]] = {
-    "xlm-roberta": (XLMRobertaConfig, XLMRobertaModel, xlm_unigrams, {"type_vocab_size": 1}),
-    "mpnet": (MPNetConfig, MPNetModel, mpnet_wordpiece, {}),
-    "longformer": (LongformerConfig, LongformerModel, byte_level, LONGFORMER),
-    "big-bird": (BigBirdConfig, BigBirdModel, albert_unigrams, {"attention_type": "original_full"}),
-    "nomic-bert": (NomicBertConfig, NomicBertModel, wordpiece, {}),
-    "jina-v3": (JinaEmbeddingsV3Config, JinaEmbeddingsV3Model, xlm_unigrams, {"type_vocab_size": 1}),
-    "eurobert": (EuroBertConfig, EuroBertModel, byte_pairs_with_ends, {"num_key_value_heads": 2}),
-    "t5": (T5Config, T5EncoderModel, t5_unigrams, T5),
-    "gpt2": (GPT2Config, GPT2Model, gpt2_byte_pairs, {}),
-    "llama": (LlamaConfig, LlamaModel, llama_byte_pairs, {"num_key_value_heads": 1}),
-    "qwen3": (Qwen3Config, Qwen3Model, gpt2_byte_pairs, {"num_key_value_heads": 1, "head_dim": 16}),
+FURTHER: dict[str, tuple[str, Callable[[Path], Any], dict[str, Any]]] = {
+    "xlm-roberta": ("XLMRoberta", xlm_unigrams, {"type_vocab_size": 1}),
+    "mpnet": ("MPNet", mpnet_wordpiece, {}),
+    "longformer": ("Longformer", byte_level, LONGFORMER),
+    "big-bird": ("BigBird", albert_unigrams, {"attention_type": "original_full"}),
+    "nomic-bert": ("NomicBert", wordpiece, {}),
+    "jina-v3": ("JinaEmbeddingsV3", xlm_unigrams, {"type_vocab_size": 1}),
+    "eurobert": ("EuroBert", byte_pairs_with_ends, {"num_key_value_heads": 2}),
+    "t5": ("T5", t5_unigrams, T5),
+    "gpt2": ("GPT2", gpt2_byte_pairs, {}),
+    "llama": ("Llama", llama_byte_pairs, {"num_key_value_heads": 1}),
+    "qwen3": ("Qwen3", gpt2_byte_pairs, {"num_key_value_heads": 1, "head_dim": 16}),
 }
 FUNNEL: dict[str, Any] = {"block_sizes": [1, 1, 1], "num_decoder_layers": 1, "d_head": 16, "d_inner": 64}
 BART: dict[str, Any] = {
-    "encoder_layers": LAYERS,
-    "decoder_layers": LAYERS,
-    "encoder_ffn_dim": 64,
-    "decoder_ffn_dim": 64,
-}
-BART |= {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
-LED: dict[str, Any] = {
-    "max_encoder_position_embeddings": 64,
-    "max_decoder_position_embeddings": 64,
-    "attention_window": 8,
-}
-LONG_T5: dict[str, Any] = {
-    **T5,
-    "encoder_attention_type": "transient-global",
-    "local_radius": 5,
-    "global_block_size": 4,
-}
+    "encoder_layers": LAYERS, "encoder_ffn_dim": 64, "encoder_attention_heads": 2,
+    "decoder_layers": LAYERS, "decoder_ffn_dim": 64, "decoder_attention_heads": 2,
+}  # fmt: skip
+LED = {"max_encoder_position_embeddings": 64, "max_decoder_position_embeddings": 64, "attention_window": 8}
+LONG_T5 = {**T5, "encoder_attention_type": "transient-global", "local_radius": 5, "global_block_size": 4}
 
 
 def t5_gemma_config(**shape: Any) -> T5GemmaConfig:
@@ -287,20 +208,20 @@ def t5_gemma_config(**shape: Any) -> T5GemmaConfig:
 
 
 FURTHER |= {
-    "t5gemma": (t5_gemma_config, T5GemmaModel, gemma_metaspace_pairs, {}),
-    "llama-sentencepiece": (LlamaConfig, LlamaModel, llama_metaspace_pairs, {"num_key_value_heads": 1}),
-    "gemma": (GemmaConfig, GemmaModel, gemma_metaspace_pairs, {"num_key_value_heads": 1, "head_dim": 16}),
-    "xlnet": (XLNetConfig, XLNetModel, xlnet_unigrams, {"d_inner": 64, "d_head": 16}),
-    "bloom": (BloomConfig, BloomModel, gpt2_byte_pairs, {}),
-    "mamba": (MambaConfig, MambaModel, gpt2_byte_pairs, {"state_size": 4}),
-    "bart": (BartConfig, BartModel, byte_level, BART),
-    "led": (LEDConfig, LEDModel, byte_level, {**BART, **LED}),
-    "long-t5": (LongT5Config, LongT5EncoderModel, t5_unigrams, LONG_T5),
-    "funnel": (FunnelConfig, FunnelModel, wordpiece, FUNNEL),
-    "layoutlm": (LayoutLMConfig, LayoutLMModel, wordpiece, {}),
-    "fnet": (FNetConfig, FNetModel, albert_unigrams, {}),
-    "convbert": (ConvBertConfig, ConvBertModel, wordpiece, {"embedding_size": 16, "conv_kernel_size": 3}),
-    "nystromformer": (NystromformerConfig, NystromformerModel, wordpiece, {}),
+    "t5gemma": ("T5Gemma", gemma_metaspace_pairs, {}),
+    "llama-sentencepiece": ("Llama", llama_metaspace_pairs, {"num_key_value_heads": 1}),
+    "gemma": ("Gemma", gemma_metaspace_pairs, {"num_key_value_heads": 1, "head_dim": 16}),
+    "xlnet": ("XLNet", xlnet_unigrams, {"d_inner": 64, "d_head": 16}),
+    "bloom": ("Bloom", gpt2_byte_pairs, {}),
+    "mamba": ("Mamba", gpt2_byte_pairs, {"state_size": 4}),
+    "bart": ("Bart", byte_level, BART),
+    "led": ("LED", byte_level, {**BART, **LED}),
+    "long-t5": ("LongT5", t5_unigrams, LONG_T5),
+    "funnel": ("Funnel", wordpiece, FUNNEL),
+    "layoutlm": ("LayoutLM", wordpiece, {}),
+    "fnet": ("FNet", albert_unigrams, {}),
+    "convbert": ("ConvBert", wordpiece, {"embedding_size": 16, "conv_kernel_size": 3}),
+    "nystromformer": ("Nystromformer", wordpiece, {}),
 }
 FIXED = {"funnel": 64, "fnet": 64, "convbert": 64, "nystromformer": 64}
 """Width of all batches of encoders that read padding."""
@@ -313,23 +234,22 @@ DECODERS = {"gpt2", "llama", "qwen3", "llama-sentencepiece", "gemma", "bloom", "
 
 def save_encoder(folder: Path, family: str, length: int = 64) -> Path:
     """Write a random encoder of `family` and its tokenizer; it takes `length` tokens."""
-    config, model, tokenizer_of, further = ARCHITECTURES[family]
+    kind, tokenizer_of, further = ARCHITECTURES[family]
+    config = t5_gemma_config if kind == "T5Gemma" else getattr(transformers, f"{kind}Config")
+    model = getattr(transformers, f"{kind}EncoderModel" if kind in ("T5", "LongT5") else f"{kind}Model")
     folder.mkdir(parents=True)
     tokenizer = tokenizer_of(folder)
     tokenizer.save_pretrained(folder)
     offset = tokenizer.pad_token_id + 1 if family in OFFSET else 0
-    positions = (
-        {} if family in {"xlnet", "bloom", "mamba", "led"} else {"max_position_embeddings": length + offset}
-    )
     shape = {
-        "vocab_size": len(tokenizer),
-        "hidden_size": 32,
-        **({} if family == "funnel" else {"num_hidden_layers": LAYERS}),
-        "num_attention_heads": 2,
-        "intermediate_size": 64,
-        **positions,
-        "initializer_range": 0.1,
-    }
+        "vocab_size": len(tokenizer), "hidden_size": 32, "num_hidden_layers": LAYERS,
+        "num_attention_heads": 2, "intermediate_size": 64, "initializer_range": 0.1,
+        "max_position_embeddings": length + offset,
+    }  # fmt: skip
+    if family == "funnel":
+        del shape["num_hidden_layers"]
+    if family in {"xlnet", "bloom", "mamba", "led"}:
+        del shape["max_position_embeddings"]
     special = {
         "pad_token_id": tokenizer.pad_token_id,
         "bos_token_id": tokenizer.cls_token_id or tokenizer.bos_token_id,

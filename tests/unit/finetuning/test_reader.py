@@ -66,7 +66,7 @@ def test_words_that_are_read_alone_are_never_misread(models: dict[str, Path]) ->
     assert [[len(word) for word in words] for words in spaced.subwords_of_words(sentences)] == [[3, 2], []]
 
 
-KINDS = {made.__name__: made for _, _, made, _ in ARCHITECTURES.values()}
+KINDS = {made.__name__: made for _, made, _ in ARCHITECTURES.values()}
 NAMES = [
     "[MASK]",
     "[SEP]",
