@@ -127,12 +127,15 @@ def llama_byte_pairs(folder: Path) -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>")
 
 
-def metaspace_pairs(special: list[str]) -> tuple[dict[str, int], Any]:
-    """Pieces and merges of SentencePiece's BPE, learnt from sentences."""
+def pairs_and_merges(splitter: Any, special: list[str]) -> tuple[dict[str, int], Any]:
+    """Pieces and merges of BPE within what a splitter leaves together, learnt from sentences."""
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    generator = random.Random(0)
-    trainer = trainers.BpeTrainer(vocab_size=90, special_tokens=special, show_progress=False)
+    tokenizer.pre_tokenizer = splitter
+    generator, letters = random.Random(0), pre_tokenizers.ByteLevel.alphabet()
+    bytes_ = letters if isinstance(splitter, pre_tokenizers.ByteLevel) else []
+    trainer = trainers.BpeTrainer(
+        vocab_size=90 + len(bytes_), special_tokens=special, initial_alphabet=bytes_, show_progress=False
+    )
     tokenizer.train_from_iterator([" ".join(sentence(generator).words) for _ in range(200)], trainer)
     made = json.loads(tokenizer.to_str())["model"]
     return made["vocab"], [tuple(pair) for pair in made["merges"]]
@@ -140,12 +143,13 @@ def metaspace_pairs(special: list[str]) -> tuple[dict[str, int], Any]:
 
 def llama_metaspace_pairs(folder: Path) -> Any:
     """A Llama 2's or Mistral's tokenizer: SentencePiece's BPE, a beginning before each text, no padding."""
-    vocab, merges = metaspace_pairs(["<unk>", "<s>", "</s>"])
+    vocab, merges = pairs_and_merges(pre_tokenizers.Metaspace(), ["<unk>", "<s>", "</s>"])
     return LlamaTokenizer(vocab=vocab, merges=merges)
 
 
 def gemma_metaspace_pairs(folder: Path) -> Any:
-    vocab, merges = metaspace_pairs(["<pad>", "<eos>", "<bos>", "<unk>", "<mask>"])
+    special = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>"]
+    vocab, merges = pairs_and_merges(pre_tokenizers.Metaspace(), special)
     return GemmaTokenizer(vocab=vocab, merges=merges)
 
 

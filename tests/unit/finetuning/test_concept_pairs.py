@@ -9,7 +9,6 @@ import pytest
 import torch
 from transformers import AutoTokenizer
 
-from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, RelationsExample, read_examples
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.inputs import collate
@@ -122,11 +121,6 @@ def test_a_batch_gives_what_each_document_gives_alone(model: Path) -> None:
     rows = [head(batch.read(encodings[n : n + 1]), batch) for n, batch in enumerate(alone)]
     assert torch.allclose(head(both.read(encodings), both), torch.cat(rows), atol=1e-6)
     assert of.sizes(both) == [2, 2]
-
-
-def test_no_relation_to_learn_is_an_error() -> None:
-    with pytest.raises(PubmillError, match="no training example has a relation"):
-        ConceptPairs.labels_of(RECIPE, [document(relations=[])])
 
 
 def test_relations_are_learnt(model: Path, tmp_path: Path) -> None:

@@ -198,13 +198,6 @@ def datasets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("task", FACTORS)
-def test_every_value_of_every_factor_is_tried(task: str) -> None:
-    tried = [setting for of, setting in CASES if of == task]
-    for values in FACTORS[task]:
-        assert all(any(value.items() <= setting.items() for setting in tried) for value in values)
-
-
 @pytest.mark.parametrize(("task", "setting"), CASES, ids=[_named(*case) for case in CASES])
 def test_a_combination_trains_predicts_and_is_scored(
     model: Path, datasets: Path, tmp_path: Path, task: Any, setting: Setting

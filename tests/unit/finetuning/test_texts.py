@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForSequenceClassification
 
-from pubmill.errors import PubmillError
 from pubmill.examples.kinds import (
     Example,
     LabelledSentence,
@@ -121,7 +120,6 @@ def datasets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return folders
 
 
-@pytest.mark.parametrize("model", ["bert", pytest.param("roberta", marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "recipe",
     [
@@ -136,14 +134,15 @@ def datasets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     ],
     ids=lambda recipe: f"{recipe.task}-{recipe.metric}",
 )
-def test_it_is_learnt(
-    models: dict[str, Path], datasets: dict[str, Path], model: str, recipe: FinetuningRecipe
-) -> None:
-    run = finetune(FinetuningJob(recipe, models[model], datasets[recipe.task], 1, "test"))
+def test_it_is_learnt(models: dict[str, Path], datasets: dict[str, Path], recipe: FinetuningRecipe) -> None:
+    run = finetune(FinetuningJob(recipe, models["bert"], datasets[recipe.task], 1, "test"))
     assert run.report["failed"] is None and (run.report["dev"]["best"] or 0) > 0.8
     assert [row["id"] for row in run.predictions] == [str(number) for number in range(40)]
     key = {"sequence": "label", "multilabel": "labels", "regression": "score"}[recipe.task]
     assert all(row.keys() == {"id", key} for row in run.predictions)
+    if recipe.task == "regression":  # on its own scale, from 0 to 4
+        scores = [row["score"] for row in run.predictions]
+        assert abs(sum(scores) / len(scores) - 2) < 0.7 and max(scores) > 2.5
 
 
 def classifier(run: Run, folder: Path) -> Any:
@@ -292,14 +291,6 @@ def batch(instances: Any) -> Batch:
     return collate(instances, 0, CPU)
 
 
-def test_a_document_too_long_is_cut_at_its_end_and_counted(models: dict[str, Path]) -> None:
-    task = Multilabel(MULTILABEL, reader(models["bert"], 6), ["ine"])
-    example = MultilabelExample(id="1", document=None, text="ine ba co di fu", labels=["ine"])
-    encoded = task.encode([example])
-    assert task.reader.tokenizer.decode(encoded.instances[0].ids) == "[CLS] ine ba co di [SEP]"
-    assert encoded.counts["texts_shortened"] == 1
-
-
 def test_weights_are_those_of_the_training_examples(models: dict[str, Path]) -> None:
     """3 examples of one class weigh as much as 1 of the other."""
     examples = [replace(pair("ba", "co"), label=label) for label in ("no", "no", "no", "yes")]
@@ -327,40 +318,6 @@ def test_weights_of_labels_are_those_of_the_units(models: dict[str, Path]) -> No
     absent = -torch.log(torch.sigmoid(-scores[0, 0]))
     found = task.loss(torch.nn.Identity(), scores, batch(instances), targets)
     assert found.item() == pytest.approx((present + absent).item() / 2)
-
-
-def test_similarity_is_learnt_on_its_own_scale(models: dict[str, Path], datasets: dict[str, Path]) -> None:
-    run = finetune(
-        FinetuningJob(replace(REGRESSION, epochs=10), models["bert"], datasets["regression"], 1, "test")
-    )
-    generator = random.Random(1)
-    examples = [alike(generator, number) for number in range(150)]
-    scores = [row["score"] for row in run.predictions]
-    mean = sum(example.score for example in examples) / len(examples)
-    assert abs(sum(scores) / len(scores) - mean) < 0.7 and max(scores) > 2.5
-
-
-def test_labels_that_cannot_be_learnt_are_refused() -> None:
-    one = [pair("ba", "co")]
-    with pytest.raises(PubmillError, match="all training examples have the label yes"):
-        Sequences.labels_of(SEQUENCE, one)
-    both = [*one, replace(one[0], label="no")]
-    assert Sequences.labels_of(SEQUENCE, both) == ["no", "yes"]
-    with pytest.raises(PubmillError, match=r"negative label 0 is that of no training example.*no, yes"):
-        Sequences.labels_of(replace(SEQUENCE, metric="micro_f1", negative="0"), both)
-    document = MultilabelExample(id="9", document=None, text="ba", labels=[])
-    with pytest.raises(PubmillError, match="no training example has a label"):
-        Multilabel.labels_of(MULTILABEL, [document])
-    with pytest.raises(PubmillError, match="example 9 has no labelled sentences"):
-        Multilabel.labels_of(replace(MULTILABEL, unit="sentence"), [document])
-
-
-@pytest.mark.parametrize("recipe", [SEQUENCE, MULTILABEL, REGRESSION], ids=lambda recipe: recipe.task)
-def test_an_unknown_dev_score_is_refused_before_training(
-    models: dict[str, Path], recipe: FinetuningRecipe
-) -> None:
-    with pytest.raises(PubmillError, match="entity_f1 is no dev score"):
-        TASKS[recipe.task](replace(recipe, metric="entity_f1"), reader(models["bert"]), ["no", "yes"])
 
 
 def test_dev_scores(models: dict[str, Path]) -> None:
