@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import load_encoder_tokenizer
-from pubmill.finetuning.reader import Reader, _trim_span
+from pubmill.finetuning.reader import Reader
 from tests.unit.finetuning.encoder_families import ARCHITECTURES
 from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
 from tests.unit.toy_tasks import SYLLABLES
@@ -32,20 +32,6 @@ def test_two_texts_need_a_subword_each(models: dict[str, Path], name: str, speci
         f"max_length is {special + 1}, which leaves 1 subwords beside the special tokens of two texts; "
         "it must leave at least 2"
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "span", "kept"),
-    [
-        (" a ", (0, 3), (1, 2)),
-        ("  ", (0, 2), (2, 2)),
-        ("ab", (0, 2), (0, 2)),
-        ("a b", (1, 3), (2, 3)),
-        ("a", (1, 1), (1, 1)),
-    ],
-)
-def test_spans_lose_the_spaces_around_them(text: str, span: tuple[int, int], kept: tuple[int, int]) -> None:
-    assert _trim_span(text, *span) == kept
 
 
 def test_a_decoder_reads_a_whole_input_at_its_last_subword(models: dict[str, Path]) -> None:

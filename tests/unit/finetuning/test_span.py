@@ -182,13 +182,6 @@ def test_the_loss_by_hand(model: Path) -> None:
     torch.testing.assert_close(gradient, shares / 4)
 
 
-def test_a_head_of_connected_layers(model: Path) -> None:
-    head = task(model, head="mlp", head_sizes=[16, 8]).head(32)
-    shapes = [tuple(weights.shape) for name, weights in head.named_parameters() if name.endswith("weight")]
-    assert shapes == [(16, 32), (8, 16), (2, 8)]
-    assert sum(isinstance(part, torch.nn.Dropout) for part in head.modules()) == 1
-
-
 # Predictions
 
 

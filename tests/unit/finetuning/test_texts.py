@@ -30,18 +30,12 @@ from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.texts import Multilabel, Sequences, shares
 from pubmill.recipes import FinetuningRecipe
 from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
+from tests.unit.toy_tasks import TOKENS
 
 SYLLABLES = ["ba", "co", "di", "fu", "ge", "lo"]
 MARKERS = ["ine", "long", "mab"]
-SEQUENCE = FinetuningRecipe(
-    task="sequence",
-    metric="accuracy",
-    learning_rate=3e-3,
-    batch_size=8,
-    epochs=6,
-    dropout=0.0,
-    head_dropout=0.0,
-    precision="float32",
+SEQUENCE = replace(
+    TOKENS, task="sequence", metric="accuracy", epochs=6, max_length=None, dropout=0.0, head_dropout=0.0
 )
 MULTILABEL = replace(SEQUENCE, task="multilabel", metric="micro_f1", epochs=20)
 REGRESSION = replace(SEQUENCE, task="regression", metric="pearson")
@@ -242,20 +236,10 @@ def test_long_texts_are_cut_at_their_end_and_counted(models: dict[str, Path]) ->
     assert encoded.counts["texts_shortened"] == 4
 
 
-@given(st.lists(st.sampled_from(["ba", "bacodi", "xyz", "\u200d"]), max_size=20), st.integers(5, 20))
-def test_a_text_without_mentions_does_not_depend_on_how_these_are_shown(
-    models: dict[str, Path], words: list[str], length: int
-) -> None:
-    examples = [pair(" ".join(words), "ba co"), replace(pair(" ".join(words), ""), text_pair=None)]
-    shown: list[Any] = ["dummies", "markers", "original"]
-    first, *others = (
-        Sequences(replace(SEQUENCE, entities=entities), reader(models["bert"], length), ["no", "yes"])
-        .encode(examples)
-        .instances
-        for entities in shown
-    )
-    assert all(other == first for other in others)
-    assert all(len(instance.ids) <= length for instance in first)
+def labelled(
+    text: str, labels: list[str], sentences: list[LabelledSentence] | None = None
+) -> MultilabelExample:
+    return MultilabelExample(id="1", document=None, text=text, labels=labels, sentences=sentences or [])
 
 
 def test_a_document_is_read_whole_or_by_its_sentences(models: dict[str, Path]) -> None:
@@ -265,13 +249,8 @@ def test_a_document_is_read_whole_or_by_its_sentences(models: dict[str, Path]) -
         LabelledSentence(start=7, end=9, labels=[]),
         LabelledSentence(start=10, end=18, labels=["ine", "long"]),
     ]
-    example = MultilabelExample(
-        id="1", document=None, text="ine ba co long ine", labels=["ine", "long"], sentences=sentences
-    )
-    empty = MultilabelExample(
-        id="2", document=None, text="ba", labels=[], sentences=[LabelledSentence(start=0, end=2, labels=[])]
-    )
-    both = [example, empty]
+    example = labelled("ine ba co long ine", ["ine", "long"], *sentences)
+    both = [example, labelled("ba", [], LabelledSentence(start=0, end=2, labels=[]))]
     whole = Multilabel(MULTILABEL, reader(models["bert"]), ["ine", "long", "mab"])
     assert whole.targets(both, whole.encode(both).instances) == [[1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
     parts = Multilabel(replace(MULTILABEL, unit="sentence"), reader(models["bert"]), whole.labels)
@@ -305,10 +284,7 @@ def test_weights_are_those_of_the_training_examples(models: dict[str, Path]) -> 
 
 
 def test_weights_of_labels_are_those_of_the_units(models: dict[str, Path]) -> None:
-    examples = [
-        MultilabelExample(id=str(at), document=None, text="ba", labels=["ine"] if at == 0 else [])
-        for at in range(4)
-    ]
+    examples = [labelled("ba", ["ine"] if at == 0 else []) for at in range(4)]
     task = Multilabel(replace(MULTILABEL, loss="weighted"), reader(models["bert"]), ["ine"])
     instances = task.encode(examples).instances
     task.prepare(examples, instances)

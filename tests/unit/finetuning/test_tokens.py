@@ -184,29 +184,6 @@ def test_later_subwords_have_the_label_x(model: Path) -> None:
     assert task.row(one, None) == {"id": "1", "labels": None}
 
 
-@given(st.data())
-def test_separate_subwords_equal_first_ones_where_each_word_is_one(model: Path, data: st.DataObject) -> None:
-    """The same places, targets and predictions; only X, which is never learnt, is added to the labels."""
-    labels = data.draw(
-        st.lists(st.sampled_from(["O", "B-x", "I-x"]), min_size=1, max_size=12).filter(
-            lambda labels: set(labels) != {"O"}
-        )
-    )
-    one = example(["ba"] * len(labels), labels)
-    first, separate = (task_of(model, [one], labelled_subwords=which) for which in ("first", "separate"))
-    windows = first.encode([one]).instances
-    assert windows == separate.encode([one]).instances
-    assert first.targets([one], windows) == separate.targets([one], windows)
-    assert separate.labels == [*first.labels, "X"]
-    outputs = [
-        torch.tensor(
-            data.draw(st.lists(st.integers(0, 2), min_size=len(window.places), max_size=len(window.places)))
-        )
-        for window in windows
-    ]
-    assert first.predictions([one], windows, outputs) == separate.predictions([one], windows, outputs)
-
-
 def test_a_mention_across_windows_stays_one(model: Path) -> None:
     """Of seven words three fit: the second window begins inside the mention, and ends in it."""
     one = example(["ba"] * 7, ["O", "B-x", "I-x", "I-x", "I-x", "I-x", "I-x"])
