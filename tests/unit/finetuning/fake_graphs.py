@@ -100,12 +100,13 @@ def on_gpu(
     recorder: Any, update: Any = None, weights: torch.dtype = torch.float32, **execution: Any
 ) -> Iterator[None]:
     """Let fine-tuning compute as on a GPU: with a working copy of these weights, whose steps `recorder`
-    records, and with `update` for its large weights; `execution`: other values of `Execution`."""
+    (or one of this type for each training) records, and with `update` for its large weights; `execution`:
+    other values of `Execution`."""
     chosen = Execution(**{"weights": "bfloat16", "graphs": True, "width": 16} | execution)
     with (
         patch.object(predicting, "choose_execution", lambda device, precision: chosen),
         patch.object(predicting, "working_copy", lambda model, dtype: working_copy(model, weights)),
-        patch.object(trainer, "cuda_recorder", lambda: recorder),
+        patch.object(trainer, "cuda_recorder", recorder if isinstance(recorder, type) else lambda: recorder),
         patch.object(trainer, "compile_update", lambda device: (update, None)),
     ):
         yield

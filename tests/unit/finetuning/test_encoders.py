@@ -6,25 +6,9 @@ from typing import Any
 
 import pytest
 import torch
+import transformers
 from tokenizers.pre_tokenizers import ByteLevel
-from transformers import (
-    AutoTokenizer,
-    BertConfig,
-    BloomConfig,
-    CanineConfig,
-    CLIPTextConfig,
-    LEDConfig,
-    MptConfig,
-    NystromformerConfig,
-    OPTConfig,
-    OPTModel,
-    PegasusConfig,
-    PreTrainedModel,
-    ReformerConfig,
-    ReformerModel,
-    T5Config,
-    XLNetConfig,
-)
+from transformers import AutoTokenizer, PreTrainedModel
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import (
@@ -71,11 +55,14 @@ def test_inputs_of_the_longest_length_are_taken(folders: dict[str, Path], family
 @pytest.mark.parametrize(
     ("config", "described"),
     [
-        (BertConfig(max_position_embeddings=0), "a model for inputs without tokens"),
-        (PegasusConfig(), "an encoder with a decoder, and transformers has no class that reads texts"),
-        (CanineConfig(), "a model without a vocabulary of pieces"),
-        (CLIPTextConfig(), "no model of text alone"),
-        (NystromformerConfig(num_landmarks=8), "landmarks fewer than segment_means_seq_len"),
+        (transformers.BertConfig(max_position_embeddings=0), "a model for inputs without tokens"),
+        (
+            transformers.PegasusConfig(),
+            "an encoder with a decoder, and transformers has no class that reads texts",
+        ),
+        (transformers.CanineConfig(), "a model without a vocabulary of pieces"),
+        (transformers.CLIPTextConfig(), "no model of text alone"),
+        (transformers.NystromformerConfig(num_landmarks=8), "landmarks fewer than segment_means_seq_len"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -87,12 +74,12 @@ def test_a_model_that_encodes_no_texts_is_refused_with_the_reason(config: Any, d
 @pytest.mark.parametrize(
     ("config", "longest"),
     [
-        (BertConfig(), 512),
-        (LEDConfig(), 1024),
-        (MptConfig(), 2048),
-        (XLNetConfig(), None),
-        (BloomConfig(), None),
-        (T5Config(), None),
+        (transformers.BertConfig(), 512),
+        (transformers.LEDConfig(), 1024),
+        (transformers.MptConfig(), 2048),
+        (transformers.XLNetConfig(), None),
+        (transformers.BloomConfig(), None),
+        (transformers.T5Config(), None),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -103,26 +90,15 @@ def test_the_longest_text_is_that_of_encoder_and_decoder(config: Any, longest: i
 
 def test_an_encoding_has_the_size_that_the_model_gives() -> None:
     """OPT of 350 million parameters projects its encodings; Reformer's have two streams."""
-    shape: dict[str, Any] = {
-        "vocab_size": 9,
-        "hidden_size": 32,
-        "num_hidden_layers": 1,
-        "num_attention_heads": 2,
-    }
-    encoder = OPTModel(OPTConfig(**shape, ffn_dim=8, word_embed_proj_dim=16, max_position_embeddings=16))
+    shape: Any = {"vocab_size": 9, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
+    encoder = transformers.OPTModel(
+        transformers.OPTConfig(**shape, ffn_dim=8, word_embed_proj_dim=16, max_position_embeddings=16)
+    )
     made = forward(encoder, torch.arange(3, 8)[None], torch.ones(1, 5, dtype=torch.int64), None)
     assert made.shape[-1] == encoding_size(encoder) == 16
-    axial: dict[str, Any] = {
-        "axial_pos_shape": [8, 8],
-        "axial_pos_embds_dim": [16, 16],
-        "attn_layers": ["local"],
-    }
-    settings: dict[str, Any] = {
-        "attention_head_size": 16,
-        "max_position_embeddings": 64,
-        "feed_forward_size": 8,
-    }
-    twice = ReformerModel(ReformerConfig(**shape, **axial, **settings))
+    axial: Any = {"axial_pos_shape": [8, 8], "axial_pos_embds_dim": [16, 16], "attn_layers": ["local"]}
+    settings: Any = {"attention_head_size": 16, "max_position_embeddings": 64, "feed_forward_size": 8}
+    twice = transformers.ReformerModel(transformers.ReformerConfig(**shape, **axial, **settings))
     assert fixed_width(twice, 10) == 64
     made = forward(twice, torch.ones(1, 64, dtype=torch.int64), torch.ones(1, 64, dtype=torch.int64), None)
     assert made.shape[-1] == encoding_size(twice) == 64
@@ -225,7 +201,7 @@ class UpsideDown(torch.nn.Module):
 
     def __init__(self, below: bool) -> None:
         super().__init__()
-        self.config = BertConfig(num_hidden_layers=2)
+        self.config = transformers.BertConfig(num_hidden_layers=2)
         tokens, stack = torch.nn.Embedding(3, 4), torch.nn.ModuleList(torch.nn.Linear(4, 4) for _ in "12")
         for name, part in zip("ab", (tokens, stack) if below else (stack, tokens), strict=True):
             setattr(self, name, part)

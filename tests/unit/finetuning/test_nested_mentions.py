@@ -13,7 +13,7 @@ from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import finetune
-from pubmill.finetuning.tasks.nested_mentions import NONE, NestedMentions, SpanScores, runs_of
+from pubmill.finetuning.tasks.nested_mentions import NONE, NestedMentions, runs_of
 from pubmill.metrics.entities import score_spans
 from tests.unit.toy_tasks import OURS, write_dataset
 
@@ -65,18 +65,6 @@ def test_a_mention_in_a_later_window_has_its_words(tiny: Path) -> None:
     instances: Any = of.encode([one]).instances
     outputs = [torch.tensor(targets) for targets in of.targets([one], instances)]
     assert len(instances) == 2 and of.predictions([one], instances, outputs) == [[[3, 5, "A"]]]
-
-
-def test_a_batch_gives_what_each_sentence_gives_alone(tiny: Path) -> None:
-    of = task(tiny)
-    instances: Any = of.encode([sentence("ba co"), sentence("di fu ge lo", name="2")]).instances
-    head, width = SpanScores(8, 3, RECIPE).eval(), max(len(one.ids) for one in instances)
-    encodings = torch.randn(2, width, 8)
-    both = collate(instances, 0, CPU, width)
-    alone = [collate([one], 0, CPU, width) for one in instances]
-    rows = [head(batch.read(encodings[n : n + 1]), batch) for n, batch in enumerate(alone)]
-    scores = head(both.read(encodings), both)
-    assert torch.allclose(scores, torch.cat(rows), atol=1e-6) and len(scores) == sum(of.sizes(both))
 
 
 def test_nested_mentions_are_learnt(tiny: Path, tmp_path: Path) -> None:

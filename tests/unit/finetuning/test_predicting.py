@@ -15,7 +15,9 @@ from pubmill.finetuning.encoders import (
     load_encoder_and_pooler,
     load_encoder_tokenizer,
 )
+from pubmill.finetuning.finetuning_job import read_split
 from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.predicting import (
     ON_GPU,
     ON_TENSOR_CORES,
@@ -26,7 +28,9 @@ from pubmill.finetuning.predicting import (
     choose_execution,
     make_reader,
 )
+from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.tokens import Tokens
+from tests.gpu.finetuning_cases import RECIPES
 from tests.unit.tiny_encoders import POSITIONS
 from tests.unit.toy_tasks import TOKENS
 
@@ -126,3 +130,30 @@ def test_attention_is_in_blocks_on_a_processor_alone(tiny: Path, device: str, at
     encoder, pooler = load_encoder_and_pooler(tiny, 0.1, torch.device(device))
     assert encoder.config._attn_implementation == attention and encoder.device == CPU
     assert pooler is not None
+
+
+@pytest.mark.parametrize("case", RECIPES)
+def test_an_input_in_a_batch_has_the_scores_and_outputs_that_it_has_alone(case: str, cases: Path) -> None:
+    recipe, task = RECIPES[case], RECIPES[case].task
+    model, kind = cases / ("spans" if task == "span" else "bert"), TASKS[task]
+    examples, encoder = read_split(cases / task, "train", kind.kind), load_encoder(model, 0.0, CPU)
+    reader = make_reader(recipe, load_encoder_tokenizer(model, recipe.spaced_words), encoder)
+    made = kind(recipe, reader, kind.labels_of(recipe, examples))
+    made.extend(encoder)
+    torch.manual_seed(1)
+    network = TaskModel(encoder, made.head(32)).eval()
+    for name, weight in network.named_parameters():
+        if "chain" in name:  # zero until it has learnt
+            torch.nn.init.normal_(weight)
+    instances = made.encode(examples).instances
+    assert len({len(instance.ids) for instance in instances}) > 2
+    batch = collate(instances, reader.pad, CPU)
+    with torch.inference_mode():
+        together = network(batch)
+        outputs = torch.split(made.output(network, together, batch), made.sizes(batch))
+        rows = []
+        for instance, output in zip(instances, outputs, strict=True):
+            alone = collate([instance], reader.pad, CPU)
+            rows.append(network(alone))
+            torch.testing.assert_close(made.output(network, rows[-1], alone), output, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(together, torch.cat(rows), atol=1e-5, rtol=1e-5)

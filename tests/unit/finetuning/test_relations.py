@@ -9,13 +9,10 @@ import pytest
 import torch
 
 from pubmill.examples.kinds import Entity, SequenceExample, read_examples, write_examples
-from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.heads import SequenceBiLstm, TaskModel
+from pubmill.finetuning.heads import SequenceBiLstm
 from pubmill.finetuning.inputs import Instance, collate
-from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import finetune
-from pubmill.finetuning.tasks.texts import Sequences
 from tests.unit.finetuning.toy_relations import (
     CPU,
     KINDS,
@@ -140,28 +137,6 @@ def test_marks_leave_no_blanks_in_byte_level_subwords(models: dict[str, Path]) -
     tokens, read = shown(made, instance)
     assert "".join(tokens).startswith("<s>Ġba[E1-START]Ġco[E1-END][E2-START]Ġdi[E2-END]")
     assert "".join(read) == "codi" and sum(instance.groups or []) == len(read)
-
-
-HEADS = [{}, *({"pooling": how} for how in ("entity-start", "mention-max", "mention-average")), BILSTM]
-
-
-@pytest.mark.parametrize("head", HEADS, ids=str)
-def test_padded_equals_alone(models: dict[str, Path], dataset: Path, head: dict[str, Any]) -> None:
-    made = Sequences(
-        replace(RECIPE, entities="markers", **head),
-        Reader(load_encoder_tokenizer(models["bert"]), 64, "separate"),
-        ["ine", "long"],
-    )
-    encoder = load_encoder(models["bert"], 0.0, CPU)
-    made.extend(encoder)
-    model = TaskModel(encoder, made.head(32)).eval()
-    examples = list(read_examples(dataset / "dev.jsonl.gz", SequenceExample))
-    instances = made.encode(examples).instances
-    with torch.inference_mode():
-        together = model(collate(instances, 0, CPU))
-        alone = torch.cat([model(collate([instance], 0, CPU)) for instance in instances])
-    assert together.shape == (len(examples), 2)
-    torch.testing.assert_close(together, alone, atol=1e-5, rtol=1e-5)
 
 
 def last_state(rows: torch.Tensor, weights: dict[str, torch.Tensor], direction: str) -> torch.Tensor:

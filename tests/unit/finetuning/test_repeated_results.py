@@ -18,11 +18,10 @@ import pytest
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.inputs import prediction_batches, training_batches
 from pubmill.finetuning.run import finetune
-from pubmill.recipes import Dummies
-from tests.unit.finetuning.test_pairs import BASE, METRICS, datasets, model
+from tests.unit.finetuning.test_pairs import BASE, METRICS, datasets
+from tests.unit.toy_tasks import DUMMIES
 
-__all__ = ["datasets", "model"]
-DUMMIES = Dummies(types={"GENE": "@GENE$", "DRUG": "@DRUG$"}, overlap="@GENE-DRUG$")
+__all__ = ["datasets"]
 SETTINGS: dict[str, tuple[Any, dict[str, Any]]] = {
     "tokens": ("tokens", {"warmup": 0.5, "frozen_layers": 0}),
     "crf": ("tokens", {"crf": True, "tagging": "bioul", "labelled_subwords": "all"}),
@@ -35,13 +34,13 @@ SETTINGS: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
-def numbers(name: str, model: Path, datasets: Path) -> list[Any]:
+def numbers(name: str, tiny: Path, datasets: Path) -> list[Any]:
     """Losses of two epochs, dev scores, steps, tokens, changes of texts, and the first predicted number."""
     task, setting = SETTINGS[name]
     recipe = replace(
         BASE, task=task, metric=METRICS[task], dummies=DUMMIES, precision="float32", epochs=2, **setting
     )
-    made = finetune(FinetuningJob(recipe, model, datasets / task, 1, "test"))
+    made = finetune(FinetuningJob(recipe, tiny, datasets / task, 1, "test"))
     report, first = made.report, made.predictions[0]
     changes = [count for count in report["encoded"].values() if count]
     number = first.get("score") or first.get("answers", [{"probability": 0}])[-1]["probability"]
@@ -75,5 +74,5 @@ def test_batches(inputs: int, classes: int | None, expected: str) -> None:
         ("answers", [2.03768, 1.55585, 0.666667, 8, 0, 982, 12, 0.0453716]),
     ],
 )
-def test_losses_scores_and_counts(name: str, expected: list[float], model: Path, datasets: Path) -> None:
-    assert numbers(name, model, datasets) == pytest.approx(expected, rel=5e-4, abs=1e-6)
+def test_losses_scores_and_counts(name: str, expected: list[float], tiny: Path, datasets: Path) -> None:
+    assert numbers(name, tiny, datasets) == pytest.approx(expected, rel=5e-4, abs=1e-6)

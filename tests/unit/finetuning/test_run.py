@@ -259,7 +259,7 @@ def test_one_model_at_a_time_is_in_memory(
     monkeypatch.setattr(Trainer, "train", trained)
     gc.disable()
     try:
-        with on_gpu(FakeRecorder()) if recorded else nullcontext():
+        with on_gpu(FakeRecorder) if recorded else nullcontext():
             made = finetune(FinetuningJob(replace(BOTH, crf=True), tiny, tokens, 1, "test"))
     finally:
         gc.enable()

@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Answer, write_examples
-from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
+from pubmill.finetuning.encoders import load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.inputs import Batch, collate
+from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import finetune
 from pubmill.finetuning.tasks.span import ContextWindow, Span, covering, text_of
@@ -261,28 +260,6 @@ def test_of_a_context_without_tokens_no_answer_is_predicted(model: Path) -> None
         made = task(model, labels)
         windows = made.encode([example]).instances
         assert made.predictions([example], windows, scored(windows, [[1]], [[1]])) == [ranked(("", 1.0))]
-
-
-def test_padded_equals_alone(model: Path) -> None:
-    generator = random.Random(2)
-    examples = [learnable(generator, str(number)) for number in range(12)]
-    made, cpu = task(model), torch.device("cpu")
-    windows = made.encode(examples).instances
-    answerer = TaskModel(load_encoder(model, 0.1, cpu), made.head(32)).eval()
-
-    def outputs(batch: Batch) -> Any:
-        return torch.split(answerer(batch), batch.counts)
-
-    with torch.inference_mode():
-        together = outputs(collate(windows, 0, cpu))
-        alone = [one for window in windows for one in outputs(collate([window], 0, cpu))]
-    assert len({len(output) for output in together}) > 3
-    for a, b in zip(together, alone, strict=True):
-        torch.testing.assert_close(a, b, atol=1e-5, rtol=1e-5)
-    first, second = (made.predictions(examples, windows, both) for both in (together, alone))
-    assert [[one["text"] for one in answers] for answers in first] == [
-        [one["text"] for one in answers] for answers in second
-    ]
 
 
 # What is known of the training data, and dev scores

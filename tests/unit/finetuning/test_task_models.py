@@ -128,8 +128,7 @@ def roberta(folder: Path) -> Path:
     return tiny_roberta(folder, positions=128)
 
 
-@pytest.mark.parametrize("write", [bert, electra, roberta])
-@pytest.mark.parametrize("tagging", ["bio", "io"])
+@pytest.mark.parametrize(("write", "tagging"), [(bert, "bio"), (electra, "io"), (roberta, "bio")])
 def test_the_pipeline_of_transformers_gives_our_labels(
     write: Any, tagging: Any, toy_data: dict[str, Path], tmp_path: Path
 ) -> None:

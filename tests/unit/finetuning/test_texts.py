@@ -20,13 +20,12 @@ from pubmill.examples.kinds import (
     SequenceExample,
     write_examples,
 )
-from pubmill.finetuning.encoders import load_encoder, load_encoder_and_pooler, load_encoder_tokenizer
+from pubmill.finetuning.encoders import load_encoder_and_pooler, load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.heads import PoolerLayers, TaskModel
+from pubmill.finetuning.heads import PoolerLayers
 from pubmill.finetuning.inputs import Batch, collate
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import Run, finetune
-from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.texts import Multilabel, Sequences, shares
 from pubmill.recipes import FinetuningRecipe
 from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
@@ -117,11 +116,9 @@ def datasets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.mark.parametrize(
     "recipe",
     [
-        SEQUENCE,
         replace(SEQUENCE, metric="macro_f1", head="pooler", epochs=20),
         replace(SEQUENCE, segments="single", metric="macro_f1", loss="dice", epochs=8),
         replace(SEQUENCE, metric="micro_f1", negative="no", loss="weighted", oversample=True),
-        MULTILABEL,
         replace(MULTILABEL, metric="example_f1", loss="weighted"),
         replace(MULTILABEL, metric="macro_f1", unit="sentence"),
         REGRESSION,
@@ -183,21 +180,6 @@ def test_a_bert_without_a_pooler_gets_a_new_layer(models: dict[str, Path], tmp_p
     copytree(models["bert"], folder := tmp_path / "bert")
     AutoModelForMaskedLM.from_pretrained(models["bert"]).save_pretrained(folder)
     assert load_encoder_and_pooler(folder, 0.1, CPU)[1] is None
-
-
-@pytest.mark.parametrize("recipe", [SEQUENCE, MULTILABEL, REGRESSION], ids=lambda recipe: recipe.task)
-def test_padded_equals_alone(models: dict[str, Path], recipe: FinetuningRecipe) -> None:
-    make = {"sequence": question, "multilabel": document, "regression": alike}[recipe.task]
-    generator = random.Random(3)
-    examples: list[Any] = [make(generator, number) for number in range(12)]
-    kind = TASKS[recipe.task]
-    task = kind(recipe, reader(models["bert"]), kind.labels_of(recipe, examples))
-    model = TaskModel(load_encoder(models["bert"], 0.0, CPU), task.head(32)).eval()
-    instances = task.encode(examples).instances
-    with torch.inference_mode():
-        together = model(collate(instances, 0, CPU))
-        alone = torch.cat([model(collate([instance], 0, CPU)) for instance in instances])
-    torch.testing.assert_close(together, alone, atol=1e-5, rtol=1e-5)
 
 
 @given(st.integers(0, 100), st.integers(0, 100), st.integers(2, 120))

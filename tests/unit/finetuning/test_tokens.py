@@ -14,9 +14,8 @@ from transformers import BertForPreTraining
 
 from pubmill.examples.kinds import TokensExample, write_examples
 from pubmill.examples.tagging import Scheme, to_labels, to_mentions
-from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
+from pubmill.finetuning.encoders import load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob, read_split
-from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import Run, finetune
@@ -35,27 +34,16 @@ RECIPE = FinetuningRecipe(
 )
 SETTINGS: dict[str, dict[str, Any]] = {
     "bioul": {"tagging": "bioul"},
-    "io": {"tagging": "io"},
-    "all subwords": {"labelled_subwords": "all"},
-    "separate subwords": {"labelled_subwords": "separate"},
     "separate subwords, crf": {"labelled_subwords": "separate", "crf": True, "learning_rate": 1e-2},
     "mlp": {"head": "mlp", "head_sizes": [64, 64], "epochs": 14},
-    "bilstm": {"head": "bilstm", "head_sizes": [16], "epochs": 8},
-    "crf": {"crf": True},
     "bilstm, crf, bioul, all subwords": {
-        "head": "bilstm",
-        "head_sizes": [16],
-        "crf": True,
-        "tagging": "bioul",
-        "labelled_subwords": "all",
-        "learning_rate": 1e-2,
-        "epochs": 16,
+        "head": "bilstm", "head_sizes": [16], "crf": True, "tagging": "bioul", "labelled_subwords": "all",
+        "learning_rate": 1e-2, "epochs": 16,
     },
-    "weighted": {"loss": "weighted"},
     "weighted, bioul": {"loss": "weighted", "tagging": "bioul"},
     "dice": {"loss": "dice"},
     "macro F1 over words": {"metric": "word_macro_f1"},
-}
+}  # fmt: skip
 
 
 def sentence(number: int) -> TokensExample:
@@ -210,24 +198,6 @@ def test_what_is_learnt_and_predicted_perfectly_is_the_gold(
     assert task.predictions([one], windows, perfect) == [to_labels(to_mentions(prefixes), len(words), "bio")]
 
 
-@pytest.mark.parametrize("settings", [SETTINGS["bilstm, crf, bioul, all subwords"], SETTINGS["crf"]])
-def test_padded_equals_alone(model: Path, dataset: Path, settings: dict[str, Any]) -> None:
-    examples = read_split(dataset, "dev", TokensExample)
-    task, cpu = task_of(model, examples, **settings), torch.device("cpu")
-    torch.manual_seed(1)
-    tagger = TaskModel(load_encoder(model, 0.1, cpu), task.head(32)).eval()
-    for name, parameter in tagger.named_parameters():
-        if "chain" in name:
-            torch.nn.init.normal_(parameter)
-    windows = task.encode(examples).instances
-    with torch.inference_mode():
-        batch = collate(windows, 0, cpu)
-        together = torch.split(task.output(tagger, tagger(batch), batch), task.sizes(batch))
-        for window, found in zip(windows, together, strict=True):
-            alone = collate([window], 0, cpu)
-            assert task.output(tagger, tagger(alone), alone).equal(found)
-
-
 def test_rarer_labels_weigh_more(model: Path) -> None:
     """O six times, I-x three times; all places together weigh as without weights."""
     one = example(["ba"] * 9, ["O"] * 6 + ["B-x", "I-x", "I-x"])
@@ -240,14 +210,6 @@ def test_rarer_labels_weigh_more(model: Path) -> None:
     log = torch.log_softmax(scores[0], 0)
     expected = -(6 * 0.75 * log[0] + 3 * 1.5 * log[1]) / 9
     torch.testing.assert_close(task.loss(torch.nn.Module(), scores, batch, targets), expected)
-
-
-def test_dev_scores(model: Path) -> None:
-    gold = [example("abcd", ["I-PAR", "I-PAR", "O", "I-OUT"])]
-    predicted = [["B-PAR", "O", "O", "B-OUT"]]
-    assert task_of(model, gold).dev_score(gold, predicted) == pytest.approx(1 / 2)
-    words = task_of(model, gold, metric="word_macro_f1").dev_score(gold, predicted)
-    assert words == pytest.approx((2 / 3 + 1) / 2)
 
 
 def test_a_seed_gives_the_same_bits(model: Path, dataset: Path) -> None:
