@@ -26,6 +26,7 @@ from pubmill.finetuning.heads import PoolerLayers
 from pubmill.finetuning.inputs import Batch, collate
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import Run, finetune
+from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.texts import Multilabel, Sequences, shares
 from pubmill.recipes import FinetuningRecipe
 from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
@@ -252,32 +253,6 @@ def batch(instances: Any) -> Batch:
     return collate(instances, 0, CPU)
 
 
-def test_weights_are_those_of_the_training_examples(models: dict[str, Path]) -> None:
-    """3 examples of one class weigh as much as 1 of the other."""
-    examples = [replace(pair("ba", "co"), label=label) for label in ("no", "no", "no", "yes")]
-    task = Sequences(replace(SEQUENCE, loss="weighted"), reader(models["bert"]), ["no", "yes"])
-    instances = task.encode(examples).instances
-    task.prepare(examples, instances)
-    targets = torch.tensor([float(target) for [target] in task.targets(examples, instances)])
-    scores = torch.tensor([[0.3, -0.2]] * 4)
-    no, yes = -torch.log_softmax(scores[0], 0)
-    found = task.loss(torch.nn.Identity(), scores, batch(instances), targets)
-    assert found.item() == pytest.approx((no + yes).item() / 2)
-
-
-def test_weights_of_labels_are_those_of_the_units(models: dict[str, Path]) -> None:
-    examples = [labelled("ba", ["ine"] if at == 0 else []) for at in range(4)]
-    task = Multilabel(replace(MULTILABEL, loss="weighted"), reader(models["bert"]), ["ine"])
-    instances = task.encode(examples).instances
-    task.prepare(examples, instances)
-    targets = torch.tensor([value for row in task.targets(examples, instances) for value in row])
-    scores = torch.full((4, 1), 0.4)
-    present = -torch.log(torch.sigmoid(scores[0, 0]))
-    absent = -torch.log(torch.sigmoid(-scores[0, 0]))
-    found = task.loss(torch.nn.Identity(), scores, batch(instances), targets)
-    assert found.item() == pytest.approx((present + absent).item() / 2)
-
-
 def test_dev_scores(models: dict[str, Path]) -> None:
     """One of four is right; of yes there are three, two are predicted, one of them rightly."""
     gold = [replace(pair("ba", "co"), label=label) for label in ("yes", "yes", "yes", "no")]
@@ -287,3 +262,25 @@ def test_dev_scores(models: dict[str, Path]) -> None:
         recipe = replace(SEQUENCE, metric=metric, negative="no" if metric == "micro_f1" else None)
         task = Sequences(recipe, reader(models["bert"]), ["no", "yes"])
         assert task.dev_score(gold, predicted) == pytest.approx(score)
+
+
+NO_YES = [replace(pair("ba", "co"), label=label) for label in ("no", "no", "no", "yes")]
+ONE_OF_FOUR = [labelled("ba", ["ine"]), *[labelled("ba", [])] * 3]
+
+
+@pytest.mark.parametrize(
+    ("task", "examples", "labels", "scores"),
+    [("sequence", NO_YES, ["no", "yes"], [0.3, -0.2]), ("multilabel", ONE_OF_FOUR, ["ine"], [0.4])],
+)
+def test_three_examples_of_one_class_weigh_as_much_as_one_of_the_other(
+    models: dict[str, Path], task: str, examples: list[Any], labels: list[str], scores: list[float]
+) -> None:
+    recipe = replace(SEQUENCE if task == "sequence" else MULTILABEL, loss="weighted")
+    made = TASKS[task](recipe, reader(models["bert"]), labels)
+    instances = made.encode(examples).instances
+    made.prepare(examples, instances)
+    targets = torch.tensor([value for row in made.targets(examples, instances) for value in row])
+    found = made.loss(torch.nn.Identity(), torch.tensor([scores] * 4), batch(instances), targets)
+    # a label is a choice between its score and 0
+    both = torch.log_softmax(torch.tensor(scores if task == "sequence" else [*scores, 0.0]), 0)
+    assert found.item() == pytest.approx(-both.sum().item() / 2)

@@ -120,31 +120,30 @@ def test_labels_are_all_that_the_scheme_has_for_the_types_of_train(model: Path) 
     assert task_of(model, [example("ab", ["B", "I"])], tagging="bioul").labels == ["O", "B", "I", "L", "U"]
 
 
+SIX = "O B-x I-x I-x B-x B-y"
+
+
 @pytest.mark.parametrize(
-    ("scheme", "expected"),
-    [("bio", "O B-x I-x I-x B-x B-y"), ("bioul", "O B-x I-x L-x U-x U-y"), ("io", "O I-x I-x I-x I-x I-y")],
-)
-def test_targets_are_in_the_recipes_scheme(model: Path, scheme: str, expected: str) -> None:
-    one = example(["ba"] * 6, ["O", "B-x", "I-x", "I-x", "B-x", "B-y"])
-    assert learnt(model, one, tagging=scheme) == [expected.split()]
-
-
-def test_types_without_begin_labels_get_them(model: Path) -> None:
-    """EBM-PICO's files have I labels alone."""
-    one = example(["ba"] * 5, ["I-PAR", "I-PAR", "O", "I-OUT", "I-PAR"])
-    assert learnt(model, one) == [["B-PAR", "I-PAR", "O", "B-OUT", "B-PAR"]]
-    assert learnt(model, one, tagging="io") == [one.labels]
-
-
-def test_all_subwords_carry_the_label_of_their_word(model: Path) -> None:
-    one = example(["ba", "inecodi", "\u200d", "longfu"], ["O", "B-x", "O", "B-x"])
-    task = task_of(model, [one], labelled_subwords="all")
-    [window] = task.encode([one]).instances
-    tokens = task.reader.tokenizer.convert_ids_to_tokens(window.ids)
-    assert tokens == ["[CLS]", "ba", "ine", "##co", "##di", "long", "##fu", "[SEP]"]
-    assert window.places == [1, 2, 3, 4, 5, 6]
-    assert learnt(model, one, labelled_subwords="all") == [["O", "B-x", "B-x", "B-x", "B-x", "B-x"]]
-    assert learnt(model, one) == [["O", "B-x", "B-x"]]
+    ("settings", "words", "labels", "expected"),
+    [
+        ({}, ["ba"] * 6, SIX, [SIX]),
+        ({"tagging": "bioul"}, ["ba"] * 6, SIX, ["O B-x I-x L-x U-x U-y"]),
+        ({"tagging": "io"}, ["ba"] * 6, SIX, ["O I-x I-x I-x I-x I-y"]),
+        # EBM-PICO's files have I labels alone
+        ({}, ["ba"] * 5, "I-PAR I-PAR O I-OUT I-PAR", ["B-PAR I-PAR O B-OUT B-PAR"]),
+        ({"tagging": "io"}, ["ba"] * 5, "I-PAR I-PAR O I-OUT I-PAR", ["I-PAR I-PAR O I-OUT I-PAR"]),
+        ({}, ["ba", "inecodi", "\u200d", "longfu"], "O B-x O B-x", ["O B-x B-x"]),
+        ({"labelled_subwords": "all"}, ["ba", "inecodi", "\u200d", "longfu"], "O B-x O B-x",
+         ["O B-x B-x B-x B-x B-x"]),
+        # of seven words three fit: the second window begins inside the mention, and ends in it
+        ({"tagging": "bioul", "max_length": 5}, ["ba"] * 7, "O B-x I-x I-x I-x I-x I-x",
+         ["O B-x I-x", "I-x I-x I-x", "L-x"]),
+    ],
+)  # fmt: skip
+def test_what_is_learnt_of_a_sentence(
+    model: Path, settings: dict[str, Any], words: list[str], labels: str, expected: list[str]
+) -> None:
+    assert learnt(model, example(words, labels.split()), **settings) == [one.split() for one in expected]
 
 
 def test_a_words_first_subword_decides(model: Path) -> None:
@@ -170,13 +169,6 @@ def test_later_subwords_have_the_label_x(model: Path) -> None:
         "subword_labels": [["O"], ["B-x", "O", "X"], [], ["I-x", "X"]],
     }
     assert task.row(one, None) == {"id": "1", "labels": None}
-
-
-def test_a_mention_across_windows_stays_one(model: Path) -> None:
-    """Of seven words three fit: the second window begins inside the mention, and ends in it."""
-    one = example(["ba"] * 7, ["O", "B-x", "I-x", "I-x", "I-x", "I-x", "I-x"])
-    expected = [["O", "B-x", "I-x"], ["I-x", "I-x", "I-x"], ["L-x"]]
-    assert learnt(model, one, tagging="bioul", max_length=5) == expected
 
 
 @given(st.data(), st.sampled_from(["bio", "bioul"]), st.sampled_from(["first", "all", "separate"]))

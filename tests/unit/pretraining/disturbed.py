@@ -4,9 +4,9 @@ python tests/unit/pretraining/disturbed.py HOW DATA OUTPUT STEPS RECIPE
 
 HOW: `overlapping`: sums of gradients during the backward pass; `after`: sums after it; with both, sequences
 are unpadded, with copies in bfloat16, and the number of sums that had begun before the end of the last
-backward pass of each step is printed. `overflowing`: an infinite gradient in the last process, in the first and the
-third step. `short`: process 1 has too little memory in its first micro-batch of the second step, process 0 in
-its last one of the fourth; meanwhile the other process may add gradients already.
+backward pass of each step is printed. `overflowing`: an infinite gradient in the last process, in the first
+and the third step. `short`: process 1 has too little memory in its first micro-batch of the second step,
+process 0 in its last one of the fourth; meanwhile the other process may add gradients already.
 """
 
 import math
