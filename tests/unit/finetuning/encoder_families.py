@@ -65,14 +65,33 @@ def byte_level(folder: Path) -> Any:
     return RobertaTokenizer.from_pretrained(folder)
 
 
-def byte_level_without_class(folder: Path) -> Any:
-    """A ModernBERT's tokenizer: byte-level BPE with BERT's special tokens, and a class for any tokenizer."""
-    tokenizer = byte_pairs(["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"])
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
-    )
-    named = {f"{name.lower()}_token": f"[{name}]" for name in ("PAD", "CLS", "SEP", "UNK", "MASK")}
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named)
+def of_bytes(single: str, pair: str, **special: str) -> Callable[[Path], Any]:
+    """Byte-level BPE of a class for any tokenizer, with these special tokens around one text and two."""
+
+    def made(folder: Path) -> Any:
+        tokenizer = byte_pairs([*special.values()])
+        if single:
+            ids = [(token, number) for number, token in enumerate(special.values())]
+            tokenizer.post_processor = processors.TemplateProcessing(
+                single=single, pair=pair, special_tokens=ids
+            )
+        return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special)
+
+    return made
+
+
+modernbert_bytes = of_bytes(
+    "[CLS] $A [SEP]", "[CLS] $A [SEP] $B [SEP]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]",
+    pad_token="[PAD]", mask_token="[MASK]",
+)  # fmt: skip
+eurobert_bytes = of_bytes(
+    "<s> $A </s>", "<s> $A </s> $B </s>", bos_token="<s>", eos_token="</s>", pad_token="<pad>",
+    mask_token="<mask>",
+)  # fmt: skip
+gpt2_bytes = of_bytes("", "", eos_token="<|endoftext|>")
+"""As Qwen's, it adds nothing, and has an end only."""
+llama_bytes = of_bytes("<s> $A", "<s> $A <s> $B", bos_token="<s>", eos_token="</s>")
+"""A beginning before each text, no end, no padding."""
 
 
 def unigrams(special: list[str]) -> list[tuple[str, float]]:
@@ -83,48 +102,25 @@ def unigrams(special: list[str]) -> list[tuple[str, float]]:
     return [*((token, 0.0) for token in special), ("▁", -4.0), *starts, *pieces, *letters]
 
 
-def albert_unigrams(folder: Path) -> Any:
-    return AlbertTokenizer(vocab=unigrams(["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]))
+def of_unigrams(kind: Any, special: list[str], **further: Any) -> Callable[[Path], Any]:
+    return lambda folder: kind(vocab=unigrams(special), **further)
 
 
-def xlm_unigrams(folder: Path) -> Any:
-    return XLMRobertaTokenizer(vocab=unigrams(["<s>", "<pad>", "</s>", "<unk>"]))
-
-
-def t5_unigrams(folder: Path) -> Any:
-    """</s> after each text, nothing before it."""
-    return T5Tokenizer(vocab=unigrams(["<pad>", "</s>", "<unk>"]), extra_ids=0)
+albert_unigrams = of_unigrams(AlbertTokenizer, ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"])
+xlm_unigrams = of_unigrams(XLMRobertaTokenizer, ["<s>", "<pad>", "</s>", "<unk>"])
+t5_unigrams = of_unigrams(T5Tokenizer, ["<pad>", "</s>", "<unk>"], extra_ids=0)
+"""</s> after each text, nothing before it."""
+xlnet_unigrams = of_unigrams(
+    XLNetTokenizer, ["<unk>", "<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>", "<eod>", "<eop>"]
+)
+"""<sep> and <cls> after a text."""
+deberta_unigrams = of_unigrams(DebertaV2Tokenizer, ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"])
 
 
 def mpnet_wordpiece(folder: Path) -> Any:
     pieces = [*SYLLABLES, *(f"##{piece}" for piece in SYLLABLES)]
     vocab = {piece: n for n, piece in enumerate(["<s>", "<pad>", "</s>", "[UNK]", "<mask>", *pieces])}
     return MPNetTokenizer(vocab=vocab)
-
-
-def byte_pairs_with_ends(folder: Path) -> Any:
-    """A EuroBERT's tokenizer: byte-level BPE between the beginning and the end of a text."""
-    tokenizer = byte_pairs(["<s>", "</s>", "<pad>", "<mask>"])
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="<s> $A </s>", pair="<s> $A </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 1)]
-    )
-    named = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "mask_token": "<mask>"}
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named)
-
-
-def gpt2_byte_pairs(folder: Path) -> Any:
-    """A GPT-2's or Qwen's tokenizer: it adds nothing, and has an end only."""
-    tokenizer = byte_pairs(["<|endoftext|>"])
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|endoftext|>")
-
-
-def llama_byte_pairs(folder: Path) -> Any:
-    """A Llama's tokenizer: a beginning before each text, no end, no padding."""
-    tokenizer = byte_pairs(["<s>", "</s>"])
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="<s> $A", pair="<s> $A <s> $B", special_tokens=[("<s>", 0)]
-    )
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>")
 
 
 def pairs_and_merges(splitter: Any, special: list[str]) -> tuple[dict[str, int], Any]:
@@ -153,16 +149,6 @@ def gemma_metaspace_pairs(folder: Path) -> Any:
     return GemmaTokenizer(vocab=vocab, merges=merges)
 
 
-def xlnet_unigrams(folder: Path) -> Any:
-    """<sep> and <cls> after a text."""
-    special = ["<unk>", "<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>", "<eod>", "<eop>"]
-    return XLNetTokenizer(vocab=unigrams(special))
-
-
-def deberta_unigrams(folder: Path) -> Any:
-    return DebertaV2Tokenizer(vocab=unigrams(["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"]))
-
-
 DEBERTA: dict[str, Any] = {
     "type_vocab_size": 0, "relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 16,
     "position_biased_input": False, "norm_rel_ebd": "layer_norm", "share_att_key": True,
@@ -177,7 +163,7 @@ FAMILIES: dict[str, tuple[str, Callable[[Path], Any], dict[str, Any]]] = {
     "electra": ("Electra", wordpiece, {"embedding_size": 16}),
     "albert": ("Albert", albert_unigrams, {"embedding_size": 16}),
     "megatron-bert": ("MegatronBert", wordpiece, {}),
-    "modernbert": ("ModernBert", byte_level_without_class, MODERNBERT),
+    "modernbert": ("ModernBert", modernbert_bytes, MODERNBERT),
     "deberta-v2": ("DebertaV2", deberta_unigrams, {**DEBERTA, "conv_kernel_size": 3}),
     "deberta-v3": ("DebertaV2", deberta_unigrams, DEBERTA),
     "distilbert": ("DistilBert", wordpiece, {"hidden_dim": 64}),
@@ -189,11 +175,11 @@ FURTHER: dict[str, tuple[str, Callable[[Path], Any], dict[str, Any]]] = {
     "big-bird": ("BigBird", albert_unigrams, {"attention_type": "original_full"}),
     "nomic-bert": ("NomicBert", wordpiece, {}),
     "jina-v3": ("JinaEmbeddingsV3", xlm_unigrams, {"type_vocab_size": 1}),
-    "eurobert": ("EuroBert", byte_pairs_with_ends, {"num_key_value_heads": 2}),
+    "eurobert": ("EuroBert", eurobert_bytes, {"num_key_value_heads": 2}),
     "t5": ("T5", t5_unigrams, T5),
-    "gpt2": ("GPT2", gpt2_byte_pairs, {}),
-    "llama": ("Llama", llama_byte_pairs, {"num_key_value_heads": 1}),
-    "qwen3": ("Qwen3", gpt2_byte_pairs, {"num_key_value_heads": 1, "head_dim": 16}),
+    "gpt2": ("GPT2", gpt2_bytes, {}),
+    "llama": ("Llama", llama_bytes, {"num_key_value_heads": 1}),
+    "qwen3": ("Qwen3", gpt2_bytes, {"num_key_value_heads": 1, "head_dim": 16}),
 }
 FUNNEL: dict[str, Any] = {"block_sizes": [1, 1, 1], "num_decoder_layers": 1, "d_head": 16, "d_inner": 64}
 BART: dict[str, Any] = {
@@ -216,8 +202,8 @@ FURTHER |= {
     "llama-sentencepiece": ("Llama", llama_metaspace_pairs, {"num_key_value_heads": 1}),
     "gemma": ("Gemma", gemma_metaspace_pairs, {"num_key_value_heads": 1, "head_dim": 16}),
     "xlnet": ("XLNet", xlnet_unigrams, {"d_inner": 64, "d_head": 16}),
-    "bloom": ("Bloom", gpt2_byte_pairs, {}),
-    "mamba": ("Mamba", gpt2_byte_pairs, {"state_size": 4}),
+    "bloom": ("Bloom", gpt2_bytes, {}),
+    "mamba": ("Mamba", gpt2_bytes, {"state_size": 4}),
     "bart": ("Bart", byte_level, BART),
     "led": ("LED", byte_level, {**BART, **LED}),
     "long-t5": ("LongT5", t5_unigrams, LONG_T5),

@@ -42,11 +42,6 @@ def test_no_other_division_of_a_batch_is_cheaper(lengths: list[int], cost: int, 
     assert padded(widths, ends, cost) == min(padded(widths, other, cost) for other in others)
 
 
-def test_inputs_of_equal_width_are_not_divided() -> None:
-    assert ends_of_parts([16] * 32, 1, 1) == [32]
-    assert ends_of_parts([16] * 24 + [64] * 8, 100, 8) == [24, 32]
-
-
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=200), st.integers(1, 40), st.integers(0, 3))
 def test_oversampled_epochs_have_each_class_equally_often(classes: list[int], size: int, epoch: int) -> None:
     batches = training_batches(len(classes), size, seed=1, epoch=epoch, classes=classes)

@@ -52,7 +52,9 @@ def test_words_that_are_read_alone_are_never_misread(models: dict[str, Path]) ->
     assert [[len(word) for word in words] for words in spaced.subwords_of_words(sentences)] == [[3, 2], []]
 
 
-KINDS = {made.__name__: made for _, made, _ in ARCHITECTURES.values()}
+FIRST = {made: family for family, (_, made, _) in reversed(ARCHITECTURES.items())}
+KINDS = {family: made for made, family in FIRST.items()}
+"""Architecture -> the tokenizer of which it is the first."""
 NAMES = [
     "[MASK]",
     "[SEP]",

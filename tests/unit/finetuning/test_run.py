@@ -2,7 +2,6 @@
 
 import gc
 import json
-import random
 import shutil
 import weakref
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import Answer, SpanExample, TokensExample, write_examples
+from pubmill.examples.kinds import SpanExample, TokensExample, write_examples
 from pubmill.finetuning.finetuning_job import FinetuningJob, Shared, read_split
 from pubmill.finetuning.inputs import EncodedSplit
 from pubmill.finetuning.run import Run, finetune, not_chosen
@@ -27,33 +26,26 @@ from pubmill.recipes.reading import as_values
 from pubmill.storage.files import read_json, read_jsonl_gz, write_json
 from tests.unit.finetuning.fake_graphs import FakeRecorder, on_gpu
 from tests.unit.programs import run_program
-from tests.unit.toy_tasks import SPAN, TOKENS, text
+from tests.unit.toy_tasks import SPAN, TOKENS
 
 STILL: dict[str, Any] = {"learning_rate": 1e-30, "epochs": 1}
 """Training that leaves weights as they were, for it adds less than their last digit."""
 BOTH = replace(TOKENS, train_on="train+dev")
 
 
-@pytest.fixture(scope="module")
-def factoid(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Without such questions."""
-    folder, generator = tmp_path_factory.mktemp("data") / "factoid", random.Random(3)
-    for split, number in (("train", 24), ("dev", 8), ("test", 8)):
-        write_examples(folder / f"{split}.jsonl.gz", [question(at, generator) for at in range(number)])
-    return folder
-
-
-def question(number: int, generator: random.Random) -> SpanExample:
-    words = text(generator, 10).split()
-    answer = Answer(text=words[1], start=len(words[0]) + 1)
-    return SpanExample(
-        id=f"q{number}", document=None, question=text(generator, 3), context=" ".join(words), answers=[answer]
-    )
-
-
 def diverged(tiny: Path) -> dict[str, Any]:
     """The report of a run that diverged, as far as it is read."""
     return {"model": tiny.name, "failed": "nan"}
+
+
+@pytest.fixture(scope="module")
+def factoid(toy_data: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The questions that have answers."""
+    folder = tmp_path_factory.mktemp("data") / "factoid"
+    for split in ("train", "dev", "test"):
+        examples = read_split(toy_data["span"], split, SpanExample)
+        write_examples(folder / f"{split}.jsonl.gz", [one for one in examples if one.answers])
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +114,8 @@ def test_what_begins_with_a_failed_run_has_failed(tiny: Path, factoid: Path, tmp
     keep_report(start, diverged(tiny))
     made = finetune(FinetuningJob(SPAN, start, factoid, 3, "test"))
     assert not isinstance(made, Run)
-    assert made.predictions == [{"id": f"q{number}", "answers": None} for number in range(8)]
+    asked = read_split(factoid, "test", SpanExample)
+    assert made.predictions == [{"id": one.id, "answers": None} for one in asked]
     report = made.report
     assert (report["failed"], report["start_failed"], report["search_failed"]) == ("nan", "nan", None)
     assert (report["model"], report["model_sha256"], report["seed"]) == ("tiny", None, 3)

@@ -23,10 +23,7 @@ from pubmill.recipes import FinetuningRecipe
 from tests.unit.finetuning.encoder_families import pairs_and_merges
 
 WORDS = ["The", "ine", "inelong", "baco", "12", "(", ")", "p53", "IL-2", "'s", "dimi", ".", "β-nu", "é"]
-SPECIAL: dict[str, Any] = {
-    "pad_token": "<pad>", "bos_token": "<s>", "eos_token": "</s>", "cls_token": "<s>", "sep_token": "</s>",
-    "unk_token": "<unk>",
-}  # fmt: skip
+SPECIAL = {"pad_token": "<pad>", "cls_token": "<s>", "sep_token": "</s>", "unk_token": "<unk>"}
 
 
 def bytes_after_a_split() -> Any:

@@ -18,12 +18,6 @@ from pubmill.storage.result_paths import CHECKPOINT_FILES
 from tests.unit.pretraining.toy_pretraining import losses, pretrain, weights
 
 
-@pytest.fixture(scope="module")
-def whole(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All the steps at one go."""
-    return pretrain(data, tmp_path_factory.mktemp("whole") / "step-40", 40)
-
-
 def test_each_line_of_the_log_has_its_keys_in_order(whole: Path) -> None:
     lines = [list(json.loads(line)) for line in (whole / "log.jsonl").read_text().splitlines()]
     assert lines and all(line == sorted(line) for line in lines)

@@ -37,12 +37,6 @@ from tests.unit.pretraining.toy_pretraining import (
 ROOT = Path(__file__).resolve().parents[3]
 
 
-@pytest.fixture(scope="module")
-def whole(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All the steps at one go."""
-    return pretrain(data, tmp_path_factory.mktemp("whole") / "step-40", 40)
-
-
 LONG = replace(RECIPE, steps=120)
 
 
