@@ -219,10 +219,8 @@ def test_long_texts_are_cut_at_their_end_and_counted(models: dict[str, Path]) ->
     assert encoded.counts["texts_shortened"] == 4
 
 
-def labelled(
-    text: str, labels: list[str], sentences: list[LabelledSentence] | None = None
-) -> MultilabelExample:
-    return MultilabelExample(id="1", document=None, text=text, labels=labels, sentences=sentences or [])
+def labelled(text: str, labels: list[str], *sentences: LabelledSentence) -> MultilabelExample:
+    return MultilabelExample(id="1", document=None, text=text, labels=labels, sentences=[*sentences])
 
 
 def test_a_document_is_read_whole_or_by_its_sentences(models: dict[str, Path]) -> None:

@@ -28,7 +28,7 @@ def test_a_run_accounts_for_itself(tiny: Path, tokens: Path) -> None:
     score = dev_score("entity_f1", "tokens", examples, [row["labels"] for row in made.predictions], None)
     assert score == report["dev"]["best"] == max(report["dev"]["scores"]) > 0
     assert report["dev"]["scores"].index(score) + 1 == report["dev"]["best_epoch"]
-    assert report["steps"] == 4 * 6 and report["failed"] is None and report["model"] == "tiny"
+    assert report["steps"] == 4 * 7 and report["failed"] is None and report["model"] == "tiny"
     assert report["hardware"]["threads"] == torch.get_num_threads()
     assert set(report["data_sha256"]) == {"train", "dev"}
 
