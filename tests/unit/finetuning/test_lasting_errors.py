@@ -9,7 +9,6 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from pubmill.errors import PubmillError, StopRequestedError
-from pubmill.finetuning import run as runs
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.lasting_errors import (
     MachineError,
@@ -18,6 +17,7 @@ from pubmill.finetuning.lasting_errors import (
     lasting_errors,
 )
 from pubmill.finetuning.run import finetune, finetune_or_fail, write_outcome
+from pubmill.finetuning.trainer import Trainer
 from pubmill.metrics import SCORERS
 from pubmill.metrics.records import score_run
 from pubmill.recipes.scoring import ScoringRecipe
@@ -118,14 +118,14 @@ def test_a_training_on_a_bad_model_is_a_result_with_a_reason(
 
 
 def test_a_missing_dataset_and_full_memory_end_the_program(
-    bad: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    tiny: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with pytest.raises(PubmillError, match="does not exist"):
-        finetune_or_fail(FinetuningJob(TOKENS, bad, tmp_path, 1, "test", "dev"))
+        finetune_or_fail(FinetuningJob(TOKENS, tiny, tmp_path, 1, "test", "dev"))
 
     def fail(*arguments: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(runs, "_train", fail)
+    monkeypatch.setattr(Trainer, "train", fail)
     with pytest.raises(MemoryError):
-        finetune_or_fail(FinetuningJob(TOKENS, bad, tokens, 1, "test", "dev"))
+        finetune_or_fail(FinetuningJob(TOKENS, tiny, tokens, 1, "test", "dev"))
