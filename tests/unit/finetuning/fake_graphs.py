@@ -102,7 +102,8 @@ def on_gpu(
     """Let fine-tuning compute as on a GPU: with a working copy of these weights, whose steps `recorder`
     (or one of this type for each training) records, and with `update` for its large weights; `execution`:
     other values of `Execution`."""
-    chosen = Execution(**{"weights": "bfloat16", "graphs": True, "width": 16} | execution)
+    values: dict[str, Any] = {"weights": "bfloat16", "graphs": True, "width": 16}
+    chosen = Execution(**values | execution)
     with (
         patch.object(predicting, "choose_execution", lambda device, precision: chosen),
         patch.object(predicting, "working_copy", lambda model, dtype: working_copy(model, weights)),

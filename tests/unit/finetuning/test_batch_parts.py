@@ -47,13 +47,17 @@ def first_step(recipe: FinetuningRecipe, cases: Path, way: str) -> tuple[float, 
     with pytest.MonkeyPatch.context() as patch:
         finish = GroupedAdam.finish
 
+        def finishing(adam: GroupedAdam, place: Any) -> bool:
+            places.append(place)
+            return finish(adam, place)
+
         def update(adam: GroupedAdam) -> bool:
             found.update({one: one.grad.clone() for one in adam.parameters if one.grad is not None})
             return True
 
         for kind in (GroupedAdam, RecordableAdam):
             patch.setattr(kind, "update", update)
-        patch.setattr(GroupedAdam, "finish", lambda self, place: places.append(place) or finish(self, place))
+        patch.setattr(GroupedAdam, "finish", finishing)
         with compute(way, patch):
             run = learnt(recipe, cases)
     [loss] = run.report["loss_by_epoch"]
@@ -79,7 +83,7 @@ def fail(patch: pytest.MonkeyPatch, most: int) -> None:
     def failing(task: Sequences, *given: Any) -> Tensor:
         found, batch = loss(task, *given), given[2]
         if len(batch.ids) > most:
-            found.backward()  # type: ignore[no-untyped-call]
+            found.backward()
             raise torch.OutOfMemoryError("CUDA out of memory")
         return found
 

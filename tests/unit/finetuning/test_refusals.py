@@ -20,13 +20,14 @@ from pubmill.finetuning.encoders import load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import read_split
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.tasks import TASKS
+from pubmill.recipes import FinetuningRecipe
 from tests.unit.finetuning.toy_spans import asked
 from tests.unit.toy_tasks import OURS, SPAN, TOKENS
 
 NAMED: dict[str, Any] = {"id": "9", "document": None}
 YES, NO = (SequenceExample(**NAMED, text="ba", label=label) for label in ("yes", "no"))
 UNLABELLED = MultilabelExample(**NAMED, text="ba", labels=[])
-RECIPES = {recipe.task: recipe for recipe in (TOKENS, SPAN, *OURS.values())}
+RECIPES: dict[str, FinetuningRecipe] = {recipe.task: recipe for recipe in (TOKENS, SPAN, *OURS.values())}
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def before(
     tiny: Path, toy_data: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Path]:
     """Task models as a run before in a chain keeps them; some questions of the one cannot be answered."""
-    folders = {}
+    folders: dict[str, Path] = {}
     for recipe in (replace(TOKENS, **STILL), SPAN):
         folders[recipe.task] = tmp_path_factory.mktemp("before") / recipe.task
         run = finetune(FinetuningJob(recipe, tiny, toy_data[recipe.task], 1, "test"))
