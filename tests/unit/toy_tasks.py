@@ -81,14 +81,12 @@ def example(kind: str, number: int, generator: random.Random) -> Example:
         return SequenceExample(text=whole, label="yes" if "mi" in words[0] else "no", entities=pair, **common)
     if kind == "multilabel":
         half, parts = len(" ".join(words[:4])), (words[:4], words[4:])
-        found = [[s for s in SYLLABLES[:3] if s in part] for part in parts]
+        own = [[s for s in SYLLABLES[:3] if s in part] for part in parts]
         sentences = [
             LabelledSentence(start=start, end=end, labels=labels)
-            for (start, end), labels in zip(((0, half), (half + 1, len(whole))), found, strict=True)
+            for (start, end), labels in zip(((0, half), (half + 1, len(whole))), own, strict=True)
         ]
-        return MultilabelExample(
-            text=whole, labels=sorted({*found[0], *found[1]}), sentences=sentences, **common
-        )
+        return MultilabelExample(text=whole, labels=sorted({*own[0], *own[1]}), sentences=sentences, **common)
     if kind == "regression":
         return RegressionExample(text=whole, text_pair=text(generator, 5), score=float(len(words)), **common)
     if kind == "relations":

@@ -23,7 +23,12 @@ from pubmill.recipes import FinetuningRecipe
 from tests.unit.finetuning.encoder_families import pairs_and_merges
 
 WORDS = ["The", "ine", "inelong", "baco", "12", "(", ")", "p53", "IL-2", "'s", "dimi", ".", "β-nu", "é"]
-SPECIAL = {"pad_token": "<pad>", "cls_token": "<s>", "sep_token": "</s>", "unk_token": "<unk>"}
+SPECIAL: dict[str, Any] = {
+    "pad_token": "<pad>",
+    "cls_token": "<s>",
+    "sep_token": "</s>",
+    "unk_token": "<unk>",
+}
 
 
 def bytes_after_a_split() -> Any:
