@@ -24,12 +24,13 @@ from pubmill.examples.kinds import TokensExample
 from pubmill.finetuning.encoders import load_encoder_tokenizer
 from pubmill.finetuning.reader import Reader
 from tests.acceptance.conftest import Converted, examples_of
-from tests.unit.finetuning.test_words_in_sentences import BYTES, SPECIAL, saved
+from tests.unit.finetuning.test_words_in_sentences import SPECIAL, saved
 
 NAMES = (
     "bc2gm", "bc5-chem", "bc5-disease", "biored-ner", "gnormplus", "jnlpba", "linnaeus", "linnaeus@biobert",
     "ncbi-disease", "nlm-gene", "species-800", "tmvar3",
 )  # fmt: skip
+BYTES = pre_tokenizers.ByteLevel.alphabet()
 SENTENCES = 1000
 """Of the test split of each corpus."""
 PIECES = 6000

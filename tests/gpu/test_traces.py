@@ -33,48 +33,30 @@ def finetuning(trace: Trace) -> dict[str, Any]:
 
 @pytest.mark.parametrize("objective", PRETRAINING)
 def test_a_pretraining_step_waits_for_the_device_once(objective: str, pretraining: dict[str, Any]) -> None:
-    """In float16 twice: for the norm of the gradients, and for the scale after the update."""
+    """In float16 twice: for the norm of the gradients, and for the scale after the update. Fast methods are
+    chosen where activations may be in bfloat16."""
     found = pretraining[objective]
     assert found["outcome"] == "done"
     waits = 2 if objective.startswith("float16") else 1
     assert sum(found["step"]["waits"].values()) == waits and not found["step"]["copies"]
+    plain = objective.startswith(("adversarial", "distillation", "float16"))
+    assert found["methods"] == asdict(PLAIN if plain else COMPILED)
 
 
 @pytest.mark.parametrize("case", FINETUNING)
-@pytest.mark.parametrize("step", ["usual", "step"])
-def test_a_finetuning_step_never_waits_for_the_device(
-    step: str, case: str, finetuning: dict[str, Any]
-) -> None:
-    """Neither one that is replayed nor one of a new shape."""
+def test_a_finetuning_step_is_replayed_and_never_waits(case: str, finetuning: dict[str, Any]) -> None:
+    """Nor does one of a new shape; a prediction waits once."""
     found = finetuning[case]
-    assert found["outcome"] == "done"
-    assert found[step] == {"waits": {}, "copies": {}}
-
-
-@pytest.mark.parametrize("case", FINETUNING)
-def test_a_finetuning_step_is_replayed(case: str, finetuning: dict[str, Any]) -> None:
-    found = finetuning[case]
-    assert (found["replays"], found["after"]) == (2 if case in DIVIDED else 1, USUAL)
-
-
-@pytest.mark.parametrize("case", FINETUNING)
-def test_a_prediction_waits_once(case: str, finetuning: dict[str, Any]) -> None:
-    found = finetuning[case]["predict"]
-    assert sum(found["waits"].values()) == 1 and not found["copies"]
+    assert found["outcome"] == "done" and found["after"] == USUAL
+    assert found["usual"] == found["step"] == {"waits": {}, "copies": {}}
+    assert found["replays"] == (2 if case in DIVIDED else 1)
+    assert sum(found["predict"]["waits"].values()) == 1 and not found["predict"]["copies"]
 
 
 def test_a_finetuning_step_in_float16_waits_for_the_scale_alone(finetuning: dict[str, Any]) -> None:
     found = finetuning["float16"]
     assert found["graphs"] == 0 and sum(found["predict"]["waits"].values()) == 1
     assert sum(found["step"]["waits"].values()) == 1 and not found["step"]["copies"]
-
-
-@pytest.mark.parametrize("objective", PRETRAINING)
-def test_the_fast_methods_are_chosen_where_activations_may_be_in_bfloat16(
-    objective: str, pretraining: dict[str, Any]
-) -> None:
-    plain = objective.startswith(("adversarial", "distillation", "float16"))
-    assert pretraining[objective]["methods"] == asdict(PLAIN if plain else COMPILED)
 
 
 def test_planted_faults_of_finetuning_are_found(finetuning: dict[str, Any]) -> None:

@@ -25,6 +25,7 @@ from torch.nn.utils.rnn import PackedSequence
 
 from pubmill.finetuning import encoders, heads, run
 from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.inputs import EncodedSplit
 from pubmill.finetuning.tasks.tokens import Tokens
 from pubmill.finetuning.trainer import Trainer
 from pubmill.recipes import FinetuningRecipe
@@ -65,23 +66,23 @@ def pretend_to_recur() -> None:
     torch.nn.LSTM.forward = states  # type: ignore[method-assign,assignment]
 
 
-def begin(recipe: FinetuningRecipe, folder: Path, examples: list[Any]) -> Trainer:
-    job = FinetuningJob(recipe, folder, folder, 1, "test")
-    trainer, _ = run._make_trainer(job, examples, GPU)
-    return trainer
+def begin(recipe: FinetuningRecipe, folder: Path) -> tuple[Trainer, EncodedSplit, list[int]]:
+    """A trainer, its training data and the first batch."""
+    draw = random.Random(1)
+    examples = [MAKERS[recipe.task](draw, str(number)) for number in range(EXAMPLES)]
+    trainer, _ = run._make_trainer(FinetuningJob(recipe, folder, folder, 1, "test"), examples, GPU)
+    split = trainer.task.encode_split(examples, learn=True)
+    trainer.task.prepare(examples, split.encoded.instances)
+    first, *_ = trainer._epoch_batches(split, 0)
+    trainer.working.train()
+    return trainer, split, first
 
 
 def watched(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
     """Steps with the same batch (two as usual, then a recorded one, or a failed recording and another one),
     and a prediction."""
-    draw = random.Random(1)
-    examples = [MAKERS[recipe.task](draw, str(number)) for number in range(EXAMPLES)]
     graphs = pretend_to_record()
-    trainer = begin(recipe, folder, examples)
-    split = trainer.task.encode_split(examples, learn=True)
-    trainer.task.prepare(examples, split.encoded.instances)
-    first, *_ = trainer._epoch_batches(split, 0)
-    trainer.working.train()
+    trainer, split, first = begin(recipe, folder)
     assert trainer.recorded
     trainer._update(split, first, 0, 9)
     with patch.object(trainer.recorded, "find", lambda *given: None), Watch() as usual:
@@ -106,13 +107,7 @@ def watched(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
 
 def watched_unrecorded(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
     """A step in float16 or float32, which is never recorded, and a prediction."""
-    draw = random.Random(1)
-    examples = [MAKERS[recipe.task](draw, str(number)) for number in range(EXAMPLES)]
-    trainer = begin(recipe, folder, examples)
-    split = trainer.task.encode_split(examples, learn=True)
-    trainer.task.prepare(examples, split.encoded.instances)
-    first, *_ = trainer._epoch_batches(split, 0)
-    trainer.working.train()
+    trainer, split, first = begin(recipe, folder)
     trainer._update(split, first, 0, 9)
     with Watch() as step:
         trainer._update(split, first, 1, 9)

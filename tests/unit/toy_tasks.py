@@ -10,6 +10,7 @@ from pubmill.examples.kinds import (
     Answer,
     Entity,
     Example,
+    LabelledSentence,
     MentionsExample,
     MultilabelExample,
     RegressionExample,
@@ -79,7 +80,13 @@ def example(kind: str, number: int, generator: random.Random) -> Example:
         pair = [Entity(start=a, end=b, type=of) for (a, b), of in zip(spans, ("drug", "gene"), strict=True)]
         return SequenceExample(text=whole, label="yes" if "mi" in words[0] else "no", entities=pair, **common)
     if kind == "multilabel":
-        return MultilabelExample(text=whole, labels=[s for s in SYLLABLES[:3] if s in words], **common)
+        half, parts = len(" ".join(words[:4])), (words[:4], words[4:])
+        own = [[s for s in SYLLABLES[:3] if s in part] for part in parts]
+        sentences = [
+            LabelledSentence(start=start, end=end, labels=labels)
+            for (start, end), labels in zip(((0, half), (half + 1, len(whole))), own, strict=True)
+        ]
+        return MultilabelExample(text=whole, labels=sorted({*own[0], *own[1]}), sentences=sentences, **common)
     if kind == "regression":
         return RegressionExample(text=whole, text_pair=text(generator, 5), score=float(len(words)), **common)
     if kind == "relations":

@@ -7,82 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 from transformers import (
-    AlbertConfig,
-    AlbertModel,
     AlbertTokenizer,
-    BartConfig,
-    BartModel,
-    BertConfig,
-    BertModel,
     BertTokenizer,
-    BigBirdConfig,
-    BigBirdModel,
-    BloomConfig,
-    BloomModel,
-    ConvBertConfig,
-    ConvBertModel,
-    DebertaV2Config,
-    DebertaV2Model,
     DebertaV2Tokenizer,
-    DistilBertConfig,
-    DistilBertModel,
-    ElectraConfig,
-    ElectraModel,
-    EuroBertConfig,
-    EuroBertModel,
-    FNetConfig,
-    FNetModel,
-    FunnelConfig,
-    FunnelModel,
-    GemmaConfig,
-    GemmaModel,
     GemmaTokenizer,
-    GPT2Config,
-    GPT2Model,
-    JinaEmbeddingsV3Config,
-    JinaEmbeddingsV3Model,
-    LayoutLMConfig,
-    LayoutLMModel,
-    LEDConfig,
-    LEDModel,
-    LlamaConfig,
-    LlamaModel,
     LlamaTokenizer,
-    LongformerConfig,
-    LongformerModel,
-    LongT5Config,
-    LongT5EncoderModel,
-    MambaConfig,
-    MambaModel,
-    MegatronBertConfig,
-    MegatronBertModel,
-    ModernBertConfig,
-    ModernBertModel,
-    MPNetConfig,
-    MPNetModel,
     MPNetTokenizer,
-    NomicBertConfig,
-    NomicBertModel,
-    NystromformerConfig,
-    NystromformerModel,
     PreTrainedTokenizerFast,
-    Qwen3Config,
-    Qwen3Model,
-    RobertaConfig,
-    RobertaModel,
     RobertaTokenizer,
-    T5Config,
-    T5EncoderModel,
     T5GemmaConfig,
-    T5GemmaModel,
     T5Tokenizer,
-    XLMRobertaConfig,
-    XLMRobertaModel,
     XLMRobertaTokenizer,
-    XLNetConfig,
-    XLNetModel,
     XLNetTokenizer,
 )
 
@@ -127,14 +65,33 @@ def byte_level(folder: Path) -> Any:
     return RobertaTokenizer.from_pretrained(folder)
 
 
-def byte_level_without_class(folder: Path) -> Any:
-    """A ModernBERT's tokenizer: byte-level BPE with BERT's special tokens, and a class for any tokenizer."""
-    tokenizer = byte_pairs(["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"])
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
-    )
-    named = {f"{name.lower()}_token": f"[{name}]" for name in ("PAD", "CLS", "SEP", "UNK", "MASK")}
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named)
+def of_bytes(single: str, pair: str, **special: str) -> Callable[[Path], Any]:
+    """Byte-level BPE of a class for any tokenizer, with these special tokens around one text and two."""
+
+    def made(folder: Path) -> Any:
+        tokenizer = byte_pairs([*special.values()])
+        if single:
+            ids = [(token, number) for number, token in enumerate(special.values())]
+            tokenizer.post_processor = processors.TemplateProcessing(
+                single=single, pair=pair, special_tokens=ids
+            )
+        return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special)
+
+    return made
+
+
+modernbert_bytes = of_bytes(
+    "[CLS] $A [SEP]", "[CLS] $A [SEP] $B [SEP]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]",
+    pad_token="[PAD]", mask_token="[MASK]",
+)  # fmt: skip
+eurobert_bytes = of_bytes(
+    "<s> $A </s>", "<s> $A </s> $B </s>", bos_token="<s>", eos_token="</s>", pad_token="<pad>",
+    mask_token="<mask>",
+)  # fmt: skip
+gpt2_bytes = of_bytes("", "", eos_token="<|endoftext|>")
+"""As Qwen's, it adds nothing, and has an end only."""
+llama_bytes = of_bytes("<s> $A", "<s> $A <s> $B", bos_token="<s>", eos_token="</s>")
+"""A beginning before each text, no end, no padding."""
 
 
 def unigrams(special: list[str]) -> list[tuple[str, float]]:
@@ -145,17 +102,19 @@ def unigrams(special: list[str]) -> list[tuple[str, float]]:
     return [*((token, 0.0) for token in special), ("▁", -4.0), *starts, *pieces, *letters]
 
 
-def albert_unigrams(folder: Path) -> Any:
-    return AlbertTokenizer(vocab=unigrams(["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]))
+def of_unigrams(kind: Any, special: list[str], **further: Any) -> Callable[[Path], Any]:
+    return lambda folder: kind(vocab=unigrams(special), **further)
 
 
-def xlm_unigrams(folder: Path) -> Any:
-    return XLMRobertaTokenizer(vocab=unigrams(["<s>", "<pad>", "</s>", "<unk>"]))
-
-
-def t5_unigrams(folder: Path) -> Any:
-    """</s> after each text, nothing before it."""
-    return T5Tokenizer(vocab=unigrams(["<pad>", "</s>", "<unk>"]), extra_ids=0)
+albert_unigrams = of_unigrams(AlbertTokenizer, ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"])
+xlm_unigrams = of_unigrams(XLMRobertaTokenizer, ["<s>", "<pad>", "</s>", "<unk>"])
+t5_unigrams = of_unigrams(T5Tokenizer, ["<pad>", "</s>", "<unk>"], extra_ids=0)
+"""</s> after each text, nothing before it."""
+xlnet_unigrams = of_unigrams(
+    XLNetTokenizer, ["<unk>", "<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>", "<eod>", "<eop>"]
+)
+"""<sep> and <cls> after a text."""
+deberta_unigrams = of_unigrams(DebertaV2Tokenizer, ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"])
 
 
 def mpnet_wordpiece(folder: Path) -> Any:
@@ -164,37 +123,15 @@ def mpnet_wordpiece(folder: Path) -> Any:
     return MPNetTokenizer(vocab=vocab)
 
 
-def byte_pairs_with_ends(folder: Path) -> Any:
-    """A EuroBERT's tokenizer: byte-level BPE between the beginning and the end of a text."""
-    tokenizer = byte_pairs(["<s>", "</s>", "<pad>", "<mask>"])
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="<s> $A </s>", pair="<s> $A </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 1)]
-    )
-    named = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "mask_token": "<mask>"}
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named)
-
-
-def gpt2_byte_pairs(folder: Path) -> Any:
-    """A GPT-2's or Qwen's tokenizer: it adds nothing, and has an end only."""
-    tokenizer = byte_pairs(["<|endoftext|>"])
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|endoftext|>")
-
-
-def llama_byte_pairs(folder: Path) -> Any:
-    """A Llama's tokenizer: a beginning before each text, no end, no padding."""
-    tokenizer = byte_pairs(["<s>", "</s>"])
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="<s> $A", pair="<s> $A <s> $B", special_tokens=[("<s>", 0)]
-    )
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>")
-
-
-def metaspace_pairs(special: list[str]) -> tuple[dict[str, int], Any]:
-    """Pieces and merges of SentencePiece's BPE, learnt from sentences."""
+def pairs_and_merges(splitter: Any, special: list[str]) -> tuple[dict[str, int], Any]:
+    """Pieces and merges of BPE within what a splitter leaves together, learnt from sentences."""
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    generator = random.Random(0)
-    trainer = trainers.BpeTrainer(vocab_size=90, special_tokens=special, show_progress=False)
+    tokenizer.pre_tokenizer = splitter
+    generator, letters = random.Random(0), pre_tokenizers.ByteLevel.alphabet()
+    bytes_ = letters if isinstance(splitter, pre_tokenizers.ByteLevel) else []
+    trainer = trainers.BpeTrainer(
+        vocab_size=90 + len(bytes_), special_tokens=special, initial_alphabet=bytes_, show_progress=False
+    )
     tokenizer.train_from_iterator([" ".join(sentence(generator).words) for _ in range(200)], trainer)
     made = json.loads(tokenizer.to_str())["model"]
     return made["vocab"], [tuple(pair) for pair in made["merges"]]
@@ -202,81 +139,55 @@ def metaspace_pairs(special: list[str]) -> tuple[dict[str, int], Any]:
 
 def llama_metaspace_pairs(folder: Path) -> Any:
     """A Llama 2's or Mistral's tokenizer: SentencePiece's BPE, a beginning before each text, no padding."""
-    vocab, merges = metaspace_pairs(["<unk>", "<s>", "</s>"])
+    vocab, merges = pairs_and_merges(pre_tokenizers.Metaspace(), ["<unk>", "<s>", "</s>"])
     return LlamaTokenizer(vocab=vocab, merges=merges)
 
 
 def gemma_metaspace_pairs(folder: Path) -> Any:
-    vocab, merges = metaspace_pairs(["<pad>", "<eos>", "<bos>", "<unk>", "<mask>"])
+    special = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>"]
+    vocab, merges = pairs_and_merges(pre_tokenizers.Metaspace(), special)
     return GemmaTokenizer(vocab=vocab, merges=merges)
 
 
-def xlnet_unigrams(folder: Path) -> Any:
-    """<sep> and <cls> after a text."""
-    special = ["<unk>", "<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>", "<eod>", "<eop>"]
-    return XLNetTokenizer(vocab=unigrams(special))
-
-
-def deberta_unigrams(folder: Path) -> Any:
-    return DebertaV2Tokenizer(vocab=unigrams(["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"]))
-
-
-DEBERTA = {
-    "type_vocab_size": 0,
-    "relative_attention": True,
-    "pos_att_type": ["p2c", "c2p"],
-    "position_biased_input": False,
-    "position_buckets": 16,
-    "norm_rel_ebd": "layer_norm",
-    "share_att_key": True,
-}
+DEBERTA: dict[str, Any] = {
+    "type_vocab_size": 0, "relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 16,
+    "position_biased_input": False, "norm_rel_ebd": "layer_norm", "share_att_key": True,
+}  # fmt: skip
 T5 = {"d_model": 32, "d_kv": 16, "d_ff": 64, "num_layers": LAYERS, "num_heads": 2}
 LONGFORMER = {"attention_window": 8, "type_vocab_size": 1}
 MODERNBERT = {"local_attention": 8, "global_attn_every_n_layers": 2}
-FAMILIES: dict[str, tuple[Any, Any, Callable[[Path], Any], dict[str, Any]]] = {
-    "bert": (BertConfig, BertModel, wordpiece, {"type_vocab_size": 2}),
-    "roberta": (RobertaConfig, RobertaModel, byte_level, {"type_vocab_size": 1}),
-    "roberta-wordpiece": (RobertaConfig, RobertaModel, wordpiece, {"type_vocab_size": 1}),
-    "electra": (ElectraConfig, ElectraModel, wordpiece, {"embedding_size": 16}),
-    "albert": (AlbertConfig, AlbertModel, albert_unigrams, {"embedding_size": 16}),
-    "megatron-bert": (MegatronBertConfig, MegatronBertModel, wordpiece, {}),
-    "modernbert": (ModernBertConfig, ModernBertModel, byte_level_without_class, MODERNBERT),
-    "deberta-v2": (DebertaV2Config, DebertaV2Model, deberta_unigrams, {**DEBERTA, "conv_kernel_size": 3}),
-    "deberta-v3": (DebertaV2Config, DebertaV2Model, deberta_unigrams, DEBERTA),
-    "distilbert": (DistilBertConfig, DistilBertModel, wordpiece, {"hidden_dim": 64}),
+FAMILIES: dict[str, tuple[str, Callable[[Path], Any], dict[str, Any]]] = {
+    "bert": ("Bert", wordpiece, {"type_vocab_size": 2}),
+    "roberta": ("Roberta", byte_level, {"type_vocab_size": 1}),
+    "roberta-wordpiece": ("Roberta", wordpiece, {"type_vocab_size": 1}),
+    "electra": ("Electra", wordpiece, {"embedding_size": 16}),
+    "albert": ("Albert", albert_unigrams, {"embedding_size": 16}),
+    "megatron-bert": ("MegatronBert", wordpiece, {}),
+    "modernbert": ("ModernBert", modernbert_bytes, MODERNBERT),
+    "deberta-v2": ("DebertaV2", deberta_unigrams, {**DEBERTA, "conv_kernel_size": 3}),
+    "deberta-v3": ("DebertaV2", deberta_unigrams, DEBERTA),
+    "distilbert": ("DistilBert", wordpiece, {"hidden_dim": 64}),
 }
-FURTHER: dict[str, tuple[Any, Any, Callable[[Path], Any], dict[str, Any]]] = {
-    "xlm-roberta": (XLMRobertaConfig, XLMRobertaModel, xlm_unigrams, {"type_vocab_size": 1}),
-    "mpnet": (MPNetConfig, MPNetModel, mpnet_wordpiece, {}),
-    "longformer": (LongformerConfig, LongformerModel, byte_level, LONGFORMER),
-    "big-bird": (BigBirdConfig, BigBirdModel, albert_unigrams, {"attention_type": "original_full"}),
-    "nomic-bert": (NomicBertConfig, NomicBertModel, wordpiece, {}),
-    "jina-v3": (JinaEmbeddingsV3Config, JinaEmbeddingsV3Model, xlm_unigrams, {"type_vocab_size": 1}),
-    "eurobert": (EuroBertConfig, EuroBertModel, byte_pairs_with_ends, {"num_key_value_heads": 2}),
-    "t5": (T5Config, T5EncoderModel, t5_unigrams, T5),
-    "gpt2": (GPT2Config, GPT2Model, gpt2_byte_pairs, {}),
-    "llama": (LlamaConfig, LlamaModel, llama_byte_pairs, {"num_key_value_heads": 1}),
-    "qwen3": (Qwen3Config, Qwen3Model, gpt2_byte_pairs, {"num_key_value_heads": 1, "head_dim": 16}),
+FURTHER: dict[str, tuple[str, Callable[[Path], Any], dict[str, Any]]] = {
+    "xlm-roberta": ("XLMRoberta", xlm_unigrams, {"type_vocab_size": 1}),
+    "mpnet": ("MPNet", mpnet_wordpiece, {}),
+    "longformer": ("Longformer", byte_level, LONGFORMER),
+    "big-bird": ("BigBird", albert_unigrams, {"attention_type": "original_full"}),
+    "nomic-bert": ("NomicBert", wordpiece, {}),
+    "jina-v3": ("JinaEmbeddingsV3", xlm_unigrams, {"type_vocab_size": 1}),
+    "eurobert": ("EuroBert", eurobert_bytes, {"num_key_value_heads": 2}),
+    "t5": ("T5", t5_unigrams, T5),
+    "gpt2": ("GPT2", gpt2_bytes, {}),
+    "llama": ("Llama", llama_bytes, {"num_key_value_heads": 1}),
+    "qwen3": ("Qwen3", gpt2_bytes, {"num_key_value_heads": 1, "head_dim": 16}),
 }
 FUNNEL: dict[str, Any] = {"block_sizes": [1, 1, 1], "num_decoder_layers": 1, "d_head": 16, "d_inner": 64}
 BART: dict[str, Any] = {
-    "encoder_layers": LAYERS,
-    "decoder_layers": LAYERS,
-    "encoder_ffn_dim": 64,
-    "decoder_ffn_dim": 64,
-}
-BART |= {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
-LED: dict[str, Any] = {
-    "max_encoder_position_embeddings": 64,
-    "max_decoder_position_embeddings": 64,
-    "attention_window": 8,
-}
-LONG_T5: dict[str, Any] = {
-    **T5,
-    "encoder_attention_type": "transient-global",
-    "local_radius": 5,
-    "global_block_size": 4,
-}
+    "encoder_layers": LAYERS, "encoder_ffn_dim": 64, "encoder_attention_heads": 2,
+    "decoder_layers": LAYERS, "decoder_ffn_dim": 64, "decoder_attention_heads": 2,
+}  # fmt: skip
+LED = {"max_encoder_position_embeddings": 64, "max_decoder_position_embeddings": 64, "attention_window": 8}
+LONG_T5 = {**T5, "encoder_attention_type": "transient-global", "local_radius": 5, "global_block_size": 4}
 
 
 def t5_gemma_config(**shape: Any) -> T5GemmaConfig:
@@ -287,20 +198,20 @@ def t5_gemma_config(**shape: Any) -> T5GemmaConfig:
 
 
 FURTHER |= {
-    "t5gemma": (t5_gemma_config, T5GemmaModel, gemma_metaspace_pairs, {}),
-    "llama-sentencepiece": (LlamaConfig, LlamaModel, llama_metaspace_pairs, {"num_key_value_heads": 1}),
-    "gemma": (GemmaConfig, GemmaModel, gemma_metaspace_pairs, {"num_key_value_heads": 1, "head_dim": 16}),
-    "xlnet": (XLNetConfig, XLNetModel, xlnet_unigrams, {"d_inner": 64, "d_head": 16}),
-    "bloom": (BloomConfig, BloomModel, gpt2_byte_pairs, {}),
-    "mamba": (MambaConfig, MambaModel, gpt2_byte_pairs, {"state_size": 4}),
-    "bart": (BartConfig, BartModel, byte_level, BART),
-    "led": (LEDConfig, LEDModel, byte_level, {**BART, **LED}),
-    "long-t5": (LongT5Config, LongT5EncoderModel, t5_unigrams, LONG_T5),
-    "funnel": (FunnelConfig, FunnelModel, wordpiece, FUNNEL),
-    "layoutlm": (LayoutLMConfig, LayoutLMModel, wordpiece, {}),
-    "fnet": (FNetConfig, FNetModel, albert_unigrams, {}),
-    "convbert": (ConvBertConfig, ConvBertModel, wordpiece, {"embedding_size": 16, "conv_kernel_size": 3}),
-    "nystromformer": (NystromformerConfig, NystromformerModel, wordpiece, {}),
+    "t5gemma": ("T5Gemma", gemma_metaspace_pairs, {}),
+    "llama-sentencepiece": ("Llama", llama_metaspace_pairs, {"num_key_value_heads": 1}),
+    "gemma": ("Gemma", gemma_metaspace_pairs, {"num_key_value_heads": 1, "head_dim": 16}),
+    "xlnet": ("XLNet", xlnet_unigrams, {"d_inner": 64, "d_head": 16}),
+    "bloom": ("Bloom", gpt2_bytes, {}),
+    "mamba": ("Mamba", gpt2_bytes, {"state_size": 4}),
+    "bart": ("Bart", byte_level, BART),
+    "led": ("LED", byte_level, {**BART, **LED}),
+    "long-t5": ("LongT5", t5_unigrams, LONG_T5),
+    "funnel": ("Funnel", wordpiece, FUNNEL),
+    "layoutlm": ("LayoutLM", wordpiece, {}),
+    "fnet": ("FNet", albert_unigrams, {}),
+    "convbert": ("ConvBert", wordpiece, {"embedding_size": 16, "conv_kernel_size": 3}),
+    "nystromformer": ("Nystromformer", wordpiece, {}),
 }
 FIXED = {"funnel": 64, "fnet": 64, "convbert": 64, "nystromformer": 64}
 """Width of all batches of encoders that read padding."""
@@ -313,23 +224,22 @@ DECODERS = {"gpt2", "llama", "qwen3", "llama-sentencepiece", "gemma", "bloom", "
 
 def save_encoder(folder: Path, family: str, length: int = 64) -> Path:
     """Write a random encoder of `family` and its tokenizer; it takes `length` tokens."""
-    config, model, tokenizer_of, further = ARCHITECTURES[family]
+    kind, tokenizer_of, further = ARCHITECTURES[family]
+    config = t5_gemma_config if kind == "T5Gemma" else getattr(transformers, f"{kind}Config")
+    model = getattr(transformers, f"{kind}EncoderModel" if kind in ("T5", "LongT5") else f"{kind}Model")
     folder.mkdir(parents=True)
     tokenizer = tokenizer_of(folder)
     tokenizer.save_pretrained(folder)
     offset = tokenizer.pad_token_id + 1 if family in OFFSET else 0
-    positions = (
-        {} if family in {"xlnet", "bloom", "mamba", "led"} else {"max_position_embeddings": length + offset}
-    )
     shape = {
-        "vocab_size": len(tokenizer),
-        "hidden_size": 32,
-        **({} if family == "funnel" else {"num_hidden_layers": LAYERS}),
-        "num_attention_heads": 2,
-        "intermediate_size": 64,
-        **positions,
-        "initializer_range": 0.1,
-    }
+        "vocab_size": len(tokenizer), "hidden_size": 32, "num_hidden_layers": LAYERS,
+        "num_attention_heads": 2, "intermediate_size": 64, "initializer_range": 0.1,
+        "max_position_embeddings": length + offset,
+    }  # fmt: skip
+    if family == "funnel":
+        del shape["num_hidden_layers"]
+    if family in {"xlnet", "bloom", "mamba", "led"}:
+        del shape["max_position_embeddings"]
     special = {
         "pad_token_id": tokenizer.pad_token_id,
         "bos_token_id": tokenizer.cls_token_id or tokenizer.bos_token_id,

@@ -3,12 +3,23 @@
 As in a graph, addresses and numbers of the host are those of the recording, and recording changes nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
+from unittest.mock import patch
 
+import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
+
+from pubmill.finetuning import predicting, trainer
+from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.predicting import Execution
+from pubmill.finetuning.run import Run, finetune
+from pubmill.finetuning.weight_updates import working_copy
+from pubmill.recipes import FinetuningRecipe
 
 Made = TypeVar("Made")
 
@@ -77,3 +88,53 @@ class FakeRecorder:
             recording.replay()
 
         return replay, made
+
+
+def refuse(work: Any) -> Any:
+    """A recorder that cannot record."""
+    raise RuntimeError("operation not permitted when stream is capturing\nmore")
+
+
+@contextmanager
+def on_gpu(
+    recorder: Any, update: Any = None, weights: torch.dtype = torch.float32, **execution: Any
+) -> Iterator[None]:
+    """Let fine-tuning compute as on a GPU: with a working copy of these weights, whose steps `recorder`
+    (or one of this type for each training) records, and with `update` for its large weights; `execution`:
+    other values of `Execution`."""
+    values: dict[str, Any] = {"weights": "bfloat16", "graphs": True, "width": 16}
+    chosen = Execution(**values | execution)
+    with (
+        patch.object(predicting, "choose_execution", lambda device, precision: chosen),
+        patch.object(predicting, "working_copy", lambda model, dtype: working_copy(model, weights)),
+        patch.object(trainer, "cuda_recorder", recorder if isinstance(recorder, type) else lambda: recorder),
+        patch.object(trainer, "compile_update", lambda device: (update, None)),
+    ):
+        yield
+
+
+def learnt(recipe: FinetuningRecipe, cases: Path, dev: str | None = None) -> Run:
+    """Fine-tune on the examples of the recipe's task (fixture `cases`)."""
+    model = cases / ("spans" if recipe.task == "span" else "bert")
+    made = finetune(FinetuningJob(recipe, model, cases / recipe.task, 1, "test", dev))
+    assert isinstance(made, Run)
+    return made
+
+
+def assert_same(one: Run, other: Run) -> None:
+    """The same losses and weights, bit for bit."""
+    assert one.report["loss_by_epoch"] == other.report["loss_by_epoch"]
+    weights, same = one.model.state_dict(), other.model.state_dict()
+    assert weights.keys() == same.keys() and all(weights[key].equal(same[key]) for key in same)
+
+
+def assert_close(one: Run, other: Run, atol: float = 1e-5) -> None:
+    """The same but for rounding. Biases of keys, and of scores of starts and ends, have no effect, so Adam
+    makes steps of their rounding errors."""
+    assert one.report["loss_by_epoch"] == pytest.approx(other.report["loss_by_epoch"], rel=1e-4)
+    without = ("key.bias", "head.linear.bias" if "answerable" in one.task.labels else "key.bias")
+    weights, same = (
+        {name: value for name, value in run.model.state_dict().items() if not name.endswith(without)}
+        for run in (one, other)
+    )
+    torch.testing.assert_close(weights, same, rtol=1e-3, atol=atol)

@@ -9,7 +9,7 @@ from pubmill.finetuning.attention_blocks import TYPES, use_blocks, uses_blocks
 from pubmill.finetuning.encoders import load_encoder
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Instance, collate, joined
-from tests.unit.finetuning.encoder_families import ARCHITECTURES, save_encoder
+from tests.unit.finetuning.encoder_families import ARCHITECTURES
 
 CPU = torch.device("cpu")
 PARTS = [(5, 5, 5), (6, 9), (11,), (30, 28, 30)]
@@ -29,8 +29,8 @@ def part(lengths: tuple[int, ...], segments: bool) -> list[Instance]:
 
 
 @pytest.mark.parametrize("family", ARCHITECTURES)
-def test_encodings_are_those_of_padded_inputs(family: str, tmp_path: Path) -> None:
-    encoder = load_encoder(save_encoder(tmp_path / family, family), 0.0, CPU)
+def test_encodings_are_those_of_padded_inputs(family: str, folders: dict[str, Path]) -> None:
+    encoder = load_encoder(folders[family], 0.0, CPU)
     assert uses_blocks(encoder) == (encoder.config.model_type in TYPES)
     if not uses_blocks(encoder):
         return
@@ -46,9 +46,9 @@ def test_encodings_are_those_of_padded_inputs(family: str, tmp_path: Path) -> No
     torch.testing.assert_close(whole.read(model.encode(whole.inputs)), expected, rtol=1e-4, atol=1e-5)
 
 
-def test_decoders_do_not_attend_in_blocks(tmp_path: Path) -> None:
+def test_decoders_do_not_attend_in_blocks(bert: Path) -> None:
     """They would see what follows."""
-    encoder = load_encoder(save_encoder(tmp_path / "bert", "bert"), 0.0, CPU)
+    encoder = load_encoder(bert, 0.0, CPU)
     encoder.config.is_decoder = True
     use_blocks(encoder)
     assert not uses_blocks(encoder)

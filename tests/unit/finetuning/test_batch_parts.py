@@ -1,152 +1,117 @@
 """Batches divided into parts, by length or for a GPU's memory: they are learnt like whole padded batches."""
 
-import random
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning import run
-from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.inputs import Batch, EncodedSplit
+from pubmill.finetuning import predicting, trainer
+from pubmill.finetuning.encoders import load_encoder
+from pubmill.finetuning.parameter_groups import GroupedAdam
 from pubmill.finetuning.predicting import ON_TENSOR_CORES, PLAIN, tokens_at_once
-from pubmill.finetuning.trainer import Trainer
-from pubmill.finetuning.weight_updates import working_copy
+from pubmill.finetuning.tasks.texts import Sequences
+from pubmill.finetuning.weight_updates import RecordableAdam
 from pubmill.recipes import FinetuningRecipe
-from tests.gpu.finetuning_cases import MAKERS, PIECES, RECIPES
-from tests.unit.finetuning import toy_spans
-from tests.unit.finetuning.fake_graphs import FakeRecorder
-from tests.unit.tiny_encoders import tiny_bert
+from tests.gpu.finetuning_cases import RECIPES
+from tests.unit.finetuning.fake_graphs import FakeRecorder, assert_close, learnt, on_gpu, refuse
 
 CPU = torch.device("cpu")
-STEPS = 3
-FINE = replace(PLAIN, part_cost=1)
-"""A division into as many parts as there are lengths."""
+EXACT: dict[str, Any] = {"precision": "float32", "dropout": 0.0, "head_dropout": 0.0}
+WAYS = ("in blocks", "on a copy")
+MORE = ("one after another", "in little memory")
+"""Ways that differ by the task no more than the first ones; tried with a few."""
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("models")
-    tiny_bert(folder / "bert", PIECES)
-    toy_spans.make_model(folder / "spans")
-    return folder
+def compute(way: str, patch: pytest.MonkeyPatch) -> Any:
+    """Let a batch be computed in one of the ways, in as many parts as there are lengths, or together."""
+    cost = 10**9 if way in ("together", "in little memory") else 1
+    patch.setattr(predicting, "choose_execution", lambda *given: replace(PLAIN, part_cost=cost))
+    patch.setattr(trainer, "BLOCK_COST", cost)
+    if way != "in blocks":
+        patch.setattr(trainer, "uses_blocks", lambda encoder: False)
+    if way == "in little memory":
+        patch.setattr(trainer, "tokens_at_once", lambda *given: 120)
+    return on_gpu(refuse, width=1, part_cost=1) if way == "on a copy" else nullcontext()
 
 
-def begin(recipe: FinetuningRecipe, models: Path, copied: bool) -> tuple[Trainer, EncodedSplit]:
-    """A trainer without dropout; `copied`: with a working copy, as on a GPU."""
-    recipe = replace(recipe, precision="float32", dropout=0.0, head_dropout=0.0, max_gradient_norm=0.1)
-    draw = random.Random(1)
-    examples = [MAKERS[recipe.task](draw, str(number)) for number in range(9)]
-    model = models / ("spans" if recipe.task == "span" else "bert")
-    trainer, _ = run._make_trainer(FinetuningJob(recipe, model, models, 1, "test"), examples, CPU)
-    split = trainer.task.encode_split(examples, learn=True)
-    trainer.task.prepare(examples, split.encoded.instances)
-    trainer.model.encoder.set_attn_implementation("eager")  # parts one after another, as without blocks
-    if copied:
-        trainer.working = working_copy(trainer.model, torch.float32)
-        trainer._record(FakeRecorder())
-    return trainer, split
+def first_step(recipe: FinetuningRecipe, cases: Path, way: str) -> tuple[float, dict[str, Tensor], int]:
+    """Loss, gradients before they are clipped, and number of parts of a step with all examples."""
+    places, found = list[str](), dict[Tensor, Tensor]()
+    recipe = replace(recipe, **EXACT, batch_size=100, stop_after=1)
+    with pytest.MonkeyPatch.context() as patch:
+        finish = GroupedAdam.finish
+
+        def finishing(adam: GroupedAdam, place: Any) -> bool:
+            places.append(place)
+            return finish(adam, place)
+
+        def update(adam: GroupedAdam) -> bool:
+            found.update({one: one.grad.clone() for one in adam.parameters if one.grad is not None})
+            return True
+
+        for kind in (GroupedAdam, RecordableAdam):
+            patch.setattr(kind, "update", update)
+        patch.setattr(GroupedAdam, "finish", finishing)
+        with compute(way, patch):
+            run = learnt(recipe, cases)
+    [loss] = run.report["loss_by_epoch"]
+    names = {name: found[one] for name, one in run.model.named_parameters() if one in found}
+    return loss, names, len(places)
 
 
-def updated(trainer: Trainer, split: EncodedSplit) -> tuple[list[float], dict[str, torch.Tensor]]:
-    """Losses of some steps, and the weights after them, without those that have no effect: Adam makes steps
-    of their rounding errors."""
-    trainer.working.train()
-    batches = trainer._epoch_batches(split, 0)
-    made = [trainer._update(split, batches[step % 2], step, 9) for step in range(STEPS)]
-    losses = [loss.item() for loss in made if loss is not None]
-    weights = trainer.model.state_dict()
-    without = "head.linear.bias" if trainer.recipe.task == "span" else "key.bias"
-    return losses, {
-        name: value for name, value in weights.items() if not name.endswith(("key.bias", without))
-    }
-
-
-def gradients(
-    trainer: Trainer, split: EncodedSplit, monkeypatch: pytest.MonkeyPatch
-) -> tuple[float, dict[str, torch.Tensor]]:
-    """Loss and gradients of a batch, before they are clipped."""
-    monkeypatch.setattr(trainer.optimiser, "update", lambda: True)
-    trainer.working.train()
-    loss = trainer._update(split, range(len(split.lengths)), 0, 9)
-    assert loss is not None
-    named = trainer.model.named_parameters()
-    return loss.item(), {name: one.grad for name, one in named if one.grad is not None}
-
-
-@pytest.mark.parametrize("way", ["one after another", "on a copy", "in blocks"])
 @pytest.mark.parametrize("case", RECIPES)
-def test_gradients_are_those_of_the_batch_padded_together(
-    case: str, way: str, models: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    together, split = begin(RECIPES[case], models, False)
-    divided, _ = begin(RECIPES[case], models, way == "on a copy")
-    if way == "in blocks":
-        divided.model.encoder.set_attn_implementation("blocks")
-        monkeypatch.setattr("pubmill.finetuning.trainer.BLOCK_COST", 1)
-    divided.execution = FINE
-    together.execution = replace(PLAIN, part_cost=10**9)
-    (loss, found), (same, expected) = (gradients(one, split, monkeypatch) for one in (divided, together))
-    assert divided.most_parts > 1 == together.most_parts
-    assert loss == pytest.approx(same, rel=1e-5)
-    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5)
+def test_gradients_are_those_of_the_batch_padded_together(case: str, cases: Path) -> None:
+    loss, expected, parts = first_step(RECIPES[case], cases, "together")
+    assert parts == 1
+    some = case in ("tokens crf", "sequence mention-max", "regression", "span")
+    for way in (*WAYS, *(MORE if some else ())):
+        same, found, parts = first_step(RECIPES[case], cases, way)
+        assert (parts > 1) == (way != "in blocks") and same == pytest.approx(loss, rel=1e-5), way
+        torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5)
 
 
-@pytest.mark.parametrize("copied", [False, True])
-@pytest.mark.parametrize("case", ["tokens crf", "sequence mention-max", "regression", "span"])
-def test_parts_update_like_the_whole_batch(case: str, copied: bool, models: Path) -> None:
-    whole, split = begin(RECIPES[case], models, copied)
-    parts, _ = begin(RECIPES[case], models, copied)
-    parts.at_once = 3 * max(split.lengths)  # 4 inputs as 3 and 1, or smaller parts
-    (losses, weights), (expected, same) = updated(parts, split), updated(whole, split)
-    assert parts.most_parts >= 2 and whole.most_parts == 1
-    assert losses == pytest.approx(expected, rel=1e-4)
-    torch.testing.assert_close(weights, same, rtol=1e-3, atol=2e-4)
+def fail(patch: pytest.MonkeyPatch, most: int) -> None:
+    """Let batches of more inputs need too much memory, when they have left gradients behind."""
+    loss = Sequences.loss
 
-
-@pytest.mark.parametrize("copied", [False, True])
-def test_parts_are_halved_until_the_memory_suffices(
-    copied: bool, models: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The failing part leaves gradients behind, which the repeated step must not have."""
-    plain, split = begin(RECIPES["sequence"], models, copied)
-    short, _ = begin(RECIPES["sequence"], models, copied)
-    loss = short._loss
-
-    def failing(encodings: torch.Tensor, batch: Batch, targets: torch.Tensor) -> torch.Tensor:
-        found = loss(encodings, batch, targets)
-        if len(batch.ids) > 2:
+    def failing(task: Sequences, *given: Any) -> Tensor:
+        found, batch = loss(task, *given), given[2]
+        if len(batch.ids) > most:
             found.backward()
             raise torch.OutOfMemoryError("CUDA out of memory")
         return found
 
-    monkeypatch.setattr(short, "_loss", failing)
-    (losses, weights), (expected, same) = updated(short, split), updated(plain, split)
-    assert losses == pytest.approx(expected, rel=1e-4)
-    torch.testing.assert_close(weights, same, rtol=1e-3, atol=2e-4)
-    assert short.describe_execution()["parts"] == 2
+    patch.setattr(trainer, "uses_blocks", lambda encoder: False)
+    patch.setattr(Sequences, "loss", failing)
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_parts_are_halved_until_the_memory_suffices(
+    copied: bool, cases: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recipe = replace(RECIPES["sequence"], **EXACT, stop_after=3)
+    expected = learnt(recipe, cases)
+    fail(monkeypatch, 2)
+    with on_gpu(FakeRecorder()) if copied else nullcontext():
+        assert_close(learnt(recipe, cases), expected, atol=2e-4)
     assert capsys.readouterr().err.count("too little memory for 4 inputs") == 1
 
 
-def test_a_single_input_that_does_not_fit_is_an_error(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    trainer, split = begin(RECIPES["sequence"], models, False)
-
-    def failing(*given: object) -> torch.Tensor:
-        raise torch.OutOfMemoryError("CUDA out of memory")
-
-    monkeypatch.setattr(trainer, "_loss", failing)
+def test_a_single_input_that_does_not_fit_is_an_error(cases: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fail(monkeypatch, 0)
     with pytest.raises(PubmillError, match="too little memory for 1 inputs of up to .* more memory"):
-        trainer._update(split, [0, 1, 2, 3], 0, 9)
+        learnt(RECIPES["sequence"], cases)
 
 
-def test_half_of_a_gpus_memory_is_for_activations(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    trainer, _ = begin(RECIPES["sequence"], models, False)
-    encoder, gpu = trainer.model.encoder, torch.device("cuda", 0)
-    config = encoder.config
-    kept = config.hidden_size * config.num_hidden_layers
+def test_half_of_a_gpus_memory_is_for_activations(cases: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder, gpu = load_encoder(cases / "bert", 0.0, CPU), torch.device("cuda", 0)
+    kept = encoder.config.hidden_size * encoder.config.num_hidden_layers
     properties = SimpleNamespace(total_memory=2 * 1000 * 52 * kept)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: properties)
     assert tokens_at_once(encoder, gpu, ON_TENSOR_CORES) == 1000

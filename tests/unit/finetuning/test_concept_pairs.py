@@ -9,13 +9,12 @@ import pytest
 import torch
 from transformers import AutoTokenizer
 
-from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, RelationsExample, read_examples
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import finetune
-from pubmill.finetuning.tasks.concept_pairs import NOVEL, ConceptPairs, PairScores, threshold_loss
+from pubmill.finetuning.tasks.concept_pairs import NOVEL, ConceptPairs, threshold_loss
 from pubmill.metrics.relation_sets import score_relations
 from tests.unit.tiny_encoders import tiny_bert
 from tests.unit.toy_tasks import OURS, SYLLABLES, write_dataset
@@ -109,24 +108,6 @@ def test_what_a_short_input_leaves_out_is_counted_and_gets_no_relation(model: Pa
     found = of.encode([document()])
     assert found.counts == {"texts_shortened": 1, "mentions_left_out": 2, "pairs_left_out": 2}
     assert found.instances == [] and of.predictions([document()], [], []) == [[]]
-
-
-def test_a_batch_gives_what_each_document_gives_alone(model: Path) -> None:
-    of = task(model)
-    longer = document(text=f"{TEXT} {TEXT}")
-    instances: Any = of.encode([document(), longer]).instances
-    head, width = PairScores(8, 3, RECIPE).eval(), max(len(one.ids) for one in instances)
-    encodings = torch.randn(2, width, 8)
-    both = collate(instances, 0, torch.device("cpu"), width)
-    alone = [collate([one], 0, torch.device("cpu"), width) for one in instances]
-    rows = [head(batch.read(encodings[n : n + 1]), batch) for n, batch in enumerate(alone)]
-    assert torch.allclose(head(both.read(encodings), both), torch.cat(rows), atol=1e-6)
-    assert of.sizes(both) == [2, 2]
-
-
-def test_no_relation_to_learn_is_an_error() -> None:
-    with pytest.raises(PubmillError, match="no training example has a relation"):
-        ConceptPairs.labels_of(RECIPE, [document(relations=[])])
 
 
 def test_relations_are_learnt(model: Path, tmp_path: Path) -> None:

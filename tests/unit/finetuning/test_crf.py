@@ -1,9 +1,9 @@
 """The CRF against all labellings written out, and the BiLSTM against an instance by itself."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +12,7 @@ from torch.nn.utils.rnn import pack_sequence
 from pubmill.finetuning.heads import BiLstm, ChainHead, LinearChain, packing
 from pubmill.finetuning.inputs import Batch
 from pubmill.recipes import FinetuningRecipe
+from tests.unit.toy_tasks import TOKENS
 
 COUNTS = st.lists(st.integers(1, 4), min_size=1, max_size=4)
 LABELS = st.integers(1, 3)
@@ -43,49 +44,33 @@ def all_scores(chain: LinearChain, scores: torch.Tensor) -> dict[tuple[int, ...]
 
 
 @given(LABELS, COUNTS, SEEDS)
-def test_the_likelihood_and_its_gradients_are_those_of_all_labellings(
+def test_likelihood_best_labelling_and_marginals_are_those_of_all_labellings(
     labels: int, counts: list[int], seed: int
 ) -> None:
+    """With the gradients of the likelihood."""
     chain, scores = chain_and_scores(labels, counts, seed)
     gold = torch.randint(labels, (sum(counts),))
-    expected = torch.zeros(())
-    for own, path in zip(torch.split(scores, counts), torch.split(gold, counts), strict=True):
-        every = all_scores(chain, own)
-        expected = expected + torch.stack(list(every.values())).logsumexp(0) - every[tuple(path.tolist())]
-    expected = expected / sum(counts)
     found = chain(scores, counts, gold)
-    torch.testing.assert_close(found, expected)
-    wanted = [scores, *chain.parameters()]
-    for one, other in zip(
-        torch.autograd.grad(found, wanted, allow_unused=True, materialize_grads=True),
-        torch.autograd.grad(expected, wanted, allow_unused=True, materialize_grads=True),
-        strict=True,
+    with torch.inference_mode():
+        best, shares = chain.decode(scores, counts), chain.marginals(scores.clone(), counts)
+    expected = torch.zeros(())
+    for own, right, path, rows in zip(
+        *(torch.split(one, counts) for one in (scores, gold, best, shares)), strict=True
     ):
-        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
-
-
-@given(LABELS, COUNTS, SEEDS)
-def test_viterbi_finds_the_best_labelling_of_each_instance(labels: int, counts: list[int], seed: int) -> None:
-    chain, scores = chain_and_scores(labels, counts, seed)
-    with torch.inference_mode():
-        paths = torch.split(chain.decode(scores, counts), counts)
-        for own, path in zip(torch.split(scores, counts), paths, strict=True):
-            every = all_scores(chain, own)
-            assert tuple(path.tolist()) == max(every, key=lambda one: float(every[one]))
-
-
-@given(LABELS, COUNTS, SEEDS)
-def test_marginals_are_the_shares_of_all_labellings(labels: int, counts: list[int], seed: int) -> None:
-    chain, scores = chain_and_scores(labels, counts, seed)
-    with torch.inference_mode():
-        found = torch.split(chain.marginals(scores.clone(), counts), counts)
-    for own, marginals in zip(torch.split(scores, counts), found, strict=True):
         every = all_scores(chain, own)
-        shares = torch.stack(list(every.values())).detach().softmax(0).tolist()
-        for place, row in enumerate(marginals):
-            for label in range(labels):
-                expected = sum(one for path, one in zip(every, shares, strict=True) if path[place] == label)
-                assert float(row[label]) == pytest.approx(expected, abs=1e-4)
+        values = torch.stack(list(every.values()))
+        expected = expected + values.logsumexp(0) - every[tuple(right.tolist())]
+        assert tuple(path.tolist()) == max(every, key=lambda one: float(every[one]))
+        labelled = torch.nn.functional.one_hot(torch.tensor(list(every)), labels) * 1.0
+        marginals = torch.einsum("n,npl->pl", values.detach().softmax(0), labelled)
+        torch.testing.assert_close(rows.clone(), marginals, atol=1e-4, rtol=0)
+    torch.testing.assert_close(found, expected / sum(counts))
+    wanted = [scores, *chain.parameters()]
+    ours, theirs = (
+        torch.autograd.grad(one, wanted, allow_unused=True, materialize_grads=True)
+        for one in (found, expected / sum(counts))
+    )
+    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-4)
 
 
 def test_a_chain_that_learnt_nothing_yet_is_a_cross_entropy_per_place() -> None:
@@ -107,20 +92,6 @@ def test_extreme_scores_and_long_instances_have_finite_gradients() -> None:
     assert scores.grad is not None and scores.grad.isfinite().all()
 
 
-def test_transitions_overrule_scores() -> None:
-    chain = LinearChain(2)
-    with torch.no_grad():
-        chain.transitions.copy_(torch.tensor([[0.0, -5.0], [0.0, 0.0]]))
-    scores = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 0.0]])
-    assert scores.argmax(1).tolist() == [0, 1, 0]
-    assert chain.decode(scores, [3]).tolist() == [
-        1,
-        1,
-        0,
-    ]  # 0 + 2 + 1, where [0, 0, 0] has 2 and [0, 1, 0] -1
-    assert chain.decode(scores, [1, 2]).tolist() == [0, 1, 0]
-
-
 def batch(counts: list[int]) -> Batch:
     """One of which a head reads the counts alone."""
     nothing = torch.empty(0)
@@ -128,17 +99,7 @@ def batch(counts: list[int]) -> Batch:
 
 
 def lstm(crf: bool = False) -> FinetuningRecipe:
-    return FinetuningRecipe(
-        task="tokens",
-        metric="entity_f1",
-        head="bilstm",
-        head_sizes=[6],
-        head_dropout=0.5,
-        crf=crf,
-        learning_rate=1e-3,
-        batch_size=1,
-        epochs=1,
-    )
+    return replace(TOKENS, head="bilstm", head_sizes=[6], head_dropout=0.5, crf=crf)
 
 
 @given(COUNTS, SEEDS)
@@ -171,12 +132,8 @@ def test_the_lstm_stays_in_float32() -> None:
 def test_all_of_a_heads_parameters_are_the_modules_own() -> None:
     """Or they would be neither trained nor kept."""
     head = ChainHead(BiLstm(8, 3, lstm(crf=True)), 3)
-    assert {
-        "chain.transitions",
-        "chain.start",
-        "chain.end",
-        "scorer.linear.weight",
-    } <= head.state_dict().keys()
+    names = {"chain.transitions", "chain.start", "chain.end", "scorer.linear.weight"}
+    assert names <= head.state_dict().keys()
     assert dict(head.named_parameters()).keys() == head.state_dict().keys()
 
 

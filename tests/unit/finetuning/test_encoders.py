@@ -1,36 +1,16 @@
 """Every family of encoders: read from a folder, fed right, fine-tuned."""
 
 import json
-import random
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from hypothesis import strategies as st
+import transformers
 from tokenizers.pre_tokenizers import ByteLevel
-from transformers import (
-    AutoTokenizer,
-    BertConfig,
-    BloomConfig,
-    CanineConfig,
-    CLIPTextConfig,
-    LEDConfig,
-    MptConfig,
-    NystromformerConfig,
-    OPTConfig,
-    OPTModel,
-    PegasusConfig,
-    PreTrainedModel,
-    ReformerConfig,
-    ReformerModel,
-    T5Config,
-    XLNetConfig,
-)
+from transformers import AutoTokenizer, PreTrainedModel
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import SequenceExample, TokensExample, write_examples
 from pubmill.finetuning.encoders import (
     embeddings,
     encoding_size,
@@ -42,49 +22,13 @@ from pubmill.finetuning.encoders import (
     load_encoder_tokenizer,
     longest_input,
 )
-from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.run import finetune
-from pubmill.finetuning.tasks import TASKS
-from pubmill.finetuning.tasks.tokens import Tokens
-from pubmill.recipes import FinetuningRecipe
 from pubmill.storage.encoder_checks import check_encoder, longest_text
-from tests.unit.finetuning.encoder_families import FAMILIES, LAYERS, SYLLABLES, save_encoder, sentence
+from tests.unit.finetuning.encoder_families import FAMILIES, LAYERS, SYLLABLES
 
 CPU = torch.device("cpu")
-RECIPE = FinetuningRecipe(
-    task="tokens", metric="entity_f1", learning_rate=3e-3, batch_size=8, epochs=3, precision="float32"
-)
 WITH_SEGMENTS = {"bert", "electra", "albert", "megatron-bert"}
-WORDS = st.lists(st.sampled_from(["baco", "ine", "longmi", "nu", "ge"]), min_size=1, max_size=8)
 every_family = pytest.mark.parametrize("family", FAMILIES)
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    root = tmp_path_factory.mktemp("encoders")
-    return {family: save_encoder(root / family, family) for family in FAMILIES}
-
-
-@pytest.fixture(scope="module")
-def datasets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Sentences with entities, and the same with one label: whether there is an entity."""
-    root, generator = tmp_path_factory.mktemp("datasets"), random.Random(1)
-    for split, number in (("train", 64), ("dev", 16), ("test", 16)):
-        sentences = [sentence(generator) for _ in range(number)]
-        write_examples(root / f"tokens/{split}.jsonl.gz", sentences)
-        write_examples(root / f"sequence/{split}.jsonl.gz", [pair(one) for one in sentences])
-    return {kind: root / kind for kind in ("tokens", "sequence")}
-
-
-def pair(example: TokensExample) -> SequenceExample:
-    """The sentence in two parts, for what its label is."""
-    half = len(example.words) // 2
-    first, second = " ".join(example.words[:half]), " ".join(example.words[half:])
-    label = "yes" if "B" in example.labels else "no"
-    return SequenceExample(id=example.id, document=None, text=first, text_pair=second, label=label)
 
 
 def load(folder: Path, dropout: float = 0.1) -> PreTrainedModel:
@@ -111,11 +55,14 @@ def test_inputs_of_the_longest_length_are_taken(folders: dict[str, Path], family
 @pytest.mark.parametrize(
     ("config", "described"),
     [
-        (BertConfig(max_position_embeddings=0), "a model for inputs without tokens"),
-        (PegasusConfig(), "an encoder with a decoder, and transformers has no class that reads texts"),
-        (CanineConfig(), "a model without a vocabulary of pieces"),
-        (CLIPTextConfig(), "no model of text alone"),
-        (NystromformerConfig(num_landmarks=8), "landmarks fewer than segment_means_seq_len"),
+        (transformers.BertConfig(max_position_embeddings=0), "a model for inputs without tokens"),
+        (
+            transformers.PegasusConfig(),
+            "an encoder with a decoder, and transformers has no class that reads texts",
+        ),
+        (transformers.CanineConfig(), "a model without a vocabulary of pieces"),
+        (transformers.CLIPTextConfig(), "no model of text alone"),
+        (transformers.NystromformerConfig(num_landmarks=8), "landmarks fewer than segment_means_seq_len"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -127,12 +74,12 @@ def test_a_model_that_encodes_no_texts_is_refused_with_the_reason(config: Any, d
 @pytest.mark.parametrize(
     ("config", "longest"),
     [
-        (BertConfig(), 512),
-        (LEDConfig(), 1024),
-        (MptConfig(), 2048),
-        (XLNetConfig(), None),
-        (BloomConfig(), None),
-        (T5Config(), None),
+        (transformers.BertConfig(), 512),
+        (transformers.LEDConfig(), 1024),
+        (transformers.MptConfig(), 2048),
+        (transformers.XLNetConfig(), None),
+        (transformers.BloomConfig(), None),
+        (transformers.T5Config(), None),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -143,49 +90,22 @@ def test_the_longest_text_is_that_of_encoder_and_decoder(config: Any, longest: i
 
 def test_an_encoding_has_the_size_that_the_model_gives() -> None:
     """OPT of 350 million parameters projects its encodings; Reformer's have two streams."""
-    shape: dict[str, Any] = {
-        "vocab_size": 9,
-        "hidden_size": 32,
-        "num_hidden_layers": 1,
-        "num_attention_heads": 2,
-    }
-    encoder = OPTModel(OPTConfig(**shape, ffn_dim=8, word_embed_proj_dim=16, max_position_embeddings=16))
+    shape: Any = {"vocab_size": 9, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
+    encoder = transformers.OPTModel(
+        transformers.OPTConfig(**shape, ffn_dim=8, word_embed_proj_dim=16, max_position_embeddings=16)
+    )
     made = forward(encoder, torch.arange(3, 8)[None], torch.ones(1, 5, dtype=torch.int64), None)
     assert made.shape[-1] == encoding_size(encoder) == 16
-    axial: dict[str, Any] = {
-        "axial_pos_shape": [8, 8],
-        "axial_pos_embds_dim": [16, 16],
-        "attn_layers": ["local"],
-    }
-    settings: dict[str, Any] = {
-        "attention_head_size": 16,
-        "max_position_embeddings": 64,
-        "feed_forward_size": 8,
-    }
-    twice = ReformerModel(ReformerConfig(**shape, **axial, **settings))
+    axial: Any = {"axial_pos_shape": [8, 8], "axial_pos_embds_dim": [16, 16], "attn_layers": ["local"]}
+    settings: Any = {"attention_head_size": 16, "max_position_embeddings": 64, "feed_forward_size": 8}
+    twice = transformers.ReformerModel(transformers.ReformerConfig(**shape, **axial, **settings))
     assert fixed_width(twice, 10) == 64
     made = forward(twice, torch.ones(1, 64, dtype=torch.int64), torch.ones(1, 64, dtype=torch.int64), None)
     assert made.shape[-1] == encoding_size(twice) == 64
 
 
 @every_family
-def test_segments_are_given_to_encoders_that_have_them(folders: dict[str, Path], family: str) -> None:
-    assert has_segments(load(folders[family])) == (family in WITH_SEGMENTS)
-
-
-@every_family
-def test_dropout_is_the_recipe_s_everywhere(folders: dict[str, Path], family: str) -> None:
-    encoder = load(folders[family], dropout=0.25)
-    modules = [module for module in encoder.modules() if isinstance(module, torch.nn.Dropout)]
-    rates = [module.p for module in modules]
-    for module in encoder.modules():  # ModernBERT's attention keeps the number itself
-        rates += [value for name, value in vars(module).items() if "dropout" in name and type(value) is float]
-    assert len(modules) > LAYERS or family == "albert"
-    assert set(rates) == {0.25}
-
-
-@every_family
-def test_without_dropout_training_computes_what_prediction_does(
+def test_dropout_is_the_recipes_everywhere_and_without_it_training_computes_what_prediction_does(
     folders: dict[str, Path], family: str
 ) -> None:
     """Any dropout that the recipe doesn't reach would show here."""
@@ -194,73 +114,25 @@ def test_without_dropout_training_computes_what_prediction_does(
     trained = encoder.train()(**inputs).last_hidden_state
     assert torch.equal(trained, encoder.eval()(**inputs).last_hidden_state)
     noisy = load(folders[family], dropout=0.25).train()
+    rates = {module.p for module in noisy.modules() if isinstance(module, torch.nn.Dropout)}
+    for module in noisy.modules():  # ModernBERT's attention keeps the number itself
+        rates |= {one for name, one in vars(module).items() if "dropout" in name and type(one) is float}
+    assert rates == {0.25}
     assert not torch.equal(noisy(**inputs).last_hidden_state, noisy(**inputs).last_hidden_state)
 
 
 @every_family
-def test_padded_equals_alone(folders: dict[str, Path], family: str) -> None:
-    reader = Reader(load_encoder_tokenizer(folders[family], words=True), 64, "none")
-    generator = random.Random(2)
-    task = Tokens(RECIPE, reader, ["O", "B"])
-    windows = task.encode([sentence(generator) for _ in range(12)]).instances
-    model = TaskModel(load(folders[family]), task.head(32)).eval()
-    with torch.inference_mode():
-        together = model(collate(windows, reader.pad, CPU))
-        alone = torch.cat([model(collate([window], reader.pad, CPU)) for window in windows])
-    torch.testing.assert_close(together, alone, atol=2e-5, rtol=1e-4)
-
-
-@every_family
-@pytest.mark.parametrize("task", ["tokens", "sequence"])
-def test_it_learns_and_a_seed_gives_the_same_bits(
-    folders: dict[str, Path], datasets: dict[str, Path], family: str, task: Any
-) -> None:
-    if task not in TASKS:
-        pytest.skip(f"there is no task {task}")
-    metric = {"tokens": "entity_f1", "sequence": "accuracy"}[task]
-    recipe = replace(RECIPE, task=task, metric=metric)
-    first = finetune(FinetuningJob(recipe, folders[family], datasets[task], 3, "test"))
-    losses = first.report["loss_by_epoch"]
-    assert losses[-1] < losses[0]
-    assert first.report["max_length"] == 64
-    if task == "tokens":
-        again = finetune(FinetuningJob(recipe, folders[family], datasets[task], 3, "test"))
-        assert again.predictions == first.predictions and again.report["loss_by_epoch"] == losses
-
-
-FRAMES = {
-    "bert": ("[CLS] @ [SEP]", "[CLS] @ [SEP] @ [SEP]"),
-    "roberta": ("<s> @ </s>", "<s> @ </s> </s> @ </s>"),
-    "albert": ("[CLS] @ [SEP]", "[CLS] @ [SEP] @ [SEP]"),
-    "modernbert": ("[CLS] @ [SEP]", "[CLS] @ [SEP] @ [SEP]"),
-    "deberta-v3": ("[CLS] @ [SEP]", "[CLS] @ [SEP] @ [SEP]"),
-}
-
-
-@pytest.mark.parametrize("family", FRAMES)
 def test_texts_are_framed_as_their_tokenizer_frames_them(folders: dict[str, Path], family: str) -> None:
-    tokenizer = load_encoder_tokenizer(folders[family])
-    reader = Reader(tokenizer, 64, "separate")
-    first, second = (found.ids for found in reader.subwords(["ine baco", "nu"]))
-    one, two = FRAMES[family]
-    for expected, texts in ((one, [first]), (two, [first, second])):
-        ids, _ = reader.framed(*texts)
-        assert ids == tokenizer(*["ine baco", "nu"][: len(texts)])["input_ids"]
-        parts = [" ".join(tokenizer.convert_ids_to_tokens(text)) for text in texts]
-        for part in parts:
-            expected = expected.replace("@", part, 1)
-        assert " ".join(tokenizer.convert_ids_to_tokens(ids)) == expected
-
-
-@pytest.mark.parametrize("family", sorted(WITH_SEGMENTS))
-def test_segments_are_as_their_tokenizer_has_them(folders: dict[str, Path], family: str) -> None:
-    tokenizer = load_encoder_tokenizer(folders[family])
-    reader = Reader(tokenizer, 64, "separate")
-    _, segments = reader.framed(*(found.ids for found in reader.subwords(["ine baco", "nu"])))
-    assert segments == tokenizer("ine baco", "nu", return_token_type_ids=True)["token_type_ids"]
-
-
-READERS: dict[Path, Reader] = {}
+    """With its segments, where the encoder has any."""
+    tokenizer, texts = load_encoder_tokenizer(folders[family]), ["ine baco", "nu"]
+    assert has_segments(load(folders[family])) == (family in WITH_SEGMENTS)
+    reader = Reader(tokenizer, 64, "separate" if family in WITH_SEGMENTS else "none")
+    subwords = [found.ids for found in reader.subwords(texts)]
+    for number in (1, 2):
+        expected = tokenizer(*texts[:number], return_token_type_ids=True)
+        ids, segments = reader.framed(*subwords[:number])
+        assert ids == expected["input_ids"]
+        assert segments == (expected["token_type_ids"] if family in WITH_SEGMENTS else None)
 
 
 @every_family
@@ -322,7 +194,7 @@ class UpsideDown(torch.nn.Module):
 
     def __init__(self, below: bool) -> None:
         super().__init__()
-        self.config = BertConfig(num_hidden_layers=2)
+        self.config = transformers.BertConfig(num_hidden_layers=2)
         tokens, stack = torch.nn.Embedding(3, 4), torch.nn.ModuleList(torch.nn.Linear(4, 4) for _ in "12")
         for name, part in zip("ab", (tokens, stack) if below else (stack, tokens), strict=True):
             setattr(self, name, part)

@@ -1,19 +1,12 @@
 """Which inputs are computed together."""
 
 from collections import Counter
-from dataclasses import replace
 from itertools import combinations, pairwise
-from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.examples.kinds import SequenceExample, write_examples
-from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.inputs import ends_of_parts, epoch_size, prediction_batches, training_batches
-from pubmill.finetuning.run import finetune
-from pubmill.recipes import FinetuningRecipe
-from tests.unit.finetuning.encoder_families import save_encoder
 
 LENGTHS = st.lists(st.integers(3, 512), min_size=1, max_size=300)
 
@@ -26,13 +19,6 @@ def test_training_batches_hold_everything_once(inputs: int, size: int, epoch: in
     assert [len(batch) for batch in batches] == [size] * (inputs // size) + [inputs % size] * (
         inputs % size > 0
     )
-
-
-def test_training_batches_follow_from_seed_and_epoch() -> None:
-    first = training_batches(500, 16, seed=1, epoch=0)
-    assert first == training_batches(500, 16, seed=1, epoch=0)
-    assert first != training_batches(500, 16, seed=1, epoch=1)
-    assert first != training_batches(500, 16, seed=2, epoch=0)
 
 
 def test_every_place_of_an_epoch_is_equally_likely() -> None:
@@ -56,11 +42,6 @@ def test_no_other_division_of_a_batch_is_cheaper(lengths: list[int], cost: int, 
     assert padded(widths, ends, cost) == min(padded(widths, other, cost) for other in others)
 
 
-def test_inputs_of_equal_width_are_not_divided() -> None:
-    assert ends_of_parts([16] * 32, 1, 1) == [32]
-    assert ends_of_parts([16] * 24 + [64] * 8, 100, 8) == [24, 32]
-
-
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=200), st.integers(1, 40), st.integers(0, 3))
 def test_oversampled_epochs_have_each_class_equally_often(classes: list[int], size: int, epoch: int) -> None:
     batches = training_batches(len(classes), size, seed=1, epoch=epoch, classes=classes)
@@ -75,18 +56,6 @@ def test_oversampled_epochs_have_each_class_equally_often(classes: list[int], si
         assert len(times) == classes.count(one) and max(times.values()) - min(times.values()) <= 1
 
 
-def test_oversampling_follows_from_seed_and_epoch() -> None:
-    classes = [0] * 50 + [1] * 30 + [2] * 7
-    first = training_batches(len(classes), 8, seed=1, epoch=0, classes=classes)
-    assert first == training_batches(len(classes), 8, seed=1, epoch=0, classes=classes)
-    others = [training_batches(len(classes), 8, *which, classes=classes) for which in ((1, 1), (2, 0))]
-
-    def extra(batches: list[list[int]]) -> Counter[int]:
-        return Counter(index for batch in batches for index in batch)
-
-    assert all(extra(first) != extra(other) for other in others)
-
-
 def test_classes_equally_frequent_are_left_alone() -> None:
     assert epoch_size(6, None) == epoch_size(6, [0, 1, 2, 0, 1, 2]) == 6
     assert epoch_size(4, [0, 0, 0, 1]) == 6
@@ -98,23 +67,3 @@ def test_prediction_batches_hold_everything_once_within_the_budget(lengths: list
     assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
     for batch in batches:
         assert len(batch) == 1 or len(batch) * max(lengths[index] for index in batch) <= tokens
-
-
-def test_an_oversampled_run_makes_the_steps_that_its_epochs_have(tmp_path: Path) -> None:
-    """13 examples of one label and 5 of the other are epochs of 26 inputs: 7 steps of 4."""
-    examples = [
-        SequenceExample(id=str(n), document=None, text="ba " * (1 + n % 5), label="no" if n < 13 else "yes")
-        for n in range(18)
-    ]
-    for split in ("train", "dev"):
-        write_examples(tmp_path / f"data/{split}.jsonl.gz", examples)
-    model = save_encoder(tmp_path / "bert", "bert")
-    recipe = FinetuningRecipe(
-        task="sequence", metric="accuracy", learning_rate=1e-3, batch_size=4, epochs=2, oversample=True
-    )
-    report = finetune(FinetuningJob(recipe, model, tmp_path / "data", 1, "dev")).report
-    assert report["steps"] == 2 * 7
-    without = finetune(
-        FinetuningJob(replace(recipe, oversample=False), model, tmp_path / "data", 1, "dev")
-    ).report
-    assert without["steps"] == 2 * 5

@@ -9,7 +9,6 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from pubmill.errors import PubmillError, StopRequestedError
-from pubmill.finetuning import run as runs
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.lasting_errors import (
     MachineError,
@@ -18,12 +17,13 @@ from pubmill.finetuning.lasting_errors import (
     lasting_errors,
 )
 from pubmill.finetuning.run import finetune, finetune_or_fail, write_outcome
+from pubmill.finetuning.trainer import Trainer
 from pubmill.metrics import SCORERS
 from pubmill.metrics.records import score_run
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.storage.files import read_json, read_jsonl_gz
 from tests.unit.tiny_encoders import tiny_bert
-from tests.unit.toy_tasks import TOKENS, write_dataset
+from tests.unit.toy_tasks import TOKENS
 
 LASTING = [
     PubmillError("the weights of 3 parameters are missing"),
@@ -81,11 +81,6 @@ def test_messages_of_libraries_on_licensed_data_are_withheld() -> None:
 
 
 @pytest.fixture
-def dataset(tmp_path: Path) -> Path:
-    return write_dataset(tmp_path / "tokens", "tokens")
-
-
-@pytest.fixture
 def bad(tmp_path: Path) -> Path:
     """A model one of whose weights is missing."""
     folder = tiny_bert(tmp_path / "my-bert", ["ba", "co"])
@@ -97,9 +92,9 @@ def bad(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("keeps", [False, True])
 def test_a_training_on_a_bad_model_is_a_result_with_a_reason(
-    bad: Path, dataset: Path, tmp_path: Path, keeps: bool, capsys: pytest.CaptureFixture[str]
+    bad: Path, tokens: Path, tmp_path: Path, keeps: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    job = FinetuningJob(TOKENS, bad, dataset, 1, "test", "dev")
+    job = FinetuningJob(TOKENS, bad, tokens, 1, "test", "dev")
     with pytest.raises(PubmillError, match="the weights lack 1 tensors"):
         finetune(job)
     outcome = finetune_or_fail(job)
@@ -114,23 +109,23 @@ def test_a_training_on_a_bad_model_is_a_result_with_a_reason(
         split="test", kind="tokens", metric="entity_f1", versions={},
     )  # fmt: skip
     training = tmp_path / "seed-1.training.json"
-    record, items = score_run(recipe, SCORERS["tokens"], output, dataset / "test.jsonl.gz", training)
+    record, items = score_run(recipe, SCORERS["tokens"], output, tokens / "test.jsonl.gz", training)
     assert (record.failed, record.metrics, items.contributions) == (reason, None, None)
     if keeps:
-        after = FinetuningJob(TOKENS, kept, dataset, 1, "test", "dev")
+        after = FinetuningJob(TOKENS, kept, tokens, 1, "test", "dev")
         assert finetune_or_fail(after).report["failed"] == reason
         assert read_json(kept / "training.json")["failed"] == reason
 
 
 def test_a_missing_dataset_and_full_memory_end_the_program(
-    bad: Path, dataset: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    tiny: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with pytest.raises(PubmillError, match="does not exist"):
-        finetune_or_fail(FinetuningJob(TOKENS, bad, tmp_path, 1, "test", "dev"))
+        finetune_or_fail(FinetuningJob(TOKENS, tiny, tmp_path, 1, "test", "dev"))
 
     def fail(*arguments: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(runs, "_train", fail)
+    monkeypatch.setattr(Trainer, "train", fail)
     with pytest.raises(MemoryError):
-        finetune_or_fail(FinetuningJob(TOKENS, bad, dataset, 1, "test", "dev"))
+        finetune_or_fail(FinetuningJob(TOKENS, tiny, tokens, 1, "test", "dev"))

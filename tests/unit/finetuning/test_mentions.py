@@ -155,14 +155,6 @@ def test_settings_that_cannot_be_followed_are_refused(models: dict[str, Path]) -
         task(bert, replace(RECIPE, entities="dummies", pooling="entity-start"))
 
 
-def test_dummies_take_any_number_of_mentions(models: dict[str, Path]) -> None:
-    text = "ineba longco mabdi"
-    three = [entity(text, "ineba"), entity(text, "longco", "long"), entity(text, "mabdi", "mab")]
-    made = task(models["bert"], RECIPE)
-    [instance] = made.encode([relation("1", text, three)]).instances
-    assert " ".join(shown(made, instance)[0]) == "[CLS] @ gene $ @ drug $ @ cell $ [SEP]"
-
-
 def rows_of(encoder: PreTrainedModel) -> torch.Tensor:
     """A copy of the embeddings of the vocabulary."""
     weight = encoder.get_input_embeddings().weight

@@ -8,24 +8,17 @@ import pytest
 import torch
 from transformers import AutoTokenizer
 
-from pubmill.errors import PubmillError
 from pubmill.examples.kinds import MentionsExample, WordSpan, read_examples
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import finetune
-from pubmill.finetuning.tasks.nested_mentions import NONE, NestedMentions, SpanScores, runs_of
+from pubmill.finetuning.tasks.nested_mentions import NONE, NestedMentions, runs_of
 from pubmill.metrics.entities import score_spans
-from tests.unit.tiny_encoders import tiny_bert
-from tests.unit.toy_tasks import OURS, SYLLABLES, write_dataset
+from tests.unit.toy_tasks import OURS, write_dataset
 
 RECIPE = replace(OURS["nested mentions"], head_dropout=0.0, max_mention_length=2)
 CPU = torch.device("cpu")
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", SYLLABLES)
 
 
 def task(model: Path, max_length: int = 24) -> NestedMentions:
@@ -43,64 +36,47 @@ def test_runs_of_words_are_all_that_are_short_enough() -> None:
     assert runs_of(1, 8).tolist() == [[0, 0]]
 
 
-def test_words_are_read_at_their_first_and_last_subword(model: Path) -> None:
-    of = task(model)
+def test_words_are_read_at_their_first_and_last_subword(tiny: Path) -> None:
+    of = task(tiny)
     [window] = of.encode([sentence("ba coba di")]).instances
     assert window.places == [1, 1, 2, 3, 4, 4]
     assert of.sizes(collate([window], 0, CPU)) == [5]
 
 
-def test_targets_and_predictions_are_of_runs_and_nested_mentions_stay(model: Path) -> None:
-    of, one = task(model), sentence("ba co di", (0, 1, "A"), (0, 2, "B"), (1, 2, "A"))
+def test_targets_and_predictions_are_of_runs_and_nested_mentions_stay(tiny: Path) -> None:
+    of, one = task(tiny), sentence("ba co di", (0, 1, "A"), (0, 2, "B"), (1, 2, "A"))
     instances: Any = of.encode([one]).instances
     assert of.targets([one], instances) == [[1.0, 2.0, 1.0, 0.0, 0.0]]
     outputs = [torch.tensor(of.targets([one], instances)[0])]
     assert of.predictions([one], instances, outputs) == [[[0, 1, "A"], [0, 2, "B"], [1, 2, "A"]]]
 
 
-def test_mentions_that_cannot_be_predicted_are_counted(model: Path) -> None:
+def test_mentions_that_cannot_be_predicted_are_counted(tiny: Path) -> None:
     one = sentence("ba co di fu", (0, 2, "A"), (0, 2, "B"), (0, 3, "A"), (2, 4, "B"))
-    counts = task(model).encode([one]).counts
+    counts = task(tiny).encode([one]).counts
     assert (counts["mentions_too_long"], counts["mentions_of_same_words"]) == (1, 1)
     assert counts["mentions_cut"] == counts["windows_split"] == 0
-    counts = task(model, max_length=5).encode([one]).counts
+    counts = task(tiny, max_length=5).encode([one]).counts
     assert (counts["mentions_cut"], counts["windows_split"]) == (1, 1)
 
 
-def test_a_mention_in_a_later_window_has_its_words(model: Path) -> None:
-    of, one = task(model, max_length=5), sentence("ba co di fu ge", (3, 5, "A"))
+def test_a_mention_in_a_later_window_has_its_words(tiny: Path) -> None:
+    of, one = task(tiny, max_length=5), sentence("ba co di fu ge", (3, 5, "A"))
     instances: Any = of.encode([one]).instances
     outputs = [torch.tensor(targets) for targets in of.targets([one], instances)]
     assert len(instances) == 2 and of.predictions([one], instances, outputs) == [[[3, 5, "A"]]]
 
 
-def test_a_batch_gives_what_each_sentence_gives_alone(model: Path) -> None:
-    of = task(model)
-    instances: Any = of.encode([sentence("ba co"), sentence("di fu ge lo", name="2")]).instances
-    head, width = SpanScores(8, 3, RECIPE).eval(), max(len(one.ids) for one in instances)
-    encodings = torch.randn(2, width, 8)
-    both = collate(instances, 0, CPU, width)
-    alone = [collate([one], 0, CPU, width) for one in instances]
-    rows = [head(batch.read(encodings[n : n + 1]), batch) for n, batch in enumerate(alone)]
-    scores = head(both.read(encodings), both)
-    assert torch.allclose(scores, torch.cat(rows), atol=1e-6) and len(scores) == sum(of.sizes(both))
-
-
-def test_no_mention_to_learn_is_an_error() -> None:
-    with pytest.raises(PubmillError, match="no training example has a mention"):
-        NestedMentions.labels_of(RECIPE, [sentence("ba")])
-
-
-def test_nested_mentions_are_learnt(model: Path, tmp_path: Path) -> None:
+def test_nested_mentions_are_learnt(tiny: Path, tmp_path: Path) -> None:
     folder = write_dataset(tmp_path, "mentions", train=200)
-    made = finetune(FinetuningJob(replace(RECIPE, epochs=6), model, folder, 1, "test"))
+    made = finetune(FinetuningJob(replace(RECIPE, epochs=6), tiny, folder, 1, "test"))
     gold = list(read_examples(folder / "test.jsonl.gz", MentionsExample))
     found = score_spans(gold, [row["mentions"] for row in made.predictions], list(range(len(gold))))
     assert found.metrics["entity_f1"] > 0.7
 
 
-def test_the_best_class_of_a_run_is_predicted_with_its_probability(model: Path) -> None:
-    of = task(model)
+def test_the_best_class_of_a_run_is_predicted_with_its_probability(tiny: Path) -> None:
+    of = task(tiny)
     [window] = of.encode([sentence("ba co")]).instances
     batch, head = collate([window], 0, CPU), torch.nn.Identity()
     shares = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.7, 0.2], [0.25, 0.35, 0.4]])
@@ -108,9 +84,9 @@ def test_the_best_class_of_a_run_is_predicted_with_its_probability(model: Path) 
     assert of.probabilities(head, shares.log(), batch).tolist() == pytest.approx([0.5, 0.7, 0.4])
 
 
-def test_a_sentence_is_as_sure_as_its_least_sure_run(model: Path) -> None:
+def test_a_sentence_is_as_sure_as_its_least_sure_run(tiny: Path) -> None:
     """Over all of its windows; one without words has nothing to be unsure of."""
-    of = task(model, max_length=5)
+    of = task(tiny, max_length=5)
     examples = [sentence("ba co di fu ge"), sentence("", name="2"), sentence("lo", name="3")]
     instances: Any = of.encode(examples).instances
     assert [window.example for window in instances] == [0, 0, 2]
@@ -120,9 +96,9 @@ def test_a_sentence_is_as_sure_as_its_least_sure_run(model: Path) -> None:
     assert of.confidences(examples, instances, sure) == pytest.approx([0.6, 1.0, 0.25])
 
 
-def test_words_that_cannot_be_read_whole_are_counted(model: Path) -> None:
+def test_words_that_cannot_be_read_whole_are_counted(tiny: Path) -> None:
     """A word of more subwords than an input is cut; one without any is in no window."""
-    of = task(model, max_length=5)
+    of = task(tiny, max_length=5)
     one = sentence("bacodi bacodifu \u200d ge", (1, 2, "A"), (2, 3, "B"))
     encoded = of.encode([one])
     windows: Any = encoded.instances

@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import torch
 
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample
 from pubmill.finetuning import encoders, predicting
 from pubmill.finetuning.encoders import (
     UNLIMITED,
@@ -16,27 +15,26 @@ from pubmill.finetuning.encoders import (
     load_encoder_and_pooler,
     load_encoder_tokenizer,
 )
+from pubmill.finetuning.finetuning_job import read_split
 from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.predicting import (
     ON_GPU,
     ON_TENSOR_CORES,
     PLAIN,
-    DivergenceError,
     Execution,
     Predictor,
     choose_device,
     choose_execution,
     make_reader,
 )
-from tests.unit.tiny_encoders import POSITIONS, tiny_bert
-from tests.unit.toy_tasks import SYLLABLES, TOKENS
+from pubmill.finetuning.tasks import TASKS
+from pubmill.finetuning.tasks.tokens import Tokens
+from tests.gpu.finetuning_cases import RECIPES
+from tests.unit.tiny_encoders import POSITIONS
+from tests.unit.toy_tasks import TOKENS
 
 CPU = torch.device("cpu")
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert(tmp_path_factory.mktemp("models") / "bert", SYLLABLES)
 
 
 def test_a_gpu_is_configured_before_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,32 +68,18 @@ def test_bfloat16_on_a_gpu_computes_with_a_copy(device: str, precision: str, exe
     assert (chosen.weights == "bfloat16") == chosen.graphs == (execution is ON_TENSOR_CORES)
 
 
-@pytest.mark.parametrize("weights", ["float32", "bfloat16"])
-def test_a_copy_is_made_where_the_device_computes_in_bfloat16(
-    bert: Path, monkeypatch: pytest.MonkeyPatch, weights: Any
-) -> None:
-    monkeypatch.setattr(predicting, "choose_execution", lambda device, precision: Execution(weights=weights))
-    model = TaskModel(load_encoder(bert, 0.0, CPU), torch.nn.Identity())
-    task = SimpleNamespace(reader=SimpleNamespace(max_length=20))
-    made = Predictor(TOKENS, task, model)  # type: ignore[arg-type]
-    assert (made.working is model) == (weights == "float32")
-    assert made.working.encoder.dtype == getattr(torch, weights)
-    assert made.model is model and made.model.encoder.dtype == torch.float32
-    assert made.working.head is model.head
-
-
 @pytest.mark.parametrize(("wanted", "length"), [(None, POSITIONS), (20, 20), (POSITIONS + 1, POSITIONS)])
-def test_an_input_is_as_long_as_recipe_and_encoder_allow(bert: Path, wanted: int | None, length: int) -> None:
-    encoder, tokenizer = load_encoder(bert, 0.0, CPU), load_encoder_tokenizer(bert)
+def test_an_input_is_as_long_as_recipe_and_encoder_allow(tiny: Path, wanted: int | None, length: int) -> None:
+    encoder, tokenizer = load_encoder(tiny, 0.0, CPU), load_encoder_tokenizer(tiny)
     reader = make_reader(replace(TOKENS, max_length=wanted), tokenizer, encoder)
     assert reader.max_length == length and not reader.causal
     assert reader.framed([7], [8])[1] == [0, 0, 0, 1, 1]
 
 
 def test_an_encoder_without_a_limit_needs_one_in_the_recipe(
-    bert: Path, monkeypatch: pytest.MonkeyPatch
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    encoder, tokenizer = load_encoder(bert, 0.0, CPU), load_encoder_tokenizer(bert)
+    encoder, tokenizer = load_encoder(tiny, 0.0, CPU), load_encoder_tokenizer(tiny)
     monkeypatch.setattr(encoders, "longest_input", lambda encoder: UNLIMITED)
     assert make_reader(replace(TOKENS, max_length=1000), tokenizer, encoder).max_length == 1000
     with pytest.raises(PubmillError) as caught:
@@ -106,57 +90,70 @@ def test_an_encoder_without_a_limit_needs_one_in_the_recipe(
     )
 
 
-def test_an_encoder_that_reads_padding_has_one_width(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The width may be shorter than the recipe's length, and every batch has it."""
-    encoder, tokenizer = load_encoder(bert, 0.0, CPU), load_encoder_tokenizer(bert)
+def test_an_encoder_that_reads_padding_has_one_width(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which may be shorter than the recipe's length."""
+    encoder, tokenizer = load_encoder(tiny, 0.0, CPU), load_encoder_tokenizer(tiny)
     monkeypatch.setattr(encoders, "fixed_width", lambda encoder, longest: 12)
     assert make_reader(replace(TOKENS, max_length=20), tokenizer, encoder).max_length == 12
     assert make_reader(replace(TOKENS, max_length=10), tokenizer, encoder).max_length == 10
-    task = SimpleNamespace(reader=SimpleNamespace(max_length=20))
-    made = Predictor(TOKENS, task, TaskModel(encoder, torch.nn.Identity()))  # type: ignore[arg-type]
-    assert made._width(5) == 12
+    assert width(tiny, 1, 5) == 12
+
+
+def width(model: Path, multiple: int, longest: int) -> int:
+    """The width of a batch whose longest input has so many tokens."""
+    encoder, seen = load_encoder(model, 0.0, CPU), list[int]()
+    reader = make_reader(replace(TOKENS, max_length=None), load_encoder_tokenizer(model), encoder)
+    task = Tokens(TOKENS, reader, ["O", "B"])
+    made = Predictor(TOKENS, task, TaskModel(encoder, task.head(32)))
+    made.execution = Execution(width=multiple)
+    encoder.get_input_embeddings().register_forward_hook(lambda *given: seen.append(given[-1].shape[1]))
+    words = ["ba"] * (longest - 2)
+    made.predict(
+        task.encode_split([TokensExample(id="1", document=None, words=words, labels=["O"] * len(words))])
+    )
+    return seen[0]
 
 
 @pytest.mark.parametrize(
-    ("multiple", "longest", "width"),
-    [
-        (1, 17, 17),
-        (8, 16, 16),
-        (8, 17, 24),
-        (48, POSITIONS - 1, POSITIONS),
-        (48, POSITIONS + 1, POSITIONS + 1),
-    ],
+    ("multiple", "longest", "expected"),
+    [(1, 17, 17), (8, 16, 16), (8, 17, 24), (48, POSITIONS - 1, POSITIONS)],
 )
 def test_batches_are_padded_to_a_multiple_within_the_positions(
-    bert: Path, multiple: int, longest: int, width: int
+    tiny: Path, multiple: int, longest: int, expected: int
 ) -> None:
-    task = SimpleNamespace(reader=SimpleNamespace(max_length=POSITIONS))
-    model = TaskModel(load_encoder(bert, 0.0, CPU), torch.nn.Identity())
-    made = Predictor(TOKENS, task, model)  # type: ignore[arg-type]
-    made.execution = Execution(width=multiple)
-    assert made._width(longest) == width
-
-
-def test_outputs_are_read_together_and_put_back_in_order() -> None:
-    finite, outputs = (
-        torch.ones((), dtype=torch.bool),
-        [torch.tensor([[1, 2]]), torch.tensor([[3, 4], [5, 6]])],
-    )
-    read = predicting._read(outputs, finite)
-    assert read.tolist() == [[1, 2], [3, 4], [5, 6]]
-    found = predicting._by_instance(read, [1, 2], [1, 0])
-    assert [rows.tolist() for rows in found] == [[[3, 4], [5, 6]], [[1, 2]]]
-    with pytest.raises(DivergenceError):
-        predicting._read(outputs, ~finite)
-
-
-def test_without_batches_there_is_nothing_to_read() -> None:
-    assert predicting._read([], torch.ones((), dtype=torch.bool)).shape == (0,)
+    assert width(tiny, multiple, longest) == expected
 
 
 @pytest.mark.parametrize(("device", "attention"), [("cpu", "blocks"), ("cuda", "sdpa")])
-def test_attention_is_in_blocks_on_a_processor_alone(bert: Path, device: str, attention: str) -> None:
+def test_attention_is_in_blocks_on_a_processor_alone(tiny: Path, device: str, attention: str) -> None:
     """An encoder for a GPU is still on the processor after it has been read."""
-    encoder, pooler = load_encoder_and_pooler(bert, 0.1, torch.device(device))
+    encoder, pooler = load_encoder_and_pooler(tiny, 0.1, torch.device(device))
     assert encoder.config._attn_implementation == attention and encoder.device == CPU
     assert pooler is not None
+
+
+@pytest.mark.parametrize("case", RECIPES)
+def test_an_input_in_a_batch_has_the_scores_and_outputs_that_it_has_alone(case: str, cases: Path) -> None:
+    recipe, task = RECIPES[case], RECIPES[case].task
+    model, kind = cases / ("spans" if task == "span" else "bert"), TASKS[task]
+    examples, encoder = read_split(cases / task, "train", kind.kind), load_encoder(model, 0.0, CPU)
+    reader = make_reader(recipe, load_encoder_tokenizer(model, recipe.spaced_words), encoder)
+    made = kind(recipe, reader, kind.labels_of(recipe, examples))
+    made.extend(encoder)
+    torch.manual_seed(1)
+    network = TaskModel(encoder, made.head(32)).eval()
+    for name, weight in network.named_parameters():
+        if "chain" in name:  # zero until it has learnt
+            torch.nn.init.normal_(weight)
+    instances = made.encode(examples).instances
+    assert len({len(instance.ids) for instance in instances}) > 2
+    batch = collate(instances, reader.pad, CPU)
+    with torch.inference_mode():
+        together = network(batch)
+        outputs = torch.split(made.output(network, together, batch), made.sizes(batch))
+        rows = []
+        for instance, output in zip(instances, outputs, strict=True):
+            alone = collate([instance], reader.pad, CPU)
+            rows.append(network(alone))
+            torch.testing.assert_close(made.output(network, rows[-1], alone), output, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(together, torch.cat(rows), atol=1e-5, rtol=1e-5)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import load_encoder_tokenizer
-from pubmill.finetuning.reader import Reader, _trim_span
+from pubmill.finetuning.reader import Reader
 from tests.unit.finetuning.encoder_families import ARCHITECTURES
 from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
 from tests.unit.toy_tasks import SYLLABLES
@@ -34,20 +34,6 @@ def test_two_texts_need_a_subword_each(models: dict[str, Path], name: str, speci
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "span", "kept"),
-    [
-        (" a ", (0, 3), (1, 2)),
-        ("  ", (0, 2), (2, 2)),
-        ("ab", (0, 2), (0, 2)),
-        ("a b", (1, 3), (2, 3)),
-        ("a", (1, 1), (1, 1)),
-    ],
-)
-def test_spans_lose_the_spaces_around_them(text: str, span: tuple[int, int], kept: tuple[int, int]) -> None:
-    assert _trim_span(text, *span) == kept
-
-
 def test_a_decoder_reads_a_whole_input_at_its_last_subword(models: dict[str, Path]) -> None:
     tokenizer = load_encoder_tokenizer(models["bert"])
     assert Reader(tokenizer, 8, "none").whole([7, 8, 9]) == 0
@@ -66,7 +52,9 @@ def test_words_that_are_read_alone_are_never_misread(models: dict[str, Path]) ->
     assert [[len(word) for word in words] for words in spaced.subwords_of_words(sentences)] == [[3, 2], []]
 
 
-KINDS = {made.__name__: made for _, _, made, _ in ARCHITECTURES.values()}
+FIRST = {made: family for family, (_, made, _) in reversed(ARCHITECTURES.items())}
+KINDS = {family: made for made, family in FIRST.items()}
+"""Architecture -> the tokenizer of which it is the first."""
 NAMES = [
     "[MASK]",
     "[SEP]",

@@ -9,13 +9,10 @@ import pytest
 import torch
 
 from pubmill.examples.kinds import Entity, SequenceExample, read_examples, write_examples
-from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.heads import SequenceBiLstm, TaskModel
+from pubmill.finetuning.heads import SequenceBiLstm
 from pubmill.finetuning.inputs import Instance, collate
-from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import finetune
-from pubmill.finetuning.tasks.texts import Sequences
 from tests.unit.finetuning.toy_relations import (
     CPU,
     KINDS,
@@ -58,32 +55,25 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-POOLINGS = {
-    "dummies": ("mention-max", "cls", "mention-average"),
-    "markers": ("mention-max", "cls", "entity-start", "mention-average"),
-    "original": ("mention-max", "mention-average"),
-}
-"""By what is made of the mentions. Every tokenizer has the first; the others differ only after it."""
+BILSTM: dict[str, Any] = {"head": "bilstm", "head_sizes": [16]}
 
 
 @pytest.mark.parametrize(
-    ("model", "entities", "pooling"),
+    ("model", "entities", "how", "epochs"),
     [
-        *(("bert", entities, pooling) for entities, of in POOLINGS.items() for pooling in of),
-        *(("roberta", entities, of[0]) for entities, of in POOLINGS.items()),
-        *(
-            pytest.param("roberta", entities, pooling, marks=pytest.mark.long)
-            for entities, of in POOLINGS.items()
-            for pooling in of[1:]
-        ),
+        ("bert", "dummies", {"pooling": "cls"}, 10),
+        ("bert", "markers", {"pooling": "entity-start"}, 5),
+        ("bert", "original", {"pooling": "mention-average"}, 2),
+        ("bert", "dummies", BILSTM, 2),
+        ("roberta", "markers", {"pooling": "mention-max"}, 2),
+        pytest.param("roberta", "dummies", BILSTM, 2, marks=pytest.mark.long),
     ],
 )
 def test_a_relation_is_learnt(
-    models: dict[str, Path], dataset: Path, model: str, entities: Any, pooling: Any
+    models: dict[str, Path], dataset: Path, model: str, entities: Any, how: dict[str, Any], epochs: int
 ) -> None:
     """Half of the labels are right by chance. To look from one token to the next is learnt late."""
-    epochs = {"cls": 10, "entity-start": 5}.get(pooling, 2)
-    recipe = replace(RECIPE, entities=entities, pooling=pooling, epochs=epochs)
+    recipe = replace(RECIPE, entities=entities, epochs=epochs, **how)
     run = finetune(FinetuningJob(recipe, models[model], dataset, 1, "test"))
     examples = list(read_examples(dataset / "test.jsonl.gz", SequenceExample))
     gold = {example.id: example.label for example in examples}
@@ -92,75 +82,52 @@ def test_a_relation_is_learnt(
     assert sum(right) / len(right) > 0.75 and run.report["failed"] is None
 
 
-@pytest.mark.parametrize(
-    ("model", "entities"), [("bert", "dummies"), ("bert", "markers"), ("roberta", "dummies")]
-)
-def test_a_bilstm_over_all_tokens_learns_a_relation(
-    models: dict[str, Path], dataset: Path, model: str, entities: Any
-) -> None:
-    epochs = 2 if entities == "dummies" else 10
-    recipe = replace(RECIPE, entities=entities, head="bilstm", head_sizes=[16], epochs=epochs)
-    run = finetune(FinetuningJob(recipe, models[model], dataset, 1, "test"))
-    gold = [example.label for example in read_examples(dataset / "test.jsonl.gz", SequenceExample)]
-    right = [row["label"] == label for row, label in zip(run.predictions, gold, strict=True)]
-    assert sum(right) / len(right) > 0.75 and run.report["failed"] is None
-
-
-def test_the_first_token_of_the_original_text_does_not_know_the_arguments(
-    models: dict[str, Path], dataset: Path
-) -> None:
-    """Two relations of a sentence are then one and the same input (gu2020 Table 12)."""
-    run = finetune(FinetuningJob(replace(RECIPE, entities="original"), models["bert"], dataset, 1, "test"))
-    assert run.report["dev"]["scores"] == [0.5] * 4
-
-
-BILSTM: dict[str, Any] = {"head": "bilstm", "head_sizes": [16]}
-HEADS: list[dict[str, Any]] = [
-    *({"pooling": pooling} for pooling in ("entity-start", "mention-max", "mention-average")),
-    BILSTM,
-]
-
-
 TEXT = "Ba ineco fu longdi."
+BOTH = [("longdi", "long"), ("ineco", "ine")]
+DUMMIES = "[CLS] ba @ gene $ fu @ drug $ [UNK] [SEP]"
+MARKED = "[CLS] ba [E2-START] ine ##co [E2-END] fu [E1-START] long ##di [E1-END] [UNK] [SEP]"
 
 
 @pytest.mark.parametrize(
-    ("entities", "pooling", "tokens", "read"),
+    ("entities", "how", "text", "mentions", "tokens", "read"),
     [
-        ("dummies", "cls", "ba @ gene $ fu @ drug $ [UNK]", "[CLS]"),
-        ("dummies", "mention-max", "ba @ gene $ fu @ drug $ [UNK]", "@ drug $ @ gene $"),
-        ("original", "mention-max", "ba ine ##co fu long ##di [UNK]", "long ##di ine ##co"),
-        ("markers", "cls", "ba [E2-START] ine ##co [E2-END] fu [E1-START] long ##di [E1-END] [UNK]", "[CLS]"),
+        ("dummies", {"pooling": "cls"}, TEXT, BOTH, DUMMIES, "[CLS]"),
+        ("dummies", {"pooling": "mention-max"}, TEXT, BOTH, DUMMIES, "@ drug $ @ gene $"),
+        ("dummies", BILSTM, TEXT, BOTH, DUMMIES, DUMMIES),
         (
-            "markers",
-            "entity-start",
-            "ba [E2-START] ine ##co [E2-END] fu [E1-START] long ##di [E1-END] [UNK]",
-            "[E1-START] [E2-START]",
+            "original", {"pooling": "mention-max"}, TEXT, BOTH,
+            "[CLS] ba ine ##co fu long ##di [UNK] [SEP]", "long ##di ine ##co",
+        ),
+        ("original", {"pooling": "cls"}, TEXT, BOTH, "[CLS] ba ine ##co fu long ##di [UNK] [SEP]", "[CLS]"),
+        ("markers", {"pooling": "cls"}, TEXT, BOTH, MARKED, "[CLS]"),
+        ("markers", {"pooling": "entity-start"}, TEXT, BOTH, MARKED, "[E1-START] [E2-START]"),
+        ("markers", {"pooling": "mention-average"}, TEXT, BOTH, MARKED, "long ##di ine ##co"),
+        # nested mentions have marks of their own, overlapping dummies are read twice
+        (
+            "markers", {"pooling": "entity-start"}, "ba fu co", [("ba", "ine"), ("ba fu", "ine")],
+            "[CLS] [E2-START] [E1-START] ba [E1-END] fu [E2-END] co [SEP]", "[E1-START] [E2-START]",
         ),
         (
-            "markers",
-            "mention-average",
-            "ba [E2-START] ine ##co [E2-END] fu [E1-START] long ##di [E1-END] [UNK]",
-            "long ##di ine ##co",
+            "dummies", {"pooling": "mention-max"}, "ba ineco fu", [("ineco", "ine"), ("co", "long")],
+            "[CLS] ba @ gene - drug $ fu [SEP]", "@ gene - drug $ @ gene - drug $",
         ),
+        # a mention without subwords is read at what follows, or at the first token
+        ("original", {"pooling": "mention-max"}, "ba \u200d fu", [("\u200d", "ine"), ("ba", "ine")],
+         "[CLS] ba fu [SEP]", "fu ba"),
+        ("original", {"pooling": "mention-max"}, "\u200d", [("\u200d", "ine"), ("\u200d", "ine")],
+         "[CLS] [SEP]", "[CLS] [CLS]"),
     ],
-)
+)  # fmt: skip
 def test_what_is_seen_and_where_it_is_read(
-    models: dict[str, Path], entities: Any, pooling: Any, tokens: str, read: str
-) -> None:
+    models: dict[str, Path], entities: Any, how: dict[str, Any], text: str, mentions: list[tuple[str, str]],
+    tokens: str, read: str,
+) -> None:  # fmt: skip
     """The example's first entity comes first in the head's input, wherever it stands."""
-    made = task(models["bert"], replace(RECIPE, entities=entities, pooling=pooling))
-    both = [entity(TEXT, "longdi", "long"), entity(TEXT, "ineco")]
-    [instance] = made.encode([relation("1", TEXT, both)]).instances
-    assert shown(made, instance) == (["[CLS]", *tokens.split(), "[SEP]"], read.split())
-
-
-def test_a_bilstm_reads_all_tokens_of_both_texts(models: dict[str, Path]) -> None:
-    made = task(models["bert"], replace(RECIPE, **BILSTM))
-    example = replace(relation("1", TEXT, [entity(TEXT, "ineco")]), text_pair="di")
-    [instance] = made.encode([example]).instances
-    tokens = "[CLS] ba @ gene $ fu long ##di [UNK] [SEP] di [SEP]".split()
-    assert shown(made, instance) == (tokens, tokens) and instance.groups is None
+    made = task(models["bert"], replace(RECIPE, entities=entities, **how))
+    encoded = made.encode([relation("1", text, [entity(text, *one) for one in mentions])])
+    [instance] = encoded.instances
+    assert shown(made, instance) == (tokens.split(), read.split())
+    assert encoded.counts["mentions_without_subword"] == [one for one, _ in mentions].count("\u200d")
 
 
 def test_marks_leave_no_blanks_in_byte_level_subwords(models: dict[str, Path]) -> None:
@@ -170,66 +137,6 @@ def test_marks_leave_no_blanks_in_byte_level_subwords(models: dict[str, Path]) -
     tokens, read = shown(made, instance)
     assert "".join(tokens).startswith("<s>Ġba[E1-START]Ġco[E1-END][E2-START]Ġdi[E2-END]")
     assert "".join(read) == "codi" and sum(instance.groups or []) == len(read)
-
-
-def test_nested_mentions_have_marks_of_their_own(models: dict[str, Path]) -> None:
-    made = task(models["bert"], replace(RECIPE, entities="markers", pooling="entity-start"))
-    text = "ba fu co"
-    both = [entity(text, "ba"), entity(text, "ba fu")]
-    [instance] = made.encode([relation("1", text, both)]).instances
-    tokens, read = shown(made, instance)
-    assert " ".join(tokens) == "[CLS] [E2-START] [E1-START] ba [E1-END] fu [E2-END] co [SEP]" and read == [
-        "[E1-START]",
-        "[E2-START]",
-    ]
-
-
-def test_overlapping_dummies_are_read_twice(models: dict[str, Path]) -> None:
-    made = task(models["bert"], replace(RECIPE, pooling="mention-max"))
-    text = "ba ineco fu"
-    both = [entity(text, "ineco"), entity(text, "co", "long")]
-    [instance] = made.encode([relation("1", text, both)]).instances
-    assert shown(made, instance)[1] == ["@", "gene", "-", "drug", "$"] * 2 and instance.groups == [5, 5]
-
-
-@pytest.mark.parametrize("pooling", ["mention-max", "entity-start"])
-def test_a_mention_without_subwords_is_counted_and_read_at_what_follows(
-    models: dict[str, Path], pooling: Any
-) -> None:
-    entities: Any = "markers" if pooling == "entity-start" else "original"
-    made = task(models["bert"], replace(RECIPE, entities=entities, pooling=pooling))
-    text = "ba \u200d fu"
-    encoded = made.encode([relation("1", text, [entity(text, "\u200d"), entity(text, "ba")])])
-    assert encoded.counts["mentions_without_subword"] == 1
-    read = ["[E1-START]", "[E2-START]"] if pooling == "entity-start" else ["fu", "ba"]
-    assert shown(made, encoded.instances[0])[1] == read
-
-
-def test_a_text_without_subwords_is_read_at_its_first_token(models: dict[str, Path]) -> None:
-    made = task(models["bert"], replace(RECIPE, entities="original", pooling="mention-max"))
-    both = [Entity(start=at, end=at + 1, type="ine") for at in (0, 1)]
-    encoded = made.encode([relation("1", "\u200d\u200d", both)])
-    assert shown(made, encoded.instances[0])[1] == ["[CLS]", "[CLS]"]
-    assert encoded.counts["mentions_without_subword"] == 2 and encoded.instances[0].groups == [1, 1]
-
-
-@pytest.mark.parametrize("head", [{}, *HEADS], ids=str)
-def test_padded_equals_alone(models: dict[str, Path], dataset: Path, head: dict[str, Any]) -> None:
-    made = Sequences(
-        replace(RECIPE, entities="markers", **head),
-        Reader(load_encoder_tokenizer(models["bert"]), 64, "separate"),
-        ["ine", "long"],
-    )
-    encoder = load_encoder(models["bert"], 0.0, CPU)
-    made.extend(encoder)
-    model = TaskModel(encoder, made.head(32)).eval()
-    examples = list(read_examples(dataset / "dev.jsonl.gz", SequenceExample))
-    instances = made.encode(examples).instances
-    with torch.inference_mode():
-        together = model(collate(instances, 0, CPU))
-        alone = torch.cat([model(collate([instance], 0, CPU)) for instance in instances])
-    assert together.shape == (len(examples), 2)
-    torch.testing.assert_close(together, alone, atol=1e-5, rtol=1e-5)
 
 
 def last_state(rows: torch.Tensor, weights: dict[str, torch.Tensor], direction: str) -> torch.Tensor:

@@ -18,11 +18,10 @@ import pytest
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.inputs import prediction_batches, training_batches
 from pubmill.finetuning.run import finetune
-from pubmill.recipes import Dummies
-from tests.unit.finetuning.test_pairs import BASE, METRICS, datasets, model
+from tests.unit.finetuning.test_pairs import BASE, METRICS, datasets
+from tests.unit.toy_tasks import DUMMIES
 
-__all__ = ["datasets", "model"]
-DUMMIES = Dummies(types={"GENE": "@GENE$", "DRUG": "@DRUG$"}, overlap="@GENE-DRUG$")
+__all__ = ["datasets"]
 SETTINGS: dict[str, tuple[Any, dict[str, Any]]] = {
     "tokens": ("tokens", {"warmup": 0.5, "frozen_layers": 0}),
     "crf": ("tokens", {"crf": True, "tagging": "bioul", "labelled_subwords": "all"}),
@@ -35,13 +34,13 @@ SETTINGS: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
-def numbers(name: str, model: Path, datasets: Path) -> list[Any]:
+def numbers(name: str, tiny: Path, datasets: Path) -> list[Any]:
     """Losses of two epochs, dev scores, steps, tokens, changes of texts, and the first predicted number."""
     task, setting = SETTINGS[name]
     recipe = replace(
         BASE, task=task, metric=METRICS[task], dummies=DUMMIES, precision="float32", epochs=2, **setting
     )
-    made = finetune(FinetuningJob(recipe, model, datasets / task, 1, "test"))
+    made = finetune(FinetuningJob(recipe, tiny, datasets / task, 1, "test"))
     report, first = made.report, made.predictions[0]
     changes = [count for count in report["encoded"].values() if count]
     number = first.get("score") or first.get("answers", [{"probability": 0}])[-1]["probability"]
@@ -65,15 +64,15 @@ def test_batches(inputs: int, classes: int | None, expected: str) -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("tokens", [1.08843, 1.01479, 0.173913, 0, 8, 0, 634, 10, 0]),
-        ("crf", [1.58418, 1.47086, 0, 0, 8, 0, 634, 10, 0]),
-        ("dice", [0.285458, 0.282247, 0, 0, 8, 0, 634, 10, 0]),
-        ("oversampled", [0.828018, 0.769248, 0.333333, 0.333333, 8, 0, 1220, 20, 20, 0]),
-        ("markers", [0.70908, 0.663276, 0.777778, 0.777778, 6, 0, 908, 20, 20, 0]),
-        ("sentences", [0.693399, 0.693265, 0, 0, 12, 0, 706, 13, 0]),
-        ("regression", [5.37053, 4.87657, -0.168421, -0.137905, 6, 10, 1768, 14, 0.468081]),
-        ("answers", [2.03768, 1.55585, 0.666667, 8, 0, 982, 12, 0.0453716]),
+        ("tokens", [1.07716, 0.910119, 0, 0, 10, 0, 948, 38, 0]),
+        ("crf", [1.54851, 1.36645, 0, 0, 10, 0, 948, 38, 0]),
+        ("dice", [0.285347, 0.279604, 0.444444, 0, 10, 0, 948, 38, 0]),
+        ("oversampled", [1.08988, 0.964413, 0.5, 0.5, 10, 0, 1212, 53, 53, 0]),
+        ("markers", [0.616455, 0.594854, 0.5, 0.5, 6, 0, 764, 55, 55, 0]),
+        ("sentences", [0.693194, 0.693069, 0.5, 0.461538, 12, 0, 980, 12, 0]),
+        ("regression", [135.404, 131.331, 0.122919, 0.103631, 6, 5, 1344, 104, 0.493612]),
+        ("answers", [1.45173, 0.975584, 0.333333, 18, 0, 1970, 56, 0.00139526]),
     ],
 )
-def test_losses_scores_and_counts(name: str, expected: list[float], model: Path, datasets: Path) -> None:
-    assert numbers(name, model, datasets) == pytest.approx(expected, rel=5e-4, abs=1e-6)
+def test_losses_scores_and_counts(name: str, expected: list[float], tiny: Path, datasets: Path) -> None:
+    assert numbers(name, tiny, datasets) == pytest.approx(expected, rel=5e-4, abs=1e-6)

@@ -1,10 +1,11 @@
 """Runs that depend on others: chains, training anew with dev, and what comes of those that failed."""
 
+import gc
 import json
-import random
 import shutil
 import weakref
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -14,95 +15,67 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import Answer, SpanExample, TokensExample, write_examples
-from pubmill.finetuning import run as runs
+from pubmill.examples.kinds import SpanExample, TokensExample, write_examples
 from pubmill.finetuning.finetuning_job import FinetuningJob, Shared, read_split
 from pubmill.finetuning.inputs import EncodedSplit
 from pubmill.finetuning.run import Run, finetune, not_chosen
 from pubmill.finetuning.task_models import continue_head, keep, keep_report, load_task_model
 from pubmill.finetuning.trainer import FinetuningProgress, Trainer
-from pubmill.finetuning.trial_selection import select
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.reading import as_values
 from pubmill.storage.files import read_json, read_jsonl_gz, write_json
+from tests.unit.finetuning.fake_graphs import FakeRecorder, on_gpu
 from tests.unit.programs import run_program
-from tests.unit.tiny_encoders import tiny_bert
-from tests.unit.toy_tasks import SPAN, SYLLABLES, TOKENS, text, write_dataset
+from tests.unit.toy_tasks import SPAN, TOKENS
 
 STILL: dict[str, Any] = {"learning_rate": 1e-30, "epochs": 1}
 """Training that leaves weights as they were, for it adds less than their last digit."""
 BOTH = replace(TOKENS, train_on="train+dev")
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", SYLLABLES)
-
-
-@pytest.fixture(scope="module")
-def tokens(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_dataset(tmp_path_factory.mktemp("data") / "tokens", "tokens")
-
-
-@pytest.fixture(scope="module")
-def squad(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With questions that can't be answered."""
-    return write_dataset(tmp_path_factory.mktemp("data") / "squad", "span")
-
-
-@pytest.fixture(scope="module")
-def factoid(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Without such questions."""
-    folder, generator = tmp_path_factory.mktemp("data") / "factoid", random.Random(3)
-    for split, number in (("train", 24), ("dev", 8), ("test", 8)):
-        write_examples(folder / f"{split}.jsonl.gz", [question(at, generator) for at in range(number)])
-    return folder
-
-
-def question(number: int, generator: random.Random) -> SpanExample:
-    words = text(generator, 10).split()
-    answer = Answer(text=words[1], start=len(words[0]) + 1)
-    return SpanExample(
-        id=f"q{number}", document=None, question=text(generator, 3), context=" ".join(words), answers=[answer]
-    )
-
-
-def begun_with(folder: Path, recipe: FinetuningRecipe, model: Path, dataset: Path) -> Path:
-    """A task model, as the run before in a chain keeps it."""
-    run = finetune(FinetuningJob(recipe, model, dataset, 1, "test"))
-    assert isinstance(run, Run)
-    keep(folder, run.task, run.model, run.report, dataset)
-    return folder
-
-
-def diverged(model: Path) -> dict[str, Any]:
+def diverged(tiny: Path) -> dict[str, Any]:
     """The report of a run that diverged, as far as it is read."""
-    return {"model": model.name, "failed": "nan"}
+    return {"model": tiny.name, "failed": "nan"}
 
 
+@pytest.fixture(scope="module")
+def factoid(toy_data: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The questions that have answers."""
+    folder = tmp_path_factory.mktemp("data") / "factoid"
+    for split in ("train", "dev", "test"):
+        examples = read_split(toy_data["span"], split, SpanExample)
+        write_examples(folder / f"{split}.jsonl.gz", [one for one in examples if one.answers])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def before(
+    tiny: Path, toy_data: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Path]:
+    """Task models as a run before in a chain keeps them; some questions of the one cannot be answered."""
+    folders: dict[str, Path] = {}
+    for recipe in (replace(TOKENS, **STILL), SPAN):
+        folders[recipe.task] = tmp_path_factory.mktemp("before") / recipe.task
+        run = finetune(FinetuningJob(recipe, tiny, toy_data[recipe.task], 1, "test"))
+        assert isinstance(run, Run)
+        keep(folders[recipe.task], run.task, run.model, run.report, toy_data[recipe.task])
+    return folders
+
+
+@pytest.mark.parametrize("train_on", ["train", "train+dev"])
 def test_a_chain_goes_on_with_the_head_for_answers(
-    model: Path, squad: Path, factoid: Path, tmp_path: Path
+    train_on: Any, tiny: Path, before: dict[str, Path], factoid: Path
 ) -> None:
     """Though one dataset has questions without an answer and the other none: starts and ends are the same."""
-    first = begun_with(tmp_path / "squad", SPAN, model, squad)
-    second = finetune(FinetuningJob(replace(SPAN, **STILL), first, factoid, 5, "test"))
+    recipe = replace(SPAN, train_on=train_on, **STILL)
+    second = finetune(FinetuningJob(recipe, before["span"], factoid, 5, "test"))
     assert isinstance(second, Run) and second.task.labels == ["answerable"]
     assert second.report["head_from_start"] is True
     head = second.model.head.state_dict()
-    for name, value in load_file(first / "head.safetensors").items():
+    for name, value in load_file(before["span"] / "head.safetensors").items():
         assert torch.equal(head[name], value)
-    alone = finetune(FinetuningJob(replace(SPAN, **STILL), model, factoid, 5, "test"))
+    alone = finetune(FinetuningJob(recipe, tiny, factoid, 5, "test"))
     assert alone.report["head_from_start"] is None and alone.predictions != second.predictions
-
-
-def test_training_with_dev_goes_on_with_the_head_too(model: Path, squad: Path, tmp_path: Path) -> None:
-    first = begun_with(tmp_path / "squad", SPAN, model, squad)
-    run = finetune(FinetuningJob(replace(SPAN, train_on="train+dev", **STILL), first, squad, 2, "test"))
-    assert isinstance(run, Run) and run.report["steps_on_train_and_dev"]
-    head = run.model.head.state_dict()
-    assert all(
-        torch.equal(head[name], value) for name, value in load_file(first / "head.safetensors").items()
-    )
 
 
 @pytest.mark.parametrize(
@@ -117,40 +90,39 @@ def test_training_with_dev_goes_on_with_the_head_too(model: Path, squad: Path, t
     ],
 )
 def test_only_the_same_head_goes_on(
-    recipe: FinetuningRecipe, labels: list[str] | None, same: bool, model: Path, tokens: Path, tmp_path: Path
+    recipe: FinetuningRecipe, labels: list[str] | None, same: bool, before: dict[str, Path]
 ) -> None:
-    folder = begun_with(tmp_path / "kept", replace(TOKENS, **STILL), model, tokens)
+    folder = before["tokens"]
     known = load_task_model(folder, torch.device("cpu")).task
     task = type(known)(recipe, known.reader, labels or known.labels)
     head = task.head(32)
-    before = {name: value.clone() for name, value in head.state_dict().items()}
+    began = {name: value.clone() for name, value in head.state_dict().items()}
     assert continue_head(head, task, folder) is same
-    changed = any(not torch.equal(value, before[name]) for name, value in head.state_dict().items())
+    changed = any(not torch.equal(value, began[name]) for name, value in head.state_dict().items())
     assert changed is same
 
 
-def test_a_damaged_head_is_no_new_one(model: Path, tokens: Path, tmp_path: Path) -> None:
-    folder = begun_with(tmp_path / "kept", replace(TOKENS, **STILL), model, tokens)
+def test_a_damaged_head_is_no_new_one(before: dict[str, Path], tokens: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(before["tokens"], tmp_path / "kept")
     save_file({"linear.weight": torch.zeros(2, 2)}, folder / "head.safetensors")
     with pytest.raises(PubmillError, match=r"head\.safetensors has changed since it was written"):
         finetune(FinetuningJob(TOKENS, folder, tokens, 1, "test"))
 
 
-def test_what_begins_with_a_failed_run_has_failed(
-    model: Path, squad: Path, factoid: Path, tmp_path: Path
-) -> None:
+def test_what_begins_with_a_failed_run_has_failed(tiny: Path, factoid: Path, tmp_path: Path) -> None:
     start = tmp_path / "start"
-    keep_report(start, diverged(model))
+    keep_report(start, diverged(tiny))
     made = finetune(FinetuningJob(SPAN, start, factoid, 3, "test"))
     assert not isinstance(made, Run)
-    assert made.predictions == [{"id": f"q{number}", "answers": None} for number in range(8)]
+    asked = read_split(factoid, "test", SpanExample)
+    assert made.predictions == [{"id": one.id, "answers": None} for one in asked]
     report = made.report
     assert (report["failed"], report["start_failed"], report["search_failed"]) == ("nan", "nan", None)
     assert (report["model"], report["model_sha256"], report["seed"]) == ("tiny", None, 3)
     assert (report["dev"]["best"], report["steps"], report["recipe"]) == (None, 0, as_values(SPAN))
     assert (
         report.keys()
-        == finetune(FinetuningJob(replace(SPAN, **STILL), model, factoid, 3, "test")).report.keys()
+        == finetune(FinetuningJob(replace(SPAN, **STILL), tiny, factoid, 3, "test")).report.keys()
     )
     json.dumps(report, allow_nan=False)
     keep_report(tmp_path / "next", report)  # and so on along the chain
@@ -159,23 +131,13 @@ def test_what_begins_with_a_failed_run_has_failed(
     )
 
 
-def test_trials_that_begin_with_a_failed_run_leave_nothing_to_choose(
-    model: Path, factoid: Path, tmp_path: Path
+def test_a_collapsed_start_is_a_start_like_others(
+    before: dict[str, Path], factoid: Path, tmp_path: Path
 ) -> None:
-    keep_report(tmp_path / "start", diverged(model))
-    tried = [
-        (Path(f"{seed}"), finetune(FinetuningJob(SPAN, tmp_path / "start", factoid, seed, "dev")).report)
-        for seed in (1, 2)
-    ]
-    selected = select(tried, ["learning_rate"])
-    assert (selected["chosen"], selected["failed"]) == (None, "nan")
-
-
-def test_a_collapsed_start_is_a_start_like_others(model: Path, squad: Path, tmp_path: Path) -> None:
-    start = begun_with(tmp_path / "start", replace(SPAN, **STILL), model, squad)
+    start = shutil.copytree(before["span"], tmp_path / "start")
     report = read_json(start / "training.json")
     write_json(start / "training.json", {**report, "failed": "constant predictions"})
-    made = finetune(FinetuningJob(replace(SPAN, **STILL), start, squad, 2, "test"))
+    made = finetune(FinetuningJob(replace(SPAN, **STILL), start, factoid, 2, "test"))
     assert isinstance(made, Run) and made.report["start_failed"] is None
     assert made.report["failed"] is None
 
@@ -188,25 +150,15 @@ def program(tmp_path: Path, recipe: dict[str, Any], dataset: Path, *further: obj
     return output.with_name("seed-1.predictions.jsonl.gz")
 
 
-def test_the_program_marks_a_run_whose_start_failed(model: Path, tokens: Path, tmp_path: Path) -> None:
-    keep_report(tmp_path / "start", diverged(model))
-    kept = tmp_path / "kept"
-    output = program(tmp_path, asdict(TOKENS), tokens, "--model", tmp_path / "start", "--keep", kept)
-    assert {row["labels"] for row in read_jsonl_gz(output)} == {None}
-    report = read_json(output.with_name("seed-1.training.json"))
-    assert report["start_failed"] == report["failed"] == "nan" and report.pop("predictions_sha256")
-    assert read_json(kept / "training.json") == report
-
-
 def test_the_program_marks_a_run_for_which_nothing_could_be_chosen(
-    model: Path, tokens: Path, tmp_path: Path
+    tiny: Path, tokens: Path, tmp_path: Path
 ) -> None:
     """Its recipe lacks what was searched, such as the learning rate."""
     point = {"learning_rate": 0.1, "head_sizes": [], "mean_dev": None, "trials": 2, "failed": 2}
     selected = {"chosen": None, "failed": "nan", "mean_dev": None, "considered": [point]}
     write_json(tmp_path / "selected.json", selected)
     recipe = {name: value for name, value in asdict(TOKENS).items() if name not in point}
-    further = ["--model", model, "--selected", tmp_path / "selected.json", "--keep", tmp_path / "kept"]
+    further = ["--model", tiny, "--selected", tmp_path / "selected.json", "--keep", tmp_path / "kept"]
     output = program(tmp_path, recipe, tokens, *further)
     expected = [{"id": one.id, "labels": None} for one in read_split(tokens, "test", TokensExample)]
     assert list(read_jsonl_gz(output)) == expected
@@ -218,9 +170,9 @@ def test_the_program_marks_a_run_for_which_nothing_could_be_chosen(
     assert read_json(tmp_path / "kept/training.json") == report
 
 
-def test_a_run_without_a_choice_says_what_is_wrong_all_the_same(model: Path, tmp_path: Path) -> None:
+def test_a_run_without_a_choice_says_what_is_wrong_all_the_same(tiny: Path, tmp_path: Path) -> None:
     with pytest.raises((PubmillError, OSError), match="does not exist|No such file"):
-        not_chosen(FinetuningJob(TOKENS, model, tmp_path, 1, "test", "dev"), [], "nan", Shared())
+        not_chosen(FinetuningJob(TOKENS, tiny, tmp_path, 1, "test", "dev"), [], "nan", Shared())
 
 
 def train_to(monkeypatch: pytest.MonkeyPatch, diverges: Sequence[bool]) -> list[int]:
@@ -240,20 +192,20 @@ def train_to(monkeypatch: pytest.MonkeyPatch, diverges: Sequence[bool]) -> list[
 
 
 def test_a_run_that_diverged_after_a_best_epoch_is_not_trained_anew(
-    model: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch
+    tiny: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = train_to(monkeypatch, [True, False])
-    made = finetune(FinetuningJob(BOTH, model, tokens, 1, "test"))
+    made = finetune(FinetuningJob(BOTH, tiny, tokens, 1, "test"))
     assert seen == [48] and made.report["failed"] == "nan" and made.report["dev"]["best"] is not None
     assert {row["labels"] for row in made.predictions} == {None}
     assert made.report["steps_on_train_and_dev"] is None
 
 
 def test_a_training_anew_that_diverged_has_failed(
-    model: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch
+    tiny: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert train_to(monkeypatch, [False, True]) == []
-    assert finetune(FinetuningJob(BOTH, model, tokens, 1, "test")).report["failed"] == "nan"
+    assert finetune(FinetuningJob(BOTH, tiny, tokens, 1, "test")).report["failed"] == "nan"
 
 
 def with_another_label(dataset: Path, folder: Path) -> Path:
@@ -265,43 +217,43 @@ def with_another_label(dataset: Path, folder: Path) -> Path:
     return folder
 
 
-def test_the_labels_are_those_of_the_model_that_predicts(model: Path, tokens: Path, tmp_path: Path) -> None:
+def test_the_labels_are_those_of_the_model_that_predicts(tiny: Path, tokens: Path, tmp_path: Path) -> None:
     dataset = with_another_label(tokens, tmp_path / "data")
-    run = finetune(FinetuningJob(BOTH, model, dataset, 1, "test"))
+    run = finetune(FinetuningJob(BOTH, tiny, dataset, 1, "test"))
     assert isinstance(run, Run)
     assert "B-New" in run.report["labels"] and run.report["labels"] == run.task.labels
 
 
-def test_one_model_at_a_time_is_in_memory(model: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first one, its optimiser and its best weights are gone before the second is made."""
-    original, train, held = runs._make_trainer, Trainer.train, list[Any]()
-    progresses: list[FinetuningProgress] = []
-
-    def begin(*arguments: Any) -> Any:
-        assert all(reference() is None for reference in held)
-        assert all(one.best and not one.best_weights for one in progresses)
-        made = original(*arguments)
-        trainer = made[0]
-        held.extend(map(weakref.ref, (trainer, trainer.model, trainer.optimiser, trainer.optimiser.adam)))
-        held.extend(map(weakref.ref, trainer.model.parameters()))
-        return made
-
-    def trained(*arguments: Any) -> FinetuningProgress:
-        progresses.append(train(*arguments))
-        return progresses[-1]
-
-    monkeypatch.setattr(runs, "_make_trainer", begin)
-    monkeypatch.setattr(Trainer, "train", trained)
-    assert finetune(FinetuningJob(BOTH, model, tokens, 1, "test")).report["steps_on_train_and_dev"]
-    assert len(progresses) == 2
-
-
 def test_the_log_says_what_was_cut_and_how_long_inputs_are(
-    model: Path, tokens: Path, capsys: pytest.CaptureFixture[str]
+    tiny: Path, tokens: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = finetune(FinetuningJob(replace(TOKENS, max_length=12, **STILL), model, tokens, 1, "test"))
+    made = finetune(FinetuningJob(replace(TOKENS, max_length=12, **STILL), tiny, tokens, 1, "test"))
     assert f"windows split: {made.report['encoded']['windows_split']}" in (said := capsys.readouterr().err)
     assert "max_length" not in said and "without subword" not in said
-    finetune(FinetuningJob(replace(TOKENS, max_length=512, **STILL), model, tokens, 1, "test"))
+    finetune(FinetuningJob(replace(TOKENS, max_length=512, **STILL), tiny, tokens, 1, "test"))
     said = capsys.readouterr().err
     assert "max_length: 64, for the encoder takes no more" in said and "windows" not in said
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_one_model_at_a_time_is_in_memory(
+    recorded: bool, tiny: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one, its optimiser and its best weights are gone before the second is trained."""
+    train, held, progresses = Trainer.train, list[Any](), list[FinetuningProgress]()
+
+    def trained(self: Trainer, *given: Any) -> FinetuningProgress:
+        assert all(reference() is None for reference in held)
+        assert all(one.best and not one.best_weights for one in progresses)
+        held.extend(map(weakref.ref, (self, self.model, self.optimiser, *self.model.parameters())))
+        progresses.append(train(self, *given))
+        return progresses[-1]
+
+    monkeypatch.setattr(Trainer, "train", trained)
+    gc.disable()
+    try:
+        with on_gpu(FakeRecorder) if recorded else nullcontext():
+            made = finetune(FinetuningJob(replace(BOTH, crf=True), tiny, tokens, 1, "test"))
+    finally:
+        gc.enable()
+    assert made.report["steps_on_train_and_dev"] and len(progresses) == 2

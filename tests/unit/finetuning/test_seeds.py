@@ -16,21 +16,21 @@ from pubmill.finetuning.trainer import Trainer
 from pubmill.recipes.reading import as_json
 from pubmill.storage.checksums import folder_sha256
 from pubmill.storage.files import read_json, sha256
-from tests.unit.finetuning.test_pairs import BASE, datasets, model
+from tests.unit.finetuning.test_pairs import BASE, datasets
 from tests.unit.programs import run_program
 from tests.waiting import wait_until
 
-__all__ = ["datasets", "model"]
+__all__ = ["datasets"]
 SEEDS = (1, 2, 3, 4, 5)
 RECIPE = replace(BASE, dropout=0.2)
 CUT = "seed-*.predictions.jsonl.gz"
 
 
 @pytest.fixture(scope="module")
-def arguments(model: Path, datasets: Path) -> Callable[..., list[str]]:
+def arguments(tiny: Path, datasets: Path) -> Callable[..., list[str]]:
     def arguments(output: Path, *seeds: int, **changed: Any) -> list[str]:
         recipe = as_json(replace(RECIPE, **changed))
-        places = ("--recipe", recipe, "--model", model, "--dataset", datasets / "tokens", "--split", "test")
+        places = ("--recipe", recipe, "--model", tiny, "--dataset", datasets / "tokens", "--split", "test")
         return list(map(str, [*places, "--output", output / "runs.json", "--seeds", *seeds]))
 
     return arguments
@@ -172,14 +172,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, seed: int, error: Exception) -> Non
 
 @pytest.mark.parametrize(
     "error",
-    [
-        RuntimeError("could not create a primitive"),
-        RuntimeError("std::bad_alloc"),
-        OSError(errno.ENOMEM, "Cannot allocate memory"),
-        OSError(errno.EIO, "Input/output error"),
-        OSError(errno.ENOSPC, "No space left on device"),
-        RuntimeError("what nobody has seen yet"),
-    ],
+    [OSError(errno.ENOMEM, "Cannot allocate memory"), RuntimeError("what nobody has seen yet")],
     ids=str,
 )
 def test_a_fault_of_the_machine_ends_the_job_and_keeps_what_is_done(

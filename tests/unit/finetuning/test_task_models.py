@@ -21,7 +21,7 @@ from transformers import (
 )
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import KINDS, SequenceExample, TokensExample
+from pubmill.examples.kinds import SequenceExample, TokensExample
 from pubmill.examples.tagging import to_mentions
 from pubmill.finetuning.finetuning_job import FinetuningJob, read_split
 from pubmill.finetuning.inputs import collate
@@ -33,7 +33,7 @@ from pubmill.storage.checksums import folder_sha256
 from pubmill.storage.files import read_json, read_jsonl_gz, sha256, write_json
 from tests.unit.programs import run_program
 from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
-from tests.unit.toy_tasks import OURS, RELATION, SPAN, SYLLABLES, TOKENS, write_dataset
+from tests.unit.toy_tasks import OURS, RELATION, SPAN, SYLLABLES, TOKENS
 
 CPU = torch.device("cpu")
 STANDARD: dict[str, FinetuningRecipe] = {
@@ -45,17 +45,6 @@ STANDARD: dict[str, FinetuningRecipe] = {
     "span": SPAN,
     "train and dev": replace(TOKENS, train_on="train+dev"),
 }
-
-
-@pytest.fixture(scope="module")
-def datasets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    kinds = KINDS
-    return {kind: write_dataset(tmp_path_factory.mktemp("data") / kind, kind) for kind in kinds}
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", SYLLABLES)
 
 
 def trained(recipe: FinetuningRecipe, model: Path, dataset: Path) -> Run:
@@ -77,11 +66,11 @@ def predicted_again(folder: Path, dataset: Path) -> list[Any]:
 
 @pytest.mark.parametrize("name", [*OURS, *STANDARD])
 def test_a_kept_model_predicts_as_it_did_and_transformers_loads_it(
-    name: str, model: Path, datasets: dict[str, Path], tmp_path: Path
+    name: str, tiny: Path, toy_data: dict[str, Path], tmp_path: Path
 ) -> None:
     recipe = {**OURS, **STANDARD}[name]
-    dataset = datasets[recipe.task]
-    run = kept(tmp_path / "kept", recipe, model, dataset)
+    dataset = toy_data[recipe.task]
+    run = kept(tmp_path / "kept", recipe, tiny, dataset)
     assert predicted_again(tmp_path / "kept", dataset) == [row[run.task.key] for row in run.predictions]
     instances = run.task.encode(read_split(dataset, "test", run.task.kind)).instances
     batch, again = collate(instances, run.task.reader.pad, CPU), load_task_model(tmp_path / "kept", CPU)
@@ -94,6 +83,7 @@ def test_a_kept_model_predicts_as_it_did_and_transformers_loads_it(
     missing = {key for key in loading["missing_keys"] if "pooler" not in key}
     assert not missing and not loading["unexpected_keys"] and not loading["mismatched_keys"]
     assert AutoConfig.from_pretrained(tmp_path / "kept").num_hidden_layers == 2 - recipe.removed_layers
+    assert AutoTokenizer.from_pretrained(tmp_path / "kept").model_max_length == recipe.max_length
     names = {path.name for path in (tmp_path / "kept").iterdir()}
     assert {"model.safetensors", "head.safetensors", "pubmill.json", "training.json", "README.md"} <= names
     assert not {path.suffix for path in (tmp_path / "kept").iterdir()} & {".bin", ".pt", ".pkl"}
@@ -101,11 +91,11 @@ def test_a_kept_model_predicts_as_it_did_and_transformers_loads_it(
 
 @pytest.mark.parametrize("name", ["tokens", "crf", "sequence", "multilabel", "relations", "span"])
 def test_confidences_are_the_probabilities_of_the_predictions(
-    name: str, model: Path, datasets: dict[str, Path]
+    name: str, tiny: Path, toy_data: dict[str, Path]
 ) -> None:
     recipe = replace({**OURS, **STANDARD}[name], epochs=1)
-    run = trained(recipe, model, datasets[recipe.task])
-    split = run.task.encode_split(read_split(datasets[recipe.task], "test", run.task.kind))
+    run = trained(recipe, tiny, toy_data[recipe.task])
+    split = run.task.encode_split(read_split(toy_data[recipe.task], "test", run.task.kind))
     predictor = Predictor(recipe, run.task, run.model)
     if name == "span":
         with pytest.raises(PubmillError, match="a model for the task span predicts no probabilities"):
@@ -126,33 +116,25 @@ def test_confidences_are_the_probabilities_of_the_predictions(
             assert 0.9999 / labels <= confidence <= 1
 
 
-def bert(folder: Path) -> Path:
-    return tiny_bert(folder, SYLLABLES)
-
-
-def electra(folder: Path) -> Path:
-    return tiny_bert(folder, SYLLABLES, ElectraModel, ElectraConfig)
-
-
-def roberta(folder: Path) -> Path:
-    return tiny_roberta(folder, positions=128)
-
-
-@pytest.mark.parametrize("write", [bert, electra, roberta])
-@pytest.mark.parametrize("tagging", ["bio", "io"])
+@pytest.mark.parametrize(("family", "tagging"), [("bert", "bio"), ("electra", "io"), ("roberta", "bio")])
 def test_the_pipeline_of_transformers_gives_our_labels(
-    write: Any, tagging: Any, datasets: dict[str, Path], tmp_path: Path
+    family: str, tagging: Any, toy_data: dict[str, Path], tmp_path: Path
 ) -> None:
     """On words joined by blanks, at the first subword of each."""
     recipe = replace(TOKENS, tagging=tagging, max_length=100, epochs=1)
-    run = trained(recipe, write(tmp_path / "base"), datasets["tokens"])
-    examples = read_split(datasets["tokens"], "test", TokensExample)
+    if family == "roberta":
+        model = tiny_roberta(tmp_path / "base", positions=128)
+    else:
+        kinds = (ElectraModel, ElectraConfig) if family == "electra" else ()
+        model = tiny_bert(tmp_path / "base", SYLLABLES, *kinds)
+    run = trained(recipe, model, toy_data["tokens"])
+    examples = read_split(toy_data["tokens"], "test", TokensExample)
     split = run.task.encode_split(examples)
     bias = run.model.head.get_submodule("linear").get_parameter("bias")
     with torch.no_grad():  # instead of long training: labels that differ from word to word
         batch = collate(split.encoded.instances, run.task.reader.pad, CPU)
         bias.sub_(run.model.eval()(batch).mean(0))
-    keep(tmp_path / "kept", run.task, run.model, run.report, datasets["tokens"])
+    keep(tmp_path / "kept", run.task, run.model, run.report, toy_data["tokens"])
     predictions = Predictor(recipe, run.task, run.model).predict(split)
     tagger: Any = pipeline(
         "token-classification", model=str(tmp_path / "kept"), ignore_labels=[], device="cpu"
@@ -168,15 +150,8 @@ def test_the_pipeline_of_transformers_gives_our_labels(
     assert len(seen) > 1
 
 
-def test_the_tokenizer_cuts_where_training_did(
-    model: Path, datasets: dict[str, Path], tmp_path: Path
-) -> None:
-    kept(tmp_path / "kept", TOKENS, model, datasets["tokens"])
-    assert AutoTokenizer.from_pretrained(tmp_path / "kept").model_max_length == TOKENS.max_length
-
-
 def test_a_class_of_transformers_with_other_scores_is_not_used(
-    model: Path, datasets: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny: Path, toy_data: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Had its class a layer that does otherwise, the folder would say that the head is ours."""
     from transformers import BertForTokenClassification
@@ -188,30 +163,30 @@ def test_a_class_of_transformers_with_other_scores_is_not_used(
 
     forward = BertForTokenClassification.forward
     monkeypatch.setattr(BertForTokenClassification, "forward", other)
-    run = kept(tmp_path / "kept", TOKENS, model, datasets["tokens"])
+    run = kept(tmp_path / "kept", TOKENS, tiny, toy_data["tokens"])
     assert json.loads((tmp_path / "kept/config.json").read_text())["architectures"] == ["BertModel"]
-    assert predicted_again(tmp_path / "kept", datasets["tokens"]) == [
+    assert predicted_again(tmp_path / "kept", toy_data["tokens"]) == [
         row["labels"] for row in run.predictions
     ]
 
 
 def test_nothing_of_the_dataset_stands_in_the_folder(
-    model: Path, datasets: dict[str, Path], tmp_path: Path
+    tiny: Path, toy_data: dict[str, Path], tmp_path: Path
 ) -> None:
-    kept(tmp_path / "kept", RELATION, model, datasets["sequence"])
+    kept(tmp_path / "kept", RELATION, tiny, toy_data["sequence"])
     facts = json.loads((tmp_path / "kept/pubmill.json").read_text())
     assert facts["argument_types"] == [["drug", "gene"]] and facts["labels"] == ["no", "yes"]
-    texts = [one.text for one in read_split(datasets["sequence"], "train", SequenceExample)]
+    texts = [one.text for one in read_split(toy_data["sequence"], "train", SequenceExample)]
     for path in (tmp_path / "kept").iterdir():
         assert not any(text.encode() in path.read_bytes() for text in texts), path
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_run_that_diverged_keeps_its_account_alone(
-    model: Path, datasets: dict[str, Path], tmp_path: Path
+    tiny: Path, toy_data: dict[str, Path], tmp_path: Path
 ) -> None:
     recipe, folder = replace(TOKENS, learning_rate=1e30), tmp_path / "kept"
-    kept(folder, recipe, model, datasets["tokens"])
+    kept(folder, recipe, tiny, toy_data["tokens"])
     assert {path.name for path in folder.iterdir()} == {"training.json", "SHA256SUMS"}
     assert read_json(folder / "training.json")["failed"] == "nan"
     for path, fault in (
@@ -222,11 +197,11 @@ def test_a_run_that_diverged_keeps_its_account_alone(
             load_task_model(path, CPU)
 
 
-def test_the_same_weights_have_the_same_hash(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:
+def test_the_same_weights_have_the_same_hash(tiny: Path, toy_data: dict[str, Path], tmp_path: Path) -> None:
     """Though another run of it takes other seconds; a tokenizer of SentencePiece is hashed too."""
-    run = kept(tmp_path / "first", TOKENS, model, datasets["tokens"])
+    run = kept(tmp_path / "first", TOKENS, tiny, toy_data["tokens"])
     run.report["seconds"] = 12345.0
-    keep(tmp_path / "second", run.task, run.model, run.report, datasets["tokens"])
+    keep(tmp_path / "second", run.task, run.model, run.report, toy_data["tokens"])
     first, second = folder_sha256(tmp_path / "first"), folder_sha256(tmp_path / "second")
     assert first == second and first is not None
     (tmp_path / "second/spiece.model").write_bytes(b"pieces")
@@ -241,9 +216,9 @@ def test_an_account_that_lacks_something_is_named(key: str, tmp_path: Path) -> N
         base_model(tmp_path / "kept")
 
 
-def test_damaged_folders_are_refused(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:
+def test_damaged_folders_are_refused(tiny: Path, toy_data: dict[str, Path], tmp_path: Path) -> None:
     folder = tmp_path / "kept"
-    kept(folder, TOKENS, model, datasets["tokens"])
+    kept(folder, TOKENS, tiny, toy_data["tokens"])
     (folder / "SHA256SUMS").unlink()  # by which all of this would be noticed
     facts = json.loads((folder / "pubmill.json").read_text())
     for wrong, message in (
@@ -282,10 +257,10 @@ def test_damaged_folders_are_refused(model: Path, datasets: dict[str, Path], tmp
 
 
 def test_what_does_not_load_as_it_was_is_not_kept(
-    model: Path, datasets: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny: Path, toy_data: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An encoder whose weights are written otherwise leaves no folder."""
-    run = trained(TOKENS, model, datasets["tokens"])
+    run = trained(TOKENS, tiny, toy_data["tokens"])
     original = BertModel.from_pretrained
 
     def other(folder: Path, *arguments: Any, **named: Any) -> Any:
@@ -295,15 +270,15 @@ def test_what_does_not_load_as_it_was_is_not_kept(
 
     monkeypatch.setattr("transformers.AutoModel.from_pretrained", other)
     with pytest.raises(PubmillError, match="can't be kept"):
-        keep(tmp_path / "kept", run.task, run.model, run.report, datasets["tokens"])
+        keep(tmp_path / "kept", run.task, run.model, run.report, toy_data["tokens"])
     assert not list(tmp_path.iterdir())
 
 
 def test_the_program_keeps_the_model_that_it_trained(
-    model: Path, datasets: dict[str, Path], tmp_path: Path
+    tiny: Path, toy_data: dict[str, Path], tmp_path: Path
 ) -> None:
-    run = kept(tmp_path / "kept", TOKENS, model, datasets["tokens"])
-    given = ["--recipe", json.dumps(asdict(TOKENS)), "--model", model, "--dataset", datasets["tokens"]]
+    run = kept(tmp_path / "kept", TOKENS, tiny, toy_data["tokens"])
+    given = ["--recipe", json.dumps(asdict(TOKENS)), "--model", tiny, "--dataset", toy_data["tokens"]]
     further = ["--seeds", 1, "--split", "test", "--output", tmp_path / "runs.json"]
     run_program("finetune", *given, *further, "--keep", tmp_path / "again")
     path = tmp_path / "seed-1.predictions.jsonl.gz"

@@ -1,6 +1,5 @@
 """Words given one by one have the subwords that they have in their sentence, with every tokenizer."""
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,19 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import (
-    AlbertTokenizer,
-    BertConfig,
-    BertModel,
-    BertTokenizer,
-    GemmaTokenizer,
-    LlamaTokenizer,
-    PreTrainedTokenizerFast,
-    Qwen2Tokenizer,
-    RobertaTokenizer,
-    T5Tokenizer,
-)
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from transformers import BertConfig, BertModel, PreTrainedTokenizerFast, Qwen2Tokenizer
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample, write_examples
@@ -32,46 +20,25 @@ from pubmill.finetuning.run import finetune
 from pubmill.finetuning.tasks import tokens
 from pubmill.finetuning.tasks.tokens import Tokens
 from pubmill.recipes import FinetuningRecipe
+from tests.unit.finetuning.encoder_families import pairs_and_merges
 
-WORDS = ["The", "gene", "genes", "binds", "12", "(", ")", "p53", "IL-2", "'s", "mice", ".", "β-catenin", "é"]
-TEXT = [" ".join(WORDS[at:] + WORDS[:at]) for at in range(len(WORDS))] * 20
+WORDS = ["The", "ine", "inelong", "baco", "12", "(", ")", "p53", "IL-2", "'s", "dimi", ".", "β-nu", "é"]
 SPECIAL: dict[str, Any] = {
     "pad_token": "<pad>",
     "cls_token": "<s>",
     "sep_token": "</s>",
     "unk_token": "<unk>",
 }
-BYTES = pre_tokenizers.ByteLevel.alphabet()
 
 
-def pairs(splitter: Any, alphabet: list[str] | None = None) -> tuple[dict[str, int], list[tuple[str, str]]]:
-    """A vocabulary and merges that no word boundary crosses."""
-    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
-    tokenizer.pre_tokenizer = splitter
-    trainer = trainers.BpeTrainer(
-        vocab_size=420,
-        special_tokens=[*SPECIAL.values()],
-        initial_alphabet=alphabet or [],
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(TEXT, trainer)
-    model = json.loads(tokenizer.to_str())["model"]
-    return model["vocab"], [tuple(pair) for pair in model["merges"]]
+def bytes_after_a_split() -> Any:
+    vocab, merges = pairs_and_merges(pre_tokenizers.ByteLevel(add_prefix_space=False), [*SPECIAL.values()])
+    return Qwen2Tokenizer(vocab=vocab, merges=merges, **SPECIAL)
 
 
-def byte_level(kind: Any, **further: Any) -> Any:
-    vocab, merges = pairs(pre_tokenizers.ByteLevel(add_prefix_space=False), BYTES)
-    return kind(vocab=vocab, merges=merges, **SPECIAL, **further)
-
-
-def marked(kind: Any, **further: Any) -> Any:
-    vocab, merges = pairs(pre_tokenizers.Metaspace())
-    return kind(vocab=vocab, merges=merges, **SPECIAL, **further)
-
-
-def plain(normalizer: Any = None, splitter: Any = None, lowest: list[str] | None = None) -> Any:
+def plain(normalizer: Any = None, splitter: Any = None, learnt_with: Any = None) -> Any:
     """A tokenizer without a class of its own."""
-    vocab, merges = pairs(splitter if lowest else pre_tokenizers.Metaspace(), lowest)
+    vocab, merges = pairs_and_merges(learnt_with or pre_tokenizers.Metaspace(), [*SPECIAL.values()])
     tokenizer = Tokenizer(models.BPE(vocab=vocab, merges=merges, unk_token="<unk>"))
     if normalizer is not None:
         tokenizer.normalizer = normalizer
@@ -80,46 +47,28 @@ def plain(normalizer: Any = None, splitter: Any = None, lowest: list[str] | None
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **SPECIAL)
 
 
-def wordpiece() -> Any:
-    pieces = ["the", "gene", "bind", "mice", "p", "1", *"abcdefghijklmnopqrstuvwxyz0123456789().'-"]
-    vocab = ["<pad>", "<s>", "</s>", "<unk>", *dict.fromkeys(pieces), *(f"##{one}" for one in pieces)]
-    return BertTokenizer(vocab={piece: at for at, piece in enumerate(dict.fromkeys(vocab))}, **SPECIAL)
-
-
-def unigrams(kind: Any) -> Any:
-    letters = sorted({letter for word in WORDS for letter in word})
-    pieces = [*SPECIAL.values(), "▁", "▁gene", "gene", "▁The", "▁binds", *letters]
-    return kind(vocab=[(piece, -float(at)) for at, piece in enumerate(pieces)], **SPECIAL)
-
-
-KINDS: dict[str, tuple[Callable[[], Any], str]] = {
-    "wordpiece": (wordpiece, ""),
-    "roberta": (lambda: byte_level(RobertaTokenizer), ""),
-    "modernbert": (
-        lambda: plain(splitter=pre_tokenizers.ByteLevel(add_prefix_space=False), lowest=BYTES), ""
-    ),
-    "split-and-bytes": (lambda: byte_level(Qwen2Tokenizer), " "),
-    "albert": (lambda: unigrams(AlbertTokenizer), ""),
-    "t5": (lambda: unigrams(T5Tokenizer), ""),
-    "llama": (lambda: marked(LlamaTokenizer), ""),
-    "llama-by-normaliser": (
-        lambda: plain(normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])), ""
-    ),
-    "gemma": (lambda: marked(GemmaTokenizer), " "),
-    "never-prepended": (
-        lambda: plain(splitter=pre_tokenizers.Metaspace(prepend_scheme="never", split=False)), " "
-    ),
+PREPENDED = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+FURTHER: dict[str, Callable[[], Any]] = {
+    "bytes after a split": bytes_after_a_split,
+    "spaces by a normaliser": lambda: plain(PREPENDED),
+    "never prepended": lambda: plain(None, pre_tokenizers.Metaspace(prepend_scheme="never", split=False)),
+}
+BEFORE = {
+    **dict.fromkeys(["bert", "roberta", "modernbert", "albert", "t5", "llama-sentencepiece"], ""),
+    "gemma": " ", "bytes after a split": " ", "spaces by a normaliser": "", "never prepended": " ",
 }  # fmt: skip
-every_kind = pytest.mark.parametrize("kind", KINDS)
+"""Architecture or further tokenizer -> what stands before a text for it to be read as in a sentence."""
+every_kind = pytest.mark.parametrize("kind", BEFORE)
 RECIPE = FinetuningRecipe(
     task="tokens", metric="entity_f1", learning_rate=1e-3, batch_size=8, epochs=1, precision="float32"
 )
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def kinds(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("tokenizers")
-    return {kind: saved(make(), root / kind) for kind, (make, _) in KINDS.items()}
+    own = {kind: saved(make(), root / kind) for kind, make in FURTHER.items()}
+    return {kind: own.get(kind) or folders[kind] for kind in BEFORE}
 
 
 def saved(tokenizer: Any, folder: Path) -> Path:
@@ -148,37 +97,37 @@ READERS: dict[Path, Reader] = {}
 @settings(max_examples=30)
 @given(words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=9))
 def test_words_have_the_subwords_of_their_sentence(
-    folders: dict[str, Path], kind: str, words: list[str]
+    kinds: dict[str, Path], kind: str, words: list[str]
 ) -> None:
-    made = READERS.setdefault(folders[kind], reader(folders[kind]))
+    made = READERS.setdefault(kinds[kind], reader(kinds[kind]))
     found = [piece for pieces in made.subwords_of_words([words])[0] for piece in pieces]
-    texts = made.subwords([KINDS[kind][1] + " ".join(words)])
+    texts = made.subwords([BEFORE[kind] + " ".join(words)])
     assert found == texts[0].ids
     assert made.misread_words([words, PROBE]) == []
 
 
 @every_kind
-def test_a_known_word_has_one_subword(folders: dict[str, Path], kind: str) -> None:
-    made = reader(folders[kind])
-    [[_, gene]] = made.subwords_of_words([["The", "gene"]])
-    assert len(gene) == 1
-    assert made.tokenizer.convert_ids_to_tokens(gene)[0].strip("Ġ▁") == "gene"
+def test_a_known_word_has_one_subword(kinds: dict[str, Path], kind: str) -> None:
+    made = reader(kinds[kind])
+    [[_, known]] = made.subwords_of_words([["The", "ine"]])
+    assert len(known) == 1
+    assert made.tokenizer.convert_ids_to_tokens(known)[0].strip("Ġ▁") == "ine"
 
 
-MARKED_BY_SPACE = [kind for kind in KINDS if kind in ("roberta", "modernbert") or KINDS[kind][1]]
+MARKED_BY_SPACE = [kind for kind in BEFORE if kind in ("roberta", "modernbert") or BEFORE[kind]]
 
 
 @every_kind
-def test_words_read_alone_are_texts_of_their_own(folders: dict[str, Path], kind: str) -> None:
-    alone = reader(folders[kind], "alone")
+def test_words_read_alone_are_texts_of_their_own(kinds: dict[str, Path], kind: str) -> None:
+    alone = reader(kinds[kind], "alone")
     pieces = [text.ids for text in alone.subwords(WORDS)]
     assert alone.subwords_of_words([WORDS]) == [pieces]
-    assert (reader(folders[kind]).subwords_of_words([WORDS]) == [pieces]) == (kind not in MARKED_BY_SPACE)
+    assert (reader(kinds[kind]).subwords_of_words([WORDS]) == [pieces]) == (kind not in MARKED_BY_SPACE)
 
 
 def example(number: int) -> TokensExample:
     words = WORDS[number % 5 : number % 5 + 6]
-    labels = ["B" if word.startswith("gene") else "O" for word in words]
+    labels = ["B" if word.startswith("ine") else "O" for word in words]
     return TokensExample(id=str(number), document=None, words=words, labels=["B", *labels[1:]])
 
 
@@ -192,9 +141,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def strange(folder: Path) -> Path:
     """A tokenizer that joins a word to a space after it, which no word by itself has."""
-    vocab, merges = pairs(pre_tokenizers.Split(" ", "merged_with_previous"))
-    tokenizer = Tokenizer(models.BPE(vocab=vocab, merges=merges, unk_token="<unk>"))
-    return saved(PreTrainedTokenizerFast(tokenizer_object=tokenizer, **SPECIAL), folder)
+    return saved(plain(learnt_with=pre_tokenizers.Split(" ", "merged_with_previous")), folder)
 
 
 def test_a_tokenizer_that_reads_words_otherwise_is_refused(
@@ -214,7 +161,7 @@ def test_a_tokenizer_that_reads_words_otherwise_is_refused(
 def test_few_words_of_dropped_characters_are_reported(
     folders: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = reader(folders["wordpiece"])
+    made = reader(folders["bert"])
     task = Tokens(RECIPE, made, ["O", "B"])
     made.misread_words = lambda sentences: ["\u200b"]  # type: ignore[method-assign]
     task.prepare([example(number) for number in range(50)], [])

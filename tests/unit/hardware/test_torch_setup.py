@@ -41,13 +41,6 @@ def add_nvidia_smi(folder: Path, script: str) -> None:
     program.chmod(0o755)
 
 
-def test_a_gpu_that_torch_sees_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (8, 0))
-    monkeypatch.setattr(torch.cuda, "get_arch_list", lambda: ["sm_75", "sm_80"])
-    assert gpu_is_used({"CUDA_VISIBLE_DEVICES": ""})
-
-
 CUDA_13 = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120", "compute_120"]
 
 
@@ -66,12 +59,8 @@ CUDA_13 = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120", "compute_120"]
 def test_a_gpu_that_the_build_has_no_kernels_for_is_an_error(
     capability: tuple[int, int], built: list[str], advice: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in (
-        ("is_available", True),
-        ("get_device_capability", capability),
-        ("get_arch_list", built),
-        ("get_device_name", "Tesla V100"),
-    ):
+    functions = {"is_available": True, "get_device_capability": capability, "get_arch_list": built}
+    for name, value in (functions | {"get_device_name": "Tesla V100"}).items():
         monkeypatch.setattr(torch.cuda, name, lambda value=value: value)
     monkeypatch.setattr(torch, "__version__", "9.9+cu130")
     monkeypatch.setattr(torch.version, "cuda", "13.0")
@@ -81,11 +70,8 @@ def test_a_gpu_that_the_build_has_no_kernels_for_is_an_error(
     with pytest.raises(PubmillError) as error:
         gpu_is_used({})
     gpu = f"(Tesla V100, compute capability {'.'.join(map(str, capability))})"
-    for part in (
-        f"PyTorch 9.9+cu130 for CUDA 13.0 has no kernels for this GPU {gpu}",
-        f"it was built for {', '.join(built)}. {advice}",
-    ):
-        assert part in str(error.value)
+    assert f"PyTorch 9.9+cu130 for CUDA 13.0 has no kernels for this GPU {gpu}" in str(error.value)
+    assert f"it was built for {', '.join(built)}. {advice}" in str(error.value)
 
 
 def test_without_any_sign_of_a_gpu_the_processor_computes(no_gpu: Path) -> None:
@@ -163,6 +149,8 @@ def test_how_cuda_computes(
     configure_cuda(deterministic)
     assert cuda_settings(torch.device("cuda")) == {"deterministic": recorded, "tf32": False}
     assert cuda_settings(torch.device("cpu")) == {}
+    torch.backends.cudnn.allow_tf32 = True
+    assert cuda_settings(torch.device("cuda"))["tf32"]
     assert not torch.backends.cuda.cudnn_sdp_enabled()
     assert not torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
 
@@ -193,15 +181,6 @@ def test_products_are_added_exactly_and_in_one_workspace_if_they_are_to_repeat(
     assert (torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32) == (False, False)
 
 
-@pytest.mark.parametrize(("matmul", "cudnn"), [(False, False), (False, True), (True, False), (True, True)])
-def test_either_use_of_tf32_is_recorded(settings: None, matmul: bool, cudnn: bool) -> None:
-    try:
-        torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = matmul, cudnn
-        assert cuda_settings(torch.device("cuda"))["tf32"] == (matmul or cudnn)
-    finally:
-        torch.backends.cuda.matmul.allow_tf32 = False
-
-
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
 
 
@@ -218,9 +197,10 @@ CPU, GPU = torch.device("cpu"), torch.device("cuda")
 def test_auto_follows_the_processor(monkeypatch: pytest.MonkeyPatch, flags: set[str], expected: str) -> None:
     monkeypatch.setattr(torch_setup, "cpu_flags", lambda: flags)
     assert choose_precision("auto", CPU) == expected
-    assert choose_precision("float32", CPU) == "float32"
-    assert choose_precision("bfloat16", CPU) == "bfloat16"
-    assert choose_precision("float16", CPU) == "float16"
+    for precision in ("float32", "bfloat16", "float16"):
+        assert choose_precision(precision, CPU) == precision
+        with autocast(CPU, precision):
+            assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == getattr(torch, precision)
 
 
 @pytest.mark.parametrize(
@@ -247,13 +227,6 @@ def test_a_gpu_that_only_emulates_bfloat16_has_float16_if_it_has_tensor_cores(
     else:
         with pytest.raises(PubmillError, match="no bfloat16; ask for float16"):
             choose_precision("bfloat16", GPU)
-
-
-@pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
-def test_products_are_computed_in_the_format(precision: str) -> None:
-    with autocast(CPU, precision):
-        product = torch.ones(2, 2) @ torch.ones(2, 2)
-    assert product.dtype == getattr(torch, precision)
 
 
 @pytest.mark.parametrize(

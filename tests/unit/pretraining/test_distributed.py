@@ -62,6 +62,13 @@ def side_by_side(line: list[str]) -> str:
     return "".join(messages)
 
 
+def disturbed(python: str, how: str, data: Path, output: Path, recipe: PretrainingRecipe) -> list[str]:
+    """The command of `disturbed.py` that ends at the step that `output` names."""
+    steps = output.name.removeprefix("step-")
+    script = Path(__file__).parent / "disturbed.py"
+    return [python, str(script), how, str(data), str(output), steps, json.dumps(asdict(recipe))]
+
+
 def alike(one: Path, other: Path) -> None:
     """The same weights, optimiser and losses, but for rounding."""
     for name in ("model.safetensors", "auxiliary.safetensors", "optimizer.safetensors"):
@@ -104,9 +111,8 @@ def test_too_little_memory_in_one_process_halves_the_micro_batches_of_all(
     data: Path, tmp_path: Path, python: str
 ) -> None:
     """Each waits for the others' gradients, whether the last micro-batch fails or another one."""
-    short = Path(__file__).parent / "short_of_memory.py"
     recipe, output = changed(PLAIN, batch_size=16), tmp_path / "two/step-10"
-    found = side_by_side([python, str(short), str(data), str(output), "10", json.dumps(asdict(recipe))])
+    found = side_by_side(disturbed(python, "short", data, output, recipe))
     alike(pretrain(data, tmp_path / "one/step-10", 10, recipe=recipe), output)
     halved = [line for line in found.splitlines() if "too little memory" in line]
     assert [line.partition("continuing with ")[2] for line in halved] == ["2 at once", "1 at once"]
@@ -117,11 +123,10 @@ def test_sums_during_the_backward_pass_change_no_bit(
     name: str, data: Path, tmp_path: Path, python: str
 ) -> None:
     """Of copies in bfloat16, with three micro-batches in one process and two in the other."""
-    script, recipe = str(Path(__file__).parent / "overlapping.py"), changed(RECIPES[name], batch_size=9)
-    outputs = [tmp_path / device / "step-3" for device in ("none", "cpu")]
+    recipe = changed(RECIPES[name], batch_size=9)
+    outputs = [tmp_path / how / "step-3" for how in ("after", "overlapping")]
     for output in outputs:
-        ending = [str(data), str(output), "3", json.dumps(asdict(recipe)), output.parent.name]
-        reported = side_by_side([python, script, *ending])
+        reported = side_by_side(disturbed(python, output.parent.name, data, output, recipe))
     assert weights(outputs[0]) == weights(outputs[1])
     begun = {line for line in reported.splitlines() if line.startswith("begun")}
     assert len(begun) == 1 and "begun: 0 of" not in reported
@@ -129,13 +134,11 @@ def test_sums_during_the_backward_pass_change_no_bit(
 
 def test_an_overflow_in_one_process_skips_the_update_in_all(data: Path, tmp_path: Path, python: str) -> None:
     """In float16, with each its half of the optimiser, like one process that overflows in the same steps."""
-    script = str(Path(__file__).parent / "overflowing.py")
     recipe = changed(PLAIN, precision="float16", shard_optimiser=True)
     one, two = tmp_path / "one/step-10", tmp_path / "two/step-10"
-    ending = [str(data), str(two), "10", json.dumps(asdict(recipe))]
-    side_by_side([python, script, *ending])
-    ending[1] = str(one)
-    subprocess.run([python, script, *ending], env=ENVIRONMENT, cwd=ROOT, check=True, capture_output=True)
+    side_by_side(disturbed(python, "overflowing", data, two, recipe))
+    alone = disturbed(python, "overflowing", data, one, recipe)
+    subprocess.run(alone, env=ENVIRONMENT, cwd=ROOT, check=True, capture_output=True)
     assert state(one)["loss_scaling"] == state(two)["loss_scaling"]
     assert state(two)["loss_scaling"] == {"skipped": 2, "scale": 2.0**14, "updates_at_scale": 7}
     counted = load_file(two / "optimizer.safetensors")["model.cls.predictions.bias.step"]

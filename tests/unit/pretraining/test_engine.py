@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModel, AutoModelForMaskedLM
 
 from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.pretraining import segments
@@ -28,7 +27,6 @@ from pubmill.vocabs.wordpiece import make_tokenizer, save
 from tests.unit.pretraining.toy_pretraining import (
     PIECES,
     RECIPE,
-    log,
     losses,
     make_data,
     pretrain,
@@ -37,19 +35,6 @@ from tests.unit.pretraining.toy_pretraining import (
 )
 
 ROOT = Path(__file__).resolve().parents[3]
-
-
-@pytest.fixture(scope="module")
-def whole(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All the steps at one go."""
-    return pretrain(data, tmp_path_factory.mktemp("whole") / "step-40", 40)
-
-
-def test_two_segments_are_one(data: Path, whole: Path, tmp_path: Path) -> None:
-    half = pretrain(data, tmp_path / "step-20", 20)
-    rest = pretrain(data, tmp_path / "step-40", 40, half)
-    assert weights(rest) == weights(whole) and losses(rest) == losses(whole)
-    assert state(rest)["tokens"] > 0
 
 
 LONG = replace(RECIPE, steps=120)
@@ -233,21 +218,6 @@ def test_reports_that_nobody_reads_stop_nothing(
         with suppress(BrokenPipeError):
             stderr.close()
     assert weights(output) == weights(whole)
-
-
-def test_it_learns(data: Path, tmp_path: Path) -> None:
-    recipe = replace(RECIPE, batch_size=16, steps=200)
-    first, *_, last = log(pretrain(data, tmp_path / "s", 200, recipe=recipe))
-    assert first["mlm_loss"] > 2.5
-    assert last["mlm_loss"] < 2.0  # knowing how often each word comes gives 3.0
-    assert 0 < last["mfu"] < 1
-
-
-def test_transformers_reads_the_result(whole: Path) -> None:
-    ids = torch.tensor([[2, 5, 6, 7, 3]])
-    assert AutoModel.from_pretrained(whole)(ids).last_hidden_state.shape == (1, 5, 16)
-    read = AutoModelForMaskedLM.from_pretrained(whole)
-    assert torch.equal(read.cls.predictions.decoder.weight, read.bert.embeddings.word_embeddings.weight)
 
 
 def test_divergence_stops_and_names_the_last_save(data: Path, tmp_path: Path, monkeypatch: Any) -> None:

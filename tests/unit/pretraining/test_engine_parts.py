@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from pubmill.errors import PubmillError, StopRequestedError
+from pubmill.errors import PubmillError
 from pubmill.pretraining import batch_preparation, engine
 from pubmill.pretraining.batch_preparation import tokens_at_once
 from pubmill.pretraining.computation import Computation
@@ -138,21 +138,6 @@ def test_a_single_sequence_that_needs_too_much_memory_is_an_error(
     failing(monkeypatch, 1)
     with pytest.raises(PubmillError, match="memory for 1 sequences of 24 tokens at once; set recompute_act"):
         work(data).update(0)
-
-
-def test_a_step_is_abandoned_between_two_pieces_and_leaves_the_weights(
-    data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", 3 * RECIPE.sequence_length)
-    made = work(data)
-    before = [weight.detach().clone() for weight in made.learner.parameters()]
-    made.stop_asked = lambda: True
-    with pytest.raises(StopRequestedError):
-        made.update(0)
-    assert all(map(torch.equal, before, made.learner.parameters()))
-    assert all(weight.grad is None for weight in made.learner.parameters())
-    made.stop_asked = lambda: False
-    assert made.update(0)["loss"] == work(data).update(0)["loss"]
 
 
 def test_a_step_of_one_piece_is_not_abandoned(data: Path) -> None:

@@ -28,7 +28,7 @@ from pubmill.pretraining.model_cards import model_card
 from pubmill.recipes import Architecture, Objective
 from pubmill.recipes.models import ExportRecipe
 from pubmill.recipes.reading import as_values, build
-from pubmill.storage.files import sha256, write_json
+from pubmill.storage.files import read_json, sha256, write_json
 from pubmill.storage.model_folders import TOKENIZER_FILES, VOCABULARY_FILES
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL, make_tokenizer, save
@@ -36,21 +36,13 @@ from tests.unit.finetuning.encoder_families import save_encoder, sentence
 from tests.world.archives import tarball
 
 SHAPE: dict[str, Any] = {
-    "family": "bert",
-    "layers": 2,
-    "hidden_size": 16,
-    "attention_heads": 2,
-    "intermediate_size": 32,
-}
+    "family": "bert", "layers": 2, "hidden_size": 16, "attention_heads": 2, "intermediate_size": 32
+}  # fmt: skip
 IDS = {"pad": 0, "cls": 2, "sep": 3}
 PRETRAINING: dict[str, Any] = {
-    "architecture": SHAPE,
-    "objective": {"masking": "whole-word"},
-    "optimisation": {"learning_rate": 6e-4},
-    "sequence_length": 64,
-    "batch_size": 8,
-    "steps": 12345,
-}
+    "architecture": SHAPE, "objective": {"masking": "whole-word"}, "optimisation": {"learning_rate": 6e-4},
+    "sequence_length": 64, "batch_size": 8, "steps": 12345,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -116,45 +108,188 @@ def test_exported_weights_are_the_checkpoints(tmp_path: Path, checkpoint: Path, 
     assert not (tmp_path / "m/optimizer.safetensors").exists()
 
 
-def test_the_card_says_what_was_done(tmp_path: Path, checkpoint: Path, vocab: Path) -> None:
+def test_card_and_configuration_say_what_was_done(tmp_path: Path, checkpoint: Path, vocab: Path) -> None:
     statistics = {
-        "documents": 1234567,
-        "words": 8,
-        "years": {"1999": 1},
-        "by_source": {"pubmed": {"documents": 1234567, "words": 8}},
-        "rejected": {"too_short": 3},
-        "day": "2026-02-03",
+        "documents": 1234567, "words": 8, "years": {"1999": 1}, "day": "2026-02-03",
+        "by_source": {"pubmed": {"documents": 1234567, "words": 8}}, "rejected": {"too_short": 3},
         "recipe": {"corpus": "abstracts", "last_files": {"pubmed": "pubmed26n1335"}},
-    }
+    }  # fmt: skip
     write_json(tmp_path / "stats.json", statistics)
     made = recipe("pretraining", scale="small")
     export(made, tmp_path / "m", checkpoint=checkpoint, vocab=vocab, statistics=tmp_path / "stats.json")
     card = (tmp_path / "m/README.md").read_text()
     for fact in (
-        "1,234,567",
-        "| step | 12,345 |",
-        "loss | 1.25",
-        "| hardware: cpu | a CPU |",
-        "| hardware: gpus | – |",
-        "0ddba11",
-        "| packages: torch | 2.0 |",
-        "whole-word",
-        "0.0006",
-        "not comparable",
-        "| corpus | abstracts |\n| last revision | 2026-02-03 |",
-        "| last files: pubmed | pubmed26n1335 |",
-        "| documents by source: pubmed | 1,234,567 |",
-        "| rejected: too short | 3 |",
-        "## Intended use and limits",
-        "fit to decide on a patient",
-        "None is given by pubmill",
-    ):
+        "| step | 12,345 |", "loss | 1.25", "| hardware: cpu | a CPU |", "| hardware: gpus | – |", "0ddba11",
+        "| packages: torch | 2.0 |", "whole-word", "0.0006", "not comparable", "fit to decide on a patient",
+        "| corpus | abstracts |\n| last revision | 2026-02-03 |", "| last files: pubmed | pubmed26n1335 |",
+        "| documents by source: pubmed | 1,234,567 |", "| rejected: too short | 3 |",
+    ):  # fmt: skip
         assert fact in card
     assert "9.5" not in card
     assert AutoConfig.from_pretrained(tmp_path / "m").pretraining_corpus == {
         "corpus": "abstracts", "last_files": {"pubmed": "pubmed26n1335"}, "day": "2026-02-03", "words": 8,
         "documents": 1234567,
     }  # fmt: skip
+
+
+@pytest.fixture
+def theirs(tmp_path: Path, vocab: Path) -> Path:
+    """A model folder of somebody else."""
+    export(recipe("random"), tmp_path / "theirs", vocab=vocab)
+    return tmp_path / "theirs"
+
+
+def test_a_folder_is_copied_after_checks(tmp_path: Path, theirs: Path) -> None:
+    (theirs / "README.md").write_text("Theirs.")
+    (theirs / "pytorch_model.bin").write_bytes(b"pickle")
+    (theirs / "modeling.py").write_text("raise SystemExit")
+    export(recipe("folder"), tmp_path / "m", folder=theirs)
+    names = {path.name for path in (tmp_path / "m").iterdir()}
+    assert "model.safetensors" in names and not names & {"pytorch_model.bin", "modeling.py"}
+    assert (tmp_path / "m/README.original.md").read_text() == "Theirs."
+    AutoModelForMaskedLM.from_pretrained(tmp_path / "m")
+
+
+def test_pickled_weights_become_safetensors(tmp_path: Path, theirs: Path) -> None:
+    before = AutoModel.from_pretrained(theirs).state_dict()
+    torch.save(AutoModelForMaskedLM.from_pretrained(theirs).state_dict(), theirs / "pytorch_model.bin")
+    (theirs / "model.safetensors").unlink()
+    export(recipe("folder"), tmp_path / "m", folder=theirs)
+    assert not (tmp_path / "m/pytorch_model.bin").exists()
+    after = AutoModel.from_pretrained(tmp_path / "m").state_dict()
+    assert all(torch.equal(before[name], after[name]) for name in before if "pooler" not in name)
+
+
+class Evil:
+    """A pickle that would run a command."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, ("evidence-of-a-pickle-that-was-run",)
+
+
+def test_a_pickle_is_never_run(tmp_path: Path, theirs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (theirs / "model.safetensors").unlink()
+    torch.save({"weight": Evil()}, theirs / "pytorch_model.bin")
+    with pytest.raises(PubmillError, match="holds more than tensors"):
+        export(recipe("folder"), tmp_path / "m", folder=theirs)
+    assert not list(tmp_path.glob("evidence*")) and not (tmp_path / "m").exists()
+
+
+def test_the_treatment_of_capitals_is_written_and_checked(tmp_path: Path, theirs: Path) -> None:
+    for name in ("tokenizer.json", "tokenizer_config.json"):  # as released BERTs often are: vocab.txt alone
+        (theirs / name).unlink(missing_ok=True)
+    for lowercase in (True, False):
+        out = tmp_path / str(lowercase)
+        export(recipe("folder", lowercase=lowercase), out, folder=theirs)
+        tokenizer = AutoTokenizer.from_pretrained(out)
+        assert (tokenizer("ASPIRIN").input_ids == tokenizer("aspirin").input_ids) is lowercase
+        assert json.loads((out / "tokenizer_config.json").read_text())["do_lower_case"] is lowercase
+
+
+def without_tokenizer(folder: Path) -> None:
+    for name in (*TOKENIZER_FILES, *VOCABULARY_FILES):
+        (folder / name).unlink(missing_ok=True)
+
+
+def without_pieces(folder: Path) -> None:
+    """transformers makes an empty tokenizer of a BERT whose folder has only another family's file."""
+    without_tokenizer(folder)
+    learn_sentencepiece(folder / "spiece", 45)
+
+
+def changed(**values: Any) -> Any:
+    """A function that changes a model's configuration."""
+    return lambda folder: write_json(folder / "config.json", read_json(folder / "config.json") | values)
+
+
+def cut(folder: Path) -> None:
+    (folder / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes()[:-9])
+
+
+def rename(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (rename, "pytorch_model.bin is damaged"),
+        (without_tokenizer, "^m: "),
+        (without_pieces, "all of them special"),
+        (changed(auto_map={"AutoModel": "modeling.Model"}), "^m: "),
+        (cut, "^m: "),
+        (changed(vocab_size=3), "^m: "),
+    ],
+)
+def test_a_wrong_folder_is_refused(tmp_path: Path, theirs: Path, damage: Any, message: str) -> None:
+    damage(theirs)
+    with pytest.raises(PubmillError, match=message):
+        export(recipe("folder"), tmp_path / "m", folder=theirs)
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_vocabulary_of_another_size_is_refused(tmp_path: Path, checkpoint: Path, vocab: Path) -> None:
+    other = shutil.copytree(vocab, tmp_path / "vocab")
+    save(make_tokenizer(learn_pieces({"rats": 2}, 20, SPECIAL).pieces, True), True, other)
+    with pytest.raises(PubmillError, match="another vocabulary"):
+        export(recipe("pretraining"), tmp_path / "m", checkpoint=checkpoint, vocab=other)
+    with pytest.raises(PubmillError, match="step 7 expected"):
+        export(recipe("pretraining", weights={"step": 7}), tmp_path / "m", checkpoint=checkpoint, vocab=vocab)
+
+
+def pin_file(folder: Path, **found: str) -> Path:
+    write_json(folder / "pin.json", {**found, "found": "2026-01-02T03:04:05+00:00"})
+    return folder / "pin.json"
+
+
+def test_the_hub_is_pinned(tmp_path: Path, theirs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the spec, or by the first download."""
+    asked: list[Any] = []
+
+    def snapshot(name: str, **options: Any) -> str:
+        asked.append((name, options["revision"]))
+        return str(theirs)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot)
+    revision = "0123456789" * 4
+    export(recipe("hub", weights={"revision": revision}), tmp_path / "m")
+    card = (tmp_path / "m/README.md").read_text()
+    assert revision in card and "capitals explicit" in card and "unchanged" not in card
+    unpinned = recipe("hub", weights={"revision": None})
+    export(unpinned, tmp_path / "n", pin=pin_file(tmp_path, kind="hub", id="lab/bert", revision=revision))
+    card = (tmp_path / "n/README.md").read_text()
+    assert f"| revision | {revision} |" in card and "2026-01-02" in card
+    assert asked == [("lab/bert", revision)] * 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "weights", "message"),
+    [
+        ("pretraining", {}, "--checkpoint|--vocab"),
+        ("random", {}, "--vocab"),
+        ("folder", {}, "--folder"),
+        ("archive", {}, "need --archive"),
+        ("hub", {"revision": None}, "need --pin"),
+        ("hub", {"revision": "main"}, "full commit hash"),
+        ("hub", {}, "Without network"),
+    ],
+)
+def test_what_is_missing_is_named(
+    tmp_path: Path, kind: str, weights: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def offline(name: str, **options: Any) -> str:
+        raise LocalEntryNotFoundError("no connection")
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", offline)
+    with pytest.raises(PubmillError, match=message):
+        export(recipe(kind, weights=weights), tmp_path / "m")
+
+
+def test_an_archive_is_the_one_that_was_pinned(tmp_path: Path) -> None:
+    (tmp_path / "model.tar.gz").write_bytes(tarball({"config.json": b"{}"}))
+    with pytest.raises(PubmillError, match=r"model\.tar\.gz has the sha256 .* expected 0000"):
+        export(recipe("archive"), tmp_path / "m", archive=tmp_path / "model.tar.gz")
 
 
 @pytest.mark.parametrize(
@@ -180,144 +315,6 @@ def test_random_weights_follow_the_seed(tmp_path: Path, vocab: Path) -> None:
     loaded = AutoModel.from_pretrained(tmp_path / "a")
     assert torch.equal(loaded.embeddings.word_embeddings.weight, made.bert.embeddings.word_embeddings.weight)
     assert "12,345" not in (tmp_path / "a/README.md").read_text()
-
-
-def test_a_folder_is_copied_after_checks(tmp_path: Path, vocab: Path) -> None:
-    export(recipe("random"), tmp_path / "theirs", vocab=vocab)
-    (tmp_path / "theirs/README.md").write_text("Theirs.")
-    (tmp_path / "theirs/pytorch_model.bin").write_bytes(b"pickle")
-    (tmp_path / "theirs/modeling.py").write_text("raise SystemExit")
-    export(recipe("folder"), tmp_path / "m", folder=tmp_path / "theirs")
-    names = {path.name for path in (tmp_path / "m").iterdir()}
-    assert "model.safetensors" in names and not names & {"pytorch_model.bin", "modeling.py"}
-    assert (tmp_path / "m/README.original.md").read_text() == "Theirs."
-    AutoModelForMaskedLM.from_pretrained(tmp_path / "m")
-
-
-def test_pickled_weights_become_safetensors(tmp_path: Path, vocab: Path) -> None:
-    theirs = tmp_path / "theirs"
-    export(recipe("random"), theirs, vocab=vocab)
-    before = AutoModel.from_pretrained(theirs).state_dict()
-    torch.save(AutoModelForMaskedLM.from_pretrained(theirs).state_dict(), theirs / "pytorch_model.bin")
-    (theirs / "model.safetensors").unlink()
-    export(recipe("folder"), tmp_path / "m", folder=theirs)
-    assert not (tmp_path / "m/pytorch_model.bin").exists()
-    after = AutoModel.from_pretrained(tmp_path / "m").state_dict()
-    assert all(torch.equal(before[name], after[name]) for name in before if "pooler" not in name)
-
-
-class Evil:
-    """A pickle that would run a command."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return os.mkdir, (EVIDENCE,)
-
-
-EVIDENCE = "evidence-of-a-pickle-that-was-run"
-
-
-def test_a_pickle_is_never_run(tmp_path: Path, vocab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    theirs = tmp_path / "theirs"
-    export(recipe("random"), theirs, vocab=vocab)
-    (theirs / "model.safetensors").unlink()
-    torch.save({"weight": Evil()}, theirs / "pytorch_model.bin")
-    with pytest.raises(PubmillError, match="holds more than tensors"):
-        export(recipe("folder"), tmp_path / "m", folder=theirs)
-    assert not (tmp_path / EVIDENCE).exists() and not (tmp_path / "m").exists()
-
-
-def test_the_treatment_of_capitals_is_written_and_checked(tmp_path: Path, vocab: Path) -> None:
-    theirs = tmp_path / "theirs"
-    export(recipe("random"), theirs, vocab=vocab)
-    for name in ("tokenizer.json", "tokenizer_config.json"):  # as released BERTs often are: vocab.txt alone
-        (theirs / name).unlink(missing_ok=True)
-    for lowercase in (True, False):
-        out = tmp_path / str(lowercase)
-        export(recipe("folder", lowercase=lowercase), out, folder=theirs)
-        tokenizer = AutoTokenizer.from_pretrained(out)
-        assert (tokenizer("ASPIRIN").input_ids == tokenizer("aspirin").input_ids) is lowercase
-        assert json.loads((out / "tokenizer_config.json").read_text())["do_lower_case"] is lowercase
-
-
-@pytest.mark.parametrize(
-    "damage", ["no weights", "no tokenizer", "remote code", "cut weights", "small model"]
-)
-def test_a_wrong_folder_is_refused(tmp_path: Path, vocab: Path, damage: str) -> None:
-    theirs = tmp_path / "theirs"
-    export(recipe("random"), theirs, vocab=vocab)
-    config = json.loads((theirs / "config.json").read_text())
-    if damage == "no weights":
-        (theirs / "model.safetensors").rename(theirs / "pytorch_model.bin")
-    elif damage == "no tokenizer":
-        for name in (*TOKENIZER_FILES, *VOCABULARY_FILES):
-            (theirs / name).unlink(missing_ok=True)
-    elif damage == "remote code":
-        write_json(theirs / "config.json", config | {"auto_map": {"AutoModel": "modeling.Model"}})
-    elif damage == "cut weights":
-        (theirs / "model.safetensors").write_bytes((theirs / "model.safetensors").read_bytes()[:-9])
-    else:
-        write_json(theirs / "config.json", config | {"vocab_size": 3})
-    with pytest.raises(PubmillError, match=r"^m: |pytorch_model.bin is damaged"):
-        export(recipe("folder"), tmp_path / "m", folder=theirs)
-    assert not (tmp_path / "m").exists()
-
-
-def test_a_vocabulary_of_another_size_is_refused(tmp_path: Path, checkpoint: Path, vocab: Path) -> None:
-    other = tmp_path / "vocab"
-    shutil.copytree(vocab, other)
-    save(make_tokenizer(learn_pieces({"rats": 2}, 20, SPECIAL).pieces, True), True, other)
-    with pytest.raises(PubmillError, match="another vocabulary"):
-        export(recipe("pretraining"), tmp_path / "m", checkpoint=checkpoint, vocab=other)
-
-
-def test_a_checkpoint_of_another_step_is_refused(tmp_path: Path, checkpoint: Path, vocab: Path) -> None:
-    with pytest.raises(PubmillError, match="step 7 expected"):
-        export(recipe("pretraining", weights={"step": 7}), tmp_path / "m", checkpoint=checkpoint, vocab=vocab)
-
-
-def test_the_hub_is_pinned(tmp_path: Path, vocab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    export(recipe("random"), tmp_path / "cached", vocab=vocab)
-    asked: list[Any] = []
-
-    def snapshot(name: str, **options: Any) -> str:
-        asked.append((name, options["revision"]))
-        return str(tmp_path / "cached")
-
-    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot)
-    revision = "0123456789" * 4
-    export(recipe("hub", weights={"revision": revision}), tmp_path / "m")
-    assert asked == [("lab/bert", revision)]
-    card = (tmp_path / "m/README.md").read_text()
-    assert revision in card and "capitals explicit" in card and "unchanged" not in card
-    with pytest.raises(PubmillError, match="full commit hash"):
-        export(recipe("hub", weights={"revision": "main"}), tmp_path / "other")
-
-
-def pin_file(folder: Path, **found: str) -> Path:
-    write_json(folder / "pin.json", {**found, "found": "2026-01-02T03:04:05+00:00"})
-    return folder / "pin.json"
-
-
-def test_an_unpinned_revision_is_that_of_the_first_download(
-    tmp_path: Path, vocab: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    export(recipe("random"), tmp_path / "cached", vocab=vocab)
-    asked: list[str] = []
-
-    def snapshot(name: str, **options: Any) -> str:
-        asked.append(options["revision"])
-        return str(tmp_path / "cached")
-
-    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot)
-    made = recipe("hub", weights={"id": "lab/bert", "revision": None})
-    with pytest.raises(PubmillError, match="need --pin"):
-        export(made, tmp_path / "m")
-    found = "0123456789" * 4
-    export(made, tmp_path / "m", pin=pin_file(tmp_path, kind="hub", id="lab/bert", revision=found))
-    assert asked == [found]
-    card = (tmp_path / "m/README.md").read_text()
-    assert f"| revision | {found} |" in card and "2026-01-02" in card
 
 
 def released_archive(folder: Path, family: str, files: tuple[str, ...]) -> tuple[Path, Path]:
@@ -371,37 +368,3 @@ def test_a_released_archive_becomes_a_model(
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "m")
     assert tokenizer.unk_token_id not in tokenizer("bacodi inelong").input_ids
     assert sha256(archive) in (tmp_path / "m/README.md").read_text()
-
-
-def test_an_archive_is_the_one_that_was_pinned(tmp_path: Path) -> None:
-    (tmp_path / "model.tar.gz").write_bytes(tarball({"config.json": b"{}"}))
-    made = recipe("archive", weights={"url": "https://example.org/model.tar.gz", "sha256": "0" * 64})
-    with pytest.raises(PubmillError, match=r"model\.tar\.gz has the sha256 .* expected 0000"):
-        export(made, tmp_path / "m", archive=tmp_path / "model.tar.gz")
-    with pytest.raises(PubmillError, match="need --archive"):
-        export(made, tmp_path / "m")
-
-
-def test_a_tokenizer_without_pieces_is_refused(tmp_path: Path, vocab: Path) -> None:
-    """transformers makes an empty one of a BERT whose folder has only another family's file."""
-    export(recipe("random"), tmp_path / "theirs", vocab=vocab)
-    for name in (*TOKENIZER_FILES, *VOCABULARY_FILES):
-        (tmp_path / "theirs" / name).unlink(missing_ok=True)
-    learn_sentencepiece(tmp_path / "theirs/spiece", 45)
-    with pytest.raises(PubmillError, match="all of them special"):
-        export(recipe("folder"), tmp_path / "m", folder=tmp_path / "theirs")
-
-
-def test_without_network_the_message_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def offline(name: str, **options: Any) -> str:
-        raise LocalEntryNotFoundError("no connection")
-
-    monkeypatch.setattr("huggingface_hub.snapshot_download", offline)
-    with pytest.raises(PubmillError, match="Without network"):
-        export(recipe("hub"), tmp_path / "m")
-
-
-@pytest.mark.parametrize("kind", ["pretraining", "random", "folder"])
-def test_what_is_missing_is_named(tmp_path: Path, kind: str) -> None:
-    with pytest.raises(PubmillError, match=r"--checkpoint|--vocab|--folder"):
-        export(recipe(kind), tmp_path / "m")

@@ -1,14 +1,17 @@
 """Pretraining in float16 on a processor: overflows are skipped, and a resumed training is the same."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from torch import Tensor
+from torch.nn import Parameter
 
 from pubmill.errors import PubmillError
+from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining, learning_rate
 from pubmill.pretraining.learners import Learner
 from tests.unit.pretraining.toy_pretraining import RECIPE, changed, log, losses, pretrain, state, weights
@@ -24,7 +27,7 @@ class Watched:
     def __init__(self, patch: pytest.MonkeyPatch, infinite: set[int], no_numbers: set[int]) -> None:
         self.scales: list[float] = []
         self.weights: list[Tensor] = []
-        update, clip, forward = Pretraining.update, Pretraining._clip_gradients, Learner.forward
+        update, add, forward = Pretraining.update, World.add_gradients, Learner.forward
         current = [0]
 
         def watched(work: Pretraining, step: int) -> dict[str, float]:
@@ -34,12 +37,12 @@ class Watched:
             self.weights.append(next(work.model.parameters()).detach().clone())
             return sums
 
-        def planted(work: Pretraining, learn: bool) -> Tensor:
-            if learn and current[0] in infinite:
-                weight = next(work.learner.parameters())
-                assert weight.grad is not None
-                weight.grad[0, 0] = math.inf
-            return clip(work, learn)
+        def planted(world: World, weights: Iterable[Parameter]) -> None:
+            weights = list(weights)
+            if current[0] in infinite:
+                assert weights[0].grad is not None
+                weights[0].grad[0, 0] = math.inf
+            add(world, weights)
 
         def lost(learner: Learner, part: Any) -> dict[str, Tensor]:
             found = forward(learner, part)
@@ -48,7 +51,7 @@ class Watched:
             return found
 
         patch.setattr(Pretraining, "update", watched)
-        patch.setattr(Pretraining, "_clip_gradients", planted)
+        patch.setattr(World, "add_gradients", planted)
         patch.setattr(Learner, "forward", lost)
 
 

@@ -16,7 +16,7 @@ from pubmill.pretraining.flops import flops_of_step, measured_rate, shape_of_net
 from pubmill.pretraining.forward import embed, encode, masked_lm_logits, replaced_logits
 from pubmill.pretraining.instances import UNLABELLED, PackedBatch
 from pubmill.pretraining.learners import AdversarialLearner, Distilled, Learner
-from pubmill.pretraining.micro_batches import collate
+from pubmill.pretraining.micro_batches import Part, collate
 from pubmill.recipes import Adversarial, Architecture, Distillation, Generator, Objective
 from tests.unit.pretraining.toy_pretraining import SPECIAL
 
@@ -77,6 +77,15 @@ def test_replaced_token_detection(embedding_size: int | None) -> None:
     assert counted == done(lambda: replaced_logits(model, vectors(model, everywhere)))
 
 
+def micro_batch(pairs: list[int]) -> tuple[Part, int, float]:
+    """Four sequences of 64 tokens; the numbers of tokens, and of masked ones."""
+    ids = np.full(4 * 64, 9)
+    labels = np.where(np.arange(len(ids)) % 7 == 3, ids, UNLABELLED)
+    batch = PackedBatch(ids, 0 * ids, ids > 0, np.full(4, 64), np.array(pairs), 0)
+    part = collate(batch, ids, labels, np.arange(4), SPECIAL["pad"], torch.device("cpu"))
+    return part, len(ids), float((labels >= 0).sum())
+
+
 @pytest.mark.parametrize("kind", ["adversarial", "masked", "all"])
 def test_passes_beside_the_plain_ones_are_counted(kind: str) -> None:
     objective = Objective(masking="subword", pairs="none")
@@ -90,35 +99,27 @@ def test_passes_beside_the_plain_ones_are_counted(kind: str) -> None:
         learner = Distilled(
             make_model("bert", None, objective), make_model("bert", None, objective), objective
         )
-    ids = np.full(4 * 64, 9)
-    labels = np.where(np.arange(len(ids)) % 7 == 3, ids, UNLABELLED)
-    batch = PackedBatch(
-        ids, np.zeros_like(ids), np.ones(len(ids), bool), np.full(4, 64), np.zeros(4, np.int64), 0
-    )
-    part = collate(batch, ids, labels, np.arange(4), SPECIAL["pad"], torch.device("cpu"))
+    part, ids, masked = micro_batch([0] * 4)
 
     def loss() -> torch.Tensor:
         return torch.stack([value for name, value in learner(part).items() if name.endswith("_loss")])
 
-    counted = flops_of_step(learner, len(ids), 4 * 64.0**2, float((labels >= 0).sum()))
-    assert counted > 1.3 * flops(learner.model, len(ids), 4 * 64.0**2, float((labels >= 0).sum()))
+    counted = flops_of_step(learner, ids, 4 * 64.0**2, masked)
+    assert counted > 1.3 * flops(learner.model, ids, 4 * 64.0**2, masked)
     assert counted < done(loss) < 1.05 * counted  # [CLS] beside it; whole numbers on every processor
 
 
 def test_a_step_with_pairs_is_about_a_hundredth_more() -> None:
     """[CLS] goes through the last layer, too, and through the pooler."""
-    objective, lengths = Objective(masking="subword"), np.full(4, 64)
+    objective = Objective(masking="subword")
     learner = Learner(make_model("bert", None, objective), objective)
-    ids = np.full(4 * 64, 9)
-    labels = np.where(np.arange(len(ids)) % 7 == 3, ids, UNLABELLED)
-    batch = PackedBatch(ids, np.zeros_like(ids), np.ones(len(ids), bool), lengths, np.array([0, 1, 1, 0]), 0)
-    part = collate(batch, ids, labels, np.arange(4), SPECIAL["pad"], torch.device("cpu"))
+    part, ids, masked = micro_batch([0, 1, 1, 0])
 
     def loss() -> torch.Tensor:
         found = learner(part)
         return torch.stack([found["mlm_loss"], found["nsp_loss"]])
 
-    counted = flops(learner.model, len(ids), float((lengths**2).sum()), float((labels >= 0).sum()))
+    counted = flops(learner.model, ids, 4 * 64.0**2, masked)
     assert counted < done(loss) < 1.02 * counted
 
 

@@ -1,19 +1,19 @@
 """Documents that are not trained on: their ids alone say which."""
 
-import zipfile
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pubmill.examples.sentences import FOLDER, TABLES
 from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.pretraining.packed_tokens import HELD_OUT, PackedTokens
-from pubmill.pretraining.packing import apart, is_held_out, pack
+from pubmill.pretraining.packing import is_held_out, pack
 from pubmill.recipes.pretraining import PackingRecipe
+from tests.unit.pretraining.test_packing import punkt
 from tests.unit.toy_vocabs import RECIPES, TEXTS, make_vocab
 
+__all__ = ["punkt"]
 NAMES = [str(30_000_000 + number) for number in range(200)]
 
 
@@ -24,15 +24,6 @@ def vocabs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         kind: make_vocab(tmp_path_factory.mktemp(kind), RECIPES[kind], learnt)
         for kind in ("uncased", "byte-level")
     }
-
-
-@pytest.fixture(scope="module")
-def punkt(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("punkt") / "punkt_tab.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        for table in TABLES:
-            archive.writestr(f"{FOLDER}/{table}", "")
-    return path
 
 
 def texts(names: list[str]) -> list[str]:
@@ -100,11 +91,3 @@ def test_one_of_the_two_may_be_empty(
     part = write_part(tmp_path / "part.parquet", NAMES[:5])
     pack(PackingRecipe(held_out=share), [part], vocabs["uncased"], punkt, tmp_path / "tokens")
     assert PackedTokens(tmp_path / "tokens" / left).n_documents == 0
-
-
-def test_texts_come_one_by_one() -> None:
-    """No more of a part is in memory than what is held out."""
-    rest: list[str] = []
-    documents = iter([(name, name) for name in NAMES])
-    first = next(apart(documents, 0.5, rest))
-    assert [*rest, first] == NAMES[: len(rest) + 1] and next(documents)[0] == NAMES[len(rest) + 1]

@@ -20,12 +20,15 @@ from pubmill.pretraining.learners import ReplacedTokenDetection, divergence, sam
 from pubmill.recipes import Adversarial, Objective
 from pubmill.recipes.objectives import OBJECTIVES, ObjectiveKind, Pass, Term, kind_of, terms_of
 from tests.unit.pretraining.toy_objectives import DISTILLED, ELECTRA, RECIPES, learner, make_teacher, part_of
-from tests.unit.pretraining.toy_pretraining import RECIPE, changed, log, pretrain, state, weights
+from tests.unit.pretraining.toy_pretraining import RECIPE, changed, log, losses, pretrain, state, weights
 
 
 @pytest.fixture(scope="module")
 def teacher(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_teacher(data, tmp_path_factory.mktemp("teacher"), 1)
+
+
+QUICK = ("ELECTRA", "whole words, next sentence")
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -34,7 +37,7 @@ def test_two_segments_are_one(name: str, data: Path, tmp_path: Path) -> None:
     whole = pretrain(data, tmp_path / "whole/step-12", 12, recipe=recipe)
     half = pretrain(data, tmp_path / "step-6", 6, recipe=recipe)
     rest = pretrain(data, tmp_path / "step-12", 12, half, recipe=recipe)
-    assert weights(rest) == weights(whole)
+    assert weights(rest) == weights(whole) and losses(rest) == losses(whole)
     first, *_, last = log(rest)
     assert all(np.isfinite(value) for value in last.values() if value is not None)
     assert first["loss"] != last["loss"]
@@ -44,7 +47,9 @@ def test_two_segments_are_one(name: str, data: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=() if name == "ELECTRA" else pytest.mark.long)
+        pytest.param(
+            name, marks=() if name in ("ELECTRA", "whole words, next sentence") else pytest.mark.long
+        )
         for name in RECIPES
         if name not in ("recomputed", "a rising rate")
     ],
@@ -59,15 +64,6 @@ def test_it_learns(name: str, data: Path, tmp_path: Path) -> None:
     for masking, judged in state(made)["held_out"].items():
         assert judged[loss] < 0.9 * first[loss], masking
         assert (judged["masked"] > 3) == (name != "causal")
-
-
-@pytest.mark.parametrize("name", RECIPES)
-def test_every_weight_has_a_gradient(name: str, data: Path) -> None:
-    """Processes that wait for each other's gradients would else wait for ever."""
-    recipe = RECIPES[name]
-    made, part = learner(recipe), part_of(data, recipe)
-    sum(term.weight * made(part)[f"{term.name}_loss"] for term in made.terms).backward()
-    assert [key for key, weight in made.named_parameters() if weight.grad is None] == []
 
 
 def test_sums_over_micro_batches_are_transformers_losses(data: Path) -> None:
@@ -179,25 +175,26 @@ def test_every_part_of_an_objective_is_registered() -> None:
     assert all(find_spec(kind.learner.partition(":")[0]) for kind in OBJECTIVES.values())
 
 
-@pytest.mark.parametrize("name", RECIPES)
-def test_the_registered_terms_are_those_that_a_learner_sums(name: str, data: Path) -> None:
-    """Each term has its loss, and an accuracy only where its answers are right or wrong."""
-    recipe = RECIPES[name]
-    made = learner(recipe)
-    found = made(part_of(data, recipe))
-    assert made.terms == terms_of(recipe.objective)
-    losses = [f"{term.name}_loss" for term in made.terms]
-    assert sorted(found) == sorted(
-        [*losses, *(f"{term.name}_correct" for term in made.terms if term.chooses)]
-    )
-    assert made.terms[0].name == ("clm" if name == "causal" else "mlm")
-
-
 @pytest.mark.parametrize("name", [*RECIPES, "distillation"])
-def test_objectives_with_weights_of_their_own_say_so(name: str, teacher: Path) -> None:
-    """A checkpoint that holds such weights is resumed only with the same objective."""
+def test_a_learner_sums_the_registered_terms_and_has_the_registered_weights(
+    name: str, data: Path, teacher: Path
+) -> None:
+    """Each term has its loss, and an accuracy only where its answers are right or wrong; each weight has a
+    gradient: processes that wait for each other's would else wait for ever. A checkpoint that holds weights
+    of an objective is resumed only with the same objective."""
     recipe = RECIPES.get(name, DISTILLED)
-    made = learner(recipe, teacher)
+    made = learner(recipe, teacher if name == "distillation" else None)
+    found = made(part_of(data, recipe))
+    assert made.terms == terms_of(recipe.objective) and made.terms[0].name == (
+        "clm" if name == "causal" else "mlm"
+    )
+    names = [f"{term.name}_loss" for term in made.terms]
+    names += [f"{term.name}_correct" for term in made.terms if term.chooses]
+    assert sorted(found) == sorted(names)
+    sum(term.weight * found[f"{term.name}_loss"] for term in made.terms).backward()
+    assert [
+        key for key, weight in made.named_parameters() if weight.requires_grad and weight.grad is None
+    ] == []
     own = {id(weight) for weight in made.parameters()} - {id(weight) for weight in made.model.parameters()}
     assert kind_of(recipe.objective).adds_weights == bool(own)
 

@@ -144,17 +144,6 @@ def test_masks_of_a_sequence_do_not_depend_on_the_others(
     assert np.array_equal(alone.everywhere(-100), every.everywhere(-100)[tokens])
 
 
-def test_the_seed_alone_decides_and_the_text_stays_as_it_is() -> None:
-    ids, inner, lengths, _ = text([[2, 1, 3] * 9, [], [1] * 20])
-    before = ids.copy(), inner.copy()
-    first, second, other = (
-        mask(ids, inner, lengths, VOCABULARY, WHOLE_WORD, 0.15, draws(lengths, seed)) for seed in (1, 1, 2)
-    )
-    assert np.array_equal(first.ids, second.ids) and np.array_equal(first.positions, second.positions)
-    assert not np.array_equal(first.positions, other.positions)
-    assert np.array_equal(ids, before[0]) and np.array_equal(inner, before[1])
-
-
 def test_the_expected_share_of_each_sequence_is_exact() -> None:
     """Also where the budget is less than a word, and where the words are of different sizes."""
     kinds, rounds = [[3], [4, 1, 2], [1, 1, 4, 4, 2, 3, 1], [], [2] * 11], 4000
@@ -174,12 +163,6 @@ def test_every_unit_is_chosen_equally_often() -> None:
     chosen[choose_tokens(inner, inner, lengths, 0.15, draws(lengths, 4))] = 1
     means = chosen.reshape(rounds, -1).mean(0)[inner[: len(inner) // rounds]]
     assert np.abs(means - 0.15).max() < 4 * (0.15 * 0.85 / rounds) ** 0.5
-
-
-def test_single_pieces_are_chosen_apart() -> None:
-    _, inner, lengths, word = text([[4] * 30] * 20)
-    sizes = np.bincount(word[choose_tokens(inner, inner, lengths, 0.15, draws(lengths, 1))])
-    assert (sizes[sizes > 0] < 4).any()
 
 
 def test_a_segment_that_begins_within_a_word_begins_a_word() -> None:
@@ -210,15 +193,6 @@ def test_long_runs_are_rarer_in_proportion_to_their_length(longest: int) -> None
     found = np.bincount(sizes, minlength=longest + 1)[1:] / len(sizes)
     expected = 1 / np.arange(1, longest + 1)
     assert np.abs(found - expected / expected.sum()).max() < 0.015
-
-
-def test_runs_are_masked_whole() -> None:
-    ids, inner, lengths, word = text([[1, 2, 1] * 30] * 40)
-    masked = mask(ids, inner, lengths, VOCABULARY, Objective(masking="n-gram"), 0.15, draws(lengths, 7))
-    touched = np.unique(word[masked.positions])
-    assert np.isin(word, touched).sum() == len(masked.positions)
-    # of two words side by side both are masked far more often than if they were chosen apart (0.15)
-    assert np.isin(touched + 1, touched).mean() > 0.3
 
 
 def test_the_rate_rises_in_a_straight_line() -> None:

@@ -83,11 +83,9 @@ def test_a_tokenizer_that_is_not_recognised_is_named(
     write_json(tmp_path / "tokenizer.json", read_json(uncased / "tokenizer.json") | damage)
     with pytest.raises(PubmillError, match=r"tokenizer\.json: no tokenizer whose words are known"):
         read_vocabulary(tmp_path, special(uncased))
-
-
-def test_no_tokenizer_at_all_is_named(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").unlink()
     with pytest.raises(PubmillError, match=r"tokenizer\.json"):
-        read_vocabulary(tmp_path, {"mask": 4})
+        read_vocabulary(tmp_path, special(uncased))
 
 
 def test_special_tokens_of_another_vocabulary_are_named(uncased: Path) -> None:

@@ -13,7 +13,16 @@ from pubmill.pretraining.computation import Computation
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
-from pubmill.pretraining.methods import COMPILED, PLAIN, UNPADDED, Bfloat16Copies, Methods, fastest, slower
+from pubmill.pretraining.methods import (
+    COMPILED,
+    FLASH_3,
+    PLAIN,
+    UNPADDED,
+    Bfloat16Copies,
+    Methods,
+    fastest,
+    slower,
+)
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import PretrainingRecipe
 from tests.unit.pretraining import flash_reference
@@ -31,24 +40,24 @@ def small_micro_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", 3 * RECIPE.sequence_length)
 
 
-class Observed(Pretraining):
-    """Keeps the norms of its gradients."""
-
-    def _clip_gradients(self, learn: bool) -> torch.Tensor:
-        norm = super()._clip_gradients(learn)
-        self.norms = [*getattr(self, "norms", []), norm.item()]
-        return norm
-
-
 def work(data: Path, recipe: PretrainingRecipe, steps: int = 2) -> tuple[Pretraining, list[float]]:
+    """A pretraining after some steps; their losses, and the norms of their gradients."""
     packed = PackedTokens(data / "tokens")
-    made = Observed(recipe, packed, read_vocabulary(data, packed.special), World(CPU))
-    found = [made.update(step)["loss"] for step in range(steps)]
-    return made, found + made.norms if steps else []
+    made = Pretraining(recipe, packed, read_vocabulary(data, packed.special), World(CPU))
+    norms: list[float] = []
+
+    def look(*given: Any) -> None:
+        gradients = [weight.grad for weight in made.learner.parameters() if weight.grad is not None]
+        norms.append(torch.nn.utils.get_total_norm(gradients).item())
+
+    made.optimiser.register_step_pre_hook(look)
+    return made, [made.update(step)["loss"] for step in range(steps)] + norms
 
 
-PLAINLY: dict[str, Any] = {"architecture": {"dropout": 0.0}, "precision": "float32"}
-"""Without dropout, which draws other numbers for other micro-batches."""
+PLAINLY: dict[str, Any] = {
+    "architecture": {"dropout": 0.0}, "precision": "float32", "optimisation": {"max_gradient_norm": None}
+}  # fmt: skip
+"""Without dropout, which draws other numbers for other micro-batches, and without clipping."""
 
 
 CASES = [name for name, recipe in RECIPES.items() if recipe.objective.adversarial is None]
@@ -132,15 +141,6 @@ def test_segments_without_padding_are_resumed_bit_for_bit(
     assert weights(rest) == weights(whole) and losses(rest) == losses(whole)
 
 
-@pytest.mark.long
-def test_it_learns_with_copies_in_bfloat16(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    flash_reference.use(monkeypatch, UNPADDED)
-    found = losses(pretrain(data, tmp_path / "s", 150, recipe=changed(steps=150, batch_size=16)))
-    assert found[-1] < 0.8 * found[0]
-
-
 def test_out_of_memory_halves_the_tokens(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = changed(RECIPE, **PLAINLY)
     flash_reference.use(monkeypatch, EXACT)
@@ -159,44 +159,32 @@ def test_out_of_memory_halves_the_tokens(data: Path, monkeypatch: pytest.MonkeyP
     assert found == pytest.approx(expected, rel=1e-4)
 
 
-def failing(monkeypatch: pytest.MonkeyPatch, fails: Any) -> list[Methods]:
-    """Let the first micro-batch fail with some methods; return the methods tried."""
-    flash_reference.use(monkeypatch, COMPILED)
-    tried, forward = list[Methods](), Computation._compute_losses
-
-    def computing(self: Computation, *given: Any) -> Any:
-        tried.append(self.methods)
-        if fails(self.methods):
-            raise RuntimeError("no kernel image\nis available")
-        return forward(self, *given)
-
-    monkeypatch.setattr(Computation, "_compute_losses", computing)
-    return tried
+def fail(*given: Any) -> Any:
+    raise RuntimeError("no kernel image\nis available")
 
 
 def test_what_does_not_work_here_is_replaced_by_what_does(
-    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tried = failing(monkeypatch, lambda tried: tried.layers != "eager")
+    flash_reference.use(monkeypatch, COMPILED)
+    monkeypatch.setattr(torch, "compile", lambda function, **settings: fail)
+    flash_reference.use_own_cache(monkeypatch)
     made, _ = work(data, RECIPE, steps=1)
-    assert (
-        made.computation.methods == UNPADDED and made.computation.copies and tried[:2] == [COMPILED, UNPADDED]
-    )
+    assert made.computation.methods == UNPADDED and made.computation.copies
     refused = f"{COMPILED.describe()} do not work here (RuntimeError: no kernel image"
     assert made.computation.refused and made.computation.refused.startswith(refused)
-    assert (
-        "slower than planned: unpadded sequences, weights in bfloat16 and compiled layers do not work here"
-        in capsys.readouterr().err
-    )
+    slower = "unpadded sequences, weights in bfloat16 and compiled layers do not work here"
+    assert f"slower than planned: {slower}" in capsys.readouterr().err
 
 
 def test_where_nothing_else_works_the_plain_method_gives_its_bytes(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = pretrain(data, tmp_path / "plain", 4)
-    failing(monkeypatch, lambda tried: tried.sequences == "unpadded")
-    found = pretrain(data, tmp_path / "found", 4)
-    assert weights(found) == weights(plain)
+    flash_reference.use(monkeypatch, COMPILED)
+    flash_reference.compile_nothing(monkeypatch)
+    monkeypatch.setattr(unpadded, "flash_attention", fail)
+    assert weights(pretrain(data, tmp_path / "found", 4)) == weights(plain)
 
 
 def test_a_loss_that_is_not_a_number_is_a_fault(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,3 +228,38 @@ def test_the_record_of_a_gpu_says_which_ran(data: Path) -> None:
     found = segments.origin_of(made, segment, packed)["hardware"]
     assert {name: found[name] for name in names} == asdict(COMPILED)
     assert names <= set(segments.DECIDING["hardware"])
+
+
+def test_flash_attention_3_is_for_networks_without_dropout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Hopper, where its package is installed; not where determinism is required."""
+    pytest.importorskip("torch.nn.attention._registry")
+    capability: list[Any] = [(9, 0)]
+    dropout: list[Any] = [0.0]
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability[0])
+
+    def chosen() -> Methods:
+        names = {"model_type": "bert", "hidden_size": 768, "num_attention_heads": 12, "hidden_act": "gelu"}
+        config = SimpleNamespace(**names, attention_probs_dropout_prob=dropout[0])
+        return fastest({"model": SimpleNamespace(config=config)}, True, GPU)
+
+    assert chosen() == COMPILED
+    monkeypatch.setattr(methods, "FLASH_3_PACKAGE", "json")
+    assert chosen() == FLASH_3 and slower(FLASH_3) == COMPILED
+    for values, other in ((capability, (8, 0)), (capability, (10, 0)), (dropout, 0.1)):
+        before, values[0] = values[0], other
+        assert chosen() == COMPILED
+        values[0] = before
+    monkeypatch.setenv("PUBMILL_DETERMINISTIC", "1")
+    assert chosen() == COMPILED
+
+
+def test_a_package_that_is_not_there_is_a_fault(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch.nn.attention._registry")
+    flash_reference.use(monkeypatch, FLASH_3)
+    flash_reference.compile_nothing(monkeypatch)
+    made, _ = work(data, RECIPE, steps=0)
+    assert made.computation.methods == COMPILED
+    assert (
+        made.computation.refused
+        and "ModuleNotFoundError: No module named 'flash_attn" in made.computation.refused
+    )

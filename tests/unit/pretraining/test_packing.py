@@ -113,8 +113,6 @@ def test_impossible_shards_are_refused(tmp_path: Path) -> None:
     ids, one = np.array([5, 6], np.uint16), np.array([1], np.int64)
     with pytest.raises(PubmillError, match="do not fit"):
         write_packed(tmp_path / "tokens", [TokenShard(ids, one, one)], 10, SPECIAL_IDS)
-    with pytest.raises(PubmillError, match="outside the vocabulary"):
-        write_packed(tmp_path / "tokens", [make_shard([[[5, 12]]], 10)], 10, SPECIAL_IDS)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -125,9 +123,6 @@ def test_a_cut_folder_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "tokens" / name).write_bytes(whole[:-1])
     with pytest.raises(PubmillError, match=f"{name}.*pack again"):
         PackedTokens(tmp_path / "tokens")
-
-
-def test_a_folder_without_its_index_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="not whole"):
         PackedTokens(tmp_path)
 

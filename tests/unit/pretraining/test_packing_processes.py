@@ -1,26 +1,10 @@
 """How many processes pack a corpus, in which order their results come, and which documents are held out."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
-from pubmill.pretraining import packing
-from pubmill.pretraining.packing import pack_documents, useful_processes
-
-
-@pytest.mark.parametrize(("sizes", "processes"), [((6, 3), 1), ((6, 4), 7), ((), 1), ((11,), 7)])
-def test_a_small_corpus_is_packed_by_one_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sizes: tuple[int, ...], processes: int
-) -> None:
-    """A part that isn't there yet, and one that is a folder, count as nothing."""
-    monkeypatch.setattr(packing, "SMALL_CORPUS", 10)
-    monkeypatch.setattr(packing, "cores", lambda: 7)
-    parts = [tmp_path / f"part-{number}" for number in range(len(sizes))]
-    for part, size in zip(parts, sizes, strict=True):
-        part.write_bytes(b"x" * size)
-    assert useful_processes([*parts, tmp_path, tmp_path / "missing"]) == processes
+from pubmill.pretraining.packing import pack_documents
 
 
 class Letters:

@@ -5,7 +5,6 @@ and dropout is off, whose random numbers differ. Both loops read the same masked
 """
 
 import math
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,12 +33,7 @@ SIZES: dict[str, Any] = {
     "layers": 4, "hidden_size": 16, "attention_heads": 2, "intermediate_size": 24, "max_positions": 32,
     "dropout": 0.0, "rotary": RotaryAttention(window=8),
 }  # fmt: skip
-RECIPES = [
-    "bioclinical-modernbert-base",
-    "bioclinical-modernbert-large",
-    "modernbert-bio-base",
-    "modernbert-bio-base@masked-10b",
-]
+RECIPES = ["bioclinical-modernbert-base", "modernbert-bio-base", "modernbert-bio-base@masked-10b"]
 
 
 @cache
@@ -152,6 +146,11 @@ def plain_loop(data: Path, both: list[PretrainingRecipe]) -> tuple[Any, list[flo
 def test_a_hundred_steps_are_those_of_a_plain_loop(name: str, tmp_path: Path) -> None:
     data, (first, second) = make_data(tmp_path / "data"), phases(name)
     assert first.optimisation.max_gradient_norm is None
+    assert (
+        first.objective != second.objective
+        and rate_of(second, FIRST) == 1.0
+        and rate_of(second, ALL - 1) < 0.5
+    )
     before = pretrain(data, tmp_path / f"step-{FIRST}", FIRST, recipe=first)
     made = pretrain(data, tmp_path / f"step-{ALL}", ALL, recipe=second, other=before)
     model, expected = plain_loop(data, [first, second])
@@ -164,15 +163,3 @@ def test_a_hundred_steps_are_those_of_a_plain_loop(name: str, tmp_path: Path) ->
     for weight_name, weight in model.named_parameters():
         torch.testing.assert_close(ours[weight_name], weight.data, rtol=0, atol=1e-5)
         assert (weight - moved[weight_name]).abs().max() > 5e-4  # far above the tolerance
-
-
-def test_the_phases_differ_in_what_their_papers_say() -> None:
-    """So that the loop above compares two objectives and a fall."""
-    for name in RECIPES:
-        first, second = phases(name)
-        assert first.optimisation == replace(
-            second.optimisation, decay=0.0, final_rate=first.optimisation.final_rate,
-            warmup=first.optimisation.warmup,
-        )  # fmt: skip
-        assert first.objective != second.objective and second.objective.masking_rate == 0.15
-        assert rate_of(second, FIRST) == 1.0 and rate_of(second, ALL - 1) < 0.5

@@ -7,7 +7,6 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from pubmill.pretraining import cross_entropy as cross_entropies
 from pubmill.pretraining import rotary_layers, unpadded
 from pubmill.pretraining.cross_entropy import cross_entropy
 from pubmill.pretraining.forward import embed, encode
@@ -20,7 +19,7 @@ from pubmill.pretraining.unpadded import (
     draw_seeds,
     keep_mask,
 )
-from tests.unit.pretraining.flash_reference import attention, window_attention
+from tests.unit.pretraining.flash_reference import attention, use_own_cache, window_attention
 from tests.unit.pretraining.test_forward import FAMILIES, LENGTHS, PRESENT, ROWS, build, inputs, same
 
 BOUNDS = torch.tensor([0, 12, 21, 28, 31], dtype=torch.int32)  # the last three positions are padding
@@ -122,16 +121,12 @@ class Compiler:
 
 
 @pytest.fixture
-def compiler(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Compiled functions are kept, so that others must not see these."""
+def compiler(monkeypatch: pytest.MonkeyPatch) -> Compiler:
     found = Compiler()
     monkeypatch.setattr(torch, "compile", found)
-    for cached in (unpadded.compiled_functions, cross_entropies._compiled):
-        cached.cache_clear()
+    use_own_cache(monkeypatch)
     torch._dynamo.reset()
-    yield found
-    for cached in (unpadded.compiled_functions, cross_entropies._compiled):
-        cached.cache_clear()
+    return found
 
 
 @pytest.mark.parametrize(
