@@ -146,12 +146,7 @@ def test_exchanged_and_damaged_models_are_not_fine_tuned(
 
 def test_a_damaged_task_model_does_not_predict(tmp_path: Path) -> None:
     data, folder = write_dataset(tmp_path / "data", "tokens"), tmp_path / "models/seed-1"
-    options = {
-        "recipe": as_json(replace(TOKENS, epochs=1)),
-        "seeds": 1,
-        "split": "test",
-        "keep": folder,
-    }
+    options = {"recipe": as_json(replace(TOKENS, epochs=1)), "seeds": 1, "split": "test", "keep": folder}
     output = tmp_path / "final/runs.json"
     run_program("finetune", *words_of(model=model(tmp_path / "bert"), dataset=data, output=output, **options))
     flip(folder / "head.safetensors")
@@ -208,16 +203,12 @@ def test_exchanged_and_damaged_checkpoints_and_vocabularies_are_not_exported(
 
 
 def test_a_damaged_vocabulary_is_not_diagnosed(tmp_path: Path, pretrained: Path) -> None:
-    shutil.copytree(pretrained / "vocabs/own", tmp_path / "own")
-    flip(tmp_path / "own/tokenizer.json")
+    own = shutil.copytree(pretrained / "vocabs/own", tmp_path / "own")
+    flip(own / "tokenizer.json")
     recipe = as_json(FitRecipe(vocab="own", dataset="gad", kind="tokens"))
-    places = {
-        "vocab": tmp_path / "own",
-        "dataset": dataset(tmp_path / "gad", "a"),
-        "output": tmp_path / "x.json",
-    }
+    places = {"vocab": own, "dataset": dataset(tmp_path / "gad", "a"), "output": tmp_path / "x.json"}
     message = refused("vocab_diagnosis", recipe=recipe, **places)
-    assert message.startswith(f"pubmill: error: {tmp_path}/own/tokenizer.json has changed")
+    assert message.startswith(f"pubmill: error: {own}/tokenizer.json has changed")
 
 
 def test_a_changed_table_is_not_shown(tmp_path: Path) -> None:
@@ -329,23 +320,23 @@ def test_a_folder_that_was_moved_to_another_disk_and_linked_is_made_again_there(
     assert [path.name for path in elsewhere.parent.iterdir()] == ["own"]
 
 
-@pytest.mark.parametrize(
-    "one, other, named",
-    [
-        ("datasets/gad/dev.jsonl.gz", "datasets/gad/test.jsonl.gz", "datasets/gad/dev.jsonl.gz"),
-        ("datasets/gad", "datasets/hoc", "datasets/gad/card.json"),
-        ("models/own", "models/else", "models/own/SHA256SUMS"),
-        ("sources/h/a.xml", "sources/h/b.xml", "sources/h/a.xml"),
-        ("sources/h/a.xml.source.json", "sources/h/b.xml.source.json", "sources/h/a.xml.source.json"),
-        ("tables/p/table1.json", "tables/p/table2.json", "tables/p/table1.json"),
-        (f"{RUN}/seed-1.json", f"{RUN}/seed-2.json", f"{RUN}/seed-1.json"),
-        (f"{RUN}/seed-1.training.json", f"{RUN}/seed-2.training.json", f"{RUN}/seed-1.training.json"),
-        ("runs/p/own", "runs/p/else", f"{RUN}/seed-1.training.json"),
-        ("pretraining/r/step-1", "pretraining/r/step-2", "pretraining/r/step-1/state.json"),
-        ("corpora/parsed/s/a.parquet", "corpora/parsed/s/b.parquet", "corpora/parsed/s/a.parquet"),
-    ],
-)
-def test_fsck_names_exchanged_results(tmp_path: Path, one: str, other: str, named: str) -> None:
+EXCHANGED = [
+    ("datasets/gad/dev.jsonl.gz", "datasets/gad/test.jsonl.gz", "datasets/gad/dev.jsonl.gz"),
+    ("datasets/gad", "datasets/hoc", "datasets/gad/card.json"),
+    ("models/own", "models/else", "models/own/SHA256SUMS"),
+    ("sources/h/a.xml", "sources/h/b.xml", "sources/h/a.xml"),
+    ("sources/h/a.xml.source.json", "sources/h/b.xml.source.json", "sources/h/a.xml.source.json"),
+    ("tables/p/table1.json", "tables/p/table2.json", "tables/p/table1.json"),
+    (f"{RUN}/seed-1.json", f"{RUN}/seed-2.json", f"{RUN}/seed-1.json"),
+    (f"{RUN}/seed-1.training.json", f"{RUN}/seed-2.training.json", f"{RUN}/seed-1.training.json"),
+    ("runs/p/own", "runs/p/else", f"{RUN}/seed-1.training.json"),
+    ("pretraining/r/step-1", "pretraining/r/step-2", "pretraining/r/step-1/state.json"),
+    ("corpora/parsed/s/a.parquet", "corpora/parsed/s/b.parquet", "corpora/parsed/s/a.parquet"),
+]
+"""Two results, and the file that is named if they are exchanged."""
+
+
+def test_fsck_names_exchanged_results(tmp_path: Path) -> None:
     results = tmp_path / "results/demo"
     for number, name in enumerate(("gad", "hoc"), 1):
         dataset(results / "datasets" / name, name)
@@ -366,6 +357,8 @@ def test_fsck_names_exchanged_results(tmp_path: Path, one: str, other: str, name
     write_two_shards(results / "corpora/parsed/s")
     make_checkout(tmp_path)
     assert run_verb("doctor", "fsck", checkout=tmp_path).returncode == 0
-    exchange(results / one, results / other)
-    done = run_verb("doctor", "fsck", checkout=tmp_path)
-    assert done.returncode == 1 and f"damaged: results/demo/{named}: it" in done.stdout
+    for one, other, named in EXCHANGED:
+        exchange(results / one, results / other)
+        done = run_verb("doctor", "fsck", checkout=tmp_path)
+        assert done.returncode == 1 and f"damaged: results/demo/{named}: it" in done.stdout, one
+        exchange(results / one, results / other)

@@ -87,10 +87,7 @@ def test_wrong_options_end_the_program(
         (["--recipe", '{"size": "big"}', *NEEDED[2:]], "--recipe: not a valid ToyRecipe"),
         ([*NEEDED, "--roles", "x"], "--roles x: expected NAME=PATH"),
         ([*NEEDED, "--roles", "x="], "--roles x=: expected NAME=PATH"),
-        (
-            [*NEEDED, "--roles", "x=1", "--roles", "x=2"],
-            "--roles x=2: .* each name once",
-        ),
+        ([*NEEDED, "--roles", "x=1", "--roles", "x=2"], "--roles x=2: .* each name once"),
     ],
 )
 def test_wrong_values_are_reported(words: list[str], message: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,13 +31,16 @@ ALIVE = Links(True, {})
 GPUS = Gpus({"A": 1e12, "H100": 1e13}, {"pretraining": 0.5, "finetuning": 0.25})
 
 
+def graph(specs: Path, tmp_path: Path, **config: Any) -> Graph:
+    base = {"study": "x", "title": "x", "scale": "demo", "tables": [], "results": str(tmp_path / "results")}
+    return Graph(*check_study(base | config, specs))
+
+
 def looked_at(
     specs: Path, tmp_path: Path, links: Links | None = ALIVE, **config: object
 ) -> dict[str, DatasetFinding]:
-    base: dict[str, Any] = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
-    base |= {"results": str(tmp_path / "results"), "datasets": [NAME, "bc2gm"], **config}
-    targets = Graph(*check_study(base, specs))
-    return {finding.dataset: finding for finding in examine(targets, links)}
+    study = {"tables": ["gu2020/table06"], "datasets": [NAME, "bc2gm"], **config}
+    return {finding.dataset: finding for finding in examine(graph(specs, tmp_path, **study), links)}
 
 
 def files_of_bc2gm(targets: Graph, mirror: Path) -> list[Path]:
@@ -52,8 +55,7 @@ def files_of_bc2gm(targets: Graph, mirror: Path) -> list[Path]:
 
 @pytest.fixture
 def mirror(specs: Path, tmp_path: Path) -> Path:
-    config = {"study": "x", "title": "x", "scale": "demo", "tables": [], "results": str(tmp_path / "results")}
-    files_of_bc2gm(Graph(*check_study(config, specs)), tmp_path / "mirror")
+    files_of_bc2gm(graph(specs, tmp_path), tmp_path / "mirror")
     return tmp_path / "mirror"
 
 
@@ -63,21 +65,19 @@ def test_files_of_a_mirror_are_at_hand(specs: Path, tmp_path: Path, mirror: Path
     assert found.counts == "not converted yet" and found.sound
 
 
-def test_a_file_that_the_mirror_lacks_is_to_be_fetched(specs: Path, tmp_path: Path, mirror: Path) -> None:
-    lost = next(mirror.rglob("test.tsv"))
-    lost.unlink()
-    found = looked_at(specs, tmp_path, mirror=str(mirror))["bc2gm"]
-    assert found.available is False and not found.sound
-    assert found.to_do == [f"fetch https://{lost.relative_to(mirror)} to {lost}"]
-
-
-def test_a_file_that_was_taken_before_counts(specs: Path, tmp_path: Path, mirror: Path) -> None:
+def test_a_file_that_the_mirror_lacks_is_to_be_fetched_unless_it_was_taken_before(
+    specs: Path, tmp_path: Path, mirror: Path
+) -> None:
     lost = next(mirror.rglob("test.tsv"))
     taken = tmp_path / "results/demo/sources" / lost.relative_to(mirror)
     taken.parent.mkdir(parents=True)
     lost.rename(taken)
     found = looked_at(specs, tmp_path, mirror=str(mirror))["bc2gm"]
     assert found.available and found.sources == {"mirror": 2, "results": 1}
+    taken.unlink()
+    found = looked_at(specs, tmp_path, mirror=str(mirror))["bc2gm"]
+    assert found.available is False and not found.sound
+    assert found.to_do == [f"fetch https://{lost.relative_to(mirror)} to {lost}"]
 
 
 def test_where_to_apply_and_which_files_are_expected(specs: Path, tmp_path: Path) -> None:
@@ -99,8 +99,7 @@ def test_files_of_ones_own_are_at_hand(specs: Path, tmp_path: Path, folder: Path
 def test_what_the_network_has_is_available_unless_its_link_is_dead(specs: Path, tmp_path: Path) -> None:
     found = looked_at(specs, tmp_path)["bc2gm"]
     assert found.available and found.sources == {"network": 3}
-    config = {"study": "x", "title": "x", "scale": "demo", "tables": [], "results": str(tmp_path / "results")}
-    url = next(url for url in linked(Graph(*check_study(config, specs))) if "BC2GM" in url)
+    url = next(url for url in linked(graph(specs, tmp_path)) if "BC2GM" in url)
     found = looked_at(specs, tmp_path, Links(True, {url: "404 Not Found"}))["bc2gm"]
     assert found.available is False and found.dead == [f"{url}: 404 Not Found"]
     assert found.sources["network"] == 2 and found.sources["absent"] == 1
@@ -108,30 +107,27 @@ def test_what_the_network_has_is_available_unless_its_link_is_dead(specs: Path, 
 
 
 def test_links_are_those_of_files_that_are_neither_here_nor_of_ones_own(specs: Path, tmp_path: Path) -> None:
-    config = {"study": "x", "title": "x", "scale": "demo", "tables": [], "results": str(tmp_path / "results")}
-    graph = Graph(*check_study(config, specs))
-    urls = linked(graph)
+    made = graph(specs, tmp_path)
+    urls = linked(made)
     assert urls and all(url.startswith("https://") for url in urls)
     url = next(url for url in urls if "BC2GM" in url)
     taken = tmp_path / "results/demo/sources" / url.removeprefix("https://")
     taken.parent.mkdir(parents=True)
     taken.touch()
-    assert set(urls) - set(linked(graph)) == {url}
+    assert set(urls) - set(linked(made)) == {url}
 
 
-def test_without_asking_nothing_is_claimed(specs: Path, tmp_path: Path) -> None:
+def test_without_asking_nothing_is_claimed_and_without_network_it_is_said_once(
+    specs: Path, tmp_path: Path
+) -> None:
     found = looked_at(specs, tmp_path, None)["bc2gm"]
     assert found.available is None and found.sound and not found.to_do
-
-
-def test_without_network_each_dataset_says_it_once(specs: Path, tmp_path: Path) -> None:
     found = looked_at(specs, tmp_path, Links(False, {}))["bc2gm"]
     assert found.available is False and len(found.to_do) == 1 and not found.dead
 
 
 def test_counts_of_a_conversion_are_compared_with_the_spec(specs: Path, tmp_path: Path, mirror: Path) -> None:
-    config = {"study": "x", "title": "x", "scale": "demo", "tables": [], "results": str(tmp_path / "results")}
-    expect = check_study(config, specs)[1].datasets["bc2gm"].expect
+    expect = graph(specs, tmp_path).specs.datasets["bc2gm"].expect
     card = tmp_path / "results/demo/datasets/bc2gm/card.json"
     write_json(card, {"counts": expect})
     found = looked_at(specs, tmp_path, mirror=str(mirror))["bc2gm"]
@@ -163,10 +159,8 @@ def test_where_nothing_is_expected_no_counts_are_as_expected(
 
 def models_of(specs: Path, tmp_path: Path, links: Links | None = ALIVE, **config: object) -> str:
     """Return what the doctor prints about the models of a study."""
-    base: dict[str, Any] = {"study": "x", "title": "x", "scale": "demo", "results": str(tmp_path / "results")}
-    targets = Graph(*check_study(base | config, specs))
     with StringIO() as text:
-        found = examine_models(targets, links, GPUS, "pubmill mirror x")
+        found = examine_models(graph(specs, tmp_path, **config), links, GPUS, "pubmill mirror x")
         print_models(Console(file=text, width=200), found)
         return " ".join(text.getvalue().split())
 
@@ -222,8 +216,7 @@ def test_weights_that_cannot_be_had_here_have_the_command_for_another_machine(
 
 def test_a_model_that_the_hub_lacks_is_not_available(specs: Path, tmp_path: Path) -> None:
     study: dict[str, Any] = {"tables": ["gu2020/table06"], "models": ["biobert-base"]}
-    base = {"study": "x", "title": "x", "scale": "demo", "results": str(tmp_path / "results")}
-    [url] = hub_links(Graph(*check_study(base | study, specs)))
+    [url] = hub_links(graph(specs, tmp_path, **study))
     said = models_of(specs, tmp_path, Links(True, {url: "404 Not Found"}), **study)
     assert f"biobert-base NOT AVAILABLE {HUB}" in said and f"{url}: 404 Not Found. Put its files" in said
 

@@ -14,28 +14,18 @@ from rich.console import Console
 from pubmill.errors import PubmillError
 from pubmill.planning.plan import ADVICE, Job, make_plan, measured_seconds, recipes_at_full, search_lines
 from pubmill.planning.plan_printing import print_plan
-from pubmill.pretraining.arithmetic import (
-    BASE,
-    LARGE,
-    operations,
-    operations_of_step,
-    parameters,
-    shape_of,
-)
+from pubmill.pretraining.arithmetic import BASE, LARGE, operations, operations_of_step, parameters, shape_of
 from pubmill.recipes import Adversarial, Generator, Objective, Optimisation, PretrainingRecipe
 from pubmill.recipes.models import LocalWeights
-from pubmill.specs import ArchiveWeights, Specs, load
-from pubmill.specs.study import Study, check_study
+from pubmill.specs import ArchiveWeights, Specs
+from pubmill.specs.study import Study
 from pubmill.stages import Graph, checked_graph, costs
-from pubmill.stages.costs import (
-    architecture_of,
-    operations_of_finetuning,
-    operations_of_pretraining,
-)
+from pubmill.stages.costs import architecture_of, operations_of_finetuning, operations_of_pretraining
 from pubmill.stages.gpus import Gpus, read_gpus
 from pubmill.stages.run_stages import Finetune
 from pubmill.stages.stage import ASSUMED
 from pubmill.storage.result_paths import Paths, RunKey
+from tests.unit.toy_studies import study_of
 
 GPUS = Gpus({"A": 1e12, "B": 2e12}, {"pretraining": 0.5, "finetuning": 0.25})
 RECIPE = PretrainingRecipe(
@@ -58,7 +48,11 @@ STEP = 6 * (
 
 @pytest.fixture(scope="module")
 def targets(root: Path) -> Graph:
-    return checked_graph(Study(study="x", title="x", scale="full", tables=()), load(root / "specs", "full"))
+    return study_graph(root, "full")
+
+
+def study_graph(root: Path, scale: str, **study: Any) -> Graph:
+    return checked_graph(*study_of(root, **{"scale": scale, "tables": (), **study}))
 
 
 def with_objective(**changes: Any) -> PretrainingRecipe:
@@ -103,9 +97,8 @@ def test_a_fine_tuning_is_examples_times_epochs(targets: Graph) -> None:
     assert operations_of_finetuning(targets, RunKey("blurb", "bert-base-uncased", "bioasq-yesno", "standard"))
 
 
-def test_sizes_are_declared_and_no_name_decides(root: Path) -> None:
-    specs = load(root / "specs", "full")
-    changed = with_model(specs, "roberta-large", "my-small-one", size=None)
+def test_sizes_are_declared_and_no_name_decides(full_specs: Specs) -> None:
+    changed = with_model(full_specs, "roberta-large", "my-small-one", size=None)
     found = checked_graph(Study(study="x", title="x", scale="full", tables=()), changed)
     assert architecture_of(found, "roberta-large") is LARGE
     assert architecture_of(found, "roberta-base") is architecture_of(found, "my-small-one") is BASE
@@ -127,16 +120,15 @@ def test_sizes_are_declared_and_no_name_decides(root: Path) -> None:
     ],
 )
 def test_a_folder_has_the_size_that_its_own_configuration_states(
-    root: Path, tmp_path: Path, config: object, layers: int, width: int, inner: int
+    full_specs: Specs, tmp_path: Path, config: object, layers: int, width: int, inner: int
 ) -> None:
     """Without a configuration that says it, a folder counts as large."""
     folder = tmp_path / "bert"
     folder.mkdir()
     if config is not None:
         (folder / "config.json").write_text(json.dumps(config))
-    specs = load(root / "specs", "full")
     specs = with_model(
-        specs, "bert-base-uncased", "own", released=None, size=None,
+        full_specs, "bert-base-uncased", "own", released=None, size=None,
         weights=LocalWeights(kind="folder", local="own"),
     )  # fmt: skip
     study = Study(study="x", title="x", scale="full", tables=(), local_files={"own": str(folder)})
@@ -198,8 +190,7 @@ def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Graph) -> No
 
 
 def test_the_plan_has_the_seconds_of_finished_jobs(tmp_path: Path, root: Path) -> None:
-    study = Study(study="x", title="x", scale="full", tables=(), results=str(tmp_path))
-    graph = checked_graph(study, load(root / "specs", "full"))
+    graph = study_graph(root, "full", results=str(tmp_path))
     for rule, name, seconds in (("parse", "a/b", 5), ("parse", "a/c", 10), ("pretrain", "a/b", 3600)):
         path = Path(graph.paths.benchmark(rule, name))
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -219,8 +210,7 @@ def test_the_plan_has_the_seconds_of_finished_jobs(tmp_path: Path, root: Path) -
 
 def test_the_plan_shows_what_released_weights_save(root: Path) -> None:
     """Of BioM-BERT, a column of the table needs 400,000 steps; the other 290,000 are saved."""
-    study = Study(study="x", title="x", scale="full", tables=("alrowili2021/table02",))
-    found = checked_graph(study, load(root / "specs", "full"))
+    found = study_graph(root, "full", tables=("alrowili2021/table02",))
     plan = make_plan([], found, GPUS)
     saved = {one.name: one for one in plan.saved}
     assert saved.keys() == {
@@ -287,10 +277,7 @@ def test_models_checkpoints_and_runs_that_are_kept_need_space(targets: Graph, de
     assert size == 4 * parameters(shape_of(architecture_of(targets, "pubmedbert-base"), 30_522))
     for graph, downloaded in ((targets, size), (demo, 0)):
         plan = make_plan([Job("export_model", {"model": "pubmedbert-base"}, True)], graph, GPUS)
-        assert (plan.bytes_assumed, plan.disk) == (
-            downloaded,
-            costs.bytes_of_model(graph, "pubmedbert-base"),
-        )
+        assert (plan.bytes_assumed, plan.disk) == (downloaded, costs.bytes_of_model(graph, "pubmedbert-base"))
     run = {"protocol": "blurb", "model": "pubmedbert-base", "dataset": "bc2gm", "setting": "standard"}
     run |= {"protocol": "shin2020", "dataset": "squad-v1"}
     plan = make_plan([Job("finetune", run, True)], targets, GPUS)
@@ -310,7 +297,7 @@ def test_models_checkpoints_and_runs_that_are_kept_need_space(targets: Graph, de
 
 @pytest.fixture(scope="module")
 def demo(root: Path) -> Graph:
-    return checked_graph(Study(study="x", title="x", scale="demo", tables=()), load(root / "specs", "demo"))
+    return study_graph(root, "demo")
 
 
 def test_a_file_of_the_mirror_has_its_own_size(root: Path, targets: Graph, tmp_path: Path) -> None:
@@ -421,8 +408,7 @@ def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
 
 
 def searched(root: Path, **study: Any) -> Graph:
-    config = {"study": "x", "title": "x", "scale": "full", "tables": ["gu2020/table06"], **study}
-    return Graph(*check_study(config, root / "specs"))
+    return Graph(*study_of(root, scale="full", **study))
 
 
 def trial(model: str, to_do: bool = True) -> Job:

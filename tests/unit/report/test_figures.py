@@ -14,7 +14,6 @@ from pubmill.report.figures import (
     curve,
     drawn_sources,
     fragmentation,
-    layers_of,
     learning,
     pipeline_figure,
     strips,
@@ -65,6 +64,10 @@ def test_a_strip_has_a_lane_for_each_model_within_the_figure(table: Table) -> No
     assert [x for x, _ in bert.points] == [strip.axis.at(80), strip.axis.at(82)]
     assert (bert.together, bert.published) == (strip.axis.at(81), strip.axis.at(80.9))
     assert (ours.together, ours.published) == (strip.axis.at(91), None)
+    assert strip.description == (
+        "BERT: seed 1 80.00, seed 2 82.00; mean 81.00; published 80.90. "
+        "Ours: seed 1 90.00, seed 2 92.00; mean 91.00; no published value."
+    )
 
 
 def test_scores_that_hardly_differ_have_an_axis_of_half_a_point(tmp_path: Path) -> None:
@@ -90,6 +93,7 @@ def test_a_curve_begins_at_no_tokens_and_marks_all_checkpoints_but_the_last() ->
     )
     flat = curve("base", [(100, 4.0), (200, 4.0)], [])
     assert flat and (flat.y.low, flat.y.high) == (3.95, 4.05)
+    assert curve("base", [(1, 2.0)], []) is None
 
 
 @pytest.mark.parametrize(("number", "kept"), [(300, 300), (301, 300), (5000, 300)])
@@ -98,15 +102,6 @@ def test_a_long_curve_is_thinned_evenly(number: int, kept: int) -> None:
     assert len(found) == kept == MAX_POINTS
     gaps = {after[0] - before[0] for before, after in pairwise(found)}
     assert max(gaps) - min(gaps) <= 1
-
-
-def test_a_strip_tells_every_seed_in_words(table: Table) -> None:
-    (strip,) = strips(table)
-    assert [len(lane.points) for lane in strip.lanes] == [2, 2]
-    assert strip.description == (
-        "BERT: seed 1 80.00, seed 2 82.00; mean 81.00; published 80.90. "
-        "Ours: seed 1 90.00, seed 2 92.00; mean 91.00; no published value."
-    )
 
 
 @example(1.0, 400401.0, 2)
@@ -126,10 +121,6 @@ def test_thinning_keeps_both_ends(n: int) -> None:
     assert kept == sorted(set(kept))
 
 
-def test_a_curve_needs_two_points() -> None:
-    assert curve("base", [(1, 2.0)], []) is None
-
-
 def test_charts_have_margins_and_dots_where_their_values_are(table: Table) -> None:
     [chart] = fragmentation(table, {"bert": {"bc2gm": 2.5}, "ours": {"bc2gm": 1.5}})
     assert (chart.x.low, chart.x.high, chart.y.low, chart.y.high) == pytest.approx((1.44, 2.56, 80.4, 91.6))
@@ -137,6 +128,7 @@ def test_charts_have_margins_and_dots_where_their_values_are(table: Table) -> No
     [chart] = learning(table, {"ours": ("r", 100), "bert": ("r", 200)})
     assert (chart.x.low, chart.x.high) == (94, 206) and chart.label == "BC2GM"
     assert chart.description == "r: step 100: 91.00, step 200: 81.00."
+    assert fragmentation(table, {"bert": {"bc2gm": 2.5}, "ours": {"bc2gm": 2.5}}) == []
 
 
 def test_small_differences_have_small_margins(table: Table) -> None:
@@ -190,6 +182,7 @@ def test_boxes_do_not_overlap_and_arrows_lead_down() -> None:
     column = [box.y for box in figure.boxes if box.stage not in ("convert", "annotate")]
     assert all(below - above == 50 for above, below in pairwise(column))
     assert len(figure.arrows) == sum(map(len, GROUPS.values()))
+    assert pipeline_figure({}, {}).boxes == ()
 
 
 def test_a_stage_that_is_not_shown_is_passed_through() -> None:
@@ -201,12 +194,6 @@ def test_a_stage_that_is_not_shown_is_passed_through() -> None:
     assert stages == ["download", "models", "convert", "fine-tune", "annotate", "score", "tables", "report"]
     assert "models: 1 thing, reads download." in figure.description
     assert "fine-tune: 1 thing, reads models and convert." in figure.description
-
-
-def test_the_layer_of_a_stage_is_below_all_that_it_reads() -> None:
-    edges = {stage: list(GROUPS[stage]) for stage in GROUPS}
-    layers = layers_of(edges)
-    assert all(layers[one] < layers[stage] for stage, reads in GROUPS.items() for one in reads)
 
 
 def test_arrows_go_from_box_to_box() -> None:
@@ -223,25 +210,11 @@ def test_arrows_go_from_box_to_box() -> None:
     assert figure.description.startswith("download: 1 thing. models: 1 thing, reads download. convert: ")
 
 
-def test_a_study_without_anything_has_an_empty_figure() -> None:
-    assert pipeline_figure({}, {}).boxes == ()
-
-
 def test_checkpoints_of_one_recipe_are_joined_in_their_order(table: Table) -> None:
     [chart] = learning(table, {"ours": ("r", 100), "bert": ("r", 2000)})
     [line] = chart.series
     assert line.label == "r" and [dot.text for dot in line.dots] == ["step 100: 91.00", "step 2,000: 81.00"]
     assert line.path == f"M{line.dots[0].x:g} {line.dots[0].y:g} L{line.dots[1].x:g} {line.dots[1].y:g}"
     assert line.dots[0].x < line.dots[1].x and line.dots[0].y < line.dots[1].y  # y runs down the page
-
-
-def test_models_of_different_recipes_make_no_curve(table: Table) -> None:
     assert learning(table, {"ours": ("one", 100), "bert": ("other", 2000)}) == []
     assert learning(table, {"ours": ("r", 100), "bert": ("r", 100)}) == [] == learning(table, {})
-
-
-def test_vocabularies_that_differ_are_set_against_scores(table: Table) -> None:
-    [chart] = fragmentation(table, {"bert": {"bc2gm": 2.5}, "ours": {"bc2gm": 1.5}})
-    texts = [dot.text for dot in chart.series[0].dots]
-    assert texts == ["BERT: 2.50 pieces, 81.00", "Ours: 1.50 pieces, 91.00"]
-    assert fragmentation(table, {"bert": {"bc2gm": 2.5}, "ours": {"bc2gm": 2.5}}) == []

@@ -18,9 +18,10 @@ from pubmill.recipes.reading import as_json, as_values
 from pubmill.specs import LearntVocabSpec, PretrainingSpec, Specs
 from pubmill.specs.model_specs import HubWeights, ModelSpec, RecipeWeights
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
-from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
 from pubmill.stages.pretrainings import Pack, Pretrain
+from tests.unit.toy_studies import loaded as specs_of
+from tests.unit.toy_studies import targets
 
 SCALES = ["demo", "brief", "small", "full"]
 LIMITS = {"demo": (2, 64, 64, 32, 1000), "small": (6, 384, 128, 32, 6000)}
@@ -30,17 +31,12 @@ NAMES = sorted(path.stem for path in (Path(__file__).parents[3] / "specs/pretrai
 
 @pytest.fixture(scope="module")
 def loaded(root: Path) -> dict[str, Specs]:
-    return {scale: specs.load(root / "specs", scale) for scale in SCALES}
-
-
-def targets(root: Path, scale: str = "demo", **config: object) -> Graph:
-    base = {"study": "x", "title": "x", "scale": scale, "tables": ["gu2020/table06"], "models": []}
-    return checked_graph(*check_study({**base, **config}, root / "specs"))
+    return {scale: specs_of(root / "specs", scale) for scale in SCALES}
 
 
 @pytest.fixture(scope="module")
 def demo(root: Path) -> Graph:
-    return targets(root)
+    return targets(root, models=[])
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -130,13 +126,6 @@ def test_released_weights_that_no_spec_pins_need_a_pin(demo: Graph, tmp_path: Pa
     for name in ("pinned", "hashed", "no-pretraining"):
         with pytest.raises(PubmillError, match=f"model {name} has no released weights to be pinned"):
             made.models.release(name)
-
-
-def test_an_archive_is_checked_by_its_hash(demo: Graph, tmp_path: Path) -> None:
-    url = "https://example.org/bert.tar.gz"
-    assert with_models(demo, tmp_path, x={"url": url, "sha256": None}).sources.checks(url) == []
-    made = with_models(demo, tmp_path, x={"url": url, "sha256": "2" * 64})
-    assert made.sources.checks(url) == ["--sha256", "2" * 64]
 
 
 def test_the_pin_of_a_model_is_what_its_first_download_found(demo: Graph, tmp_path: Path) -> None:
@@ -236,61 +225,20 @@ def test_a_recipe_before_itself_is_reported() -> None:
     ]
 
 
-def test_recipes_that_share_tokens_agree_on_packing() -> None:
+def test_recipes_that_share_tokens_agree_on_packing(demo: Graph) -> None:
     reported = "pretraining/second: held_out: first shares its packed tokens and has held_out: 0.005"
     assert faults(small_spec("first"), small_spec("second", held_out=0.01)) == [
         f"{reported}; the two must be equal"
     ]
     assert faults(small_spec("first"), small_spec("second", held_out=0.01, vocab="w")) == []
+    with pytest.raises(PubmillError, match="no recipe in specs/pretraining has the corpus x and the vocab y"):
+        demo.pretrainings.packing_spec("x", "y")
 
 
 def test_a_models_step_is_a_checkpoint() -> None:
     reported = "models/m: weights.step: first keeps no checkpoint at step 70; it keeps 50, 100"
     assert faults(small_spec("first"), models=(model("m", "first", 70),)) == [reported]
     assert faults(small_spec("first"), models=(model("m", "first", 50),)) == []
-
-
-@pytest.mark.parametrize(
-    ("wrong", "reported"),
-    [
-        ({"teacher": "m"}, "`teacher` and `recipe.objective.distillation` go together"),
-        ({"objective": {"distillation": {}}}, "`teacher` and `recipe.objective.distillation` go together"),
-        ({"start": {}}, "start is {model: NAME}, or {recipe: NAME, step: N}"),
-        ({"start": {"recipe": "first"}}, "start is {model: NAME}, or"),
-        ({"start": {"model": "m", "step": 5}}, "start is {model: NAME}, or"),
-        ({"start": {"recipe": "first", "step": 50}}, "checkpoints must be above 50, where training starts"),
-        ({"held_out": 1.0}, "less than 1"),
-    ],
-)
-def test_keys_that_mean_nothing_together_are_reported(wrong: dict[str, Any], reported: str) -> None:
-    with pytest.raises(ValueError, match=reported.replace("{", r"\{").replace("(", r"\(")):
-        small_spec("second", **wrong)
-
-
-def test_random_weights_have_no_step() -> None:
-    with pytest.raises(ValueError, match="random weights have no step"):
-        RecipeWeights(kind="random", recipe="first", step=5)
-
-
-def test_mistakes_are_reported_with_file_and_line(root: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "specs"
-    shutil.copytree(root / "specs", folder)
-    for name, old, new in (
-        ("biom-albert-xxlarge@pmc", "step: 264000", "step: 264001"),
-        ("bio-lm-base@distill", "teacher: bio-lm-large", "teacher: bio-lm-huge"),
-        ("pubmedbert-base@general-vocabulary", "{model: bert-base-uncased}", "{recipe: bert, step: 1}"),
-    ):  # fmt: skip
-        path = folder / f"pretraining/{name}.yaml"
-        assert old in path.read_text()
-        path.write_text(path.read_text().replace(old, new))
-    with pytest.raises(PubmillError) as raised:
-        specs.load(folder, "full")
-    for reported in (
-        "biom-albert-xxlarge@pmc.yaml:10: biom-albert-xxlarge keeps no checkpoint at step 264001",
-        "bio-lm-base@distill.yaml:10: there is no specs/models/bio-lm-huge.yaml",
-        "pubmedbert-base@general-vocabulary.yaml:10: there is no specs/pretraining/bert.yaml",
-    ):
-        assert f"specs/pretraining/{reported}" in str(raised.value)
 
 
 def test_a_scales_share_goes_on_to_the_recipes_that_include_it(root: Path, tmp_path: Path) -> None:

@@ -193,9 +193,7 @@ def test_the_report_names_the_specs_with_statements_on_its_papers(tmp_path: Path
     assert all(Path(ROOT, file).is_file() for file in files)
 
 
-def test_the_report_is_made_again_when_a_statement_or_its_value_changes(
-    tmp_path: Path,
-) -> None:
+def test_the_report_is_made_again_when_a_statement_or_its_value_changes(tmp_path: Path) -> None:
     spec = tmp_path / "specs/protocols/small.yaml"
     spec.parent.mkdir(parents=True)
     text = "name: small\npaper: x\nepochs: 3\nmethod:\n  epochs: {ours: not stated}\n"

@@ -5,19 +5,17 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 from scipy import optimize, stats
 
-from pubmill.errors import PubmillError
-from pubmill.metrics.records import Record, write_record
+from pubmill.metrics.records import Record
 from pubmill.recipes.tables import Column, Row, TableRecipe
 from pubmill.tables.aggregation import build
 from pubmill.tables.cells import Cell, Table
 from pubmill.tables.published_values import half_unit, with_cells
-from pubmill.tables.recorded_runs import load_runs, record_frame, with_records
+from pubmill.tables.recorded_runs import record_frame, with_records
 from tests import full_tables
 from tests.full_tables import around, published, value_of
 from tests.unit import toy_tables as made_up
@@ -311,28 +309,3 @@ def test_a_run_without_score_leaves_its_cell_and_composites_empty(name: str, fai
     for key, other in made.cells[column].items():
         assert (other.value is None) if key in touched else (other == before.cells[column][key]), key
     assert (made.provenance.failed > 0) == failed
-
-
-FIELDS = ("versions", "data_sha256", "split", "recipe", "model_sha256")
-
-
-@pytest.mark.parametrize(("name", "field"), each_with(FIELDS))
-def test_records_that_were_made_differently_are_refused(name: str, field: str) -> None:
-    records, (column, row) = records_of(name, STORIES["equal"]), spot(name)
-    last = recipe(name).records[column][row][-1]
-    other = {"versions": {"finetune": 9}, "recipe": {"epochs": 9}}.get(field, "other")
-    records[last] = records[last].model_copy(update={field: other})
-    with pytest.raises(PubmillError, match="must not share one") as error:
-        table(name, records)
-    assert last in str(error.value)
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_a_record_of_another_scale_is_refused(name: str, tmp_path: Path) -> None:
-    column, row = spot(name)
-    known = recipe(name)
-    path = known.records[column][row][0]
-    made = run(path, next(one for one in known.rows if one.key == row), UNPUBLISHED)
-    write_record(tmp_path / path, made.model_copy(update={"scale": "small"}))
-    with pytest.raises(PubmillError, match="scale is 'small', expected 'full'"):
-        load_runs(known, tmp_path)

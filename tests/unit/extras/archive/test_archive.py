@@ -162,16 +162,12 @@ def test_records_on_disk_that_no_job_makes_are_in_it(folder: Path) -> None:
     assert checked(folder).different == []
 
 
-def test_the_same_predictions_again_are_scored_by_the_installed_specs(folder: Path) -> None:
-    """A changed spec is a difference at the same commit, and a note at another."""
+def test_changed_specs_are_differences_at_the_same_commit_and_notes_at_another(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     spec = folder / "checkout/specs/models/bert.yaml"
     spec.write_text(spec.read_text().replace("BERT", "Bert"))
     assert checked(folder).different == ["specs/models/bert.yaml: not as in the installed pubmill"]
-
-
-def test_at_another_commit_changed_specs_are_notes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = folder / "checkout/specs/models/bert.yaml"
-    spec.write_text(spec.read_text().replace("BERT", "Bert"))
     (folder / "checkout/specs/models/ours.yaml").unlink()
     monkeypatch.setattr(provenance, "commit", lambda *_: "d" * 40)
     study = checked(folder)
@@ -245,6 +241,11 @@ def pickled(members: dict[str, bytes], path: Path) -> Path:
     return toy.write(toy.fitted(members | {f"{RUN.format('words')}.items.npz": file.read_bytes()}), path)
 
 
+def no_zip(members: dict[str, bytes], path: Path) -> Path:
+    path.write_text("hello", encoding="utf-8")
+    return path
+
+
 def with_json(text: str) -> Damage:
     return lambda members, path: toy.write(
         toy.fitted(members | {f"results/toy/{toy.TABLE_FILE}": text.encode()}), path
@@ -255,6 +256,9 @@ def with_json(text: str) -> Damage:
     ("damage", "said"),
     [
         pytest.param(cut, "not a whole archive", id="cut"),
+        pytest.param(no_zip, "not a whole archive", id="no-zip"),
+        pytest.param(lambda members, path: path, "does not exist", id="absent"),
+        pytest.param(lambda members, path: toy.write({"a": b"b"}, path), "SHA256SUMS is missing", id="other"),
         pytest.param(twice, "README.md is in it twice", id="twice"),
         pytest.param(link, "link is no plain file", id="link"),
         pytest.param(bomb, "unpacks to more than 200,000,000 bytes", id="bomb"),
@@ -277,16 +281,6 @@ def test_a_damaged_or_hostile_archive_ends_with_one_message(
     except PubmillError as error:
         found = str(error)
     assert said in found and not list(tmp_path.parent.rglob("passwd"))
-
-
-def test_what_is_no_archive_is_named(tmp_path: Path) -> None:
-    (tmp_path / "x.zip").write_text("hello")
-    with pytest.raises(PubmillError, match="not a whole archive"):
-        verify(tmp_path / "x.zip")
-    with pytest.raises(PubmillError, match="does not exist"):
-        verify(tmp_path / "y.zip")
-    with pytest.raises(PubmillError, match="SHA256SUMS is missing, so it is no archive of pubmill"):
-        verify(toy.write({"a": b"b"}, tmp_path / "z.zip"))
 
 
 def test_it_is_requested_by_a_word() -> None:
