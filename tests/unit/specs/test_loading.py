@@ -26,14 +26,15 @@ def test_all_mistakes_of_all_files_are_reported_together(folder: Path) -> None:
     replace(folder / "datasets/bc2gm.yaml", "metric: entity_f1", "metric: f2")
     (folder / "protocols/bad.yaml").write_text("name: bad\n  wrong: [\n")
     (folder / "vocabs/pubmed-uncased.yaml").rename(folder / "vocabs/other.yaml")
-    (folder / "vocabs/mine.yaml").write_text("name: mine\nkind: wordpice\nsise: 5\nsise: 5\n")
+    (folder / "vocabs/mine.yaml").write_text("name: mine\nsise: 5\nsise: 5\n")
     learnt = "name: own\nkind: wordpiece\nlowercase: true\ncorpus: pubmed-abstracts\nsise: 5\n"
     (folder / "vocabs/own.yaml").write_text(learnt)
+    (folder / "vocabs/kind.yaml").write_text(learnt.replace("own", "kind").replace("piece", "pice"))
     message = mistakes(folder)
     for fault in (
         "models/no-pretraining.yaml:", "datasets/bc2gm.yaml:", "protocols/bad.yaml:2: not valid YAML",
-        "vocabs/other.yaml:2: name must be 'other'", "vocabs/mine.yaml:2: kind",
-        "vocabs/mine.yaml:4: duplicate key 'sise', first at specs/vocabs/mine.yaml:3",
+        "vocabs/other.yaml:2: name must be 'other'", "vocabs/kind.yaml:",
+        "vocabs/mine.yaml:3: duplicate key 'sise', first at specs/vocabs/mine.yaml:2",
         "vocabs/own.yaml:5: sise: unknown key", "size: this key is required and missing",
     ):  # fmt: skip
         assert f"specs/{fault}" in message or fault in message, fault

@@ -50,14 +50,10 @@ def recipe(name: str) -> TableRecipe:
     return full_tables.recipe(name)
 
 
+@cache
 def records_of(name: str, story: Story) -> Records:
     """The records of a table: every expected run, around the published value of its cell; and those of the
     cells of other tables that it refers to."""
-    return dict(made_records(name, story))
-
-
-@cache
-def made_records(name: str, story: Story) -> Records:
     found = Records()
     for known in (recipe(name), *recipe(name).others.values()):
         add_records(found, known, story)
@@ -179,9 +175,8 @@ def test_every_cell_and_composite_has_its_verdict(name: str, story: str) -> None
 
 
 def variance_of(known: TableRecipe, key: str, found: dict[str, Cell]) -> tuple[float, float]:
-    """The variance of ours minus published, and its degrees of freedom, for a row or a composite."""
-    composite = next((one for one in known.composites if one.name == key), None)
-    groups = composite.groups.values() if composite else [(key,)]
+    """The variance of ours minus published, and its degrees of freedom, for a composite."""
+    groups = next(one for one in known.composites if one.name == key).groups.values()
     parts = []
     for group in groups:
         for name in group:
@@ -236,13 +231,10 @@ def test_copied_cells_have_the_verdict_of_the_table_they_are_from() -> None:
             other = cell.copied_from
             assert (cell.value, cell.verdict) == (None, None) and other.table == origin.table
             assert other.cell.verdict and other.cell.value and other.cell.published
-            own = expected(recipe(origin.table), column, origin.row, table_cells(origin.table, origin.column))
+            cells = story_table(origin.table, "equal").cells[origin.column]
+            own = expected(recipe(origin.table), column, origin.row, cells)
             assert other.cell.verdict.verdict == own
     assert len(origins) == 30
-
-
-def table_cells(name: str, column: str) -> dict[str, Cell]:
-    return story_table(name, "equal").cells[column]
 
 
 def test_copied_values_are_those_of_their_origin_but_for_the_noted_ones() -> None:
@@ -289,7 +281,7 @@ def spot(name: str) -> tuple[str, str]:
 @pytest.mark.parametrize("name", TABLES)
 def test_a_run_without_score_leaves_its_cell_and_composites_empty(name: str, failed: bool) -> None:
     """A failed seed, or one without record: it is named, and all other cells are as before."""
-    records, (column, row) = records_of(name, STORIES["equal"]), spot(name)
+    records, (column, row) = dict(records_of(name, STORIES["equal"])), spot(name)
     before, known = story_table(name, "equal"), recipe(name)
     runs = known.records[column][row]
     one = records.pop(runs[-1])
