@@ -46,22 +46,13 @@ def called(
 def test_each_type_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     more = ["--save-minutes", "0.5", "--roles", "x=1", "--roles", "y=/a=b", "--mirror", "m", "--strict"]
     assert called(main, NEEDED + more, monkeypatch) == {
-        "recipe": ToyRecipe(size=3),
-        "input_": Path("a"),
-        "parts": [Path("b"), Path("c")],
-        "split": "dev",
-        "save_minutes": 0.5,
-        "roles": {"x": Path("1"), "y": Path("/a=b")},
-        "mirror": "m",
-        "strict": True,
-    }
+        "recipe": ToyRecipe(size=3), "input_": Path("a"), "parts": [Path("b"), Path("c")], "split": "dev",
+        "save_minutes": 0.5, "roles": {"x": Path("1"), "y": Path("/a=b")}, "mirror": "m", "strict": True,
+    }  # fmt: skip
     found = called(main, NEEDED, monkeypatch)
     assert [found[name] for name in ("save_minutes", "roles", "mirror", "strict")] == [
-        10.0,
-        None,
-        None,
-        False,
-    ]
+        10.0, None, None, False,
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

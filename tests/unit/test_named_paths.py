@@ -11,18 +11,11 @@ FOLDERS = "benchmarks|docs|envs|profiles|pubmill|requirements|rules|scripts|spec
 PATH = re.compile(rf"(?<![\w/.-])(?:{FOLDERS})/[\w./@+-]*\w")
 MODULE = re.compile(r"(?<![\w/.-])(?:pubmill|tests)(?!\.(?:json|sif)\b)(?:\.\w+)+")
 EXAMPLES = {
-    "specs/datasets/mine.yaml",
-    "tests/datasets/mine",
-    "specs/models/my-bert.yaml",
-    "specs/models/my-first.yaml",
-    "specs/pretraining/my-first.yaml",
-    "specs/pretraining/my-modernbert.yaml",
-    "studies/mine.yaml",
-    "studies/my-first.yaml",
-    "specs/pretraining/pubmedbert-base@20-percent.yaml",
-    "benchmarks/pretraining.json",
-    "tests/world/mirror",
-}
+    "specs/datasets/mine.yaml", "tests/datasets/mine", "specs/models/my-bert.yaml",
+    "specs/models/my-first.yaml", "specs/pretraining/my-first.yaml", "specs/pretraining/my-modernbert.yaml",
+    "studies/mine.yaml", "studies/my-first.yaml", "specs/pretraining/pubmedbert-base@20-percent.yaml",
+    "benchmarks/pretraining.json", "tests/world/mirror",
+}  # fmt: skip
 """Files that a reader would write, and those that a program writes."""
 BUILT = {"docs/fidelity", "docs/reference", *(f"docs/{page}" for page in generated_pages.names())}
 PLACEHOLDER = re.compile(r"\b[A-Z]{4,}\b|NN")

@@ -73,11 +73,6 @@ def test_descriptions_are_read_from_lists_and_running_text() -> None:
         """
 
     assert descriptions(Below) == {
-        "above": "its key",
-        "one": "both, of `three` (here)",
-        "two": "both, of `three` (here)",
-        "four": "more: with a colon",
-        "five": "in a paragraph",
-        "six": "none",
-        "seven": "over two lines",
-    }
+        "above": "its key", "one": "both, of `three` (here)", "two": "both, of `three` (here)",
+        "four": "more: with a colon", "five": "in a paragraph", "six": "none", "seven": "over two lines",
+    }  # fmt: skip

@@ -114,12 +114,9 @@ def test_parts_have_the_name_in_which_they_differ() -> None:
 
 def test_accounts_are_indented_by_depth_and_values_are_in_words() -> None:
     recipe = {
-        "learning_rate": 2e-5,
-        "crf": False,
-        "layers": [1, 2],
-        "epochs": 1000,
+        "learning_rate": 2e-5, "crf": False, "layers": [1, 2], "epochs": 1000,
         "search": {"tried": {"seed_1": {}, "x_y": 0.5}},
-    }
+    }  # fmt: skip
     found = lines(cell(recipe=recipe, data=({"dataset": "bc2gm", "files": ()},), to_do=("make x",)))
     assert found[3:] == [
         "", "Resolved recipe",

@@ -19,12 +19,8 @@ def test_data_are_reported_down_to_the_source_files(tmp_path: Path) -> None:
     write_json(tmp_path / "demo/datasets/bc2gm/card.json", card)
     [(role, file), *_] = made.graph.datasets.inputs("bc2gm").items()
     source = {
-        "url": "https://host/x",
-        "sha256": "5" * 64,
-        "bytes": 5,
-        "origin": "network",
-        "retrieved": "now",
-    }
+        "url": "https://host/x", "sha256": "5" * 64, "bytes": 5, "origin": "network", "retrieved": "now",
+    }  # fmt: skip
     write_json(Path(f"{file}.source.json"), source)
     [data] = explain(made, TABLE, "bc2gm", MODEL).data
     assert data["sources"][role] == source and data["examples sha256"] == {"test": "d" * 64}

@@ -224,14 +224,8 @@ def test_reasons_beyond_the_alphabet_have_two_letters() -> None:
     """As columns of a spreadsheet."""
     found = list(marks([None, "", *map(str, range(703)), "0"]).values())
     assert [found[place] for place in (0, 25, 26, 51, 52, 701, 702)] == [
-        "a",
-        "z",
-        "aa",
-        "az",
-        "ba",
-        "zz",
-        "aaa",
-    ]
+        "a", "z", "aa", "az", "ba", "zz", "aaa",
+    ]  # fmt: skip
     assert len(found) == 703
 
 

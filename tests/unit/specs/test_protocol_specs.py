@@ -70,11 +70,8 @@ EQUIVALENCE = {"alpha": 0.05, "power": 0.8, "margins": {"default": {"points": 1,
 )
 def test_a_rule_of_equivalence_that_is_not_whole_is_refused(changes: dict[str, Any]) -> None:
     values: dict[str, Any] = {
-        "name": "p",
-        "hyperparameters": {},
-        "search": None,
-        "settings": {"standard": {}},
-    }
+        "name": "p", "hyperparameters": {}, "search": None, "settings": {"standard": {}},
+    }  # fmt: skip
     values["final"] = {"seeds": {"default": 1}, "aggregate": "mean", "split": "test"}
     whole = ProtocolSpec.model_validate(values | {"equivalence": EQUIVALENCE})
     assert whole.equivalence.margins["default"].points == 1

@@ -311,12 +311,9 @@ def test_a_card_says_what_weights_began_with(demo: Graph) -> None:
 def test_a_study_knows_the_recipes_behind_its_models(root: Path) -> None:
     made = targets(root, models=["bio-lm-base@distill", "biomegatron-1.2b@10k"])
     assert made.scope.last_steps() == {
-        "bio-lm-base": 40,
-        "bio-lm-base@distill": 40,
-        "bio-lm-large": 40,
-        "biomegatron-1.2b": 8,
+        "bio-lm-base": 40, "bio-lm-base@distill": 40, "bio-lm-large": 40, "biomegatron-1.2b": 8,
         "biomegatron-345m@bert-uncased": 40,
-    }
+    }  # fmt: skip
     shown = made.report.recipe().pretraining["biomegatron-1.2b"]
     assert shown == ("pretraining/biomegatron-1.2b/step-4", "pretraining/biomegatron-1.2b/step-8")
 

@@ -100,11 +100,8 @@ def test_folds_choose_their_steps_on_the_one_that_is_not_reported(root: Path) ->
         "--split test --dev test".split()
     )
     assert made.runs.split_arguments("lewis2020", "gad@fold-2", trial=False) == [
-        "--split",
-        "test",
-        "--dev",
-        "none",
-    ]
+        "--split", "test", "--dev", "none",
+    ]  # fmt: skip
     with pytest.raises(PubmillError, match="chooses on gad@fold-1"):
         made.runs.check(RunKey("lewis2020", "pubmedbert-base", "gad@fold-1", "standard"))
 
@@ -114,11 +111,8 @@ def test_splits_of_trials_and_runs(root: Path) -> None:
     assert made.runs.split_arguments("blurb", "bc2gm", trial=True) == ["--split", "dev", "--dev", "dev"]
     assert made.runs.split_arguments("blurb", "bc2gm", trial=False) == ["--split", "test", "--dev", "dev"]
     assert made.runs.split_arguments("shin2020", "squad-v1", trial=False) == [
-        "--split",
-        "dev",
-        "--dev",
-        "none",
-    ]
+        "--split", "dev", "--dev", "none",
+    ]  # fmt: skip
     assert (
         made.records.recipe(RunKey("shin2020", "pubmedbert-base", "squad-v1", "standard"), 1).split == "dev"
     )

@@ -44,11 +44,8 @@ def test_a_table_names_the_cells_that_it_refers_to(tmp_path: Path) -> None:
     recipe = graph(tmp_path, COPIES, ORIGIN).tables.recipe(COPIES)
     origin = recipe.copied["biobert-base/bc5-chem"]
     assert (origin.table, origin.column, origin.row, origin.linked) == (
-        ORIGIN,
-        "biobert-base",
-        "bc5-chem",
-        True,
-    )
+        ORIGIN, "biobert-base", "bc5-chem", True,
+    )  # fmt: skip
     assert not recipe.copied["bio-lm-large/bc5-chem"].linked
     part = recipe.others[ORIGIN]
     assert {one.key for one in part.rows} == {"bc5-chem", "bc5-disease", "ncbi-disease", "chemprot@blurb"}

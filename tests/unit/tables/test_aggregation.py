@@ -21,12 +21,9 @@ def folds(**changes: Any) -> dict[str, Any]:
     row = made_up.row("gad", "GAD", "re", "entity_f1", folds=names)
     paths = [path for name in names for path in made_up.paths("bert", name)]
     values = {
-        "rows": [row],
-        "columns": [made_up.column("bert", "BERT")],
-        "records": {"bert": {"gad": paths}},
-        "composites": [],
-        "aggregate": "median",
-    }
+        "rows": [row], "columns": [made_up.column("bert", "BERT")], "records": {"bert": {"gad": paths}},
+        "composites": [], "aggregate": "median",
+    }  # fmt: skip
     return values | changes
 
 

@@ -65,18 +65,10 @@ def recipe(*rows: dict[str, Any], **changes: Any) -> FactTableRecipe:
     apply = "needs files that you apply for at https://example.org"
     licensed = row("notes", lacking=apply, task="Relation", blurb=False)
     values = {
-        "paper": "gu2020",
-        "table": "table03",
-        "title": "Table 3",
-        "caption": "Datasets.",
-        "scale": "full",
-        "scale_title": "demo scale, made-up data",
-        "comparable": True,
-        "subjects": "datasets",
-        "columns": COLUMNS,
-        "rows": list(rows) or [row("drugs"), licensed],
-        "versions": {},
-    }
+        "paper": "gu2020", "table": "table03", "title": "Table 3", "caption": "Datasets.", "scale": "full",
+        "scale_title": "demo scale, made-up data", "comparable": True, "subjects": "datasets",
+        "columns": COLUMNS, "rows": list(rows) or [row("drugs"), licensed], "versions": {},
+    }  # fmt: skip
     return read(FactTableRecipe, as_json(values | changes))
 
 
@@ -93,13 +85,9 @@ def test_equal_and_differing_values_stand_beside_the_published_ones(tmp_path: Pa
     cells = table(tmp_path, recipe(row("drugs", conflicts=conflicts), row("notes", lacking="not here"))).cells
     found = {key: (cell.value, cell.published, cell.equal) for key, cell in cells["drugs"].items()}
     assert found == {
-        "t/task": ("ner", "ner", True),
-        "t/train": (2, "2", True),
-        "t/dev": (None, None, None),
-        "t/test": (2, "4244", False),
-        "t/blurb": (True, "1", True),
-        "t/bias": (0.2, "0.2", True),
-    }
+        "t/task": ("ner", "ner", True), "t/train": (2, "2", True), "t/dev": (None, None, None),
+        "t/test": (2, "4244", False), "t/blurb": (True, "1", True), "t/bias": (0.2, "0.2", True),
+    }  # fmt: skip
     assert cells["drugs"]["t/test"].reason == "Table 3 prints 4244."
     assert cells["drugs"]["t/dev"].reason == "drugs has no dev split"
     assert cells["drugs"]["t/test"].note == "counted elsewhere"
