@@ -237,7 +237,7 @@ def test_exchanged_and_damaged_sources_are_not_converted(tmp_path: Path, is_exch
 def test_a_damaged_or_exchanged_input_in_parquet_is_named(
     tmp_path: Path, damage: Callable[[Path], object]
 ) -> None:
-    one = write_two_shards(tmp_path / "pubmed")
+    one = write_two_shards(tmp_path / "corpora/parsed/pubmed")
     exchange(one, one.with_name("b.parquet"))
     with pytest.raises(PubmillError, match=f"^{one}: it is the shard of b.xml.gz of pubmed.*{ADVICE}"):
         list(read_shard(one))
