@@ -152,9 +152,7 @@ def model(name: str, recipe: str, step: int | None = None, released: bool = Fals
     return ModelSpec.model_validate({"name": name, "lowercase": True, "weights": weights, "released": hub})
 
 
-def faults(
-    *recipes: PretrainingSpec, models: tuple[ModelSpec, ...] = (), released: bool = False
-) -> list[str]:
+def faults(*recipes: PretrainingSpec, models: Sequence[ModelSpec] = (), released: bool = False) -> list[str]:
     given = ({spec.name: spec for spec in some} for some in (recipes, models))
     found = faults_of_pretrainings(*given, released)
     return [f"{kind}/{name}: {'.'.join(map(str, place))}: {fault}" for kind, name, place, fault in found]
