@@ -73,17 +73,6 @@ def test_missing_cells_say_why(tmp_path: Path) -> None:
     assert cells["ours"]["bc2gm"].missing == "not trained yet"
 
 
-def test_an_absent_record_and_a_failed_run_leave_the_cell_without_a_mean(tmp_path: Path) -> None:
-    failed = made_up.record("ours", "bc2gm", 2, 0.9, metrics=None, counts=None, dev_score=None, failed="nan")
-    made_up.write(
-        tmp_path, made_up.record("bert", "bc2gm", 1, 0.8), made_up.record("ours", "bc2gm", 1, 0.9), failed
-    )
-    table = made_up.table(tmp_path)
-    assert table.cells["bert"]["bc2gm"].missing == "no mean: 1 of 2 seeds (no record: seed 2)"
-    assert table.cells["ours"]["bc2gm"].missing == "no mean: 1 of 2 seeds (failed, nan: seed 2)"
-    assert (table.provenance.runs, table.provenance.failed) == (3, 1)
-
-
 @pytest.mark.parametrize(
     ("models", "changes", "message"),
     [

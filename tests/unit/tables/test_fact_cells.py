@@ -177,17 +177,13 @@ def test_wrong_published_values_are_reported(tmp_path: Path, published: str, mes
         table(tmp_path, recipe(row("drugs")), published)
 
 
-def test_a_measure_that_is_not_counted_is_reported(tmp_path: Path) -> None:
+def test_a_measure_that_is_not_counted_is_reported_and_one_that_nothing_marks_is_empty(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(PubmillError, match="'exampels'; the measures counted in train are sentences"):
         table(tmp_path, recipe(row("drugs", measure="exampels")), HEADER)
-
-
-def test_a_measure_that_nothing_marks_is_empty(tmp_path: Path) -> None:
     cell = table(tmp_path, recipe(row("drugs", measure="documents")), HEADER).cells["drugs"]["t/train"]
     assert (cell.value, cell.reason) == (None, "documents are not marked in train of drugs")
-
-
-def test_a_broken_card_is_named(tmp_path: Path) -> None:
     made_up.write(tmp_path, {"dataset": "drugs", "kind": "tokens"})
     with pytest.raises(PubmillError, match=r"drugs/card\.json is not a Card"):
         read_artefacts(recipe(row("drugs")), tmp_path)

@@ -66,10 +66,7 @@ FAULTS: dict[str, tuple[Any, str]] = {
     "connection in time": (requests.ConnectTimeout(), "no answer in time"),
     "connection": (requests.ConnectionError(), "no connection"),
     "broken off": (requests.exceptions.ChunkedEncodingError(), "the answer broke off"),
-    **{
-        f"{one}": (Answered({}, one), f"status {one}")
-        for one in (408, 409, 425, 429, 500, 502, 503, 504, 529)
-    },
+    **{f"{one}": (Answered({}, one), f"status {one}") for one in BUSY},
     "no JSON": (Answered(ValueError()), FORM),
     "no text": (Answered(answer(None)), FORM),
     "parts": (Answered(answer([{"text": "x"}])), FORM),
