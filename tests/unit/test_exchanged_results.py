@@ -241,14 +241,16 @@ def test_a_damaged_or_exchanged_input_in_parquet_is_named(
     exchange(one, one.with_name("b.parquet"))
     with pytest.raises(PubmillError, match=f"^{one}: it is the shard of b.xml.gz of pubmed.*{ADVICE}"):
         list(read_shard(one))
-    damage(one)
+    part = tmp_path / "part.parquet"
+    write_shard(part, [Document(id="1", title="A word")], source="s", file="part", order=0)
+    damage(part)
     for read in (
-        lambda: write_counts(one, "white-space", tmp_path / "output"),
-        lambda: write_latest(tmp_path / "output", [one], [0]),
-        lambda: list(read_texts([one])),
-        lambda: list(read_shard(one)),
+        lambda: write_counts(part, "white-space", tmp_path / "output"),
+        lambda: write_latest(tmp_path / "output", [part], [0]),
+        lambda: list(read_texts([part])),
+        lambda: list(read_shard(part)),
     ):
-        with pytest.raises(PubmillError, match=f"^{one} is damaged: it .*{ADVICE}"):
+        with pytest.raises(PubmillError, match=f"^{part} is damaged: it .*{ADVICE}"):
             read()
 
 
