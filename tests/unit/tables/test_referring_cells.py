@@ -105,7 +105,9 @@ def test_a_difference_without_one_of_its_cells_names_it(tmp_path: Path) -> None:
 
 def test_one_cell_of_a_row_may_be_not_comparable(tmp_path: Path) -> None:
     records = {model: {"bc2gm": paths(model, "bc2gm", 3)} for model in ("bert", "ours")}
-    table = made(tmp_path, recipe(**PLAIN, records=records, not_comparable={"ours/bc2gm": "other split"}))
+    part = recipe(**PLAIN, records=records, not_comparable={"ours/bc2gm": "other split"})
+    printed = HEADER + "bert,bc2gm,entity_f1,80.0,\nours,bc2gm,entity_f1,80.0,\n"
+    table = made(tmp_path, part, printed)
     own, usual = (table.cells[model]["bc2gm"].verdict for model in ("ours", "bert"))
     assert own and usual and (own.verdict, own.why) == ("not comparable", "other split")
     assert usual.verdict == "within the minimal detectable difference"
