@@ -313,7 +313,7 @@ MISTAKES = [
 
 
 def test_mistakes_are_reported_where_they_stand(folder: Path) -> None:
-    check_mistakes(folder, ((f"protocols/{file}", *mistake) for file, *mistake in MISTAKES))
+    check_mistakes(folder, ((f"protocols/{one[0]}", *one[1:]) for one in MISTAKES))
 
 
 TABLE = """
