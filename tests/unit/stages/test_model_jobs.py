@@ -110,11 +110,8 @@ def test_released_weights_that_no_spec_pins_need_a_pin(demo: Graph, tmp_path: Pa
     made = Graph(demo.study.model_copy(update={"results": str(tmp_path)}), specs).models
     archive = f"{tmp_path}/demo/sources/example.org/a/bert.tar.gz"
     pin = f"{tmp_path}/demo/sources/released/{{}}.json"
-    assert as_values(made.recipe("pinned"))["weights"] == {
-        "kind": "hub",
-        "id": "lab/bert",
-        "revision": "1" * 40,
-    }
+    pinned = {"kind": "hub", "id": "lab/bert", "revision": "1" * 40}
+    assert as_values(made.recipe("pinned"))["weights"] == pinned
     assert made.inputs("pinned") == {} and made.arguments("pinned") == []
     assert made.inputs("newest") == {"pin": pin.format("newest")}
     assert made.arguments("packed") == ["--archive", archive, "--pin", pin.format("packed")]
