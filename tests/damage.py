@@ -141,21 +141,12 @@ def _word_changed(content: bytes, dice: Dice) -> bytes:
 
 
 TEXT: dict[str, TextDamage] = {
-    "cut": _cut,
-    "a hole": _hole,
-    "a byte changed": _byte,
-    "a byte that is no UTF-8": _not_utf8,
-    "a line gone": _line_gone,
-    "a line twice": _line_twice,
-    "lines swapped": _lines_swapped,
-    "columns swapped": _columns_swapped,
-    "a tab inserted": _tab_inserted,
-    "a mark gone": _mark_gone,
-    "a digit changed": _digit_changed,
-    "a number changed": _field_number_changed,
-    "a word changed": _word_changed,
-    "empty": lambda content, dice: b"",
-}
+    "cut": _cut, "a hole": _hole, "a byte changed": _byte, "a byte that is no UTF-8": _not_utf8,
+    "a line gone": _line_gone, "a line twice": _line_twice, "lines swapped": _lines_swapped,
+    "columns swapped": _columns_swapped, "a tab inserted": _tab_inserted, "a mark gone": _mark_gone,
+    "a digit changed": _digit_changed, "a number changed": _field_number_changed,
+    "a word changed": _word_changed, "empty": lambda content, dice: b"",
+}  # fmt: skip
 IN_LINE = (
     "a byte changed", "a byte that is no UTF-8", "columns swapped", "a tab inserted", "a mark gone",
     "a digit changed", "a number changed", "a word changed",

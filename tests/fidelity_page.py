@@ -206,16 +206,8 @@ def _line(one: WeighedStatement) -> str:
     effect = one.effect if said.effect or said.standing in SHOWN else ""
     why = said.differs or said.ours
     cells = (
-        row.about,
-        row.here,
-        said.says,
-        said.section,
-        said.program,
-        standing,
-        why,
-        str(one.cells),
-        effect,
-    )
+        row.about, row.here, said.says, said.section, said.program, standing, why, str(one.cells), effect,
+    )  # fmt: skip
     return f"| {' | '.join(_cell(cell or '') for cell in cells)} |\n"
 
 

@@ -35,20 +35,10 @@ from tests.unit.report.toy_reports import training
 from tests.unit.tables.test_full_tables import STORIES, Records, Story, add_records, recipe, table
 
 RECIPE = {
-    "study": "all",
-    "title": "All tables",
-    "scale": "full",
-    "scale_title": "full scale",
-    "comparable": True,
-    "fact_tables": [],
-    "pretraining": {},
-    "corpora": [],
-    "vocabs": [],
-    "checkpoints": {},
-    "fits": {},
-    "datasets": [],
-    "sources": [],
-}
+    "study": "all", "title": "All tables", "scale": "full", "scale_title": "full scale", "comparable": True,
+    "fact_tables": [], "pretraining": {}, "corpora": [], "vocabs": [], "checkpoints": {}, "fits": {},
+    "datasets": [], "sources": [],
+}  # fmt: skip
 
 
 EXAMPLE = Path("docs/example-report.html")

@@ -18,26 +18,21 @@ def page(root: Path) -> str:
     return (root / "docs/datasets.md").read_text()
 
 
-@pytest.fixture(scope="module")
-def all_specs(root: Path) -> Specs:
-    return load(root / "specs", "full")
-
-
 def own_files(spec: DatasetSpec) -> list[LocalFile]:
     return [file for file in spec.sources.values() if isinstance(file, LocalFile)]
 
 
-def test_files_to_bring_are_listed_with_where_to_apply(page: str, all_specs: Specs) -> None:
+def test_files_to_bring_are_listed_with_where_to_apply(page: str, full_specs: Specs) -> None:
     rows = dict(re.findall(r"^\| `([a-z0-9-]+)` \| (`[^|]+\|[^|]+)\|$", page, re.M))
-    for name, spec in all_specs.datasets.items():
+    for name, spec in full_specs.datasets.items():
         for file in own_files(spec):
             assert re.sub("[56]([bB])", r"7\1", file.file) in rows[file.local], name
             assert (spec.apply or "") in rows[file.local]
 
 
-def test_known_formats_are_listed_and_their_options_described(page: str, all_specs: Specs) -> None:
+def test_known_formats_are_listed_and_their_options_described(page: str, full_specs: Specs) -> None:
     sections = dict(re.findall(r"(?ms)^## (\w+)\n(.*?)(?=^## |\Z)", spec_reference.converters()))
-    for name, spec in all_specs.datasets.items():
+    for name, spec in full_specs.datasets.items():
         converter = spec.converter.removeprefix("pubmill.convert.")
         [row] = re.findall(rf"^\| {spec.kind} \|.*$", page, re.M)
         assert f"`{converter}`" in row, name
@@ -51,8 +46,8 @@ def test_every_writer_of_published_forms_is_listed(root: Path, page: str) -> Non
     assert len(modules) > 5 and all(f"`{path.stem}:write`" in page for path in modules)
 
 
-def test_the_example_is_the_real_spec(root: Path, page: str, all_specs: Specs) -> None:
-    spec = all_specs.datasets["linnaeus"]
+def test_the_example_is_the_real_spec(root: Path, page: str, full_specs: Specs) -> None:
+    spec = full_specs.datasets["linnaeus"]
     for split, counts in spec.expect.items():
         assert f"{split}: {{{', '.join(f'{name}: {count}' for name, count in counts.items())}}}" in page
     assert spec.licence in page and f"converter: {spec.converter}" in page
@@ -78,8 +73,8 @@ def test_every_setting_is_named(finetuning: str) -> None:
     assert sorted(named) == sorted({field.name for field in fields(FinetuningRecipe)} - of_the_dataset)
 
 
-def test_protocols_are_listed(finetuning: str, all_specs: Specs) -> None:
-    assert rows(finetuning, "The protocols").keys() == all_specs.protocols.keys()
+def test_protocols_are_listed(finetuning: str, full_specs: Specs) -> None:
+    assert rows(finetuning, "The protocols").keys() == full_specs.protocols.keys()
 
 
 def test_the_new_setting_of_the_page_is_sound(finetuning: str, root: Path, tmp_path: Path) -> None:

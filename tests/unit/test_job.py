@@ -46,22 +46,13 @@ def called(
 def test_each_type_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     more = ["--save-minutes", "0.5", "--roles", "x=1", "--roles", "y=/a=b", "--mirror", "m", "--strict"]
     assert called(main, NEEDED + more, monkeypatch) == {
-        "recipe": ToyRecipe(size=3),
-        "input_": Path("a"),
-        "parts": [Path("b"), Path("c")],
-        "split": "dev",
-        "save_minutes": 0.5,
-        "roles": {"x": Path("1"), "y": Path("/a=b")},
-        "mirror": "m",
-        "strict": True,
-    }
+        "recipe": ToyRecipe(size=3), "input_": Path("a"), "parts": [Path("b"), Path("c")], "split": "dev",
+        "save_minutes": 0.5, "roles": {"x": Path("1"), "y": Path("/a=b")}, "mirror": "m", "strict": True,
+    }  # fmt: skip
     found = called(main, NEEDED, monkeypatch)
     assert [found[name] for name in ("save_minutes", "roles", "mirror", "strict")] == [
-        10.0,
-        None,
-        None,
-        False,
-    ]
+        10.0, None, None, False,
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -87,10 +78,7 @@ def test_wrong_options_end_the_program(
         (["--recipe", '{"size": "big"}', *NEEDED[2:]], "--recipe: not a valid ToyRecipe"),
         ([*NEEDED, "--roles", "x"], "--roles x: expected NAME=PATH"),
         ([*NEEDED, "--roles", "x="], "--roles x=: expected NAME=PATH"),
-        (
-            [*NEEDED, "--roles", "x=1", "--roles", "x=2"],
-            "--roles x=2: .* each name once",
-        ),
+        ([*NEEDED, "--roles", "x=1", "--roles", "x=2"], "--roles x=2: .* each name once"),
     ],
 )
 def test_wrong_values_are_reported(words: list[str], message: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,12 +14,7 @@ def planned(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """What `make` would run, as if called by hand: a `make` that runs the tests hands its flags on."""
     by_hand = {name: value for name, value in os.environ.items() if name not in FROM_MAKE}
     return subprocess.run(
-        ["make", "--dry-run", *arguments],
-        cwd=root,
-        env=by_hand,
-        capture_output=True,
-        text=True,
-        check=False,
+        ["make", "--dry-run", *arguments], cwd=root, env=by_hand, capture_output=True, text=True, check=False
     )
 
 

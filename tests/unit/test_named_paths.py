@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from tests import generated_pages
 from tests.printed import documents
 from tests.unit.test_imports import ROOMS
@@ -13,18 +11,11 @@ FOLDERS = "benchmarks|docs|envs|profiles|pubmill|requirements|rules|scripts|spec
 PATH = re.compile(rf"(?<![\w/.-])(?:{FOLDERS})/[\w./@+-]*\w")
 MODULE = re.compile(r"(?<![\w/.-])(?:pubmill|tests)(?!\.(?:json|sif)\b)(?:\.\w+)+")
 EXAMPLES = {
-    "specs/datasets/mine.yaml",
-    "tests/datasets/mine",
-    "specs/models/my-bert.yaml",
-    "specs/models/my-first.yaml",
-    "specs/pretraining/my-first.yaml",
-    "specs/pretraining/my-modernbert.yaml",
-    "studies/mine.yaml",
-    "studies/my-first.yaml",
-    "specs/pretraining/pubmedbert-base@20-percent.yaml",
-    "benchmarks/pretraining.json",
-    "tests/world/mirror",
-}
+    "specs/datasets/mine.yaml", "tests/datasets/mine", "specs/models/my-bert.yaml",
+    "specs/models/my-first.yaml", "specs/pretraining/my-first.yaml", "specs/pretraining/my-modernbert.yaml",
+    "studies/mine.yaml", "studies/my-first.yaml", "specs/pretraining/pubmedbert-base@20-percent.yaml",
+    "benchmarks/pretraining.json", "tests/world/mirror",
+}  # fmt: skip
 """Files that a reader would write, and those that a program writes."""
 BUILT = {"docs/fidelity", "docs/reference", *(f"docs/{page}" for page in generated_pages.names())}
 PLACEHOLDER = re.compile(r"\b[A-Z]{4,}\b|NN")
@@ -54,31 +45,16 @@ def pages(root: Path) -> list[Path]:
 
 
 def test_every_path_that_a_page_names_exists(root: Path) -> None:
+    text = "in `pubmill/recipes.py` and `specs/models/NAME.yaml`"
+    assert missing_paths(text, root) == ["pubmill/recipes.py"]
     missing = {path.name: missing_paths(path.read_text(), root) for path in pages(root)}
     assert {name: paths for name, paths in missing.items() if paths} == {}
 
 
 def test_every_module_that_a_page_names_exists(root: Path) -> None:
+    assert missing_modules("`pubmill.errors.PubmillError`, `pubmill.recipe`", root) == ["pubmill.recipe"]
     missing = {path.name: missing_modules(path.read_text(), root) for path in pages(root)}
     assert {name: modules for name, modules in missing.items() if modules} == {}
-
-
-@pytest.mark.parametrize(
-    ("text", "missing"),
-    [
-        ("in `pubmill/recipes.py`, `pubmill/errors.py` and `specs/models/NAME.yaml`", ["pubmill/recipes.py"]),
-        ("below results/docs/none and a/pubmill/none", []),
-    ],
-)
-def test_a_path_that_does_not_exist_is_found(root: Path, text: str, missing: list[str]) -> None:
-    assert missing_paths(text, root) == missing
-
-
-def test_a_module_that_does_not_exist_is_found(root: Path) -> None:
-    text = (
-        "`pubmill.convert.conll:read`, `pubmill.errors.PubmillError`, `pubmill.recipe`, `pubmill.errors.Lost`"
-    )
-    assert missing_modules(text, root) == ["pubmill.errors.Lost", "pubmill.recipe"]
 
 
 def test_architecture_lists_the_rooms_from_the_lowest_to_the_highest(root: Path) -> None:

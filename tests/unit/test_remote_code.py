@@ -8,14 +8,11 @@ from typing import Any
 import pytest
 
 MODULES = {
-    "pubmill/finetuning/encoders.py": set(),
-    "pubmill/finetuning/task_models.py": set(),
-    "pubmill/pretraining/architectures.py": {True},
-    "pubmill/pretraining/export.py": set(),
-    "pubmill/storage/encoder_checks.py": set(),
-    "pubmill/storage/model_folder_checks.py": set(),
+    "pubmill/finetuning/encoders.py": set(), "pubmill/finetuning/task_models.py": set(),
+    "pubmill/pretraining/architectures.py": {True}, "pubmill/pretraining/export.py": set(),
+    "pubmill/storage/encoder_checks.py": set(), "pubmill/storage/model_folder_checks.py": set(),
     "pubmill/pretraining/learners.py": {True},
-}
+}  # fmt: skip
 """Modules that call transformers' loaders, and whether they always read weights as safetensors;
 `model_folder_checks` also reads a pickle, of which it takes tensors only."""
 

@@ -56,13 +56,8 @@ def test_folders_in_shell_commands_are_those_of_paths(root: Path) -> None:
     commands = "".join(text for _, text in found(root, _SHELL))
     folders = set(re.findall(r'\{params\.places\.results:q\}/([^ "]+)', commands))
     known = {
-        RELATIVE.dataset("{dataset}"),
-        RELATIVE.vocab("{vocab}"),
-        RELATIVE.tokens("{corpus}", "{vocab}"),
-        RELATIVE.checkpoint("{recipe}", "{step}"),
-        RELATIVE.model("{model}"),
-        RELATIVE.page("{dataset}"),
-        RELATIVE.contradictions(),
-        RELATIVE.dataset("").rstrip("/"),
-    }
+        RELATIVE.dataset("{dataset}"), RELATIVE.vocab("{vocab}"), RELATIVE.tokens("{corpus}", "{vocab}"),
+        RELATIVE.checkpoint("{recipe}", "{step}"), RELATIVE.model("{model}"), RELATIVE.page("{dataset}"),
+        RELATIVE.contradictions(), RELATIVE.dataset("").rstrip("/"),
+    }  # fmt: skip
     assert {re.sub(r"\{wildcards\.(\w+):q\}", r"{\1}", folder) for folder in folders} == known

@@ -9,7 +9,7 @@ import pytest
 from pubmill.corpus.filters import FILTERS
 from pubmill.metrics import METRICS
 from pubmill.metrics.scorers import PUBLISHED_SCORERS
-from pubmill.specs import load
+from pubmill.specs import Specs
 from tests import spec_reference
 from tests.spec_reference import PAGE_NAMES, PAGES, descriptions, keys, models
 
@@ -33,14 +33,14 @@ def test_links_of_the_pages_lead_to_pages_and_their_sections(made: dict[str, str
             assert not anchor or anchor in {one.lower().replace(" ", "-") for one in headings}, (page, target)
 
 
-def test_the_registries_are_in_their_tables(made: dict[str, str]) -> None:
+def test_the_registries_are_in_their_tables(made: dict[str, str], full_specs: Specs) -> None:
     scorers = {one.name for some in PUBLISHED_SCORERS.values() for one in some}
     for page, names in {
         "metrics": set(METRICS),
         "scorers": scorers,
         "filters": {one.__name__ for one in FILTERS},
-        "list_of_datasets": set(load(Path("specs"), "full").datasets),
-        "recipes": set(load(Path("specs"), "full").pretraining),
+        "list_of_datasets": set(full_specs.datasets),
+        "recipes": set(full_specs.pretraining),
     }.items():
         assert names <= set(re.findall(r"(?m)^\| `([^`]+)` \|", made[f"reference/{page}.md"])), page
     assert (
@@ -73,11 +73,6 @@ def test_descriptions_are_read_from_lists_and_running_text() -> None:
         """
 
     assert descriptions(Below) == {
-        "above": "its key",
-        "one": "both, of `three` (here)",
-        "two": "both, of `three` (here)",
-        "four": "more: with a colon",
-        "five": "in a paragraph",
-        "six": "none",
-        "seven": "over two lines",
-    }
+        "above": "its key", "one": "both, of `three` (here)", "two": "both, of `three` (here)",
+        "four": "more: with a colon", "five": "in a paragraph", "six": "none", "seven": "over two lines",
+    }  # fmt: skip

@@ -132,38 +132,26 @@ def loss_of(job: Job) -> float:
 
 def test_the_queue_searches_first_and_repeats_what_one_seed_does_not_decide() -> None:
     done = worked_off(loss_of)
-    names = [(job.division, job.name, job.seed) for job in done]
-    assert len(set(names)) == len(names)
-    [first] = [job for job in done if (job.division, job.name, job.seed) == ("5-minutes", BASELINE, 1)]
-    assert first.phases[-1]["recipe"]["optimisation"]["learning_rate"] == pytest.approx(1.5e-3)
-    assert ("5-minutes", "muon", 1) in names and ("5-minutes", "muon", 2) not in names
-    assert ("5-minutes", "masking-30", 3) in names
-    [muon] = [job for job in done if job.name == "muon"]
-    assert (
-        muon.phases[-1]["recipe"]["optimisation"]["optimiser"] == "muon"
-        and muon.against == "5-minutes/baseline"
-    )
-
-
-def test_all_recipes_of_the_queue_are_valid() -> None:
-    for job in worked_off(loss_of):
+    jobs = {(job.division, job.name, job.seed): job for job in done}
+    assert len(jobs) == len(done)
+    optimisation = jobs["5-minutes", BASELINE, 1].phases[-1]["recipe"]["optimisation"]
+    assert optimisation["learning_rate"] == pytest.approx(1.5e-3)
+    assert ("5-minutes", "muon", 2) not in jobs and ("5-minutes", "masking-30", 3) in jobs
+    muon = jobs["5-minutes", "muon", 1]
+    assert muon.phases[-1]["recipe"]["optimisation"]["optimiser"] == "muon"
+    assert muon.against == "5-minutes/baseline"
+    for job in done:
         assert sum(phase["share"] for phase in job.phases) == pytest.approx(1.0)
         for phase in job.phases:
             build(PretrainingRecipe, phase["recipe"] | {"steps": 1, "seed": job.seed}, job.name)
 
 
-def test_the_page_shows_the_records_that_are_kept_here() -> None:
+def test_the_page_has_every_record_that_is_kept_here() -> None:
     check_page(write=False)
-
-
-def test_the_page_of_records_has_every_record() -> None:
     page = records_page("<!-- written -->")
     for division, name in read_records():
         assert f"| {name.removeprefix('search.')} | {division} |" in page
     assert "| baseline, 15-minutes | 1 |" in page
-
-
-def test_the_page_refuses_to_lose_a_table() -> None:
     with pytest.raises(PubmillError, match="lacks the table"):
         page_with("# Speedrun\n", {"tasks": tasks_table({})})
 

@@ -66,12 +66,8 @@ def test_what_programs_reach_through_others_counts(root: Path, stage: str, file:
 def test_messages_specs_and_the_other_rooms_do_not_count(root: Path) -> None:
     found = {path.relative_to(root).as_posix() for path in digests.sources("select_documents")}
     assert {Path(name).parent.as_posix() for name in found} == {
-        "pubmill",
-        "pubmill/corpus",
-        "pubmill/jobs",
-        "pubmill/recipes",
-        "pubmill/storage",
-    }
+        "pubmill", "pubmill/corpus", "pubmill/jobs", "pubmill/recipes", "pubmill/storage",
+    }  # fmt: skip
 
 
 def test_stages_are_as_confirmed() -> None:

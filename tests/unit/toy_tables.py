@@ -38,10 +38,7 @@ def recipe(**changes: Any) -> TableRecipe:
             "margins": {key: {"points": 1, "why": "made up"} for key in ("bc2gm", "gad", "blurb")},
             "runs": {"bc2gm": 5, "gad": 5},
         },
-        "rows": [
-            row("bc2gm", "BC2GM", "ner", "entity_f1"),
-            row("gad", "GAD", "re", "micro_f1"),
-        ],
+        "rows": [row("bc2gm", "BC2GM", "ner", "entity_f1"), row("gad", "GAD", "re", "micro_f1")],
         "columns": [column("bert", "BERT"), column("ours", "Ours")],
         "composites": [{"name": "blurb", "label": "BLURB", "groups": {"ner": ["bc2gm"], "re": ["gad"]}}],
         "records": {model: {"bc2gm": paths(model, "bc2gm")} for model in ("bert", "ours")},

@@ -1,17 +1,15 @@
 """Floors that a study measures."""
 
-from collections.abc import Callable
 from types import SimpleNamespace
 
 from pubmill.specs import Specs
-from pubmill.stages import Graph
 from pubmill.stages.dataset_jobs import Floors
+from tests.unit.toy_studies import GraphOf
 
-Made = Callable[..., Graph]
 TABLE = "gu2020/table06"
 
 
-def test_floors_belong_to_rows_with_train_and_test(graph_of: Made, demo_specs: Specs) -> None:
+def test_floors_belong_to_rows_with_train_and_test(graph_of: GraphOf, demo_specs: Specs) -> None:
     assert graph_of(demo_specs, tables=(TABLE,)).tables.recipe(TABLE).floors == {}
     graph = graph_of(demo_specs, tables=(TABLE,), floors=True, datasets=("bc5-chem", "hoc@blurb"))
     expected = {name: (f"floors/{name}.json",) for name in ("bc5-chem", "hoc@blurb")}

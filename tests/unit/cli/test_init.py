@@ -4,7 +4,6 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,7 +17,6 @@ from pubmill.errors import PubmillError
 from pubmill.specs.study import study_of_scale
 from tests.unit.cli.conftest import graph_of
 
-Started = Callable[..., str]
 SHIPPED = "specs/models/no-pretraining.yaml"
 
 

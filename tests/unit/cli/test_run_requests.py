@@ -12,17 +12,15 @@ from pubmill.cli import checkout as module
 from pubmill.cli.run_requests import Request, check_writable, end_lines, print_dry_run, wrong_target
 from pubmill.errors import PubmillError
 from pubmill.planning.plan import Job
-from pubmill.specs import load
-from pubmill.specs.study import Study
 from pubmill.stages import Graph, checked_graph
+from tests.unit.toy_studies import study_of
 
 PAGE = "results/full/reports/mine.html"
 
 
 @pytest.fixture(scope="module")
 def graph(root: Path) -> Graph:
-    study = Study(study="mine", title="mine", scale="full", tables=("gu2020/table06",))
-    return checked_graph(study, load(root / "specs", "full"))
+    return checked_graph(*study_of(root, study="mine", scale="full"))
 
 
 @pytest.mark.parametrize(
@@ -61,11 +59,7 @@ def test_results_that_cannot_be_written_are_reported(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("why", [False, True])
 def test_a_dry_run_counts_jobs_by_stage_with_their_cost(
-    graph: Graph,
-    root: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    why: bool,
+    graph: Graph, root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], why: bool
 ) -> None:
     monkeypatch.chdir(root)
     jobs = [

@@ -108,10 +108,7 @@ def snapshot(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("option", ["-n", "--dry-run"])
 @pytest.mark.parametrize(
     "words",
-    [
-        ("table", "gu2020/table06", "--model", "FOLDER"),
-        ("table", "gu2020/table06", "--model", "./My_BERT"),
-    ],
+    [("table", "gu2020/table06", "--model", "FOLDER"), ("table", "gu2020/table06", "--model", "./My_BERT")],
 )
 def test_a_dry_run_writes_nothing(
     started: Said,

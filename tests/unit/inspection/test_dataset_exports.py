@@ -47,8 +47,7 @@ def test_parquet_is_read_by_datasets(checkout: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "form"),
-    [("mednli", "parquet"), ("bioasq-yesno", "parquet"), ("bioasq-yesno", "blurb")],
+    ("name", "form"), [("mednli", "parquet"), ("bioasq-yesno", "parquet"), ("bioasq-yesno", "blurb")]
 )
 def test_of_a_dataset_that_is_not_public_only_a_recipe_is_written(
     checkout: Path, form: str, name: str

@@ -31,13 +31,16 @@ ALIVE = Links(True, {})
 GPUS = Gpus({"A": 1e12, "H100": 1e13}, {"pretraining": 0.5, "finetuning": 0.25})
 
 
+def graph(specs: Path, tmp_path: Path, **config: Any) -> Graph:
+    base = {"study": "x", "title": "x", "scale": "demo", "tables": [], "results": str(tmp_path / "results")}
+    return Graph(*check_study(base | config, specs))
+
+
 def looked_at(
     specs: Path, tmp_path: Path, links: Links | None = ALIVE, **config: object
 ) -> dict[str, DatasetFinding]:
-    base: dict[str, Any] = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
-    base |= {"results": str(tmp_path / "results"), "datasets": [NAME, "bc2gm"], **config}
-    targets = Graph(*check_study(base, specs))
-    return {finding.dataset: finding for finding in examine(targets, links)}
+    study = {"tables": ["gu2020/table06"], "datasets": [NAME, "bc2gm"], **config}
+    return {finding.dataset: finding for finding in examine(graph(specs, tmp_path, **study), links)}
 
 
 def files_of_bc2gm(targets: Graph, mirror: Path) -> list[Path]:
@@ -52,8 +55,7 @@ def files_of_bc2gm(targets: Graph, mirror: Path) -> list[Path]:
 
 @pytest.fixture
 def mirror(specs: Path, tmp_path: Path) -> Path:
-    config = {"study": "x", "title": "x", "scale": "demo", "tables": [], "results": str(tmp_path / "results")}
-    files_of_bc2gm(Graph(*check_study(config, specs)), tmp_path / "mirror")
+    files_of_bc2gm(graph(specs, tmp_path), tmp_path / "mirror")
     return tmp_path / "mirror"
 
 
@@ -63,21 +65,19 @@ def test_files_of_a_mirror_are_at_hand(specs: Path, tmp_path: Path, mirror: Path
     assert found.counts == "not converted yet" and found.sound
 
 
-def test_a_file_that_the_mirror_lacks_is_to_be_fetched(specs: Path, tmp_path: Path, mirror: Path) -> None:
-    lost = next(mirror.rglob("test.tsv"))
-    lost.unlink()
-    found = looked_at(specs, tmp_path, mirror=str(mirror))["bc2gm"]
-    assert found.available is False and not found.sound
-    assert found.to_do == [f"fetch https://{lost.relative_to(mirror)} to {lost}"]
-
-
-def test_a_file_that_was_taken_before_counts(specs: Path, tmp_path: Path, mirror: Path) -> None:
+def test_a_file_that_the_mirror_lacks_is_to_be_fetched_unless_it_was_taken_before(
+    specs: Path, tmp_path: Path, mirror: Path
+) -> None:
     lost = next(mirror.rglob("test.tsv"))
     taken = tmp_path / "results/demo/sources" / lost.relative_to(mirror)
     taken.parent.mkdir(parents=True)
     lost.rename(taken)
     found = looked_at(specs, tmp_path, mirror=str(mirror))["bc2gm"]
     assert found.available and found.sources == {"mirror": 2, "results": 1}
+    taken.unlink()
+    found = looked_at(specs, tmp_path, mirror=str(mirror))["bc2gm"]
+    assert found.available is False and not found.sound
+    assert found.to_do == [f"fetch https://{lost.relative_to(mirror)} to {lost}"]
 
 
 def test_where_to_apply_and_which_files_are_expected(specs: Path, tmp_path: Path) -> None:
@@ -97,41 +97,32 @@ def test_files_of_ones_own_are_at_hand(specs: Path, tmp_path: Path, folder: Path
 
 
 def test_what_the_network_has_is_available_unless_its_link_is_dead(specs: Path, tmp_path: Path) -> None:
+    """Links are those of files that are not here."""
     found = looked_at(specs, tmp_path)["bc2gm"]
     assert found.available and found.sources == {"network": 3}
-    config = {"study": "x", "title": "x", "scale": "demo", "tables": [], "results": str(tmp_path / "results")}
-    url = next(url for url in linked(Graph(*check_study(config, specs))) if "BC2GM" in url)
+    urls = linked(graph(specs, tmp_path))
+    url = next(url for url in urls if "BC2GM" in url)
     found = looked_at(specs, tmp_path, Links(True, {url: "404 Not Found"}))["bc2gm"]
     assert found.available is False and found.dead == [f"{url}: 404 Not Found"]
     assert found.sources["network"] == 2 and found.sources["absent"] == 1
     assert "mirror" in found.to_do[0]
-
-
-def test_links_are_those_of_files_that_are_neither_here_nor_of_ones_own(specs: Path, tmp_path: Path) -> None:
-    config = {"study": "x", "title": "x", "scale": "demo", "tables": [], "results": str(tmp_path / "results")}
-    graph = Graph(*check_study(config, specs))
-    urls = linked(graph)
-    assert urls and all(url.startswith("https://") for url in urls)
-    url = next(url for url in urls if "BC2GM" in url)
     taken = tmp_path / "results/demo/sources" / url.removeprefix("https://")
     taken.parent.mkdir(parents=True)
     taken.touch()
-    assert set(urls) - set(linked(graph)) == {url}
+    assert set(urls) - set(linked(graph(specs, tmp_path))) == {url}
 
 
-def test_without_asking_nothing_is_claimed(specs: Path, tmp_path: Path) -> None:
+def test_without_asking_nothing_is_claimed_and_without_network_it_is_said_once(
+    specs: Path, tmp_path: Path
+) -> None:
     found = looked_at(specs, tmp_path, None)["bc2gm"]
     assert found.available is None and found.sound and not found.to_do
-
-
-def test_without_network_each_dataset_says_it_once(specs: Path, tmp_path: Path) -> None:
     found = looked_at(specs, tmp_path, Links(False, {}))["bc2gm"]
     assert found.available is False and len(found.to_do) == 1 and not found.dead
 
 
 def test_counts_of_a_conversion_are_compared_with_the_spec(specs: Path, tmp_path: Path, mirror: Path) -> None:
-    config = {"study": "x", "title": "x", "scale": "demo", "tables": [], "results": str(tmp_path / "results")}
-    expect = check_study(config, specs)[1].datasets["bc2gm"].expect
+    expect = graph(specs, tmp_path).specs.datasets["bc2gm"].expect
     card = tmp_path / "results/demo/datasets/bc2gm/card.json"
     write_json(card, {"counts": expect})
     found = looked_at(specs, tmp_path, mirror=str(mirror))["bc2gm"]
@@ -163,10 +154,8 @@ def test_where_nothing_is_expected_no_counts_are_as_expected(
 
 def models_of(specs: Path, tmp_path: Path, links: Links | None = ALIVE, **config: object) -> str:
     """Return what the doctor prints about the models of a study."""
-    base: dict[str, Any] = {"study": "x", "title": "x", "scale": "demo", "results": str(tmp_path / "results")}
-    targets = Graph(*check_study(base | config, specs))
     with StringIO() as text:
-        found = examine_models(targets, links, GPUS, "pubmill mirror x")
+        found = examine_models(graph(specs, tmp_path, **config), links, GPUS, "pubmill mirror x")
         print_models(Console(file=text, width=200), found)
         return " ".join(text.getvalue().split())
 
@@ -174,14 +163,16 @@ def models_of(specs: Path, tmp_path: Path, links: Links | None = ALIVE, **config
 def test_models_are_made_here_fetched_or_brought(specs: Path, tmp_path: Path) -> None:
     own = "name: own\nlabel: Own\nlowercase: true\nweights: {kind: folder, local: my-bert}\n"
     (specs / "models/own.yaml").write_text(own)
-    models = ["pubmedbert-base", "no-pretraining", "biobert-base", "own"]
-    study: dict[str, Any] = {"tables": ["gu2020/table06"], "models": models}
+    models = ["pubmedbert-base", "no-pretraining", "biobert-base", "own", "scispacy-bc5cdr"]
+    study: dict[str, Any] = {"tables": ["gu2020/table06", "tinn2021/table10"], "models": models}
     said = models_of(specs, tmp_path, **study)
     trained = "pubmedbert-base to be trained pretrained here, recipe pubmedbert-base: "
     assert re.search(re.escape(trained) + r"[\d.<]+ hours of one H100", said)
     assert "no-pretraining ready random weights, recipe pubmedbert-base" in said
     assert "biobert-base to be fetched the hub's dmis-lab/biobert-v1.1 at 551ca18efd7f" in said
-    assert "own NOT AVAILABLE a folder of your own" in said and "set local_files: {my-bert:" in said
+    for name, what in (("own", "folder"), ("scispacy-bc5cdr", "spaCy pipeline")):
+        assert f"{name} NOT AVAILABLE a {what} of your own" in said
+    assert "set local_files: {my-bert:" in said and "set local_files: {scispacy-bc5cdr:" in said
     (tmp_path / "bert").mkdir()
     write_json(tmp_path / "results/demo/models/pubmedbert-base/config.json", {})
     said = models_of(specs, tmp_path, **study, local_files={"my-bert": str(tmp_path / "bert")})
@@ -210,20 +201,13 @@ def test_hours_are_those_of_all_recipes_that_are_not_made_yet(specs: Path, tmp_p
 HUB = "the hub's dmis-lab/biobert-v1.1 at 551ca18efd7f"
 
 
-@pytest.mark.parametrize("links", [None, Links(False, {})])
-def test_weights_that_cannot_be_had_here_have_the_command_for_another_machine(
-    specs: Path, tmp_path: Path, links: Links | None
-) -> None:
+def test_weights_that_cannot_be_had_say_what_to_do(specs: Path, tmp_path: Path) -> None:
     study: dict[str, Any] = {"tables": ["gu2020/table06"], "models": ["biobert-base"]}
-    said = models_of(specs, tmp_path, links, **study)
-    assert f"biobert-base NOT HERE {HUB}" in said
-    assert "biobert-base: to do: fetch on a machine with a network: pubmill mirror x" in said
-
-
-def test_a_model_that_the_hub_lacks_is_not_available(specs: Path, tmp_path: Path) -> None:
-    study: dict[str, Any] = {"tables": ["gu2020/table06"], "models": ["biobert-base"]}
-    base = {"study": "x", "title": "x", "scale": "demo", "results": str(tmp_path / "results")}
-    [url] = hub_links(Graph(*check_study(base | study, specs)))
+    for links in (None, Links(False, {})):
+        said = models_of(specs, tmp_path, links, **study)
+        assert f"biobert-base NOT HERE {HUB}" in said
+        assert "biobert-base: to do: fetch on a machine with a network: pubmill mirror x" in said
+    [url] = hub_links(graph(specs, tmp_path, **study))
     said = models_of(specs, tmp_path, Links(True, {url: "404 Not Found"}), **study)
     assert f"biobert-base NOT AVAILABLE {HUB}" in said and f"{url}: 404 Not Found. Put its files" in said
 
@@ -249,12 +233,6 @@ def test_released_weights_that_are_not_pinned_are_reported(specs: Path, tmp_path
     (mirror / "example.org").mkdir()
     (mirror / "example.org/bert.tar.gz").touch()
     assert "packed ready" in models_of(specs, tmp_path, **study, mirror=str(mirror))
-
-
-def test_a_pipeline_that_is_not_there_is_reported(specs: Path, tmp_path: Path) -> None:
-    said = models_of(specs, tmp_path, tables=["tinn2021/table10"], models=["scispacy-bc5cdr"])
-    assert "scispacy-bc5cdr NOT AVAILABLE a spaCy pipeline of your own" in said
-    assert "set local_files: {scispacy-bc5cdr:" in said
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -290,25 +268,15 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def test_dead_links_are_found_without_fetching(server: str) -> None:
+    """A silent host is asked once and named; no host at all means no network."""
     urls = [f"{server}/{name}" for name in ("f", "moved", "no-head", "gone", "bad")]
+    silent = [f"http://127.0.0.1:9/{name}" for name in "ab"]
     dead = {f"{server}/gone": "404 Not Found", f"{server}/bad": "400 Bad Request"}
-    assert check_links(urls) == Links(True, dead)
+    dead |= dict.fromkeys(silent, "127.0.0.1:9 does not answer")
+    assert check_links([*urls, *silent]) == Links(True, dead)
     assert "GET /no-head bytes=0-0" in Handler.asked
     assert not any(asked.startswith("GET /f") for asked in Handler.asked)
-
-
-def test_a_silent_host_is_asked_once_and_named(server: str) -> None:
-    silent = "http://127.0.0.1:9"
-    links = check_links([f"{server}/f", f"{silent}/a", f"{silent}/b"])
-    assert links.network and links.dead == dict.fromkeys(
-        [f"{silent}/a", f"{silent}/b"], "127.0.0.1:9 does not answer"
-    )
-
-
-def test_no_host_at_all_means_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    assert check_links(["http://127.0.0.1:9/a", "http://127.0.0.1:9/b"]) == Links(False, {})
-    assert check_links([]) == ALIVE
+    assert check_links(silent) == Links(False, {}) and check_links([]) == ALIVE
 
 
 def test_the_configuration_is_merged_as_snakemake_does(root: Path, tmp_path: Path) -> None:

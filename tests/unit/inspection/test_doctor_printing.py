@@ -18,12 +18,12 @@ from pubmill.inspection.doctor.doctor_printing import (
 )
 from pubmill.inspection.doctor.links import Links
 from pubmill.inspection.doctor.model_diagnoses import ModelFinding
-from pubmill.specs import Specs, load
+from pubmill.specs import Specs
 
 
 @pytest.fixture(scope="module")
-def specs(root: Path) -> Specs:
-    return load(root / "specs", "full")
+def specs(full_specs: Specs) -> Specs:
+    return full_specs
 
 
 def lines(print_: Any, *what: Any) -> list[str]:

@@ -37,11 +37,6 @@ def test_a_cell_has_its_runs_and_what_they_were_run_with(tmp_path: Path) -> None
     assert json.loads(to_json(found))["runs"][1]["facts"]["seconds"] == 10.0
 
 
-def test_rows_and_columns_may_change_places_as_papers_print_them(tmp_path: Path) -> None:
-    made = explainer(tmp_path)
-    assert explain(made, TABLE, MODEL, "BC2GM") == explain(made, TABLE, "BC2GM", MODEL)
-
-
 def test_a_run_without_record_is_named_with_the_command_that_makes_it(tmp_path: Path) -> None:
     put_records(tmp_path / "demo", 0.8)
     found = explain(explainer(tmp_path), TABLE, "bc2gm", MODEL)
@@ -51,6 +46,9 @@ def test_a_run_without_record_is_named_with_the_command_that_makes_it(tmp_path: 
     [command] = found.to_do
     assert command.startswith(".venv/bin/pubmill run x ") and command.endswith(" --config results=here")
     assert f"{tmp_path}/demo/{lacking.replace('seed-2', 'records')} " in command  # what a job makes
+    text = StringIO()
+    print_explanation(Console(file=text, width=60), found)
+    assert command in text.getvalue(), "in one line, however narrow the terminal"
 
 
 def test_a_cell_without_results_is_explained_without_the_floors_of_its_row(tmp_path: Path) -> None:
@@ -131,6 +129,9 @@ def test_a_fact_of_a_dataset_is_explained(tmp_path: Path) -> None:
     assert found.value["published"] == "15197" and found.value["value"] is None
     assert found.lacking == ("datasets/bc2gm/card.json",) and "card.json" in found.to_do[0]
     assert found.data[0]["dataset"] == "bc2gm" and "15197" in printed(found)
+    write_json(tmp_path / "demo/datasets/bc2gm/card.json", made_up_cards.card("bc2gm", "tokens"))
+    found = explain(made, "gu2020/table03", "bc2gm", "blurb/train")
+    assert found.value["value"] == 2 and not found.lacking and not found.to_do
 
 
 @pytest.mark.parametrize(
@@ -169,13 +170,6 @@ def test_a_name_that_means_several_lists_them(tmp_path: Path, row: str, column: 
     assert all(name in str(error.value) for name in both) and "BioBERT" not in str(error.value)
 
 
-def test_a_command_is_printed_in_one_line_however_narrow_the_terminal(tmp_path: Path) -> None:
-    found = explain(explainer(tmp_path), TABLE, "bc2gm", MODEL)
-    text = StringIO()
-    print_explanation(Console(file=text, width=60), found)
-    assert found.to_do[0] in text.getvalue()
-
-
 def test_a_copied_cell_is_explained_by_the_cell_that_it_is_from(tmp_path: Path) -> None:
     for seed in range(1, 6):
         made_up.write(tmp_path / "full", made_up.record(MODEL, "bc5-chem", seed, 0.93, scale="full"))
@@ -203,17 +197,25 @@ def test_a_difference_is_explained_by_both_of_its_cells(tmp_path: Path) -> None:
     assert "tinn2021/table08: BLURB score (blurb), PubMedBERT, stabilised" in text
 
 
-def test_other_cells_of_a_table_that_refers_to_another_need_none_of_its_records(tmp_path: Path) -> None:
-    """Neither cells of the same row nor those of a composite that a difference shows."""
-    bad = tmp_path / "full/runs/blurb/pubmedbert-base/bc2gm/standard/final/seed-1.json"
+@pytest.mark.parametrize(
+    ("tables", "dataset", "column", "needed", "others"),
+    [
+        (["tinn2021/table06", "tinn2021/table08"], "bc2gm", "pubmedbert-large", "delta", ["bc2gm", "blurb"]),
+        (["alrowili2021/table02", TABLE], "bc5-chem", MODEL, "bc5-chem", ["squad-v2"]),
+    ],
+)
+def test_other_cells_of_a_table_that_refers_to_another_need_none_of_its_records(
+    tmp_path: Path, tables: list[str], dataset: str, column: str, needed: str, others: list[str]
+) -> None:
+    """Neither cells of the same row nor those of a composite that a difference shows, nor those beside copied
+    ones."""
+    bad = tmp_path / f"full/runs/blurb/{MODEL}/{dataset}/standard/final/seed-1.json"
     bad.parent.mkdir(parents=True)
     bad.write_text("no record")
-    tables = ["tinn2021/table06", "tinn2021/table08"]
     made = explainer(tmp_path, **FULL, tables=tables)
-    for row in ("bc2gm", "blurb"):
-        assert explain(made, tables[0], row, "pubmedbert-large").refused is None
+    assert [explain(made, tables[0], row, column).refused for row in others] == [None] * len(others)
     with pytest.raises(PubmillError, match=r"seed-1\.json"):
-        explain(made, tables[0], "delta", "pubmedbert-large")
+        explain(made, tables[0], needed, column)
 
 
 def test_the_choice_behind_a_run_is_shown_once_it_is_made(tmp_path: Path) -> None:
@@ -249,20 +251,16 @@ def test_an_empty_cell_says_what_it_depends_on_and_why_it_is_not_comparable(tmp_
     table = "lewis2020/table02"
     found = explain(explainer(tmp_path, **FULL, tables=[table]), table, "hoc@blue", "roberta-base")
     assert found.value["value"] is None
-    assert any(
-        reason.startswith("not comparable: the program of the paper opens") for reason in found.reasons
-    )
-    about = [one.row.about for one in found.statements]
-    assert "HOC - score" in about and not {"end of RoBERTa's inputs", "ChemProt - score", "folds"} & set(
-        about
-    )
+    why = "not comparable: the program of the paper opens"
+    assert any(reason.startswith(why) for reason in found.reasons)
+    about = {one.row.about for one in found.statements}
+    assert "HOC - score" in about
+    assert not {"end of RoBERTa's inputs", "ChemProt - score", "folds"} & about
     text = printed(found, whole=False)
     assert "86.0 published" in text and "differs: HOC - score" in text, "86.0 has one decimal in the paper"
     biosses = explain(explainer(tmp_path, **FULL), TABLE, "biosses", MODEL)
-    first = biosses.statements[0]
-    assert first.row.about == "hyperparameters.bias_correction" and "1.7 points" in printed(
-        biosses, whole=False
-    )
+    assert biosses.statements[0].row.about == "hyperparameters.bias_correction"
+    assert "1.7 points" in printed(biosses, whole=False)
 
 
 def test_the_first_screen_of_a_cell_is_one(tmp_path: Path) -> None:
@@ -309,21 +307,3 @@ def test_the_one_run_of_a_pipeline_has_no_choice(tmp_path: Path) -> None:
     assert (found.recipe, found.search, len(found.runs)) == (None, None, 1)
     assert not any(one.row.spec.startswith(("protocols/", "choices/")) for one in found.statements)
     assert found.runs[0].failed == "no record" and len(found.lacking) == 1
-
-
-def test_a_fact_that_is_there_needs_nothing(tmp_path: Path) -> None:
-    made = explainer(tmp_path, tables=["gu2020/table03"], datasets=["bc2gm"])
-    write_json(tmp_path / "demo/datasets/bc2gm/card.json", made_up_cards.card("bc2gm", "tokens"))
-    found = explain(made, "gu2020/table03", "bc2gm", "blurb/train")
-    assert found.value["value"] == 2 and not found.lacking and not found.to_do
-
-
-def test_cells_beside_copied_ones_need_no_record_of_their_origins(tmp_path: Path) -> None:
-    bad = tmp_path / f"full/runs/blurb/{MODEL}/bc5-chem/standard/final/seed-1.json"
-    bad.parent.mkdir(parents=True)
-    bad.write_text("no record")
-    table = "alrowili2021/table02"
-    made = explainer(tmp_path, **FULL, tables=[table, TABLE])
-    assert explain(made, table, "squad-v2", MODEL).refused is None
-    with pytest.raises(PubmillError, match=r"seed-1\.json"):
-        explain(made, table, "bc5-chem", MODEL)

@@ -23,16 +23,8 @@ RUNS = (
 
 
 def cell(**changes: Any) -> Explanation:
-    return Explanation(
-        **{
-            "table": "gu2020/table06",
-            "row": "bc2gm",
-            "column": "BERT",
-            "scale": "demo",
-            "value": {},
-            **changes,
-        }
-    )
+    place = {"table": "gu2020/table06", "row": "bc2gm", "column": "BERT", "scale": "demo"}
+    return Explanation(**{**place, "value": {}, **changes})
 
 
 def lines(explanation: Explanation, width: int = 120, whole: bool = True) -> list[str]:
@@ -122,12 +114,9 @@ def test_parts_have_the_name_in_which_they_differ() -> None:
 
 def test_accounts_are_indented_by_depth_and_values_are_in_words() -> None:
     recipe = {
-        "learning_rate": 2e-5,
-        "crf": False,
-        "layers": [1, 2],
-        "epochs": 1000,
+        "learning_rate": 2e-5, "crf": False, "layers": [1, 2], "epochs": 1000,
         "search": {"tried": {"seed_1": {}, "x_y": 0.5}},
-    }
+    }  # fmt: skip
     found = lines(cell(recipe=recipe, data=({"dataset": "bc2gm", "files": ()},), to_do=("make x",)))
     assert found[3:] == [
         "", "Resolved recipe",
@@ -140,7 +129,5 @@ def test_accounts_are_indented_by_depth_and_values_are_in_words() -> None:
 
 def test_json_has_every_field() -> None:
     made = json.loads(to_json(cell(runs=RUNS[:1], parts=(cell(row="é"),))))
-    assert (
-        made["runs"][0]["facts"]["machine"] == {"cores": 1200, "gpus": []} and made["parts"][0]["row"] == "é"
-    )
-    assert set(made) == set(Explanation.__dataclass_fields__)
+    assert made["runs"][0]["facts"]["machine"] == {"cores": 1200, "gpus": []}
+    assert made["parts"][0]["row"] == "é" and set(made) == set(Explanation.__dataclass_fields__)

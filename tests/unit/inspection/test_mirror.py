@@ -12,9 +12,7 @@ from pubmill.inspection.mirror.fetching import MODELS, fetch_all, listed
 from pubmill.planning import required_files as module
 from pubmill.planning.plan import Job
 from pubmill.planning.required_files import HubModel, RequiredFiles, out_of_reach, required_files
-from pubmill.specs import load
-from pubmill.specs.study import Study
-from pubmill.stages import Graph, checked_graph
+from pubmill.stages import Graph
 from pubmill.storage.release_pins import commit_url
 from tests.unit.programs import run_verb
 
@@ -24,8 +22,8 @@ MODEL = HubModel("bert", "who/bert", "0" * 40)
 
 
 @pytest.fixture(scope="module")
-def targets(root: Path) -> Graph:
-    return checked_graph(Study(study="x", title="x", scale="full", tables=()), load(root / "specs", "full"))
+def targets(full_graph: Graph) -> Graph:
+    return full_graph
 
 
 def test_jobs_say_what_is_needed(targets: Graph) -> None:

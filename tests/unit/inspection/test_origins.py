@@ -9,7 +9,7 @@ from pubmill.specs import HubWeights
 from pubmill.specs.study import with_own_weights
 from pubmill.stages import Graph
 from pubmill.storage.files import write_json
-from tests.unit.inspection.toy_explanations import MODEL, OTHER, TABLE, explainer, put_records, specs
+from tests.unit.inspection.toy_explanations import MODEL, OTHER, TABLE, explainer, put_records
 
 
 def test_data_are_reported_down_to_the_source_files(tmp_path: Path) -> None:
@@ -19,12 +19,8 @@ def test_data_are_reported_down_to_the_source_files(tmp_path: Path) -> None:
     write_json(tmp_path / "demo/datasets/bc2gm/card.json", card)
     [(role, file), *_] = made.graph.datasets.inputs("bc2gm").items()
     source = {
-        "url": "https://host/x",
-        "sha256": "5" * 64,
-        "bytes": 5,
-        "origin": "network",
-        "retrieved": "now",
-    }
+        "url": "https://host/x", "sha256": "5" * 64, "bytes": 5, "origin": "network", "retrieved": "now",
+    }  # fmt: skip
     write_json(Path(f"{file}.source.json"), source)
     [data] = explain(made, TABLE, "bc2gm", MODEL).data
     assert data["sources"][role] == source and data["examples sha256"] == {"test": "d" * 64}
@@ -50,8 +46,9 @@ def test_weights_made_here_are_reported_down_to_the_corpus(tmp_path: Path) -> No
 
 
 def test_released_weights_are_reported_by_id_and_revision(tmp_path: Path) -> None:
-    found = explain(explainer(tmp_path, scale="full"), TABLE, "bc2gm", MODEL)
-    released = specs("full").models[MODEL].released
+    made = explainer(tmp_path, scale="full")
+    found = explain(made, TABLE, "bc2gm", MODEL)
+    released = made.graph.specs.models[MODEL].released
     assert found.weights and isinstance(released, HubWeights)
     assert (found.weights["id"], found.weights["revision"]) == (released.id, released.revision)
     assert found.recipe and found.recipe["keep"] == "last", "the recipe as it would be run"

@@ -1,6 +1,5 @@
 """Explainers of made-up records, and explanations as text."""
 
-from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -9,27 +8,21 @@ from rich.console import Console
 
 from pubmill.inspection.explain.cell_explanations import Explainer, Explanation
 from pubmill.inspection.explain.explanation_printing import print_explanation
-from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph
 from tests.conftest import ROOT
 from tests.unit import toy_tables as made_up
+from tests.unit.toy_studies import loaded
 
 TABLE, MODEL, OTHER = "gu2020/table06", "pubmedbert-base", "no-pretraining"
 TEST = "d" * 64
 """Hash of the examples on which made-up records were scored."""
 
 
-@cache
-def specs(scale: str) -> Specs:
-    """Load the specs once for all tests, as loading takes longer than all of them."""
-    return load(ROOT / "specs", scale)
-
-
 def explainer(tmp_path: Path, **config: Any) -> Explainer:
     base = {"study": "x", "title": "x", "scale": "demo", "tables": [TABLE], "models": [MODEL]}
     study = Study.model_validate(base | {"results": str(tmp_path)} | config)
-    targets = Graph(study, specs(study.scale))
+    targets = Graph(study, loaded(ROOT / "specs", study.scale))
     return Explainer(targets, ROOT / "specs", ("studies/x.yaml",), ("results=here",))
 
 

@@ -18,12 +18,9 @@ PUBLISHED = {"near": 80.0, "far": 80.0, "wide": 79.0, "same": 80.0, "<b>": 80.0}
 def test_each_verdict_is_reached_and_drawn() -> None:
     found = judge({**SCORES, "<b>": SCORES["near"]}, PUBLISHED, margin=1.0)
     assert dict(zip(found["name"], found["verdict"], strict=True)) == {
-        "near": "reproduced",
-        "far": "not reproduced",
-        "wide": "within the minimal detectable difference",
-        "same": "no verdict",
-        "<b>": "reproduced",
-    }
+        "near": "reproduced", "far": "not reproduced", "wide": "within the minimal detectable difference",
+        "same": "no verdict", "<b>": "reproduced",
+    }  # fmt: skip
     near = found.iloc[0]
     assert near["difference"] == pytest.approx(0.1) and near["low"] < 0.1 < near["high"] < near["margin"]
     drawing = draw_verdicts(found)

@@ -89,12 +89,8 @@ def test_a_dataset_can_be_iterated_over_again(results: Path) -> None:
     assert list(splits["test"]) == list(splits["test"]) == [sentence(1, "B", "O"), sentence(2, "O", "B")]
     assert splits["test"].to_hugging_face()["labels"] == [["B", "O"], ["O", "B"]]
     test = load_dataset("toy", results, split="test")
-    assert (
-        len(test) == 2
-        and test[1] == sentence(2, "O", "B")
-        and test[:1] == [test[0]]
-        and test["id"] == ["1", "2"]
-    )
+    assert len(test) == 2 and test[1] == sentence(2, "O", "B") and test[:1] == [test[0]]
+    assert test["id"] == ["1", "2"]
     assert test.to_pandas()["labels"].tolist() == [["B", "O"], ["O", "B"]]
     assert list(test.to_pandas()) == test.column_names
     with pytest.raises(PubmillError, match="no field 'label'; examples have id, document, words, labels"):

@@ -77,10 +77,6 @@ def test_scores_that_are_all_equal_are_zero(predicted: list[float]) -> None:
     assert dev_score("pearson", "regression", pairs(1.0), predicted[:1], None) == 0.0
 
 
-def test_an_i_that_continues_nothing_begins_an_entity() -> None:
-    assert dev_score("entity_f1", "tokens", tokens("O B I B"), [["O", "I", "I", "O"]], None) == 2 / 3
-
-
 def test_the_positive_f1_is_defined_where_dev_has_positives_alone() -> None:
     gold, predicted = labelled(["1", "1"]), ["1", "1"]
     assert "positive_f1" not in SCORERS["sequence"](gold, predicted, "0").metrics

@@ -65,11 +65,8 @@ def test_equals_an_independent_implementation(pair: tuple[Sentences, Sentences])
     true, guessed = entities(gold), entities(predicted)
     metrics, counts, _ = score_entities(gold, predicted)
     assert counts == {
-        "gold": len(true),
-        "predicted": len(guessed),
-        "correct": len(true & guessed),
-        "examples": len(gold),
-    }
+        "gold": len(true), "predicted": len(guessed), "correct": len(true & guessed), "examples": len(gold),
+    }  # fmt: skip
     precision = len(true & guessed) / len(guessed) if guessed else 0.0
     recall = len(true & guessed) / len(true) if true else 0.0
     f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0

@@ -21,7 +21,6 @@ from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.storage.files import read_json, sha256, write_json, write_jsonl_gz
 from tests.unit.metrics.toy_predictions import EXAMPLES, KINDS, REGRESSION, SEQUENCE, rows_of
 
-ROOT = Path(__file__).resolve().parents[3]
 PREDICTIONS = [{"id": "test-000002", "labels": ["B", "I", "O"]}, {"id": "test-000001", "labels": ["B", "O"]}]
 RECIPE = ScoringRecipe(
     model="tiny",

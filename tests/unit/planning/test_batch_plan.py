@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from pubmill.planning.plan import LongestBatch, divided, longest_batch
-from pubmill.specs import load
-from pubmill.specs.study import Study
-from pubmill.stages import Graph, checked_graph
+from pubmill.stages import Graph
 from pubmill.stages.gpus import Gpus, read_gpus
 from pubmill.storage.result_paths import RunKey, paths_of_scale
 
@@ -18,8 +16,8 @@ BASE = LongestBatch("p", 8_192, 16, 12, 768, 110_000_000)
 
 
 @pytest.fixture(scope="module")
-def full(root: Path) -> Graph:
-    return checked_graph(Study(study="x", title="x", scale="full", tables=()), load(root / "specs", "full"))
+def full(full_graph: Graph) -> Graph:
+    return full_graph
 
 
 def with_length(graph: Graph, length: int | None) -> Graph:

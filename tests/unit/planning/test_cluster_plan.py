@@ -9,12 +9,11 @@ from rich.console import Console
 from pubmill.errors import PubmillError
 from pubmill.planning.cluster_plan import HERE, ClusterRequest, read_profile, requests, requests_table
 from pubmill.planning.plan import Job
-from pubmill.specs import load
-from pubmill.specs.study import Study
 from pubmill.stages import Graph
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.pretrainings import Pretrain
 from pubmill.stages.stage import DAY
+from tests.unit.toy_studies import study_of
 
 GPUS = Gpus({"V100": 1e14}, {"pretraining": 0.5, "finetuning": 0.25})
 RUN = {"protocol": "blurb", "model": "bert-base-uncased", "dataset": "bc2gm", "setting": "standard"}
@@ -29,8 +28,7 @@ JOBS = [
 
 @pytest.fixture(scope="module")
 def graph(root: Path) -> Graph:
-    study = Study(study="x", title="", scale="full", tables=("gu2020/table06",))
-    return Graph(study, load(root / "specs", "full"))
+    return Graph(*study_of(root, scale="full"))
 
 
 def test_slurms_profile_decides_partitions_and_gpus_and_the_stages_memory_and_time(

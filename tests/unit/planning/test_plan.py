@@ -14,24 +14,13 @@ from rich.console import Console
 from pubmill.errors import PubmillError
 from pubmill.planning.plan import ADVICE, Job, make_plan, measured_seconds, recipes_at_full, search_lines
 from pubmill.planning.plan_printing import print_plan
-from pubmill.pretraining.arithmetic import (
-    BASE,
-    LARGE,
-    operations,
-    operations_of_step,
-    parameters,
-    shape_of,
-)
+from pubmill.pretraining.arithmetic import BASE, LARGE, operations, operations_of_step, parameters, shape_of
 from pubmill.recipes import Adversarial, Generator, Objective, Optimisation, PretrainingRecipe
 from pubmill.recipes.models import LocalWeights
-from pubmill.specs import ArchiveWeights, Specs, load
-from pubmill.specs.study import Study, check_study
-from pubmill.stages import Graph, checked_graph, costs
-from pubmill.stages.costs import (
-    architecture_of,
-    operations_of_finetuning,
-    operations_of_pretraining,
-)
+from pubmill.specs import ArchiveWeights, Specs
+from pubmill.specs.study import Study
+from pubmill.stages import Graph, costs
+from pubmill.stages.costs import architecture_of, operations_of_finetuning, operations_of_pretraining
 from pubmill.stages.gpus import Gpus, read_gpus
 from pubmill.stages.run_stages import Finetune
 from pubmill.stages.stage import ASSUMED
@@ -57,31 +46,29 @@ STEP = 6 * (
 
 
 @pytest.fixture(scope="module")
-def targets(root: Path) -> Graph:
-    return checked_graph(Study(study="x", title="x", scale="full", tables=()), load(root / "specs", "full"))
+def targets(full_specs: Specs) -> Graph:
+    return study_graph(full_specs)
 
 
-def with_objective(**changes: Any) -> PretrainingRecipe:
-    return replace(RECIPE, objective=replace(RECIPE.objective, **changes))
+def study_graph(specs: Specs, scale: str = "full", **study: Any) -> Graph:
+    return Graph(Study(study="x", title="x", scale=scale, **{"tables": (), **study}), specs)
 
 
 def test_operations_of_a_step() -> None:
-    assert operations_of_step(RECIPE, 30_522) == pytest.approx(STEP)
-    assert operations_of_step(replace(RECIPE, batch_size=6), 30_522) == pytest.approx(3 * STEP)
-
-
-def test_what_makes_a_step_longer() -> None:
-    recomputed = replace(RECIPE, recompute_activations=True)
-    assert operations_of_step(recomputed, 30_522) == pytest.approx(4 / 3 * STEP)
-    adversarial = with_objective(adversarial=Adversarial())
-    assert operations_of_step(adversarial, 30_522) == pytest.approx(8 / 3 * STEP)
-    assert operations_of_step(RECIPE, 30_522, teacher=BASE) == pytest.approx(4 / 3 * STEP)
+    adversarial = replace(RECIPE, objective=replace(RECIPE.objective, adversarial=Adversarial()))
+    for recipe, teacher, times in (
+        (RECIPE, None, 1),
+        (replace(RECIPE, batch_size=6), None, 3),
+        (replace(RECIPE, recompute_activations=True), None, 4 / 3),
+        (adversarial, None, 8 / 3),
+        (RECIPE, BASE, 4 / 3),
+    ):
+        assert operations_of_step(recipe, 30_522, teacher) == pytest.approx(times * STEP)
+    small = Generator(hidden_size=256, attention_heads=4, intermediate_size=1024)
     electra = replace(
         RECIPE,
         architecture=replace(BASE, family="electra"),
-        objective=replace(
-            RECIPE.objective, generator=Generator(hidden_size=256, attention_heads=4, intermediate_size=1024)
-        ),
+        objective=replace(RECIPE.objective, generator=small),
     )
     assert 1.1 * STEP < operations_of_step(electra, 30_522) < 1.6 * STEP
 
@@ -103,10 +90,9 @@ def test_a_fine_tuning_is_examples_times_epochs(targets: Graph) -> None:
     assert operations_of_finetuning(targets, RunKey("blurb", "bert-base-uncased", "bioasq-yesno", "standard"))
 
 
-def test_sizes_are_declared_and_no_name_decides(root: Path) -> None:
-    specs = load(root / "specs", "full")
-    changed = with_model(specs, "roberta-large", "my-small-one", size=None)
-    found = checked_graph(Study(study="x", title="x", scale="full", tables=()), changed)
+def test_sizes_are_declared_and_no_name_decides(full_specs: Specs) -> None:
+    changed = with_model(full_specs, "roberta-large", "my-small-one", size=None)
+    found = study_graph(changed)
     assert architecture_of(found, "roberta-large") is LARGE
     assert architecture_of(found, "roberta-base") is architecture_of(found, "my-small-one") is BASE
     assert architecture_of(found, "megatron-345m-cased") is LARGE
@@ -127,20 +113,18 @@ def test_sizes_are_declared_and_no_name_decides(root: Path) -> None:
     ],
 )
 def test_a_folder_has_the_size_that_its_own_configuration_states(
-    root: Path, tmp_path: Path, config: object, layers: int, width: int, inner: int
+    full_specs: Specs, tmp_path: Path, config: object, layers: int, width: int, inner: int
 ) -> None:
     """Without a configuration that says it, a folder counts as large."""
     folder = tmp_path / "bert"
     folder.mkdir()
     if config is not None:
         (folder / "config.json").write_text(json.dumps(config))
-    specs = load(root / "specs", "full")
     specs = with_model(
-        specs, "bert-base-uncased", "own", released=None, size=None,
+        full_specs, "bert-base-uncased", "own", released=None, size=None,
         weights=LocalWeights(kind="folder", local="own"),
     )  # fmt: skip
-    study = Study(study="x", title="x", scale="full", tables=(), local_files={"own": str(folder)})
-    shape = costs.shape_of_model(Graph(study, specs), "own")
+    shape = costs.shape_of_model(study_graph(specs, local_files={"own": str(folder)}), "own")
     assert (shape.layers, shape.hidden, shape.intermediate) == (layers, width, inner)
     assert shape.pieces == (99 if inner == 128 else 30_522)
 
@@ -197,9 +181,8 @@ def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Graph) -> No
     assert trials == pytest.approx(runs / 3 * 3 / 5)  # 20 of 60 epochs, 3 seeds of 5
 
 
-def test_the_plan_has_the_seconds_of_finished_jobs(tmp_path: Path, root: Path) -> None:
-    study = Study(study="x", title="x", scale="full", tables=(), results=str(tmp_path))
-    graph = checked_graph(study, load(root / "specs", "full"))
+def test_the_plan_has_the_seconds_of_finished_jobs(tmp_path: Path, full_specs: Specs) -> None:
+    graph = study_graph(full_specs, results=str(tmp_path))
     for rule, name, seconds in (("parse", "a/b", 5), ("parse", "a/c", 10), ("pretrain", "a/b", 3600)):
         path = Path(graph.paths.benchmark(rule, name))
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -217,10 +200,9 @@ def test_the_plan_has_the_seconds_of_finished_jobs(tmp_path: Path, root: Path) -
     assert re.search(r"pretrain +1 +0 +3,600", said.getvalue())
 
 
-def test_the_plan_shows_what_released_weights_save(root: Path) -> None:
+def test_the_plan_shows_what_released_weights_save(full_specs: Specs) -> None:
     """Of BioM-BERT, a column of the table needs 400,000 steps; the other 290,000 are saved."""
-    study = Study(study="x", title="x", scale="full", tables=("alrowili2021/table02",))
-    found = checked_graph(study, load(root / "specs", "full"))
+    found = study_graph(full_specs, tables=("alrowili2021/table02",))
     plan = make_plan([], found, GPUS)
     saved = {one.name: one for one in plan.saved}
     assert saved.keys() == {
@@ -234,65 +216,47 @@ def test_the_plan_shows_what_released_weights_save(root: Path) -> None:
     assert "Saved by released weights" in said.getvalue()
 
 
-def test_an_archive_has_an_assumed_size(targets: Graph) -> None:
-    url = targets.specs.models["bio-lm-large"].released
-    assert isinstance(url, ArchiveWeights)
-    job = Job("download", {"path": url.url.removeprefix("https://")}, True)
-    plan = make_plan([job], targets, GPUS)
-    assert plan.bytes_assumed == pytest.approx(4 * 335e6, rel=0.05) and plan.files_unknown == 0
-
-
 def test_what_the_benchmark_measured_takes_the_place_of_what_is_assumed(root: Path, tmp_path: Path) -> None:
+    """A benchmark of an unknown GPU measures nothing."""
     assumed = read_gpus(root / "specs", tmp_path / "none")
     assert assumed.share_of_finetuning("tokens") == assumed.shares["finetuning"]
-    assert assumed.share(BASE, 512) == assumed.shares["pretraining"]
+    assert assumed.share(BASE, 512) == assumed.shares["pretraining"] == 0.4
+    assert assumed.peaks["V100"] == 125e12
     rows = [{"name": "BERT-base", "length": 512, "operations_per_second": 0.6 * 989e12}]
-    (tmp_path / "pretraining.json").write_text(json.dumps({"device": "NVIDIA H200", "rows": rows}))
-    measured = read_gpus(root / "specs", tmp_path)
-    assert measured.share(BASE, 512) == pytest.approx(0.6)
-    assert measured.share(BASE, 128) == assumed.shares["pretraining"]
-    assert "measured on NVIDIA H200" in measured.share_source("pretraining")
+    for device, share, source in (
+        ("NVIDIA H200", 0.6, "measured on NVIDIA H200"),
+        ("RTX 3090", 0.4, "assumed: 40% of the peak"),
+    ):
+        (tmp_path / "pretraining.json").write_text(json.dumps({"device": device, "rows": rows}))
+        found = read_gpus(root / "specs", tmp_path)
+        assert found.share(BASE, 512) == pytest.approx(share) and found.share(BASE, 128) == 0.4
+        assert source in found.share_source("pretraining")
+    (tmp_path / "gpus.yaml").write_text("gpus: {}\ngpus: {}\n")
+    with pytest.raises(PubmillError, match=r"specs/gpus\.yaml:2"):
+        read_gpus(tmp_path, tmp_path / "none")
 
 
-def test_a_recipe_has_the_measured_share_of_the_most_similar_model(root: Path) -> None:
+def test_a_recipe_has_the_measured_share_of_the_most_similar_model(targets: Graph, root: Path) -> None:
+    """An objective without the fastest methods is slower."""
     measured = read_gpus(root / "specs", root / "benchmarks")
-    modern = replace(BASE, family="modernbert")
-    shares = [measured.share(one, 300) for one in (BASE, LARGE, replace(BASE, family="electra"), modern)]
+    others = [replace(BASE, family=family) for family in ("electra", "modernbert")]
+    shares = [measured.share(one, 300) for one in (BASE, LARGE, *others)]
     assert len({*shares, measured.share(BASE, 128)}) == 5
-
-
-def test_an_objective_without_the_fastest_methods_is_slower(targets: Graph, root: Path) -> None:
-    measured = read_gpus(root / "specs", root / "benchmarks")
     fast, slow = (
         costs.share_of_pretraining(targets, measured, name) for name in ("bio-lm-base", "bio-lm-base@distill")
     )
     assert slow == pytest.approx(measured.plain * fast) and 0.4 < measured.plain < 0.8
-    assert GPUS.plain == 1
+    assert GPUS.plain == 1 and GPUS.hours(3.6e15, 0.5) == {"A": 2.0, "B": 1.0}
 
 
-def test_hours_are_operations_over_what_is_reached() -> None:
-    assert GPUS.hours(3.6e15, 0.5) == {"A": 2.0, "B": 1.0}
-
-
-def test_packed_tokens_need_the_space_of_their_shards(targets: Graph) -> None:
-    corpus = targets.specs.pretraining["pubmedbert-base"].corpus
-    plan = make_plan([Job("pack", {"corpus": corpus, "vocab": "pubmed-uncased"}, True)], targets, GPUS)
-    shards = len(targets.corpora.shards(corpus))
-    assert plan.disk == costs.PACKED * shards > 0
-
-
-def test_models_checkpoints_and_runs_that_are_kept_need_space(targets: Graph, demo: Graph) -> None:
+def test_models_checkpoints_and_runs_that_are_kept_need_space(targets: Graph, demo_specs: Specs) -> None:
     """Released weights are downloaded too; those made here, and a mirror's, are not."""
     size = costs.bytes_of_model(targets, "pubmedbert-base")
     assert size == 4 * parameters(shape_of(architecture_of(targets, "pubmedbert-base"), 30_522))
-    for graph, downloaded in ((targets, size), (demo, 0)):
+    for graph, downloaded in ((targets, size), (study_graph(demo_specs, "demo"), 0)):
         plan = make_plan([Job("export_model", {"model": "pubmedbert-base"}, True)], graph, GPUS)
-        assert (plan.bytes_assumed, plan.disk) == (
-            downloaded,
-            costs.bytes_of_model(graph, "pubmedbert-base"),
-        )
-    run = {"protocol": "blurb", "model": "pubmedbert-base", "dataset": "bc2gm", "setting": "standard"}
-    run |= {"protocol": "shin2020", "dataset": "squad-v1"}
+        assert (plan.bytes_assumed, plan.disk) == (downloaded, costs.bytes_of_model(graph, "pubmedbert-base"))
+    run = {"protocol": "shin2020", "model": "pubmedbert-base", "dataset": "squad-v1", "setting": "standard"}
     plan = make_plan([Job("finetune", run, True)], targets, GPUS)
     assert (plan.bytes_assumed, plan.disk) == (0, size), "the model that another run starts from"
     plan = make_plan([Job("pretrain", {"recipe": "pubmedbert-base", "step": "12500"}, True)], targets, GPUS)
@@ -306,11 +270,13 @@ def test_models_checkpoints_and_runs_that_are_kept_need_space(targets: Graph, de
     assert plan.bytes_assumed == plan.disk == 50 * costs.PUBMED_FILE
     plan = make_plan([Job("download", {"path": "example.org/other.zip"}, True)], targets, GPUS)
     assert (plan.disk, plan.files_unknown) == (0, 1)
-
-
-@pytest.fixture(scope="module")
-def demo(root: Path) -> Graph:
-    return checked_graph(Study(study="x", title="x", scale="demo", tables=()), load(root / "specs", "demo"))
+    corpus = targets.specs.pretraining["pubmedbert-base"].corpus
+    plan = make_plan([Job("pack", {"corpus": corpus, "vocab": "pubmed-uncased"}, True)], targets, GPUS)
+    assert plan.disk == costs.PACKED * len(targets.corpora.shards(corpus)) > 0
+    archive = targets.specs.models["bio-lm-large"].released
+    assert isinstance(archive, ArchiveWeights)
+    plan = make_plan([Job("download", {"path": archive.url.removeprefix("https://")}, True)], targets, GPUS)
+    assert plan.bytes_assumed == pytest.approx(4 * 335e6, rel=0.05) and plan.files_unknown == 0
 
 
 def test_a_file_of_the_mirror_has_its_own_size(root: Path, targets: Graph, tmp_path: Path) -> None:
@@ -370,21 +336,6 @@ def test_a_distillation_runs_its_teacher_too(targets: Graph) -> None:
     assert operations_of_pretraining(targets, "bio-lm-base@distill", 0, 1) == pytest.approx(taught) != alone
 
 
-def test_a_benchmark_of_an_unknown_gpu_measures_nothing(root: Path, tmp_path: Path) -> None:
-    rows = [{"name": "BERT-base", "length": 512, "operations_per_second": 1e14}]
-    (tmp_path / "pretraining.json").write_text(json.dumps({"device": "RTX 3090", "rows": rows}))
-    found = read_gpus(root / "specs", tmp_path)
-    assert not found.measured and found.share(BASE, 512) == 0.4
-    assert found.share_source("pretraining") == "assumed: 40% of the peak"
-    assert found.peaks["V100"] == 125e12
-
-
-def test_a_broken_list_of_gpus_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "gpus.yaml").write_text("gpus: {}\ngpus: {}\n")
-    with pytest.raises(PubmillError, match=r"specs/gpus\.yaml:2"):
-        read_gpus(tmp_path, tmp_path / "none")
-
-
 def test_a_setting_that_takes_the_choice_of_another_has_its_epochs(targets: Graph) -> None:
     """IO tags are trained with what was chosen for BIO tags, of at most 60 epochs."""
     run = ("blurb", "bert-base-uncased", "bc2gm")
@@ -420,26 +371,18 @@ def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
         measured_seconds(Paths(str(tmp_path)))("parse")
 
 
-def searched(root: Path, **study: Any) -> Graph:
-    config = {"study": "x", "title": "x", "scale": "full", "tables": ["gu2020/table06"], **study}
-    return Graph(*check_study(config, root / "specs"))
-
-
-def trial(model: str, to_do: bool = True) -> Job:
-    return Job("trial", {"model": model}, to_do)
-
-
-def test_trials_are_counted_by_model(root: Path) -> None:
-    jobs = [trial("bert-base-uncased"), trial("biobert-base"), trial("biobert-base")]
-    others = [trial("scibert-cased", to_do=False), Job("finetune", {"model": "scibert-cased"}, True)]
+def test_trials_are_counted_by_model(full_specs: Specs) -> None:
+    own, plain = study_graph(full_specs, own_tables="mine"), study_graph(full_specs)
+    names = ("bert-base-uncased", "biobert-base", "biobert-base")
+    there, *jobs = [
+        Job("trial", {"model": name}, name != "scibert-cased") for name in ("scibert-cased", *names)
+    ]
+    others = [there, Job("finetune", {"model": "scibert-cased"}, True)]
     choices = [Job("choose", {"dataset": "bc2gm"}, True), Job("choose", {"dataset": "jnlpba"}, False)]
-    line, *advice = search_lines([*jobs, *others, *choices], searched(root, own_tables="mine"))
+    line, *advice = search_lines([*jobs, *others, *choices], own)
     assert line == "4 of 5 jobs: trials with BioBERT and BERT, uncased"
     assert tuple(advice) == ADVICE
-    [alone] = search_lines([trial("biobert-base")], searched(root, own_tables="mine", search="own"))
-    assert search_lines([trial("biobert-base")], searched(root)) == [alone]
-    assert alone == "1 of 1 job: trials with BioBERT"
-
-
-def test_a_run_without_trials_says_nothing(root: Path) -> None:
-    assert search_lines([Job("table", {}, True), trial("biobert-base", to_do=False)], searched(root)) == []
+    chosen = study_graph(full_specs, own_tables="mine", search="own")
+    for graph in (chosen, plain):
+        assert search_lines(jobs[1:2], graph) == ["1 of 1 job: trials with BioBERT"]
+    assert search_lines([Job("table", {}, True), there], plain) == []

@@ -84,11 +84,8 @@ def test_trainings_have_hours_and_their_sources_follow() -> None:
     first = found.index("Pretraining: GPU-hours jobs A B")
     assert found[first + 1 :][:2] == ["small 2 2.0 1.0", "all 2 2.0 1.0"]
     assert found[first + 3 :][:4] == [
-        "Fine-tuning: GPU-hours jobs A B",
-        "small 2 2.0 1.0",
-        "big 1,000 40 20",
-        "all 1,002 42 21",
-    ]
+        "Fine-tuning: GPU-hours jobs A B", "small 2 2.0 1.0", "big 1,000 40 20", "all 1,002 42 21",
+    ]  # fmt: skip
     assert found[first + 8] == "pretraining: assumed: 50% of the peak"
     assert found[first + 9].startswith("fine-tuning: assumed: 25% of the peak; number of examples: from")
 

@@ -10,12 +10,7 @@ from huggingface_hub.constants import HF_HUB_CACHE
 
 from pubmill.planning import required_files as module
 from pubmill.planning.plan import Job
-from pubmill.planning.required_files import (
-    HubModel,
-    RequiredFiles,
-    out_of_reach,
-    required_files,
-)
+from pubmill.planning.required_files import HubModel, RequiredFiles, out_of_reach, required_files
 from pubmill.recipes.corpora import FetchRecipe
 from pubmill.recipes.models import PretrainedWeights, ReleasedWeights
 from pubmill.stages import Graph

@@ -1,12 +1,10 @@
 """The tokens of planned pretrainings are the budgets of the authors' configurations, in whole steps."""
 
-from pathlib import Path
-
 import pytest
 
 from pubmill.planning.plan import recipes_at_full
 from pubmill.pretraining.arithmetic import operations_of_step
-from pubmill.specs import Specs, load
+from pubmill.specs import Specs
 from pubmill.specs.study import Study
 from pubmill.stages import checked_graph, costs
 from pubmill.stages.gpus import Gpus
@@ -39,47 +37,45 @@ FALLS = BUDGETS | dict.fromkeys(FIRST, 0) | {"bioclinical-modernbert-large": 2_7
 
 
 @pytest.fixture(scope="module")
-def specs(root: Path) -> Specs:
-    return load(root / "specs", "full")
-
-
-@pytest.fixture(scope="module")
-def planned(specs: Specs) -> dict[str, float]:
+def planned(full_specs: Specs) -> dict[str, float]:
     """Tokens of each recipe: the plan's operations over those of a step, times the tokens of a step."""
-    graph = checked_graph(Study(study="recipes", title="", scale="full", tables=()), specs)
+    graph = checked_graph(Study(study="recipes", title="", scale="full", tables=()), full_specs)
     found = {}
     for training in recipes_at_full(graph, Gpus({"A": 1e12}, {"pretraining": 0.5, "finetuning": 0.25})):
-        spec = specs.pretraining[training.name]
-        step = operations_of_step(spec.recipe, costs.pieces_of(specs, spec.vocab))
-        found[training.name] = training.operations / step * tokens_of_step(specs, training.name)
+        spec = full_specs.pretraining[training.name]
+        step = operations_of_step(spec.recipe, costs.pieces_of(full_specs, spec.vocab))
+        found[training.name] = training.operations / step * tokens_of_step(full_specs, training.name)
     return found
 
 
-def tokens_of_step(specs: Specs, name: str) -> int:
-    recipe = specs.pretraining[name].recipe
+def tokens_of_step(full_specs: Specs, name: str) -> int:
+    recipe = full_specs.pretraining[name].recipe
     return recipe.batch_size * recipe.sequence_length
 
 
 @pytest.mark.parametrize("name", sorted(BUDGETS))
 def test_a_phase_ends_with_the_step_that_passes_its_budget(
-    name: str, specs: Specs, planned: dict[str, float]
+    name: str, full_specs: Specs, planned: dict[str, float]
 ) -> None:
-    step = tokens_of_step(specs, name)
+    step = tokens_of_step(full_specs, name)
     assert 0 <= round(planned[name]) - BUDGETS[name] < step
-    optimisation, steps = specs.pretraining[name].recipe.optimisation, specs.pretraining[name].recipe.steps
+    optimisation, steps = (
+        full_specs.pretraining[name].recipe.optimisation,
+        full_specs.pretraining[name].recipe.steps,
+    )
     assert 0 <= round(optimisation.decay * steps) * step - FALLS[name] < step
 
 
 @pytest.mark.parametrize("size", ["base", "large"])
 def test_both_phases_have_the_sum_of_their_budgets(
-    size: str, specs: Specs, planned: dict[str, float]
+    size: str, full_specs: Specs, planned: dict[str, float]
 ) -> None:
     """160.453 B and 8.247 B."""
     name = f"bioclinical-modernbert-{size}"
     both = round(planned[f"{name}@phase1"] + planned[name])
-    assert 0 <= both - 168_700_337_000 < 2 * tokens_of_step(specs, name)
-    assert both == specs.pretraining[name].recipe.steps * tokens_of_step(specs, name)
+    assert 0 <= both - 168_700_337_000 < 2 * tokens_of_step(full_specs, name)
+    assert both == full_specs.pretraining[name].recipe.steps * tokens_of_step(full_specs, name)
 
 
-def test_a_released_vocabulary_of_known_size_is_planned_with_it(specs: Specs) -> None:
-    assert costs.pieces_of(specs, "modernbert") == 50_368 != costs.pieces_of(specs, "biobert-base")
+def test_a_released_vocabulary_of_known_size_is_planned_with_it(full_specs: Specs) -> None:
+    assert costs.pieces_of(full_specs, "modernbert") == 50_368 != costs.pieces_of(full_specs, "biobert-base")

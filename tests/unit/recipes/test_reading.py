@@ -117,8 +117,7 @@ def test_neither_text_nor_file(argument: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
-    [(b"[1]", "found .1."), (b"null", "found None"), (b"\xff{", "cannot be read")],
+    ("content", "message"), [(b"[1]", "found .1."), (b"null", "found None"), (b"\xff{", "cannot be read")]
 )
 def test_a_file_without_an_object_is_reported(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "recipe.json"

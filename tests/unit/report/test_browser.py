@@ -1,44 +1,22 @@
-"""Pages as a browser shows them: headless Chromium, where there is one."""
+"""The page of one table in a browser.
 
-import re
-import shutil
-import subprocess
+Needs Debian's `chromium` and the packages playwright and axe-playwright-python of the dev extra.
+"""
+
 from pathlib import Path
 
 import pytest
 
 from pubmill.report.table_rendering import TABLE_RENDERERS
-from tests.pages import parsed
+from tests.browser import launched, needs_chromium, opened
 from tests.unit import toy_tables as made_up
-from tests.waiting import patience
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
 
 
-def shown(page: Path, *options: str) -> str:
-    """The document after its scripts have run, and what the console says."""
-    quiet = (
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        "--no-first-run",
-    )
-    line = [CHROMIUM or "", "--headless", "--no-sandbox", "--disable-gpu", *quiet, *options]
-    line += [
-        f"--user-data-dir={page.parent / 'profile'}",
-        "--enable-logging=stderr",
-        "--dump-dom",
-        page.as_uri(),
-    ]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=patience(120), check=True)
-    assert "Content Security Policy" not in done.stderr, done.stderr
-    return done.stdout
-
-
-@pytest.fixture
-def page(tmp_path: Path) -> Path:
-    """Three datasets in one group; BERT has 81, none and 91 on them."""
+@needs_chromium
+def test_a_tables_own_script_runs_and_a_cell_opens_the_runs_behind_it(tmp_path: Path) -> None:
+    """A table of which less than half was run begins with what was run; its policy lets the script do so."""
     names = ("first", "second", "third")
     rows = [made_up.row(name, name.title(), "ner", "entity_f1") for name in names]
     records = {"bert": {name: made_up.paths("bert", name) for name in ("first", "third")}}
@@ -48,25 +26,9 @@ def page(tmp_path: Path) -> Path:
     made = made_up.recipe(rows=rows, records=records, composites=[], missing={})
     path = tmp_path / "table.html"
     path.write_text(TABLE_RENDERERS["html"](made_up.table(tmp_path, made, made_up.HEADER)))
-    return path
-
-
-def order(text: str) -> list[str]:
-    return [
-        cell.text_content().replace("entity F1", "").strip()
-        for cell in parsed(text).xpath("//table[contains(@class, 'scores')]/tbody//th")
-    ]
-
-
-@needs_browser
-def test_the_policy_lets_the_tables_own_script_run(page: Path) -> None:
-    """A table of which less than half was run begins with what was run."""
-    assert order(shown(page)) == ["First", "Third"]
-
-
-@needs_browser
-def test_a_cell_opens_the_runs_behind_it(page: Path) -> None:
-    text = re.sub(r"<meta http-equiv=.*?>", "", page.read_text(encoding="utf-8"))
-    click = "document.querySelector('.ours a').click();"
-    page.write_text(text.replace("</body>", f"<script>{click}</script></body>"), encoding="utf-8")
-    assert parsed(shown(page)).xpath("//details[@open]//article[contains(., 'standard/final')]")
+    with launched(playwright) as browser:
+        page = opened(browser, path.as_uri())
+        heads = page.locator("table.scores tbody th").all_inner_texts()
+        assert [text.split()[0] for text in heads] == ["First", "Third"]
+        page.locator(".ours a").first.click()
+        assert page.locator("details[open] article").filter(has_text="standard/final").count()

@@ -13,12 +13,13 @@ from pubmill.errors import PubmillError
 from pubmill.recipes.reading import as_json, build
 from pubmill.recipes.report import PageRecipe
 from pubmill.report.dataset_pages import PAGE_RENDERERS, Page, make_page
-from pubmill.specs.study import check_study
-from pubmill.stages import checked_graph
+from pubmill.specs import Specs
+from pubmill.stages import Graph
 from pubmill.storage.result_paths import PAGE_FORMATS
 from pubmill.tables.cells import read_as
 from tests.pages import parsed
 from tests.unit.report import toy_cards as made_up
+from tests.unit.toy_studies import GraphOf
 
 HOSTILE = "<script>alert(1)</script> | [z](http://q) & `w`"
 KINDS = ("tokens", "sequence", "multilabel", "regression", "span")
@@ -110,10 +111,11 @@ def test_splits_come_in_their_order_and_words_stand_for_mentions_without_a_begin
 
 
 def test_a_label_that_a_split_lacks_is_none_of_it(tmp_path: Path) -> None:
-    train = {**made_up.COMMON, "examples": 3, "labels.x": 1, "labels.y": 2}
-    test = {**made_up.COMMON, "examples": 1, "labels.x": 1}
+    train = {**made_up.COMMON, "examples": 4, "labels.x": 1, "labels.y": 3}
+    test = {**made_up.COMMON, "examples": 2, "labels.x": 2}
     made = page(tmp_path, counts={"train": train, "test": test}, expect={"train": {"labels.x": 5}})
-    assert [[cell.value for cell in line.cells] for line in made.labels] == [[1, 1], [2, 0]]
+    assert [[cell.value for cell in line.cells] for line in made.labels] == [[1, 2], [3, 0]]
+    assert [[cell.share for cell in line.cells] for line in made.labels] == [[0.25, 1.0], [0.75, 0.0]]
     assert "expected 5" in PAGE_RENDERERS["html"](made)
 
 
@@ -147,14 +149,12 @@ def test_names_notes_and_labels_are_escaped(tmp_path: Path) -> None:
     assert not parsed(PAGE_RENDERERS["html"](made)).xpath("//script")
 
 
-def test_a_card_of_another_dataset_is_refused(tmp_path: Path) -> None:
+def test_a_card_of_another_dataset_or_of_other_sources_is_refused(tmp_path: Path) -> None:
     made_up.write(tmp_path, made_up.card("drugs@blue", "sequence"))
     with pytest.raises(PubmillError, match="is the card of drugs@blue, expected drugs@blurb"):
         make_page(recipe(card="datasets/drugs@blue/card.json"), tmp_path)
-
-
-def test_a_source_that_the_card_was_not_made_from_is_refused(tmp_path: Path) -> None:
-    made_up.write(tmp_path, made_up.card("drugs@blurb", "sequence"))
+    with pytest.raises(PubmillError, match="was made from .other of drugs@blurb"):
+        page(tmp_path, recipe(sources=[SOURCE | {"url": None, "check": None, "role": "other"}]))
     put_record(tmp_path, sha256="6" * 64)
     with pytest.raises(PubmillError, match="describes another file than .*card.json was made from"):
         make_page(recipe(), tmp_path)
@@ -177,16 +177,11 @@ def test_the_program_reads_no_examples(tmp_path: Path, root: Path) -> None:
     assert not any("CANARY" in path.read_text() for path in (tmp_path / "pages").iterdir())
 
 
-def test_every_dataset_has_a_page_recipe_without_paths(root: Path, tmp_path: Path) -> None:
-    config = {
-        "study": "x",
-        "title": "x",
-        "scale": "full",
-        "tables": ["gu2020/table03"],
-        "mirror": str(tmp_path),
-    }
-    made = checked_graph(*check_study(config, root / "specs"))
-    for name, spec in made.specs.datasets.items():
+def test_page_recipes_of_all_datasets_have_no_paths(
+    full_specs: Specs, graph_of: GraphOf, tmp_path: Path
+) -> None:
+    made = graph_of(full_specs, mirror=str(tmp_path))
+    for name, spec in full_specs.datasets.items():
         parsed = build(PageRecipe, json.loads(as_json(made.pages.recipe(name))), "here")
         assert str(tmp_path) not in as_json(parsed)
         assert all(source.record.endswith(".source.json") for source in parsed.sources)
@@ -194,13 +189,11 @@ def test_every_dataset_has_a_page_recipe_without_paths(root: Path, tmp_path: Pat
         assert parsed.published.keys() == (spec.published.files.keys() if spec.published else set())
 
 
-def test_a_page_of_a_dataset_that_cannot_be_had_is_refused(root: Path) -> None:
-    config = {"study": "x", "title": "x", "scale": "full", "tables": ["gu2020/table03"]}
-    made = checked_graph(*check_study(config, root / "specs"))
+def test_a_page_of_a_dataset_that_cannot_be_had_is_refused(full_graph: Graph) -> None:
     with pytest.raises(PubmillError, match="you apply for at"):
-        made.pages.inputs("mednli")
+        full_graph.pages.inputs("mednli")
     with pytest.raises(PubmillError, match="there is no specs/datasets/nothing"):
-        made.pages.inputs("nothing")
+        full_graph.pages.inputs("nothing")
 
 
 SOURCE = {"role": "archive", "place": "a.zip", "record": "sources/local/drugs/corpus.zip.source.json"}
@@ -220,11 +213,6 @@ def test_a_source_has_its_size_day_and_check(tmp_path: Path, check: str | None, 
     assert (source.check, source.bytes, source.retrieved) == (shown, 5, "2026-01-02")
 
 
-def test_a_source_that_the_card_does_not_name_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match="was made from .other of drugs@blurb"):
-        page(tmp_path, recipe(sources=[SOURCE | {"url": None, "check": None, "role": "other"}]))
-
-
 def test_counts_begin_with_those_of_the_size_and_have_no_labels_or_repetitions(tmp_path: Path) -> None:
     counts = {"fewest": 0, "examples": 10, "labels.x": 3, "repeated_texts": 2, "left_out.odd": 7}
     made = page(tmp_path, counts={"train": counts, "test": {"examples": 5}}, expect={"test": {"examples": 6}})
@@ -235,11 +223,6 @@ def test_counts_begin_with_those_of_the_size_and_have_no_labels_or_repetitions(t
     assert [(line.name, line.cells[0].value) for line in made.repetitions] == [("repeated_texts", 2)]
     assert [(line.name, [one.value for one in line.cells]) for line in made.left_out] == [("odd", [7, 0])]
     assert [[one.share for one in line.cells] for line in made.labels] == [[1.0, None]]
-
-
-def test_shares_of_labels_are_of_all_labels_of_the_split(tmp_path: Path) -> None:
-    made = page(tmp_path, counts={"train": {"labels.x": 1, "labels.y": 3}, "test": {"labels.x": 2}})
-    assert [[one.share for one in line.cells] for line in made.labels] == [[0.25, 1.0], [0.75, 0.0]]
 
 
 def test_a_title_has_the_name_only_where_the_label_is_another(tmp_path: Path) -> None:

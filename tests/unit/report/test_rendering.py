@@ -49,10 +49,19 @@ def table(tmp_path: Path) -> Table:
     return made_up.table(tmp_path)
 
 
-def hostile(tmp_path: Path) -> Table:
+def test_every_form_escapes_names_notes_and_reasons(tmp_path: Path) -> None:
     columns = [made_up.column("bert", HOSTILE), made_up.column("ours", "=SUM(A1)")]
     made = made_up.recipe(title=HOSTILE, columns=columns, notes=[HOSTILE], missing={"gad": HOSTILE})
-    return made_up.table(tmp_path, made)
+    text = {form: render(made_up.table(tmp_path, made)) for form, render in TABLE_RENDERERS.items()}
+    page = parsed(text["html"])
+    assert scripts(page) == [SORTING]
+    assert "<script>alert(1)</script>" in page.xpath("string(//dl)")
+    assert "<script>" in page.xpath("string(//thead)")
+    assert "<script>" not in text["md"] and "[z](" not in text["md"]
+    lines = [line for line in text["md"].splitlines() if line.startswith("|")]
+    assert [line.replace("\\|", "").count("|") for line in lines] == [4] * (2 + 3)
+    assert "\\input" not in text["tex"] and "\\textbackslash{}input\\{/etc/passwd\\}" in text["tex"]
+    assert text["tex"].count("\\begin{") == text["tex"].count("\\end{")
 
 
 UNITS = tuple(enumerate(("", "k", "M", "G"), 1))
@@ -99,16 +108,32 @@ def test_numbers_and_words_are_written_so(made: str, text: str) -> None:
     assert made == text
 
 
-def test_reasons_are_marked_in_reading_order(table: Table) -> None:
-    marks = TableView("p/t", "t1", table).marks
-    assert list(marks.values()) == ["a", "b"]
-    assert next(iter(marks)) == "relation extraction is not run"
-
-
 def test_json_gives_the_same_table_back(table: Table, tmp_path: Path) -> None:
     path = tmp_path / "table06.json"
     path.write_text(TABLE_RENDERERS["json"](table))
     assert read_table(path) == table
+    assert to_json({"b": "é", "a": 1}) == '{\n "a": 1,\n "b": "é"\n}\n'
+
+
+def test_csv_has_one_line_a_cell_and_no_formulas(tmp_path: Path) -> None:
+    made_up.write_all(tmp_path)
+    table = made_up.table(tmp_path, made_up.recipe(missing={"gad": "=HYPERLINK(1)"}))
+    lines = list(csv.DictReader(io.StringIO(TABLE_RENDERERS["csv"](table))))
+    assert len(lines) == 2 * 3
+    assert (lines[0]["value"], lines[0]["seeds"]) == ("81.0", "1: 80.0; 2: 82.0")
+    assert (lines[2]["published"], lines[2]["missing"]) == ("77.72", "'=HYPERLINK(1)")
+
+
+def test_html_marks_empty_cells_in_reading_order_and_explains_them(table: Table) -> None:
+    marks = TableView("p/t", "t1", table).marks
+    assert list(marks.values()) == ["a", "b"]
+    page = parsed(TABLE_RENDERERS["html"](table))
+    assert not page.xpath("//link | //img | //@src") and scripts(page) == [SORTING]
+    text = " ".join(page.xpath("//tbody[1]/tr[1]/td[1]")[0].text_content().split())
+    assert text == "ours 81.00 ± 1.41 · 2/2 published 80.90 +0.10 not comparable"
+    [mark] = page.xpath("//tbody[2]/tr[1]/td[1]//sup")
+    [reason] = page.xpath("//dt[.=$mark]/following-sibling::dd[1]", mark=mark.text)
+    assert reason.text_content() == next(iter(marks)) == "relation extraction is not run"
 
 
 @pytest.mark.parametrize("form", TABLE_RENDERERS)
@@ -119,28 +144,6 @@ def test_every_form_says_the_scale_and_is_the_same_again(table: Table, form: str
     if form in ("md", "tex", "html"):  # titles warn unless the scale is comparable
         comparable = TABLE_RENDERERS[form](replace(table, comparable=True))
         assert comparable.count("not comparable") < text.count("not comparable")
-
-
-def test_csv_has_one_line_a_cell(table: Table) -> None:
-    lines = list(csv.DictReader(io.StringIO(TABLE_RENDERERS["csv"](table))))
-    assert len(lines) == 2 * 3
-    assert lines[0]["value"] == "81.0"
-    assert lines[0]["seeds"] == "1: 80.0; 2: 82.0"
-    assert lines[2] | {"published": "77.72", "missing": "relation extraction is not run"} == lines[2]
-
-
-def test_html_shows_ours_published_and_difference(table: Table) -> None:
-    page = parsed(TABLE_RENDERERS["html"](table))
-    cell = page.xpath("//tbody[1]/tr[1]/td[1]")[0]
-    text = " ".join(cell.text_content().split())
-    assert text == "ours 81.00 ± 1.41 · 2/2 published 80.90 +0.10 not comparable"
-
-
-def test_html_marks_empty_cells_and_explains_them(table: Table) -> None:
-    page = parsed(TABLE_RENDERERS["html"](table))
-    [mark] = page.xpath("//tbody[2]/tr[1]/td[1]//sup")
-    [reason] = page.xpath("//dt[.=$mark]/following-sibling::dd[1]", mark=mark.text)
-    assert reason.text_content() == "relation extraction is not run"
 
 
 def test_reasons_are_numbered_at_their_cells_and_listed_once_below(tmp_path: Path) -> None:
@@ -158,12 +161,6 @@ def test_reasons_are_numbered_at_their_cells_and_listed_once_below(tmp_path: Pat
     assert markdown.count("<sup>1</sup>") == 3 and "\n- <sup>1</sup> The paper's Table 3" in markdown
     assert latex.count("\\textsuperscript{1} The paper's Table 3 \\& its text.") == 1
     assert TABLE_RENDERERS["json"](made).count("another split") == 1
-
-
-def test_html_needs_nothing_from_elsewhere(table: Table) -> None:
-    page = parsed(TABLE_RENDERERS["html"](table))
-    assert not page.xpath("//link | //img | //@src")
-    assert scripts(page) == [SORTING]
 
 
 def scripts(page: html.HtmlElement) -> list[str]:
@@ -184,35 +181,6 @@ def test_cells_link_to_their_runs(table: Table) -> None:
     assert "80.00" in card.text_content() and "runs/blurb/bert/bc2gm/standard/final" in card.text_content()
 
 
-def test_html_escapes_names_notes_and_reasons(tmp_path: Path) -> None:
-    page = parsed(TABLE_RENDERERS["html"](hostile(tmp_path)))
-    assert scripts(page) == [SORTING]
-    assert "<script>alert(1)</script>" in page.xpath("string(//dl)")
-    assert "<script>" in page.xpath("string(//thead)")
-
-
-def test_markdown_escapes_and_keeps_its_columns(tmp_path: Path) -> None:
-    text = TABLE_RENDERERS["md"](hostile(tmp_path))
-    assert "<script>" not in text and "[z](" not in text
-    lines = [line for line in text.splitlines() if line.startswith("|")]
-    assert {line.replace("\\|", "").count("|") for line in lines} == {4}
-    assert len(lines) == 2 + 3
-
-
-def test_latex_escapes(tmp_path: Path) -> None:
-    text = TABLE_RENDERERS["tex"](hostile(tmp_path))
-    assert "\\input" not in text
-    assert "\\textbackslash{}input\\{/etc/passwd\\}" in text
-    assert text.count("\\begin{") == text.count("\\end{")
-
-
-def test_csv_holds_no_formulas(tmp_path: Path) -> None:
-    made_up.write_all(tmp_path)
-    table = made_up.table(tmp_path, made_up.recipe(missing={"gad": "=HYPERLINK(1)"}))
-    lines = list(csv.DictReader(io.StringIO(TABLE_RENDERERS["csv"](table))))
-    assert lines[2]["missing"] == "'=HYPERLINK(1)"
-
-
 @given(st.text())
 def test_escaped_markdown_has_no_live_character(text: str) -> None:
     escaped = escape_markdown(text)
@@ -224,14 +192,8 @@ def test_reasons_beyond_the_alphabet_have_two_letters() -> None:
     """As columns of a spreadsheet."""
     found = list(marks([None, "", *map(str, range(703)), "0"]).values())
     assert [found[place] for place in (0, 25, 26, 51, 52, 701, 702)] == [
-        "a",
-        "z",
-        "aa",
-        "az",
-        "ba",
-        "zz",
-        "aaa",
-    ]
+        "a", "z", "aa", "az", "ba", "zz", "aaa",
+    ]  # fmt: skip
     assert len(found) == 703
 
 
@@ -270,7 +232,3 @@ def test_no_character_is_live(text: str) -> None:
         escaped = escaped.replace(command, "")
     assert not set("%_^#&$") & set(escaped)
     assert escaped.count("{") == escaped.count("}")
-
-
-def test_json_has_sorted_keys_and_characters_as_they_are() -> None:
-    assert to_json({"b": "é", "a": 1}) == '{\n "a": 1,\n "b": "é"\n}\n'

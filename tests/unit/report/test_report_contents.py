@@ -14,20 +14,21 @@ from tests.unit.tables import test_fact_cells as made_up_facts
 from tests.unit.tables.test_answer_costs import asked_table
 
 
-def test_tables_of_a_section_follow_those_with_a_number(tmp_path: Path) -> None:
+def test_the_contents_are_by_paper_and_tables_of_a_section_come_last(tmp_path: Path) -> None:
     """lewis2020 gives the sizes of its corpora in section 3, without a table."""
     results = put_study(tmp_path, made_up.table(tmp_path, made_up.recipe()))
     facts = ["gu2020/section3", "gu2020/table10", "gu2020/table03"]
+    table = to_json(made_up_facts.table(results, made_up_facts.recipe()))
     for name in facts:
-        put(
-            results / f"tables/small/{name.replace('/', '-')}.json",
-            to_json(made_up_facts.table(results, made_up_facts.recipe())),
-        )
+        put(results / f"tables/small/{name.replace('/', '-')}.json", table)
     report = read_report(recipe(fact_tables=facts), results)
     assert [place[:2] for place in report.contents["gu2020"]] == [
         ("Table 3", "f3"), ("Table 6", "t1"), ("Table 10", "f2"), ("Section 3", "f1"),
     ]  # fmt: skip
-    assert "Section 3" in parsed(render(report)).xpath("string(//nav)")
+    page = parsed(render(report))
+    links = page.xpath("//nav//p[.='gu2020']/following-sibling::ul[1]//a/@href")
+    assert links == ["#f3", "#t1", "#f2", "#f1"] and "Section 3" in page.xpath("string(//nav)")
+    assert report.anchors == {"gu2020/table06": "#t1"} and page.xpath("//h2[@id='t1']")
 
 
 def test_trials_are_a_stage_where_hyper_parameters_were_chosen(tmp_path: Path) -> None:

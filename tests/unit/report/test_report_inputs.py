@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,8 +11,6 @@ from pubmill.metrics.records import write_record
 from pubmill.report.dataset_pages import PAGE_RENDERERS
 from pubmill.report.rendering import to_json
 from pubmill.report.study_report import read_report
-from pubmill.specs import Specs, load
-from pubmill.specs.study import Study
 from pubmill.stages import Graph, checked_graph
 from pubmill.storage.result_paths import PAGE_FORMATS
 from tests import full_report
@@ -23,36 +20,31 @@ from tests.unit import toy_tables as made_up
 from tests.unit.report import toy_cards as cards_made_up
 from tests.unit.report import toy_reports as reports_made_up
 from tests.unit.tables import test_fact_cells as test_facts
+from tests.unit.toy_studies import loaded, study_of
 
 FIT = {"splits": {"test": {"entity_words": {"subwords_per_word": 1.5}}}}
 
 Read = Callable[[Graph, Path], None]
 
 
-@cache
-def specs() -> Specs:
-    return load(ROOT / "specs", "demo")
-
-
 def targets(results: Path) -> Graph:
     """A study of a table of results and one of facts, with a pretraining."""
-    study = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06", "gu2020/table03"]}
     only = {"models": ["pubmedbert-base"], "datasets": ["bc2gm", "chemprot@blurb"], "results": str(results)}
-    return checked_graph(Study.model_validate(study | only), specs())
+    return checked_graph(*study_of(ROOT, tables=["gu2020/table06", "gu2020/table03"], **only))
 
 
 def put(results: Path, file: str) -> None:
     """Something in the form that the file has."""
     path, parts = results / file, Path(file).parts
-    dataset = Path(file).stem
+    dataset, datasets = Path(file).stem, loaded(ROOT / "specs", "demo").datasets
     if parts[0] == "runs" and parts[-2] == "final":
         seed = int(path.stem.removeprefix("seed-"))
         path.parent.mkdir(parents=True, exist_ok=True)
         write_record(path, made_up.record(parts[2], parts[3], seed, 0.8))
     elif parts[:2] == ("pages", "datasets"):
-        reports_made_up.put_page(results, dataset, specs().datasets[dataset].kind)
+        reports_made_up.put_page(results, dataset, datasets[dataset].kind)
     elif parts[-1] == "card.json":
-        cards_made_up.write(results, cards_made_up.card(parts[1], specs().datasets[parts[1]].kind))
+        cards_made_up.write(results, cards_made_up.card(parts[1], datasets[parts[1]].kind))
     elif parts[0] == "pretraining":
         reports_made_up.put_checkpoint(path.parent, int(parts[2].removeprefix("step-")))
     elif parts[-1] == "gu2020-table03.json":
@@ -108,8 +100,7 @@ def test_the_program_of_dataset_pages_writes_the_files_that_its_rule_names() -> 
 
 
 def test_a_study_of_facts_alone_waits_for_no_contradictions(tmp_path: Path) -> None:
-    study = Study(study="x", title="x", scale="demo", tables=("gu2020/table03",), results=str(tmp_path))
-    made = checked_graph(study, specs())
+    made = checked_graph(*study_of(ROOT, tables=("gu2020/table03",), results=str(tmp_path)))
     assert not any("contradictions" in path for path in made.report.inputs())
     assert set(made.paths.contradiction_files()) < set(made.publication.everything())
 

@@ -43,11 +43,8 @@ def test_recipes_are_numbered_once_and_show_what_is_unusual() -> None:
         }
     )
     assert found.usual == {
-        "learning_rate": "1e-05",
-        "epochs": "3",
-        "crf": "false",
-        "dummies": '{"types": {"GENE": "@GENE$"}}',
-    }
+        "learning_rate": "1e-05", "epochs": "3", "crf": "false", "dummies": '{"types": {"GENE": "@GENE$"}}',
+    }  # fmt: skip
     assert found.recipes == ({}, {"epochs": "5", "crf": "true"})
     assert [one.recipes for one in found.folders.values()] == [(1,), (2,), (1,)]
     assert [one.place for one in found.folders.values()] == ["c1", "c2", "c3"]

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.recipes.models import TrainingStart
+from pubmill.recipes.reading import as_values
 from pubmill.specs.corpus_specs import (
     CorpusSpec,
     Duplicates,
@@ -44,14 +45,15 @@ def pretraining(**changes: Any) -> PretrainingSpec:
 
 
 def test_a_selection_of_one_source_overrides_only_the_keys_that_it_has() -> None:
+    """And is dumped with the defaults of the others."""
     own = {"texts": {"min_words": None, "languages": ["eng"]}}
     made = corpus("x", PUBMED, TEXTS, selections=own, selection={"min_words": 128, "requires": ["title"]})
-    assert (
-        made.selection_of("pubmed") == made.selection == SelectionRecipe(min_words=128, requires=("title",))
-    )
-    assert made.selection_of("texts") == SelectionRecipe(
-        min_words=None, languages=("eng",), requires=("title",)
-    )
+    assert made.selection_of("pubmed") == made.selection
+    assert made.selection == SelectionRecipe(min_words=128, requires=("title",))
+    texts = SelectionRecipe(min_words=None, languages=("eng",), requires=("title",))
+    assert made.selection_of("texts") == texts
+    dumped = made.model_dump(mode="json")["selections"]["texts"]
+    assert dumped == as_values(SelectionRecipe(min_words=None, languages=("eng",)))
 
 
 @pytest.mark.parametrize("values", [{"model": "bert"}, {"recipe": "base", "step": 0}])
@@ -117,10 +119,33 @@ def test_defaults_that_decide_what_a_corpus_holds() -> None:
             Duplicates(similarity=similarity)
 
 
-@pytest.mark.parametrize(("size", "kind"), [(0, "wordpiece"), (5, "sentencepiece")])
-def test_a_vocabulary_without_pieces_or_of_an_impossible_kind_is_refused(size: int, kind: Any) -> None:
-    with pytest.raises(ValidationError):
-        LearntVocabSpec(name="v", kind=kind, size=size, lowercase=True, corpus="x")
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"size": 0}, "size"),
+        ({"kind": "sentencepiece"}, "a SentencePiece vocabulary needs"),
+        ({"kind": "byte-level-bpe"}, "a byte-level vocabulary needs"),
+        ({"learner": "likelihood"}, "learner"),
+        ({"most_words": 0}, "most_words"),
+    ],
+)
+def test_an_impossible_vocabulary_is_refused(changes: dict[str, Any], fault: str) -> None:
+    values = {"name": "v", "kind": "wordpiece", "size": 5, "lowercase": True, "corpus": "x"}
+    with pytest.raises(ValidationError, match=fault):
+        LearntVocabSpec.model_validate(values | changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"selection": {"dated_to": "May"}}, "dated_to"),
+        ({"contamination": {"datasets": []}}, "contamination.datasets"),
+        ({"sources": [TEXTS | {"kind": "mimic", "access": "public", "apply": "https://x.org"}]}, "access"),
+    ],
+)
+def test_values_that_a_corpus_cannot_have_are_refused(changes: dict[str, Any], fault: str) -> None:
+    with pytest.raises(ValidationError, match=fault):
+        corpus(**changes)
 
 
 def test_pubmed_parser_leaves_no_elements_out() -> None:

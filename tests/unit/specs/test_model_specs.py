@@ -8,10 +8,11 @@ import yaml
 from pydantic import ValidationError
 
 from pubmill.errors import PubmillError
-from pubmill.specs import ArchiveWeights, HubWeights, ModelSpec, RecipeWeights, load
+from pubmill.specs import ArchiveWeights, HubWeights, ModelSpec, RecipeWeights, Specs, load
 from pubmill.specs.model_specs import PLAIN, PromptedWeights, PromptSpec
 from pubmill.specs.study import check_study
 from pubmill.stages import checked_graph
+from tests.unit.specs.toy_mistakes import check_mistakes
 
 PAPERS = ["gu2020", "tinn2021", "lewis2020", "shin2020", "alrowili2021"]
 URL = "https://example.org/bert.tar.gz"
@@ -131,8 +132,8 @@ def test_values_that_no_server_can_be_asked_with_are_refused(changes: dict[str, 
         prompted(**changes)
 
 
-def test_what_is_not_pinned_is_known(root: Path) -> None:
-    released = {name: spec.released for name, spec in load(root / "specs", "full").models.items()}
+def test_what_is_not_pinned_is_known(full_specs: Specs) -> None:
+    released = {name: spec.released for name, spec in full_specs.models.items()}
     hub = {name: one for name, one in released.items() if isinstance(one, HubWeights)}
     archives = {name: one for name, one in released.items() if isinstance(one, ArchiveWeights)}
     assert {name for name, one in hub.items() if one.revision is None} == UNPINNED
@@ -151,9 +152,9 @@ def test_no_table_pretrains_what_was_released(root: Path, paper: str) -> None:
             assert graph.models.weights(name).kind in ("hub", "archive")
 
 
-def test_released_models_are_made_here_at_lower_scales(root: Path) -> None:
+def test_released_models_are_made_here_at_lower_scales(demo_specs: Specs) -> None:
     """Tables of results at the scale of the demo fetch no weights that a recipe of ours makes."""
-    for name, spec in load(root / "specs", "demo").models.items():
+    for name, spec in demo_specs.models.items():
         if isinstance(spec.weights, RecipeWeights):
             assert spec.preferred(released=False) is spec.weights, name
 
@@ -166,8 +167,8 @@ def test_the_prompt_for_a_dataset_precedes_that_of_its_task() -> None:
         prompts.template("biosses", "similarity")
 
 
-def test_published_prompts_are_files_with_a_hash_of_which_the_graph_knows_the_check(root: Path) -> None:
-    published = load(root / "specs", "full").prompts["chen2025"]
+def test_published_prompts_are_files_with_a_hash(full_specs: Specs) -> None:
+    published = full_specs.prompts["chen2025"]
     [hoc] = [one for one in published.published() if "Hoc" in one.url]
     assert published.template("hoc@blurb", "classification") == hoc
     assert hoc.url.endswith("/benchmarks/%5BMLC%5DHoc/prompt_zeroshot.txt")
@@ -175,29 +176,23 @@ def test_published_prompts_are_files_with_a_hash_of_which_the_graph_knows_the_ch
         published.template("bc2gm", "ner")
 
 
-@pytest.mark.parametrize(
-    ("line", "fault"),
-    [
-        ('ner: "{word}"', r"templates.ner: \{word\} stands for nothing; there are \{annotated\}, "),
-        ('nre: "{words}"', r"nre: neither a dataset nor a task \(classification, "),
-        ('ner: ""', "ner"),
-        ('ner: {url: "https://example.org/a", place: x, input: "{words}"}', "sha256"),
-        (f'ner: {{url: "http://example.org/a", sha256: {"0" * 64}, place: x, input: "{{words}}"}}', "url"),
-        (f'ner: {{url: "https://example.org/a", sha256: {"0" * 64}, place: x, input: "{{word}}"}}', "word"),
-    ],
-)
-def test_mistakes_name_file_and_line(root: Path, tmp_path: Path, line: str, fault: str) -> None:
-    specs = tmp_path / "specs"
-    (specs / "prompts").mkdir(parents=True)
-    for path in (root / "specs").iterdir():
-        if path.name != "prompts":
-            (specs / path.name).symlink_to(path)
-    (specs / "prompts/own.yaml").write_text(f"name: own\ncitation: none\ntemplates:\n  {line}\n")
-    with pytest.raises(PubmillError, match=rf"specs/prompts/own\.yaml:[34]: .*{fault}"):
-        load(specs, "full")
+WRONG_PROMPTS = [
+    ('ner: "{word}"', "templates.ner: {word} stands for nothing; there are {annotated}, "),
+    ('nre: "{words}"', "nre: neither a dataset nor a task (classification, "),
+    ('ner: ""', "ner"),
+    ('ner: {url: "https://example.org/a", place: x, input: "{words}"}', "sha256"),
+    (f'ner: {{url: "http://example.org/a", sha256: {"0" * 64}, place: x, input: "{{words}}"}}', "url"),
+    (f'ner: {{url: "https://example.org/a", sha256: {"0" * 64}, place: x, input: "{{word}}"}}', "word"),
+]
 
 
-def test_every_dataset_has_a_plain_prompt(root: Path) -> None:
-    specs = load(root / "specs", "full")
-    for name, spec in specs.datasets.items():
-        assert specs.prompts[PLAIN].template(name, spec.task)
+def test_mistakes_in_prompts_name_file_and_line(folder: Path) -> None:
+    (folder / "prompts/own.yaml").write_text('name: own\ncitation: none\ntemplates:\n  ner: "{words}"\n')
+    check_mistakes(
+        folder, (("prompts/own", 'ner: "{words}"', line, line, fault) for line, fault in WRONG_PROMPTS)
+    )
+
+
+def test_every_dataset_has_a_plain_prompt(full_specs: Specs) -> None:
+    for name, spec in full_specs.datasets.items():
+        assert full_specs.prompts[PLAIN].template(name, spec.task)

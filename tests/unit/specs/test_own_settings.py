@@ -89,9 +89,12 @@ def test_settings_that_share_a_choice_share_it_in_the_own_search(root: Path) -> 
     assert own.runs.selected(run)[0].endswith("/ncbi-disease/standard+own-search/selected.json")
 
 
-def test_a_table_whose_models_search_for_themselves_takes_a_choice_only(root: Path) -> None:
+def test_a_search_that_nothing_needs_is_refused(root: Path) -> None:
+    """As of a table whose models search for themselves, or beside chosen values."""
     with pytest.raises(PubmillError, match="none of the study's protocols .lewis2020. has a search"):
         graph(root, "lewis2020/table03", search="own", models=None)
+    with pytest.raises(PubmillError, match="nothing is searched: remove `search` or `choice`"):
+        graph(root, choice=CHOICE, search="own")
 
 
 @pytest.mark.parametrize(
@@ -114,11 +117,6 @@ def test_datasets_that_are_not_run_need_no_values(root: Path) -> None:
     assert settings(graph(root, choice=choice, datasets=["biosses"])) == {
         model: {"standard+one"} for model in MODELS
     }
-
-
-def test_a_choice_and_a_search_exclude_each_other(root: Path) -> None:
-    with pytest.raises(PubmillError, match="nothing is searched: remove `search` or `choice`"):
-        graph(root, choice=CHOICE, search="own")
 
 
 def test_cells_without_a_run_keep_the_settings_of_the_table(full_specs: Specs) -> None:
@@ -210,6 +208,7 @@ def test_a_file_has_values_for_all_datasets_and_for_single_ones(tmp_path: Path) 
         ("name: linkbert", "name: Link BERT", ":1: name"),
         ("name: linkbert", "name: own-search", "own-search is the name of a search"),
         ("source:", "name: again\nsource:", "again|duplicate"),
+        (FILE.partition("values:")[2], " {}\n", "needs `values`"),
     ],
 )
 def test_keys_of_a_file_are_strict(tmp_path: Path, text: str, changed: str, reported: str) -> None:
@@ -217,9 +216,3 @@ def test_keys_of_a_file_are_strict(tmp_path: Path, text: str, changed: str, repo
     (tmp_path / "linkbert.yaml").write_text(FILE.replace(text, changed, 1))
     with pytest.raises(PubmillError, match=reported):
         read_choice_option(str(tmp_path / "linkbert.yaml"))
-
-
-def test_a_choice_without_values_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "x.yaml").write_text("name: x\nsource: y\n")
-    with pytest.raises(PubmillError, match="needs `values`"):
-        read_choice_option(str(tmp_path / "x.yaml"))

@@ -6,26 +6,20 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pubmill import specs
-from pubmill.errors import PubmillError
 from pubmill.recipes import FinetuningRecipe, build
 from pubmill.specs import ProtocolSpec, Specs
 from pubmill.specs.study import check_study
 from pubmill.stages import checked_graph
+from tests.unit.specs.toy_mistakes import check_mistakes
+from tests.unit.toy_studies import loaded as specs_of
 
-ROOT = Path(__file__).resolve().parents[3]
 SCALES = ("demo", "brief", "small", "full")
 PAPERS = ("blurb", "tinn2021", "lewis2020", "shin2020", "alrowili2021")
 
 
 @pytest.fixture(scope="module")
-def loaded() -> dict[str, Specs]:
-    return {scale: specs.load(ROOT / "specs", scale) for scale in SCALES}
-
-
-@pytest.fixture(scope="module")
-def full(loaded: dict[str, Specs]) -> Specs:
-    return loaded["full"]
+def loaded(root: Path) -> dict[str, Specs]:
+    return {scale: specs_of(root / "specs", scale) for scale in SCALES}
 
 
 def recipe(made: Specs, protocol: str, dataset: str, setting: str, model: str = "any", **chosen: Any) -> Any:
@@ -76,11 +70,8 @@ EQUIVALENCE = {"alpha": 0.05, "power": 0.8, "margins": {"default": {"points": 1,
 )
 def test_a_rule_of_equivalence_that_is_not_whole_is_refused(changes: dict[str, Any]) -> None:
     values: dict[str, Any] = {
-        "name": "p",
-        "hyperparameters": {},
-        "search": None,
-        "settings": {"standard": {}},
-    }
+        "name": "p", "hyperparameters": {}, "search": None, "settings": {"standard": {}},
+    }  # fmt: skip
     values["final"] = {"seeds": {"default": 1}, "aggregate": "mean", "split": "test"}
     whole = ProtocolSpec.model_validate(values | {"equivalence": EQUIVALENCE})
     assert whole.equivalence.margins["default"].points == 1
@@ -88,8 +79,8 @@ def test_a_rule_of_equivalence_that_is_not_whole_is_refused(changes: dict[str, A
         ProtocolSpec.model_validate(values | {"equivalence": EQUIVALENCE | changes})
 
 
-def test_values_are_laid_over_each_other_in_order(full: Specs) -> None:
-    data = full.datasets["bc2gm"]
+def test_values_are_laid_over_each_other_in_order(full_specs: Specs) -> None:
+    data = full_specs.datasets["bc2gm"]
     base = {
         "name": "p",
         "search": {"grid": {"batch_size": [8]}, "models": "each"},
@@ -184,9 +175,9 @@ def test_a_grid_of_an_override_needs_a_search() -> None:
     ],
 )  # fmt: skip
 def test_recipes_are_those_of_the_papers(
-    full: Specs, protocol: str, dataset: str, setting: str, model: str, values: dict[str, Any]
+    full_specs: Specs, protocol: str, dataset: str, setting: str, model: str, values: dict[str, Any]
 ) -> None:
-    made = full.protocols[protocol].recipe(full.datasets[dataset], model, setting, trial=False)
+    made = full_specs.protocols[protocol].recipe(full_specs.datasets[dataset], model, setting, trial=False)
     assert {key: made.get(key, "not said") for key in values} == values
 
 
@@ -208,23 +199,23 @@ def test_recipes_are_those_of_the_papers(
     ],
 )  # fmt: skip
 def test_what_a_setting_searches(
-    full: Specs, protocol: str, dataset: str, setting: str, model: str, grid: dict[str, Any]
+    full_specs: Specs, protocol: str, dataset: str, setting: str, model: str, grid: dict[str, Any]
 ) -> None:
-    made = full.protocols[protocol].grid(full.datasets[dataset], model, setting)
+    made = full_specs.protocols[protocol].grid(full_specs.datasets[dataset], model, setting)
     common = {"learning_rate", "batch_size"} if protocol in ("blurb", "tinn2021") else set()
     assert {key: values for key, values in made.items() if key not in common} == grid
 
 
-def test_the_optimal_fine_tuning_searches_more_than_the_standard_one(full: Specs) -> None:
+def test_the_optimal_fine_tuning_searches_more_than_the_standard_one(full_specs: Specs) -> None:
     """And contains it, as optimal values of tinn2021's Tables 8 and 9 are often the standard ones."""
-    spec = full.protocols["tinn2021"]
-    for data in (full.datasets[name] for name in ("bc2gm", "ddi@blurb", "hoc@blurb", "ebm-pico")):
+    spec = full_specs.protocols["tinn2021"]
+    for data in (full_specs.datasets[name] for name in ("bc2gm", "ddi@blurb", "hoc@blurb", "ebm-pico")):
         standard, searched = (spec.points(data, "m", name) for name in ("standard", "extensive-search"))
         assert standard.keys() < searched.keys() and len(searched) == 15
 
 
-def test_trials_never_learn_dev(full: Specs) -> None:
-    spec, data = full.protocols["tinn2021"], full.datasets["biosses"]
+def test_trials_never_learn_dev(full_specs: Specs) -> None:
+    spec, data = full_specs.protocols["tinn2021"], full_specs.datasets["biosses"]
     assert spec.recipe(data, "m", "train+dev", trial=False)["train_on"] == "train+dev"
     assert spec.recipe(data, "m", "train+dev", trial=True)["train_on"] == "train"
 
@@ -242,98 +233,87 @@ def test_trials_never_learn_dev(full: Specs) -> None:
     ],
 )
 def test_impossible_runs_are_reported(
-    full: Specs, protocol: str, dataset: str, setting: str, message: str
+    full_specs: Specs, protocol: str, dataset: str, setting: str, message: str
 ) -> None:
-    assert message in str(full.protocols[protocol].obstacle(full.datasets[dataset], "any", setting))
+    assert message in str(
+        full_specs.protocols[protocol].obstacle(full_specs.datasets[dataset], "any", setting)
+    )
 
 
-def test_without_dev_the_last_weights_are_kept(full: Specs) -> None:
-    spec = full.protocols["shin2020"]
-    assert spec.obstacle(full.datasets["gad@fold-1"], "any", "fc=1") is None
+def test_without_dev_the_last_weights_are_kept(full_specs: Specs) -> None:
+    spec = full_specs.protocols["shin2020"]
+    assert spec.obstacle(full_specs.datasets["gad@fold-1"], "any", "fc=1") is None
     best = spec.model_copy(update={"hyperparameters": spec.hyperparameters | {"keep": "best"}})
     message = "gad@fold-1 has no split to choose the best weights by"
-    assert message in str(best.obstacle(full.datasets["gad@fold-1"], "any", "fc=1"))
+    assert message in str(best.obstacle(full_specs.datasets["gad@fold-1"], "any", "fc=1"))
 
 
-def test_the_scored_split_never_chooses(full: Specs) -> None:
+def test_the_scored_split_never_chooses(full_specs: Specs) -> None:
     """Except on the one fold of ten that isn't reported."""
-    for spec in full.protocols.values():
-        for data in full.datasets.values():
+    for spec in full_specs.protocols.values():
+        for data in full_specs.datasets.values():
             assert spec.looked_at(data, trial=False) != spec.scored(data)
             if spec.looked_at(data, trial=True) == spec.scored(data):
                 assert data.name in {folds.chosen_on for folds in spec.folds.values()}
 
 
-def test_on_a_reported_fold_nothing_is_looked_at(full: Specs) -> None:
-    spec = full.protocols["lewis2020"]
-    final = recipe(full, "lewis2020", "gad@fold-4", "standard", stop_after=200)
+def test_on_a_reported_fold_nothing_is_looked_at(full_specs: Specs) -> None:
+    spec = full_specs.protocols["lewis2020"]
+    final = recipe(full_specs, "lewis2020", "gad@fold-4", "standard", stop_after=200)
     assert (final.keep, final.evaluate_every, final.stop_after) == ("last", None, 200)
-    trial = spec.recipe(full.datasets["gad@fold-1"], "m", "standard", trial=True)
+    trial = spec.recipe(full_specs.datasets["gad@fold-1"], "m", "standard", trial=True)
     assert (trial["keep"], trial["evaluate_every"]) == ("best", 200)
-    assert spec.looked_at(full.datasets["gad@fold-1"], trial=True) == "test"
-    assert spec.looked_at(full.datasets["gad@fold-4"], trial=False) is None
+    assert spec.looked_at(full_specs.datasets["gad@fold-1"], trial=True) == "test"
+    assert spec.looked_at(full_specs.datasets["gad@fold-4"], trial=False) is None
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new", "line", "message"),
-    [
-        ("tinn2021", "values: {segments: single}\n    why", "values: {segment: single}\n    why",
-         "segment: single", "overrides.optimal-pubmedqa.values: segment: unknown key"),
-        ("tinn2021", "frozen_layers: [3, 6, 9]", "frozen_layers: [3, some]",
-         "[3, some]", "overrides.layer-freeze.grid.frozen_layers: on tokens"),
-        ("tinn2021", "values: {max_length: 128}", "values: {max_length: long}",
-         "max_length: long", "overrides.short-relations.values.max_length: on sequence (such as gad@blurb)"),
-        ("tinn2021", "grid: {reinitialised_layers: [0, 1]}\n    why",
-         "values: {pooling: mention-max}\n    why",
-         "optimal-similarity:", "pooling other than cls is for sequence"),
-        ("tinn2021", "models: [pubmedbert-base]", "models: [pubmedbert-bse]",
-         "models: [pubmedbert-bse]", "there is no specs/models/pubmedbert-bse.yaml"),
-        ("alrowili2021", "name: alrowili2021\n", "name: alrowili2021\nfuture_models: [pubmedbert-base]\n",
-         "models: [pubmedbert-base, pubmedbert-base@pmc-100k]", "remove it from `future_models`"),
-        ("tinn2021", "datasets: [pubmedqa]", "datasets: [pubmedqaa]",
-         "[pubmedqaa]", "there is no specs/datasets/pubmedqaa.yaml"),
-        ("tinn2021", "tasks: [similarity]\n    grid", "tasks: [similar]\n    grid",
-         "tasks: [similar]", "similar: unknown; expected some of"),
-        ("tinn2021", "settings: [layerwise-decay]", "settings: [decay]",
-         "name: tinn2021", "override layerwise-decay: there are no settings decay"),
-        ("tinn2021", "train+dev: {chosen_by: standard,", "train+dev: {chosen_by: train+dev,",
-         "name: tinn2021", "setting train+dev: chosen_by must name a setting that chooses for itself"),
-        ("tinn2021", "batch_size: [16, 32]}", "batch_size: [16, 32], stop_after: [5]}",
-         "name: tinn2021", "stop_after can't be in a grid"),
-        ("tinn2021", "  models: each", "  models: [pubmedbert-base]",
-         "name: tinn2021", "a grid for certain models needs a search with `models: each`"),
-        ("tinn2021", "biosses: 10", "bioses: 10", "bioses: 10", "there is no specs/datasets/bioses.yaml"),
-        ("blurb", "{default: 5, ", "{", "name: blurb", "final.seeds must have the key `default`"),
-        ("blurb", "removed_layers: 4}", "removed_layers: some}",
-         "removed_layers: some}", "settings.removed=4.values.removed_layers: on "),
-        ("blurb", "head_sizes: [384]", "head_sizes: [384, 384]",
-         "head=bilstm: {", "settings.head=bilstm: on tokens"),
-        ("lewis2020", "search: {grid: {}, models: each, seeds: 5}", "search: null",
-         "name: lewis2020", "folds need a search"),
-        ("lewis2020", "reported: [gad@fold-2,", "reported: [gad@fold-1,",
-         "name: lewis2020", "gad@fold-1 are listed twice"),
-        ("lewis2020", "chosen_on: gad@fold-1", "chosen_on: gad@fold-11",
-         "gad@fold-11", "there is no specs/datasets/gad@fold-11.yaml"),
-        ("lewis2020", "metric: seqeval_0_0_12_f1", "metric: relaxed_f1", "metric: relaxed_f1",
-         "overrides.entities.metric: bc2gm has no dev score relaxed_f1; it has entity_f1, seqeval_0_0_12_f1"),
-        ("shin2020", "bioasq-factoid@7b-biobert: squad-v1}", "squad-v1: bioasq-factoid@7b}",
-         "name: shin2020", "a cycle: bioasq-factoid@7b -> squad-v1 -> bioasq-factoid@7b"),
-    ],
-)  # fmt: skip
-def test_mistakes_are_reported_where_they_stand(
-    folder: Path, file: str, old: str, new: str, line: str, message: str
-) -> None:
-    path = folder / f"protocols/{file}.yaml"
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
-    number = next(n for n, text in enumerate(path.read_text().splitlines(), 1) if line in text)
-    with pytest.raises(PubmillError) as raised:
-        specs.load(folder, "full")
-    place = f"specs/protocols/{file}.yaml:{number}: "  # protocols that include this one have the fault too
-    assert any(text.startswith(place) and message in text for text in str(raised.value).splitlines()), str(
-        raised.value
-    )
+MISTAKES = [
+    ("tinn2021", "values: {segments: single}\n    why", "values: {segment: single}\n    why",
+     "segment: single", "overrides.optimal-pubmedqa.values: segment: unknown key"),
+    ("tinn2021", "frozen_layers: [3, 6, 9]", "frozen_layers: [3, some]",
+     "[3, some]", "overrides.layer-freeze.grid.frozen_layers: on tokens"),
+    ("tinn2021", "values: {max_length: 128}", "values: {max_length: long}",
+     "max_length: long", "overrides.short-relations.values.max_length: on sequence (such as gad@blurb)"),
+    ("tinn2021", "grid: {reinitialised_layers: [0, 1]}\n    why",
+     "values: {pooling: mention-max}\n    why",
+     "optimal-similarity:", "pooling other than cls is for sequence"),
+    ("tinn2021", "models: [pubmedbert-base]", "models: [pubmedbert-bse]",
+     "models: [pubmedbert-bse]", "there is no specs/models/pubmedbert-bse.yaml"),
+    ("alrowili2021", "name: alrowili2021\n", "name: alrowili2021\nfuture_models: [pubmedbert-base]\n",
+     "models: [pubmedbert-base, pubmedbert-base@pmc-100k]", "remove it from `future_models`"),
+    ("tinn2021", "datasets: [pubmedqa]", "datasets: [pubmedqaa]",
+     "[pubmedqaa]", "there is no specs/datasets/pubmedqaa.yaml"),
+    ("tinn2021", "tasks: [similarity]\n    grid", "tasks: [similar]\n    grid",
+     "tasks: [similar]", "similar: unknown; expected some of"),
+    ("tinn2021", "settings: [layerwise-decay]", "settings: [decay]",
+     "name: tinn2021", "override layerwise-decay: there are no settings decay"),
+    ("tinn2021", "train+dev: {chosen_by: standard,", "train+dev: {chosen_by: train+dev,",
+     "name: tinn2021", "setting train+dev: chosen_by must name a setting that chooses for itself"),
+    ("tinn2021", "batch_size: [16, 32]}", "batch_size: [16, 32], stop_after: [5]}",
+     "name: tinn2021", "stop_after can't be in a grid"),
+    ("tinn2021", "  models: each", "  models: [pubmedbert-base]",
+     "name: tinn2021", "a grid for certain models needs a search with `models: each`"),
+    ("tinn2021", "biosses: 10", "bioses: 10", "bioses: 10", "there is no specs/datasets/bioses.yaml"),
+    ("blurb", "{default: 5, ", "{", "name: blurb", "final.seeds must have the key `default`"),
+    ("blurb", "removed_layers: 4}", "removed_layers: some}",
+     "removed_layers: some}", "settings.removed=4.values.removed_layers: on "),
+    ("blurb", "head_sizes: [384]", "head_sizes: [384, 384]",
+     "head=bilstm: {", "settings.head=bilstm: on tokens"),
+    ("lewis2020", "search: {grid: {}, models: each, seeds: 5}", "search: null",
+     "name: lewis2020", "folds need a search"),
+    ("lewis2020", "reported: [gad@fold-2,", "reported: [gad@fold-1,",
+     "name: lewis2020", "gad@fold-1 are listed twice"),
+    ("lewis2020", "chosen_on: gad@fold-1", "chosen_on: gad@fold-11",
+     "gad@fold-11", "there is no specs/datasets/gad@fold-11.yaml"),
+    ("lewis2020", "metric: seqeval_0_0_12_f1", "metric: relaxed_f1", "metric: relaxed_f1",
+     "overrides.entities.metric: bc2gm has no dev score relaxed_f1; it has entity_f1, seqeval_0_0_12_f1"),
+    ("shin2020", "bioasq-factoid@7b-biobert: squad-v1}", "squad-v1: bioasq-factoid@7b}",
+     "name: shin2020", "a cycle: bioasq-factoid@7b -> squad-v1 -> bioasq-factoid@7b"),
+]  # fmt: skip
+
+
+def test_mistakes_are_reported_where_they_stand(folder: Path) -> None:
+    check_mistakes(folder, ((f"protocols/{one[0]}", *one[1:]) for one in MISTAKES))
 
 
 TABLE = """

@@ -66,31 +66,21 @@ def test_another_encoding_is_an_error(tmp_path: Path, encoding: str) -> None:
     assert found == [f"x.yaml:{line}: not UTF-8; save the file in that encoding"]
 
 
-def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+def test_what_is_read_as_which_values(tmp_path: Path) -> None:
+    """Dates as text, powers as numbers, aliases as what they stand for; a byte order mark is passed over."""
     path = tmp_path / "x.yaml"
-    path.write_text("a: ü\n", encoding="utf-8-sig")
-    errors: list[str] = []
-    assert strict_yaml.read(path, "x.yaml", errors).value == {"a": "ü"} and not errors
-
-
-def test_dates_are_text_and_powers_are_numbers(tmp_path: Path) -> None:
-    path = tmp_path / "x.yaml"
-    path.write_text("a: 2024-12-18\nb: 2024-99-99\nc: 2024-01-01 10:00:00\nd: 1e-5\n2020-01-01: e\n")
-    errors: list[str] = []
-    found = strict_yaml.read(path, "x.yaml", errors).value
-    assert not errors
-    assert found == {
-        "a": "2024-12-18", "b": "2024-99-99", "c": "2024-01-01 10:00:00", "d": 1e-5, "2020-01-01": "e",
-    }  # fmt: skip
-
-
-def test_aliases_within_bounds_are_values(tmp_path: Path) -> None:
-    path = tmp_path / "x.yaml"
-    path.write_text("a: &a {b: [1, 2]}\nc: *a\n")
+    path.write_text(
+        "a: ü\nb: 2024-99-99\nc: 2024-01-01 10:00:00\nd: 1e-5\n2020-01-01: e\nf: &f {b: [1, 2]}\ng: *f\n",
+        encoding="utf-8-sig",
+    )
     errors: list[str] = []
     document = strict_yaml.read(path, "x.yaml", errors)
-    assert document.value == {"a": {"b": [1, 2]}, "c": {"b": [1, 2]}} and not errors
-    assert document.where(("c", "b", 1)) == "x.yaml:1"
+    assert not errors
+    assert document.value == {
+        "a": "ü", "b": "2024-99-99", "c": "2024-01-01 10:00:00", "d": 1e-5, "2020-01-01": "e",
+        "f": {"b": [1, 2]}, "g": {"b": [1, 2]},
+    }  # fmt: skip
+    assert document.where(("g", "b", 1)) == "x.yaml:6"
 
 
 def test_the_largest_file_and_an_empty_one_are_read(tmp_path: Path) -> None:

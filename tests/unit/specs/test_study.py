@@ -141,13 +141,8 @@ def test_an_empty_study_is_named(tmp_path: Path) -> None:
 
 
 DEMO_STUDY = {
-    "study": "demo",
-    "title": "D",
-    "scale": "demo",
-    "tables": ["a/b"],
-    "models": ["x"],
-    "mirror": "here",
-}
+    "study": "demo", "title": "D", "scale": "demo", "tables": ["a/b"], "models": ["x"], "mirror": "here",
+}  # fmt: skip
 
 
 def merged(given: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Shards of corpora, and the user's own text."""
 
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,18 +10,14 @@ from pubmill.recipes.corpora import FetchRecipe
 from pubmill.recipes.reading import as_json
 from pubmill.specs import Specs
 from pubmill.specs.corpus_specs import Lock, PmcPackagesSource
-from pubmill.stages import Graph
 from pubmill.stages.corpus_jobs import LockCorpus, Parse
 from pubmill.stages.source_jobs import FetchFiles
-from tests.unit.toy_studies import targets
+from tests.unit.toy_studies import GraphOf, targets
 
 
-def test_a_local_folder_that_was_not_given_is_asked_for(root: Path) -> None:
+def test_a_local_folder_that_is_not_given_or_has_no_files_is_reported(root: Path, tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match=r"set local_files: \{abstracts: "):
         targets(root, scale="small")
-
-
-def test_a_local_folder_without_files_is_reported(root: Path, tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="no file in .* matches"):
         targets(root, scale="small", local_files={"abstracts": str(tmp_path)})
     (tmp_path / "a.jsonl.gz").touch()
@@ -76,9 +71,7 @@ def with_packages(specs: Specs) -> Specs:
     return specs.model_copy(update={"corpora": {**specs.corpora, "mine": corpus}})
 
 
-def test_packages_of_pmc_are_shards_with_their_lists_of_files(
-    full_specs: Specs, graph_of: Callable[..., Graph]
-) -> None:
+def test_packages_of_pmc_are_shards_with_their_lists_of_files(full_specs: Specs, graph_of: GraphOf) -> None:
     graph = graph_of(with_packages(full_specs))
     made, sources = graph.corpora, graph.paths.sources()
     urls = [(f"https://b.org/{one}.tar.gz", f"https://b.org/{one}.filelist.csv") for one in ("a/p1", "b/p2")]
@@ -101,9 +94,7 @@ def test_packages_of_pmc_are_shards_with_their_lists_of_files(
     ]  # fmt: skip
 
 
-def test_blocks_divide_each_source_and_are_shared_by_corpora(
-    full_specs: Specs, graph_of: Callable[..., Graph]
-) -> None:
+def test_blocks_divide_each_source_and_are_shared_by_corpora(full_specs: Specs, graph_of: GraphOf) -> None:
     graph = graph_of(with_packages(full_specs))
     blocks = graph.corpora.blocks("pubmed-pmc")
     shards = [shard for block in blocks for shard in block.shards]
@@ -118,7 +109,7 @@ def test_blocks_divide_each_source_and_are_shared_by_corpora(
     assert Path(graph.corpora.parsed_shards(second)[0]).name == "pubmed26n0051.parquet"
 
 
-def test_unknown_sources_and_blocks_are_refused(full_specs: Specs, graph_of: Callable[..., Graph]) -> None:
+def test_unknown_sources_and_blocks_are_refused(full_specs: Specs, graph_of: GraphOf) -> None:
     made = graph_of(with_packages(full_specs)).corpora
     with pytest.raises(PubmillError, match="no corpus has a source 'none'"):
         made.source("none")
@@ -135,9 +126,7 @@ def test_unknown_sources_and_blocks_are_refused(full_specs: Specs, graph_of: Cal
         graph_of(both).corpora.source_block("packaged", "p1+1")
 
 
-def test_a_corpus_is_rebuilt_from_the_lock_that_its_spec_names(
-    full_specs: Specs, graph_of: Callable[..., Graph]
-) -> None:
+def test_a_corpus_is_rebuilt_from_the_lock_that_its_spec_names(full_specs: Specs, graph_of: GraphOf) -> None:
     lock = Lock(local="locks")
     locked = full_specs.corpora["pubmed-pmc"].model_copy(update={"lock": lock})
     specs = full_specs.model_copy(update={"corpora": {**full_specs.corpora, "pubmed-pmc": locked}})

@@ -12,16 +12,14 @@ from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record
 from pubmill.recipes.fact_tables import FactSource, FactTableRecipe
 from pubmill.recipes.reading import as_json, as_values, read
-from pubmill.specs.fact_table_specs import FactTableSpec
-from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
-from pubmill.stages.availability import NOT_PRETRAINED
-from pubmill.stages.fact_table_jobs import NO_CORPUS, NO_SOURCE, RELEASED
+from pubmill.stages.fact_table_jobs import NO_SOURCE, RELEASED
 from pubmill.storage.files import write_json
 from pubmill.storage.result_paths import RunKey
 from pubmill.tables.fact_cells import NO_MENTIONS, UNEXPLAINED, build, read_artefacts, read_facts
 from pubmill.tables.fact_table_models import FactTable
 from tests.unit import toy_tables as made_up
+from tests.unit.toy_studies import study_of
 
 OF_DATASETS = [
     "gu2020/table02", "gu2020/table03", "lewis2020/table01", "lewis2020/table04", "shin2020/table08",
@@ -35,8 +33,7 @@ BIOM = ["biom-electra-base", "biom-electra-large", "biom-albert-xxlarge"]
 
 
 def study(root: Path, scale: str, **changes: Any) -> Graph:
-    config = {"study": "x", "title": "x", "scale": scale, "tables": OF_DATASETS + OF_OTHERS}
-    return checked_graph(*check_study(config | changes, root / "specs"))
+    return checked_graph(*study_of(root, **{"scale": scale, "tables": OF_DATASETS + OF_OTHERS} | changes))
 
 
 @pytest.fixture(scope="module")
@@ -127,68 +124,37 @@ def sources(targets: Graph, name: str, subject: str) -> Any:
     }
 
 
-def test_a_vocabulary_is_the_released_one_or_the_one_learnt_here(full: Graph, demo: Graph) -> None:
-    files = [f"results/full/vocabs/{v}/diagnosis.json" for v in ("bert-base-uncased", "scibert-uncased")]
-    assert full.fact_tables.files("gu2020/table01") == [
-        *files,
-        "results/full/vocabs/pubmedbert-base/diagnosis.json",
-    ]
-    assert demo.fact_tables.files("gu2020/table01") == ["results/demo/vocabs/pubmed-uncased/diagnosis.json"]
-    found = sources(demo, "gu2020/table01", "pubmedbert-base")["RecA"]
-    assert "as made at this scale" in found["scaled"]
-    assert sources(full, "gu2020/table01", "pubmedbert-base")["RecA"].get("scaled") is None
-    assert sources(demo, "gu2020/table01", "scibert-uncased")["RecA"] == {"lacking": "not part of this study"}
-
-
 def test_tables_of_facts_start_no_pretraining(full: Graph, demo: Graph) -> None:
     """What is pretrained, and what it is pretrained on, is for tables of results."""
     assert full.scope.pretrainings() == [] and full.scope.models() == []
     notes = sources(demo, "lewis2020/section3", "bio-lm-base")["note-words"]
     assert notes == {"lacking": NO_SOURCE}
-    words = sources(full, "gu2020/table05", "pubmedbert-base")["words"]
-    assert words == {"lacking": NO_CORPUS}
     assert demo.fact_tables.files("gu2020/table05") == ["results/demo/corpora/pubmed-abstracts/stats.json"]
-    biomegatron = sources(full, "shin2020/table03", "biomegatron-345m@bio-30k")
-    assert biomegatron["bc5-disease"]["lacking"] == NOT_PRETRAINED
     assert sources(full, "alrowili2021/table03", BIOM[0])["fine-tuning-time"]["files"], "it was released"
     assert sources(full, "gu2020/table05", "biobert-base")["words"] == {"lacking": RELEASED}
 
 
-def test_recipes_speak_at_every_scale(full: Graph, demo: Graph) -> None:
+def test_recipes_and_protocols_speak_at_every_scale(full: Graph, demo: Graph) -> None:
+    """Protocols of models that are not run, too."""
     large = {key: one.get("value") for key, one in sources(full, "alrowili2021/table01", BIOM[1]).items()}
     assert large == {
         "steps": 434_000, "batch-size": 4096, "compute-ratio": 1.736, "corpus": "PubMed Abstracts",
         "vocabulary": "PubMedBERT",
     }  # fmt: skip
-    assert sources(full, "alrowili2021/table01", "biom-bert-large")["steps"]["value"] == 690_000
     small = sources(demo, "alrowili2021/table01", BIOM[1])
     assert small["steps"]["value"] == 40 and "made-up" in small["steps"]["scaled"]
     assert small["vocabulary"]["value"].endswith("PubMed Abstracts")
-    assert sources(full, "alrowili2021/table01", "electra-large")["steps"] == {"lacking": RELEASED}
-
-
-def test_a_protocol_speaks_of_models_that_are_not_run(full: Graph) -> None:
+    cells = sources(full, "beyond/table03", "pubmedbert-base")
+    assert cells["tokens"]["value"] == 62_500 * 8192 * 512
+    assert "published value only" in str(cells["gpu-hours"]["lacking"])
+    assert "no conversion" in sources(full, "beyond/table03", "neobert")["parameters"]["lacking"]
     known = sources(full, "alrowili2021/table04", "electra-base")
     assert (known["ner/learning_rate"]["value"], known["ner/batch_size"]["value"]) == (2e-4, 48)
     assert known["squad-v2/epochs"]["value"] == 3  # that of BioM-ELECTRA: section 4.2
-
-
-def test_what_a_protocol_varies_for_a_task(full: Graph) -> None:
     relation = sources(full, "gu2020/table04", "relation")["modeling-choices"]
     assert relation == {"value": "Entity/Relation Representation, Classification Layer"}
-    assert "lacking" in sources(full, "gu2020/table04", "similarity")["modeling-choices"]
     techniques = sources(full, "tinn2021/table01", "tinn2021")["techniques"]["value"]
     assert "layer-wise decay" in techniques and "lower layers frozen" in techniques
-
-
-def test_times_are_those_of_short_runs_on_chemprot(demo: Graph) -> None:
-    place = "runs/alrowili2021/{}/chemprot@blurb/timing/final/seed-1.json"
-    found = sources(demo, "alrowili2021/table03", BIOM[0])
-    assert found["fine-tuning-time"]["files"] == [place.format(BIOM[0])]
-    assert found["fine-tuning-time-ratio"]["files"] == [place.format(one) for one in BIOM[:2]]
-    assert "chemprot@blurb" in demo.scope.datasets()
-    run = demo.runs.recipe(RunKey("alrowili2021", BIOM[0], "chemprot@blurb", "timing"))
-    assert (run["epochs"], run["batch_size"], run["max_length"]) == (3, 32, 128)
 
 
 def records(results: Path, **changes: Any) -> None:
@@ -201,12 +167,17 @@ def record(model: str, **changes: Any) -> Record:
     return made_up.record(model, "chemprot@blurb", 1, 0.5, **changes)
 
 
-def test_times_and_their_ratio_stand_with_their_machine(demo: Graph, root: Path, tmp_path: Path) -> None:
+def test_times_of_short_runs_and_their_ratio_stand_with_their_machine(
+    demo: Graph, root: Path, tmp_path: Path
+) -> None:
     records(tmp_path)
     found = built(demo, root, "alrowili2021/table03", tmp_path)
     values = {name: [cell.value for cell in cells.values()][1:] for name, cells in found.cells.items()}
     assert values == {BIOM[0]: [120.0, 0.25], BIOM[1]: [480.0, 1.0], BIOM[2]: [1200.0, 2.5]}
     assert found.all_notes[-1] == "Measured on: a processor, 2 cores."
+    assert "chemprot@blurb" in demo.scope.datasets()
+    run = demo.runs.recipe(RunKey("alrowili2021", BIOM[0], "chemprot@blurb", "timing"))
+    assert (run["epochs"], run["batch_size"], run["max_length"]) == (3, 32, 128)
 
 
 @pytest.mark.parametrize(
@@ -255,13 +226,6 @@ def test_costs_are_read_from_weights_and_training(
     }  # fmt: skip
     reason = cells["sequences-per-second"].reason
     assert reason == (None if trained else "the run of modernbert-base measured no speed: nan")
-
-
-def test_a_recipe_says_how_many_tokens_it_reads_at_most(full: Graph) -> None:
-    cells = sources(full, "beyond/table03", "pubmedbert-base")
-    assert cells["tokens"]["value"] == 62_500 * 8192 * 512
-    assert "published value only" in str(cells["gpu-hours"]["lacking"])
-    assert "no conversion" in sources(full, "beyond/table03", "neobert")["parameters"]["lacking"]
 
 
 def test_a_term_is_in_a_vocabulary_if_it_is_one_known_piece(demo: Graph, root: Path, tmp_path: Path) -> None:
@@ -314,34 +278,3 @@ def test_words_of_a_corpus_and_pieces_of_a_mention(demo: Graph, root: Path, tmp_
         write_json(tmp_path / f"vocabs/pubmed-uncased/on/{dataset}.json", fit)
     found = built(demo, root, "shin2020/table03", tmp_path).cells["pubmedbert-base"]
     assert found["bc5-chem"].equal and found["bc5-disease"].reason == NO_MENTIONS
-
-
-def spec(**changes: Any) -> dict[str, Any]:
-    values = {
-        "name": "table01", "kind": "facts", "subjects": "models", "paper": "p", "title": "t", "caption": "c",
-        "columns": [{"key": "a", "label": "A", "value": "steps"}], "rows": [{"subject": "m", "label": "M"}],
-    }  # fmt: skip
-    return values | changes
-
-
-@pytest.mark.parametrize(
-    ("changes", "reported"),
-    [
-        ({"columns": [{"key": "a", "label": "A", "value": "step"}]}, "models have no fact 'step'"),
-        ({"columns": [{"key": "a", "label": "A", "value": "fit.train"}]}, "needs the column's `dataset`"),
-        ({"columns": [{"key": "a", "label": "A", "value": "compute_ratio"}]}, "needs `baseline.steps`"),
-        ({"baseline": {"subject": "x"}}, "baseline.subject names an unknown row: x"),
-        ({"rows": [{"subject": "m", "label": "M"}] * 2}, "duplicate rows: m"),
-        (
-            {"rows": [{"subject": "m", "label": "M", "why": {"b": "?"}}]},
-            "`why` names unknown columns: ",
-        ),
-        (
-            {"subjects": "tasks", "columns": [{"key": "a", "label": "A", "value": "choices"}]},
-            "needs the table's `protocol`",
-        ),
-    ],
-)
-def test_wrong_tables_are_reported(changes: dict[str, Any], reported: str) -> None:
-    with pytest.raises(ValueError, match=reported):
-        FactTableSpec.model_validate(spec(**changes))

@@ -1,79 +1,32 @@
 """Inputs and arguments of jobs, which name the files of other jobs."""
 
-from collections.abc import Callable
-from pathlib import Path
-
-import pytest
-
-from pubmill.errors import PubmillError
 from pubmill.specs import Specs
 from pubmill.stages import Graph
 from pubmill.storage.result_paths import RELATIVE, RunKey
+from tests.unit.toy_studies import GraphOf
 
 
-@pytest.fixture(scope="module")
-def run() -> RunKey:
-    return RunKey("blurb", "pubmedbert-base", "bc2gm", "standard")
-
-
-def test_a_conversion_has_its_raw_files_by_role(full_specs: Specs, graph_of: Callable[..., Graph]) -> None:
-    made = graph_of(full_specs)
-    inputs = made.datasets.inputs("bc2gm")
-    assert made.datasets.arguments("bc2gm") == [
+def test_a_conversion_has_its_raw_files_by_role(full_graph: Graph) -> None:
+    inputs = full_graph.datasets.inputs("bc2gm")
+    assert full_graph.datasets.arguments("bc2gm") == [
         text for role, path in inputs.items() for text in ("--input", f"{role}={path}")
     ]
-    assert made.pages.inputs("bc2gm") == [
-        made.paths.card("bc2gm"), *(made.paths.source_record(path) for path in inputs.values()),
+    assert full_graph.pages.inputs("bc2gm") == [
+        full_graph.paths.card("bc2gm"), *(full_graph.paths.source_record(path) for path in inputs.values()),
     ]  # fmt: skip
+    assert "chemprot@blurb" in full_graph.datasets.variants("chemprot@blue")
+    assert "chemprot@blue" not in full_graph.pages.recipe("chemprot@blue").variants
 
 
-def test_forms_of_a_dataset_are_those_with_its_name_before_the_at_sign(
-    full_specs: Specs, graph_of: Callable[..., Graph]
-) -> None:
-    made = graph_of(full_specs).datasets
-    assert made.variants("chemprot@blue") == [n for n in full_specs.datasets if n.split("@")[0] == "chemprot"]
-    assert "chemprot@blue" not in graph_of(full_specs).pages.recipe("chemprot@blue").variants
-
-
-def test_recipes_on_one_corpus_and_vocabulary_share_their_tokens(
-    full_specs: Specs, graph_of: Callable[..., Graph]
-) -> None:
-    made = graph_of(full_specs).pretrainings
-    one, other = "pubmedbert-base", "pubmedbert-base@adversarial"
-    assert made.tokens_folder(one) == made.tokens_folder(other) != made.tokens_folder("bio-lm-base")
-    spec = full_specs.pretraining[one]
-    assert made.sentence_splitter(spec.corpus, spec.vocab) == spec.sentence_splitter
-    with pytest.raises(PubmillError, match="no recipe in specs/pretraining has the corpus x and the vocab y"):
-        made.packing_spec("x", "y")
-
-
-def test_a_trial_needs_the_model_and_the_examples(
-    full_specs: Specs, graph_of: Callable[..., Graph], run: RunKey
-) -> None:
-    runs = graph_of(full_specs).runs
-    trial = "batch_size=16+epochs=2+learning_rate=1e-05"
-    model, *data = runs.trial_inputs(run, trial)
+def test_a_trial_needs_the_model_and_the_examples(full_graph: Graph) -> None:
+    run, runs = RunKey("blurb", "pubmedbert-base", "bc2gm", "standard"), full_graph.runs
+    model, *data = runs.trial_inputs(run, "batch_size=16+epochs=2+learning_rate=1e-05")
     assert model.endswith("models/pubmedbert-base/model.safetensors")
     assert data == runs.graph.paths.dataset_files("bc2gm")
     assert set(runs.inputs(run)) > {model, *data, *runs.selected(run)}
-    with pytest.raises(PubmillError, match="has no block of trials 'x'"):
-        runs.trial_inputs(run, "x")
-    with pytest.raises(PubmillError, match="no specs/models/nobody.yaml"):
-        runs.trial_inputs(RunKey("blurb", "nobody", "bc2gm", "standard"), trial)
 
 
-def test_evaluation_texts_are_the_examples_of_the_datasets_that_a_corpus_names(
-    full_specs: Specs, graph_of: Callable[..., Graph]
-) -> None:
-    made = graph_of(full_specs)
-    splits = made.contamination.splits("pubmed-abstracts", "contamination")
-    files = made.contamination.examples("pubmed-abstracts", "contamination")
-    assert files == [made.paths.examples(name, split) for name, found in splits.items() for split in found]
-
-
-def test_the_audit_and_reports_read_every_table_of_the_study(
-    demo_specs: Specs, graph_of: Callable[..., Graph]
-) -> None:
+def test_the_audit_and_reports_read_every_table_of_the_study(demo_specs: Specs, graph_of: GraphOf) -> None:
     study = {"tables": ("gu2020/table06", "gu2020/table05"), "models": ("pubmedbert-base",)}
     made = graph_of(demo_specs, **study, datasets=("bc2gm",))
     below = [made.paths.below(path) for path in made.report.inputs()]
@@ -100,8 +53,8 @@ def test_the_audit_and_reports_read_every_table_of_the_study(
     assert not any("contradictions" in path or "comparisons" in path for path in facts.report.inputs())
 
 
-def test_models_that_a_study_leaves_out_are_named_with_the_tables_of_their_spec(
-    full_specs: Specs, graph_of: Callable[..., Graph]
+def test_models_left_out_are_named_with_the_tables_of_their_spec(
+    full_specs: Specs, graph_of: GraphOf
 ) -> None:
     tables = {"tables": ("gu2020/table06", "other/table01")}
     named = full_specs.models["biobert-base"].model_copy(update=tables)
@@ -118,37 +71,10 @@ def test_models_that_a_study_leaves_out_are_named_with_the_tables_of_their_spec(
     assert [requests.has_dataset(name) for name in ("bc2gm", "jnlpba")] == [True, False]
 
 
-def test_datasets_behind_a_row_are_its_folds_their_choice_and_what_runs_begin_with(
-    full_specs: Specs, graph_of: Callable[..., Graph]
-) -> None:
-    made = graph_of(full_specs).table_datasets
-    folds = made.required(full_specs.tables["lewis2020/table02"], "gad")
-    assert folds == [*full_specs.protocols["lewis2020"].folds["gad"].reported, "gad@fold-1"]
-    questions = made.required(full_specs.tables["shin2020/table02"], "bioasq-factoid@7b-biobert")
+def test_datasets_behind_a_row_are_its_folds_their_choice_and_what_runs_begin_with(full_graph: Graph) -> None:
+    made, specs = full_graph.table_datasets, full_graph.specs
+    folds = made.required(specs.tables["lewis2020/table02"], "gad")
+    assert folds == [*specs.protocols["lewis2020"].folds["gad"].reported, "gad@fold-1"]
+    questions = made.required(specs.tables["shin2020/table02"], "bioasq-factoid@7b-biobert")
     assert questions == ["bioasq-factoid@7b-biobert", "squad-v1"]
-    assert made.required(full_specs.tables["gu2020/table06"], "bc2gm") == ["bc2gm"]
-
-
-def test_statements_on_methods_are_those_of_the_papers_of_the_study(
-    full_specs: Specs, graph_of: Callable[..., Graph], root: Path
-) -> None:
-    made = graph_of(full_specs, tables=("gu2020/table06",)).report
-    found = [
-        Path(file).resolve().relative_to(root / "specs") for file in made.statement_files(root / "specs")
-    ]
-    kinds = {
-        kind: getattr(full_specs, kind)
-        for kind in ("corpora", "vocabs", "pretraining", "models", "protocols")
-    }
-    kinds["tables"] = {**full_specs.tables, **full_specs.fact_tables}
-    expected = {
-        Path(kind, f"{name}.yaml")
-        for kind, specs in kinds.items()
-        for name, spec in specs.items()
-        if spec.paper == "gu2020" and spec.method
-    }
-    expected |= {Path("choices/finetuning.yaml"), Path("choices/pretraining.yaml")}  # of all papers
-    assert set(found) == expected and len(found) == len(expected)
-    assert Path("protocols/blurb.yaml") in expected and Path("protocols/tinn2021.yaml") not in expected
-    recipe = made.recipe([str(root / "specs/protocols/blurb.yaml")])
-    assert len(recipe.statements_sha256) == 64 and made.recipe().statements_sha256 == ""
+    assert made.required(specs.tables["gu2020/table06"], "bc2gm") == ["bc2gm"]

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,9 +19,11 @@ from pubmill.recipes.reading import as_json, as_values
 from pubmill.specs import LearntVocabSpec, PretrainingSpec, Specs
 from pubmill.specs.model_specs import HubWeights, ModelSpec, RecipeWeights
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
-from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
 from pubmill.stages.pretrainings import Pack, Pretrain
+from pubmill.storage.files import write_json
+from tests.unit.toy_studies import loaded as specs_of
+from tests.unit.toy_studies import targets
 
 SCALES = ["demo", "brief", "small", "full"]
 LIMITS = {"demo": (2, 64, 64, 32, 1000), "small": (6, 384, 128, 32, 6000)}
@@ -30,17 +33,12 @@ NAMES = sorted(path.stem for path in (Path(__file__).parents[3] / "specs/pretrai
 
 @pytest.fixture(scope="module")
 def loaded(root: Path) -> dict[str, Specs]:
-    return {scale: specs.load(root / "specs", scale) for scale in SCALES}
-
-
-def targets(root: Path, scale: str = "demo", **config: object) -> Graph:
-    base = {"study": "x", "title": "x", "scale": scale, "tables": ["gu2020/table06"], "models": []}
-    return checked_graph(*check_study({**base, **config}, root / "specs"))
+    return {scale: specs_of(root / "specs", scale) for scale in SCALES}
 
 
 @pytest.fixture(scope="module")
 def demo(root: Path) -> Graph:
-    return targets(root)
+    return targets(root, models=[])
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -95,57 +93,37 @@ def test_a_variant_keeps_what_it_is_about(loaded: dict[str, Specs]) -> None:
         assert teaching == Distillation(masked_lm=5.0, divergence=2.0, cosine=1.0, temperature=2.0)
 
 
-def with_models(made: Graph, folder: Path, **released: object) -> Graph:
-    """The graph of a study with these models too, whose results are in `folder`."""
+def test_released_weights_that_no_spec_pins_need_a_pin(demo: Graph, tmp_path: Path) -> None:
+    """Which is what their first download found."""
+    url = "https://example.org/a/bert.tar.gz"
+    released = {
+        "pinned": {"id": "lab/bert", "revision": "1" * 40},
+        "newest": {"id": "lab/bert", "revision": None},
+        "packed": {"url": url, "sha256": None},
+        "hashed": {"url": url, "sha256": "2" * 64},
+    }
     models = {
         name: ModelSpec.model_validate({"name": name, "lowercase": True, "released": one})
         for name, one in released.items()
     }
-    specs = made.specs.model_copy(update={"models": made.specs.models | models})
-    return Graph(made.study.model_copy(update={"results": str(folder)}), specs)
-
-
-def test_released_weights_that_no_spec_pins_need_a_pin(demo: Graph, tmp_path: Path) -> None:
-    url = "https://example.org/a/bert.tar.gz"
-    made = with_models(
-        demo,
-        tmp_path,
-        pinned={"id": "lab/bert", "revision": "1" * 40},
-        newest={"id": "lab/bert", "revision": None},
-        packed={"url": url, "sha256": None},
-        hashed={"url": url, "sha256": "2" * 64},
-    )
-    results = f"{tmp_path}/demo/sources"
-    archive, pin = f"{results}/example.org/a/bert.tar.gz", f"{results}/released/{{}}.json"
+    specs = demo.specs.model_copy(update={"models": demo.specs.models | models})
+    made = Graph(demo.study.model_copy(update={"results": str(tmp_path)}), specs).models
+    archive = f"{tmp_path}/demo/sources/example.org/a/bert.tar.gz"
+    pin = f"{tmp_path}/demo/sources/released/{{}}.json"
     pinned = {"kind": "hub", "id": "lab/bert", "revision": "1" * 40}
-    assert as_values(made.models.recipe("pinned"))["weights"] == pinned
-    assert made.models.inputs("pinned") == {} and made.models.arguments("pinned") == []
-    assert made.models.inputs("newest") == {"pin": pin.format("newest")}
-    assert made.models.arguments("packed") == ["--archive", archive, "--pin", pin.format("packed")]
-    assert made.models.inputs("hashed") == {"archive": archive}
-    assert made.models.release("newest") == {"kind": "hub", "id": "lab/bert"}
-    assert made.models.released_archive("newest") == [] and made.models.released_archive("packed") == [
-        archive
-    ]
+    assert as_values(made.recipe("pinned"))["weights"] == pinned
+    assert made.inputs("pinned") == {} and made.arguments("pinned") == []
+    assert made.inputs("newest") == {"pin": pin.format("newest")}
+    assert made.arguments("packed") == ["--archive", archive, "--pin", pin.format("packed")]
+    assert made.inputs("hashed") == {"archive": archive}
+    assert made.release("newest") == {"kind": "hub", "id": "lab/bert"}
+    assert made.released_archive("newest") == [] and made.released_archive("packed") == [archive]
     for name in ("pinned", "hashed", "no-pretraining"):
         with pytest.raises(PubmillError, match=f"model {name} has no released weights to be pinned"):
-            made.models.release(name)
-
-
-def test_an_archive_is_checked_by_its_hash(demo: Graph, tmp_path: Path) -> None:
-    url = "https://example.org/bert.tar.gz"
-    assert with_models(demo, tmp_path, x={"url": url, "sha256": None}).sources.checks(url) == []
-    made = with_models(demo, tmp_path, x={"url": url, "sha256": "2" * 64})
-    assert made.sources.checks(url) == ["--sha256", "2" * 64]
-
-
-def test_the_pin_of_a_model_is_what_its_first_download_found(demo: Graph, tmp_path: Path) -> None:
-    made = with_models(demo, tmp_path, newest={"id": "lab/bert", "revision": None})
-    assert made.models.pin("newest") == {} == made.models.pin("pubmedbert-base")
-    pin = tmp_path / "demo/sources/released/newest.json"
-    pin.parent.mkdir(parents=True)
-    pin.write_text('{"revision": "x"}')
-    assert made.models.pin("newest") == {"revision": "x"}
+            made.release(name)
+    assert made.pin("newest") == {} == made.pin("pubmedbert-base")
+    write_json(Path(pin.format("newest")), {"revision": "x"})
+    assert made.pin("newest") == {"revision": "x"}
 
 
 def small_spec(name: str, **changed: Any) -> PretrainingSpec:
@@ -175,12 +153,9 @@ def model(name: str, recipe: str, step: int | None = None, released: bool = Fals
     return ModelSpec.model_validate({"name": name, "lowercase": True, "weights": weights, "released": hub})
 
 
-def faults(
-    *recipes: PretrainingSpec, models: tuple[ModelSpec, ...] = (), released: bool = False
-) -> list[str]:
-    found = faults_of_pretrainings(
-        {spec.name: spec for spec in recipes}, {spec.name: spec for spec in models}, released
-    )
+def faults(*recipes: PretrainingSpec, models: Sequence[ModelSpec] = (), released: bool = False) -> list[str]:
+    given = {spec.name: spec for spec in recipes}
+    found = faults_of_pretrainings(given, {spec.name: spec for spec in models}, released)
     return [f"{kind}/{name}: {'.'.join(map(str, place))}: {fault}" for kind, name, place, fault in found]
 
 
@@ -192,6 +167,9 @@ TAUGHT = {"teacher": "m", "objective": {"distillation": {}}}
 @pytest.mark.parametrize(
     ("second", "reported"),
     [
+        (ON, None),
+        ({**FROM, "architecture": {"dropout": 0.0}, "objective": {"pairs": "none"}}, None),
+        ({**TAUGHT, "architecture": {"layers": 1, "hidden_size": 32}}, None),
         ({**ON, "start": {"recipe": "first", "step": 60}},
          "start.step: first keeps no checkpoint at step 60; it keeps 50, 100"),
         ({**ON, "architecture": {"layers": 3}}, "start.recipe: first has a different recipe.architecture;"),
@@ -201,96 +179,33 @@ TAUGHT = {"teacher": "m", "objective": {"distillation": {}}}
         ({**FROM, "architecture": {"hidden_size": 32, "layers": 1}},
          "start.model: first has a different recipe.architecture.layers, recipe.arch"),
         ({**TAUGHT, "vocab": "w"}, "teacher: first has a different vocab;"),
+        ({"start": {"model": "second"}}, "start.model: second depends on itself; change its `start` or"),
+        ({**TAUGHT, "teacher": "second"}, "teacher: second depends on itself; change its `start` or"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_reported(second: dict[str, Any], reported: str) -> None:
-    made = faults(small_spec("first"), small_spec("second", **second), models=(model("m", "first"),))
-    assert len(made) == 1 and made[0].startswith(f"pretraining/second: {reported}")
+def test_what_does_not_fit_is_reported(second: dict[str, Any], reported: str | None) -> None:
+    models = (model("m", "first"), model("second", "second"))
+    made = faults(small_spec("first"), small_spec("second", **second), models=models)
+    assert [one.startswith(f"pretraining/second: {reported}") for one in made] == [True] * bool(reported)
 
 
-@pytest.mark.parametrize(
-    "second",
-    [
-        ON,
-        {**FROM, "architecture": {"dropout": 0.0}, "objective": {"pairs": "none"}},
-        {**TAUGHT, "architecture": {"layers": 1, "hidden_size": 32}},
-    ],
-)
-def test_what_fits_is_not(second: dict[str, Any]) -> None:
-    assert faults(small_spec("first"), small_spec("second", **second), models=(model("m", "first"),)) == []
-
-
-def test_released_weights_are_not_compared_with_a_recipe_of_ours() -> None:
-    second = small_spec("second", **FROM, vocab="w")
-    released = (model("m", "first", released=True),)
+def test_a_models_step_is_a_checkpoint_and_released_weights_are_not_compared() -> None:
+    reported = "models/m: weights.step: first keeps no checkpoint at step 70; it keeps 50, 100"
+    assert faults(small_spec("first"), models=(model("m", "first", 70),)) == [reported]
+    assert faults(small_spec("first"), models=(model("m", "first", 50),)) == []
+    second, released = small_spec("second", **FROM, vocab="w"), (model("m", "first", released=True),)
     assert faults(small_spec("first"), second, models=released, released=True) == []
     assert len(faults(small_spec("first"), second, models=released, released=False)) == 1
 
 
-def test_a_recipe_before_itself_is_reported() -> None:
-    circle = [small_spec("a", start={"model": "of-b"}), small_spec("b", **{**TAUGHT, "teacher": "of-a"})]
-    models = (model("of-a", "a"), model("of-b", "b"))
-    assert faults(*circle, models=models) == [
-        "pretraining/a: start.model: a depends on itself; change its `start` or `teacher`",
-        "pretraining/b: teacher: b depends on itself; change its `start` or `teacher`",
-    ]
-
-
-def test_recipes_that_share_tokens_agree_on_packing() -> None:
+def test_recipes_that_share_tokens_agree_on_packing(demo: Graph) -> None:
     reported = "pretraining/second: held_out: first shares its packed tokens and has held_out: 0.005"
     assert faults(small_spec("first"), small_spec("second", held_out=0.01)) == [
         f"{reported}; the two must be equal"
     ]
     assert faults(small_spec("first"), small_spec("second", held_out=0.01, vocab="w")) == []
-
-
-def test_a_models_step_is_a_checkpoint() -> None:
-    reported = "models/m: weights.step: first keeps no checkpoint at step 70; it keeps 50, 100"
-    assert faults(small_spec("first"), models=(model("m", "first", 70),)) == [reported]
-    assert faults(small_spec("first"), models=(model("m", "first", 50),)) == []
-
-
-@pytest.mark.parametrize(
-    ("wrong", "reported"),
-    [
-        ({"teacher": "m"}, "`teacher` and `recipe.objective.distillation` go together"),
-        ({"objective": {"distillation": {}}}, "`teacher` and `recipe.objective.distillation` go together"),
-        ({"start": {}}, "start is {model: NAME}, or {recipe: NAME, step: N}"),
-        ({"start": {"recipe": "first"}}, "start is {model: NAME}, or"),
-        ({"start": {"model": "m", "step": 5}}, "start is {model: NAME}, or"),
-        ({"start": {"recipe": "first", "step": 50}}, "checkpoints must be above 50, where training starts"),
-        ({"held_out": 1.0}, "less than 1"),
-    ],
-)
-def test_keys_that_mean_nothing_together_are_reported(wrong: dict[str, Any], reported: str) -> None:
-    with pytest.raises(ValueError, match=reported.replace("{", r"\{").replace("(", r"\(")):
-        small_spec("second", **wrong)
-
-
-def test_random_weights_have_no_step() -> None:
-    with pytest.raises(ValueError, match="random weights have no step"):
-        RecipeWeights(kind="random", recipe="first", step=5)
-
-
-def test_mistakes_are_reported_with_file_and_line(root: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "specs"
-    shutil.copytree(root / "specs", folder)
-    for name, old, new in (
-        ("biom-albert-xxlarge@pmc", "step: 264000", "step: 264001"),
-        ("bio-lm-base@distill", "teacher: bio-lm-large", "teacher: bio-lm-huge"),
-        ("pubmedbert-base@general-vocabulary", "{model: bert-base-uncased}", "{recipe: bert, step: 1}"),
-    ):  # fmt: skip
-        path = folder / f"pretraining/{name}.yaml"
-        assert old in path.read_text()
-        path.write_text(path.read_text().replace(old, new))
-    with pytest.raises(PubmillError) as raised:
-        specs.load(folder, "full")
-    for reported in (
-        "biom-albert-xxlarge@pmc.yaml:10: biom-albert-xxlarge keeps no checkpoint at step 264001",
-        "bio-lm-base@distill.yaml:10: there is no specs/models/bio-lm-huge.yaml",
-        "pubmedbert-base@general-vocabulary.yaml:10: there is no specs/pretraining/bert.yaml",
-    ):
-        assert f"specs/pretraining/{reported}" in str(raised.value)
+    with pytest.raises(PubmillError, match="no recipe in specs/pretraining has the corpus x and the vocab y"):
+        demo.pretrainings.packing_spec("x", "y")
 
 
 def test_a_scales_share_goes_on_to_the_recipes_that_include_it(root: Path, tmp_path: Path) -> None:
@@ -314,18 +229,15 @@ def test_a_scales_share_goes_on_to_the_recipes_that_include_it(root: Path, tmp_p
 
 
 def test_a_first_segment_begins_with_what_the_spec_says(demo: Graph) -> None:
-    results = "results/demo"
-    assert demo.pretrainings.segment_arguments("pubmedbert-base", 500) == []
-    assert demo.pretrainings.segment_arguments("pubmedbert-base@general-vocabulary", 40) == [
-        "--model", f"{results}/models/no-pretraining",
-    ]  # fmt: skip
-    going_on = "biom-albert-xxlarge@pmc"
-    assert demo.pretrainings.segment_arguments(going_on, 50) == [
-        "--other", f"{results}/pretraining/biom-albert-xxlarge/step-40",
-    ]  # fmt: skip
-    assert demo.pretrainings.segment_inputs(going_on, 50) == demo.paths.checkpoint_files(
-        "biom-albert-xxlarge", 40
-    )
+    made, results, going_on = demo.pretrainings, "results/demo", "biom-albert-xxlarge@pmc"
+    for name, step, words in (
+        ("pubmedbert-base", 500, []),
+        ("pubmedbert-base@general-vocabulary", 40, ["--model", f"{results}/models/no-pretraining"]),
+        (going_on, 50, ["--other", f"{results}/pretraining/biom-albert-xxlarge/step-40"]),
+    ):
+        assert made.segment_arguments(name, step) == words
+    files = demo.paths.checkpoint_files("biom-albert-xxlarge", 40)
+    assert made.segment_inputs(going_on, 50) == files
 
 
 def test_a_teacher_is_there_in_every_segment(loaded: dict[str, Specs], demo: Graph) -> None:
@@ -363,12 +275,9 @@ def test_a_card_says_what_weights_began_with(demo: Graph) -> None:
 def test_a_study_knows_the_recipes_behind_its_models(root: Path) -> None:
     made = targets(root, models=["bio-lm-base@distill", "biomegatron-1.2b@10k"])
     assert made.scope.last_steps() == {
-        "bio-lm-base": 40,
-        "bio-lm-base@distill": 40,
-        "bio-lm-large": 40,
-        "biomegatron-1.2b": 8,
+        "bio-lm-base": 40, "bio-lm-base@distill": 40, "bio-lm-large": 40, "biomegatron-1.2b": 8,
         "biomegatron-345m@bert-uncased": 40,
-    }
+    }  # fmt: skip
     shown = made.report.recipe().pretraining["biomegatron-1.2b"]
     assert shown == ("pretraining/biomegatron-1.2b/step-4", "pretraining/biomegatron-1.2b/step-8")
 

@@ -119,12 +119,7 @@ def test_a_model_asks_for_twelve_bytes_a_parameter_and_a_run_of_unknown_size_for
         found = asked(targets, rule, model="pubmedbert-base")
         assert found == (round(3_000 + 12 * parameters / 1e6), 60)
     monkeypatch.setattr(costs, "operations_of_finetuning", lambda *_: None)
-    run = {
-        "protocol": "blurb",
-        "model": "pubmedbert-base",
-        "setting": "other",
-        "dataset": "gad@blurb",
-    }
+    run = {"protocol": "blurb", "model": "pubmedbert-base", "setting": "other", "dataset": "gad@blurb"}
     assert asked(targets, "finetune", 1, **run)[1] == 480
 
 

@@ -1,16 +1,13 @@
 """Which documents of datasets are looked up for retractions, and where."""
 
-from collections.abc import Callable
-
 from pubmill.specs import Specs
-from pubmill.stages import Graph
 from pubmill.stages.dataset_jobs import DatasetNotices
+from tests.unit.toy_studies import GraphOf
 
-Made = Callable[..., Graph]
 TABLE = "gu2020/table06"
 
 
-def test_all_splits_of_datasets_with_pmids(graph_of: Made, full_specs: Specs) -> None:
+def test_all_splits_of_datasets_with_pmids(graph_of: GraphOf, full_specs: Specs) -> None:
     graph = graph_of(full_specs, tables=(TABLE,), datasets=("bc5-chem", "bc2gm", "chemprot@blurb"))
     recipe = graph.stage(DatasetNotices).documents("pubmed-abstracts")
     assert (
@@ -22,7 +19,7 @@ def test_all_splits_of_datasets_with_pmids(graph_of: Made, full_specs: Specs) ->
     ]  # fmt: skip
 
 
-def test_a_study_makes_one_report_for_each_corpus_of_its_models(graph_of: Made, demo_specs: Specs) -> None:
+def test_a_study_makes_one_report_for_each_corpus_of_its_models(graph_of: GraphOf, demo_specs: Specs) -> None:
     choice = {"tables": (TABLE,), "models": ("pubmedbert-base", "no-pretraining")}
     graph = graph_of(demo_specs, **choice, datasets=("chemprot@blurb",))
     report = graph.paths.corpus("pubmed-abstracts", "dataset-notices.json")

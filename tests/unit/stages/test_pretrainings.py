@@ -4,26 +4,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from pubmill.recipes.reading import as_values
-from pubmill.specs import Specs
-from pubmill.specs.study import Study
 from pubmill.stages import Graph
 from pubmill.stages.pretrainings import Pretrain
 from tests.unit.toy_studies import targets
-
-
-def test_segments_start_from_the_checkpoint_before(root: Path) -> None:
-    made = targets(root)
-    first, last = made.pretrainings.steps("pubmedbert-base")
-    assert made.pretrainings.previous_step("pubmedbert-base", first) is None
-    assert made.pretrainings.previous_step("pubmedbert-base", last) == first
-    assert made.pretrainings.segment_arguments("pubmedbert-base", first) == []
-    assert made.pretrainings.segment_arguments("pubmedbert-base", last) == [
-        "--previous",
-        f"results/demo/pretraining/pubmedbert-base/step-{first}",
-    ]
-    assert made.pretrainings.segment_inputs("pubmedbert-base", last) == made.paths.checkpoint_files(
-        "pubmedbert-base", first
-    )
 
 
 def test_full_scale_takes_released_weights_and_lower_scales_their_own(root: Path) -> None:
@@ -37,10 +20,9 @@ def test_checkpoints_and_saves_are_no_part_of_the_recipe(root: Path) -> None:
     assert not {"checkpoints", "save_minutes"} & recipe.keys()
 
 
-def test_a_pretraining_needs_its_tokens_its_start_and_its_teacher(full_specs: Specs) -> None:
-    made = Graph(Study(study="x", title="x", scale="full", tables=()), full_specs)
-
-    for recipe, spec in full_specs.pretraining.items():
+def test_a_pretraining_needs_its_tokens_its_start_and_its_teacher(full_graph: Graph) -> None:
+    made, specs = full_graph, full_graph.specs.pretraining
+    for recipe, spec in specs.items():
         needed = made.stage(Pretrain).inputs_of(SimpleNamespace(recipe=recipe, step="1"))
         assert needed["tokens"] == made.paths.token_files(spec.corpus, spec.vocab)
         models = [model for model in (spec.start and spec.start.model, spec.teacher) if model]
@@ -49,4 +31,4 @@ def test_a_pretraining_needs_its_tokens_its_start_and_its_teacher(full_specs: Sp
         if spec.start and spec.start.recipe:
             expected.add(made.paths.checkpoint(spec.start.recipe, str(spec.start.step)))
         assert folders == expected
-    assert full_specs.pretraining["bio-lm-base@distill"].teacher == "bio-lm-large"
+    assert specs["bio-lm-base@distill"].teacher == "bio-lm-large"

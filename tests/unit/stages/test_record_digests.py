@@ -59,11 +59,7 @@ def test_the_version_of_a_stage_counts_where_it_decides_the_record(
 
 @pytest.mark.parametrize(
     ("stage", "part", "counts"),
-    [
-        (Finetune, "ner", True),
-        (Finetune, "relation", False),
-        (Finetune, "crf", False),
-    ],
+    [(Finetune, "ner", True), (Finetune, "relation", False), (Finetune, "crf", False)],
 )
 def test_an_amended_part_counts_only_for_jobs_that_use_it(
     study: tuple[Study, Specs], stage: type[Stage], part: str, counts: bool, monkeypatch: pytest.MonkeyPatch

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,24 +9,19 @@ import pytest
 
 from pubmill.specs import Specs
 from pubmill.stages import Graph
-from pubmill.stages.record_status import (
-    NO_ITEMS,
-    OTHER_EXAMPLES,
-    OTHER_RECIPES,
-    OTHER_WEIGHTS,
-    UNREADABLE,
-)
+from pubmill.stages.record_status import NO_ITEMS, OTHER_EXAMPLES, OTHER_RECIPES, OTHER_WEIGHTS, UNREADABLE
 from pubmill.storage.checksums import folder_sha256
 from pubmill.storage.files import sha256, write_json
 from pubmill.storage.model_folders import CONFIG, WEIGHTS
 from pubmill.storage.result_paths import RunKey
+from tests.unit.toy_studies import GraphOf
 
 RUN = RunKey("blurb", "no-pretraining", "bc2gm", "standard")
 RECORD = "runs/blurb/no-pretraining/bc2gm/standard/final/seed-1.json"
 
 
 @pytest.fixture
-def graph(demo_specs: Specs, graph_of: Callable[..., Graph]) -> Graph:
+def graph(demo_specs: Specs, graph_of: GraphOf) -> Graph:
     """A study with the record of one run, its examples and its model."""
     made = graph_of(demo_specs)
     for split in ("train", "test"):
@@ -62,11 +56,8 @@ def write_record(graph: Graph, **changes: Any) -> None:
     os.utime(path, (1_000_000, 1_000_000))
 
 
-def test_a_record_of_the_current_recipes_is_shown(graph: Graph) -> None:
+def test_a_record_of_the_current_recipes_is_shown_also_if_files_were_written_again(graph: Graph) -> None:
     assert graph.records.stale(RECORD) is None
-
-
-def test_files_that_were_written_again_with_the_same_content_do_not_count(graph: Graph) -> None:
     write(Path(graph.paths.examples("bc2gm", "test")), "test", 5)
     write(Path(graph.paths.model("no-pretraining"), WEIGHTS), "weights", 5)
     assert graph.records.stale(RECORD) is None

@@ -14,8 +14,8 @@ from pubmill.storage.result_paths import ChoiceKey, RunKey
 from tests.unit.toy_studies import targets
 
 
-def test_trials_are_named_by_their_point(root: Path) -> None:
-    made = targets(root, scale="full", models=None)
+def test_trials_are_named_by_their_point(full: Graph) -> None:
+    made = full
     trials = made.runs.trial_manifests(ChoiceKey("blurb", None, "bc2gm", "standard"))
     assert len(trials) == 48, "one job a point and model, with all seeds"
     assert trials[0] == (
@@ -29,114 +29,96 @@ def test_trials_are_named_by_their_point(root: Path) -> None:
         made.runs.trial_inputs(run, "batch_size=8")
 
 
+@pytest.fixture(scope="module")
+def full(root: Path) -> Graph:
+    return targets(root, scale="full", models=None)
+
+
+@pytest.fixture(scope="module")
+def demo(root: Path) -> Graph:
+    return targets(root)
+
+
 @pytest.mark.parametrize(("points", "sizes"), [(1, [1] * 24), (10, [10, 10, 4]), (None, [24])])
-def test_a_scale_says_how_many_points_one_job_tries(points: int | None, sizes: list[int], root: Path) -> None:
-    made = targets(root, scale="full", models=None)
-    scale = made.specs.scale.model_copy(update={"block_points": points})
-    made = Graph(made.study, made.specs.model_copy(update={"scale": scale}))
+def test_a_scale_says_how_many_points_one_job_tries(
+    full: Graph, points: int | None, sizes: list[int]
+) -> None:
+    scale = full.specs.scale.model_copy(update={"block_points": points})
+    made = Graph(full.study, full.specs.model_copy(update={"scale": scale}))
     run = RunKey("blurb", "bert-base-uncased", "bc2gm", "standard")
     blocks = made.runs.blocks(run)
     assert [len(block) for block in blocks] == sizes
     assert [point for block in blocks for point in block] == list(made.runs.points(run))
-    wildcards = SimpleNamespace(**run._asdict(), trial=blocks[-1][0])
-    recipe = made.stage(TrialStage).recipe_of(wildcards)
-    assert tuple(recipe["points"]) == blocks[-1] and list(made.stage(TrialStage).seeds_of(wildcards)) == [
-        1,
-        2,
-        3,
-    ]
+    wildcards, stage = SimpleNamespace(**run._asdict(), trial=blocks[-1][0]), made.stage(TrialStage)
+    assert tuple(stage.recipe_of(wildcards)["points"]) == blocks[-1]
+    assert list(stage.seeds_of(wildcards)) == [1, 2, 3]
 
 
-def test_one_choice_for_all_models_or_each_its_own(root: Path) -> None:
-    made = targets(root, scale="full", models=None)
-    runs = "results/full/runs"
-    model, data = "biobert-base", "bc2gm"
-    assert made.runs.selected(RunKey("blurb", model, data, "standard")) == [
-        f"{runs}/blurb/selected/bc2gm/standard.json"
-    ]
-    assert made.runs.choice_recipe(ChoiceKey("blurb", None, data, "standard")).decides == (
-        "batch_size", "epochs", "learning_rate",
-    )  # fmt: skip
-    own = [f"{runs}/tinn2021/{model}/bc2gm/layer-freeze/selected.json"]
-    assert made.runs.selected(RunKey("tinn2021", model, data, "layer-freeze")) == own
-    assert made.runs.selected_arguments(RunKey("tinn2021", model, data, "layer-freeze")) == [
-        "--selected",
-        *own,
-    ]
-    assert made.runs.choice_recipe(ChoiceKey("tinn2021", model, data, "layer-freeze")).decides == (
-        "batch_size", "frozen_layers", "learning_rate",
-    )  # fmt: skip
-    assert len(made.runs.trial_manifests(ChoiceKey("tinn2021", model, data, "layer-freeze"))) == 18
-    with pytest.raises(PubmillError, match="blurb, setting standard: the choice is common to all models"):
-        made.runs.trial_manifests(ChoiceKey("blurb", model, data, "standard"))
-    with pytest.raises(PubmillError, match="tinn2021, setting standard: each model chooses for itself"):
-        made.runs.trial_manifests(ChoiceKey("tinn2021", None, data, "standard"))
-    with pytest.raises(PubmillError, match="alrowili2021, setting standard: nothing is searched"):
-        made.runs.trial_manifests(ChoiceKey("alrowili2021", model, data, "standard"))
+def test_one_choice_for_all_models_or_each_its_own(full: Graph) -> None:
+    made, runs, of = full.runs, "results/full/runs", ("biobert-base", "bc2gm")
+    common, own = ("blurb", *of, "standard"), ("tinn2021", *of, "layer-freeze")
+    assert made.selected(RunKey(*common)) == [f"{runs}/blurb/selected/bc2gm/standard.json"]
+    choice = ChoiceKey("blurb", None, "bc2gm", "standard")
+    assert made.choice_recipe(choice).decides == ("batch_size", "epochs", "learning_rate")
+    selected = f"{runs}/tinn2021/biobert-base/bc2gm/layer-freeze/selected.json"
+    assert made.selected(RunKey(*own)) == [selected]
+    assert made.selected_arguments(RunKey(*own)) == ["--selected", selected]
+    decides = ("batch_size", "frozen_layers", "learning_rate")
+    assert made.choice_recipe(ChoiceKey(*own)).decides == decides
+    assert len(made.trial_manifests(ChoiceKey(*own))) == 18
+    for wrong, reported in (
+        (common, "blurb, setting standard: the choice is common to all models"),
+        (
+            ("tinn2021", None, "bc2gm", "standard"),
+            "tinn2021, setting standard: each model chooses",
+        ),
+        (("alrowili2021", *of, "standard"), "alrowili2021, setting standard: nothing is searched"),
+    ):
+        with pytest.raises(PubmillError, match=reported):
+            made.trial_manifests(ChoiceKey(*wrong))
+    with pytest.raises(PubmillError, match="protocol blurb: there is no setting 'standart'; the nearest: st"):
+        made.searchers(ChoiceKey("blurb", None, "bc2gm", "standart"))
 
 
-def test_a_setting_may_take_the_choice_of_another(root: Path) -> None:
-    made = targets(root, scale="full", models=None)
-    chosen = [
-        made.runs.selected(RunKey("blurb", "biobert-base", "bc2gm", s)) for s in ("standard", "tagging=io")
-    ]
-    assert chosen[0] == chosen[1]
-    assert made.runs.selected(RunKey("alrowili2021", "biobert-base", "bc2gm", "standard")) == []
+def test_a_setting_may_take_the_choice_of_another(full: Graph) -> None:
+    of, runs = ("biobert-base", "bc2gm"), full.runs
+    chosen, taken = (runs.selected(RunKey("blurb", *of, name)) for name in ("standard", "tagging=io"))
+    assert chosen == taken and runs.selected(RunKey("alrowili2021", *of, "standard")) == []
 
 
-def test_folds_choose_their_steps_on_the_one_that_is_not_reported(root: Path) -> None:
-    made = targets(root)
-    run = RunKey("lewis2020", "pubmedbert-base", "gad@fold-2", "standard")
-    chosen = "results/demo/runs/lewis2020/pubmedbert-base/gad@fold-1/standard"
-    assert made.runs.selected(run) == [f"{chosen}/selected.json"]
-    assert f"{chosen}/selected.json" not in made.runs.inputs(
-        RunKey("lewis2020", *run[1:2], "bc2gm", "standard")
-    )
-    assert made.runs.trial_manifests(ChoiceKey(*run[:2], "gad@fold-1", "standard")) == [
-        f"{chosen}/trials/default.json"
-    ]
-    assert made.runs.choice_recipe(ChoiceKey(*run[:2], "gad@fold-1", "standard")).decides == ("stop_after",)
-    assert made.runs.split_arguments("lewis2020", "gad@fold-1", trial=True) == [
-        "--split",
-        "test",
-        "--dev",
-        "test",
-    ]
-    assert made.runs.split_arguments("lewis2020", "gad@fold-2", trial=False) == [
-        "--split",
-        "test",
-        "--dev",
-        "none",
-    ]
+def test_folds_choose_their_steps_on_the_one_that_is_not_reported(demo: Graph) -> None:
+    of, other, runs = ("lewis2020", "pubmedbert-base"), "gad@fold-1", demo.runs
+    chosen = f"results/demo/runs/lewis2020/pubmedbert-base/{other}/standard"
+    assert runs.selected(RunKey(*of, "gad@fold-2", "standard")) == [f"{chosen}/selected.json"]
+    assert f"{chosen}/selected.json" not in runs.inputs(RunKey(*of, "bc2gm", "standard"))
+    choice = ChoiceKey(*of, other, "standard")
+    assert runs.trial_manifests(choice) == [f"{chosen}/trials/default.json"]
+    assert runs.choice_recipe(choice).decides == ("stop_after",)
     with pytest.raises(PubmillError, match="chooses on gad@fold-1"):
-        made.runs.check(RunKey("lewis2020", "pubmedbert-base", "gad@fold-1", "standard"))
+        runs.check(RunKey(*of, other, "standard"))
 
 
-def test_splits_of_trials_and_runs(root: Path) -> None:
-    made = targets(root)
-    assert made.runs.split_arguments("blurb", "bc2gm", trial=True) == ["--split", "dev", "--dev", "dev"]
-    assert made.runs.split_arguments("blurb", "bc2gm", trial=False) == ["--split", "test", "--dev", "dev"]
-    assert made.runs.split_arguments("shin2020", "squad-v1", trial=False) == [
-        "--split",
-        "dev",
-        "--dev",
-        "none",
-    ]
-    assert (
-        made.records.recipe(RunKey("shin2020", "pubmedbert-base", "squad-v1", "standard"), 1).split == "dev"
-    )
-    assert made.runs.scored_examples(RunKey("shin2020", "pubmedbert-base", "squad-v1", "standard")).endswith(
-        "/squad-v1/dev.jsonl.gz"
-    )
+def test_splits_of_trials_and_runs(demo: Graph) -> None:
+    for protocol, dataset, trial, words in (
+        ("blurb", "bc2gm", True, "--split dev --dev dev"),
+        ("blurb", "bc2gm", False, "--split test --dev dev"),
+        ("lewis2020", "gad@fold-1", True, "--split test --dev test"),
+        ("lewis2020", "gad@fold-2", False, "--split test --dev none"),
+        ("shin2020", "squad-v1", False, "--split dev --dev none"),
+    ):
+        assert demo.runs.split_arguments(protocol, dataset, trial=trial) == words.split()
+    squad = RunKey("shin2020", "pubmedbert-base", "squad-v1", "standard")
+    assert demo.records.recipe(squad, 1).split == "dev"
+    assert demo.runs.scored_examples(squad).endswith("/squad-v1/dev.jsonl.gz")
 
 
-def test_a_chain_begins_with_the_model_of_the_run_before(root: Path) -> None:
-    made = targets(root)
-    run = ("shin2020", "pubmedbert-base", "bioasq-factoid@7b")
+def test_a_chain_begins_with_the_model_of_the_run_before(demo: Graph) -> None:
+    made, run = demo, ("shin2020", "pubmedbert-base", "bioasq-factoid@7b")
     start = "results/demo/runs/shin2020/pubmedbert-base/squad-v1/standard/models/seed-1"
     assert made.runs.first_model(RunKey(*run, "standard")) == start
     squad = RunKey("shin2020", "pubmedbert-base", "squad-v1", "standard")
     assert made.paths.runs(squad) in made.runs.inputs(RunKey(*run, "standard"))
+    assert not [path for path in made.runs.inputs(RunKey(*run, "standard")) if "/models/" in path]
     assert made.runs.first_model(RunKey(*run, "no-squad")) == "results/demo/models/pubmedbert-base"
     assert set(made.paths.model_files("pubmedbert-base")) < set(made.runs.inputs(RunKey(*run, "no-squad")))
     assert made.runs.keep_arguments(squad) == ["--keep", start]
@@ -172,34 +154,17 @@ def test_a_study_may_keep_all_models(root: Path) -> None:
         (RunKey("blurb", "pubmedbert-base", "biosses", "tagging=io"), "is not for similarity"),
     ],
 )
-def test_a_run_that_cannot_be_is_reported(root: Path, run: RunKey, reported: str) -> None:
-    made = targets(root)
-    for ask in (made.runs.inputs, made.runs.scored_examples):
+def test_a_run_that_cannot_be_is_reported(demo: Graph, run: RunKey, reported: str) -> None:
+    for ask in (demo.runs.inputs, demo.runs.scored_examples):
         with pytest.raises(PubmillError, match=reported):
             ask(run)
 
 
-def test_seeds_of_a_dataset_of_its_folds_or_of_all(root: Path) -> None:
-    made = targets(root, scale="full", models=None)
-    assert [
-        len(made.runs.seeds(RunKey("blurb", "m", name, "standard"))) for name in ("bc2gm", "biosses")
-    ] == [5, 10]
-    assert len(made.runs.seeds(RunKey("lewis2020", "m", "gad@fold-3", "standard"))) == 5
-    assert made.runs.seeds(RunKey("alrowili2021", "bio-lm-large", "chemprot@blurb", "standard")) == (
-        10, 42, 1234, 12345, 666,
-    )  # fmt: skip
-
-
-def test_a_choice_in_an_unknown_setting_names_the_nearest(root: Path) -> None:
-    with pytest.raises(PubmillError, match="protocol blurb: there is no setting 'standart'; the nearest: st"):
-        targets(root).runs.searchers(ChoiceKey("blurb", None, "bc2gm", "standart"))
-
-
-def test_a_run_begins_with_its_model_or_with_the_run_before(root: Path) -> None:
-    runs = targets(root).runs
-    run = RunKey("shin2020", "pubmedbert-base", "bioasq-factoid@7b", "no-squad")
-    assert "results/demo/models/pubmedbert-base/config.json" in runs.inputs(run)
-    before = run._replace(dataset="squad-v1", setting="standard")
-    inputs = runs.inputs(run._replace(setting="standard"))
-    assert runs.graph.paths.runs(before) in inputs
-    assert not [path for path in inputs if "/models/" in path]
+def test_seeds_of_a_dataset_of_its_folds_or_of_all(full: Graph) -> None:
+    for protocol, model, dataset, seeds in (
+        ("blurb", "m", "bc2gm", (1, 2, 3, 4, 5)),
+        ("blurb", "m", "biosses", tuple(range(1, 11))),
+        ("lewis2020", "m", "gad@fold-3", (1, 2, 3, 4, 5)),
+        ("alrowili2021", "bio-lm-large", "chemprot@blurb", (10, 42, 1234, 12345, 666)),
+    ):
+        assert full.runs.seeds(RunKey(protocol, model, dataset, "standard")) == seeds

@@ -1,16 +1,13 @@
 """Corpora that fit together, what a part's selection is, and which files a selection needs."""
 
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.corpora import DuplicatesRecipe, ParsingRecipe, SelectionRecipe
+from pubmill.recipes.corpora import DuplicatesRecipe, ParsingRecipe
 from pubmill.recipes.reading import as_values
-from pubmill.specs import load
-from pubmill.specs.corpus_specs import CorpusSpec
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, as_arguments, checked_graph
 from pubmill.stages.corpus_jobs import Parse
@@ -43,23 +40,6 @@ def local(tmp_path: Path) -> dict[str, str]:
         (tmp_path / file).parent.mkdir(exist_ok=True)
         (tmp_path / file).touch()
     return {"mimic-iii": str(tmp_path / "mimic"), "web": str(tmp_path / "web")}
-
-
-def test_a_source_may_have_keys_of_its_own() -> None:
-    spec = CorpusSpec.model_validate(
-        {"name": "c", "sources": [], "selection": {"min_words": 5}, "selections": {"a": {"parts": ["body"]}}}
-    )
-    assert spec.selection_of("a") == replace(spec.selection, parts=("body",))
-    assert spec.selection_of("b") == spec.selection
-
-
-def test_a_source_may_turn_a_filter_off_and_is_dumped_as_a_whole_selection() -> None:
-    spec = CorpusSpec.model_validate(
-        {"name": "c", "sources": [], "selection": {"min_words": 5}, "selections": {"a": {"min_words": None}}}
-    )
-    assert spec.selection_of("a") == replace(spec.selection, min_words=None)
-    dumped = spec.model_dump(mode="json")["selections"]["a"]
-    assert dumped == as_values(SelectionRecipe())
 
 
 def test_parts_have_the_selection_of_their_source(specs: Path, local: dict[str, str]) -> None:
@@ -104,10 +84,7 @@ def test_what_needs_the_whole_corpus(specs: Path, local: dict[str, str]) -> None
     made = targets(write(specs, SPEC + more), local_files=local)
     folder = "results/demo/corpora/mixed"
     inputs = made.selection.inputs("mixed")
-    assert inputs == {
-        "exclude": f"{folder}/excluded.parquet",
-        "duplicates": f"{folder}/duplicates.parquet",
-    }
+    assert inputs == {"exclude": f"{folder}/excluded.parquet", "duplicates": f"{folder}/duplicates.parquet"}
     assert as_arguments(inputs)[:2] == ["--exclude", f"{folder}/excluded.parquet"]
     assert made.contamination.splits("mixed", "excluded") == {"squad-v1": ["dev"], "bc2gm": ["test", "dev"]}
     assert made.contamination.splits("mixed", "contamination") == {"bc2gm": ["dev", "test"]}
@@ -122,27 +99,6 @@ def test_each_corpus_that_a_model_is_trained_on_has_a_report(root: Path) -> None
     report = "results/demo/corpora/pubmed-abstracts/contamination.json"
     assert report in targets(root / "specs", models=["pubmedbert-base"]).publication.everything()
     assert report not in targets(root / "specs").publication.everything()
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "fault"),
-    [
-        ("documents: line, ", "", "specs/corpora/first.yaml has a source web with a different documents"),
-        ("name: notes", "name: web", "mixed.yaml:4: another source of this corpus is also called web"),
-        ("  notes: {", "  note: {", r"mixed.yaml:7: this corpus has no source note"),
-        ("selections:", "contamination: {datasets: [nope]}\nselections:", "no specs/datasets/nope.yaml"),
-        ("min_words: 5", "dated_to: May", "dated_to"),
-        ("selections:", "duplicates: {similarity: 0.2}\nselections:", "duplicates.similarity"),
-        ("selections:", "contamination: {datasets: []}\nselections:", "contamination.datasets"),
-        ("access: credentialed", "access: public", "access"),
-    ],
-)  # fmt: skip
-def test_corpora_that_do_not_fit(specs: Path, old: str, new: str, fault: str) -> None:
-    write(specs, SPEC.replace("name: mixed", "name: first"), "first")
-    assert SPEC.count(old) == 1
-    write(specs, SPEC.replace(old, new))
-    with pytest.raises(PubmillError, match=fault):
-        load(specs, "full")
 
 
 def test_articles_that_cannot_be_read_are_named_with_their_shard(specs: Path) -> None:

@@ -1,6 +1,5 @@
 """Checks of downloads."""
 
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,7 +10,7 @@ from pubmill.specs import ArchiveWeights, File, LocalFile, Specs
 from pubmill.stages import Graph
 from pubmill.stages.source_jobs import FetchFiles
 from pubmill.storage.files import sha256
-from tests.unit.toy_studies import targets
+from tests.unit.toy_studies import GraphOf, targets
 
 
 def test_an_unknown_download_is_refused(root: Path) -> None:
@@ -19,8 +18,8 @@ def test_an_unknown_download_is_refused(root: Path) -> None:
         targets(root).sources.checks("https://example.org/x")
 
 
-def test_each_download_is_checked_as_its_spec_says(full_specs: Specs, graph_of: Callable[..., Graph]) -> None:
-    sources = graph_of(full_specs).sources
+def test_each_download_is_checked_as_its_spec_says(full_graph: Graph, full_specs: Specs) -> None:
+    sources = full_graph.sources
     dataset = full_specs.datasets["ebm-pico"].sources.values()
     blobs = [file for file in dataset if isinstance(file, File) and file.git_blob]
     assert blobs
@@ -40,11 +39,11 @@ def test_each_download_is_checked_as_its_spec_says(full_specs: Specs, graph_of: 
         assert sources.checks(archive.url) == (["--sha256", archive.sha256] if archive.sha256 else [])
     assert sources.checks(full_specs.pretraining["pubmedbert-base"].sentence_splitter) == []
     pubmed = SimpleNamespace(source="pubmed", block="pubmed26n0001+49")
-    assert graph_of(full_specs).stage(FetchFiles).recipe_of(pubmed).md5_beside
+    assert full_graph.stage(FetchFiles).recipe_of(pubmed).md5_beside
 
 
 def test_a_file_of_the_users_own_is_known_by_its_content(
-    full_specs: Specs, graph_of: Callable[..., Graph], tmp_path: Path
+    full_specs: Specs, graph_of: GraphOf, tmp_path: Path
 ) -> None:
     """Unless the spec has its SHA-256, which then holds."""
     (tmp_path / "a.txt").write_text("a")

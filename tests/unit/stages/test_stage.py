@@ -1,10 +1,8 @@
 """What a stage says of itself without being told."""
 
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
-from pubmill.specs import Specs
 from pubmill.stages import Graph
 from pubmill.stages.all_stages import stages
 from pubmill.stages.contamination_jobs import FindContamination
@@ -18,10 +16,8 @@ def test_programs_are_named_after_their_rules_or_by_a_stage() -> None:
     assert programs["take_model"] == "pubmill/jobs/export_model.py"
 
 
-def test_a_rule_has_the_recipe_of_its_stage_as_a_parameter_if_it_has_one(
-    full_specs: Specs, graph_of: Callable[..., Graph]
-) -> None:
-    graph, of = graph_of(full_specs), SimpleNamespace(corpus="pubmed-abstracts", dataset="bc2gm")
+def test_a_rule_has_the_recipe_of_its_stage_as_a_parameter_if_it_has_one(full_graph: Graph) -> None:
+    graph, of = full_graph, SimpleNamespace(corpus="pubmed-abstracts", dataset="bc2gm")
     with_recipe, without = graph.stage(Convert), graph.stage(FindContamination)
     assert with_recipe.params.keys() - without.params.keys() == {"recipe"}
     places = without.params["places"]

@@ -1,30 +1,18 @@
 """The graph of a study: parts composed of other parts."""
 
 import ast
-from functools import cached_property
 from pathlib import Path
 
 import pytest
 import yaml
 
-from pubmill.errors import ExitWithMessage, PubmillError
+from pubmill.errors import ExitWithMessage
 from pubmill.specs.study import check_study
-from pubmill.stages import Graph, checked_graph
-from pubmill.stages.stage import GraphPart
+from pubmill.stages import Graph
 
 
 def graph(root: Path) -> Graph:
     return Graph(*check_study(yaml.safe_load((root / "config.yaml").read_text()), root / "specs"))
-
-
-def test_parts_inherit_from_no_other_part(root: Path) -> None:
-    whole = graph(root)
-    names = [name for name, value in vars(Graph).items() if isinstance(value, cached_property)]
-    parts = {type(getattr(whole, name)) for name in names}
-    parts = {part for part in parts if issubclass(part, GraphPart)}
-    assert len(parts) > 20
-    for part in parts:
-        assert not any(issubclass(part, other) for other in parts - {part}), part
 
 
 OF_NAMED_TUPLES = ("_asdict", "_replace")
@@ -45,11 +33,3 @@ def test_errors_of_parts_end_the_program_with_their_message(root: Path) -> None:
     assert plain.results == "results/demo" and plain.paths.model("x") == "results/demo/models/x"
     with pytest.raises(SystemExit, match="pubmill: error: there is no specs/protocols/none.yaml"):
         plain.runs.protocol("none")
-
-
-def test_only_the_checked_graph_refuses_a_folder_that_does_not_exist(root: Path) -> None:
-    config = {"study": "x", "title": "x", "scale": "full", "tables": ["gu2020/table06"]}
-    study = check_study(config | {"local_files": {"bioasq": "/nowhere"}}, root / "specs")
-    Graph(*study)
-    with pytest.raises(PubmillError, match="/nowhere .local_files.bioasq. is not a folder"):
-        checked_graph(*study)

@@ -8,9 +8,10 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.specs import ModelSpec, Specs
-from pubmill.stages import Graph, supplied_predictions
+from pubmill.stages import supplied_predictions
 from pubmill.stages.availability import NONE_SUPPLIED, NOT_LOCAL, NOT_PROMPTED
 from pubmill.stages.supplied_predictions import Answering, SuppliedPredictions
+from tests.unit.toy_studies import GraphOf
 
 SYSTEM = {"name": "a/m", "version": "1", "prompt": "p"}
 ASKED = {
@@ -26,7 +27,7 @@ Made = Callable[..., SuppliedPredictions]
 
 
 @pytest.fixture
-def supplied(full_specs: Specs, graph_of: Callable[..., Graph]) -> Made:
+def supplied(full_specs: Specs, graph_of: GraphOf) -> Made:
     """A function that makes this part of the graph, with folders of predictions by model."""
 
     def make(**folders: Path) -> SuppliedPredictions:

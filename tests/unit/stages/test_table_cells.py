@@ -44,11 +44,8 @@ def test_a_table_names_the_cells_that_it_refers_to(tmp_path: Path) -> None:
     recipe = graph(tmp_path, COPIES, ORIGIN).tables.recipe(COPIES)
     origin = recipe.copied["biobert-base/bc5-chem"]
     assert (origin.table, origin.column, origin.row, origin.linked) == (
-        ORIGIN,
-        "biobert-base",
-        "bc5-chem",
-        True,
-    )
+        ORIGIN, "biobert-base", "bc5-chem", True,
+    )  # fmt: skip
     assert not recipe.copied["bio-lm-large/bc5-chem"].linked
     part = recipe.others[ORIGIN]
     assert {one.key for one in part.rows} == {"bc5-chem", "bc5-disease", "ncbi-disease", "chemprot@blurb"}
@@ -193,9 +190,7 @@ def test_the_report_names_the_specs_with_statements_on_its_papers(tmp_path: Path
     assert all(Path(ROOT, file).is_file() for file in files)
 
 
-def test_the_report_is_made_again_when_a_statement_or_its_value_changes(
-    tmp_path: Path,
-) -> None:
+def test_the_report_is_made_again_when_a_statement_or_its_value_changes(tmp_path: Path) -> None:
     spec = tmp_path / "specs/protocols/small.yaml"
     spec.parent.mkdir(parents=True)
     text = "name: small\npaper: x\nepochs: 3\nmethod:\n  epochs: {ours: not stated}\n"

@@ -1,15 +1,13 @@
 """Recipes and records of tables."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pubmill.specs import Specs
-from pubmill.specs.table_specs import CellSpec
 from pubmill.stages import Graph
 from pubmill.storage.files import write_json
-from tests.unit.toy_studies import targets
+from tests.unit.toy_studies import GraphOf, targets
 
 
 def test_records_name_the_scale_and_every_expected_seed(root: Path) -> None:
@@ -20,13 +18,9 @@ def test_records_name_the_scale_and_every_expected_seed(root: Path) -> None:
         "bc2gm": [f"runs/blurb/pubmedbert-base/bc2gm/standard/final/seed-{seed}.json" for seed in (1, 2)]
     }
     assert all(path.startswith("results/demo/") for path in made.tables.record_files("gu2020/table06"))
-
-
-def test_what_is_not_run_has_its_reason(root: Path) -> None:
-    missing = targets(root, datasets=["bc2gm"]).tables.recipe("gu2020/table06").missing
-    assert missing["bc5-chem"] == "not run in this study"
-    assert missing["biobert-base"] == "not run in this study"
-    assert missing["biosses"] == "not run in this study"
+    missing = made.tables.recipe("gu2020/table06").missing
+    for place in ("bc5-chem", "biobert-base", "biosses"):
+        assert missing[place] == "not run in this study"
 
 
 def ways(made: Graph, table: str, column: str, row: str) -> set[str]:
@@ -66,9 +60,7 @@ def test_optimal_fine_tuning_has_runs_of_its_own_unless_the_standard_value_is_pr
     assert same == {("pubmedbert-base", "bc5-chem"), ("pubmedbert-base", "bc5-disease")}
 
 
-def test_a_model_that_the_study_names_gets_no_second_column(
-    full_specs: Specs, graph_of: Callable[..., Graph]
-) -> None:
+def test_a_model_that_the_study_names_gets_no_second_column(full_specs: Specs, graph_of: GraphOf) -> None:
     """Every column of tinn2021 Table 8 has a setting; a column of the model alone would have the same key."""
     made = graph_of(full_specs, tables=("tinn2021/table08",), models=("pubmedbert-base", "scibert-cased"))
     keys = [column.name for column in made.table_models.columns("tinn2021/table08")]
@@ -91,7 +83,7 @@ def test_a_copied_cell_has_no_runs_and_names_its_origin(root: Path) -> None:
 
 
 @pytest.fixture
-def full(full_specs: Specs, graph_of: Callable[..., Graph]) -> Graph:
+def full(full_specs: Specs, graph_of: GraphOf) -> Graph:
     return graph_of(full_specs, tables=("gu2020/table06", "lewis2020/table03", "shin2020/table02"))
 
 
@@ -137,50 +129,7 @@ def test_what_is_not_run_has_the_obstacle_of_its_model_or_dataset(full: Graph) -
     assert not any("/" in key for key in missing), "a reason of the row or column is enough"
 
 
-def with_cell(graph: Graph, **cell: object) -> Specs:
-    """The specs, where one cell of gu2020's Table 6 has keys of its own."""
-    spec = graph.specs.tables["gu2020/table06"]
-    own = CellSpec.model_validate(cell)
-    columns = tuple(
-        one.model_copy(update={"cells": {"bc2gm": own}}) if one.name == "pubmedbert-base" else one
-        for one in spec.columns
-    )
-    tables = {**graph.specs.tables, "gu2020/table06": spec.model_copy(update={"columns": columns})}
-    return graph.specs.model_copy(update={"tables": tables})
-
-
-STUDY = {"tables": ("gu2020/table06",), "models": ("pubmedbert-base",), "datasets": ("bc2gm", "jnlpba")}
-
-
-def test_a_cell_may_have_another_model_or_dataset(full: Graph, graph_of: Callable[..., Graph]) -> None:
-    """Which must be run for it; the reason is the cell's own if not."""
-    made = graph_of(with_cell(full, dataset="jnlpba", why="w"), **STUDY).tables.recipe("gu2020/table06")
-    assert made.datasets == {"pubmedbert-base/bc2gm": "jnlpba"}
-    assert all("jnlpba" in path for path in made.records["pubmedbert-base"]["bc2gm"])
-    assert "pubmedbert-base/bc2gm" not in made.missing
-    assert any(one.text == "ours has dataset jnlpba: w" for one in made.reasons)
-    made = graph_of(with_cell(full, dataset="gad@blurb", why="w"), **STUDY).tables.recipe("gu2020/table06")
-    assert made.missing["pubmedbert-base/bc2gm"] == "not run in this study"
-    made = graph_of(with_cell(full, model="biobert-base", why="w"), **STUDY).tables.recipe("gu2020/table06")
-    assert made.missing["pubmedbert-base/bc2gm"] == "not run in this study"
-    assert "pubmedbert-base/jnlpba" not in made.missing and made.datasets == {}
-    both = graph_of(
-        with_cell(full, model="biobert-base", why="w"),
-        **(STUDY | {"models": ("pubmedbert-base", "biobert-base")}),
-    )
-    found = both.tables.recipe("gu2020/table06")
-    assert all("biobert-base" in path for path in found.records["pubmedbert-base"]["bc2gm"])
-
-
-def test_a_cell_that_must_not_be_compared_has_its_reason(full: Graph, graph_of: Callable[..., Graph]) -> None:
-    made = graph_of(with_cell(full, not_comparable="other words"), **STUDY).tables.recipe("gu2020/table06")
-    assert made.not_comparable == {"pubmedbert-base/bc2gm": "other words"}
-    assert any(one.text == "not comparable: other words" for one in made.reasons)
-
-
-def test_records_on_disk_that_no_current_recipe_makes_are_not_shown(
-    full: Graph, graph_of: Callable[..., Graph]
-) -> None:
+def test_records_on_disk_that_no_current_recipe_makes_are_not_shown(full: Graph, graph_of: GraphOf) -> None:
     study = {"tables": ("gu2020/table06",), "models": ("pubmedbert-base",), "datasets": ("bc2gm",)}
     record = "runs/blurb/pubmedbert-base/jnlpba/standard/final/seed-1.json"
     write_json(Path(full.paths.at(record)), {})

@@ -1,20 +1,18 @@
 """Whether models are available: their weights, those that they begin with, and notes of hospitals."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.models import LocalWeights
 from pubmill.specs import Specs
 from pubmill.specs.study import with_own_weights
 from pubmill.stages import Graph
-from pubmill.storage.files import write_json
+from tests.unit.toy_studies import GraphOf
 
 
-def test_models_behind_a_model_are_those_that_it_begins_with_or_learns_from(
-    full_specs: Specs, graph_of: Callable[..., Graph]
+def test_models_behind_a_model_are_its_beginning_and_its_teacher(
+    full_specs: Specs, graph_of: GraphOf
 ) -> None:
     specs = with_own_weights(full_specs, ("bio-lm-base@distill",))
     access = graph_of(specs).availability
@@ -25,11 +23,11 @@ def test_models_behind_a_model_are_those_that_it_begins_with_or_learns_from(
 
 
 def test_weights_in_a_folder_that_is_not_named_are_an_obstacle(
-    full_specs: Specs, graph_of: Callable[..., Graph], tmp_path: Path
+    full_graph: Graph, full_specs: Specs, graph_of: GraphOf, tmp_path: Path
 ) -> None:
     """Also those that another model begins with."""
     advice = "in a folder of your own (then set local_files: megatron-345m-cased)"
-    access = graph_of(full_specs).availability
+    access = full_graph.availability
     assert access.model("megatron-345m-cased") == f"needs its weights {advice}"
     assert access.model("biomegatron-345m@bert-cased-ft") == (
         f"needs the weights of megatron-345m-cased {advice}"
@@ -39,45 +37,24 @@ def test_weights_in_a_folder_that_is_not_named_are_an_obstacle(
     assert named.model("megatron-345m-cased") is None
 
 
-def test_notes_that_must_be_applied_for_are_an_obstacle_of_models_pretrained_on_them(
-    full_specs: Specs, graph_of: Callable[..., Graph], tmp_path: Path
+def test_notes_to_apply_for_are_an_obstacle_of_models_pretrained_on_them(
+    full_graph: Graph, full_specs: Specs, graph_of: GraphOf, tmp_path: Path
 ) -> None:
     specs = with_own_weights(full_specs, ("bio-lm-base@pm-m3",))
     found = graph_of(specs).availability.model("bio-lm-base@pm-m3")
     assert found is not None and found.startswith(
         "is pretrained here on MIMIC-III, which must be applied for"
     )
-    assert graph_of(full_specs).availability.model("bio-lm-base@pm-m3") is None, "it was released"
+    assert full_graph.availability.model("bio-lm-base@pm-m3") is None, "it was released"
     named = graph_of(specs, local_files={"mimic-iii": str(tmp_path)}).availability
     assert named.model("bio-lm-base@pm-m3") is None
 
 
-def test_a_folder_of_the_users_own_must_hold_a_model(
-    full_specs: Specs, graph_of: Callable[..., Graph], tmp_path: Path
-) -> None:
-    model = "megatron-345m-cased"
-    with pytest.raises(PubmillError, match=f"model {model} needs files of your own: set local_files"):
-        graph_of(full_specs).models.own_folder(model)
-    models = graph_of(full_specs, local_files={model: str(tmp_path)}).models
-    mistake = models.folder_mistake(model)
-    assert mistake is not None and mistake.startswith(f"model {model}: {tmp_path} (local_files.{model}) ")
-    with pytest.raises(PubmillError, match="correct the path, or the folder"):
-        models.own_folder(model)
-    write_json(tmp_path / "config.json", {})
-    for name in ("model.safetensors", "vocab.txt"):
-        (tmp_path / name).write_text("x")
-    assert models.folder_mistake(model) is None and models.own_folder(model) == tmp_path
-    assert set(models.own_folder_content(model)) == {"config.json", "model.safetensors", "vocab.txt"}
-    assert models.folder_mistake("biobert-base") is None
-    folders = {name for name, one in full_specs.models.items() if isinstance(one.weights, LocalWeights)}
-    assert set(models.own()) == folders >= {"megatron-345m-cased", "megatron-345m-uncased", "megatron-1.2b"}
-
-
-def test_texts_of_ones_own_that_have_an_origin_leave_models_out_until_they_are_there(
-    full_specs: Specs, graph_of: Callable[..., Graph], tmp_path: Path
+def test_a_model_is_left_out_until_the_texts_of_ones_own_are_there(
+    full_graph: Graph, full_specs: Specs, graph_of: GraphOf, tmp_path: Path
 ) -> None:
     model, folders = "modernbert-bio-base@masked-10b", ("biomed-enriched-clinical", "mediflow")
-    found = graph_of(full_specs).availability.model(model)
+    found = full_graph.availability.model(model)
     assert found is not None and found.startswith(
         "is pretrained here on texts that you provide (biomed-enriched"
     )
@@ -87,26 +64,21 @@ def test_texts_of_ones_own_that_have_an_origin_leave_models_out_until_they_are_t
     assert graph_of(full_specs, local_files=both).availability.model(model) is None
 
 
-def test_exports_name_the_files_that_they_are_made_from(
-    full_specs: Specs, demo_specs: Specs, graph_of: Callable[..., Graph]
-) -> None:
-    made, demo = graph_of(full_specs).models, graph_of(demo_specs).models
+def test_exports_name_the_files_that_they_are_made_from(full_graph: Graph, demo_graph: Graph) -> None:
+    made, demo = full_graph.models, demo_graph.models
     assert made.arguments("biobert-base") == [], "the spec pins the commit"
-    archive, *rest = made.arguments("bio-lm-base")
-    assert archive == "--archive" and rest[0].endswith(".tar.gz") and len(rest) in (1, 3)
     assert [word for word in demo.arguments("pubmedbert-base") if word.startswith("--")] == [
         "--vocab", "--checkpoint", "--statistics",
     ]  # fmt: skip
     assert [word for word in demo.arguments("no-pretraining") if word.startswith("--")] == ["--vocab"]
     assert demo.inputs("no-pretraining").keys() == {"vocab"}
-    with pytest.raises(PubmillError, match="no released weights to be pinned at this scale"):
-        demo.release("pubmedbert-base")
-    with pytest.raises(PubmillError, match="no released weights to be pinned at this scale"):
-        made.release("biobert-base")
+    for models, name in ((demo, "pubmedbert-base"), (made, "biobert-base")):
+        with pytest.raises(PubmillError, match="no released weights to be pinned at this scale"):
+            models.release(name)
 
 
 def test_a_pipeline_is_not_fine_tuned_and_must_be_there(
-    full_specs: Specs, graph_of: Callable[..., Graph], tmp_path: Path
+    full_specs: Specs, graph_of: GraphOf, tmp_path: Path
 ) -> None:
     model = "scispacy-bc5cdr"
     graph = graph_of(full_specs, local_files={model: str(tmp_path)})
@@ -127,9 +99,9 @@ def test_a_pipeline_is_not_fine_tuned_and_must_be_there(
 
 
 def test_steps_of_pretraining_are_the_latest_that_any_model_needs(
-    full_specs: Specs, graph_of: Callable[..., Graph]
+    full_graph: Graph, full_specs: Specs
 ) -> None:
-    models = graph_of(full_specs).models
+    models = full_graph.models
     some = ["biom-bert-large@400k", "biom-bert-large@100k", "biobert-base", "pubmedbert-base@adversarial"]
     found = models.last_steps(some)
     last = full_specs.pretraining["pubmedbert-base@adversarial"].checkpoints[-1]
@@ -139,14 +111,14 @@ def test_steps_of_pretraining_are_the_latest_that_any_model_needs(
 
 @pytest.mark.parametrize("brace", ["{", "}"])
 def test_a_folder_whose_path_has_a_brace_is_refused(
-    full_specs: Specs, graph_of: Callable[..., Graph], tmp_path: Path, brace: str
+    full_specs: Specs, graph_of: GraphOf, tmp_path: Path, brace: str
 ) -> None:
     with pytest.raises(PubmillError, match="Snakemake takes braces in a path for wildcards"):
         graph_of(full_specs, local_files={"mine": f"{tmp_path}/a{brace}b"}).folders.find("mine")
 
 
 def test_folders_are_those_of_the_configuration_or_of_the_mirror(
-    full_specs: Specs, graph_of: Callable[..., Graph], tmp_path: Path
+    full_graph: Graph, full_specs: Specs, graph_of: GraphOf, tmp_path: Path
 ) -> None:
     (tmp_path / "local/mine").mkdir(parents=True)
     mirrored = graph_of(full_specs, mirror=str(tmp_path)).folders
@@ -154,16 +126,14 @@ def test_folders_are_those_of_the_configuration_or_of_the_mirror(
     assert (mirrored.find("other"), mirrored.setting("mine")) == (None, "local/mine of the mirror")
     both = graph_of(full_specs, mirror=str(tmp_path), local_files={"mine": "/elsewhere"}).folders
     assert (both.find("mine"), both.setting("mine")) == (Path("/elsewhere"), "local_files.mine")
-    assert graph_of(full_specs).folders.find("mine") is None
+    assert full_graph.folders.find("mine") is None
     with pytest.raises(
         PubmillError, match="corpus c needs files of your own: .*; local_files has only mine$"
     ):
         both.require("other", "corpus c")
 
 
-def test_a_table_for_models_of_ones_own_has_their_columns_first_and_only_what_is_asked(
-    full_specs: Specs, graph_of: Callable[..., Graph]
-) -> None:
+def test_a_table_for_models_of_ones_own_has_their_columns_first(full_specs: Specs, graph_of: GraphOf) -> None:
     name, asked = "gu2020/table06", {"models": ["pubmedbert-base"], "datasets": ["bc2gm", "jnlpba"]}
     usual = graph_of(full_specs, tables=[name], **asked).tables.recipe(name)
     assert len(usual.rows) == 13 and usual.columns[0].key == "bert-base-uncased" and not usual.own

@@ -1,64 +1,26 @@
 """Specs of vocabularies, and the targets that are made of them."""
 
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from pubmill import specs
 from pubmill.errors import PubmillError
 from pubmill.specs import LearntVocabSpec, Specs
-from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
 from pubmill.stages.vocabularies import TrainVocab
 from pubmill.vocabs.word_counts import SPLITTINGS
-
-
-@pytest.fixture
-def folder(root: Path, tmp_path: Path) -> Path:
-    """A copy of the real specs that a test may spoil."""
-    shutil.copytree(root / "specs", tmp_path / "specs")
-    return tmp_path / "specs"
+from tests.unit.toy_studies import study_of
 
 
 def targets(root: Path, tmp_path: Path, scale: str) -> Graph:
-    config = {"study": "x", "title": "x", "scale": scale, "tables": ["gu2020/table06"], "results": "results"}
-    settings = {"mirror": str(tmp_path), "local_files": {"abstracts": str(tmp_path)}}
-    return checked_graph(*check_study(config | settings, root / "specs"))
+    local = {"abstracts": str(tmp_path)}
+    return checked_graph(*study_of(root, scale=scale, mirror=str(tmp_path), local_files=local))
 
 
-def test_every_learnt_vocabulary_is_a_known_kind(root: Path) -> None:
-    learnt = [v for v in specs.load(root / "specs", "full").vocabs.values() if isinstance(v, LearntVocabSpec)]
+def test_every_learnt_vocabulary_is_a_known_kind(full_specs: Specs) -> None:
+    learnt = [vocab for vocab in full_specs.vocabs.values() if isinstance(vocab, LearntVocabSpec)]
     assert {vocab.recipe.splitting() for vocab in learnt} == set(SPLITTINGS)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ("kind: sentencepiece\nlowercase: true\n", "a SentencePiece vocabulary needs"),
-        ("kind: byte-level-bpe\nlowercase: true\n", "a byte-level vocabulary needs"),
-        ("kind: wordpiece\nlowercase: true\nlearner: likelihood\n", "learner"),
-        ("kind: wordpiece\nlowercase: true\nmost_words: 0\n", "most_words"),
-    ],
-)
-def test_impossible_vocabularies_are_reported(folder: Path, changes: str, message: str) -> None:
-    (folder / "vocabs/mine.yaml").write_text(f"name: mine\nsize: 500\ncorpus: pubmed-abstracts\n{changes}")
-    with pytest.raises(PubmillError, match=rf"specs/vocabs/mine\.yaml:\d+.*{message}"):
-        specs.load(folder, "full")
-
-
-def test_a_released_vocabulary_needs_a_released_model(folder: Path) -> None:
-    path = folder / "vocabs/mine.yaml"
-    path.write_text("name: mine\nkind: released\nmodel: no-pretraining\n")
-    with pytest.raises(
-        PubmillError, match=r"specs/vocabs/mine\.yaml:3: no-pretraining has no released files"
-    ):
-        specs.load(folder, "full")
-    path.write_text("name: mine\nkind: released\nmodel: nobody\n")
-    with pytest.raises(PubmillError, match=r"mine\.yaml:3: there is no specs/models/nobody\.yaml"):
-        specs.load(folder, "full")
 
 
 def test_vocabularies_that_separate_words_alike_share_their_counts(root: Path, tmp_path: Path) -> None:
@@ -82,22 +44,19 @@ def test_released_vocabularies_come_with_their_models(root: Path, tmp_path: Path
         made.vocabularies.learnt_spec("biobert-base")
 
 
-def test_vocabularies_are_learnt_or_released(full_specs: Specs, graph_of: Callable[..., Graph]) -> None:
-    graph = graph_of(full_specs)
-    made = graph.vocabularies
-    assert sorted(made.learnt() + made.released()) == sorted(full_specs.vocabs)
+def test_vocabularies_are_learnt_or_released(full_graph: Graph) -> None:
+    made = full_graph.vocabularies
+    assert sorted(made.learnt() + made.released()) == sorted(full_graph.specs.vocabs)
     assert "pubmed-uncased" in made.learnt() and "pubmedbert-base" in made.released()
-    assert made.words("pubmed-uncased") == graph.paths.words("pubmed-abstracts", "bert-uncased")
+    assert made.words("pubmed-uncased") == full_graph.paths.words("pubmed-abstracts", "bert-uncased")
     with pytest.raises(PubmillError, match="pubmedbert-base is a released one"):
         made.words("pubmedbert-base")
 
 
-def test_the_vocabulary_of_a_model_is_its_recipes_or_the_released_one(
-    full_specs: Specs, graph_of: Callable[..., Graph]
-) -> None:
-    made = graph_of(full_specs).vocabularies
+def test_the_vocabulary_of_a_model_is_its_recipes_or_the_released_one(full_graph: Graph) -> None:
+    made, recipes = full_graph.vocabularies, full_graph.specs.pretraining
     assert made.of_model("pubmedbert-base") == "pubmedbert-base"
-    assert made.of_model("pubmedbert-base@adversarial") == full_specs.pretraining["pubmedbert-base"].vocab
-    assert made.of_model("no-pretraining") == full_specs.pretraining["pubmedbert-base"].vocab
+    assert made.of_model("pubmedbert-base@adversarial") == recipes["pubmedbert-base"].vocab
+    assert made.of_model("no-pretraining") == recipes["pubmedbert-base"].vocab
     assert made.of_model("biobert-base") == "biobert-base"
     assert made.of_model("biobert-large") is None

@@ -43,6 +43,8 @@ def test_mean_spread_and_difference_of_a_complete_cell() -> None:
     made = cell(runs(90.0, 92.0), published("90.5"))
     assert (made.value, made.n, made.expected, made.missing, made.difference) == (91.0, 2, 2, None, 0.5)
     assert made.spread == pytest.approx(math.sqrt(2))
+    one = cell(runs(90.0))
+    assert (one.value, one.spread, one.difference) == (90.0, None, None)
 
 
 @pytest.mark.parametrize(("aggregate", "value", "without"), [("mean", 80.0, 253 / 3), ("median", 83.5, 84.0)])
@@ -82,11 +84,6 @@ def test_a_run_is_reported_with_its_fold() -> None:
     assert SeedScore(seed=1, value=90.0, failed=None).name == "1"
     made = cell(runs(90.0, "nan", fold="gad@fold-2"))
     assert made.missing == "no mean: 1 of 2 seeds (failed, nan: seed gad@fold-2 2)"
-
-
-def test_one_seed_has_a_mean_but_no_spread() -> None:
-    made = cell(runs(90.0))
-    assert (made.value, made.spread, made.difference) == (90.0, None, None)
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,17 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 from scipy import optimize, stats
 
-from pubmill.errors import PubmillError
-from pubmill.metrics.records import Record, write_record
+from pubmill.metrics.records import Record
 from pubmill.recipes.tables import Column, Row, TableRecipe
 from pubmill.tables.aggregation import build
 from pubmill.tables.cells import Cell, Table
 from pubmill.tables.published_values import half_unit, with_cells
-from pubmill.tables.recorded_runs import load_runs, record_frame, with_records
+from pubmill.tables.recorded_runs import record_frame, with_records
 from tests import full_tables
 from tests.full_tables import around, published, value_of
 from tests.unit import toy_tables as made_up
@@ -52,14 +50,10 @@ def recipe(name: str) -> TableRecipe:
     return full_tables.recipe(name)
 
 
+@cache
 def records_of(name: str, story: Story) -> Records:
     """The records of a table: every expected run, around the published value of its cell; and those of the
     cells of other tables that it refers to."""
-    return dict(made_records(name, story))
-
-
-@cache
-def made_records(name: str, story: Story) -> Records:
     found = Records()
     for known in (recipe(name), *recipe(name).others.values()):
         add_records(found, known, story)
@@ -181,9 +175,8 @@ def test_every_cell_and_composite_has_its_verdict(name: str, story: str) -> None
 
 
 def variance_of(known: TableRecipe, key: str, found: dict[str, Cell]) -> tuple[float, float]:
-    """The variance of ours minus published, and its degrees of freedom, for a row or a composite."""
-    composite = next((one for one in known.composites if one.name == key), None)
-    groups = composite.groups.values() if composite else [(key,)]
+    """The variance of ours minus published, and its degrees of freedom, for a composite."""
+    groups = next(one for one in known.composites if one.name == key).groups.values()
     parts = []
     for group in groups:
         for name in group:
@@ -238,13 +231,10 @@ def test_copied_cells_have_the_verdict_of_the_table_they_are_from() -> None:
             other = cell.copied_from
             assert (cell.value, cell.verdict) == (None, None) and other.table == origin.table
             assert other.cell.verdict and other.cell.value and other.cell.published
-            own = expected(recipe(origin.table), column, origin.row, table_cells(origin.table, origin.column))
+            cells = story_table(origin.table, "equal").cells[origin.column]
+            own = expected(recipe(origin.table), column, origin.row, cells)
             assert other.cell.verdict.verdict == own
     assert len(origins) == 30
-
-
-def table_cells(name: str, column: str) -> dict[str, Cell]:
-    return story_table(name, "equal").cells[column]
 
 
 def test_copied_values_are_those_of_their_origin_but_for_the_noted_ones() -> None:
@@ -291,7 +281,7 @@ def spot(name: str) -> tuple[str, str]:
 @pytest.mark.parametrize("name", TABLES)
 def test_a_run_without_score_leaves_its_cell_and_composites_empty(name: str, failed: bool) -> None:
     """A failed seed, or one without record: it is named, and all other cells are as before."""
-    records, (column, row) = records_of(name, STORIES["equal"]), spot(name)
+    records, (column, row) = dict(records_of(name, STORIES["equal"])), spot(name)
     before, known = story_table(name, "equal"), recipe(name)
     runs = known.records[column][row]
     one = records.pop(runs[-1])
@@ -311,28 +301,3 @@ def test_a_run_without_score_leaves_its_cell_and_composites_empty(name: str, fai
     for key, other in made.cells[column].items():
         assert (other.value is None) if key in touched else (other == before.cells[column][key]), key
     assert (made.provenance.failed > 0) == failed
-
-
-FIELDS = ("versions", "data_sha256", "split", "recipe", "model_sha256")
-
-
-@pytest.mark.parametrize(("name", "field"), each_with(FIELDS))
-def test_records_that_were_made_differently_are_refused(name: str, field: str) -> None:
-    records, (column, row) = records_of(name, STORIES["equal"]), spot(name)
-    last = recipe(name).records[column][row][-1]
-    other = {"versions": {"finetune": 9}, "recipe": {"epochs": 9}}.get(field, "other")
-    records[last] = records[last].model_copy(update={field: other})
-    with pytest.raises(PubmillError, match="must not share one") as error:
-        table(name, records)
-    assert last in str(error.value)
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_a_record_of_another_scale_is_refused(name: str, tmp_path: Path) -> None:
-    column, row = spot(name)
-    known = recipe(name)
-    path = known.records[column][row][0]
-    made = run(path, next(one for one in known.rows if one.key == row), UNPUBLISHED)
-    write_record(tmp_path / path, made.model_copy(update={"scale": "small"}))
-    with pytest.raises(PubmillError, match="scale is 'small', expected 'full'"):
-        load_runs(known, tmp_path)

@@ -45,6 +45,8 @@ def test_blank_values_and_quoted_notes_are_kept(tmp_path: Path) -> None:
         ("a,b,c,1,\na,b,d,2,,\n", ":3: expected 5 fields"),
         ("a,b,c,1,\na,b,d,2,,,,,\n", ":3: expected 5 fields"),
         ("a,b,c,1,\n\n\na,b,d,2\n", ":5: expected 5 fields"),
+        ("a,b,c,nan,\n", ":2: the value 'nan' is not a number"),
+        ("a,b,c,,\n", ":2: the value '' is not a number"),
     ],
 )
 def test_errors_name_the_line_of_the_file(tmp_path: Path, text: str, message: str) -> None:

@@ -35,23 +35,12 @@ def test_columns_keep_their_types_without_records_and_without_values(tmp_path: P
     assert lacking.values.tolist() == [[True, True, True, False]]
 
 
-def test_equal_mappings_are_one_object(tmp_path: Path) -> None:
-    """Thousands of records have the same packages and recipes."""
-    made_up.write_all(tmp_path)
-    packages = load_records(tmp_path)["packages"]
-    assert len({id(found) for found in packages}) == 1 and packages.iloc[0] == {"torch": "2.13.0"}
-
-
 def test_the_runs_of_a_table_are_all_that_its_cells_expect(tmp_path: Path) -> None:
     failed = made_up.record("ours", "bc2gm", 1, 0.9, metrics=None, counts=None, failed="nan")
     made_up.write(tmp_path, made_up.record("bert", "bc2gm", 1, 0.8), failed)
     runs = load_runs(made_up.recipe(), tmp_path)
-    assert runs[["column", "row", "seed"]].values.tolist() == [
-        ["bert", "bc2gm", 1],
-        ["bert", "bc2gm", 2],
-        ["ours", "bc2gm", 1],
-        ["ours", "bc2gm", 2],
-    ]
+    expected = [[model, "bc2gm", seed] for model in ("bert", "ours") for seed in (1, 2)]
+    assert runs[["column", "row", "seed"]].values.tolist() == expected
     assert runs["recorded"].tolist() == [True, False, True, False]
     assert runs["score"].dropna().tolist() == [80.0]
     assert runs["failed"].fillna("").tolist() == ["", NO_RECORD, "nan", NO_RECORD]

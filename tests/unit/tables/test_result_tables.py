@@ -40,6 +40,7 @@ def test_all_are_found() -> None:
     assert set(TABLES) == set(specs().tables)
 
 
+@cache
 def fed(name: str) -> Table:
     """The table, where each run scores what is printed of its cell, here or in another table of the paper."""
     recipe = read(TableRecipe, as_json(targets().tables.recipe(name)))

@@ -63,15 +63,10 @@ def test_a_run_with_a_good_job_and_a_failed_one(capsys: pytest.CaptureFixture[st
         failed,
     )
     assert lines == [
-        "Something to know",
-        "3 jobs to run: convert 2, score 1",
-        "[1/3] 0:00:00  a",
-        "failed: b",
-        "    b.tsv: No space left on device",
-        f"    log: {log}",
-        "1 of 3 jobs done in 0:00:00, 1 failed, 1 not run",
-        f"failed: b  {log}",
-    ]
+        "Something to know", "3 jobs to run: convert 2, score 1", "[1/3] 0:00:00  a", "failed: b",
+        "    b.tsv: No space left on device", f"    log: {log}",
+        "1 of 3 jobs done in 0:00:00, 1 failed, 1 not run", f"failed: b  {log}",
+    ]  # fmt: skip
 
 
 def test_a_job_that_is_started_again_has_not_failed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,11 +15,10 @@ from pubmill.hardware.slurm import check_earlier_jobs
 from pubmill.messages.run_sources import VARIABLE
 from pubmill.planning.plan import Plan, Training
 from pubmill.recipes.reading import LONG, as_argument
-from pubmill.specs import load
-from pubmill.specs.study import Study
 from pubmill.stages import Graph, checked_graph
 from pubmill.stages.gpus import Gpus
 from pubmill.workflow import run_start
+from tests.unit.toy_studies import study_of
 
 URL = (
     "raw.githubusercontent.com/cambridgeltl/MTL-Bioinformatics-2016/"
@@ -33,8 +32,7 @@ def graph(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(VARIABLE, "")  # so that it is restored
     (tmp_path / "mirror").mkdir()
-    study = Study(study="x", title="x", scale="demo", tables=(), mirror=str(tmp_path / "mirror"))
-    return checked_graph(study, load(root / "specs", "demo"))
+    return checked_graph(*study_of(root, tables=(), mirror=str(tmp_path / "mirror")))
 
 
 def workflow(rule: str = "download") -> SimpleNamespace:
@@ -83,12 +81,7 @@ def test_a_run_that_trains_needs_torch(graph: Graph, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("gpu", "operations", "fault", "said"),
     [
-        (
-            None,
-            1e20,
-            None,
-            "no NVIDIA GPU for 3 trainings of 278 hours on one V100; .* --profile ",
-        ),
+        (None, 1e20, None, "no NVIDIA GPU for 3 trainings of 278 hours on one V100; .* --profile "),
         (None, 1e15, None, ""),
         ("nvidia-smi", 1e20, "no compiler", "pubmill: no compiler"),
         ("nvidia-smi", 1e20, None, ""),

@@ -62,18 +62,14 @@ def again(folder: Path) -> ArchivedStudy:
     return checked(folder)
 
 
-def test_nothing_differs_in_an_honest_archive(made: Path) -> None:
-    study = checked(made)
-    assert study.different == study.notes == []
-    assert study.counted == {
-        "records from predictions": 8, "records from contributions": 4, "tables": 1, "cells": 16,
-        "verdicts": 5, "comparisons": 3,
-    }  # fmt: skip
-
-
-def test_equal_studies_make_equal_archives(folder: Path) -> None:
+def test_nothing_differs_in_an_honest_archive_or_between_two_of_one_study(folder: Path) -> None:
     before = archive(folder).read_bytes()
-    again(folder)
+    for study in (checked(folder), again(folder)):
+        assert study.different == study.notes == []
+        assert study.counted == {
+            "records from predictions": 8, "records from contributions": 4, "tables": 1, "cells": 16,
+            "verdicts": 5, "comparisons": 3,
+        }  # fmt: skip
     assert archive(folder).read_bytes() == before
 
 
@@ -99,9 +95,16 @@ def texts(members: dict[str, bytes]) -> Iterator[tuple[str, str]]:
         yield name, (gzip.decompress(content) if name.endswith(".gz") else content).decode("utf-8", "replace")
 
 
-def test_no_text_of_licensed_data_is_in_it(members: dict[str, bytes]) -> None:
+def test_no_text_of_licensed_data_and_no_folder_of_the_machine_is_in_it(
+    made: Path, members: dict[str, bytes]
+) -> None:
+    """And its list is that of sha256sum."""
     public = {"results/toy/datasets/words/test.jsonl.gz", "results/toy/datasets/pairs/test.jsonl.gz"}
     assert {name for name, text in texts(members) if CANARY in text} <= public
+    assert [name for name, text in texts(members) if str(made) in text] == []
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
+    listed = dict(line.split("  ")[::-1] for line in members["SHA256SUMS"].decode().splitlines())
+    assert listed == {name: one for name, one in digests.items() if name != "SHA256SUMS"}
 
 
 def test_predictions_that_are_labelled_as_licensed_are_left_out_and_named(folder: Path) -> None:
@@ -114,10 +117,6 @@ def test_predictions_that_are_labelled_as_licensed_are_left_out_and_named(folder
     assert study.different == [] and [note for note in study.notes if record in note]
     assert study.counted["records from predictions"] == 7
     assert f"{RUN.format('words')}.predictions.jsonl.gz" not in toy.members_of(archive(folder))
-
-
-def test_it_names_no_folder_of_the_machine(made: Path, members: dict[str, bytes]) -> None:
-    assert [name for name, text in texts(members) if str(made) in text] == []
 
 
 def test_it_is_an_ro_crate(members: dict[str, bytes]) -> None:
@@ -133,12 +132,6 @@ def test_it_is_an_ro_crate(members: dict[str, bytes]) -> None:
         assert part in members or any(name.startswith(part) for name in members if part.endswith("/")), part
     named = re.findall(r'\{"@id": "([^"]+)"\}', json.dumps([*entities.values()]))
     assert {one for one in named if not one.startswith("http")} <= entities.keys()
-
-
-def test_its_list_is_that_of_sha256sum(members: dict[str, bytes]) -> None:
-    digests = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
-    listed = dict(line.split("  ")[::-1] for line in members["SHA256SUMS"].decode().splitlines())
-    assert listed == {name: one for name, one in digests.items() if name != "SHA256SUMS"}
 
 
 def test_an_author_is_named(tmp_path: Path) -> None:
@@ -162,16 +155,12 @@ def test_records_on_disk_that_no_job_makes_are_in_it(folder: Path) -> None:
     assert checked(folder).different == []
 
 
-def test_the_same_predictions_again_are_scored_by_the_installed_specs(folder: Path) -> None:
-    """A changed spec is a difference at the same commit, and a note at another."""
+def test_changed_specs_are_differences_at_the_same_commit_and_notes_at_another(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     spec = folder / "checkout/specs/models/bert.yaml"
     spec.write_text(spec.read_text().replace("BERT", "Bert"))
     assert checked(folder).different == ["specs/models/bert.yaml: not as in the installed pubmill"]
-
-
-def test_at_another_commit_changed_specs_are_notes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = folder / "checkout/specs/models/bert.yaml"
-    spec.write_text(spec.read_text().replace("BERT", "Bert"))
     (folder / "checkout/specs/models/ours.yaml").unlink()
     monkeypatch.setattr(provenance, "commit", lambda *_: "d" * 40)
     study = checked(folder)
@@ -245,6 +234,11 @@ def pickled(members: dict[str, bytes], path: Path) -> Path:
     return toy.write(toy.fitted(members | {f"{RUN.format('words')}.items.npz": file.read_bytes()}), path)
 
 
+def no_zip(members: dict[str, bytes], path: Path) -> Path:
+    path.write_text("hello", encoding="utf-8")
+    return path
+
+
 def with_json(text: str) -> Damage:
     return lambda members, path: toy.write(
         toy.fitted(members | {f"results/toy/{toy.TABLE_FILE}": text.encode()}), path
@@ -255,6 +249,9 @@ def with_json(text: str) -> Damage:
     ("damage", "said"),
     [
         pytest.param(cut, "not a whole archive", id="cut"),
+        pytest.param(no_zip, "not a whole archive", id="no-zip"),
+        pytest.param(lambda members, path: path, "does not exist", id="absent"),
+        pytest.param(lambda members, path: toy.write({"a": b"b"}, path), "SHA256SUMS is missing", id="other"),
         pytest.param(twice, "README.md is in it twice", id="twice"),
         pytest.param(link, "link is no plain file", id="link"),
         pytest.param(bomb, "unpacks to more than 200,000,000 bytes", id="bomb"),
@@ -277,16 +274,6 @@ def test_a_damaged_or_hostile_archive_ends_with_one_message(
     except PubmillError as error:
         found = str(error)
     assert said in found and not list(tmp_path.parent.rglob("passwd"))
-
-
-def test_what_is_no_archive_is_named(tmp_path: Path) -> None:
-    (tmp_path / "x.zip").write_text("hello")
-    with pytest.raises(PubmillError, match="not a whole archive"):
-        verify(tmp_path / "x.zip")
-    with pytest.raises(PubmillError, match="does not exist"):
-        verify(tmp_path / "y.zip")
-    with pytest.raises(PubmillError, match="SHA256SUMS is missing, so it is no archive of pubmill"):
-        verify(toy.write({"a": b"b"}, tmp_path / "z.zip"))
 
 
 def test_it_is_requested_by_a_word() -> None:

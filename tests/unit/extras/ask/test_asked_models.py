@@ -1,6 +1,5 @@
 """Language models that are asked: what a study allows, and what of a spec decides an answer."""
 
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,13 +15,13 @@ from pubmill.specs.study import check_study
 from pubmill.stages import Graph
 from pubmill.stages.availability import NOT_LOCAL
 from pubmill.stages.pipelines import TakePredictions
-from pubmill.stages.supplied_predictions import SuppliedPredictions
+from tests.unit.toy_studies import GraphOf
 
 SERVER = "https://llm.example.org/v1"
 LICENCE = {"server": SERVER, "statement": "agreement 17"}
 
 
-def asked(full_specs: Specs, graph_of: Callable[..., Graph], study: dict[str, Any], **weights: Any) -> Graph:
+def asked(full_specs: Specs, graph_of: GraphOf, study: dict[str, Any], **weights: Any) -> Graph:
     spec = {
         "name": "some-llm", "label": "Some LLM", "lowercase": False, "tables": ["gu2020/table06"],
         "weights": {
@@ -34,34 +33,26 @@ def asked(full_specs: Specs, graph_of: Callable[..., Graph], study: dict[str, An
     return graph_of(full_specs.model_copy(update={"models": models}), **study)
 
 
-def supplied(*arguments: Any, **weights: Any) -> SuppliedPredictions:
-    return asked(*arguments, **weights).pipelines.supplied
-
-
 def options_for(dataset: str, *arguments: Any) -> list[str]:
     """Return the options of the program for a dataset."""
     return Ask(asked(*arguments)).options(SimpleNamespace(asked="some-llm", dataset=dataset))
 
 
-def test_credentialed_text_goes_to_a_server_of_others_only_if_the_study_names_its_licence(
-    full_specs: Specs, graph_of: Callable[..., Graph]
+def test_credentialed_text_goes_to_a_server_of_others_only_with_a_licence(
+    full_specs: Specs, graph_of: GraphOf
 ) -> None:
-    found = supplied(full_specs, graph_of, {})
-    assert (
-        found.graph.availability.predictions("some-llm", "mednli") == NOT_LOCAL
-        and found.graph.availability.predictions("some-llm", "bc2gm") is None
-    )
+    def obstacle(dataset: str, **study: Any) -> str | None:
+        return asked(full_specs, graph_of, study).availability.predictions("some-llm", dataset)
+
+    assert (obstacle("mednli"), obstacle("bc2gm")) == (NOT_LOCAL, None)
     assert "--licence" not in options_for("mednli", full_specs, graph_of, {})
-    other = {"server_licences": {"mednli": LICENCE | {"server": "https://other.example.org/v1"}}}
-    assert (
-        supplied(full_specs, graph_of, other).graph.availability.predictions("some-llm", "mednli")
-        == NOT_LOCAL
-    )
-    allowed = supplied(full_specs, graph_of, {"server_licences": {"mednli": LICENCE}})
-    assert allowed.graph.availability.predictions("some-llm", "mednli") is None
-    licensed = options_for("mednli", full_specs, graph_of, {"server_licences": {"mednli": LICENCE}})
-    assert licensed == ["--licence", "agreement 17"]
-    assert allowed.statement("some-llm").endswith("Text of mednli is sent to its server: agreement 17.")
+    other = {"mednli": LICENCE | {"server": "https://other.example.org/v1"}}
+    assert obstacle("mednli", server_licences=other) == NOT_LOCAL
+    study = {"server_licences": {"mednli": LICENCE}}
+    assert obstacle("mednli", **study) is None
+    assert options_for("mednli", full_specs, graph_of, study) == ["--licence", "agreement 17"]
+    said = asked(full_specs, graph_of, study).pipelines.supplied.statement("some-llm")
+    assert said.endswith("Text of mednli is sent to its server: agreement 17.")
 
 
 def test_a_licence_for_an_unknown_dataset_is_an_error(root: Path) -> None:
@@ -70,9 +61,7 @@ def test_a_licence_for_an_unknown_dataset_is_an_error(root: Path) -> None:
         check_study({**study, "server_licences": {"mednlo": LICENCE}}, root / "specs")
 
 
-def test_price_and_budget_decide_no_answer_and_the_engine_does(
-    full_specs: Specs, graph_of: Callable[..., Graph]
-) -> None:
+def test_price_and_budget_decide_no_answer_and_the_engine_does(full_specs: Specs, graph_of: GraphOf) -> None:
     price, engine = {"prompt": 1, "answer": 2, "currency": "EUR"}, {"name": "vllm", "version": "1"}
     plain = asked(full_specs, graph_of, {})
     terms = asked(full_specs, graph_of, {}, price=price, budget={"tokens": 100})
@@ -93,9 +82,7 @@ class Job:
     submission = asked
 
 
-def test_a_published_prompt_is_an_input_of_asking_and_not_part_of_its_recipe(
-    full_specs: Specs, graph_of: Callable[..., Graph]
-) -> None:
+def test_a_published_prompt_is_an_input_of_asking(full_specs: Specs, graph_of: GraphOf) -> None:
     plain, theirs = asked(full_specs, graph_of, {}), asked(full_specs, graph_of, {}, prompt="chen2025")
     published = full_specs.prompts["chen2025"].templates["hoc@blurb"]
     assert isinstance(published, PublishedPrompt)
@@ -115,9 +102,7 @@ def test_a_published_prompt_is_an_input_of_asking_and_not_part_of_its_recipe(
     assert own.recipe_of(Hallmarks()).published is None
 
 
-def test_predictions_of_an_asked_model_are_made_of_its_answers(
-    full_specs: Specs, graph_of: Callable[..., Graph]
-) -> None:
+def test_predictions_of_an_asked_model_are_made_of_its_answers(full_specs: Specs, graph_of: GraphOf) -> None:
     stage = TakePredictions(asked(full_specs, graph_of, {}))
     inputs = stage.inputs_of(Job())
     assert inputs["answers"] == [stage.graph.paths.answers("some-llm", "bc2gm", "1")]

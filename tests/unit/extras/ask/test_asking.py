@@ -244,24 +244,19 @@ def test_answers_to_other_prompts_are_refused(tmp_path: Path) -> None:
         read_answers(path, other)
 
 
-def test_credentialed_text_is_sent_to_no_hosted_server(tmp_path: Path) -> None:
-    folder = toy_datasets.make(tmp_path, "ner", access="credentialed")
-    hosted, sent = ChatServer(url="https://api.example.org/v1"), tmp_path / "requests.jsonl.gz"
-    with pytest.raises(PubmillError, match="must not be sent to https://api.example.org"):
-        ask_dataset(recipe_for("ner"), folder, Terms(server=hosted, at_once=1), tmp_path / "a.jsonl", sent)
-    assert not sent.exists()
-
-
-def test_a_licence_lets_credentialed_text_go_to_a_hosted_server(
+def test_credentialed_text_is_sent_to_no_hosted_server_without_a_licence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = toy_datasets.make(tmp_path, "ner", access="credentialed")
+    hosted, sent = ChatServer(url="https://api.example.org/v1"), tmp_path / "requests.jsonl.gz"
+    given = recipe_for("ner"), folder
+    with pytest.raises(PubmillError, match="must not be sent to https://api.example.org"):
+        ask_dataset(*given, Terms(server=hosted, at_once=1), tmp_path / "a.jsonl", sent)
+    assert not sent.exists()
     with serving(ChatStub(lambda prompt: "none")) as stub:
         terms = Terms(server=server_at(stub)[0], at_once=4, licence="agreement 17")
         monkeypatch.setattr(ChatServer, "is_hosted", True)
-        record, left = ask_dataset(
-            recipe_for("ner"), folder, terms, tmp_path / "a.jsonl", tmp_path / "requests.jsonl.gz"
-        )
+        record, left = ask_dataset(*given, terms, tmp_path / "a.jsonl", sent)
     assert (left, record.hosted, record.licence, record.served) == (0, True, "agreement 17", {})
 
 

@@ -59,13 +59,14 @@ def answer(content: Any) -> dict[str, Any]:
     return {"choices": [{"message": {"content": content}}]}
 
 
+BUSY = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 FORM = "an answer of another form than OpenAI's chat completions"
 FAULTS: dict[str, tuple[Any, str]] = {
     "time": (requests.ReadTimeout(), "no answer in time"),
     "connection in time": (requests.ConnectTimeout(), "no answer in time"),
     "connection": (requests.ConnectionError(), "no connection"),
     "broken off": (requests.exceptions.ChunkedEncodingError(), "the answer broke off"),
-    "status": (Answered({}, 503), "status 503"),
+    **{f"{one}": (Answered({}, one), f"status {one}") for one in BUSY},
     "no JSON": (Answered(ValueError()), FORM),
     "no text": (Answered(answer(None)), FORM),
     "parts": (Answered(answer([{"text": "x"}])), FORM),
@@ -107,12 +108,6 @@ def test_a_refusal_is_not_asked_again(status: int, hint: str, monkeypatch: pytes
 def test_an_answer_is_returned_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chat_server, "_session", lambda: Session(Answered(answer("yes"))))
     assert ChatServer(url=URL).answer({}) == answer("yes")
-
-
-@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 529])
-def test_a_busy_server_is_asked_again(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    said, waited = asked(monkeypatch, Answered({}, status))
-    assert said.startswith(f"{URL}: status {status}, 7 times") and len(waited) == 6
 
 
 @pytest.mark.parametrize("key", [None, "secret"])

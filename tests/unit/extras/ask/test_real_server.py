@@ -26,8 +26,8 @@ LENGTH = 6
 SENT = "requests.jsonl.gz"
 
 
-def terms_at(address: str, at_once: int = 2) -> Terms:
-    return Terms(server=ChatServer(url=address), at_once=at_once)
+def terms_at(address: str) -> Terms:
+    return Terms(server=ChatServer(url=address), at_once=2)
 
 
 @pytest.fixture(scope="module")
@@ -60,25 +60,6 @@ def test_its_answers_and_counts_are_recorded(model: Path, address: str, tmp_path
     assert 0 < record.answer_tokens <= LENGTH * len(examples)
     assert record.models == {str(model): len(examples)}
     assert record.served["total_slots"] == 2 and record.served["build_info"]
-
-
-def test_a_temperature_of_0_gives_the_same_answers_and_nothing_is_asked_twice(
-    model: Path, address: str, tmp_path: Path
-) -> None:
-    folder, recipe = toy_datasets.make(tmp_path, "ner"), asking(model)
-    stores = [tmp_path / name for name in ("a.jsonl", "b.jsonl")]
-    for store in stores:
-        ask_dataset(recipe, folder, terms_at(address, 1), store, tmp_path / SENT)
-    answers = [[json.loads(line) for line in store.read_text().splitlines()] for store in stores]
-    contents = [
-        {one["custom_id"]: one["response"]["body"]["choices"][0]["message"]["content"] for one in of_store}
-        for of_store in answers
-    ]
-    assert contents[0] == contents[1] and all(contents[0].values())
-    stored = stores[0].read_bytes()
-    nobody = Terms(server=ChatServer(url="http://127.0.0.1:9/v1", pause=lambda _: None), at_once=1)
-    record, left = ask_dataset(recipe, folder, nobody, stores[0], tmp_path / SENT)
-    assert left == 0 and stores[0].read_bytes() == stored and record.answers == len(contents[0])
 
 
 @pytest.mark.parametrize("name", ["rel", "doc"])  # answers of labels end, a random model's strings do not

@@ -105,13 +105,9 @@ ROWS = (
     row("ner", "entity_f1", ScoreCounts(kind="f1", sizes=(960,)), part="f1"),
 )
 COLUMNS = (
-    column("a"),
-    column("b"),
-    column("pipeline", runs=1),
-    column("literature", why="of other work"),
-    column("best", combines=("a", "b"), by="best"),
-    column("drop", combines=("a", "b"), by="drop"),
-)
+    column("a"), column("b"), column("pipeline", runs=1), column("literature", why="of other work"),
+    column("best", combines=("a", "b"), by="best"), column("drop", combines=("a", "b"), by="drop"),
+)  # fmt: skip
 COMPOSITE = Composite(name="mean", label="Mean", groups={"one": ("acc", "few"), "two": ("other",)})
 
 

@@ -51,13 +51,8 @@ def test_a_written_audit_is_read_again(tmp_path: Path) -> None:
 def test_the_report_of_a_comparable_study_has_the_verdicts_on_its_tables(tmp_path: Path) -> None:
     put_table(tmp_path, made_up.table(tmp_path, made_up.recipe(records={})))
     bare: dict[str, Any] = {
-        "pretraining": {},
-        "corpora": [],
-        "vocabs": [],
-        "datasets": [],
-        "models": [],
-        "sources": [],
-    }
+        "pretraining": {}, "corpora": [], "vocabs": [], "datasets": [], "models": [], "sources": [],
+    }  # fmt: skip
     assert "Are these numbers possible?" not in render(read_report(recipe(**bare), tmp_path))
     with pytest.raises(PubmillError, match=r"audit\.json"):
         read_report(recipe(**bare, sections=["audit"]), tmp_path)

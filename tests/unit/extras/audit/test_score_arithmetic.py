@@ -31,20 +31,15 @@ def test_the_other_ways_to_print_a_score() -> None:
     """2/3 is 66.67 rounded and 66.66 cut off; 66.66 is also the mean of runs that are rounded first."""
     assert "reachable if cut off" in arithmetic("66.66", reading("share", 3))
     assert "; not reachable if cut off" in arithmetic("66.65", reading("share", 3))
-    assert arithmetic("74.22", reading("share", 140, runs=10)).endswith(
-        "not excluded if each run was rounded first"
-    )
-    assert arithmetic("87.56", reading("share", 140, runs=10)).endswith(
-        "not reachable if each run was rounded first"
-    )
+    tenfold = reading("share", 140, runs=10)
+    assert arithmetic("74.22", tenfold).endswith("not excluded if each run was rounded first")
+    assert arithmetic("87.56", tenfold).endswith("not reachable if each run was rounded first")
     # 11/21 is 52.381: outside of 52.385 to 52.395, inside of 52.38 to 52.40.
     assert "not excluded if each" in arithmetic("52.39", reading("share", 7, runs=3))
     assert "rounded first" not in arithmetic("66.65", reading("share", 3))
-
-
-def test_a_share_at_the_upper_end_is_not_cut_off_to_it() -> None:
-    """1/2 cut off is 50, not 49."""
-    assert "not reachable if cut off" in arithmetic("49", reading("share", 2))
+    assert "not reachable if cut off" in arithmetic("49", reading("share", 2)), "1/2 cut off is 50"
+    # 168/503 is 33.39960..., and 167/503 is below 33.3.
+    assert "; reachable if cut off" in arithmetic("33.3", reading("share", 503))
 
 
 @pytest.mark.parametrize(
@@ -114,11 +109,6 @@ def test_scores_beside_are_named_where_they_are_known() -> None:
     assert arithmetic("91.7", ranks) == "not reachable if cut off instead of rounded"
     folds = Reading((*reading("f1", 26).scores, *reading("f1", 27).scores), 1, "max")
     assert arithmetic("84.9", folds) == "not reachable if cut off instead of rounded"
-
-
-def test_all_below_the_next_number_is_cut_off_to_a_printed_one() -> None:
-    """168/503 is 33.39960..., and 167/503 is below 33.3."""
-    assert "; reachable if cut off" in arithmetic("33.3", reading("share", 503))
 
 
 @pytest.mark.parametrize(("size", "runs"), [(0, 1), (1, 0)])

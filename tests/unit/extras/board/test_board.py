@@ -125,10 +125,8 @@ def test_a_check_writes_no_site_and_a_board_is_made_once(tmp_path: Path, results
     (folder / "card.yaml").write_text(card("One"))
     assert make(tmp_path / "new", results, "--check").returncode == 0
     assert not (tmp_path / "new/site").exists()
-    assert (
-        "board.yaml exists; its datasets are changed there"
-        in make(tmp_path / "new", results, "--dataset", "bc2gm").stderr
-    )
+    again = make(tmp_path / "new", results, "--dataset", "bc2gm")
+    assert "board.yaml exists; its datasets are changed there" in again.stderr
 
 
 def test_a_folder_that_is_no_board_says_what_to_do(tmp_path: Path, results: Path) -> None:
@@ -141,12 +139,7 @@ def test_a_folder_that_is_no_board_says_what_to_do(tmp_path: Path, results: Path
 @pytest.mark.long
 def test_of_two_with_the_same_predictions_the_first_stays(tmp_path: Path, results: Path) -> None:
     submit(tmp_path, "original", lambda name: wrong(name, 5))
-    assert (
-        make(
-            tmp_path, results, "--dataset", "biosses", "--dataset", "bc2gm", "--dataset", "hoc@blurb"
-        ).returncode
-        == 0
-    )
+    assert make(tmp_path, results, *NEW).returncode == 0
     submit(tmp_path, "a-copy", lambda name: wrong(name, 5))
     for _ in range(2):
         said = make(tmp_path, results).stderr
