@@ -67,7 +67,7 @@ def begin(
     model = folder / ("spans" if recipe.task == "span" else "bert")
     trainer, _ = run._make_trainer(FinetuningJob(recipe, model, folder, 1, "test"), examples, device)
     if device.type == "cpu" and trainer.precision == "bfloat16":
-        trainer.model.encoder.attends_in_blocks = False  # which recorded steps never do
+        trainer.model.encoder.attends_in_blocks = False  # type: ignore[assignment]  # recorded steps never do
         trainer.working = working_copy(trainer.model, torch.bfloat16)
         trainer._record(FakeRecorder())
     split = trainer.task.encode_split(examples, learn=True)
