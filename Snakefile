@@ -34,8 +34,6 @@ for settings in own_settings(ROOT):
 
 STUDY, SPECS, graph, PREFIX, begin, end = prepare(workflow, config, ROOT)
 shell.prefix(PREFIX)
-# Folders that commands name; nothing reruns if they move.
-PLACES = graph.places
 SOURCES, PARSED = graph.paths.sources(), graph.paths.parsed()
 CORPUS = graph.paths.corpus("{corpus}")
 # A job on several files of a source writes a manifest; the files are named by the specs (pubmill/storage/blocks.py).

@@ -19,7 +19,7 @@ rule convert:
         graph.convert.label
     shell:
         "python -m pubmill.job convert --recipe {params.recipe:q} {params.inputs:q}"
-        " --output {PLACES.results:q}/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
+        " --output {params.places.results:q}/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
 
 
 rule sentence_documents:
@@ -39,7 +39,7 @@ rule sentence_documents:
         graph.sentence_documents.label
     shell:
         "python -m pubmill.job sentence_documents --recipe {params.recipe:q} --copies {input.copies:q}"
-        " --examples {PLACES.results:q}/datasets/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"
+        " --examples {params.places.results:q}/datasets/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule dataset_notices:
@@ -61,7 +61,7 @@ rule dataset_notices:
         graph.dataset_notices.label
     shell:
         "python -m pubmill.job dataset_notices --recipe {params.recipe:q} --parsed {params.parsed:q}"
-        " --results {PLACES.results:q} --output {output:q} > {log:q} 2>&1"
+        " --results {params.places.results:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule floors:
@@ -82,5 +82,5 @@ rule floors:
         graph.floors.label
     shell:
         "python -m pubmill.job floors --recipe {params.recipe:q}"
-        " --examples {PLACES.results:q}/datasets/{wildcards.dataset:q}"
+        " --examples {params.places.results:q}/datasets/{wildcards.dataset:q}"
         " --predictions {params.folder:q}/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"

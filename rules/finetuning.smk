@@ -27,8 +27,8 @@ rule trial:
     message:
         graph.trial.label
     shell:
-        "python {PLACES.scripts:q}/finetune.py --trials {params.recipe:q} --model {params.model:q}"
-        " --dataset {PLACES.results:q}/datasets/{wildcards.dataset:q} {params.arguments:q}"
+        "python {params.places.scripts:q}/finetune.py --trials {params.recipe:q} --model {params.model:q}"
+        " --dataset {params.places.results:q}/datasets/{wildcards.dataset:q} {params.arguments:q}"
         " --version {params.version:q} --output {output:q} > {log:q} 2>&1"
 
 
@@ -88,8 +88,8 @@ rule finetune:
     message:
         graph.finetune.label
     shell:
-        "python {PLACES.scripts:q}/finetune.py --recipe {params.recipe:q} --model {params.model:q}"
-        " --dataset {PLACES.results:q}/datasets/{wildcards.dataset:q} {params.arguments:q}"
+        "python {params.places.scripts:q}/finetune.py --recipe {params.recipe:q} --model {params.model:q}"
+        " --dataset {params.places.results:q}/datasets/{wildcards.dataset:q} {params.arguments:q}"
         " --version {params.version:q} --output {output:q} > {log:q} 2>&1"
 
 

@@ -74,7 +74,7 @@ rule take_predictions:
     shell:
         "python -m pubmill.job take_predictions --recipe {params.recipe:q}"
         " --predictions {params.files:q} --model {wildcards.submission:q} --seeds {params.seeds:q}"
-        " --dataset {wildcards.dataset:q} --results {PLACES.results:q} --output {output:q} > {log:q} 2>&1"
+        " --dataset {wildcards.dataset:q} --results {params.places.results:q} --output {output:q} > {log:q} 2>&1"
 
 
 use rule score as score_predictions with:

@@ -27,7 +27,7 @@ rule pack:
     shell:
         "python -m pubmill.job pack --corpus {params.corpus:q} --parts {params.parts:q}"
         " --vocab {params.vocab:q} --punkt {input.punkt:q}"
-        " --output {PLACES.results:q}/pretraining/tokens/{wildcards.corpus:q}/{wildcards.vocab:q}"
+        " --output {params.places.results:q}/pretraining/tokens/{wildcards.corpus:q}/{wildcards.vocab:q}"
         " --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"
 
 
@@ -63,9 +63,9 @@ rule pretrain:
     # torchrun gives its processes as long to save as profiles/slurm leaves before the time limit.
     shell:
         "export TORCH_ELASTIC_SHUTDOWN_TIMEOUT=${{TORCH_ELASTIC_SHUTDOWN_TIMEOUT:-180}}; {params.launcher}"
-        " {PLACES.scripts:q}/pretrain.py --recipe {params.recipe:q} --tokens {params.tokens:q}"
+        " {params.places.scripts:q}/pretrain.py --recipe {params.recipe:q} --tokens {params.tokens:q}"
         " --vocab {params.vocab:q} --to {wildcards.step:q} {params.weights:q}"
-        " --output {PLACES.results:q}/pretraining/{wildcards.recipe:q}/step-{wildcards.step:q}"
+        " --output {params.places.results:q}/pretraining/{wildcards.recipe:q}/step-{wildcards.step:q}"
         " --version {params.version:q} --save-minutes {params.save_minutes:q}"
         " > {log:q} 2>&1"
 
@@ -91,7 +91,7 @@ rule pin_weights:
         graph.pin_weights.label
     shell:
         "python -m pubmill.job pin_weights --release {params.release:q} --output {output:q}"
-        " {params.archive:q} {PLACES.mirror:q} > {log:q} 2>&1"
+        " {params.archive:q} {params.places.mirror:q} > {log:q} 2>&1"
 
 
 rule export_model:
@@ -115,7 +115,7 @@ rule export_model:
         graph.export_model.label
     shell:
         "python -m pubmill.job export_model --recipe {params.recipe:q}"
-        " --output {PLACES.results:q}/models/{wildcards.model:q} {params.arguments:q} > {log:q} 2>&1"
+        " --output {params.places.results:q}/models/{wildcards.model:q} {params.arguments:q} > {log:q} 2>&1"
 
 
 rule take_model:
@@ -139,4 +139,4 @@ rule take_model:
         graph.take_model.label
     shell:
         "python -m pubmill.job export_model --recipe {params.recipe:q}"
-        " --output {PLACES.results:q}/models/{wildcards.model:q} --folder {params.folder:q} > {log:q} 2>&1"
+        " --output {params.places.results:q}/models/{wildcards.model:q} --folder {params.folder:q} > {log:q} 2>&1"

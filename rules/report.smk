@@ -18,8 +18,8 @@ rule dataset_page:
     message:
         graph.dataset_page.label
     shell:
-        "python -m pubmill.job dataset_page --recipe {params.recipe:q} --results {PLACES.results:q}"
-        " --output {PLACES.results:q}/pages/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
+        "python -m pubmill.job dataset_page --recipe {params.recipe:q} --results {params.places.results:q}"
+        " --output {params.places.results:q}/pages/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
 
 
 rule contradictions:
@@ -39,8 +39,8 @@ rule contradictions:
     message:
         graph.contradictions.label
     shell:
-        "python -m pubmill.job contradictions --recipe {params.recipe:q} --specs {PLACES.specs:q}"
-        " --output {PLACES.results:q}/pages/contradictions > {log:q} 2>&1"
+        "python -m pubmill.job contradictions --recipe {params.recipe:q} --specs {params.places.specs:q}"
+        " --output {params.places.results:q}/pages/contradictions > {log:q} 2>&1"
 
 
 rule report:
@@ -60,5 +60,5 @@ rule report:
     message:
         graph.report.label
     shell:
-        "python -m pubmill.job report --recipe {params.recipe:q} --results {PLACES.results:q}"
+        "python -m pubmill.job report --recipe {params.recipe:q} --results {params.places.results:q}"
         " --output {output:q} > {log:q} 2>&1"

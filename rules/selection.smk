@@ -69,7 +69,7 @@ rule index_evaluation_texts:
     message:
         graph.index_evaluation_texts.label
     shell:
-        "python -m pubmill.job index_evaluation_texts --datasets {PLACES.results:q}/datasets"
+        "python -m pubmill.job index_evaluation_texts --datasets {params.places.results:q}/datasets"
         " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 

@@ -23,7 +23,7 @@ rule download:
         graph.download.label
     shell:
         "python -m pubmill.job download --url {params.url:q} --output {output.file:q}"
-        " {params.checks:q} {PLACES.mirror:q} > {log:q} 2>&1"
+        " {params.checks:q} {params.places.mirror:q} > {log:q} 2>&1"
 
 
 rule fetch_files:
@@ -45,7 +45,7 @@ rule fetch_files:
         graph.fetch_files.label
     shell:
         "python -m pubmill.job fetch_files --recipe {params.recipe:q} --sources {params.sources:q}"
-        " --output {output:q} --version {params.version:q} {PLACES.mirror:q} > {log:q} 2>&1"
+        " --output {output:q} --version {params.version:q} {params.places.mirror:q} > {log:q} 2>&1"
 
 
 rule take_local:
@@ -92,7 +92,7 @@ rule plan_pmc:
         graph.plan_pmc.label
     shell:
         "python -m pubmill.job plan_pmc --url {params.url:q} --inventory {params.inventory:q}"
-        " --output {output:q} {PLACES.mirror:q} > {log:q} 2>&1"
+        " --output {output:q} {params.places.mirror:q} > {log:q} 2>&1"
 
 
 rule fetch_pmc:
@@ -118,7 +118,7 @@ rule fetch_pmc:
         graph.fetch_pmc.label
     shell:
         "python -m pubmill.job fetch_pmc --plan {input:q} --shards {params.shards:q} --url {params.url:q}"
-        " --folder {params.folder:q} --output {output:q} --version {params.version:q} {PLACES.mirror:q}"
+        " --folder {params.folder:q} --output {output:q} --version {params.version:q} {params.places.mirror:q}"
         " > {log:q} 2>&1"
 
 

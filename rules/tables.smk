@@ -29,7 +29,7 @@ rule table:
         graph.table.label
     shell:
         "python -m pubmill.job table --recipe {params.recipe:q} --published {input.published:q}"
-        " --results {PLACES.results:q} --output {params.stem:q} > {log:q} 2>&1"
+        " --results {params.places.results:q} --output {params.stem:q} > {log:q} 2>&1"
 
 
 rule compare:
@@ -52,7 +52,7 @@ rule compare:
     message:
         graph.compare.label
     shell:
-        "python -m pubmill.job compare --table {input.table:q} --results {PLACES.results:q}"
+        "python -m pubmill.job compare --table {input.table:q} --results {params.places.results:q}"
         " --output {params.stem:q} > {log:q} 2>&1"
 
 
@@ -78,4 +78,4 @@ rule fact_table:
         graph.fact_table.label
     shell:
         "python -m pubmill.job fact_table --recipe {params.recipe:q} --published {input.published:q}"
-        " --results {PLACES.results:q} --output {params.stem:q} > {log:q} 2>&1"
+        " --results {params.places.results:q} --output {params.stem:q} > {log:q} 2>&1"

@@ -49,7 +49,7 @@ rule train_vocab:
         graph.train_vocab.label
     shell:
         "python -m pubmill.job train_vocab --words {params.words:q} --parts {params.parts:q}"
-        " --output {PLACES.results:q}/vocabs/{wildcards.vocab:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        " --output {params.places.results:q}/vocabs/{wildcards.vocab:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule take_vocab:
@@ -72,7 +72,7 @@ rule take_vocab:
         graph.take_vocab.label
     shell:
         "python -m pubmill.job take_vocab --model {params.model:q}"
-        " --output {PLACES.results:q}/vocabs/{wildcards.vocab:q} > {log:q} 2>&1"
+        " --output {params.places.results:q}/vocabs/{wildcards.vocab:q} > {log:q} 2>&1"
 
 
 rule vocab_diagnosis:
@@ -92,6 +92,6 @@ rule vocab_diagnosis:
     message:
         graph.vocab_diagnosis.label
     shell:
-        "python -m pubmill.job vocab_diagnosis --vocab {PLACES.results:q}/vocabs/{wildcards.vocab:q}"
-        " --dataset {PLACES.results:q}/datasets/{wildcards.dataset:q} --output {output:q}"
+        "python -m pubmill.job vocab_diagnosis --vocab {params.places.results:q}/vocabs/{wildcards.vocab:q}"
+        " --dataset {params.places.results:q}/datasets/{wildcards.dataset:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"

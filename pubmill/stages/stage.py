@@ -52,7 +52,7 @@ class Bytes(NamedTuple):
 
 class Places(NamedTuple):
     """What commands name beside files of the graph: the checkout's programs, extras and specs, the results,
-    and the option for the mirror."""
+    and the option for the mirror. Nothing reruns if they move."""
 
     scripts: str
     extras: str
@@ -162,9 +162,12 @@ class Stage(GraphPart):
     @property
     def params(self) -> dict[str, Any]:
         """Return the rule's parameters, which rerun a job if they change: values, or functions of wildcards,
-        which cost Snakemake time for each job."""
-        version = exit_with_message(self.version_of) if self.part_versions else self.version
-        parameters: dict[str, Any] = {"version": version}
+        which cost Snakemake time for each job; and `places`."""
+        places = self.graph.places
+        parameters: dict[str, Any] = {
+            "places": lambda wildcards, output: places,  # not compared, as it may derive from outputs
+            "version": exit_with_message(self.version_of) if self.part_versions else self.version,
+        }
         if type(self).recipe_of is not Stage.recipe_of:
 
             def recipe(wildcards: Any) -> str:

@@ -19,5 +19,5 @@ rule archive:
     message:
         graph.archive.label
     shell:
-        "python {PLACES.extras:q}/archive/programs/archive.py --recipe {params.recipe:q}"
-        " --results {PLACES.results:q} --specs {PLACES.specs:q} --output {output:q} > {log:q} 2>&1"
+        "python {params.places.extras:q}/archive/programs/archive.py --recipe {params.recipe:q}"
+        " --results {params.places.results:q} --specs {params.places.specs:q} --output {output:q} > {log:q} 2>&1"

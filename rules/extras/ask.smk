@@ -25,6 +25,6 @@ rule ask:
     message:
         graph.ask.label
     shell:
-        "python {PLACES.extras:q}/ask/programs/ask.py --recipe {params.recipe:q}"
+        "python {params.places.extras:q}/ask/programs/ask.py --recipe {params.recipe:q}"
         " --server {params.server:q} --at-once {params.at_once:q} {params.prompt:q} {params.options:q}"
-        " --dataset {PLACES.results:q}/datasets/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"
+        " --dataset {params.places.results:q}/datasets/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"

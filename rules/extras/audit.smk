@@ -18,5 +18,5 @@ rule audit:
     message:
         graph.audit.label
     shell:
-        "python {PLACES.extras:q}/audit/programs/audit.py --recipe {params.recipe:q} --specs {PLACES.specs:q}"
+        "python {params.places.extras:q}/audit/programs/audit.py --recipe {params.recipe:q} --specs {params.places.specs:q}"
         " --output {params.stem:q} > {log:q} 2>&1"
