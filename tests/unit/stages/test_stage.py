@@ -23,5 +23,6 @@ def test_a_rule_has_the_recipe_of_its_stage_as_a_parameter_if_it_has_one(full_gr
     places = without.params["places"]
     assert (places({}, []).results, places({}, []).mirror) == (graph.results, [])
     assert places.__code__.co_varnames[1] == "output", "Snakemake does not compare it"
-    assert with_recipe.params["version"] == with_recipe.version_of(of)
+    assert with_recipe.params["version"](of) == with_recipe.version_of(of)
+    assert without.params["version"] == without.version
     assert with_recipe.params["recipe"](of) == graph.argument(with_recipe.recipe_of(of))
