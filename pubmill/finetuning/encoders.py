@@ -38,6 +38,8 @@ UNLIMITED = 2**31
 """Input length of an encoder without a limit (T5): longer than any input."""
 READ_PADDING = ("fnet", "convbert", "funnel", "nystromformer", "yoso", "cpmant")
 """Types of encoders whose encodings depend on padding."""
+FUSED = ("eurobert", "jina_embeddings_v3", "nomic_bert")
+"""Further types of encoders that transformers gives fused attention over all tokens on a GPU."""
 NEXT_SENTENCE = ("bert", "megatron-bert")
 """Types of encoders whose pooler is pretrained, by next-sentence prediction."""
 
@@ -242,7 +244,7 @@ def attention_mask(encoder: "PreTrainedModel", mask: Tensor) -> Tensor:
     and PyTorch would convert a mask of booleans in every layer. `mask` (inputs x tokens) is returned
     unchanged for decoders and for types of encoders that were not tried with such a mask.
     """
-    if not sees_all_tokens(encoder):
+    if not sees_all_tokens(encoder) and encoder.config.model_type not in FUSED:
         return mask
     added = mask.new_zeros(mask.shape, dtype=encoder.dtype).masked_fill_(mask == 0, -torch.inf)
     return added[:, None, None, :]

@@ -11,6 +11,7 @@ import torch
 from pubmill.errors import PubmillError
 from pubmill.finetuning.attention_blocks import sees_all_tokens
 from pubmill.finetuning.encoders import (
+    FUSED,
     attention_mask,
     fixed_width,
     load_encoder,
@@ -91,7 +92,7 @@ def test_padding_changes_nothing(family: str, folders: dict[str, Path]) -> None:
 def test_masks_for_fused_attention_change_nothing(family: str, folders: dict[str, Path]) -> None:
     """Those that GPUs get."""
     encoder = load_encoder(folders[family], 0.0, CPU).eval()
-    if sees_all_tokens(encoder):
+    if sees_all_tokens(encoder) or encoder.config.model_type in FUSED:
         encoder.set_attn_implementation("sdpa")
     width = FIXED.get(family, 12)
     ids = torch.arange(5, 17).repeat(6).reshape(2, 36)[:, :12].repeat(1, 6)[:, :width]
