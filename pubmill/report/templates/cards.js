@@ -105,9 +105,9 @@ dialog.addEventListener("close", () => history.state?.card && history.back());
 addEventListener("popstate", () => {
   if (openCard(hashId())) return;
   if (dialog.open) dialog.close();
-  // going back to a part of the page would move the focus there
+  // going back to a part of the page would move the focus there; a search that was begun meanwhile keeps it
   const last = opener;
   opener = null;
-  setTimeout(() => last?.focus({ preventScroll: true }));
+  setTimeout(() => document.activeElement.matches("input") || last?.focus({ preventScroll: true }));
 });
 openCard(hashId());
