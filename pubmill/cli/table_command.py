@@ -20,7 +20,7 @@ from pubmill.messages.installation import DRY_RUN
 from pubmill.messages.wording import unknown
 from pubmill.specs import scales, strict_yaml
 from pubmill.specs.own_settings import OWN_SEARCH, read_choice_option
-from pubmill.specs.study import DEMO, study_of_scale
+from pubmill.specs.study import DEMO, scale_of_table, study_of_scale
 from pubmill.storage.name_patterns import SPEC, fits
 
 
@@ -39,7 +39,12 @@ def table(
             "--name", help="of the model that is given as a folder or of the hub; by default its own"
         ),
     ] = None,
-    scale: Annotated[str, typer.Option(help="a file in specs/scales: demo, brief, small or full")] = "full",
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            help="a file in specs/scales; by default full, or that of the table's study if it has no other"
+        ),
+    ] = None,
     choice: Annotated[
         str | None,
         typer.Option(
@@ -67,6 +72,7 @@ def table(
 
     if name not in studies.table_names():
         raise PubmillError(unknown("table", name, studies.table_names()))
+    scale = scale or scale_of_table(name, studies.studies_folder())
     if scale not in (known := scales(studies.specs_folder())):
         raise PubmillError(unknown("scale", scale, known))
     spec = studies.specs_folder() / "tables" / f"{name}.yaml"

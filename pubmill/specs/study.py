@@ -226,14 +226,24 @@ def configuration_files(named: str, folder: Path) -> list[str]:
 
 
 def study_of_scale(scale: str, folder: Path, path: str) -> list[str]:
-    """Return the file of a study at a scale, preferably that of the paper in a result path; none for the
-    demo, which needs no study file."""
+    """Return the file of a study at a scale, preferably one that lists the table `path`, or that of the paper
+    in a result path; none for the demo, which needs no study file."""
     if scale == DEMO:
         return []
-    read = {file: strict_yaml.read(file, file.name, []).value for file in sorted(folder.glob("*.yaml"))}
-    of_scale = [file for file, study in read.items() if study.get("scale") == scale]
+    of_scale = {file: study for file, study in _studies(folder).items() if study.get("scale") == scale}
+    of_table = [file for file, study in of_scale.items() if path in study.get("tables", ())]
     of_paper = [file for file in of_scale if file.stem in Path(path).parts]
-    return [str(root() / folder.name / file.name) for file in [*of_paper, *of_scale][:1]]
+    return [str(root() / folder.name / file.name) for file in [*of_paper, *of_table, *of_scale][:1]]
+
+
+def scale_of_table(table: str, folder: Path) -> str:
+    """Return the scale of the studies in a folder that list a table: full, unless none of them has it."""
+    scales = [study["scale"] for study in _studies(folder).values() if table in study.get("tables", ())]
+    return "full" if "full" in scales or not scales else scales[0]
+
+
+def _studies(folder: Path) -> dict[Path, dict[str, Any]]:
+    return {file: strict_yaml.read(file, file.name, []).value for file in sorted(folder.glob("*.yaml"))}
 
 
 _FILE = re.compile(r"'?(?P<path>[^/]+/(?P<kind>[^/]+)/(?P<name>.+?)\.yaml)'?:")

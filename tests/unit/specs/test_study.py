@@ -15,6 +15,7 @@ from pubmill.specs.study import (
     check_files,
     check_study,
     configuration_files,
+    scale_of_table,
     study_of_scale,
     with_own_weights,
     without_demo,
@@ -106,6 +107,12 @@ def test_the_study_of_a_result_is_that_of_its_scale_and_paper(tmp_path: Path) ->
     assert study_of_scale("small", folder, "results/small/models/b") == ["studies/c.yaml"]
     assert study_of_scale("demo", folder, "results/demo/d") == []
     assert study_of_scale("other", folder, "x") == []
+    for name, scale in {"b": "full", "c": "small", "e": "small"}.items():
+        (folder / f"{name}.yaml").write_text(
+            f"study: {name}\nscale: {scale}\ntables: [{name}/table01, x/table01]\n"
+        )
+    assert study_of_scale("small", folder, "e/table01") == ["studies/e.yaml"]
+    assert [scale_of_table(f"{name}/table01", folder) for name in "bcxf"] == ["full", "small", "full", "full"]
 
 
 def test_a_mistake_has_its_file_and_line_and_the_nearest_key(
