@@ -1,11 +1,11 @@
 """A Python whose programs start in forks of one process that has imported their libraries.
 
 A process of its own would spend most of a short job's time on importing torch, transformers or pandas. The
-command `Warm.python` runs a program (`FILE.py ...`) or Snakemake (`-m snakemake ...`) in a fork, with the
-caller's arguments, folder, environment and standard streams, and ends with its status; anything else runs
-in a process of its own, as does a program that inherits a socket to fork itself (`--serve`). The fork imports
-pubmill itself, from the caller's own project. It ends without the interpreter's own end, which would visit
-all that was imported, and so copy it: 0.25 s of processor time, ten times what many a job needs.
+command `Warm.python` runs a program (`FILE.py ...`), Snakemake or a job (`-m pubmill.job ...`) in a fork,
+with the caller's arguments, folder, environment and standard streams, and ends with its status; anything
+else runs in a process of its own. The fork imports pubmill itself, from the caller's own project. It ends
+without the interpreter's own end, which would visit all that was imported, and so copy it: 0.25 s of
+processor time, ten times what many a job needs.
 
 Tests that kill processes, or change environment variables that libraries read when imported, use
 `sys.executable`.
@@ -32,7 +32,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-DATA = ("numpy", "pandas", "pydantic", "pyarrow.parquet", "requests", "yaml")
+DATA = (
+    *("duckdb", "jinja2", "lxml.etree", "nltk", "numpy", "pandas", "pydantic", "pyarrow.parquet", "requests"),
+    *("scipy.stats", "tokenizers", "yaml"),
+)
 TRAINING = ("torch", "torch._dynamo", "transformers.modeling_utils")
 LIBRARIES = {
     **dict.fromkeys(("planner", "snakemake"), ("snakemake.api", "snakemake.cli", *DATA)),
@@ -48,8 +51,8 @@ WAITING = {"GOMP_SPINCOUNT": "1000"}
 CLIENT = """\
 import json, os, socket, sys
 arguments = sys.argv[1:]
-program = arguments[:2] == ["-m", "snakemake"] or "".join(arguments[:1]).endswith(".py")
-if not program or arguments[1:2] == ["--serve"]:
+module = arguments[:2] in (["-m", "snakemake"], ["-m", "pubmill.job"])
+if not module and not "".join(arguments[:1]).endswith(".py"):
     os.execv({python!r}, [{python!r}, *arguments])
 with socket.socket(socket.AF_UNIX) as server:
     server.connect({address!r})
@@ -109,7 +112,7 @@ def serve(listener: socket.socket) -> Request:
         ready, _, _ = select.select([sys.stdin, listener], [], [])
         collect()
         if sys.stdin in ready:
-            sys.exit()
+            os._exit(0)
         connection, _ = listener.accept()
         with connection:
             length, streams, _, _ = socket.recv_fds(connection, 8, 3)
@@ -132,7 +135,8 @@ def collect() -> None:
 
 
 def import_libraries(arguments: list[str]) -> None:
-    program = arguments[1] if arguments[0] == "-m" else Path(arguments[0]).stem
+    stage = arguments[:2] == ["-m", "pubmill.job"] and arguments[2]
+    program = stage or (arguments[1] if arguments[0] == "-m" else Path(arguments[0]).stem)
     for name in LIBRARIES.get(program, DATA):
         importlib.import_module(name)
     gc.freeze()  # else every collection in a fork would visit, and so copy, all that was imported
