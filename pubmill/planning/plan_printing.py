@@ -70,6 +70,9 @@ def answer(plan: Plan, gpus: Gpus) -> list[str]:
     processors = shown(sum(plan.seconds(rule) or 0 for rule in plan.to_do) / 3600)
     assumed = sum(plan.to_do[rule] for rule, one in plan.each.items() if one == ASSUMED)
     guess = f" ({counted(assumed, 'job')} at {ASSUMED.seconds:g} s, which is assumed)" if assumed else ""
+    if plan.trainings and gpus.core:
+        on_core = sum(one.operations for one in plan.trainings) / gpus.core / 3600
+        guess += f"; without a GPU {shown(on_core)} more"
     return [
         f"GPU-hours:  {on_gpus}" if plan.trainings else "GPU-hours:  none",
         f"CPU-hours:  {processors}{guess}",

@@ -25,7 +25,8 @@ class Gpus:
     """Peaks of GPUs and the share of the peak that training reaches. `peaks`: GPU -> operations per second;
     `shares`: use -> assumed share of the peak. `measured`: (model, length) of the benchmark -> measured share
     of `device`'s peak; empty if the benchmark was not run. `memory`: GPU -> bytes. `weights`: GPU -> the
-    precision of the weights that fine-tuning computes with."""
+    precision of the weights that fine-tuning computes with. `core`: operations per second of a processor
+    core; 0 if unknown."""
 
     peaks: Mapping[str, float]
     shares: Mapping[str, float]
@@ -35,6 +36,7 @@ class Gpus:
     finetuning: Mapping[str, float] = field(default_factory=dict)
     memory: Mapping[str, float] = field(default_factory=dict)
     weights: Mapping[str, Weights] = field(default_factory=dict)
+    core: float = 0.0
 
     def share(self, architecture: Architecture, length: int) -> float:
         """Return the share of the peak that pretraining a model of this architecture reaches."""
@@ -100,6 +102,7 @@ def read_gpus(specs: Path, benchmarks: Path) -> Gpus:
         {row["kind"]: share for row, share in finetuned},
         memory={name: 1e9 * gpu["memory"] for name, gpu in known["gpus"].items()},
         weights={name: gpu.get("weights", "bfloat16") for name, gpu in known["gpus"].items()},
+        core=1e12 * known["core"],
     )
 
 

@@ -193,7 +193,9 @@ def test_the_plan_has_the_seconds_of_finished_jobs(tmp_path: Path, full_specs: S
     ]
     plan, said = make_plan(jobs, graph, GPUS), io.StringIO()
     assert plan.seconds("parse") == 7.5
-    print_plan(Console(file=said, width=400), plan, graph, GPUS)
+    print_plan(Console(file=said, width=400), plan, graph, replace(GPUS, core=1e12))
+    without = plan.pretraining["pubmedbert-base"].operations / 1e12 / 3600
+    assert f"; without a GPU {without:,.0f} more\n" in said.getvalue()
     folder = f"{tmp_path}/full/benchmarks"
     assert f"measured: mean of 2 jobs in {folder}/parse" in said.getvalue()
     assert f"seconds of pretrain: measured: mean of 1 jobs in {folder}/pretrain" in said.getvalue()
