@@ -47,12 +47,12 @@ def digest(stage: str) -> str:
     """Return the SHA-256 of the stage's sources."""
     total = hashlib.sha256()
     for path in sources(stage):
-        total.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + _content(path) + b"\0")
+        total.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + without_docstrings(path) + b"\0")
     total.update("\n".join(started_by(stage)).encode())
     return total.hexdigest()
 
 
-def _content(path: Path) -> bytes:
+def without_docstrings(path: Path) -> bytes:
     return _syntax(path.read_text(encoding="utf-8")) if path.suffix == ".py" else path.read_bytes()
 
 

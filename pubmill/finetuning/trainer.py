@@ -68,9 +68,9 @@ class Trainer(Predictor):
         self.update_refused: str | None = None
         if self.working is not model:
             kernel, self.update_refused = compile_update(self.device)
-            self._record(cuda_recorder(), kernel)
+            self.record(cuda_recorder(), kernel)
 
-    def _record(self, recorder: Recorder, kernel: Update | None = None) -> None:
+    def record(self, recorder: Recorder, kernel: Update | None = None) -> None:
         """Prepare updates of the working copy, with `kernel` for its large weights, and recorded steps."""
         adam = RecordableAdam(self.model, self.recipe, self.working, kernel)
         self.optimiser, places = adam, self.task.fixed_places
@@ -148,10 +148,10 @@ class Trainer(Predictor):
         reported = 0.0
         while progress.steps < last:
             number = 0
-            for indices in self._epoch_batches(train, len(progress.losses)):
+            for indices in self.epoch_batches(train, len(progress.losses)):
                 started = time.monotonic()
                 self.working.train()
-                loss = self._update(train, indices, progress.steps, total)
+                loss = self.update(train, indices, progress.steps, total)
                 if loss is not None:
                     losses += loss
                     number += 1
@@ -175,11 +175,11 @@ class Trainer(Predictor):
             progress.losses.append(mean)
             losses.zero_()
 
-    def _epoch_batches(self, train: EncodedSplit, epoch: int) -> list[list[int]]:
+    def epoch_batches(self, train: EncodedSplit, epoch: int) -> list[list[int]]:
         inputs, classes = len(train.encoded.instances), self.task.classes(train.targets)
         return training_batches(inputs, self.recipe.batch_size, self.seed, epoch, classes)
 
-    def _update(self, train: EncodedSplit, indices: Sequence[int], step: int, total: int) -> Tensor | None:
+    def update(self, train: EncodedSplit, indices: Sequence[int], step: int, total: int) -> Tensor | None:
         """Make one update with one batch; return its loss. In float16, the update may be skipped; the result
         is None if the loss had overflowed too.
 

@@ -287,19 +287,19 @@ class Report:
         pipelines = {model for one in provenance for model in one.pipelines}
         return pipeline_figure(
             {
-                "download": _counted(sum(folder.count for folder in self.sources), "file"),
-                "parse": _counted(sum(corpus["parsed"] for corpus in corpora), "citation"),
-                "select": _counted(sum(corpus["documents"] for corpus in corpora), "document"),
-                "vocabulary": _counted(len(self.vocabs), "vocabulary", "vocabularies"),
-                "pack": _counted(len(self.corpora), "corpus", "corpora"),
-                "pretrain": _counted(len(self.pretrainings), "recipe"),
-                "models": _counted(len(self.recipe.models), "model"),
-                "convert": _counted(len(self.recipe.datasets), "dataset"),
+                "download": rounded_count(sum(folder.count for folder in self.sources), "file"),
+                "parse": rounded_count(sum(corpus["parsed"] for corpus in corpora), "citation"),
+                "select": rounded_count(sum(corpus["documents"] for corpus in corpora), "document"),
+                "vocabulary": rounded_count(len(self.vocabs), "vocabulary", "vocabularies"),
+                "pack": rounded_count(len(self.corpora), "corpus", "corpora"),
+                "pretrain": rounded_count(len(self.pretrainings), "recipe"),
+                "models": rounded_count(len(self.recipe.models), "model"),
+                "convert": rounded_count(len(self.recipe.datasets), "dataset"),
                 "trials": "hyper-parameters" if self.trainings.searched else "",
-                "fine-tune": _counted(len(self.runs), "run"),
-                "annotate": _counted(len(pipelines), "system"),
-                "score": _counted(self.records, "run"),
-                "tables": _counted(len(self.tables) + len(self.fact_tables), "table"),
+                "fine-tune": rounded_count(len(self.runs), "run"),
+                "annotate": rounded_count(len(pipelines), "system"),
+                "score": rounded_count(self.records, "run"),
+                "tables": rounded_count(len(self.tables) + len(self.fact_tables), "table"),
                 "report": "this page",
             },
             self.recipe.rules,
@@ -314,7 +314,7 @@ class Report:
         return groups
 
 
-def _counted(number: int, one: str, many: str = "") -> str:
+def rounded_count(number: int, one: str, many: str = "") -> str:
     """Return a number of things in words; nothing if there are none."""
     if not number:
         return ""

@@ -69,7 +69,7 @@ def begin(
     if device.type == "cpu" and trainer.precision == "bfloat16":
         trainer.model.encoder.attends_in_blocks = False  # type: ignore[assignment]  # recorded steps never do
         trainer.working = working_copy(trainer.model, torch.bfloat16)
-        trainer._record(FakeRecorder())
+        trainer.record(FakeRecorder())
     split = trainer.task.encode_split(examples, learn=True)
     trainer.task.prepare(examples, split.encoded.instances)
     return trainer, split
@@ -82,8 +82,8 @@ def steps(trainer: Trainer, split: EncodedSplit, recorded: bool = True) -> Losse
     trainer.working.train()
     losses = []
     for number in range(STEPS):
-        batches = trainer._epoch_batches(split, 0)
-        losses.append(trainer._update(split, batches[number % 2], number, STEPS))
+        batches = trainer.epoch_batches(split, 0)
+        losses.append(trainer.update(split, batches[number % 2], number, STEPS))
     return [loss.item() for loss in losses if loss is not None]
 
 
@@ -124,8 +124,8 @@ def never_waits(recipe: FinetuningRecipe, folder: Path) -> str:
     steps(trainer, split)
     torch.cuda.set_sync_debug_mode("error")
     try:
-        for number, indices in enumerate(trainer._epoch_batches(split, 0)[:2]):
-            trainer._update(split, indices, number, STEPS)
+        for number, indices in enumerate(trainer.epoch_batches(split, 0)[:2]):
+            trainer.update(split, indices, number, STEPS)
     finally:
         torch.cuda.set_sync_debug_mode("default")
     return "no wait in two steps"

@@ -73,7 +73,7 @@ def begin(recipe: FinetuningRecipe, folder: Path) -> tuple[Trainer, EncodedSplit
     trainer, _ = run._make_trainer(FinetuningJob(recipe, folder, folder, 1, "test"), examples, GPU)
     split = trainer.task.encode_split(examples, learn=True)
     trainer.task.prepare(examples, split.encoded.instances)
-    first, *_ = trainer._epoch_batches(split, 0)
+    first, *_ = trainer.epoch_batches(split, 0)
     trainer.working.train()
     return trainer, split, first
 
@@ -84,14 +84,14 @@ def watched(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
     graphs = pretend_to_record()
     trainer, split, first = begin(recipe, folder)
     assert trainer.recorded
-    trainer._update(split, first, 0, 9)
+    trainer.update(split, first, 0, 9)
     with patch.object(trainer.recorded, "find", lambda *given: None), Watch() as usual:
-        trainer._update(split, first, 1, 9)
+        trainer.update(split, first, 1, 9)
     for number in (2, 3, 4):
-        trainer._update(split, first, number, 9)
+        trainer.update(split, first, number, 9)
     graphs.replays = 0
     with Watch() as step:
-        trainer._update(split, first, 5, 9)
+        trainer.update(split, first, 5, 9)
     replays = graphs.replays
     with Watch() as predict:
         trainer.predict(split)
@@ -108,9 +108,9 @@ def watched(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
 def watched_unrecorded(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
     """A step in float16 or float32, which is never recorded, and a prediction."""
     trainer, split, first = begin(recipe, folder)
-    trainer._update(split, first, 0, 9)
+    trainer.update(split, first, 0, 9)
     with Watch() as step:
-        trainer._update(split, first, 1, 9)
+        trainer.update(split, first, 1, 9)
     with Watch() as predict:
         trainer.predict(split)
     graphs = trainer.describe_execution()["graphs_per_step"]

@@ -9,7 +9,7 @@ import pytest
 from lxml import etree
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import Entity, MultilabelExample, RelationsExample
+from pubmill.examples.kinds import Entity, MultilabelExample, RelationsExample, SequenceExample
 from pubmill.examples.prompts import Wording
 from pubmill.predictions.inputs_without_gold import row_of, write_inputs
 from tests.unit.predictions import toy_datasets as toy
@@ -104,6 +104,18 @@ def test_inputs_are_read_back_once_they_are_filled(name: str, tmp_path: Path) ->
     cells = [row.removesuffix("?") + shown(toy.gold(one)) for row, one in zip(table, rows, strict=True)]
     content = "\n".join([header, *cells]) + "\n"
     assert toy.score(tmp_path, name, content).metrics[toy.METRICS[name]] == pytest.approx(1.0)
+
+
+def test_both_texts_of_a_pair_are_cells_and_an_absent_one_is_empty(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    pairs = [
+        SequenceExample(id=name, document=None, text=f"text {name}", text_pair=pair, label="yes")
+        for name, pair in (("1", "its pair"), ("2", None))
+    ]
+    write_inputs(tmp_path, pairs, toy.recipe(tmp_path, "rel"), plain("{text}"))
+    header, *lines = (line.split("\t") for line in (tmp_path / "inputs.tsv").read_text().splitlines())
+    assert header == ["id", "text", "text_pair", "prediction"]
+    assert [line[:3] for line in lines] == [["1", "text 1", "its pair"], ["2", "text 2", ""]]
 
 
 def test_predictions_and_mappings_that_were_filled_in_stay(tmp_path: Path) -> None:

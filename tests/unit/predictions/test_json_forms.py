@@ -1,5 +1,4 @@
-"""Single values of submissions: ranked answers, spans, lines with two columns, cells of inputs, and
-batches of hosted models."""
+"""Single values of submissions: ranked answers, spans, lines with two columns, batches of hosted models."""
 
 import json
 from pathlib import Path
@@ -8,8 +7,6 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import SequenceExample
-from pubmill.predictions import inputs_without_gold
 from pubmill.predictions.json_forms import answers_of, read_batch, read_document, row_of, spans_of
 from tests.unit.predictions import toy_datasets as toy
 
@@ -117,16 +114,6 @@ def test_documents_are_lists_or_objects_perhaps_below_predictions() -> None:
     assert (whole.where, whole.id, whole.key, whole.value) == ("f: b", "b", "label", "y")
     with pytest.raises(PubmillError, match="f: expected a list of objects, or an object"):
         list(read_document(3, "f"))
-
-
-def test_both_texts_of_a_pair_are_cells_and_an_absent_one_is_empty() -> None:
-    pairs = [
-        SequenceExample(id=name, document=None, text=f"text {name}", text_pair=pair, label="yes")
-        for name, pair in (("1", "its pair"), ("2", None))
-    ]
-    header, *lines = (line.rstrip("\n").split("\t") for line in inputs_without_gold._tsv(pairs))
-    assert header == ["id", "text", "text_pair", "prediction"]
-    assert [line[:3] for line in lines] == [["1", "text 1", "its pair"], ["2", "text 2", ""]]
 
 
 def _chat(name: str, text: str, end: str = "stop") -> dict[str, Any]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.report.rendering import to_json
-from pubmill.report.report_content import _counted, days_in_words
+from pubmill.report.report_content import days_in_words, rounded_count
 from pubmill.report.study_report import read_report, render
 from tests.pages import parsed
 from tests.unit import toy_tables as made_up
@@ -61,7 +61,7 @@ def test_the_cost_of_answers_stands_below_the_table_beside_the_time_of_others(tm
     ],
 )  # fmt: skip
 def test_large_counts_are_rounded(number: int, nouns: tuple[str, ...], text: str) -> None:
-    shown = _counted(number, *nouns)
+    shown = rounded_count(number, *nouns)
     assert shown.replace("\N{NARROW NO-BREAK SPACE}", " ").replace("\N{NO-BREAK SPACE}", " ") == text
 
 
