@@ -302,7 +302,7 @@ def _jobs(process: subprocess.Popen[str]) -> list[Job]:
     """Return the jobs that a dry run prints."""
     printed, errors = process.communicate()
     if process.returncode:
-        raise PubmillError(errors.strip().removeprefix("pubmill: error: "))
+        raise PubmillError(errors.rpartition("pubmill: error: ")[2].strip())
     found = (json.loads(line) for line in printed.splitlines() if line.startswith("{"))
     return [
         Job(one["rule"], one["wildcards"], True, one["text"], one["reason"])

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from pubmill.storage.files import lock
 from tests.workflow.conftest import Project
+from tests.workflow.planner import Planner
 
 CARD = "results/demo/datasets/bc5-chem/card.json"
 SHARD = "results/demo/corpora/parsed/blocks/pubmed/pubmed26n0001+1.json"
@@ -171,10 +173,11 @@ def test_a_model_without_its_folder_is_reported_plainly(project: Project) -> Non
     (project.folder / "specs/models/own.yaml").write_text(
         "name: own\nlabel: Own\nlowercase: true\nweights: {kind: folder, local: my-bert}\n"
     )
-    reported = message(said(project, "-n", "results/demo/runs/blurb/own/bc5-chem/standard/final/runs.json"))
-    assert reported.startswith(
-        "model own needs files of your own: set local_files: {my-bert: /path/to/folder}"
-    )
+    target = "results/demo/runs/blurb/own/bc5-chem/standard/final/runs.json"
+    fault = "model own needs files of your own: set local_files: {my-bert: /path/to/folder}"
+    assert message(said(project, "-n", target)).startswith(fault)
+    with pytest.raises(AssertionError, match=f"^{re.escape(fault)}"):
+        Planner(project.python).planned(project.folder, target)
 
 
 def test_another_run_at_work_is_reported_plainly(project: Project) -> None:
