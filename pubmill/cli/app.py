@@ -1,6 +1,7 @@
 """The command and its verbs."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -70,4 +71,5 @@ def main() -> None:
     """Run the command; a `PubmillError` ends it with its message and status 1."""
     if sys.stdout is None:  # whoever started the command has closed it, as `>&-` does
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # and temporary folders go
     run(APP)

@@ -1,12 +1,16 @@
 """A verb is a module: adding or deleting it is all that the command needs."""
 
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.waiting import patience, wait_until
 
 VERB = '''
 from pubmill.cli.verbs import Verb
@@ -61,3 +65,12 @@ def test_a_closed_output_is_no_error(root: Path) -> None:
     command = ["bash", "-c", '"$0" -m pubmill.cli list tables >&-', sys.executable]
     done = subprocess.run(command, cwd=root, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_stopped_verb_leaves_no_temporary_folder(root: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pubmill.cli", "run", "datasets", "-n"]
+    process = subprocess.Popen(command, cwd=root, env={**os.environ, "TMPDIR": str(tmp_path)})
+    wait_until(lambda: any(tmp_path.glob("pubmill-*")), 60, "a temporary folder")
+    process.terminate()
+    assert process.wait(patience(60)) == 128 + signal.SIGTERM
+    assert not any(tmp_path.glob("pubmill-*"))
