@@ -115,7 +115,9 @@ def at_its_time_limit_a_pretraining_saves_and_the_next_job_continues(
     [process] = pretraining_processes(cluster)
     until(lambda: sigterm_in("Cgt", process))
     os.kill(process, signal.SIGSTOP)  # so that it does not end too early
-    asked("scontrol", "update", f"job={running(cluster, 'pretrain')[0]}", "timelimit=2")
+    [job] = running(cluster, "pretrain")
+    hours, minutes, _ = f"0:{asked('squeue', '--noheader', '--format=%M', f'--jobs={job}')}".split(":")[-3:]
+    asked("scontrol", "update", f"job={job}", f"timelimit={60 * int(hours) + int(minutes) + 2}")
     until(lambda: sigterm_in("Pnd", process))
     with suppress(ProcessLookupError):  # Slurm may have woken it
         os.kill(process, signal.SIGCONT)
