@@ -113,7 +113,13 @@ def sentences(converted: Converted) -> list[list[str]]:
     ]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+ONE_OF_EACH = ("bert-uncased", "roberta", "albert", "llama")
+"""The others have tokenizers of the same algorithms."""
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=() if kind in ONE_OF_EACH else pytest.mark.weekly) for kind in KINDS]
+)
 def test_no_word_is_read_otherwise(kind: str, sentences: list[list[str]], tmp_path: Path) -> None:
     folder = saved(KINDS[kind]([" ".join(words) for words in sentences]), tmp_path)
     reader = Reader(load_encoder_tokenizer(folder, words=True), 512, "none", "spaced")

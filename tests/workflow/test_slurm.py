@@ -247,19 +247,25 @@ TOGETHER |= {
     for name, (line, error) in LACKING.items()
 }
 """Cases that leave the cluster as it is, so that each can wait while others run."""
+ALIKE = ("recipes changed", "a lacking type", "a lacking GPUs")
+"""Beginnings of the names of cases that are much like another one."""
 
 
 @pytest.fixture(scope="module")
 def together(
-    slurm: Path, finished: Project, tmp_path_factory: pytest.TempPathFactory
+    slurm: Path, finished: Project, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[dict[str, Future[None]]]:
-    """All these cases, started at once, each in its own copy of the finished project."""
-    copies = {name: unfinished(finished, tmp_path_factory.mktemp("together") / "copy") for name in TOGETHER}
-    with ThreadPoolExecutor(len(TOGETHER)) as pool:
-        yield {name: pool.submit(case, copies[name], finished) for name, case in TOGETHER.items()}
+    """The chosen ones of these cases, started at once, each in its own copy of the finished project."""
+    chosen = [name for name in TOGETHER if any(f"[{name}]" in item.name for item in request.session.items)]
+    copies = {name: unfinished(finished, tmp_path_factory.mktemp("together") / "copy") for name in chosen}
+    with ThreadPoolExecutor(len(chosen)) as pool:
+        yield {name: pool.submit(TOGETHER[name], copy, finished) for name, copy in copies.items()}
 
 
-@pytest.mark.parametrize("case", TOGETHER)
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(name, marks=pytest.mark.weekly if name.startswith(ALIKE) else ()) for name in TOGETHER],
+)
 def test_together(together: dict[str, Future[None]], case: str) -> None:
     together[case].result()
 
