@@ -30,7 +30,7 @@ def trace(library: Path) -> Trace:
 
     def run(program: str, *arguments: str) -> dict[str, Any]:
         command = [sys.executable, str(HERE / program), *arguments]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=patience(120))
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=patience(300))
         assert done.returncode == 0, done.stderr
         found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
         return found
