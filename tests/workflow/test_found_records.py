@@ -2,6 +2,7 @@
 
 import json
 import os
+import tarfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from pubmill.stages.all_stages import stages
 from pubmill.storage.checksums import write_predictions
 from pubmill.storage.files import read_json, read_jsonl_gz
 from pubmill.storage.result_paths import RunKey
-from tests.workflow.conftest import Project, copy_of
+from tests.workflow.conftest import Project, copy_code, copy_of
 from tests.workflow.planner import Planner
 from tests.workflow.test_reruns import DEMO, FIRST, REWRITTEN, RUN
 
@@ -253,3 +254,17 @@ def test_a_table_changes_with_the_records_that_it_found(part: tuple[Project, Any
         assert targets().records.digest_of(made.tables.found_records(NAME)) != before
     finally:
         path.write_bytes(kept)
+
+
+def test_the_stored_records_of_a_real_cell_make_its_table(root: Path, tmp_path: Path, python: str) -> None:
+    """Those that docs/results.md names, without its datasets and weights."""
+    with tarfile.open(root / "docs/results/first-real.tar.xz") as stored:
+        stored.extractall(tmp_path, filter="data")
+    table, none = (
+        "results/small/tables/first-real/real-table01.json",
+        ["models=[]", "datasets=[]", "floors=false"],
+    )
+    project = Project(copy_code(root, tmp_path), python=python)
+    project.run("--configfile", "studies/first-real.yaml", "--config", *none, "--", table)
+    cell = json.loads((tmp_path / table).read_text())["cells"]["minilm"]["ncbi-disease"]
+    assert round(cell["value"], 2) == 82.39, cell
