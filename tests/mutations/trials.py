@@ -98,5 +98,5 @@ def first_failure(copy: Path, arguments: Sequence[str]) -> str | None:
         return ""
     if done.returncode in PASSED:
         return None
-    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
+    failed = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", done.stdout, re.MULTILINE)
     return failed[1] if failed else ""

@@ -215,6 +215,20 @@ def test_mentions_are_spans_of_the_words_in_order(run: Run, mentions: Any, fault
             run.score(recipe)
 
 
+@pytest.mark.parametrize(
+    "unplaced", [[["X", 1], ["X", 3]], [["X", 0]], [["X", 4]], [["X", True]], [[1, 1]], "X"]
+)
+def test_mentions_without_a_place_have_a_type_and_a_number_of_words(run: Run, unplaced: Any) -> None:
+    """Only the first of these are well-formed: two false positives."""
+    run.hold("mentions", [NESTED], [{"id": NESTED.id, "mentions": [[0, 3, "X"]], "unplaced": unplaced}])
+    recipe = replace(RECIPE, kind="mentions")
+    if len(unplaced) == 2:
+        assert (run.score(recipe).metrics or {})["entity_precision"] == pytest.approx(1 / 3)
+    else:
+        with pytest.raises(PubmillError, match="expected unplaced, a list of types and numbers of words"):
+            run.score(recipe)
+
+
 @pytest.mark.parametrize("noted", [None, CONSTANT], ids=["now", "by earlier versions"])
 def test_a_collapsed_run_has_a_score_and_a_mark(run: Run, noted: str | None) -> None:
     """As in the papers: all "yes" has the accuracy of "yes"; equal scores have a correlation of 0."""
