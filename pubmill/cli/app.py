@@ -71,5 +71,5 @@ def main() -> None:
     """Run the command; a `PubmillError` ends it with its message and status 1."""
     if sys.stdout is None:  # whoever started the command has closed it, as `>&-` does
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # and temporary folders go
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # else temporary folders stay
     run(APP)

@@ -231,14 +231,15 @@ def study_of_scale(scale: str, folder: Path, path: str) -> list[str]:
     if scale == DEMO:
         return []
     of_scale = {file: study for file, study in _studies(folder).items() if study.get("scale") == scale}
-    of_table = [file for file, study in of_scale.items() if path in study.get("tables", ())]
+    of_table = [file for file, study in of_scale.items() if path in (study.get("tables") or ())]
     of_paper = [file for file in of_scale if file.stem in Path(path).parts]
     return [str(root() / folder.name / file.name) for file in [*of_paper, *of_table, *of_scale][:1]]
 
 
 def scale_of_table(table: str, folder: Path) -> str:
-    """Return the scale of the studies in a folder that list a table: full, unless none of them has it."""
-    scales = [study["scale"] for study in _studies(folder).values() if table in study.get("tables", ())]
+    """Return the scale of a study that lists a table: full if one of that scale does, or if none does."""
+    listing = (study for study in _studies(folder).values() if table in (study.get("tables") or ()))
+    scales = [study.get("scale", DEMO) for study in listing]
     return "full" if "full" in scales or not scales else scales[0]
 
 

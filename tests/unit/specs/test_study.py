@@ -111,6 +111,9 @@ def test_the_study_of_a_result_is_that_of_its_scale_and_paper(tmp_path: Path) ->
         (folder / f"{name}.yaml").write_text(
             f"study: {name}\nscale: {scale}\ntables: [{name}/table01, x/table01]\n"
         )
+    (folder / "f.yaml").write_text("study: f\ntables: [g/table01]\n")  # at the scale of config.yaml
+    (folder / "h.yaml").write_text("study: h\nscale: small\ntables: null\n")
+    assert scale_of_table("g/table01", folder) == "demo"
     assert study_of_scale("small", folder, "e/table01") == ["studies/e.yaml"]
     assert [scale_of_table(f"{name}/table01", folder) for name in "bcxf"] == ["full", "small", "full", "full"]
 
