@@ -135,7 +135,7 @@ def test_dropout_is_after_attention_only_and_not_in_the_configuration(tmp_path: 
 def test_a_start_that_computes_otherwise_is_refused(tmp_path: Path) -> None:
     build().save_pretrained(tmp_path)
     other = replace(architecture(), rotary=RotaryAttention(window=64))
-    with pytest.raises(PubmillError, match="its local_attention is 128, the recipe needs 64"):
+    with pytest.raises(PubmillError, match="local_attention is 128, the recipe and the vocabulary need 64"):
         load_model(tmp_path, other, OBJECTIVE, VOCABULARY, SPECIAL, 1)
 
 
