@@ -110,7 +110,8 @@ class BatchPreparation:
             collate_flat(own, hidden.ids, labels, rows, tokens, longest, self.pad, hidden.causal)
             for rows in everyones[self.world.rank]
         ]
-        moves: list[Callable[[], Part]] = [partial(part.to, device, self.methods.layers) for part in flat]
+        compiled = self.methods.layers == "compiled"
+        moves: list[Callable[[], Part]] = [partial(part.to, device, compiled) for part in flat]
         return PreparedBatch(whole, own, hidden, MicroBatches(moves, min(map(len, everyones)), at_once))
 
     def _tokens_per_micro_batch(self, at_once: int) -> int:

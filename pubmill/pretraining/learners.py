@@ -193,7 +193,7 @@ class ReplacedTokenDetection(Learner):
     def _scores(self, ids: Tensor, part: Part) -> Tensor:
         """Return the logit (tokens,) that each token was replaced."""
         embedded = embed(self.model, ids, part.segments, part.positions, part.compiled)
-        if part.unpadded:
+        if isinstance(part.mask, SequenceBounds):
             # Almost all positions are tokens, and their number varies.
             hidden = encode(self.model, embedded, part.mask, None, self.recompute)
             return replaced_logits(self.model, hidden).flatten()[part.present]

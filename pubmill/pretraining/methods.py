@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from pubmill.hardware.torch_setup import strict
 from pubmill.pretraining.distributed import OverlappedSums
 from pubmill.pretraining.micro_batches import Part
-from pubmill.pretraining.unpadded import GELU, Layers, add_gradient
+from pubmill.pretraining.unpadded import GELU, add_gradient
 
 LARGEST_HEAD, HEAD_MULTIPLE = 256, 8
 """Head sizes of the flash kernel: multiples of 8 up to 256."""
@@ -33,13 +33,13 @@ class Methods:
 
     `sequences`: "unpadded", concatenated with flash attention, or "padded". `weights`: copies in "bfloat16"
     of the float32 weights, so that all activations are in bfloat16, or "float32", of which PyTorch's autocast
-    converts what matrix products need. `layers`: see `pubmill.pretraining.unpadded`. `attention`: "usual", or
-    FlashAttention-3 ("FA3"), which has no dropout.
+    converts what matrix products need. `layers`: "compiled" by torch.compile, or "eager". `attention`:
+    "usual", or FlashAttention-3 ("FA3"), which has no dropout.
     """
 
     sequences: Literal["unpadded", "padded"] = "padded"
     weights: Literal["bfloat16", "float32"] = "float32"
-    layers: Layers = "eager"
+    layers: Literal["compiled", "eager"] = "eager"
     attention: Literal["usual", "FA3"] = "usual"
 
     def describe(self) -> str:

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from pubmill.pretraining import computation, cross_entropy, rotary_layers, unpadded
+from pubmill.pretraining import computation, rotary_layers, unpadded
 from pubmill.pretraining.forward import plain_attention
 from pubmill.pretraining.methods import Methods
 from pubmill.pretraining.unpadded import SequenceBounds
@@ -49,9 +49,7 @@ def use(monkeypatch: pytest.MonkeyPatch, methods: Methods) -> None:
 
 def use_own_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the compiled functions of a test from others: they are made once for each process."""
-    made = (unpadded, "compiled_functions"), (rotary_layers, "rotary_functions"), (cross_entropy, "_compiled")
-    for module, name in made:
-        monkeypatch.setattr(module, name, cache(getattr(module, name).__wrapped__))
+    monkeypatch.setattr(unpadded, "_compile", cache(unpadded._compile.__wrapped__))
 
 
 def compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
