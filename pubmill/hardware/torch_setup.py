@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 import torch
+from torch.utils.benchmark import Timer
 
 from pubmill.errors import PubmillError
 from pubmill.recipes import Precision
@@ -23,6 +24,8 @@ ARCHITECTURE = re.compile(r"(sm|compute)_(\d+)")
 SECONDS = 30
 """Timeout of nvidia-smi in seconds."""
 NumberFormat = Literal["float32", "bfloat16", "float16"]
+MEASURED = {"cpu": 512, "cuda": 8192}
+"""Rows and columns of the matrices for the measurement of a device's rate."""
 TENSOR_CORES = (7, 0)
 """Compute capability of the oldest GPUs with tensor cores: Volta, which have float16 but no bfloat16."""
 NATIVE_BFLOAT16 = {"avx512_bf16", "amx_bf16", "bf16"}
@@ -177,6 +180,16 @@ def autocast(device: torch.device, precision: str) -> AbstractContextManager[Non
     """Return the context in which PyTorch computes products in this precision."""
     half = torch.float16 if precision == "float16" else torch.bfloat16
     return torch.autocast(device.type, half, enabled=precision != "float32")
+
+
+def measured_rate(device: torch.device, precision: NumberFormat, rounds: int = 5) -> float:
+    """Return the operations a second of matrix products in this number format, the best of some rounds: with
+    it, no table of devices is needed."""
+    size, seeded = MEASURED[device.type], torch.Generator(device).manual_seed(0)
+    # Random numbers: GPUs multiply equal ones faster than any that occur in training.
+    left = torch.randn(size, size, device=device, generator=seeded).to(getattr(torch, precision))
+    timer = Timer("left @ left", globals={"left": left}, num_threads=torch.get_num_threads())
+    return float(2 * size**3 / min(timer.timeit(1).mean for _ in range(rounds + 1)))
 
 
 def multiplies_bfloat16(device: torch.device) -> bool:

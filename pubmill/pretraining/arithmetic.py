@@ -1,4 +1,8 @@
-"""Sizes of encoders, operations of a pass and of a recipe's step, without torch, as planning needs them."""
+"""Sizes of encoders, operations of a pass and of a recipe's step, without torch, as planning needs them.
+
+Model FLOPs utilisation (Chowdhery et al. 2022, appendix B) counts the operations of the model, without
+padding and recomputation.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -55,6 +59,23 @@ def shape_of(architecture: Architecture, pieces: int) -> NetworkShape:
         gated=architecture.gated,
         local=architecture.rotary.local_layers(architecture.layers) if architecture.gated else 0,
         window=architecture.rotary.window,
+    )
+
+
+def shape_of_network(model: Any) -> NetworkShape:
+    """Return the sizes of a transformers model."""
+    config, gated = model.config, model.config.model_type == "modernbert"
+    width = getattr(config, "embedding_size", config.hidden_size)
+    return NetworkShape(
+        layers=config.num_hidden_layers,
+        hidden=config.hidden_size,
+        intermediate=config.intermediate_size,
+        embedding=width,
+        projected=width != config.hidden_size or config.model_type == "albert",
+        pieces=config.vocab_size,
+        gated=gated,
+        local=config.layer_types.count("sliding_attention") if gated else 0,
+        window=config.local_attention if gated else 0,
     )
 
 

@@ -100,11 +100,6 @@ def _has_flash_sizes(network: Any) -> bool:
     return head % HEAD_MULTIPLE == 0 and head <= LARGEST_HEAD and known
 
 
-def slower(methods: Methods) -> Methods:
-    """Return the methods to try where these do not work."""
-    return SLOWER.get(methods, PLAIN)
-
-
 class Bfloat16Copies:
     """Copies of a learner's weights in bfloat16, with which it computes; gradients are added in float32.
     Copies of `vocabularies` (`vocabulary_rows`) have extra rows up to a multiple of `ROW_MULTIPLE`, because a

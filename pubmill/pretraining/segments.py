@@ -13,15 +13,18 @@ import torch
 
 from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.hardware.provenance import provenance
-from pubmill.hardware.torch_setup import STRICT, configure_cuda, cuda_settings, leave_uninitialized_memory
+from pubmill.hardware.torch_setup import (
+    STRICT,
+    configure_cuda,
+    cuda_settings,
+    leave_uninitialized_memory,
+    measured_rate,
+)
 from pubmill.messages.progress import report_progress
 from pubmill.pretraining import checkpoints
-from pubmill.pretraining.background_saves import BackgroundSaves
-from pubmill.pretraining.checkpoints import PretrainingProgress, WeightsOrigin
-from pubmill.pretraining.computation import Sums
+from pubmill.pretraining.checkpoints import BackgroundSaves, PretrainingProgress, WeightsOrigin
 from pubmill.pretraining.distributed import World, join
 from pubmill.pretraining.engine import Pretraining
-from pubmill.pretraining.flops import measured_rate
 from pubmill.pretraining.logs import Line, TensorBoard, log_line, means, progress_line
 from pubmill.pretraining.masking import Vocabulary, read_vocabulary
 from pubmill.pretraining.methods import Methods
@@ -236,7 +239,7 @@ def train(
             save_and_report(work, progress, saves, origin, began)
             raise StopRequestedError(stops[0] if stops else signal.SIGTERM) from None
         saves.wait()
-        finished: checkpoints.FinishedOrigin = {**origin, "held_out": held_out}
+        finished: WeightsOrigin = {**origin, "held_out": held_out}
         checkpoints.save(segment.output, work, progress, finished)
     if board:
         board.close()
@@ -300,7 +303,7 @@ def held_out_losses(work: Pretraining, folder: Path) -> dict[str, Line] | None:
     packed, losses = PackedTokens(folder), dict[str, Line]()
     packed.verify()
     for masking in dict.fromkeys((work.recipe.objective.masking, "subword")):
-        sums: Sums | None = work.evaluate(packed, masking)
+        sums = work.evaluate(packed, masking)
         if sums is None:
             return None
         terms = [term for term in work.terms if sums[f"{term.name}_loss"]]

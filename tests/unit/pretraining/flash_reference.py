@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from pubmill.pretraining import computation, rotary_layers, unpadded
+from pubmill.pretraining import engine, rotary_layers, unpadded
 from pubmill.pretraining.forward import plain_attention
 from pubmill.pretraining.methods import Methods
 from pubmill.pretraining.unpadded import SequenceBounds
@@ -44,7 +44,7 @@ def use(monkeypatch: pytest.MonkeyPatch, methods: Methods) -> None:
     """Let the engine choose these methods on a processor."""
     monkeypatch.setattr(unpadded, "flash_attention", attention)
     monkeypatch.setattr(rotary_layers, "flash_window", window_attention)
-    monkeypatch.setattr(computation, "fastest", lambda *given: methods)
+    monkeypatch.setattr(engine, "fastest", lambda *given: methods)
 
 
 def use_own_cache(monkeypatch: pytest.MonkeyPatch) -> None:
