@@ -11,7 +11,6 @@ from pubmill.pretraining.distributed import World
 from pubmill.pretraining.instances import (
     UNLABELLED,
     Instances,
-    Packed,
     PackedBatch,
     Stream,
     micro_batches,
@@ -20,6 +19,7 @@ from pubmill.pretraining.instances import (
 from pubmill.pretraining.masking import Draws, Masked, Vocabulary, hide, masking_rate
 from pubmill.pretraining.methods import PLAIN
 from pubmill.pretraining.micro_batches import Part, collate, collate_flat, flat_micro_batches, flat_size
+from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import Objective, PretrainingRecipe
 
 # Positions computed together. On a CPU few, which stay near the cache and, with sequences sorted by length,
@@ -59,7 +59,7 @@ class BatchPreparation:
     how micro-batches are computed. Both may be changed."""
 
     def __init__(
-        self, recipe: PretrainingRecipe, packed: Packed, vocabulary: Vocabulary, world: World
+        self, recipe: PretrainingRecipe, packed: PackedTokens, vocabulary: Vocabulary, world: World
     ) -> None:
         self.recipe, self.vocabulary, self.world = recipe, vocabulary, world
         self.instances = Instances(packed, recipe)

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import nn
 
 from pubmill.errors import PubmillError, StopRequestedError
@@ -31,9 +30,9 @@ from pubmill.pretraining.architectures import build_model, load_model
 from pubmill.pretraining.arithmetic import Size, shape_of_network, step_operations
 from pubmill.pretraining.batch_preparation import BatchPreparation, PreparedBatch
 from pubmill.pretraining.distributed import OverlappedSums, World
-from pubmill.pretraining.instances import Instances, Packed, Stream, generator, seed_sequence
+from pubmill.pretraining.instances import Instances, Stream, generator, seed_sequence
 from pubmill.pretraining.learners import Learner
-from pubmill.pretraining.masking import Draws, Vocabulary, hide
+from pubmill.pretraining.masking import Vocabulary
 from pubmill.pretraining.methods import (
     PLAIN,
     SLOWER,
@@ -43,6 +42,7 @@ from pubmill.pretraining.methods import (
     vocabulary_rows,
 )
 from pubmill.pretraining.micro_batches import Part
+from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import Objective, Optimisation, PretrainingRecipe
 from pubmill.recipes.objectives import kind_of
 
@@ -50,8 +50,6 @@ Sums = dict[str, float]
 HELD_OUT_SEQUENCES = 4096
 EVALUATED_RATE = 0.15
 """Masking rate on held-out documents, whatever the recipe's."""
-SCORED = Objective(masking="subword", pairs="none")
-"""Objective of `masked_sums`: single subwords are masked, without pairs."""
 
 
 class Computation:
@@ -138,7 +136,7 @@ class Pretraining:
     def __init__(
         self,
         recipe: PretrainingRecipe,
-        packed: Packed,
+        packed: PackedTokens,
         vocabulary: Vocabulary,
         world: World,
         start: Path | None = None,
@@ -184,7 +182,7 @@ class Pretraining:
         self.computation.drop_gradients()
         return sums if updated else sums | {"skipped": 1.0}
 
-    def evaluate(self, held_out: Packed, masking: str) -> Sums | None:
+    def evaluate(self, held_out: PackedTokens, masking: str) -> Sums | None:
         """Return sums over at most `HELD_OUT_SEQUENCES` held-out sequences; None without held-out documents.
         The random numbers of pairs and masks do not depend on the recipe's seed."""
         if not len(held_out.ids):
@@ -327,19 +325,6 @@ def seed_torch(seed: int, step: int, rank: int = 0) -> None:
     """Seed dropout with this step's random numbers."""
     state = seed_sequence(seed, Stream.DROPOUT, step, rank).generate_state(1, np.uint64)
     torch.manual_seed(int(state[0] >> 1))
-
-
-def masked_sums(work: Pretraining, instances: Instances, chosen: NDArray[np.int64]) -> Sums:
-    """Return the sums of `measure` over chosen sequences, of which `EVALUATED_RATE` of the subwords are
-    masked; `mlm_loss` / `masked` is the mean loss in nats. `instances`: sequences of single documents,
-    without pairs. The positions and replacements of a sequence depend on its number only. A model that was
-    trained with next tokens predicts a masked token from the position before it."""
-    batch = instances.lay_out(chosen, generator(0, Stream.HELD_OUT))
-    draws = Draws(chosen, 0, Stream.HELD_OUT)
-    hidden = hide(batch, work.vocabulary, SCORED, EVALUATED_RATE, draws, len(chosen))
-    if work.recipe.objective.causal:
-        hidden = replace(hidden, positions=hidden.positions - 1)
-    return work.measure(work.batches.divide(batch, batch, hidden))
 
 
 def build_optimiser(

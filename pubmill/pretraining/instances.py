@@ -12,27 +12,18 @@ B are exchanged in about half of the instances.
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pubmill.errors import PubmillError
+from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import PretrainingRecipe
 
 Ints = NDArray[np.int64]
 IS_NEXT, RANDOM, UNLABELLED = 0, 1, -100
 IN_ORDER, SWAPPED = 0, 1
 TOGETHER = 256
-
-
-class Packed(Protocol):
-    """Packed documents, as read by `pubmill.pretraining.packed_tokens.PackedTokens`."""
-
-    ids: NDArray[Any]
-    sentences: Ints
-    documents: Ints
-    special: dict[str, int]
 
 
 class Stream(IntEnum):
@@ -120,7 +111,7 @@ class Instances:
     [SEP]; its `batch_size` is for all processes together. Raises a `PubmillError` if the corpus is empty or
     the sequences are too short for any token."""
 
-    def __init__(self, packed: Packed, recipe: PretrainingRecipe) -> None:
+    def __init__(self, packed: PackedTokens, recipe: PretrainingRecipe) -> None:
         self.pairs, self.full = recipe.objective.pairs, recipe.objective.sequences == "full"
         self.limit = recipe.sequence_length - (2 if self.pairs == "none" else 3)
         if self.limit < 2 or len(packed.ids) == 0:

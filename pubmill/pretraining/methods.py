@@ -72,7 +72,8 @@ def has_flash_3(networks: dict[str, Any], device: torch.device) -> bool:
     """Return whether attention may be FlashAttention-3: without dropout, on Hopper, where its package and
     PyTorch's registry are there, and unless determinism is required (its gradients of queries differ between
     runs even then, Dao-AILab/flash-attention#2244)."""
-    dropped = any(attention_dropout(network.config) for network in networks.values())
+    configs = (network.config for network in networks.values())  # ModernBERT has no dropout in pretraining.
+    dropped = any(getattr(config, "attention_probs_dropout_prob", 0.0) for config in configs)
     there = hasattr(torch.nn.attention, "restore_flash_attention_impl") and find_spec(FLASH_3_PACKAGE)
     hopper = torch.cuda.get_device_capability(device)[0] == HOPPER
     return not dropped and hopper and bool(there) and not strict()
@@ -86,11 +87,6 @@ def activate_attention(methods: Methods) -> None:
         torch.nn.attention.activate_flash_attention_impl("FA3")
     elif torch.nn.attention.current_flash_attention_impl():
         torch.nn.attention.restore_flash_attention_impl()
-
-
-def attention_dropout(config: Any) -> float:
-    """Return the dropout of attention weights; ModernBERT has none in pretraining."""
-    return getattr(config, "attention_probs_dropout_prob", 0.0)
 
 
 def _has_flash_sizes(network: Any) -> bool:

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from pubmill.pretraining.unpadded import Mask, SequenceBounds, compiled
+from pubmill.pretraining.unpadded import Mask, SequenceBounds, compiled, flash_attention
 
 HIDDEN_KEY = -1e30
 """Added to scores of keys that a query does not see; finite, because a padding query may see none."""
@@ -134,22 +134,15 @@ def angles(places: Tensor, frequencies: Tensor) -> Tensor:
     return torch.stack([turned.cos(), turned.sin()])
 
 
-def _attend_flat(product: Tensor, turned: Turn, half: int | None, sequences: SequenceBounds) -> Tensor:
-    query, key, value = turned(product)
-    return windowed_flash_attention(query, key, value, sequences, half).flatten(1)
-
-
 def rotate(part: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
     """Return vectors turned by the angles of their positions; a vector's two halves are the coordinates."""
     left, right = part.chunk(2, -1)
     return torch.cat([left * cosines - right * sines, right * cosines + left * sines], -1)
 
 
-def windowed_flash_attention(
-    query: Tensor, key: Tensor, value: Tensor, sequences: SequenceBounds, half: int | None
-) -> Tensor:
-    """Return attention within each sequence; all tensors are (tokens, heads, head size). The first sequences
-    may be causal: they are computed on their own."""
+def _attend_flat(product: Tensor, turned: Turn, half: int | None, sequences: SequenceBounds) -> Tensor:
+    """Return attention within each sequence. The first sequences may be causal: they are computed apart."""
+    query, key, value = turned(product)
     (count, tokens), bounds = sequences.causal, sequences.bounds
     outputs = list[Tensor]()
     for causal, part, ends in (
@@ -158,20 +151,8 @@ def windowed_flash_attention(
     ):
         if len(ends) > 1:
             some = SequenceBounds(ends, sequences.longest)
-            outputs.append(flash_window(query[part], key[part], value[part], some, half, causal))
-    return outputs[0] if len(outputs) == 1 else torch.cat(outputs)
-
-
-def flash_window(
-    query: Tensor, key: Tensor, value: Tensor, sequences: SequenceBounds, half: int | None, causal: bool
-) -> Tensor:
-    """Return attention by PyTorch's flash kernel to `half` positions on each side (None: all)."""
-    bounds, longest = sequences.bounds, sequences.longest
-    side = -1 if half is None else half
-    window = {"window_size_left": side, "window_size_right": 0 if causal else side}
-    given = query, key, value, bounds, bounds, longest, longest, 0.0, causal, False
-    attended: Tensor = torch.ops.aten._flash_attention_forward(*given, **window)[0]
-    return attended
+            outputs.append(flash_attention(query[part], key[part], value[part], some, 0.0, half, causal))
+    return (outputs[0] if len(outputs) == 1 else torch.cat(outputs)).flatten(1)
 
 
 def _attend_padded(product: Tensor, angles: Tensor, heads: int, sight: Sight) -> Tensor:

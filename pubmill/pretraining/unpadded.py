@@ -230,12 +230,20 @@ def _compute_layer(
 
 
 def flash_attention(
-    query: Tensor, key: Tensor, value: Tensor, sequences: SequenceBounds, dropout: float
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    sequences: SequenceBounds,
+    dropout: float = 0.0,
+    half: int | None = None,
+    causal: bool = False,
 ) -> Tensor:
-    """Return attention within each sequence; all tensors are (tokens, heads, head size)."""
-    bounds, longest = sequences.bounds, sequences.longest
-    forward = torch.ops.aten._flash_attention_forward
-    attended: Tensor = forward(query, key, value, bounds, bounds, longest, longest, dropout, False, False)[0]
+    """Return attention within each sequence by PyTorch's flash kernel; all tensors are (tokens, heads, head
+    size). `half`: positions that are seen on each side (None: all), of `causal` sequences only before."""
+    bounds, longest, side = sequences.bounds, sequences.longest, -1 if half is None else half
+    given = query, key, value, bounds, bounds, longest, longest, dropout, causal, False
+    window = {"window_size_left": side, "window_size_right": 0 if causal else side}
+    attended: Tensor = torch.ops.aten._flash_attention_forward(*given, **window)[0]
     return attended
 
 

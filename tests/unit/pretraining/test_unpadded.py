@@ -18,7 +18,7 @@ from pubmill.pretraining.unpadded import (
     draw_seeds,
     keep_mask,
 )
-from tests.unit.pretraining.flash_reference import attention, use_own_cache, window_attention
+from tests.unit.pretraining.flash_reference import attention, use_own_cache
 from tests.unit.pretraining.test_forward import FAMILIES, LENGTHS, PRESENT, ROWS, build, inputs, same
 
 BOUNDS = torch.tensor([0, 12, 21, 28, 31], dtype=torch.int32)  # the last three positions are padding
@@ -28,8 +28,8 @@ FLAT_ROWS = torch.tensor([0, 12, 21, 3, 15, 27])
 
 @pytest.fixture(autouse=True)
 def reference(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpadded, "flash_attention", attention)
-    monkeypatch.setattr(rotary_layers, "flash_window", window_attention)
+    for module in (unpadded, rotary_layers):
+        monkeypatch.setattr(module, "flash_attention", attention)
 
 
 def flat(batch: torch.Tensor) -> torch.Tensor:
