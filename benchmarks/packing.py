@@ -34,7 +34,7 @@ from benchmarks.vocabs import make_texts, write_parts
 from pubmill.examples.sentences import FOLDER, TABLES, SentenceSplitter, read_punkt
 from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.pretraining.encoding import make_encoder, special_ids
-from pubmill.pretraining.packing import Splitter, pack, pack_documents
+from pubmill.pretraining.packing import pack, pack_documents
 from pubmill.recipes import VocabRecipe
 from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.storage.files import read_jsonl_gz
@@ -116,11 +116,11 @@ def run_mlm(
     return len(blocks) * BLOCK, (folder / "blocks.arrow").stat().st_size
 
 
-def write(texts: list[str], vocab: Path, splitter: Splitter, output: Path) -> tuple[int, int]:
+def write(texts: list[str], vocab: Path, split: Callable[[str], list[str]], output: Path) -> tuple[int, int]:
     """Pack texts with pubmill; return the number of tokens and of bytes on disk."""
     tokenizer = load_tokenizer(vocab)
     encoder = make_encoder(tokenizer)
-    shards = (pack_documents(texts[i : i + 5000], splitter, encoder) for i in range(0, len(texts), 5000))
+    shards = (pack_documents(texts[i : i + 5000], split, encoder) for i in range(0, len(texts), 5000))
     index = write_packed(output, shards, tokenizer.get_vocab_size(), special_ids(tokenizer, vocab))
     return index["tokens"], sum(path.stat().st_size for path in output.iterdir())
 

@@ -144,7 +144,10 @@ def operations_of_batch(
 ) -> float:
     """Return the operations of one step over a batch of this size."""
     shape, objective = shape_of(recipe.architecture, pieces), recipe.objective
-    networks = {"model": shape, **_networks_beside(objective, shape)}
+    networks = {"model": shape}
+    for name, sizes in kind_of(objective).networks().items():  # They have the model's embeddings.
+        changes: dict[str, Any] = {"projected": shape.embedding != sizes["hidden"], **sizes}
+        networks[name] = replace(shape, **changes)
     if teacher:
         networks["teacher"] = shape_of(teacher, pieces)
     step = step_operations(objective, networks, size, 4 / 3 if recipe.recompute_activations else 1.0)
@@ -163,15 +166,6 @@ def update_operations(shape: NetworkShape, labelled: bool) -> float:
     layers = (1 if shape.shared else shape.layers) * layer
     pairs = orthogonal_operations(hidden, hidden) + orthogonal_operations(2, hidden)
     return float(layers + orthogonal_operations(hidden, hidden) + (pairs if labelled else 0))
-
-
-def _networks_beside(objective: Objective, shape: NetworkShape) -> dict[str, NetworkShape]:
-    """Return the networks that are trained beside a model of a shape; they have its embeddings."""
-    networks: dict[str, NetworkShape] = {}
-    for name, sizes in kind_of(objective).networks().items():
-        changes: dict[str, Any] = {"projected": shape.embedding != sizes["hidden"], **sizes}
-        networks[name] = replace(shape, **changes)
-    return networks
 
 
 def share_predicted(recipe: PretrainingRecipe) -> float:

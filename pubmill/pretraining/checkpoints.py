@@ -11,14 +11,13 @@
 
 The random numbers of a step come from (seed, step), so there is no state of a generator to keep.
 While a segment runs, it saves itself in a hidden folder beside its output, which keeps the last two saves. A
-save is continued only if its `fingerprints` and recipe match.
+save is continued only if its inputs and recipe match.
 """
 
 import json
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from types import TracebackType
@@ -31,18 +30,17 @@ from torch import nn
 
 from pubmill.errors import PubmillError
 from pubmill.optimisers import COUNT, OPTIMISERS
-from pubmill.pretraining.logs import Line
-from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes.objectives import Term
 from pubmill.recipes.pretraining import MEMORY_ONLY
 from pubmill.recipes.reading import as_values
-from pubmill.storage.files import REMAKE, locked, read_json, sealed, sha256, write_json, writing_folder
+from pubmill.storage.files import REMAKE, read_json, sealed, sha256, write_json, writing_folder
 from pubmill.storage.result_paths import CHECKPOINT_FILES
 from pubmill.storage.training_reports import MadeWith
 
 if TYPE_CHECKING:
     from pubmill.pretraining.engine import Pretraining
 
+Line = dict[str, float | int | None]
 Log = list[Line]
 GENERATIONS = 2
 """Number of saves of a running segment to keep: if the last one is damaged, the one before is used."""
@@ -54,8 +52,9 @@ MODEL = "model."
 
 
 class WeightsOrigin(MadeWith):
-    """Entries of state.json. `recipe`: values of a `PretrainingRecipe`; `inputs`: see `fingerprints`;
-    `held_out`, of a finished segment: masking -> losses on held-out documents."""
+    """Entries of state.json. `recipe`: values of a `PretrainingRecipe`; `inputs`: what determines a segment
+    besides it, the SHA-256 of files and the stage's version; `held_out`, of a finished segment: masking ->
+    losses on held-out documents."""
 
     recipe: dict[str, object]
     inputs: dict[str, object]
@@ -303,26 +302,6 @@ def _load_optimiser(path: Path, work: "Pretraining") -> None:
     work.optimiser.load_state_dict({"state": dict(enumerate(state)), "param_groups": groups})
 
 
-def fingerprints(
-    packed: PackedTokens, vocab: Path, folders: dict[str, Path | None], version: int | list[int]
-) -> dict[str, object]:
-    """Return what determines a segment besides its recipe: SHA-256 of its inputs, and the stage's version.
-    `folders`: folders of weights by their use."""
-    weights = {name: folder / "model.safetensors" if folder else None for name, folder in folders.items()}
-    return {
-        "tokens": packed.fingerprint(),
-        "vocab": sha256(vocab / "tokenizer.json"),
-        **{name: sha256(file) if file else None for name, file in weights.items()},
-        "version": version,
-    }
-
-
-def other_work(state: Mapping[str, Any], origin: Mapping[str, Any]) -> list[str]:
-    """Return the keys of inputs and recipe that differ from those of a save; [] if it can be continued."""
-    recipe = differing_keys(state["recipe"], origin["recipe"])
-    return differing_keys(state["inputs"], origin["inputs"]) + [f"recipe.{key}" for key in recipe]
-
-
 def differing_keys(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
     """Return the keys of two recipes or inputs whose values differ, except those that only concern memory."""
     return sorted(
@@ -330,12 +309,6 @@ def differing_keys(before: Mapping[str, object], now: Mapping[str, object]) -> l
         for key in (before.keys() | now.keys()) - set(MEMORY_ONLY)
         if key not in before or before[key] != now.get(key)
     )
-
-
-def hold(output: Path) -> AbstractContextManager[None]:
-    """Lock a segment while the block runs; raise a `PubmillError` if another process has it. Otherwise an
-    orphan of a killed workflow would write to the same saves as its successor."""
-    return locked(output.with_name(f".{output.name}.lock"))
 
 
 def partial_folder(output: Path) -> Path:
