@@ -51,13 +51,6 @@ OTHERS = {
 }
 
 
-class Lines:
-    """Sentence splitter for texts with one sentence per line."""
-
-    def split(self, text: str) -> list[str]:
-        return text.split("\n")
-
-
 def interleaved(
     rounds: int, works: dict[str, Callable[[], object]], clock: Callable[[], float] = time.process_time
 ) -> dict[str, float]:
@@ -165,12 +158,12 @@ def measure(folder: Path, texts: list[str], punkt: Path, quick: bool) -> None:
         "run_mlm and NLTK": noted("run_mlm and NLTK", lambda: run_mlm(texts, vocab, folder, nltk)),
         "NLTK": lambda: [nltk(text) for text in texts],
         "splitting": lambda: [splitter.split(text) for text in texts],
-        "encoding": noted("encoding", lambda: write(texts, vocab, Lines(), folder / "packed")),
-        "packing": noted("packing", lambda: write(texts, vocab, splitter, folder / "packed")),
+        "encoding": noted("encoding", lambda: write(texts, vocab, str.splitlines, folder / "packed")),
+        "packing": noted("packing", lambda: write(texts, vocab, splitter.split, folder / "packed")),
     }
     for name, other in others.items():
         works[f"{name} calls"] = partial(calls, texts, other)
-        works[name] = partial(write, texts, other, Lines(), folder / "packed")
+        works[name] = partial(write, texts, other, str.splitlines, folder / "packed")
     seconds = interleaved(3, works)
     megabytes = sum(map(len, texts)) / 1e6
     for name, value in seconds.items():

@@ -62,13 +62,15 @@ def make_config(architecture: Architecture, vocab_size: int, special: dict[str, 
         more["embedding_size"] = architecture.embedding_size or architecture.hidden_size
     if family == "albert":
         more["classifier_dropout_prob"] = dropout
-    return transformers.CONFIG_MAPPING[family](  # type: ignore[no-any-return]
+    kind: Any = transformers.CONFIG_MAPPING[family]
+    made: PreTrainedConfig = kind(
         vocab_size=vocab_size,
         max_position_embeddings=positions,
         initializer_range=architecture.initializer_range,
         pad_token_id=special["pad"],
         **more,
     )
+    return made
 
 
 def model_class(architecture: Architecture, objective: Objective) -> Any:

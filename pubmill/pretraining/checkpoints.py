@@ -21,7 +21,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NotRequired
+from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors import SafetensorError
@@ -53,13 +53,17 @@ MODEL = "model."
 
 class WeightsOrigin(MadeWith):
     """Entries of state.json. `recipe`: values of a `PretrainingRecipe`; `inputs`: what determines a segment
-    besides it, the SHA-256 of files and the stage's version; `held_out`, of a finished segment: masking ->
-    losses on held-out documents."""
+    besides it, the SHA-256 of files and the stage's version."""
 
     recipe: dict[str, object]
     inputs: dict[str, object]
     instances_per_epoch: int
-    held_out: NotRequired[dict[str, Line] | None]
+
+
+class FinishedOrigin(WeightsOrigin):
+    """Entries of a finished segment's state.json. `held_out`: masking -> losses on held-out documents."""
+
+    held_out: dict[str, Line] | None
 
 
 @dataclass

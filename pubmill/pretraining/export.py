@@ -96,8 +96,10 @@ def export(
         readme, original = temporary / "README.md", temporary / "README.original.md"
         if readme.exists():
             readme.rename(original)
-        given = recipe.model, facts, recipe.scale, corpus, as_values(recipe.pretraining)
-        card = model_card(*given, checkpoint, vocab, original, **label_of_process())
+        shape, label = as_values(recipe.pretraining), label_of_process()
+        card = model_card(
+            recipe.model, facts, recipe.scale, corpus, shape, checkpoint, vocab, original, **label
+        )
         readme.write_text(card, encoding="utf-8")
         write_folder_sums(temporary, output.name)
 

@@ -248,7 +248,7 @@ def train(
                 report_progress(f"asked to stop; saved {made}; the same command continues from there")
             raise StopRequestedError(stops[0] if stops else signal.SIGTERM) from None
         saves.wait()
-        finished: WeightsOrigin = {**origin, "held_out": held_out}
+        finished: checkpoints.FinishedOrigin = {**origin, "held_out": held_out}
         checkpoints.save(segment.output, work, progress, finished)
     if board:
         board.close()
