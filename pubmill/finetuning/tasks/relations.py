@@ -12,7 +12,7 @@ from torch import Tensor
 
 from pubmill.errors import PubmillError
 from pubmill.examples import argument_transforms as entities
-from pubmill.examples.kinds import SequenceExample
+from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.finetuning.reader import Subwords
 from pubmill.recipes import FinetuningRecipe
 
@@ -56,13 +56,7 @@ def transformed(example: SequenceExample, recipe: FinetuningRecipe) -> tuple[str
     if not example.entities:
         return example.text, []
     if recipe.entities == "markers":
-        marks = [(f"{start} ", f" {end}") for start, end in MARKS]
-        made = entities.markers(example.text, example.entities, marks)
-        both = zip(made.spans, marks, strict=True)
-        return made.text, [
-            Argument(start, end, (start - len(before), end + len(after) - 1))
-            for (start, end), (before, after) in both
-        ]
+        return marked(example.text, example.entities, MARKS)
     if recipe.entities == "dummies":
         assert recipe.dummies is not None
         types, overlap = recipe.dummies.types, recipe.dummies.overlap
@@ -73,6 +67,18 @@ def transformed(example: SequenceExample, recipe: FinetuningRecipe) -> tuple[str
     else:
         made = entities.original(example.text, example.entities)
     return made.text, [Argument(*span) for span in made.spans]
+
+
+def marked(
+    text: str, mentions: Sequence[Entity], marks: Sequence[tuple[str, str]]
+) -> tuple[str, list[Argument]]:
+    """Return the text with a mark before and after each mention, and the mentions in it with their marks."""
+    spaced = [(f"{start} ", f" {end}") for start, end in marks]
+    made = entities.markers(text, mentions, spaced)
+    return made.text, [
+        Argument(start, end, (start - len(before), end + len(after) - 1))
+        for (start, end), (before, after) in zip(made.spans, spaced, strict=True)
+    ]
 
 
 def _check_mentions(example: SequenceExample, recipe: FinetuningRecipe) -> None:
