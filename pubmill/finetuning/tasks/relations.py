@@ -11,7 +11,7 @@ from tokenizers import AddedToken
 from torch import Tensor
 
 from pubmill.errors import PubmillError
-from pubmill.examples import argument_transforms as entities
+from pubmill.examples.argument_transforms import dummies, markers
 from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.finetuning.reader import Subwords
 from pubmill.recipes import FinetuningRecipe
@@ -53,19 +53,15 @@ class Mention:
 def transformed(example: SequenceExample, recipe: FinetuningRecipe) -> tuple[str, list[Argument]]:
     """Return the text with its mentions in the recipe's form, and the mentions' positions in it."""
     _check_mentions(example, recipe)
-    if not example.entities:
-        return example.text, []
+    if not example.entities or recipe.entities == "original":
+        return example.text, [Argument(one.start, one.end) for one in example.entities]
     if recipe.entities == "markers":
         return marked(example.text, example.entities, MARKS)
-    if recipe.entities == "dummies":
-        assert recipe.dummies is not None
-        types, overlap = recipe.dummies.types, recipe.dummies.overlap
-        try:
-            made = entities.dummies(example.text, example.entities, types, overlap)
-        except PubmillError as error:
-            raise PubmillError(f"example {example.id}: {error}") from None
-    else:
-        made = entities.original(example.text, example.entities)
+    assert recipe.dummies is not None
+    try:
+        made = dummies(example.text, example.entities, recipe.dummies.types, recipe.dummies.overlap)
+    except PubmillError as error:
+        raise PubmillError(f"example {example.id}: {error}") from None
     return made.text, [Argument(*span) for span in made.spans]
 
 
@@ -74,7 +70,7 @@ def marked(
 ) -> tuple[str, list[Argument]]:
     """Return the text with a mark before and after each mention, and the mentions in it with their marks."""
     spaced = [(f"{start} ", f" {end}") for start, end in marks]
-    made = entities.markers(text, mentions, spaced)
+    made = markers(text, mentions, spaced)
     return made.text, [
         Argument(start, end, (start - len(before), end + len(after) - 1))
         for (start, end), (before, after) in zip(made.spans, spaced, strict=True)
