@@ -4,7 +4,7 @@ import math
 from typing import Any, Literal
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from pubmill.finetuning.encoders import embeddings, layers
 from pubmill.finetuning.heads import TaskModel
@@ -67,10 +67,6 @@ class GroupedAdam:
                 group["lr"] *= first / second
                 group["weight_decay"] *= second / first
                 group["eps"] = self.recipe.adam_epsilon / second
-
-    def backward(self, loss: Tensor) -> None:
-        """Add the gradients of the loss of a batch, or of a part of one."""
-        self.scaling.backward(loss)
 
     def finish(self, place: Place) -> bool:
         """Keep the gradients of a part, and update the weights after the last one; return whether they were

@@ -243,8 +243,8 @@ class Trainer(Predictor):
                 continue
             with autocast(self.device, self.precision):
                 encodings = self.working.encode(batch.inputs, batch.blocks)
-            loss = self._loss(encodings, batch, targets) * share
-            self.optimiser.backward(loss)
+            loss = loss_of(self.task, self.working, self.precision, encodings, batch, targets) * share
+            self.optimiser.scaling.backward(loss)
             updated = self.optimiser.finish(place)
             losses.append(loss.detach())
         whole = sum(losses[1:], losses[0])
@@ -259,9 +259,6 @@ class Trainer(Predictor):
             rows = targets.new_full((batch.ids.numel(),), IGNORED)
             targets = rows.index_copy(0, flat_places(instances, batch.ids.shape[1]), targets)
         return batch, to_device(targets, self.device)
-
-    def _loss(self, encodings: Tensor, batch: Batch, targets: Tensor) -> Tensor:
-        return loss_of(self.task, self.working, self.precision, encodings, batch, targets)
 
 
 def loss_of(

@@ -146,8 +146,10 @@ class RecordableAdam(GroupedAdam):
         large = {one.weight for one in self.large}
         self.small = [weight for weight in self.copies if weight not in large]
         if not recipe.bias_correction:
-            for parameter in (parameter for group in groups for parameter in group["params"]):
-                self.adam.state[parameter] = _uncorrected(parameter)
+            for one in (parameter for group in groups for parameter in group["params"]):
+                # As after so many updates that the correction is 1.
+                moments = {name: torch.zeros_like(one) for name in ("exp_avg", "exp_avg_sq")}
+                self.adam.state[one] = {"step": one.new_full((), UNCORRECTED), **moments}
 
     def schedule(self, step: int, total: int) -> None:
         rate = self.recipe.learning_rate * schedule(step, total, self.recipe.warmup)
@@ -225,12 +227,3 @@ def _take_large(groups: list[dict[str, Any]], copies: dict[nn.Parameter, nn.Para
                 rest.append(weight)
         group["params"] = rest
     return taken
-
-
-def _uncorrected(parameter: nn.Parameter) -> dict[str, Tensor]:
-    """Return the state of Adam after so many updates that its bias correction is 1."""
-    return {
-        "step": torch.full((), UNCORRECTED, device=parameter.device),
-        "exp_avg": torch.zeros_like(parameter),
-        "exp_avg_sq": torch.zeros_like(parameter),
-    }

@@ -81,22 +81,17 @@ def _check_mentions(example: SequenceExample, recipe: FinetuningRecipe) -> None:
     """Check that the example has the mentions that the recipe needs, and no text that would be read as a
     mark."""
     count = len(example.entities)
-    if recipe.pooling != "cls" and count != MENTIONS:
+    if count != MENTIONS and (recipe.pooling != "cls" or (count and recipe.entities == "markers")):
         raise PubmillError(
-            f"example {example.id} has {count} entities; pooling {recipe.pooling} reads {MENTIONS} of each "
-            "example; use pooling cls for this dataset"
-        )
-    if recipe.entities == "markers" and count not in (0, MENTIONS):
-        raise PubmillError(
-            f"example {example.id} has {count} entities; there are markers for {MENTIONS}; "
-            "use dummies or original"
+            f"example {example.id} has {count} entities; markers, and a pooling other than cls, are for "
+            f"{MENTIONS}; use pooling cls, and dummies or original, for this dataset"
         )
     if recipe.entities == "dummies" and count and recipe.dummies is None:
         raise PubmillError(
             f"example {example.id} has entities, but the recipe has no `dummies` to put in their place; give "
             "these (types and overlap), or set `entities` to markers or original"
         )
-    for mark in (mark for pair in MARKS for mark in pair if recipe.entities == "markers"):
+    for mark in written_tokens(recipe) if recipe.entities == "markers" else ():
         if mark in example.text or mark in (example.text_pair or ""):
             raise PubmillError(
                 f"example {example.id}: its text contains {mark}, which marks mentions here; set `entities` "

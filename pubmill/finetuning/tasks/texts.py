@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import MultilabelExample, RegressionExample, SequenceExample
-from pubmill.finetuning.heads import Concatenated, Layers, SequenceBiLstm
+from pubmill.finetuning.heads import BiLstm, Concatenated, Layers
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.losses import label_weights, multilabel_loss
 from pubmill.finetuning.reader import Reader, Subwords
@@ -164,7 +164,7 @@ class Sequences(Classification[SequenceExample]):
 
     def head(self, width: int) -> nn.Module:
         if self.recipe.head == "bilstm":
-            return SequenceBiLstm(width, len(self.labels), self.recipe)
+            return BiLstm(width, len(self.labels), self.recipe, whole=True)
         if self.recipe.pooling == "cls":
             return super().head(width)
         layers = Layers(relations.MENTIONS * width, len(self.labels), self.recipe)
