@@ -23,11 +23,17 @@ from pubmill.finetuning.inputs import (
 )
 from pubmill.finetuning.lasting_errors import MachineError
 from pubmill.finetuning.losses import IGNORED
-from pubmill.finetuning.parameter_groups import GroupedAdam, place_of
 from pubmill.finetuning.predicting import DivergenceError, Predictor, tokens_at_once
 from pubmill.finetuning.recorded_steps import RecordedSteps, Recorder, cuda_recorder
 from pubmill.finetuning.tasks.task import Task
-from pubmill.finetuning.weight_updates import RecordableAdam, Update, compile_update, refresh
+from pubmill.finetuning.weight_updates import (
+    GroupedAdam,
+    RecordableAdam,
+    Update,
+    compile_update,
+    place_of,
+    refresh,
+)
 from pubmill.hardware.torch_setup import autocast, to_device
 from pubmill.messages.progress import report_progress
 from pubmill.recipes import FinetuningRecipe
