@@ -12,7 +12,7 @@ from pubmill.convert.chemprot import read
 from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import ConverterInput, SpecError
 from pubmill.errors import PubmillError
-from pubmill.examples.argument_transforms import dummies, original
+from pubmill.examples.argument_transforms import dummies
 from pubmill.examples.kinds import Entity, SequenceExample
 from tests.world.punkt import punkt_zip
 
@@ -89,8 +89,8 @@ def test_every_chemical_with_every_gene_of_its_sentence(convert: Reader, left_ou
         Entity(start=14, end=19, type="CHEMICAL", id="T2"),
         Entity(start=14, end=28, type="GENE-N", id="T3"),
     ]
-    spans = original(overlapping.text, overlapping.entities).spans
-    assert [overlapping.text[start:end] for start, end in spans] == ["zolin", "zolin receptor"]
+    mentions = [overlapping.text[one.start : one.end] for one in overlapping.entities]
+    assert mentions == ["zolin", "zolin receptor"]
 
 
 def test_sentences_and_labels_of_blue(convert: Reader, left_out: Counter[str]) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from pubmill.finetuning.parameter_groups import schedule
+from pubmill.finetuning.weight_updates import schedule
 from pubmill.optimisers import OPTIMISERS, Optimiser
 from pubmill.optimisers.adaptive import Lamb
 from pubmill.pretraining.engine import build_optimiser, learning_rate
