@@ -1,6 +1,6 @@
 """Specs of corpora, vocabularies and pretraining recipes."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import date
 from typing import Annotated, Any, Literal, Self
@@ -314,9 +314,7 @@ _WHICH_FILES = {"files", "articles", "packages"}
 source and is shared by all corpora with that source."""
 
 
-def faults_of_corpora(
-    corpora: Mapping[str, CorpusSpec], datasets: Collection[str]
-) -> Iterator[tuple[str, Location, str]]:
+def faults_of_corpora(corpora: Mapping[str, CorpusSpec]) -> Iterator[tuple[str, Location, str]]:
     """Yield each fault as (corpus, location in its spec, message)."""
     known: dict[str, tuple[str, dict[str, object]]] = {}
     for name, corpus in corpora.items():
@@ -334,6 +332,3 @@ def faults_of_corpora(
                 yield name, ("sources", i, "name"), f"another source of this corpus is also called {called}"
         for called in sorted(corpus.selections.keys() - set(sources)):
             yield name, ("selections", called), f"this corpus has no source {called}"
-        for dataset in corpus.contamination.datasets if corpus.contamination else ():
-            if dataset not in datasets:
-                yield name, ("contamination", "datasets"), f"there is no specs/datasets/{dataset}.yaml"

@@ -201,17 +201,6 @@ class FactTableSpec(Spec):
             yield "`baseline.steps` and `baseline.batch_size`", whole
 
 
-def references_of_facts(table: FactTableSpec) -> Iterator[tuple[Location, str, str, bool]]:
-    """Yield the specs that a table names as (location, kind, name, excused by a `missing:` reason)."""
-    for i, row in enumerate(table.rows if table.subjects != "tasks" else ()):
-        yield ("rows", i, "subject"), table.subjects, row.subject, bool(row.missing)
-    for i, column in enumerate(table.columns):
-        if column.dataset:
-            yield ("columns", i, "dataset"), "datasets", column.dataset, False
-    if table.protocol:
-        yield ("protocol",), "protocols", table.protocol, False
-
-
 def faults_of_facts(table: FactTableSpec, made: dict[str, dict[str, Any]]) -> Faults:
     """Report unknown tasks and settings, impossible runs and unused labels."""
     for i, row in enumerate(table.rows):

@@ -1,7 +1,7 @@
 """Cross-checks of tables of results against the other specs, and the cells of other tables that they name."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pubmill.messages.wording import unknown
@@ -183,19 +183,3 @@ def faults_of_references(table: TableSpec, tables: Tables, datasets: Mapping[str
                 subtracted_cell(difference, name, tables)
             except ValueError as error:
                 yield ("differences", i), str(error)
-
-
-def specs_of_cells(table: TableSpec) -> Iterator[tuple[Location, str, str, bool]]:
-    """Yield the models, and the datasets other than those of rows, that the cells of a table name."""
-    for i, column in enumerate(table.columns):
-        if column.model is not None:
-            yield ("columns", i, "model"), "models", column.model, bool(column.missing)
-        if column.dataset is not None:
-            yield ("columns", i, "dataset"), "datasets", column.dataset, False
-        for row, cell in column.cells.items():
-            for key, kind in (("model", "models"), ("dataset", "datasets")):
-                if (target := getattr(cell, key)) is not None:
-                    yield ("columns", i, "cells", row, key), kind, target, False
-    for i, one in enumerate(table.rows):
-        if one.model is not None:
-            yield ("rows", i, "model"), "models", one.model, False
