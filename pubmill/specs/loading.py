@@ -126,12 +126,12 @@ def load(folder: Path, scale: str, without: Collection[str] = ()) -> Specs:
     errors: list[str] = []
     path = folder / "scales" / f"{scale}.yaml"
     overlay, _ = with_base(path, path.relative_to(folder.parent).as_posix(), errors, "scales")
-    checked_scale = _validate_spec(ScaleSpec, overlay, errors)
+    checked_scale = validate_spec(ScaleSpec, overlay, errors)
     if checked_scale and checked_scale.name != scale:
         errors.append(f"{overlay.where(('name',))}: name must be {scale!r}, as the file is called")
     documents = {kind: _read_kind(folder, kind, overlay, errors, without) for kind in KINDS}
     made = {
-        kind: {name: _validate_spec(KINDS[kind], document, errors) for name, document in of_kind.items()}
+        kind: {name: validate_spec(KINDS[kind], document, errors) for name, document in of_kind.items()}
         for kind, of_kind in documents.items()
     }
     if not errors and checked_scale is not None:
@@ -210,7 +210,7 @@ _adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 """The validator of a model; made once, for it costs as much as validating several specs."""
 
 
-def _validate_spec(model: Any, document: YamlDocument, errors: list[str]) -> Any:
+def validate_spec(model: Any, document: YamlDocument, errors: list[str]) -> Any:
     """Return the spec of a document, or None after adding its mistakes to `errors`, except the keys that are
     missing because another spec cannot be included."""
     partial = document.value.pop("include", None) is not None
