@@ -114,10 +114,6 @@ def scales(folder: Path) -> list[str]:
     return [path.stem for path in paths if re.search("(?m)^name:", path.read_text(encoding="utf-8"))]
 
 
-SPEC_PATHS = {"tables": f"{names.SPEC}/{names.SPEC}"}
-"""Kind -> pattern of spec paths below the kind's folder, for kinds whose paths are not just a name."""
-
-
 def load(folder: Path, scale: str, without: Collection[str] = ()) -> Specs:
     """Read, overlay and check all specs, except files `without`; raise one error that lists every mistake."""
     if scale not in scales(folder):
@@ -148,15 +144,15 @@ def load(folder: Path, scale: str, without: Collection[str] = ()) -> Specs:
 def _read_kind(
     folder: Path, kind: str, overlay: YamlDocument, errors: list[str], without: Collection[str]
 ) -> dict[str, YamlDocument]:
-    """Read the specs of one kind and apply the overlay to each."""
     documents, shares = {}, strict_yaml.parts(overlay, kind)
     for path in sorted((folder / kind).rglob("*.yaml")):
         key = path.relative_to(folder / kind).with_suffix("").as_posix()
         shown = path.relative_to(folder.parent).as_posix()
         if shown in without:
             continue
-        if not names.fits(SPEC_PATHS.get(kind, names.SPEC), key):
-            where = "PAPER/NAME.yaml, where PAPER and NAME" if kind in SPEC_PATHS else "NAME.yaml, where NAME"
+        of_papers = kind == "tables"
+        if not names.fits(f"{names.SPEC}/{names.SPEC}" if of_papers else names.SPEC, key):
+            where = "PAPER/NAME.yaml, where PAPER and NAME" if of_papers else "NAME.yaml, where NAME"
             errors.append(
                 f"{shown!a}: expected {kind}/{where} have lower-case letters, digits and . + -, and perhaps "
                 "a variant after @ (at most 150 characters); rename it"
