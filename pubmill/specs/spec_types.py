@@ -147,8 +147,9 @@ class SpecFaultsError(PubmillError):
     specs that include it, and a file that is not YAML has no others."""
 
     def __init__(self, folder: Path, mistakes: Iterable[str]) -> None:
-        files = {line: line.partition(":")[0] for line in mistakes}
+        files = {line: line.partition(":")[0].strip("'") for line in mistakes}
         unreadable = {file for line, file in files.items() if UNREADABLE in line}
         own = [line for line in files if line.partition(INCLUDES)[2] not in files]
         self.lines = [line for line in own if UNREADABLE in line or files[line] not in unreadable]
+        self.files = {files[line] for line in self.lines}
         super().__init__("\n".join([f"{len(self.lines)} mistake(s) in {folder}:", *self.lines]))

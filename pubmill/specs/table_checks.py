@@ -85,7 +85,7 @@ def _metric_faults(table: TableSpec, protocol: ProtocolSpec, datasets: dict[str,
         named = own | {name: name for name in cells if name != row.dataset}
         parts = {name: datasets[name] for name in named if name in datasets}
         metric = table.metric_of(row, next(iter(parts.values()), None))
-        if metric is None:
+        if metric is None and row.missing:  # else the lack of its spec is the mistake
             yield ("rows", i), f"{row.name} has no dataset spec, so it needs a `metric`"
         for shown, kind, task in sorted({(named[name], one.kind, one.task) for name, one in parts.items()}):
             known = [one.name for one in metrics_of(kind, task)]
