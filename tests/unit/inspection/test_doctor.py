@@ -19,8 +19,7 @@ from pubmill.inspection.doctor.links import Links, check_links
 from pubmill.inspection.doctor.model_diagnoses import examine_models, hub_links
 from pubmill.messages import commands
 from pubmill.specs import File
-from pubmill.specs.configuration import merged_config
-from pubmill.specs.study import check_study
+from pubmill.specs.study import check_study, merged_config
 from pubmill.stages import Graph
 from pubmill.stages.gpus import Gpus
 from pubmill.storage.files import write_json
