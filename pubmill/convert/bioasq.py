@@ -19,7 +19,7 @@ from pubmill.convert import squad
 from pubmill.convert.source_files import ConverterInput, JsonModel, SpecError, check_id, one_line, parse_json
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Answer, SequenceExample, SpanExample
-from pubmill.messages.quotations import quote
+from pubmill.messages.quotations import quote, show
 from pubmill.storage.archives import members
 
 TYPES = {
@@ -237,16 +237,17 @@ def _examples_with_golds(source: ConverterInput) -> Iterator[SpanExample]:
     test, archive = source.of_split(), source.input("golden")
     golden = {one.id: one for one in _questions_of_type(questions(archive, Counter()), "factoid", Counter())}
     met: set[str] = set()
-    for one, impossible, _ in squad.read_questions(test):
+    for one, question in squad.questions(test):
         group = _question_id(one.id, test)
         golds = synonyms(golden[group], archive) if group in golden else []
         if not golds:
             raise PubmillError(
-                f"{test}: question {group} has no factoid answer in {archive}; are both from the same year?"
+                f"{test}: question {show(group)} has no factoid answer in {archive}; are both from the same "
+                "year?"
             )
-        if one.answers or impossible:
+        if one.answers or question.is_impossible:
             raise PubmillError(
-                f"{test}: question {one.id} has answers of its own; the published file has none"
+                f"{test}: question {show(group)} has answers of its own; the published file has none"
             )
         met.add(group)
         yield replace(one, document=None, answers=find(golds, one.context), group=group, golds=golds)
@@ -257,7 +258,7 @@ def _examples_with_golds(source: ConverterInput) -> Iterator[SpanExample]:
 def _question_id(example: str, path: Path) -> str:
     matched = _OF_SNIPPET.fullmatch(example)
     if not matched:
-        raise PubmillError(f"{path}: question {example}: expected an id like QUESTION_000")
+        raise PubmillError(f"{path}: question {show(example)}: expected an id like QUESTION_000")
     return matched[1]
 
 

@@ -356,7 +356,7 @@ def test_test_questions_get_their_golds_from_bioasqs_own_archive(read: Read, tmp
         ("test", False, "f9_000", "question f9 has no factoid answer"),
         ("test", False, "a1_000", "question a1 has no factoid answer"),
         ("test", False, "f1", "question f1: expected an id like QUESTION_000"),
-        ("test", True, "f1_000", "question f1_000 has answers of its own"),
+        ("test", True, "f1_000", "question f1 has answers of its own"),
         ("train", True, "f1", "question f1: expected an id like QUESTION_000"),
         ("train", False, "f1_000", "question f1_000 has 0 answers but is marked as possible"),
     ],

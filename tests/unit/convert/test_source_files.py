@@ -41,17 +41,7 @@ def test_sources_are_found_by_their_role(tmp_path: Path) -> None:
         given.input("gone")
 
 
-def test_options_are_checked_with_the_allowed_values_and_names(tmp_path: Path) -> None:
-    allowed = {"one": 1, "two": 2}
-    assert source(tmp_path, which="two").option("which", allowed) == 2
-    for value in ("three", 5, None, ["one"]):
-        with pytest.raises(SpecError) as caught:
-            source(tmp_path, which=value).option("which", allowed)
-        assert str(caught.value) == (
-            f"the converter's option `which` is {value!r}; give one of ['one', 'two']"
-        )
-    with pytest.raises(SpecError, match="option `which` is None"):
-        source(tmp_path).option("which", allowed)
+def test_options_are_checked_with_the_known_names(tmp_path: Path) -> None:
     given = source(tmp_path, b=1, a=2, known=3)
     given.check_options("a", "b", "known", "more")
     with pytest.raises(SpecError) as caught:

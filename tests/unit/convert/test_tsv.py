@@ -76,8 +76,6 @@ def test_a_split_is_cut_out_and_the_rest_counted(tmp_path: Path) -> None:
         ("a\t1\tx\n", {}, r"a\.tsv:1: expected 2 columns .*, found 3"),
         ("a\t1\nb\t2\n", {}, r"a\.tsv:2: expected a label \(0, 1\), found '2'"),
         (" \t1\n", {}, r"a\.tsv:1: the column `text` is empty"),
-        ("i\ta\t1\nj\tb\t1\ni\tc\t1\n", {"columns": ["id", "text", "label"]},
-         r"a\.tsv:3: the id i occurred before, at .*a\.tsv:1"),
         ("\ufeffa\t1\n", {}, r"a\.tsv:1: begins with a byte order mark"),
         ("a\t1\n", {"header": ["sentence", "label"]}, r"a\.tsv:1: expected the headings sentence<TAB>label"),
         ("", {"header": ["sentence", "label"]}, r"a\.tsv:1: expected the headings"),
