@@ -21,7 +21,7 @@ from lxml import etree
 from pubmill.convert.source_files import ConverterInput, lines, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, SequenceExample
-from pubmill.formats.safe_xml import parse_xml
+from pubmill.formats.safe_xml import attribute, parse_xml
 from pubmill.messages.quotations import quote
 from pubmill.recipes.recipe_types import StrictRecipe
 from pubmill.storage.archives import decode, members
@@ -59,11 +59,11 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
     reading, left_out = source.options_as(DdiReading), source.left_out
     left_out.update(mentions_in_pieces=0, texts_of_displaced_mentions=0, interactions_without_type=0)
     for document, sentence, place in _sentences(source, reading.folders):
-        name, text = _element_id(sentence, document, place), _attribute(sentence, "text", place)
+        name, text = _element_id(sentence, document, place), attribute(sentence, "text", place)
         entities = _entities(sentence, name, text, place, source, reading)
         for element in sentence.iterchildren("pair"):
             where, pair = f"{place}:{element.sourceline}", _element_id(element, name, place)
-            first, second = _attribute(element, "e1", place), _attribute(element, "e2", place)
+            first, second = attribute(element, "e1", place), attribute(element, "e2", place)
             if first == second or not {first, second} <= entities.keys():
                 raise PubmillError(
                     f"{where}: the pair {pair} has {quote(first)} and {quote(second)}; expected two entities "
@@ -84,16 +84,16 @@ def _entities(
     """Return the entities of the sentence with this id and text by their ids."""
     entities: dict[str, Entity] = {}
     for element in sentence.iterchildren("entity"):
-        where, of = f"{place}:{element.sourceline}", _attribute(element, "type", place)
+        where, of = f"{place}:{element.sourceline}", attribute(element, "type", place)
         entity = _element_id(element, name, place)
         if entity in entities or of not in TYPES:
             raise PubmillError(
                 f"{where}: expected an entity with a new id and a type among "
                 f"{', '.join(sorted(TYPES))}; found {entity} of type {quote(of)}"
             )
-        ranges = _character_ranges(_attribute(element, "charOffset", place), len(text), where)
+        ranges = _character_ranges(attribute(element, "charOffset", place), len(text), where)
         source.left_out["mentions_in_pieces"] += len(ranges) > 1
-        stated = _attribute(element, "text", place)
+        stated = attribute(element, "text", place)
         inside = "".join(text[start:end] for start, end in ranges)
         # between pieces are spaces
         if inside != stated and (len(ranges) == 1 or "".join(inside.split()) != "".join(stated.split())):
@@ -158,7 +158,7 @@ def _sentences(
             )
         place = f"{archive}: {name}"
         root = parse_xml(decode(contents[name], place), place)
-        document = _attribute(root, "id", place)
+        document = attribute(root, "id", place)
         for element in root:
             tags = {child.tag for child in element}
             if element.tag != "sentence" or not tags <= {"entity", "pair"}:
@@ -169,16 +169,9 @@ def _sentences(
             yield document, element, place
 
 
-def _attribute(element: etree._Element, name: str, place: str) -> str:
-    value = element.get(name)
-    if value is None:
-        raise PubmillError(f"{place}:{element.sourceline}: <{element.tag}> has no {name}")
-    return str(value)
-
-
 def _element_id(element: etree._Element, parent: str, place: str) -> str:
     """Return the element's id, which must begin with that of its parent."""
-    name = _attribute(element, "id", place)
+    name = attribute(element, "id", place)
     if not name.startswith(f"{parent}."):
         raise PubmillError(
             f"{place}:{element.sourceline}: <{element.tag}> has the id {quote(name)}; expected one that "
