@@ -20,12 +20,11 @@ from pubmill import recipes
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SPLITS, Example
 from pubmill.formats.json_text import parse_row
-from pubmill.formats.text_files import read_text
+from pubmill.formats.text_files import read_lines, read_text
 from pubmill.messages.quotations import is_identifier, needs_identifiers, quote
 from pubmill.recipes.recipe_types import StrictRecipe
 from pubmill.storage.archives import decode
 
-_MARK = b"\xef\xbb\xbf"
 Options = TypeVar("Options")
 
 
@@ -140,15 +139,7 @@ _BLANKS = str.maketrans("\t\n\r", "   ")
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield numbered lines without their ends; only line feeds separate them."""
-    number = 0
-    try:
-        with path.open("rb") as rows:  # bytes, to know the line that isn't UTF-8
-            for number, row in enumerate(rows, 1):
-                if number == 1:
-                    check_no_mark(row, f"{path}:1")
-                yield number, row.rstrip(b"\r\n").decode()
-    except UnicodeDecodeError as error:
-        raise PubmillError(f"{path}:{number}: not UTF-8: {error.reason}") from None
+    return enumerate(read_lines(path), 1)
 
 
 def table(
@@ -169,15 +160,6 @@ def table(
                 f"{path}:{number}: expected {len(columns)} columns ({', '.join(columns)}), found {len(cells)}"
             )
         yield f"{path}:{number}", dict(zip(columns, cells, strict=True))
-
-
-def check_no_mark(content: bytes, where: str) -> None:
-    """Check that a text does not begin with a byte order mark, which would become part of its first word."""
-    if content.startswith(_MARK):
-        raise PubmillError(
-            f"{where}: begins with a byte order mark (EF BB BF), which would be read as part of its text; "
-            "save the file as UTF-8 without one"
-        )
 
 
 class JsonModel(BaseModel):

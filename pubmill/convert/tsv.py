@@ -47,21 +47,6 @@ class Layout(StrictRecipe):
                 f"the converter's option `columns` is {self.columns}; give for each column one of "
                 f"{', '.join(READ)}, `text` and `label` among them, and only `skip` more than once"
             )
-        if self.header is not None and len(self.header) != len(self.columns):
-            raise PubmillError(
-                f"the converter's option `header` names {len(self.header)} columns, but `columns` "
-                f"{len(self.columns)}"
-            )
-        for option, mapping in {"labels": self.label_of, "entities": self.entities or {}}.items():
-            if not all(isinstance(text, str) and text for pair in mapping.items() for text in pair):
-                raise PubmillError(
-                    f"the converter's option `{option}` is {mapping}; "
-                    "give all of it as text, in quotation marks"
-                )
-        if not 1 <= self.first_row <= (self.last_row or self.first_row):
-            raise PubmillError(
-                f"the converter's options cut out rows {self.first_row} to {self.last_row}; rows count from 1"
-            )
 
     @property
     def label_of(self) -> dict[str, str]:
@@ -137,10 +122,6 @@ class Written(StrictRecipe):
             raise PubmillError(
                 f"published.options.columns is {self.columns}, {unknown} unknown; known are {list(WRITTEN)}"
             )
-        if self.header is not None and len(self.header) != len(self.columns):
-            raise PubmillError(
-                f"published.options: {len(self.header)} headings in `header`, {len(self.columns)} `columns`"
-            )
 
 
 def write(examples: Sequence[Any], form: WriterOptions) -> Iterator[str]:
@@ -150,13 +131,10 @@ def write(examples: Sequence[Any], form: WriterOptions) -> Iterator[str]:
     if layout.header is not None:
         yield "\t".join(layout.header) + "\n"
     for number, example in enumerate(examples):
-        columns = layout.columns
         try:
-            cells = [WRITTEN[name](number, example, form) for name in columns]
-        except AttributeError:
-            raise PubmillError(
-                f"published.options.columns is {columns}, but a {type(example).__name__} lacks some of them"
-            ) from None
+            cells = [WRITTEN[name](number, example, form) for name in layout.columns]
+        except AttributeError as error:
+            raise PubmillError(f"published.options.columns is {layout.columns}, but {error}") from None
         if any(mark in cell for cell in cells for mark in "\t\n\r"):
             raise PubmillError(f"example {example.id} has a tab or line feed, which this form cannot contain")
         yield "\t".join(cells) + "\n"
