@@ -92,8 +92,7 @@ def check_data(
     checkout()
     from pubmill.hardware.process_limits import cores
     from pubmill.inspection.converted_datasets import check_name
-    from pubmill.inspection.data_check.checks import check_all, plan
-    from pubmill.inspection.data_check.data_check_printing import print_outcomes
+    from pubmill.inspection.data_checks import check_all, plan, print_outcomes
     from pubmill.messages.terminal_tables import console
     from pubmill.specs import load, scales
     from pubmill.specs.study import Study

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.data_check.source_places import Place, places
+from pubmill.inspection.data_checks import Place, places
 from pubmill.inspection.doctor.links import Links
 from pubmill.messages import commands
 from pubmill.specs import DatasetSpec, File
