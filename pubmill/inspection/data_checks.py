@@ -243,8 +243,8 @@ def print_outcomes(to: Console, outcomes: Sequence[CheckOutcome], unchecked: Map
 
 
 def _count_cells(split: SplitCheck) -> tuple[str, str, Text]:
-    """Return a measure as expected and as found (if possible one that the spec expects and that does not count
-    left-out items), and how many are equal."""
+    """Return a measure as expected and as found, if possible an expected one that does not count left-out
+    items, and how many are equal."""
     preferred, equal, total = MAIN.get(split.kind, ("examples",)), len(split.equal), len(split.expected)
     others = [measure for measure in split.expected if not measure.startswith("left_out.")]
     main = next((one for one in preferred if one in split.expected), next(iter(others), preferred[0]))
