@@ -11,15 +11,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pubmill.errors import PubmillError
-from pubmill.examples.prompts import Wording, published_template, wording_of
-from pubmill.extras.ask.ask_recipes import Asking, AskRecipe
+from pubmill.examples.prompts import published_template, wording_of
+from pubmill.extras.ask.ask_recipes import AskRecipe
 from pubmill.extras.ask.asked_answers import ask_all, read_answers, write_requests
 from pubmill.extras.ask.chat_requests import requests_for, schema_of
 from pubmill.extras.ask.chat_server import ChatServer, Fact
 from pubmill.predictions.free_answers import counts_of
 from pubmill.predictions.scores import examples_of
 from pubmill.predictions.submission import recipe_of
-from pubmill.recipes.submissions import Budget, Price, SubmissionRecipe, System
+from pubmill.recipes.submissions import Budget, Price, System
 from pubmill.storage.privacy import CREDENTIALED
 
 
@@ -105,27 +105,15 @@ def ask_dataset(
     write_requests(requests_file, requests)
     served = server.facts()
     left = ask_all(requests, server, store, terms.at_once, terms.budget)
-    answers = read_answers(store, requests)
-    return record_of(reading, terms, served, recipe.asking, wording, answers), left
-
-
-def record_of(
-    recipe: SubmissionRecipe,
-    terms: Terms,
-    served: dict[str, Fact],
-    asking: Asking,
-    wording: Wording,
-    answers: Mapping[str, dict[str, Any]],
-) -> AskedRecord:
-    bodies = [row["response"]["body"] for row in answers.values()]
+    bodies = [row["response"]["body"] for row in read_answers(store, requests).values()]
     read, written, cut = counts_of(bodies).values()
     probabilities = [one for body in bodies if (one := probability_of(body)) is not None]
-    return AskedRecord(
-        dataset=recipe.dataset,
-        split=recipe.split,
-        server=urlsplit(terms.server.url).netloc.rpartition("@")[2],
-        hosted=terms.server.is_hosted,
-        asking=asdict(asking),
+    record = AskedRecord(
+        dataset=reading.dataset,
+        split=reading.split,
+        server=urlsplit(server.url).netloc.rpartition("@")[2],
+        hosted=server.is_hosted,
+        asking=asdict(recipe.asking),
         template=wording.template,
         words=wording.words,
         answers=len(bodies),
@@ -140,6 +128,7 @@ def record_of(
         price=terms.price.in_words(read, written) if terms.price else None,
         probability=fmean(probabilities) if probabilities else None,
     )
+    return record, left
 
 
 def probability_of(body: Mapping[str, Any]) -> float | None:
