@@ -55,7 +55,7 @@ class CellRun:
     facts: Account
 
 
-@dataclass(frozen=True)
+@dataclass
 class Explanation:
     """A cell and everything that it depends on.
 
@@ -133,11 +133,14 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
     if not fit(row, column) and fit(column, row):
         row, column = column, row  # papers print tables in both orientations
     found = find_unique("row", row, rows, _own_key), find_unique("column", column, recipe.columns, _own_key)
+    made = refused = None
     try:
         made = table_of_cell(recipe, *found, explainer.published(table), explainer.results)
     except PubmillError as error:
-        return replace(_explain_cell(explainer, table, recipe, None, *found), refused=str(error))
-    return _explain_cell(explainer, table, recipe, made, *found)
+        refused = str(error)
+    shown = _explain_cell(explainer, table, recipe, made, *found)
+    shown.refused = refused
+    return shown
 
 
 def missing_name(graph: Graph, table: str, name: str) -> str:
@@ -174,52 +177,66 @@ def _explain_cell(
     behind = behind or [(row, columns[name]) for name in column.sources]
     titles = label_and_key(row.key, row.label), label_and_key(column.key, column.label)
     places = {f"{column.key}/{row.key}", f"{column.key}/", f"/{row.key}"}
-    reasons = [reason.text for reason in recipe.reasons if not places.isdisjoint(reason.cells)]
+    reasons = tuple(reason.text for reason in recipe.reasons if not places.isdisjoint(reason.cells))
     value = cell.model_dump(exclude={"seeds", "copied_from", "minus"}) if cell else {}
-    value = {"metric": row.metric, **value}
-    shown = Explanation(table, *titles, recipe.scale, value, reasons=tuple(reasons))
+    shown = Explanation(table, *titles, recipe.scale, {"metric": row.metric, **value}, reasons=reasons)
     if not is_part:
         cells = {(table, of.key, one.key) for one, of in behind or [(row, column)]}
         graph = explainer.graph
         affected = AffectedCells(graph.specs, {table: graph.table_models.columns(table)})
-        shown = replace(shown, statements=weighed(explainer.specs, affected, cells))
+        shown.statements = weighed(explainer.specs, affected, cells)
     if origin := recipe.copied.get(f"{column.key}/{row.key}"):
-        return replace(shown, parts=(explain(explainer, origin.table, origin.row, origin.column),))
-    difference = _difference_of(recipe, row)
-    if behind or difference:
-        parts = tuple(_explain_cell(explainer, table, recipe, made, *part, is_part=True) for part in behind)
-        if difference:
-            of, minus = _row_of(recipe, difference.of), difference.minus.get(column.key)
-            parts = (_explain_cell(explainer, table, recipe, made, of, column),)
-            parts += (explain(explainer, minus.table, minus.row, minus.column),) if minus else ()
-        lacking = tuple(dict.fromkeys(file for part in parts for file in part.lacking))
-        steps = dict.fromkeys(step for part in parts if not part.lacking for step in part.to_do)
-        made_by = (explainer.command(table, () if behind else lacking),) if lacking else ()
-        return replace(shown, parts=parts, lacking=lacking, to_do=(*made_by, *steps))
-    paths = recipe.records.get(column.key, {}).get(row.key, ())
-    return replace(shown, **_cell_origins(explainer, table, recipe, row, column, paths))
+        shown.parts = (explain(explainer, origin.table, origin.row, origin.column),)
+        return shown
+    if difference := _difference_of(recipe, row):
+        of, minus = _row_of(recipe, difference.of), difference.minus.get(column.key)
+        shown.parts = (_explain_cell(explainer, table, recipe, made, of, column),)
+        shown.parts += (explain(explainer, minus.table, minus.row, minus.column),) if minus else ()
+    elif behind:
+        parts = (_explain_cell(explainer, table, recipe, made, *part, is_part=True) for part in behind)
+        shown.parts = tuple(parts)
+    else:
+        _add_runs(explainer, shown, recipe, row, column)
+        return shown
+    shown.lacking = tuple(dict.fromkeys(file for part in shown.parts for file in part.lacking))
+    steps = dict.fromkeys(step for part in shown.parts if not part.lacking for step in part.to_do)
+    made_by = (explainer.command(table, () if behind else shown.lacking),) if shown.lacking else ()
+    shown.to_do = (*made_by, *steps)
+    return shown
 
 
-def _cell_origins(
-    explainer: Explainer, table: str, recipe: TableRecipe, row: Row, column: Column, paths: Sequence[str]
-) -> dict[str, Any]:
-    """Return runs, recipe, data and weights of a cell that has, or should have, runs of its own."""
-    graph = explainer.graph
-    runs = tuple(_cell_run(explainer, path, row.metric) for path in paths)
+def _add_runs(
+    explainer: Explainer, shown: Explanation, recipe: TableRecipe, row: Row, column: Column
+) -> None:
+    """Add runs, recipe, data and weights of a cell that has, or should have, runs of its own."""
+    graph, paths = explainer.graph, recipe.records.get(column.key, {}).get(row.key, ())
+    shown.runs = tuple(_cell_run(explainer, path, row.metric) for path in paths)
+    shown.lacking = tuple(run.file for run in shown.runs if not run.facts)
     own = recipe.datasets.get(f"{column.key}/{row.key}")
     data = (own,) if own else row.folds or ((row.dataset,) if row.dataset else ())
-    known = tuple(origins.dataset_account(graph, name) for name in data if name in graph.specs.datasets)
-    named = run_of(paths[0]).model if paths else column.model
-    model = named if named in graph.specs.models else None
-    lacking = [run.file for run in runs if not run.facts]
-    return {
-        "runs": runs,
-        "data": known,
-        "weights": origins.weights_account(graph, model) if model else None,
-        "lacking": tuple(lacking),
-        "to_do": _missing_file_commands(explainer, table, row, column, lacking, bool(paths)),
-        **_run_settings(graph, paths, model, runs),
+    shown.data = tuple(origins.dataset_account(graph, name) for name in data if name in graph.specs.datasets)
+    model = run_of(paths[0]).model if paths else column.model
+    if model in graph.specs.models:
+        shown.weights = origins.weights_account(graph, model)
+    if not paths:
+        shown.to_do = (_step_to_runs(explainer, shown.table, row, column),)
+        return
+    if shown.lacking:
+        shown.to_do = (explainer.command(shown.table, shown.lacking),)
+    run, folder = run_of(paths[0]).run, str(Path(graph.results, paths[0]).parent)
+    shown.setting = {"protocol": run.protocol, "setting": run.setting, "folder": folder}
+    shown.recipe = next((one.facts["recipe"] for one in shown.runs if one.facts), None)
+    if run.protocol == OFF_THE_SHELF or shown.weights is None:
+        return
+    defaults = recipe_defaults(FinetuningRecipe)  # the recipe: of a record, or as the runs are planned
+    values = defaults | graph.runs.recipe(run) | (shown.recipe or {})
+    used = keys_in_use(values, graph.specs.datasets[run.dataset].task) & values.keys()
+    shown.recipe = {
+        one.name: values[one.name]
+        for one in fields(FinetuningRecipe)
+        if one.name in used and not (one.name in SWITCHES and values[one.name] == defaults.get(one.name))
     }
+    shown.search = _search_account(graph, run)
 
 
 def _cell_run(explainer: Explainer, path: str, metric: str) -> CellRun:
@@ -231,27 +248,6 @@ def _cell_run(explainer: Explainer, path: str, metric: str) -> CellRun:
     score = 100 * record.metrics[metric] if record.metrics and metric in record.metrics else None
     facts = {**record.model_dump(include=KEPT_FIELDS), "machine": machine(record.hardware)}
     return CellRun(path, named.dataset, named.seed, score, record.failed, facts)
-
-
-def _run_settings(graph: Graph, paths: Sequence[str], model: str | None, runs: Sequence[CellRun]) -> Account:
-    """Return protocol, setting, resolved recipe, and where its hyper-parameters were chosen."""
-    if not paths:
-        return {}
-    run = run_of(paths[0]).run
-    folder = str(Path(graph.results, paths[0]).parent)
-    place = {"setting": {"protocol": run.protocol, "setting": run.setting, "folder": folder}}
-    resolved = next((run.facts["recipe"] for run in runs if run.facts), None)
-    if run.protocol == OFF_THE_SHELF or model is None:
-        return place | {"recipe": resolved}
-    defaults = recipe_defaults(FinetuningRecipe)  # the recipe: of a record, or as the runs are planned
-    values = defaults | graph.runs.recipe(run) | (resolved or {})
-    used = keys_in_use(values, graph.specs.datasets[run.dataset].task) & values.keys()
-    recipe = {
-        one.name: values[one.name]
-        for one in fields(FinetuningRecipe)
-        if one.name in used and not (one.name in SWITCHES and values[one.name] == defaults.get(one.name))
-    }
-    return place | {"recipe": recipe, "search": _search_account(graph, run)}
 
 
 def _search_account(graph: Graph, run: RunKey) -> Account | None:
@@ -277,24 +273,19 @@ def _search_account(graph: Graph, run: RunKey) -> Account | None:
     return account | {key: chosen.get(key) for key in ("chosen", "mean_dev", "failed")}
 
 
-def _missing_file_commands(
-    explainer: Explainer, table: str, row: Row, column: Column, lacking: Sequence[str], expected: bool
-) -> tuple[str, ...]:
-    if lacking:
-        return (explainer.command(table, lacking),)
-    if expected:
-        return ()
+def _step_to_runs(explainer: Explainer, table: str, row: Row, column: Column) -> str:
+    """Return what to do for runs of a cell, of which the study has none."""
     graph, study = explainer.graph, explainer.graph.study
     if column.model not in graph.specs.models:
-        return (f"write specs/models/{column.model or column.key}.yaml",)
+        return f"write specs/models/{column.model or column.key}.yaml"
     wider = []
     if study.models is not None and column.model not in study.models:
         wider.append(f"models=[{', '.join([*study.models, column.model])}]")
     if study.datasets is not None and row.dataset and row.dataset not in study.datasets:
         wider.append(f"datasets=[{', '.join([*study.datasets, row.dataset])}]")
     if wider:
-        return (explainer.command(table, (), wider),)
-    return (commands.pubmill("doctor", *commands.verb_options(explainer.configfiles, explainer.settings)),)
+        return explainer.command(table, (), wider)
+    return commands.pubmill("doctor", *commands.verb_options(explainer.configfiles, explainer.settings))
 
 
 def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Explanation:
@@ -308,19 +299,20 @@ def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Ex
         source = FactSource(lacking="not made yet")
     alone = replace(found_row, sources={found_column.key: source})
     recipe = replace(recipe, rows=(alone,), columns=(found_column,))
-    published = read_facts(Path(published_values(table, explainer.specs)), recipe)
+    published = read_facts(explainer.published(table), recipe)
     place = [alone.published, found_column.published, found_column.kind]
     own = (published[["subject", "fact", "kind"]] == place).all(axis=1)
     made = build_facts(recipe, published[own], read_artefacts(recipe, explainer.results))
-    known = recipe.subjects == "datasets" and alone.subject in graph.specs.datasets
     titles = label_and_key(alone.subject, alone.label), label_and_key(found_column.key, found_column.label)
     value = made.cells[alone.subject][found_column.key].model_dump()
     shown = Explanation(table, *titles, recipe.scale, value, lacking=tuple(lacking))
-    data = (origins.dataset_account(graph, alone.subject),) if known else ()
-    to_do = (explainer.command(table, lacking),) if lacking else ()
     spec = graph.specs.fact_tables[table]
-    statements = fact_statements(explainer.specs, graph.specs, spec, {alone.subject})
-    return replace(shown, data=data, to_do=to_do, statements=statements)
+    shown.statements = fact_statements(explainer.specs, graph.specs, spec, {alone.subject})
+    if recipe.subjects == "datasets" and alone.subject in graph.specs.datasets:
+        shown.data = (origins.dataset_account(graph, alone.subject),)
+    if lacking:
+        shown.to_do = (explainer.command(table, lacking),)
+    return shown
 
 
 def _rows_behind(recipe: TableRecipe, row: Row) -> tuple[str, ...]:

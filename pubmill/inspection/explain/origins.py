@@ -1,13 +1,13 @@
 """Origin of data and weights, down to source files, as far as the results folder records it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.models import LocalWeights, PretrainedWeights, RandomWeights
 from pubmill.recipes.reading import as_values
-from pubmill.report.study_report import read_pretraining, read_sources
+from pubmill.report.study_report import read_log, read_sources
 from pubmill.stages import Graph
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import DIAGNOSIS, RELATIVE, STATE, STATISTICS, Paths
@@ -19,15 +19,18 @@ NOT_THERE = "not there"
 SOURCE = ("url", "sha256", "bytes", "origin", "retrieved")
 
 
+def _content(file: str) -> Account:
+    """Return the content of a JSON file, empty if it is not there."""
+    return dict(read_json(Path(file))) if Path(file).is_file() else {}
+
+
 def dataset_account(graph: Graph, dataset: str) -> Account:
     """A dataset: terms, counts and hashes of its examples, each source file."""
-    spec, path = graph.specs.datasets[dataset], Path(graph.paths.card(dataset))
-    card = read_json(path) if path.is_file() else {}
+    spec, card = graph.specs.datasets[dataset], _content(graph.paths.card(dataset))
     sources: Account = {}
     for role, file in graph.datasets.inputs(dataset).items():
-        record = Path(graph.paths.source_record(file))
-        content = read_json(record) if record.is_file() else None
-        sources[role] = {key: content.get(key) for key in SOURCE} if content is not None else NOT_THERE
+        content = _content(graph.paths.source_record(file))
+        sources[role] = {key: content.get(key) for key in SOURCE} if content else NOT_THERE
     return {
         "dataset": dataset,
         "access": spec.access,
@@ -61,13 +64,17 @@ def weights_account(graph: Graph, model: str) -> Account:
 def _recipe_account(graph: Graph, recipe: str, step: int) -> Account:
     """Describe a pretraining up to a checkpoint: initial weights, corpus, vocabulary and teacher."""
     spec = graph.specs.pretraining[recipe]
-    state = Path(graph.paths.checkpoint(recipe, step, STATE))
+    state = _content(graph.paths.checkpoint(recipe, step, STATE))
+    training: Account = {}
+    if state:  # tokens, loss, time and machine, from the checkpoint's own state and log
+        log = read_log(Path(graph.paths.checkpoint(recipe, step, "log.jsonl")))
+        training = {"step": state["step"], "tokens": state["tokens"], "loss": log[-1]["loss"]}
+        training |= {"seconds": state["seconds"], "machine": machine(state["hardware"])}
+        training |= {key: state.get(key) for key in ("commit", "python", "packages")}
     account: Account = {
         "checkpoint": RELATIVE.checkpoint(recipe, step),
-        "training": _training_account(graph, recipe, step),
-        "values": read_json(state).get("recipe")
-        if state.is_file()
-        else as_values(graph.pretrainings.recipe(recipe)),
+        "training": training or NOT_THERE,
+        "values": state.get("recipe") if state else as_values(graph.pretrainings.recipe(recipe)),
         "corpus": _corpus_account(graph, spec.corpus),
         "vocabulary": _vocabulary_account(graph, spec.vocab),
     }
@@ -80,26 +87,9 @@ def _recipe_account(graph: Graph, recipe: str, step: int) -> Account:
     return account
 
 
-def _training_account(graph: Graph, recipe: str, step: int) -> Any:
-    """Tokens, loss, time and machine of the checkpoint, from its own state and log."""
-    folder = Path(graph.paths.checkpoint(recipe, step))
-    if not (folder / STATE).is_file():
-        return NOT_THERE
-    run, state = read_pretraining(recipe, [folder]), read_json(folder / STATE)
-    return {
-        "step": run.steps,
-        "tokens": run.tokens,
-        "loss": run.last["loss"],
-        "seconds": run.seconds,
-        "machine": machine(state["hardware"]),
-        **{key: state.get(key) for key in ("commit", "python", "packages")},
-    }
-
-
 def _corpus_account(graph: Graph, corpus: str) -> Account:
     """Counts of a corpus, and its source files by folder."""
-    statistics = Path(graph.paths.corpus(corpus, STATISTICS))
-    figures = read_json(statistics) if statistics.is_file() else {}
+    figures = _content(graph.paths.corpus(corpus, STATISTICS))
     kept = ("documents", "words", "bytes", "parsed", "rejected")
     counts = {key: figures[key] for key in kept if key in figures} or NOT_THERE
     account = {"corpus": corpus, "counts": counts}
@@ -131,8 +121,7 @@ def source_folders(results: Path, files: Iterable[str]) -> Any:
 
 def _vocabulary_account(graph: Graph, vocab: str) -> Account:
     """Return what a vocabulary's diagnosis reports."""
-    path = Path(graph.paths.vocab(vocab, DIAGNOSIS))
-    diagnosis: Mapping[str, Any] = read_json(path) if path.is_file() else {}
+    diagnosis = _content(graph.paths.vocab(vocab, DIAGNOSIS))
     kept = ("size", "documents", "words", "subwords_per_word")
     spec = graph.specs.vocabs[vocab].model_dump(include={"kind", "corpus", "model"}, exclude_none=True)
     facts = {key: diagnosis[key] for key in kept if key in diagnosis}
