@@ -1,13 +1,12 @@
-"""Explain a table cell: its runs, their recipes, data and weights, and the sources of those."""
+"""Explain a table cell: its runs, their recipes, data and weights, and the sources of those, down to source
+files, as far as the results folder records them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.explain import origins
-from pubmill.inspection.explain.origins import Account
 from pubmill.inspection.explain.table_statements import WeighedStatement, fact_statements, weighed
 from pubmill.messages import commands
 from pubmill.messages.wording import unknown
@@ -15,20 +14,27 @@ from pubmill.metrics.records import read_record
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.fact_tables import FactSource, FactTableRow
 from pubmill.recipes.finetuning import keys_in_use
+from pubmill.recipes.models import LocalWeights, PretrainedWeights, RandomWeights
+from pubmill.recipes.reading import as_values
 from pubmill.recipes.tables import Column, Difference, Row, TableRecipe
+from pubmill.report.study_report import read_log, read_sources
 from pubmill.specs.cell_sources import AffectedCells
 from pubmill.specs.fidelity import recipe_defaults
 from pubmill.stages import Graph, published_values
 from pubmill.stages.pipelines import OFF_THE_SHELF
 from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import RunKey, manifest_of
+from pubmill.storage.result_paths import DIAGNOSIS, RELATIVE, STATE, STATISTICS, Paths, RunKey, manifest_of
 from pubmill.tables.aggregation import finished_table, machine
 from pubmill.tables.cells import Table
 from pubmill.tables.fact_cells import build as build_facts
 from pubmill.tables.fact_cells import read_artefacts, read_facts
 from pubmill.tables.rows_and_columns import find_unique, label_and_key, matching_items
 
+Account = dict[str, Any]
+"""Name -> a value, a list, or another account; missing items have a note as their value."""
+NOT_THERE = "not there"
+SOURCE = ("url", "sha256", "bytes", "origin", "retrieved")
 KEPT_FIELDS = {
     "split", "collapsed", "dev_score", "dev_split", "max_length", "seconds", "commit", "python", "packages",
     "versions", "recipe", "data_sha256", "trained_on_sha256", "model_sha256", "scored_with",
@@ -214,10 +220,10 @@ def _add_runs(
     shown.lacking = tuple(run.file for run in shown.runs if not run.facts)
     own = recipe.datasets.get(f"{column.key}/{row.key}")
     data = (own,) if own else row.folds or ((row.dataset,) if row.dataset else ())
-    shown.data = tuple(origins.dataset_account(graph, name) for name in data if name in graph.specs.datasets)
+    shown.data = tuple(dataset_account(graph, name) for name in data if name in graph.specs.datasets)
     model = run_of(paths[0]).model if paths else column.model
     if model in graph.specs.models:
-        shown.weights = origins.weights_account(graph, model)
+        shown.weights = weights_account(graph, model)
     if not paths:
         shown.to_do = (_step_to_runs(explainer, shown.table, row, column),)
         return
@@ -309,7 +315,7 @@ def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Ex
     spec = graph.specs.fact_tables[table]
     shown.statements = fact_statements(explainer.specs, graph.specs, spec, {alone.subject})
     if recipe.subjects == "datasets" and alone.subject in graph.specs.datasets:
-        shown.data = (origins.dataset_account(graph, alone.subject),)
+        shown.data = (dataset_account(graph, alone.subject),)
     if lacking:
         shown.to_do = (explainer.command(table, lacking),)
     return shown
@@ -347,3 +353,112 @@ def table_of_cell(recipe: TableRecipe, row: Row, column: Column, published: Path
     others = {name: other for name, other in recipe.others.items() if name in used}
     narrow = replace(recipe, records=records, copied=copied, differences=differences, others=others)
     return finished_table(narrow, published, results)
+
+
+def _content(file: str) -> Account:
+    """Return the content of a JSON file, empty if it is not there."""
+    return dict(read_json(Path(file))) if Path(file).is_file() else {}
+
+
+def dataset_account(graph: Graph, dataset: str) -> Account:
+    """A dataset: terms, counts and hashes of its examples, each source file."""
+    spec, card = graph.specs.datasets[dataset], _content(graph.paths.card(dataset))
+    sources: Account = {}
+    for role, file in graph.datasets.inputs(dataset).items():
+        content = _content(graph.paths.source_record(file))
+        sources[role] = {key: content.get(key) for key in SOURCE} if content else NOT_THERE
+    return {
+        "dataset": dataset,
+        "access": spec.access,
+        "licence": spec.licence,
+        "converter": spec.converter,
+        "counts": card.get("counts", NOT_THERE),
+        "examples sha256": card.get("examples_sha256", NOT_THERE),
+        "sources": sources,
+    }
+
+
+def weights_account(graph: Graph, model: str) -> Account:
+    """Describe a model's weights: the release, or the recipe, corpus and vocabulary behind them."""
+    weights = graph.models.weights(model)
+    stated = {key: one for key, one in as_values(weights).items() if one is not None or key == "revision"}
+    account = {"model": model, **stated, **graph.models.pin(model)}
+    if isinstance(weights, LocalWeights):
+        account["folder"] = graph.folders.find(weights.local) or NOT_THERE
+    if isinstance(weights, PretrainedWeights):
+        account |= _recipe_account(graph, weights.recipe, weights.step)
+    elif isinstance(weights, RandomWeights):
+        spec = graph.specs.pretraining[weights.recipe]
+        network = spec.recipe.architecture
+        sizes = as_values(network)
+        if network.family != "modernbert":
+            del sizes["rotary"]  # which only a ModernBERT has
+        account |= {"architecture": sizes, "vocabulary": _vocabulary_account(graph, spec.vocab)}
+    return account
+
+
+def _recipe_account(graph: Graph, recipe: str, step: int) -> Account:
+    """Describe a pretraining up to a checkpoint: initial weights, corpus, vocabulary and teacher."""
+    spec = graph.specs.pretraining[recipe]
+    state = _content(graph.paths.checkpoint(recipe, step, STATE))
+    training: Account = {}
+    if state:  # tokens, loss, time and machine, from the checkpoint's own state and log
+        log = read_log(Path(graph.paths.checkpoint(recipe, step, "log.jsonl")))
+        training = {"step": state["step"], "tokens": state["tokens"], "loss": log[-1]["loss"]}
+        training |= {"seconds": state["seconds"], "machine": machine(state["hardware"])}
+        training |= {key: state.get(key) for key in ("commit", "python", "packages")}
+    account: Account = {
+        "checkpoint": RELATIVE.checkpoint(recipe, step),
+        "training": training or NOT_THERE,
+        "values": state.get("recipe") if state else as_values(graph.pretrainings.recipe(recipe)),
+        "corpus": _corpus_account(graph, spec.corpus),
+        "vocabulary": _vocabulary_account(graph, spec.vocab),
+    }
+    if spec.start and spec.start.model:
+        account["began with"] = weights_account(graph, spec.start.model)
+    elif spec.start and spec.start.recipe and spec.start.step:
+        account["began with"] = _recipe_account(graph, spec.start.recipe, spec.start.step)
+    if spec.teacher:
+        account["teacher"] = weights_account(graph, spec.teacher)
+    return account
+
+
+def _corpus_account(graph: Graph, corpus: str) -> Account:
+    """Counts of a corpus, and its source files by folder."""
+    figures = _content(graph.paths.corpus(corpus, STATISTICS))
+    kept = ("documents", "words", "bytes", "parsed", "rejected")
+    counts = {key: figures[key] for key in kept if key in figures} or NOT_THERE
+    account = {"corpus": corpus, "counts": counts}
+    try:
+        files = [shard.file for shard in graph.corpora.shards(corpus)]
+    except PubmillError as error:
+        return {**account, "sources": f"not known: {error}"}
+    return {**account, "sources": source_folders(Path(graph.results), files)}
+
+
+def source_folders(results: Path, files: Iterable[str]) -> Any:
+    """Source files by folder; a folder of many files has one digest for all."""
+    records = [RELATIVE.source_record(Paths(results).below(file)) for file in files]
+    there = [record for record in records if (results / record).is_file()]
+    folders: Account = {
+        one.name: {
+            "files": one.count,
+            "bytes": one.bytes,
+            "retrieved": one.retrieved,
+            "origin": ", ".join(one.origins),
+            "sha256 of the list": one.sha256,
+            **{str(file["name"]): {key: file[key] for key in SOURCE} for file in one.files},
+        }
+        for one in read_sources(results, there)
+    }
+    lacking = len(records) - len(there)
+    return folders | ({NOT_THERE: f"{lacking} of {len(records)} files"} if lacking else {})
+
+
+def _vocabulary_account(graph: Graph, vocab: str) -> Account:
+    """Return what a vocabulary's diagnosis reports."""
+    diagnosis = _content(graph.paths.vocab(vocab, DIAGNOSIS))
+    kept = ("size", "documents", "words", "subwords_per_word")
+    spec = graph.specs.vocabs[vocab].model_dump(include={"kind", "corpus", "model"}, exclude_none=True)
+    facts = {key: diagnosis[key] for key in kept if key in diagnosis}
+    return {"vocabulary": vocab, **spec, **(facts or {"diagnosis": NOT_THERE})}

@@ -17,8 +17,16 @@ from pubmill.examples.kinds import write_examples
 from pubmill.examples.prompts import right_answer, wording_of
 from pubmill.extras.ask.ask_recipes import Asking, AskRecipe, PublishedText
 from pubmill.extras.ask.asked_answers import ask_all, read_answers, request_digest
-from pubmill.extras.ask.asking import AskedRecord, Terms, ask_dataset, system_of, with_whole_prompt
-from pubmill.extras.ask.chat_requests import requests_for, right_json, schema_of
+from pubmill.extras.ask.asking import (
+    AskedRecord,
+    Terms,
+    ask_dataset,
+    requests_for,
+    right_json,
+    schema_of,
+    system_of,
+    with_whole_prompt,
+)
 from pubmill.extras.ask.chat_server import KEY, PAUSES, ChatServer
 from pubmill.predictions.free_answers import asked_counts
 from pubmill.predictions.predictions import answers_to_labels

@@ -11,8 +11,7 @@ import pytest
 
 from pubmill.examples.prompts import wording_of
 from pubmill.extras.ask.ask_recipes import Asking, AskRecipe
-from pubmill.extras.ask.asking import Terms, ask_dataset
-from pubmill.extras.ask.chat_requests import requests_for, schema_of
+from pubmill.extras.ask.asking import Terms, ask_dataset, requests_for, schema_of
 from pubmill.extras.ask.chat_server import ChatServer
 from pubmill.predictions.predictions import answers_to_labels
 from pubmill.predictions.scores import examples_of, score_submission
