@@ -68,7 +68,7 @@ def places(graph: Graph, dataset: str, in_results: bool) -> list[Place]:
             taken, folder = Path(graph.datasets.copy(source)), graph.folders.find(source.local)
             where["local_files"] = folder / source.file if folder else None
         if in_results:
-            where = {"results": taken} | where
+            where = {"results": taken, **where}
         there = ((place, path) for place, path in where.items() if path and path.is_file())
         found.append(Place(role, source, *next(there, (None, None))))
     return found

@@ -48,7 +48,7 @@ def ask(
     """
     root = checkout()
     from pubmill.extras.ask.ask_recipes import Asking, AskRecipe
-    from pubmill.extras.ask.asking import Terms, ask_dataset, system_of
+    from pubmill.extras.ask.asking import ask_dataset, system_of
     from pubmill.extras.ask.chat_server import ChatServer
     from pubmill.inspection import converted_datasets
     from pubmill.predictions.predictions import answers_to_labels
@@ -72,12 +72,11 @@ def ask(
     write_label_beside(path)
     template = converted_datasets.template_text(root, results, specs, prompt, dataset)
     recipe = project(AskRecipe, specs.datasets[dataset], asking=asking, prompt=template, published=None)
-    terms = Terms(
-        server=ChatServer(url=server), at_once=at_once, price=stated,
+    sent = beside / f"{dataset}.seed-{seed}.requests.jsonl.gz"
+    record, left = ask_dataset(
+        recipe, converted, path, sent, server=ChatServer(url=server), at_once=at_once, price=stated,
         budget=Budget(requests=most_requests, tokens=most_tokens),
     )  # fmt: skip
-    sent = beside / f"{dataset}.seed-{seed}.requests.jsonl.gz"
-    record, left = ask_dataset(recipe, converted, terms, path, sent)
     write_json(beside / f"{dataset}.seed-{seed}.json", as_values(record))
     write_json(beside / f"{dataset}.mapping.json", answers_to_labels(recipe_of(converted)))
     write_json(beside / "system.json", as_values(system_of(record)))

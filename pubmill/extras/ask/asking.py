@@ -7,7 +7,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -28,18 +28,7 @@ from pubmill.recipes.submissions import Budget, Price, System
 from pubmill.storage.privacy import CREDENTIALED
 
 TEXT = {"type": "string"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Terms:
-    """Server and limits for prompting a model, which are not part of the recipe. `at_once`: number of
-    concurrent requests; `licence`: why a third party's server may get text of a credentialed dataset."""
-
-    server: ChatServer
-    at_once: int
-    budget: Budget = field(default_factory=Budget)
-    price: Price | None = None
-    licence: str | None = None
+UNLIMITED = Budget()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +38,7 @@ class AskedRecord:
     - `server`: host and port; `hosted`: whether the server may belong to a third party.
     - `template`: the prompt; `words`: the texts for its places other than the input.
     - `served`: facts that a private server states about its engine, at the last call.
-    - `at_once`, `licence`: those of the `Terms`.
+    - `at_once`, `licence`: as in `ask_dataset`.
     - `models`, `fingerprints`: model name and system fingerprint in the answers -> number of answers.
     - `prompt_tokens`, `answer_tokens`: as the server counts them.
     - `cut`: number of answers that were cut off at the limit of their length.
@@ -89,17 +78,15 @@ def with_whole_prompt(recipe: AskRecipe, file: Path | None) -> AskRecipe:
 
 
 def ask_dataset(
-    recipe: AskRecipe, dataset: Path, terms: Terms, store: Path, requests_file: Path
-) -> tuple[AskedRecord, int]:
+    recipe: AskRecipe, dataset: Path, store: Path, requests_file: Path, *, server: ChatServer, at_once: int,
+    budget: Budget = UNLIMITED, price: Price | None = None, licence: str | None = None,
+) -> tuple[AskedRecord, int]:  # fmt: skip
     """Request the answers that the file `store` lacks; return the record of all its answers, and how many
-    examples have none because the budget is spent. `requests_file` (.jsonl.gz) gets all requests.
-
-    Raises a `PubmillError` for a credentialed dataset and a server that may be of somebody else, unless the
-    terms name a licence.
-    """
+    examples have none because the budget is spent. `requests_file` (.jsonl.gz) gets all requests. `at_once`:
+    number of concurrent requests; `licence`: why a third party's server may get text of a credentialed
+    dataset; without it, such a server is refused for such a dataset by a `PubmillError`."""
     reading = recipe_of(dataset, dummies=recipe.dummies)
-    server = terms.server
-    if reading.access == CREDENTIALED and server.is_hosted and not terms.licence:
+    if reading.access == CREDENTIALED and server.is_hosted and not licence:
         raise PubmillError(
             f"{reading.dataset} is a credentialed dataset: its text must not be sent to {server.url}, which "
             "may be a service of others (physionet's rule). Run the model on a machine of your own. If the "
@@ -111,7 +98,7 @@ def ask_dataset(
     requests = requests_for(examples_of(dataset, reading), train, wording, recipe.asking, schema)
     write_requests(requests_file, requests)
     served = server.facts()
-    left = ask_all(requests, server, store, terms.at_once, terms.budget)
+    left = ask_all(requests, server, store, at_once, budget)
     bodies = [row["response"]["body"] for row in read_answers(store, requests).values()]
     read, written, cut = counts_of(bodies).values()
     probabilities = [one for body in bodies if (one := probability_of(body)) is not None]
@@ -129,10 +116,10 @@ def ask_dataset(
         cut=cut,
         models=_counted(bodies, "model"),
         fingerprints=_counted(bodies, "system_fingerprint"),
-        at_once=terms.at_once,
+        at_once=at_once,
         served=served,
-        licence=terms.licence,
-        price=terms.price.in_words(read, written) if terms.price else None,
+        licence=licence,
+        price=price.in_words(read, written) if price else None,
         probability=fmean(probabilities) if probabilities else None,
     )
     return record, left
