@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.extras.audit.audit_recipes import AuditRecipe, ScoreCounts
-from pubmill.extras.audit.audit_stages import AuditStage
-from pubmill.extras.audit.audited_tables import OF_OTHERS, score_counts
+from pubmill.extras.audit.audit_stages import OF_OTHERS, AuditStage, score_counts
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import checked_graph
