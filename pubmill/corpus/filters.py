@@ -10,7 +10,6 @@ whitespace-separated words of the parts that the selection takes, without title 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from pubmill.corpus.article_metadata import GROUPS
 from pubmill.corpus.contamination import EvaluationTexts
 from pubmill.corpus.part_tables import read_reasons
 from pubmill.corpus.shards import BOOK, UNREADABLE, Document, Sections, count_words, joined, read_shard
@@ -95,6 +94,13 @@ def length(document: Document, selection: SelectionRecipe) -> str | None:
     if selection.min_words is not None and words < selection.min_words:
         return "too_short"
     return "too_long" if selection.max_words is not None and words > selection.max_words else None
+
+
+GROUPS = {
+    "CC0": "commercial", "CC BY": "commercial", "CC BY-SA": "commercial", "CC BY-ND": "commercial",
+    "CC BY-NC": "noncommercial", "CC BY-NC-SA": "noncommercial", "CC BY-NC-ND": "noncommercial",
+}  # fmt: skip
+"""PMC's group of each licence; all others (none, custom, text mining only) are in `other`."""
 
 
 def licence(document: Document, selection: SelectionRecipe) -> str | None:

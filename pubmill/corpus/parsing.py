@@ -78,22 +78,24 @@ def read_articles(
     read = ArticleReader() if parser == "pubmed_parser" else JatsReader(leave_out, left_out, typed)
     missing = set(unreadable)
     for article in articles:
-        if article.facts.name in unreadable:
-            missing.discard(article.facts.name)
-            yield article.facts.document(UNREADABLE)
+        facts = article.facts
+        name = f"PMC{facts.id.removeprefix('pmc:')}.{facts.version}"
+        if name in unreadable:
+            missing.discard(name)
+            yield facts._replace(flags=(*facts.flags, UNREADABLE))
         elif article.data:
             try:
-                yield read(article.data, article.facts, f"{path}:{article.name}")
+                yield read(article.data, facts, f"{path}:{article.name}")
             except PubmillError as error:
                 shard = path.name.removesuffix(".tar.gz")
                 raise PubmillError(
                     f"{error}\nThe archive itself is whole, so this is how the article was published. To "
                     f"build the corpus without it, write into the source in each corpus spec that has it\n"
-                    f"    unreadable: {{{shard}: {{{article.facts.name}: what is wrong with it}}}}\n"
+                    f"    unreadable: {{{shard}: {{{name}: what is wrong with it}}}}\n"
                     f"It will be counted as `{UNREADABLE}`."
                 ) from None
         else:
-            yield article.facts.document()
+            yield facts
     if missing:
         raise PubmillError(
             f"{path}: lacks {min(missing)}, which the corpus spec calls unreadable; there may be another "

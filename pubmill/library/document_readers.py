@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pubmill.corpus import medline
-from pubmill.corpus.article_metadata import ArticleMetadata
 from pubmill.corpus.jats import JatsReader
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
@@ -49,4 +48,4 @@ def read_jats(path: str | Path, pmcid: int | None = None, leave_out: Collection[
     except OSError as error:
         raise PubmillError(f"{file} can't be read: {error.strerror}") from None
     number = pmcid if pmcid is not None else int(named[1]) if named else 0
-    return JatsReader(leave_out)(data, ArticleMetadata(number), str(file))
+    return JatsReader(leave_out)(data, Document(f"pmc:{number}"), str(file))

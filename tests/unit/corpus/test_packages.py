@@ -58,7 +58,7 @@ def test_packages_are_read_by_their_lists(tmp_path: Path) -> None:
     assert article.facts.pmid == ""
     path = package(tmp_path)
     (one,) = read_package(path, tmp_path / f"{NAME}.filelist.csv")
-    assert (one.data, one.facts.pmcid, one.facts.date) == (xml(7), 7, "2024-12-18")
+    assert (one.data, one.facts.id, one.facts.date) == (xml(7), "pmc:7", "2024-12-18")
     assert (one.facts.licence, one.facts.flags, one.facts.pmid) == ("CC BY-NC", ("retracted",), "1")
     assert package_order(path) == 20241218
     assert package_order(Path("oa_comm_xml.incr.2024-12-19.tar.gz")) == 20241219
@@ -212,7 +212,7 @@ def test_fetched_articles_without_xml_are_yielded_without_text_in_their_order(tm
     assert [(one.name, one.data) for one in articles] == [
         ("PMC7.1.json", b""), ("PMC8.2.xml", xml(8)), ("PMC9.1.json", b""),
     ]  # fmt: skip
-    assert [(one.facts.pmcid, one.facts.version) for one in articles] == [(7, 1), (8, 2), (9, 1)]
+    assert [one.facts[:2] for one in articles] == [("pmc:7", 1), ("pmc:8", 2), ("pmc:9", 1)]
     assert (articles[0].facts.date, articles[1].facts.date) == ("1970-01-02", "1970-01-01")
 
 
