@@ -11,8 +11,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pubmill.corpus.contamination import EvaluationTexts
-from pubmill.corpus.part_tables import read_reasons
-from pubmill.corpus.shards import BOOK, UNREADABLE, Document, Sections, count_words, joined, read_shard
+from pubmill.corpus.shards import (
+    BOOK,
+    UNREADABLE,
+    Document,
+    Sections,
+    count_words,
+    joined,
+    read_reasons,
+    read_shard,
+)  # fmt: skip
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import SelectionRecipe
 
@@ -131,7 +139,7 @@ def with_reasons(
     """Yield (position, document, reason or None) for each citation of a parsed shard. `index` is the shard's
     index in `latest`. The first reason counts: first that the citation is not current, then the filters, then
     `contamination`: it contains one of the `excluded` texts."""
-    reasons = read_reasons(latest, index)
+    reasons = iter(read_reasons(latest, index).items())
     for position, document in read_shard(shard):
         current, reason = next(reasons, (None, None))
         if current != position:

@@ -125,14 +125,8 @@ class JatsReader:
     """Reader of articles without the elements in `leave_out` (`LEAVABLE`). `left_out` counts them by tag, and
     abstracts that are no text by type; `typed` counts abstracts that are text in spite of a type."""
 
-    def __init__(
-        self,
-        leave_out: Collection[str],
-        left_out: Counter[str] | None = None,
-        typed: Counter[str] | None = None,
-    ) -> None:
-        self.left_out: Counter[str] = Counter() if left_out is None else left_out
-        self.typed: Counter[str] = Counter() if typed is None else typed
+    def __init__(self, leave_out: Collection[str]) -> None:
+        self.left_out, self.typed = Counter[str](), Counter[str]()
         self._sub_articles = "sub-articles" not in leave_out
         self._chosen = {tag for name in leave_out for tag in LEAVABLE.get(name, ())}
         self._prepare = {**_PREPARATIONS, **dict.fromkeys(self._chosen, self._leave_out)}

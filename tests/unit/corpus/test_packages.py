@@ -6,13 +6,13 @@ import io
 import json
 import re
 import tarfile
-from collections import Counter
 from pathlib import Path
 
 import pytest
 import yaml
 
 from pubmill.corpus import packages
+from pubmill.corpus.jats import JatsReader
 from pubmill.corpus.packages import package_order, read_fetched, read_members, read_package
 from pubmill.corpus.parsing import read_articles
 from pubmill.corpus.shards import Document
@@ -77,7 +77,7 @@ def test_an_article_that_cannot_be_read_is_reported_and_can_be_left_out(tmp_path
 
     def documents(*unreadable: str) -> list[Document]:
         articles = read_package(path, tmp_path / f"{NAME}.filelist.csv")
-        return list(read_articles(path, articles, "pubmill", (), Counter(), unreadable))
+        return list(read_articles(path, articles, JatsReader(()), unreadable))
 
     with pytest.raises(PubmillError) as caught:
         documents()
