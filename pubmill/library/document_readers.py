@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pubmill.corpus import medline
-from pubmill.corpus.article_metadata import ArticleMetadata
 from pubmill.corpus.jats import JatsReader
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
@@ -38,7 +37,7 @@ def read_jats(path: str | Path, pmcid: int | None = None, leave_out: Collection[
             f"{file}: its name is not that of PMC's files, such as PMC1234567.xml; give the number as `pmcid`"
         )
     number = pmcid if pmcid is not None else int(named[1]) if named else 0
-    return JatsReader(leave_out)(_readable(file).read_bytes(), ArticleMetadata(number), str(file))
+    return JatsReader(leave_out)(_readable(file).read_bytes(), Document(f"pmc:{number}"), str(file))
 
 
 def _readable(path: str | Path) -> Path:
