@@ -12,18 +12,18 @@ from pubmill.stages.availability import Availability
 from pubmill.stages.contamination_jobs import ContaminationStage
 from pubmill.stages.corpus_jobs import Corpora
 from pubmill.stages.dataset_jobs import DatasetPages, Datasets
-from pubmill.stages.fact_table_jobs import DatasetFacts, FactTables, ModelFacts
+from pubmill.stages.fact_table_jobs import FactTableStage
 from pubmill.stages.gpus import NO_GPUS, Gpus
 from pubmill.stages.model_jobs import Models
 from pubmill.stages.pipelines import Pipelines
 from pubmill.stages.pretrainings import Pretrainings
-from pubmill.stages.record_status import Cells, Records
+from pubmill.stages.record_status import Records
 from pubmill.stages.report_jobs import ContradictionsStage, Publication, ReportStage
 from pubmill.stages.runs import Runs
 from pubmill.stages.selection_jobs import SelectionJobs
 from pubmill.stages.source_jobs import Sources
 from pubmill.stages.stage import GraphPart, Places, Stage, cached
-from pubmill.stages.table_jobs import Tables
+from pubmill.stages.table_jobs import TableStage
 from pubmill.stages.table_members import TableDatasets, TableModels
 from pubmill.stages.user_folders import Digests, UserFolders
 from pubmill.stages.vocabularies import Vocabularies
@@ -132,13 +132,10 @@ class Graph:
     runs = part(Runs)
     records = part(Records)
     table_datasets = part(TableDatasets)
-    cells = part(Cells)
     table_models = part(TableModels)
-    tables = part(Tables)
+    tables = part(TableStage)
     scope = part(Scope)
-    dataset_facts = part(DatasetFacts)
-    model_facts = part(ModelFacts)
-    fact_tables = part(FactTables)
+    fact_tables = part(FactTableStage)
     contamination = part(ContaminationStage)
     pages = part(DatasetPages)
     contradictions = part(ContradictionsStage)
