@@ -184,8 +184,7 @@ class FactTableStage(Stage):
         sources = {source.name for source in self._specs.corpora[corpus].sources}
         if of_source and of_source.partition(".")[0] not in sources:
             return FactSource(lacking=NO_SOURCE)
-        built = {self._specs.pretraining[recipe].corpus for recipe in self.graph.scope.pretrainings()}
-        if corpus not in built:
+        if corpus not in self.graph.scope.corpora():
             return FactSource(lacking=NO_CORPUS)
         return FactSource(files=(RELATIVE.corpus(corpus, STATISTICS),), scaled=self._scale_note())
 

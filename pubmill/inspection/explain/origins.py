@@ -67,7 +67,7 @@ def _recipe_account(graph: Graph, recipe: str, step: int) -> Account:
         "training": _training_account(graph, recipe, step),
         "values": read_json(state).get("recipe")
         if state.is_file()
-        else as_values(graph.pretrainings.recipe(recipe)),
+        else as_values(graph.specs.pretraining[recipe].recipe),
         "corpus": _corpus_account(graph, spec.corpus),
         "vocabulary": _vocabulary_account(graph, spec.vocab),
     }
