@@ -410,7 +410,7 @@ def _recipe_account(graph: Graph, recipe: str, step: int) -> Account:
     account: Account = {
         "checkpoint": RELATIVE.checkpoint(recipe, step),
         "training": training or NOT_THERE,
-        "values": state.get("recipe") if state else as_values(graph.pretrainings.recipe(recipe)),
+        "values": state.get("recipe") if state else as_values(spec.recipe),
         "corpus": _corpus_account(graph, spec.corpus),
         "vocabulary": _vocabulary_account(graph, spec.vocab),
     }
