@@ -177,7 +177,6 @@ def regression_of_label_sets(
 
 
 def _predicted(texts: Iterable[str], labels: Any, asked: Iterable[str]) -> Any:
-    """Return what one regression for each label predicts for other texts."""
     logistic = OneVsRestClassifier(LogisticRegression(C=STRENGTH, solver="liblinear"))
     model = make_pipeline(TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=2), logistic)
     return model.fit(list(texts), labels).predict(list(asked))

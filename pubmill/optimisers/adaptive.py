@@ -101,7 +101,6 @@ class DecoupledAdamW(Adaptive):
         torch._foreach_sub_(weights, directions)
 
     def _rates(self, gradients: list[Tensor], squares: list[Tensor], group: dict[str, Any]) -> list[float]:
-        """Return the rate of each weight."""
         if not self.stable:
             return [group["lr"]] * len(gradients)
         roots = torch._foreach_sqrt(torch._foreach_clamp_min(squares, group["eps"] ** 2))

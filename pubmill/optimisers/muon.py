@@ -52,7 +52,6 @@ class Muon(torch.optim.AdamW):
             torch._foreach_sub_(weights, list((moved.to(weights[0].dtype) * scale).unbind()))
 
     def _momentum(self, weight: Tensor) -> Tensor:
-        """Return a weight's gradient with Nesterov momentum."""
         state = self.state[weight]
         if not state:
             state["step"], state["exp_avg"] = torch.zeros(()), torch.zeros_like(weight)

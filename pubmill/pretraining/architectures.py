@@ -93,20 +93,16 @@ def build_model(
         torch.manual_seed(seed)
         model: PreTrainedModel = made(config)
     if architecture.scaled_initialisation:
-        _scale_outputs(model)
+        # Before each residual addition, divided by the square root of the number of additions.
+        base: Any = model.base_model
+        layers = base.encoder.layer
+        with torch.no_grad():
+            for layer in layers:
+                for dense in (layer.attention.output.dense, layer.output.dense):
+                    dense.weight.div_(math.sqrt(2 * len(layers)))
     if architecture.family == "modernbert":
         set_dropout(model, architecture.dropout)
     return model
-
-
-def _scale_outputs(model: PreTrainedModel) -> None:
-    """Divide the weights before each residual addition by the square root of the number of additions."""
-    base: Any = model.base_model
-    layers = base.encoder.layer
-    with torch.no_grad():
-        for layer in layers:
-            for dense in (layer.attention.output.dense, layer.output.dense):
-                dense.weight.div_(math.sqrt(2 * len(layers)))
 
 
 def load_model(

@@ -121,7 +121,6 @@ class BatchPreparation:
         return PreparedBatch(whole, own, hidden, parts, common, at_once)
 
     def _tokens_per_micro_batch(self, at_once: int) -> int:
-        """Return the tokens of a micro-batch without padding."""
         sequences, longest = -(-self.recipe.batch_size // self.world.size), self.recipe.sequence_length
         return flat_size(self.instances, sequences, at_once * longest, longest)
 

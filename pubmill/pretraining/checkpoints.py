@@ -86,23 +86,20 @@ class PretrainingProgress:
         """Add a step; raise `FloatingPointError` if the average loss, over about `averaged` steps, is more
         than `limit` above its lowest value. `skipped` steps, whose loss may not be finite, are left out."""
         if "skipped" not in sums:
-            self._watch(sums, averaged, limit, watched)
+            loss = sums[f"{watched.name}_loss"] / max(1.0, sums[watched.per])
+            weight = 1 / min(self.step + 1, averaged)
+            self.average = loss if self.average is None else (1 - weight) * self.average + weight * loss
+            self.lowest = self.average if self.lowest is None else min(self.lowest, self.average)
+            if self.average > self.lowest + limit:
+                raise FloatingPointError(
+                    f"the loss of masked tokens has risen from {self.lowest:.2f} to {self.average:.2f}"
+                )
             self.pending = {key: self.pending.get(key, 0.0) + value for key, value in sums.items()}
         self.step += 1
         self.tokens += int(sums["tokens"])
         self.seconds += sums["seconds"]
         self.operations += sums["flops"]
         self.processor_seconds += sums["processor_seconds"]
-
-    def _watch(self, sums: dict[str, float], averaged: int, limit: float, watched: Term) -> None:
-        loss = sums[f"{watched.name}_loss"] / max(1.0, sums[watched.per])
-        weight = 1 / min(self.step + 1, averaged)
-        self.average = loss if self.average is None else (1 - weight) * self.average + weight * loss
-        self.lowest = self.average if self.lowest is None else min(self.lowest, self.average)
-        if self.average > self.lowest + limit:
-            raise FloatingPointError(
-                f"the loss of masked tokens has risen from {self.lowest:.2f} to {self.average:.2f}"
-            )
 
     def suspicious(self, limit: float) -> bool:
         """Return whether the loss has risen so far that the current weights should not replace a save."""

@@ -52,7 +52,6 @@ class World:
         return [number > 0 for number in self._add(list(flags))]
 
     def _add(self, numbers: list[float]) -> list[float]:
-        """Return the sums of numbers over all processes."""
         if self.size == 1:
             return numbers
         device = self.device if self.hosts is None else torch.device("cpu")

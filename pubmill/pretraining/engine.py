@@ -69,12 +69,22 @@ class Computation:
             self.copies = Bfloat16Copies(learner, vocabulary_rows(learner.networks.values()))
         self.refused: str | None = None
         while self.methods != PLAIN and (fault := self._fault_of_methods()):
-            self._refuse_methods(fault)
+            refused = f"{self.methods.describe()} do not work here ({fault})"
+            report_slower(f"{refused}; trying others")
+            self.refused = self.refused or refused
+            self.methods = self.batches.methods = SLOWER.get(self.methods, PLAIN)
+            torch.compiler.reset()
         self.copies = self.copies if self.methods.weights == "bfloat16" else None
 
     def process(self, part: Part, counts: Sums, learn: bool) -> dict[str, torch.Tensor]:
         """Return a micro-batch's sums; add its gradients when learning. `counts`: those of `denominators`."""
-        sums = self._compute_losses(part, learn)
+        sums: dict[str, torch.Tensor]
+        if self.copies:
+            sums = self.copies(part)
+        else:
+            self.learner.slope_scale = self.scaling.scale
+            with autocast(self.world.device, self.precision):
+                sums = self.learner(part) if learn else self.learner.evaluate(part)
         if learn:
             parts = [
                 term.weight * sums[f"{term.name}_loss"] / max(1.0, counts[term.per])
@@ -85,28 +95,12 @@ class Computation:
                 self.copies.add_gradients()
         return sums
 
-    def _compute_losses(self, part: Part, learn: bool) -> dict[str, torch.Tensor]:
-        if self.copies:
-            return self.copies(part)
-        self.learner.slope_scale = self.scaling.scale
-        with autocast(self.world.device, self.precision):
-            sums: dict[str, torch.Tensor] = self.learner(part) if learn else self.learner.evaluate(part)
-        return sums
-
     def drop_gradients(self) -> None:
         """Forget all gradients."""
         for weight in self.learner.parameters():
             weight.grad = None
         if self.copies:
             self.copies.drop_gradients()
-
-    def _refuse_methods(self, fault: str) -> None:
-        """Use slower methods."""
-        refused = f"{self.methods.describe()} do not work here ({fault})"
-        report_slower(f"{refused}; trying others")
-        self.refused = self.refused or refused
-        self.methods = self.batches.methods = SLOWER.get(self.methods, PLAIN)
-        torch.compiler.reset()
 
     def _fault_of_methods(self) -> str | None:
         """Return why the methods fail on one micro-batch, forward and backward, in any process; None if they

@@ -61,18 +61,11 @@ def encode(
     if isinstance(mask, SequenceBounds):
         hidden = encode_unpadded(base, hidden, mask, rows, recompute)
     else:
-        hidden = _encode_padded(base, hidden, mask, rows, recompute)
+        layers, run = layers_of(base), _albert_layer if kind == "albert" else _bert_layer
+        compute = partial(checkpoint, run, use_reentrant=False) if recompute else run
+        for number, layer in enumerate(layers):
+            hidden = compute(layer, hidden, mask, rows if number == len(layers) - 1 else None)
     return base.encoder.ln(hidden) if kind == "megatron-bert" else hidden
-
-
-def _encode_padded(
-    base: Any, hidden: Tensor, mask: Tensor | None, rows: Tensor | None, recompute: bool
-) -> Tensor:
-    layers, run = layers_of(base), _albert_layer if base.config.model_type == "albert" else _bert_layer
-    compute = partial(checkpoint, run, use_reentrant=False) if recompute else run
-    for number, layer in enumerate(layers):
-        hidden = compute(layer, hidden, mask, rows if number == len(layers) - 1 else None)
-    return hidden
 
 
 def _select_rows(hidden: Tensor, rows: Tensor | None) -> Tensor:
@@ -89,7 +82,6 @@ def _bert_layer(layer: Any, hidden: Tensor, mask: Tensor | None, rows: Tensor | 
 
 
 def _albert_layer(layer: Any, hidden: Tensor, mask: Tensor | None, rows: Tensor | None) -> Tensor:
-    """Compute the layer of ALBERT."""
     part = layer.attention
     context = _attend(part, part.attention_dropout, hidden, mask)
     projected = part.output_dropout(part.dense(_select_rows(context, rows)))

@@ -153,7 +153,7 @@ class Instances:
         if self.full:
             return self._lay_out_across(start, end)
         if self.pairs == "none":
-            return self._lay_out(start, end - start, end, end - end, nothing, 0)
+            return self._lay_out_pairs(start, end - start, end, end - end, nothing, 0)
         middle = self._cut_at_sentence(start, end, random.random(len(chunks)))
         if self.pairs == "next-sentence":
             # Each A gets its own B, or that of another document.
@@ -163,14 +163,14 @@ class Instances:
             labels[other != np.arange(len(start))] = RANDOM
             length = np.minimum((end - middle)[other], self.limit - (middle - start))
             cut = int((end - middle).sum() - length.sum())
-            return self._lay_out(start, middle - start, middle[other], length, labels, cut)
+            return self._lay_out_pairs(start, middle - start, middle[other], length, labels, cut)
         if self.pairs == "unlabelled":
-            return self._lay_out(start, middle - start, middle, end - middle, nothing, 0)
+            return self._lay_out_pairs(start, middle - start, middle, end - middle, nothing, 0)
         swapped = (middle < end) & (random.random(len(chunks)) < 0.5)
         labels = np.where(middle < end, np.where(swapped, SWAPPED, IN_ORDER), UNLABELLED)
         first, second = np.where(swapped, middle, start), np.where(swapped, start, middle)
         n_first = np.where(swapped, end - middle, middle - start)
-        return self._lay_out(first, n_first, second, end - start - n_first, labels, 0)
+        return self._lay_out_pairs(first, n_first, second, end - start - n_first, labels, 0)
 
     def _cut_at_sentence(self, start: Ints, end: Ints, where: NDArray[np.float64]) -> Ints:
         """Return a random sentence start inside each chunk; the chunk's end if it has only one sentence."""
@@ -193,41 +193,41 @@ class Instances:
         taken[left], taken[right] = right, left
         return taken
 
-    def _lay_out(
+    def _lay_out_pairs(
         self, first: Ints, n_first: Ints, second: Ints, n_second: Ints, labels: Ints, cut: int
     ) -> PackedBatch:
-        """Return `[CLS] A [SEP] B [SEP]`, or `[CLS] A [SEP]` if B is empty, concatenated."""
-        lengths = n_first + 2 + np.where(n_second > 0, n_second + 1, 0)
-        begin = np.cumsum(lengths) - lengths
-        ids = np.full(int(lengths.sum()), self.sep, np.int64)
-        segments, inner = np.zeros_like(ids), np.zeros(len(ids), bool)
-        ids[begin] = self.cls
-        in_first, in_second = ranges(begin + 1, n_first), ranges(begin + n_first + 2, n_second)
-        ids[in_first] = self.ids[ranges(first, n_first)]
-        ids[in_second] = self.ids[ranges(second, n_second)]
-        inner[in_first] = inner[in_second] = True
-        has_second = n_second > 0
-        segments[ranges((begin + n_first + 2)[has_second], n_second[has_second] + 1)] = 1
-        return PackedBatch(ids, segments, inner, lengths, labels, cut)
+        """Return `[CLS] A [SEP] B [SEP]`, or `[CLS] A [SEP]` if B is empty."""
+        begin, count = (np.stack(both, 1).ravel() for both in ((first, second), (n_first, n_second)))
+        (pieces,) = count.nonzero()
+        return self._lay_out(pieces // 2, begin[pieces], count[pieces], pieces % 2 == 1, labels, cut)
 
     def _lay_out_across(self, start: Ints, end: Ints) -> PackedBatch:
-        """Return `[CLS] tokens [SEP] tokens [SEP]`, with one part for each document that a chunk spans.
-        `start` and `end` count a separator after each document, see `full_starts`."""
+        """Return sequences with one piece for each document that a chunk spans. `start` and `end` count a
+        separator after each document, see `full_starts`."""
         bounds = np.append(self.document_starts, len(self.ids)) + np.arange(len(self.document_starts) + 1)
         first = np.searchsorted(bounds, start, side="right") - 1
         pieces = np.searchsorted(bounds, end, side="left") - first
         document, owner = ranges(first, pieces), np.repeat(np.arange(len(start)), pieces)
         begin = np.maximum(bounds[document], start[owner])
         count = np.minimum(bounds[document + 1] - 1, end[owner]) - begin
-        lengths = np.bincount(owner, count + 1, len(start)).astype(np.int64) + 1
+        labels = np.full(len(start), UNLABELLED)
+        return self._lay_out(owner, begin - document, count, np.zeros(len(owner), bool), labels, 0)
+
+    def _lay_out(
+        self, owner: Ints, begin: Ints, count: Ints, second: NDArray[np.bool_], labels: Ints, cut: int
+    ) -> PackedBatch:
+        """Return `[CLS] piece [SEP] piece [SEP]`... of each sequence. `owner`: the sequence of a piece;
+        `begin`, `count`: its first token and number of tokens; `second`: whether its segment is B."""
+        lengths = np.bincount(owner, count + 1, len(labels)).astype(np.int64) + 1
         place = np.cumsum(count + 1) - (count + 1) + owner + 1
         ids = np.full(int(lengths.sum()), self.sep, np.int64)
-        inner = np.zeros(len(ids), bool)
+        segments, inner = np.zeros_like(ids), np.zeros(len(ids), bool)
         ids[np.cumsum(lengths) - lengths] = self.cls
         where = ranges(place, count)
-        ids[where] = self.ids[ranges(begin - document, count)]
+        ids[where] = self.ids[ranges(begin, count)]
         inner[where] = True
-        return PackedBatch(ids, np.zeros_like(ids), inner, lengths, np.full(len(start), UNLABELLED), 0)
+        segments[ranges(place[second], count[second] + 1)] = 1
+        return PackedBatch(ids, segments, inner, lengths, labels, cut)
 
 
 def shares(lengths: Ints, processes: int) -> list[Ints]:

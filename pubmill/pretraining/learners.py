@@ -174,20 +174,17 @@ class ReplacedTokenDetection(Learner):
         ids, replaced = part.ids.flatten().clone(), torch.zeros_like(part.ids.flatten())
         drawn = sample(logits.detach()).to(ids.dtype)
         ids[places], replaced[places] = drawn, (drawn != part.labels).to(replaced.dtype)
-        scores, right = self._scores(ids.view_as(part.ids), part).float(), replaced[part.present]
+        embedded = embed(self.model, ids.view_as(part.ids), part.segments, part.positions, part.compiled)
+        # Without padding, almost all positions are tokens, and their number varies.
+        flat = isinstance(part.mask, SequenceBounds)
+        hidden = encode(self.model, embedded, part.mask, None if flat else part.present, self.recompute)
+        found = self.model.discriminator_predictions(hidden)
+        scores = (found.flatten()[part.present] if flat else found).float()
+        right = replaced[part.present]
         return self.masked_lm(logits, part) | {
             "rtd_loss": F.binary_cross_entropy_with_logits(scores, right.float(), reduction="sum"),
             "rtd_correct": ((scores > 0) == right.bool()).sum(),
         }
-
-    def _scores(self, ids: Tensor, part: Part) -> Tensor:
-        """Return the logit (tokens,) that each token was replaced."""
-        embedded = embed(self.model, ids, part.segments, part.positions, part.compiled)
-        # Without padding, almost all positions are tokens, and their number varies.
-        flat = isinstance(part.mask, SequenceBounds)
-        hidden = encode(self.model, embedded, part.mask, None if flat else part.present, self.recompute)
-        logits: Tensor = self.model.discriminator_predictions(hidden)
-        return logits.flatten()[part.present] if flat else logits
 
     def evaluate(self, part: Part) -> dict[str, Tensor]:
         return self.forward(part)
@@ -231,7 +228,13 @@ class Distilled(Learner):
 
     def forward(self, part: Part) -> dict[str, Tensor]:
         teacher, count = self.teacher, len(part.pair_labels)
-        compared, masked = self._compared_positions(part)
+        compared = part
+        masked: Tensor | slice = slice(None)
+        if self.wanted.positions == "all":
+            # The rows of [CLS] come first and are not counted.
+            first, places = part.rows.tensor_split([count])
+            compared = replace(part, rows=torch.cat([first, part.present]))
+            masked = torch.searchsorted(part.present, places)
         with torch.no_grad():
             theirs = self.encode(teacher, part.ids, compared)[count:]
             target = masked_lm_logits(teacher, theirs).float()
@@ -244,15 +247,6 @@ class Distilled(Learner):
             projected = self.projection(vectors[count:]).float()
             sums["cosine_loss"] = (1 - F.cosine_similarity(projected, theirs.float(), dim=-1)).sum()
         return sums
-
-    def _compared_positions(self, part: Part) -> tuple[Part, Tensor | slice]:
-        """Return the part with the compared positions as its `rows`, and which of them are masked. The rows
-        of [CLS] come first and are not counted."""
-        if self.wanted.positions == "masked":
-            return part, slice(None)
-        first, masked = part.rows.tensor_split([len(part.pair_labels)])
-        rows = torch.cat([first, part.present])
-        return replace(part, rows=rows), torch.searchsorted(part.present, masked)
 
 
 def load_teacher(folder: Path, vocab_size: int) -> Any:

@@ -69,7 +69,11 @@ def model_card(
     if scale != "full":
         parts.append(f"**Scale `{scale}`: a reduced recipe, not comparable with published models.**\n")
     parts.append(_markdown_section("Weights", weights))
-    data = _corpus_fields(statistics)
+    corpus = corpus_of_model(statistics)
+    data = {"last revision" if name == "day" else name: value for name, value in corpus.items()}
+    by_source = statistics.get("by_source", {})
+    data["documents by source"] = {source: counts["documents"] for source, counts in by_source.items()}
+    data["rejected"] = statistics.get("rejected", {})
     if vocab is not None and (vocab / "diagnosis.json").is_file():
         diagnosis = read_json(vocab / "diagnosis.json")
         data["vocabulary"] = {name: diagnosis.get(name) for name in ("size", "documents", "words")}
@@ -92,13 +96,6 @@ def _licence_text(kind: str, original: Path | None) -> str:
     top = text.partition("\n---")[0] if text.startswith("---\n") else ""
     named = re.search(r"(?m)^license:[ \t]*(\S.*)$", top)
     return f"`{named[1].strip()}`, as README.original.md says." if named else UNKNOWN_LICENCE
-
-
-def _corpus_fields(statistics: Mapping[str, Any]) -> dict[str, object]:
-    """Describe the pretraining corpus: name, day, size, documents of each source, rejected documents."""
-    facts = {"last revision" if key == "day" else key: of for key, of in corpus_of_model(statistics).items()}
-    by_source = {source: counts["documents"] for source, counts in statistics.get("by_source", {}).items()}
-    return {**facts, "documents by source": by_source, "rejected": statistics.get("rejected", {})}
 
 
 def corpus_of_model(statistics: Mapping[str, Any]) -> dict[str, object]:

@@ -119,8 +119,10 @@ class PackedWriter:
         self._sentences, self._documents = map(_OffsetsWriter, offsets)
 
     def add(self, shard: TokenShard) -> None:
-        """Append a shard."""
-        _check_shard(shard, self.vocab_size, self.folder)
+        if len(shard.ids) != shard.sentences.sum() or len(shard.sentences) != shard.documents.sum():
+            raise PubmillError(f"{self.folder}: a shard's lengths and ids do not fit together")
+        if len(shard.ids) and (largest := int(shard.ids.max())) >= self.vocab_size:
+            raise PubmillError(f"{self.folder}: id {largest} is outside the vocabulary of {self.vocab_size}")
         self._ids.write(shard.ids.astype(self.dtype, copy=False).tobytes())
         self._sentences.add(shard.sentences)
         self._documents.add(shard.documents)
@@ -153,13 +155,6 @@ class PackedWriter:
         if error is None:
             digests = {"files": {name: sha256(self.folder / name) for name in FILES}}
             write_json(self.folder / "index.json", sealed(self.index() | digests))
-
-
-def _check_shard(shard: TokenShard, vocab_size: int, folder: Path) -> None:
-    if len(shard.ids) != shard.sentences.sum() or len(shard.sentences) != shard.documents.sum():
-        raise PubmillError(f"{folder}: a shard's lengths and ids do not fit together")
-    if len(shard.ids) and int(shard.ids.max()) >= vocab_size:
-        raise PubmillError(f"{folder}: id {shard.ids.max()} is outside the vocabulary of {vocab_size}")
 
 
 class PackedTokens:

@@ -158,7 +158,13 @@ def resume(work: Pretraining, segment: Segment, origin: WeightsOrigin) -> Pretra
             report_progress(f"going on from step {progress.step}, which was saved when this was ended")
             if origin["hardware"].get("deterministic", "required") != "required":
                 report_progress(f"on a GPU without {STRICT}=1, an undisturbed run has other last digits")
-        warn_of_changes(read_json(source / "state.json"), origin)
+        before: Mapping[str, Any] = read_json(source / "state.json")
+        now: Mapping[str, Any] = origin
+        for group, names in DECIDING.items():
+            for name in names:
+                old, new = before.get(group, {}).get(name), now[group].get(name)
+                if old != new:
+                    report_progress(f"{name} was {old}, is now {new}: last digits may differ")
     return progress
 
 
@@ -179,15 +185,6 @@ def own_save(output: Path, origin: Mapping[str, Any]) -> Path | None:
             return None
         return own
     return None
-
-
-def warn_of_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Print a message if the result will not equal that of an undisturbed run bit for bit."""
-    for group, names in DECIDING.items():
-        for name in names:
-            old, new = before.get(group, {}).get(name), now[group].get(name)
-            if old != new:
-                report_progress(f"{name} was {old}, is now {new}: last digits may differ")
 
 
 @contextmanager

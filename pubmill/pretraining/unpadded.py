@@ -56,12 +56,7 @@ def mix(numbers: Tensor) -> Tensor:
 def keep_mask(like: Tensor, rate: float, seed: Tensor) -> Tensor:
     """Return which elements (below 2^31) are kept by one copy of a seed, each with probability 1 - `rate`."""
     places = torch.arange(like.numel(), dtype=torch.int32, device=like.device).view(like.shape)
-    return mix(mix(places ^ seed[0]) + seed[1]) >= threshold(rate)
-
-
-def threshold(rate: float) -> int:
-    """Return the smallest result of `mix` with which an element is kept."""
-    return round(rate * 2**32) - 2**31
+    return mix(mix(places ^ seed[0]) + seed[1]) >= round(rate * 2**32) - 2**31
 
 
 def drop(values: Tensor, rate: float, seed: Tensor) -> Tensor:

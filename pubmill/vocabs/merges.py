@@ -74,7 +74,6 @@ def _code_points(words: Sequence[str]) -> NDArray[np.uint32]:
 
 
 def _character_weights(words: Sequence[str], counts: Mapping[str, int]) -> Integers:
-    """Return the occurrences of each character of each word: its word's count."""
     return np.repeat([counts[word] for word in words], [len(word) for word in words]).astype(np.int64)
 
 
