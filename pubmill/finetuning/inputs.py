@@ -151,7 +151,7 @@ def training_batches(
 
     They are a random permutation, cut into batches, as PyTorch's `RandomSampler` and `DataLoader` make them.
     With `classes` (one for each input), inputs of rare classes are repeated (`oversampled`). The result
-    depends only on the arguments; it has ceil(epoch_size(...) / batch_size) batches.
+    depends only on the arguments; the number of batches is the same in every epoch.
     """
     generator = np.random.default_rng([seed, epoch])
     chosen = np.arange(inputs) if classes is None else oversampled(classes, generator)
@@ -176,13 +176,6 @@ def ends_of_parts(widths: Sequence[int], cost: int, step: int) -> list[int]:
         chosen.append(ends[number - 1])
         number = before[number]
     return chosen[::-1]
-
-
-def epoch_size(inputs: int, classes: Sequence[int] | None) -> int:
-    if classes is None:
-        return inputs
-    counts = Counter(classes)
-    return len(counts) * max(counts.values())
 
 
 def oversampled(classes: Sequence[int], generator: np.random.Generator) -> npt.NDArray[np.int64]:

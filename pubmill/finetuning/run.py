@@ -272,14 +272,15 @@ def _make_trainer(
 def run_identity(job: FinetuningJob, shared: Shared) -> RunIdentity:
     """Return what is trained, by names and hashes."""
     check_folder(job.model)  # before errors of the training, which are recorded as results
+    base_model, start_failed = task_models.previous_run(job.model)
     return {
         "seed": job.seed,
         "split": job.split,
         "dev_split": job.dev,
-        "model": task_models.base_model(job.model),
+        "model": base_model,
         "model_sha256": shared.once(folder_sha256, job.model),
         "data_sha256": {name: shared.once(sha256, split_path(job.dataset, name)) for name in job.splits},
-        "start_failed": task_models.start_failed(job.model),
+        "start_failed": start_failed,
         "search_failed": None,
     }
 

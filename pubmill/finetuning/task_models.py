@@ -151,30 +151,17 @@ def read_facts(folder: Path) -> TaskModelFacts:
     return build(TaskModelFacts, facts, f"{path} (keep the model again)")
 
 
-def base_model(folder: Path) -> str:
-    """Return the name of a folder's pretrained model; for a task model, from its report."""
-    report = _previous_report(folder)
-    return str(report["model"]) if report else folder.name
-
-
-def start_failed(folder: Path) -> str | None:
-    """Return how the run of a folder's model failed; None if it did not, or if the model is pretrained."""
-    report = _previous_report(folder)
-    return failure_of(report) if report else None
-
-
-def _previous_report(folder: Path) -> TrainingReport | None:
-    """Return the report of the run that made a folder's model; None for a pretrained model."""
+def previous_run(folder: Path) -> tuple[str, str | None]:
+    """Return the name of the pretrained model of a model folder, and how the run that made the folder failed;
+    None if it did not, or if the model is the pretrained one itself."""
     path = folder / REPORT
     if not path.is_file():
-        return None
+        return folder.name, None
     report: Any = read_json(path)
-    lacks = [key for key in ("model", "failed") if not isinstance(report, dict) or key not in report]
-    if lacks or not isinstance(report.get("data_sha256", {}), dict):
-        what = f"has no {', '.join(lacks)}" if lacks else "must have an object as data_sha256"
-        raise PubmillError(f"{path} {what}, so it is no report of a fine-tuning; keep the model again")
-    checked: TrainingReport = report  # only these keys were checked
-    return checked
+    if lacks := [key for key in ("model", "failed") if not isinstance(report, dict) or key not in report]:
+        fault = f"has no {', '.join(lacks)}, so it is no report of a fine-tuning; keep the model again"
+        raise PubmillError(f"{path} {fault}")
+    return str(report["model"]), failure_of(report)
 
 
 def _transformers_model(task: Task[Any], model: TaskModel) -> "PreTrainedModel | None":

@@ -16,7 +16,6 @@ from pubmill.finetuning.inputs import (
     Batch,
     EncodedSplit,
     ends_of_parts,
-    epoch_size,
     flat_places,
     joined,
     training_batches,
@@ -111,8 +110,7 @@ class Trainer(Predictor):
         recipe keeps: the last ones, or the best ones on dev (the first of equals). It stops early, with
         `diverged` set, if a loss or prediction is NaN or infinite; the weights are then unusable.
         """
-        size = epoch_size(len(train.encoded.instances), self.task.classes(train.targets))
-        per_epoch = math.ceil(size / self.recipe.batch_size)
+        per_epoch = len(self.epoch_batches(train, 0))
         progress = FinetuningProgress(steps_per_epoch=per_epoch)
         total = per_epoch * self.recipe.epochs
         wanted = max(1, round(passes * per_epoch)) if passes else self.recipe.stop_after

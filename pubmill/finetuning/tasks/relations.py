@@ -27,18 +27,9 @@ which some texts use as an abbreviation of estradiol."""
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
-    """A mention as characters `start` to `end` (exclusive) of a text, without its marks. `marks`: a character
-    of its start mark and one of its end mark, if it has marks."""
-
-    start: int
-    end: int
-    marks: tuple[int, int] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Mention:
-    """A mention as subwords `first` to `last` (exclusive) of a text, with the indices of its marks."""
+    """A mention as characters or subwords `first` to `last` (exclusive) of a text, without its marks, if it
+    has some. `marks`: a character of its start mark and one of its end mark, or the subwords of both."""
 
     first: int
     last: int
@@ -50,11 +41,11 @@ class Mention:
         return (self.marks[0], self.marks[1] + 1) if self.marks else (self.first, self.last)
 
 
-def transformed(example: SequenceExample, recipe: FinetuningRecipe) -> tuple[str, list[Argument]]:
+def transformed(example: SequenceExample, recipe: FinetuningRecipe) -> tuple[str, list[Mention]]:
     """Return the text with its mentions in the recipe's form, and the mentions' positions in it."""
     _check_mentions(example, recipe)
     if not example.entities or recipe.entities == "original":
-        return example.text, [Argument(one.start, one.end) for one in example.entities]
+        return example.text, [Mention(one.start, one.end) for one in example.entities]
     if recipe.entities == "markers":
         return marked(example.text, example.entities, MARKS)
     assert recipe.dummies is not None
@@ -62,17 +53,17 @@ def transformed(example: SequenceExample, recipe: FinetuningRecipe) -> tuple[str
         made = dummies(example.text, example.entities, recipe.dummies.types, recipe.dummies.overlap)
     except PubmillError as error:
         raise PubmillError(f"example {example.id}: {error}") from None
-    return made.text, [Argument(*span) for span in made.spans]
+    return made.text, [Mention(*span) for span in made.spans]
 
 
 def marked(
     text: str, mentions: Sequence[Entity], marks: Sequence[tuple[str, str]]
-) -> tuple[str, list[Argument]]:
+) -> tuple[str, list[Mention]]:
     """Return the text with a mark before and after each mention, and the mentions in it with their marks."""
     spaced = [(f"{start} ", f" {end}") for start, end in marks]
     made = markers(text, mentions, spaced)
     return made.text, [
-        Argument(start, end, (start - len(before), end + len(after) - 1))
+        Mention(start, end, (start - len(before), end + len(after) - 1))
         for (start, end), (before, after) in zip(made.spans, spaced, strict=True)
     ]
 
@@ -108,18 +99,16 @@ def written_tokens(recipe: FinetuningRecipe) -> list[str]:
     return []
 
 
-def located(subwords: Subwords, arguments: Sequence[Argument]) -> tuple[list[Mention], int]:
+def located(subwords: Subwords, arguments: Sequence[Mention]) -> tuple[list[Mention], int]:
     """Return the subwords of each argument, and the number of arguments without a subword. An argument
     without subwords (some tokenizers remove characters) gets the following subword, or the text's last one;
     in a text without subwords it stays empty."""
-    if not arguments:
-        return [], 0
     starts = [start for start, _ in subwords.spans]
     ends = [end for _, end in subwords.spans]
     mentions: list[Mention] = []
     lost = 0
     for one in arguments:
-        first, last = bisect_right(ends, one.start), bisect_left(starts, one.end)
+        first, last = bisect_right(ends, one.first), bisect_left(starts, one.last)
         if first >= last:
             lost += 1
             first = max(0, min(first, len(ends) - 1))

@@ -15,7 +15,7 @@ from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.heads import pooled
 from pubmill.finetuning.reader import Subwords
-from pubmill.finetuning.tasks.relations import Argument, Mention, add_marks, located, remaining
+from pubmill.finetuning.tasks.relations import Mention, add_marks, located, remaining
 from pubmill.finetuning.tasks.texts import Sequences
 from pubmill.recipes import Dummies
 from tests.unit.finetuning.toy_relations import (
@@ -38,7 +38,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_characters_of_several_subwords_and_subwords_of_several_characters() -> None:
     """As byte-level tokenizers split a character, and others join words."""
     subwords = Subwords([1, 2, 3, 4], [(0, 2), (3, 4), (3, 4), (4, 9)])
-    arguments = [Argument(3, 4), Argument(1, 2), Argument(5, 6), Argument(2, 3), Argument(9, 10)]
+    arguments = [Mention(3, 4), Mention(1, 2), Mention(5, 6), Mention(2, 3), Mention(9, 10)]
     found = [Mention(1, 3), Mention(0, 1), Mention(3, 4), Mention(1, 2), Mention(3, 4)]
     assert located(subwords, arguments) == (found, 2)
 
