@@ -77,14 +77,6 @@ class Batch:
     def ids(self) -> Tensor:
         return self.inputs[0]
 
-    @property
-    def mask(self) -> Tensor:
-        return self.inputs[1]
-
-    @property
-    def segments(self) -> Tensor | None:
-        return self.inputs[2] if len(self.inputs) > 2 else None
-
     def read(self, encodings: Tensor) -> Tensor:
         """Return the encodings (instances x width x size) at the places, one row for each."""
         rows = encodings.flatten(0, 1)
@@ -127,7 +119,7 @@ def joined(parts: Sequence[Batch]) -> Batch:
         places=torch.cat(places),
         counts=list(chain.from_iterable(part.counts for part in parts)),
         groups=list(chain.from_iterable(groups)) if groups else None,
-        blocks=[block_of(part.mask) for part in parts],
+        blocks=[block_of(part.inputs[1]) for part in parts],
     )
 
 

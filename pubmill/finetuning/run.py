@@ -24,6 +24,7 @@ from pubmill.finetuning.inputs import EncodedSplit
 from pubmill.finetuning.lasting_errors import TrainingFailedError, lasting_errors, reason_of
 from pubmill.finetuning.predicting import DivergenceError, choose_device, make_reader
 from pubmill.finetuning.tasks import TASKS
+from pubmill.finetuning.tasks.relations import add_marks
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.trainer import FinetuningProgress, Trainer
 from pubmill.hardware.provenance import provenance
@@ -258,7 +259,8 @@ def _make_trainer(
     task = kind(recipe, reader, kind.labels_of(recipe, learnt))
     size = encoders.encoding_size(encoder)
     torch.manual_seed(job.seed)
-    task.extend(encoder)
+    if recipe.entities == "markers":
+        add_marks(tokenizer, encoder)
     encoders.prepare_encoder(encoder, recipe)
     head = task.head(size)
     if pooler and isinstance(head, PoolerLayers):

@@ -196,8 +196,8 @@ def _transformers_model(task: Task[Any], model: TaskModel) -> "PreTrainedModel |
 def _same_scores(whole: "PreTrainedModel", reader: Reader, model: TaskModel) -> bool:
     """Return whether transformers' class gives our scores, in float32."""
     batch = _probe_batch(reader, model.encoder)
-    segments = {} if batch.segments is None else {"token_type_ids": batch.segments}
-    given = whole(input_ids=batch.ids, attention_mask=batch.mask, **segments)
+    names = ("input_ids", "attention_mask", "token_type_ids")  # segments only where the encoder has some
+    given = whole(**dict(zip(names, batch.inputs, strict=False)))
     scores = given.logits if "logits" in given else torch.stack([given.start_logits, given.end_logits], -1)
     expected = model(batch)
     found = batch.read(scores)
@@ -229,8 +229,7 @@ def _check_saved_model(folder: Path, model: TaskModel, reader: Reader) -> None:
     again = load_task_model(folder, model.encoder.device)
     again.model.eval()
     batch = _probe_batch(reader, model.encoder)
-    both = (model.encoder, again.model.encoder)
-    one, other = (encoders.forward(encoder, batch.ids, batch.mask, batch.segments) for encoder in both)
+    one, other = model.encode(batch.inputs), again.model.encode(batch.inputs)
     tokens = again.task.reader.tokenizer.get_vocab() == reader.tokenizer.get_vocab()
     if not tokens or one.shape != other.shape or not torch.equal(one, other):
         raise PubmillError(

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -16,9 +16,6 @@ from pubmill.finetuning.losses import class_weights, classification_loss
 from pubmill.finetuning.reader import Reader
 from pubmill.metrics import dev_score, dev_scores
 from pubmill.recipes import FinetuningRecipe
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
 Kind = TypeVar("Kind", bound=Example)
 Input = TypeVar("Input", bound=Instance)
@@ -89,15 +86,7 @@ class Task(ABC, Generic[Kind]):
 
     def dev_score(self, examples: Sequence[Kind], predictions: Sequence[Prediction]) -> float:
         """Return the recipe's metric, higher is better; it selects weights and trials."""
-        scored = [self.scored(prediction) for prediction in predictions]
-        return dev_score(self.recipe.metric, self.recipe.task, examples, scored, self.recipe.negative)
-
-    def scored(self, prediction: Prediction) -> Any:
-        """Return a prediction in the form that metrics need."""
-        return prediction
-
-    def extend(self, encoder: "PreTrainedModel") -> None:
-        """Add the tokens that the task adds to the tokenizer, if any, to the encoder's vocabulary."""
+        return dev_score(self.recipe.metric, self.recipe.task, examples, predictions, self.recipe.negative)
 
     def head(self, width: int) -> nn.Module:
         made = PoolerLayers if self.recipe.head == "pooler" else Layers

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -20,9 +20,6 @@ from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.tasks import relations
 from pubmill.finetuning.tasks.task import Classification, Parts, Task
 from pubmill.recipes import FinetuningRecipe
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
 Pooling = Literal["cls", "entity-start", "mention-max", "mention-average", "every"]
 POOLED: dict[str, Literal["max", "average"]] = {"mention-max": "max", "mention-average": "average"}
@@ -146,10 +143,6 @@ class Sequences(Classification[SequenceExample]):
 
     def target(self, example: SequenceExample, instance: Instance) -> list[float]:
         return [self.places[example.label]]
-
-    def extend(self, encoder: "PreTrainedModel") -> None:
-        if self.recipe.entities == "markers":
-            relations.add_marks(self.reader.tokenizer, encoder)
 
     def head(self, width: int) -> nn.Module:
         if self.recipe.head == "bilstm":
