@@ -13,15 +13,8 @@ from torch import Tensor
 from pubmill.errors import PubmillError
 from pubmill.finetuning.attention_blocks import Block, sees_all_tokens, use_blocks
 from pubmill.recipes import FinetuningRecipe, Precision
+from pubmill.storage import encoder_checks
 from pubmill.storage.checksums import check_folder
-from pubmill.storage.encoder_checks import (
-    check_encoder,
-    check_tokenizer,
-    encoder_class,
-    is_causal,
-    load_config,
-    longest_text,
-)
 from pubmill.storage.model_folder_checks import load_weights
 
 if TYPE_CHECKING:
@@ -55,7 +48,7 @@ def load_encoder_tokenizer(folder: Path, words: bool = False) -> "PreTrainedToke
     tokenizer = AutoTokenizer.from_pretrained(
         folder, local_files_only=True, trust_remote_code=False, **spaced
     )
-    check_tokenizer(tokenizer, str(folder))
+    encoder_checks.check_tokenizer(tokenizer, str(folder))
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token  # Padding is masked, whatever its id.
     splitter = tokenizer.backend_tokenizer.pre_tokenizer
@@ -80,18 +73,20 @@ def read_encoder(
     in RoBERTa's files). Both remain on the CPU, where new weights (of a head) are drawn, so that they are
     equal for every device."""
     check_is_model_folder(folder)
-    config = load_config(folder, str(folder))
-    check_encoder(config, str(folder))
+    config = encoder_checks.load_config(folder, str(folder))
+    encoder_checks.check_encoder(config, str(folder))
     for part in (config, *(getattr(config, name) for name in config.sub_configs)):
         for name in DROPOUTS:
             if hasattr(part, name):
                 setattr(part, name, dropout)
-    encoder, missing = load_weights(encoder_class(config), folder, config, str(folder), dtype=torch.float32)
+    encoder, missing = load_weights(
+        encoder_checks.encoder_class(config), folder, config, str(folder), dtype=torch.float32
+    )
     pooler = getattr(encoder, "pooler", None)
     if pooler is not None:
         optional = "add_pooling_layer" in inspect.signature(type(encoder).__init__).parameters
         encoder.pooler = None if optional else torch.nn.Identity()  # LayoutLM and SqueezeBERT call theirs.
-    if is_causal(config):
+    if encoder_checks.is_causal(config):
         encoder.config.use_cache = False
     if device.type == "cpu":
         # With dropout, on sentences, plain attention is 1.2 times as fast on a CPU. On a GPU, transformers
@@ -104,7 +99,7 @@ def read_encoder(
 def longest_input(encoder: "PreTrainedModel") -> int:
     """Return the number of tokens that the encoder's positions allow, regardless of the tokenizer's limit.
     For relative (DeBERTa) or rotary positions (ModernBERT) it is the configured length; T5 has no limit."""
-    length = longest_text(stack_config(encoder))
+    length = encoder_checks.longest_text(stack_config(encoder))
     if length is None:
         return UNLIMITED
     return length - first_position(encoder)

@@ -33,16 +33,8 @@ from pubmill.messages.progress import report_progress
 from pubmill.metrics.run_manifests import write_manifest
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.reading import as_json, as_values
+from pubmill.storage import checksums
 from pubmill.storage.blocks import MADE_FROM
-from pubmill.storage.checksums import (
-    REPORT,
-    check_folder,
-    folder_sha256,
-    is_as_written,
-    is_whole,
-    report_of,
-    write_predictions,
-)
 from pubmill.storage.files import read_json, sha256
 from pubmill.storage.privacy import PUBLIC, access_of
 from pubmill.storage.result_paths import PREDICTIONS
@@ -127,11 +119,13 @@ def _is_done(predictions: Path, made_from: str, folder: Path | None) -> bool:
     """Return whether a seed's files are there and whole, and made from the same; `folder`: that of the task
     model which is also needed. What is damaged is not done."""
     try:
-        report = report_of(predictions)
+        report = checksums.report_of(predictions)
         same = report.get(MADE_FROM) == made_from and predictions.is_file()
-        if not same or not is_as_written(predictions, report):
+        if not same or not checksums.is_as_written(predictions, report):
             return False
-        return not folder or (is_whole(folder) and read_json(folder / REPORT).get(MADE_FROM) == made_from)
+        return not folder or (
+            checksums.is_whole(folder) and read_json(folder / checksums.REPORT).get(MADE_FROM) == made_from
+        )
     except PubmillError:
         return False
 
@@ -222,7 +216,7 @@ def write_outcome(
         task_models.keep(keep_in, outcome.task, outcome.model, report, job.dataset)
     elif keep_in:
         task_models.keep_report(keep_in, report)
-    write_predictions(predictions, outcome.predictions, report)
+    checksums.write_predictions(predictions, outcome.predictions, report)
 
 
 def read_data(job: FinetuningJob, shared: Shared) -> dict[str, list[Any]]:
@@ -273,14 +267,14 @@ def _make_trainer(
 
 def run_identity(job: FinetuningJob, shared: Shared) -> RunIdentity:
     """Return what is trained, by names and hashes."""
-    check_folder(job.model)  # before errors of the training, which are recorded as results
+    checksums.check_folder(job.model)  # before errors of the training, which are recorded as results
     base_model, start_failed = task_models.previous_run(job.model)
     return {
         "seed": job.seed,
         "split": job.split,
         "dev_split": job.dev,
         "model": base_model,
-        "model_sha256": shared.once(folder_sha256, job.model),
+        "model_sha256": shared.once(checksums.folder_sha256, job.model),
         "data_sha256": {name: shared.once(sha256, split_path(job.dataset, name)) for name in job.splits},
         "start_failed": start_failed,
         "search_failed": None,

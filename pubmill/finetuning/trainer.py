@@ -21,10 +21,9 @@ from pubmill.finetuning.inputs import (
     training_batches,
 )
 from pubmill.finetuning.lasting_errors import MachineError
-from pubmill.finetuning.losses import IGNORED
 from pubmill.finetuning.predicting import DivergenceError, Predictor, tokens_at_once
 from pubmill.finetuning.recorded_steps import RecordedSteps, Recorder, cuda_recorder
-from pubmill.finetuning.tasks.task import Task
+from pubmill.finetuning.tasks.task import IGNORED, Task
 from pubmill.finetuning.weight_updates import (
     GroupedAdam,
     RecordableAdam,

@@ -15,10 +15,9 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import MultilabelExample, RegressionExample, SequenceExample
 from pubmill.finetuning.heads import BiLstm, Concatenated, Layers
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
-from pubmill.finetuning.losses import label_weights, multilabel_loss
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.tasks import relations
-from pubmill.finetuning.tasks.task import Classification, Parts, Task
+from pubmill.finetuning.tasks.task import Classification, Parts, Task, label_weights, multilabel_loss
 from pubmill.recipes import FinetuningRecipe
 
 Pooling = Literal["cls", "entity-start", "mention-max", "mention-average", "every"]
