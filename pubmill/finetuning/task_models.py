@@ -8,7 +8,7 @@ text of the dataset.
 
 import copy
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,8 +98,11 @@ def keep(folder: Path, task: Task[Any], model: TaskModel, report: TrainingReport
         tokenizer = copy.deepcopy(task.reader.tokenizer)
         tokenizer.model_max_length = task.reader.max_length  # where transformers truncates
         tokenizer.save_pretrained(temporary)
-        facts = {"format": FORMAT, "recipe": report["recipe"], "labels": task.labels}
-        write_json(temporary / FACTS, {**facts, "argument_types": _argument_types(task, dataset)})
+        relations = read_split(dataset, "train", SequenceExample) if task.kind is SequenceExample else []
+        pairs = {tuple(entity.type for entity in example.entities) for example in relations}
+        types = sorted(pair for pair in pairs if len(pair) == 2)  # the candidate pairs in new text
+        facts = {"format": FORMAT, "recipe": report["recipe"], "labels": task.labels, "argument_types": types}
+        write_json(temporary / FACTS, facts)
         card = task_model_card(folder.name, labelled, dataset, type(standard).__name__ if standard else None)
         (temporary / "README.md").write_text(card, encoding="utf-8")
         _check_saved_model(temporary, model, task.reader)
@@ -234,15 +237,6 @@ def _probe_batch(reader: Reader, encoder: "PreTrainedModel") -> Batch:
         ids, segments = reader.framed([place * size // length for place in range(length)])
         instances.append(Instance(example=0, ids=ids, segments=segments, places=list(range(len(ids)))))
     return collate(instances, reader.pad, encoder.device)
-
-
-def _argument_types(task: Task[Any], dataset: Path) -> list[tuple[str, str]]:
-    """Return the types of relation arguments in train, which define the candidate pairs in new text."""
-    if task.kind is not SequenceExample:
-        return []
-    examples: Sequence[SequenceExample] = read_split(dataset, "train", SequenceExample)
-    pairs = [[entity.type for entity in example.entities] for example in examples]
-    return sorted({(pair[0], pair[1]) for pair in pairs if len(pair) == 2})
 
 
 @torch.inference_mode()
