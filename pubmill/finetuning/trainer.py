@@ -179,7 +179,9 @@ class Trainer(Predictor):
             losses.zero_()
 
     def epoch_batches(self, train: EncodedSplit, epoch: int) -> list[list[int]]:
-        inputs, classes = len(train.encoded.instances), self.task.classes(train.targets)
+        # With `oversample`, all classes are equally frequent.
+        classes = [int(target) for [target] in train.targets] if self.recipe.oversample else None
+        inputs = len(train.encoded.instances)
         return training_batches(inputs, self.recipe.batch_size, self.seed, epoch, classes)
 
     def update(self, train: EncodedSplit, indices: Sequence[int], step: int, total: int) -> Tensor | None:

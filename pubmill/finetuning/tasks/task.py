@@ -110,11 +110,6 @@ class Task(ABC, Generic[Kind]):
         batch only; None: the shapes vary."""
         return None
 
-    def classes(self, targets: Sequence[Sequence[float]]) -> list[int] | None:
-        """Return the class of each training instance if all are to be equally frequent (`oversample`), else
-        None."""
-        return [int(target) for [target] in targets] if self.recipe.oversample else None
-
     def output(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
         """Return the part of a batch's scores that predictions need, on the scores' device."""
         return scores
