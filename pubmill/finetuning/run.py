@@ -28,7 +28,6 @@ from pubmill.finetuning.tasks.relations import add_marks
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.trainer import FinetuningProgress, Trainer
 from pubmill.hardware.provenance import provenance
-from pubmill.hardware.torch_setup import cuda_settings
 from pubmill.messages.progress import report_progress
 from pubmill.metrics.run_manifests import write_manifest
 from pubmill.recipes import FinetuningRecipe
@@ -38,13 +37,7 @@ from pubmill.storage.blocks import MADE_FROM
 from pubmill.storage.files import read_json, sha256
 from pubmill.storage.privacy import PUBLIC, access_of
 from pubmill.storage.result_paths import PREDICTIONS
-from pubmill.storage.training_reports import (
-    MadeWith,
-    RunIdentity,
-    TrainingCourse,
-    TrainingReport,
-    WrittenReport,
-)
+from pubmill.storage.training_reports import RunIdentity, TrainingCourse, TrainingReport, WrittenReport
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,9 +166,11 @@ def finetune(job: FinetuningJob, shared: Shared | None = None) -> Outcome:
             if not (refit or progress).diverged:
                 predicted, failed = trainer.predict(wanted), None
         rows = [task.row(*both) for both in zip(wanted.examples, predicted, strict=True)]
+    made_with = provenance()
     report: TrainingReport = {
         **_training_course(job.recipe, progress, refit),
-        **_run_provenance(trainer),
+        **made_with,
+        "hardware": {**made_with["hardware"], **trainer.describe_execution()},
         **asked,
         "head_from_start": from_start,
         "max_length": task.reader.max_length,
@@ -321,21 +316,3 @@ def _training_course(
         "tokens": tokens,
         "tokens_per_second": round(tokens / seconds) if seconds else None,
     }
-
-
-def _run_provenance(trainer: Trainer) -> MadeWith:
-    """Return commit, packages, Python and hardware, with device, threads and precision; in float16 also the
-    scale of the loss and the number of skipped steps."""
-    made_with = provenance()
-    execution = trainer.describe_execution() if trainer.device.type == "cuda" else {}
-    hardware = {
-        **made_with["hardware"],
-        **execution,
-        "device": trainer.device.type,
-        "threads": torch.get_num_threads(),
-        "precision": trainer.precision,
-        **cuda_settings(trainer.device),
-    }
-    if scaling := trainer.optimiser.scaling.state():
-        hardware["loss_scaling"] = scaling
-    return {**made_with, "hardware": hardware}
