@@ -81,15 +81,10 @@ class _Punkt(PunktSentenceTokenizer):  # type: ignore[misc]
         """Return whether a stop certainly ends a sentence; `following` is where the next word begins."""
         start = max(begin, text.rfind(" ", begin, stop) + 1)
         word, after = text[start:stop], text[following : following + 1]
-        return (
-            len(word) > 1
-            and start != 1  # a single space that begins a text belongs to its first word
-            and word.isascii()
-            and word.isalpha()
-            and after.isascii()
-            and after.isalnum()
-            and word.lower() not in self._known
-        )
+        plain = len(word) > 1 and word.isascii() and word.isalpha()
+        # A single space that begins a text belongs to its first word.
+        ends = plain and start != 1 and after.isascii() and after.isalnum()
+        return ends and word.lower() not in self._known
 
     def _sentence_texts(self, text: str, realign_boundaries: bool) -> list[str]:
         if _MAY_END.search(text):

@@ -86,7 +86,7 @@ def train_seeds(
         else:
             try:
                 if search_failed is not None:
-                    outcome = not_chosen(job, searched, search_failed, shared)
+                    outcome = outcome_without_training(job, shared, search_failed, searched)
                 else:
                     outcome = finetune_or_fail(job, shared)
                 write_outcome(outcome, job, predictions, folder, made_from)
@@ -135,7 +135,7 @@ def finetune(job: FinetuningJob, shared: Shared | None = None) -> Outcome:
     shared = shared or Shared()
     data, asked = read_data(job, shared), run_identity(job, shared)
     if failed := asked["start_failed"]:
-        return _outcome_without_training(job, shared, failed)
+        return outcome_without_training(job, shared, failed)
     device = choose_device()
     with lasting_errors(public=access_of(job.dataset) == PUBLIC):
         trainer, from_start = _make_trainer(job, data["train"], device, shared)
@@ -190,15 +190,7 @@ def finetune_or_fail(job: FinetuningJob, shared: Shared | None = None) -> Outcom
     except TrainingFailedError as error:
         failed = str(error).replace(str(job.model), job.model.name)
     report_progress(f"the training failed, and would fail again: {failed}")
-    return _outcome_without_training(job, shared, failed)
-
-
-def not_chosen(job: FinetuningJob, searched: Iterable[str], failed: str, shared: Shared) -> Outcome:
-    """Return the outcome of a run whose search failed in all trials, so that nothing is trained. `searched`:
-    the recipe's keys that the trials were to decide; they are null in the report."""
-    made = _outcome_without_training(job, shared, failed)
-    values = {**made.report["recipe"], **dict.fromkeys(searched)}
-    return replace(made, report={**made.report, "recipe": values, "search_failed": failed})
+    return outcome_without_training(job, shared, failed)
 
 
 def write_outcome(
@@ -276,8 +268,11 @@ def run_identity(job: FinetuningJob, shared: Shared) -> RunIdentity:
     }
 
 
-def _outcome_without_training(job: FinetuningJob, shared: Shared, failed: str) -> Outcome:
-    """Return the outcome of a run whose training failed, or that of a run that it depends on."""
+def outcome_without_training(
+    job: FinetuningJob, shared: Shared, failed: str, searched: Iterable[str] | None = None
+) -> Outcome:
+    """Return the outcome of a run whose training failed, or that of a run that it depends on, or all trials
+    of its search. `searched`: the recipe's keys that these were to decide; they are null in the report."""
     report: TrainingReport = {
         **_training_course(job.recipe, FinetuningProgress(), None),
         **provenance(),
@@ -289,6 +284,9 @@ def _outcome_without_training(job: FinetuningJob, shared: Shared, failed: str) -
         "failed": failed,
         "seconds": 0.0,
     }
+    if searched is not None:
+        report["recipe"] |= dict.fromkeys(searched)
+        report["search_failed"] = failed
     wanted, key = read_data(job, shared)[job.split], TASKS[job.recipe.task].key
     return Outcome(predictions=[{"id": example.id, key: None} for example in wanted], report=report)
 
