@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from tokenizers import AddedToken
 from tokenizers.pre_tokenizers import ByteLevel
 from torch import Tensor
 
@@ -235,6 +236,36 @@ def attention_mask(encoder: "PreTrainedModel", mask: Tensor) -> Tensor:
         return mask
     added = mask.new_zeros(mask.shape, dtype=encoder.dtype).masked_fill_(mask == 0, -torch.inf)
     return added[:, None, None, :]
+
+
+def add_tokens(
+    tokenizer: "PreTrainedTokenizerBase", encoder: "PreTrainedModel", wanted: Sequence[str]
+) -> None:
+    """Add tokens, such as marks, to tokenizer and encoder, unless a kept model has them already. Their
+    embeddings are initialised like an encoder's, normally distributed, and depend only on the seed, since
+    they are drawn on the CPU for every device."""
+    known = tokenizer.get_vocab()
+    new = [mark for mark in wanted if mark not in known]
+    if not new:
+        return
+    # lstrip: otherwise byte-level tokenizers make a token of the space before a mark.
+    tokens = [AddedToken(mark, lstrip=True, normalized=False, special=True) for mark in new]
+    tokenizer.add_tokens(tokens, special_tokens=True)
+    ids = [int(tokenizer.get_vocab()[mark]) for mark in new]
+    # Some encoders have more rows than their tokenizers have tokens.
+    if max(ids) >= len(_embedding_matrix(encoder)):
+        encoder.resize_token_embeddings(max(ids) + 1, mean_resizing=False)
+    rows = _embedding_matrix(encoder)
+    std = float(getattr(encoder.config, "initializer_range", 0.02))
+    with torch.no_grad():
+        rows[ids] = torch.normal(0.0, std, (len(ids), rows.shape[1])).to(rows)
+
+
+def _embedding_matrix(encoder: "PreTrainedModel") -> Tensor:
+    """Return the embeddings of the vocabulary, subwords x width."""
+    weight = encoder.get_input_embeddings().weight
+    assert isinstance(weight, Tensor)
+    return weight
 
 
 def prepare_encoder(encoder: "PreTrainedModel", recipe: FinetuningRecipe) -> None:

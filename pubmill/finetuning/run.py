@@ -24,7 +24,7 @@ from pubmill.finetuning.inputs import EncodedSplit
 from pubmill.finetuning.lasting_errors import TrainingFailedError, lasting_errors, reason_of
 from pubmill.finetuning.predicting import DivergenceError, choose_device, make_reader
 from pubmill.finetuning.tasks import TASKS
-from pubmill.finetuning.tasks.relations import add_marks
+from pubmill.finetuning.tasks.relations import written_tokens
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.trainer import FinetuningProgress, Trainer
 from pubmill.hardware.provenance import provenance
@@ -241,7 +241,7 @@ def _make_trainer(
     size = encoders.encoding_size(encoder)
     torch.manual_seed(job.seed)
     if recipe.entities == "markers":
-        add_marks(tokenizer, encoder)
+        encoders.add_tokens(tokenizer, encoder, written_tokens(recipe))
     encoders.prepare_encoder(encoder, recipe)
     head = task.head(size)
     if pooler and isinstance(head, PoolerLayers):

@@ -4,20 +4,12 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import torch
-from tokenizers import AddedToken
-from torch import Tensor
 
 from pubmill.errors import PubmillError
 from pubmill.examples.argument_transforms import dummies, markers
 from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.finetuning.reader import Subwords
 from pubmill.recipes import FinetuningRecipe
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 MENTIONS = 2
 """Number of a relation's arguments: two in every dataset (gu2020 section 5.2)."""
@@ -154,31 +146,3 @@ def _place_rank(place: int, mention: Mention) -> tuple[int, int]:
     if mention.first <= place < mention.last:
         return 2, place - mention.first
     return 3, begin - place if place < begin else place - end + 1
-
-
-def add_marks(tokenizer: "PreTrainedTokenizerBase", encoder: "PreTrainedModel") -> None:
-    """Add the marks as tokens to tokenizer and encoder, unless a kept model has them already. Their
-    embeddings are initialised like an encoder's, normally distributed, and depend only on the seed, since
-    they are drawn on the CPU for every device."""
-    known = tokenizer.get_vocab()
-    new = [mark for pair in MARKS for mark in pair if mark not in known]
-    if not new:
-        return
-    # lstrip: otherwise byte-level tokenizers make a token of the space before a mark.
-    tokens = [AddedToken(mark, lstrip=True, normalized=False, special=True) for mark in new]
-    tokenizer.add_tokens(tokens, special_tokens=True)
-    ids = [int(tokenizer.get_vocab()[mark]) for mark in new]
-    # Some encoders have more rows than their tokenizers have tokens.
-    if max(ids) >= len(_embedding_matrix(encoder)):
-        encoder.resize_token_embeddings(max(ids) + 1, mean_resizing=False)
-    rows = _embedding_matrix(encoder)
-    std = float(getattr(encoder.config, "initializer_range", 0.02))
-    with torch.no_grad():
-        rows[ids] = torch.normal(0.0, std, (len(ids), rows.shape[1])).to(rows)
-
-
-def _embedding_matrix(encoder: "PreTrainedModel") -> Tensor:
-    """Return the embeddings of the vocabulary, subwords x width."""
-    weight = encoder.get_input_embeddings().weight
-    assert isinstance(weight, Tensor)
-    return weight

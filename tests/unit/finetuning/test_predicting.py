@@ -29,7 +29,7 @@ from pubmill.finetuning.predicting import (
     make_reader,
 )
 from pubmill.finetuning.tasks import TASKS
-from pubmill.finetuning.tasks.relations import add_marks
+from pubmill.finetuning.tasks.relations import written_tokens
 from pubmill.finetuning.tasks.tokens import Tokens
 from tests.gpu.finetuning_cases import RECIPES
 from tests.unit.tiny_encoders import POSITIONS
@@ -141,7 +141,7 @@ def test_an_input_in_a_batch_has_the_scores_and_outputs_that_it_has_alone(case: 
     reader = make_reader(recipe, load_encoder_tokenizer(model, recipe.spaced_words), encoder)
     made = kind(recipe, reader, kind.labels_of(recipe, examples))
     if recipe.entities == "markers":
-        add_marks(made.reader.tokenizer, encoder)
+        encoders.add_tokens(made.reader.tokenizer, encoder, written_tokens(recipe))
     torch.manual_seed(1)
     network = TaskModel(encoder, made.head(32)).eval()
     for name, weight in network.named_parameters():

@@ -6,10 +6,10 @@ from typing import Literal
 import torch
 
 from pubmill.examples.kinds import Entity, SequenceExample
-from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
+from pubmill.finetuning.encoders import add_tokens, load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.inputs import Instance
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.tasks.relations import add_marks, written_tokens
+from pubmill.finetuning.tasks.relations import written_tokens
 from pubmill.finetuning.tasks.texts import Sequences
 from pubmill.recipes import Dummies, FinetuningRecipe
 from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
@@ -47,7 +47,7 @@ def task(model: Path, recipe: FinetuningRecipe, max_length: int = 64) -> Sequenc
     reader = Reader(tokenizer, max_length, segments, marks=written_tokens(recipe))
     made = Sequences(recipe, reader, ["ine", "long"])
     if recipe.entities == "markers":
-        add_marks(made.reader.tokenizer, load_encoder(model, 0.0, CPU))
+        add_tokens(made.reader.tokenizer, load_encoder(model, 0.0, CPU), written_tokens(recipe))
     return made
 
 
