@@ -233,7 +233,7 @@ class Ours:
             begun = now()
             self.trainer.train(self.split, None)
             took, how = now() - begun, self.trainer.describe_execution()
-        if refused := how["update_refused"] or how["graphs_refused"]:
+        if refused := how.get("update_refused") or how.get("graphs_refused"):
             raise RuntimeError(refused)
         return took
 

@@ -35,7 +35,7 @@ def dummies(text: str, entities: Sequence[Entity], types: Mapping[str, str], ove
         raise PubmillError(f"no dummy is given for entities of type {', '.join(others)}; add it to `dummies`")
     spans: dict[int, Span] = {}
     pieces: list[str] = []
-    length = done = 0
+    shift = done = 0
     for group in _overlapping(entities):
         start, end = min(entities[i].start for i in group), max(entities[i].end for i in group)
         of_each = [types[entities[i].type] for i in sorted(group)]
@@ -47,10 +47,8 @@ def dummies(text: str, entities: Sequence[Entity], types: Mapping[str, str], ove
                 )
             dummy = overlap.format(*(one.strip("@$") for one in of_each))
         pieces += [text[done:start], dummy]
-        length += start - done
-        for i in group:
-            spans[i] = (length, length + len(dummy))
-        length += len(dummy)
+        spans |= dict.fromkeys(group, (start + shift, start + shift + len(dummy)))
+        shift += len(dummy) - (end - start)
         done = end
     return Transformed("".join(pieces) + text[done:], [spans[i] for i in range(len(entities))])
 
@@ -77,15 +75,14 @@ def markers(text: str, entities: Sequence[Entity], marks: Sequence[tuple[str, st
     closings = [(e.end, False, -e.start, -i) for i, e in enumerate(entities)]
     starts, ends = dict[int, int](), dict[int, int]()
     pieces: list[str] = []
-    length = done = 0
+    shift = done = 0
     for place, opens, _, i in sorted(openings + closings):
         mark = marks[i][0] if opens else marks[-i][1]
-        length += place - done
-        if not opens:
-            ends[-i] = length
-        length += len(mark)
         if opens:
-            starts[i] = length
+            starts[i] = place + shift + len(mark)
+        else:
+            ends[-i] = place + shift
+        shift += len(mark)
         pieces += [text[done:place], mark]
         done = place
     return Transformed("".join(pieces) + text[done:], [(starts[i], ends[i]) for i in range(len(entities))])

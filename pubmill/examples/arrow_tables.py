@@ -18,16 +18,10 @@ def to_table(examples: Sequence[Example], kind: type[Example]) -> pa.Table:
     """Return the examples of one kind as a table, a column for each field; empty fields stay empty lists or
     nulls, so that all splits of a dataset have the same columns."""
     rows = [asdict(one) for one in examples]
-    layers = list(dict.fromkeys(name for row in rows for name in row.get(LAYERS, ())))
-    return pa.Table.from_pylist(rows, schema_of(kind, layers))
-
-
-def schema_of(kind: type[Example], layers: Sequence[str] = ()) -> pa.Schema:
-    """Return the columns of a kind of examples."""
     columns = [(name, _arrow_type(hint)) for name, hint in get_type_hints(kind).items() if name != LAYERS]
-    if layers:
+    if layers := list(dict.fromkeys(name for row in rows for name in row.get(LAYERS, ()))):
         columns.append((LAYERS, pa.struct([(name, pa.list_(pa.int64())) for name in layers])))
-    return pa.schema(columns)
+    return pa.Table.from_pylist(rows, pa.schema(columns))
 
 
 def _arrow_type(hint: Any) -> pa.DataType:

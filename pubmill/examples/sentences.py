@@ -26,7 +26,7 @@ def read_punkt(archive: Path) -> PunktParameters:
     """Read Punkt's English tables from `punkt_tab.zip`; a `PubmillError` names a missing or broken one."""
     tables = dict(members(archive))
     decoder, parameters, read = PunktDecoder(), PunktParameters(), []
-    decoders = (_collocations, decoder.txt2set, decoder.txt2set, decoder.tab2intdict)
+    decoders = (decoder.tab2tups, decoder.txt2set, decoder.txt2set, decoder.tab2intdict)
     for name, decode in zip(TABLES, decoders, strict=True):
         where = f"{FOLDER}/{name}"
         if where not in tables:
@@ -35,16 +35,12 @@ def read_punkt(archive: Path) -> PunktParameters:
             read.append(decode(StringIO(tables[where].decode("utf-8"), newline=None)))
         except ValueError as error:
             raise PubmillError(f"{archive}:{where}: {error}; fetch it again") from None
-    parameters.collocations, parameters.sent_starters, parameters.abbrev_types = read[:3]
+    if any(len(words) != 2 for words in read[0]):
+        raise PubmillError(f"{archive}:{FOLDER}/{TABLES[0]}: a collocation is not two words; fetch it again")
+    parameters.collocations = set(read[0])
+    parameters.sent_starters, parameters.abbrev_types = read[1:3]
     parameters.ortho_context = _Contexts(read[3])
     return parameters
-
-
-def _collocations(table: StringIO) -> set[tuple[str, str]]:
-    pairs = set(PunktDecoder().tab2tups(table))
-    if any(len(words) != 2 for words in pairs):
-        raise ValueError("a collocation is not two words")
-    return pairs
 
 
 class _Contexts(dict[str, int]):
@@ -85,15 +81,10 @@ class _Punkt(PunktSentenceTokenizer):  # type: ignore[misc]
         """Return whether a stop certainly ends a sentence; `following` is where the next word begins."""
         start = max(begin, text.rfind(" ", begin, stop) + 1)
         word, after = text[start:stop], text[following : following + 1]
-        return (
-            len(word) > 1
-            and start != 1  # a single space that begins a text belongs to its first word
-            and word.isascii()
-            and word.isalpha()
-            and after.isascii()
-            and after.isalnum()
-            and word.lower() not in self._known
-        )
+        plain = len(word) > 1 and word.isascii() and word.isalpha()
+        # A single space that begins a text belongs to its first word.
+        ends = plain and start != 1 and after.isascii() and after.isalnum()
+        return ends and word.lower() not in self._known
 
     def _sentence_texts(self, text: str, realign_boundaries: bool) -> list[str]:
         if _MAY_END.search(text):

@@ -7,21 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from tokenizers import AddedToken
 from tokenizers.pre_tokenizers import ByteLevel
 from torch import Tensor
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning.attention_blocks import Block, sees_all_tokens, use_blocks
 from pubmill.recipes import FinetuningRecipe, Precision
+from pubmill.storage import encoder_checks
 from pubmill.storage.checksums import check_folder
-from pubmill.storage.encoder_checks import (
-    check_encoder,
-    check_tokenizer,
-    encoder_class,
-    is_causal,
-    load_config,
-    longest_text,
-)
 from pubmill.storage.model_folder_checks import load_weights
 
 if TYPE_CHECKING:
@@ -55,7 +49,7 @@ def load_encoder_tokenizer(folder: Path, words: bool = False) -> "PreTrainedToke
     tokenizer = AutoTokenizer.from_pretrained(
         folder, local_files_only=True, trust_remote_code=False, **spaced
     )
-    check_tokenizer(tokenizer, str(folder))
+    encoder_checks.check_tokenizer(tokenizer, str(folder))
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token  # Padding is masked, whatever its id.
     splitter = tokenizer.backend_tokenizer.pre_tokenizer
@@ -80,18 +74,20 @@ def read_encoder(
     in RoBERTa's files). Both remain on the CPU, where new weights (of a head) are drawn, so that they are
     equal for every device."""
     check_is_model_folder(folder)
-    config = load_config(folder, str(folder))
-    check_encoder(config, str(folder))
+    config = encoder_checks.load_config(folder, str(folder))
+    encoder_checks.check_encoder(config, str(folder))
     for part in (config, *(getattr(config, name) for name in config.sub_configs)):
         for name in DROPOUTS:
             if hasattr(part, name):
                 setattr(part, name, dropout)
-    encoder, missing = load_weights(encoder_class(config), folder, config, str(folder), dtype=torch.float32)
+    encoder, missing = load_weights(
+        encoder_checks.encoder_class(config), folder, config, str(folder), dtype=torch.float32
+    )
     pooler = getattr(encoder, "pooler", None)
     if pooler is not None:
         optional = "add_pooling_layer" in inspect.signature(type(encoder).__init__).parameters
         encoder.pooler = None if optional else torch.nn.Identity()  # LayoutLM and SqueezeBERT call theirs.
-    if is_causal(config):
+    if encoder_checks.is_causal(config):
         encoder.config.use_cache = False
     if device.type == "cpu":
         # With dropout, on sentences, plain attention is 1.2 times as fast on a CPU. On a GPU, transformers
@@ -104,7 +100,7 @@ def read_encoder(
 def longest_input(encoder: "PreTrainedModel") -> int:
     """Return the number of tokens that the encoder's positions allow, regardless of the tokenizer's limit.
     For relative (DeBERTa) or rotary positions (ModernBERT) it is the configured length; T5 has no limit."""
-    length = longest_text(stack_config(encoder))
+    length = encoder_checks.longest_text(stack_config(encoder))
     if length is None:
         return UNLIMITED
     return length - first_position(encoder)
@@ -240,6 +236,36 @@ def attention_mask(encoder: "PreTrainedModel", mask: Tensor) -> Tensor:
         return mask
     added = mask.new_zeros(mask.shape, dtype=encoder.dtype).masked_fill_(mask == 0, -torch.inf)
     return added[:, None, None, :]
+
+
+def add_tokens(
+    tokenizer: "PreTrainedTokenizerBase", encoder: "PreTrainedModel", wanted: Sequence[str]
+) -> None:
+    """Add tokens, such as marks, to tokenizer and encoder, unless a kept model has them already. Their
+    embeddings are initialised like an encoder's, normally distributed, and depend only on the seed, since
+    they are drawn on the CPU for every device."""
+    known = tokenizer.get_vocab()
+    new = [mark for mark in wanted if mark not in known]
+    if not new:
+        return
+    # lstrip: otherwise byte-level tokenizers make a token of the space before a mark.
+    tokens = [AddedToken(mark, lstrip=True, normalized=False, special=True) for mark in new]
+    tokenizer.add_tokens(tokens, special_tokens=True)
+    ids = [int(tokenizer.get_vocab()[mark]) for mark in new]
+    # Some encoders have more rows than their tokenizers have tokens.
+    if max(ids) >= len(_embedding_matrix(encoder)):
+        encoder.resize_token_embeddings(max(ids) + 1, mean_resizing=False)
+    rows = _embedding_matrix(encoder)
+    std = float(getattr(encoder.config, "initializer_range", 0.02))
+    with torch.no_grad():
+        rows[ids] = torch.normal(0.0, std, (len(ids), rows.shape[1])).to(rows)
+
+
+def _embedding_matrix(encoder: "PreTrainedModel") -> Tensor:
+    """Return the embeddings of the vocabulary, subwords x width."""
+    weight = encoder.get_input_embeddings().weight
+    assert isinstance(weight, Tensor)
+    return weight
 
 
 def prepare_encoder(encoder: "PreTrainedModel", recipe: FinetuningRecipe) -> None:

@@ -209,8 +209,11 @@ class LinearChain(nn.Module):
         """Return the negative log-likelihood of the instances' labels, summed and divided by the number of
         rows, as in cross-entropy, so that one learning rate suits heads with and without a CRF."""
         layout = _Layout(counts, scores.device)
-        total = self._partitions(scores, layout).sum() - self._score(scores, layout, labels)
-        return total / len(scores)
+        total = self._partitions(scores, layout).sum()
+        steps = self.transitions[labels[layout.later - 1], labels[layout.later]].sum()
+        start, end = self.start[labels[layout.first]].sum(), self.end[labels[layout.last]].sum()
+        given = scores.gather(1, labels.unsqueeze(1)).sum() + start + steps + end
+        return (total - given) / len(scores)
 
     def decode(self, scores: Tensor, counts: Sequence[int]) -> Tensor:
         """Return the most likely labels of each instance (Viterbi), one per row."""
@@ -244,12 +247,6 @@ class LinearChain(nn.Module):
             longer = (forward.unsqueeze(2) + self.transitions).logsumexp(1) + step
             forward = torch.where(there, longer, forward)
         return (forward + self.end).logsumexp(1)
-
-    def _score(self, scores: Tensor, layout: "_Layout", labels: Tensor) -> Tensor:
-        """Return the summed score of the given labels of all instances."""
-        steps = self.transitions[labels[layout.later - 1], labels[layout.later]].sum()
-        start, end = self.start[labels[layout.first]].sum(), self.end[labels[layout.last]].sum()
-        return scores.gather(1, labels.unsqueeze(1)).sum() + start + steps + end
 
 
 class ChainHead(nn.Module):

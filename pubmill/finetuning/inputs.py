@@ -77,14 +77,6 @@ class Batch:
     def ids(self) -> Tensor:
         return self.inputs[0]
 
-    @property
-    def mask(self) -> Tensor:
-        return self.inputs[1]
-
-    @property
-    def segments(self) -> Tensor | None:
-        return self.inputs[2] if len(self.inputs) > 2 else None
-
     def read(self, encodings: Tensor) -> Tensor:
         """Return the encodings (instances x width x size) at the places, one row for each."""
         rows = encodings.flatten(0, 1)
@@ -127,7 +119,7 @@ def joined(parts: Sequence[Batch]) -> Batch:
         places=torch.cat(places),
         counts=list(chain.from_iterable(part.counts for part in parts)),
         groups=list(chain.from_iterable(groups)) if groups else None,
-        blocks=[block_of(part.mask) for part in parts],
+        blocks=[block_of(part.inputs[1]) for part in parts],
     )
 
 
@@ -151,7 +143,7 @@ def training_batches(
 
     They are a random permutation, cut into batches, as PyTorch's `RandomSampler` and `DataLoader` make them.
     With `classes` (one for each input), inputs of rare classes are repeated (`oversampled`). The result
-    depends only on the arguments; it has ceil(epoch_size(...) / batch_size) batches.
+    depends only on the arguments; the number of batches is the same in every epoch.
     """
     generator = np.random.default_rng([seed, epoch])
     chosen = np.arange(inputs) if classes is None else oversampled(classes, generator)
@@ -176,13 +168,6 @@ def ends_of_parts(widths: Sequence[int], cost: int, step: int) -> list[int]:
         chosen.append(ends[number - 1])
         number = before[number]
     return chosen[::-1]
-
-
-def epoch_size(inputs: int, classes: Sequence[int] | None) -> int:
-    if classes is None:
-        return inputs
-    counts = Counter(classes)
-    return len(counts) * max(counts.values())
 
 
 def oversampled(classes: Sequence[int], generator: np.random.Generator) -> npt.NDArray[np.int64]:

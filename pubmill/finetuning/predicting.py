@@ -16,13 +16,7 @@ from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.tasks.relations import written_tokens
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.weight_updates import working_copy
-from pubmill.hardware.torch_setup import (
-    autocast,
-    choose_precision,
-    configure_cuda,
-    emptiest_gpu,
-    gpu_is_used,
-)
+from pubmill.hardware.torch_setup import autocast, choose_precision, configure_cuda, emptiest_gpu, gpu_is_used
 from pubmill.recipes import FinetuningRecipe, batch_memory
 from pubmill.storage.encoder_checks import check_ids, is_causal
 

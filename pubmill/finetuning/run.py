@@ -24,34 +24,20 @@ from pubmill.finetuning.inputs import EncodedSplit
 from pubmill.finetuning.lasting_errors import TrainingFailedError, lasting_errors, reason_of
 from pubmill.finetuning.predicting import DivergenceError, choose_device, make_reader
 from pubmill.finetuning.tasks import TASKS
+from pubmill.finetuning.tasks.relations import written_tokens
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.trainer import FinetuningProgress, Trainer
 from pubmill.hardware.provenance import provenance
-from pubmill.hardware.torch_setup import cuda_settings
 from pubmill.messages.progress import report_progress
 from pubmill.metrics.run_manifests import write_manifest
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.reading import as_json, as_values
+from pubmill.storage import checksums
 from pubmill.storage.blocks import MADE_FROM
-from pubmill.storage.checksums import (
-    REPORT,
-    check_folder,
-    folder_sha256,
-    is_as_written,
-    is_whole,
-    report_of,
-    write_predictions,
-)
 from pubmill.storage.files import read_json, sha256
 from pubmill.storage.privacy import PUBLIC, access_of
 from pubmill.storage.result_paths import PREDICTIONS
-from pubmill.storage.training_reports import (
-    MadeWith,
-    RunIdentity,
-    TrainingCourse,
-    TrainingReport,
-    WrittenReport,
-)
+from pubmill.storage.training_reports import RunIdentity, TrainingCourse, TrainingReport, WrittenReport
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +86,7 @@ def train_seeds(
         else:
             try:
                 if search_failed is not None:
-                    outcome = not_chosen(job, searched, search_failed, shared)
+                    outcome = outcome_without_training(job, shared, search_failed, searched)
                 else:
                     outcome = finetune_or_fail(job, shared)
                 write_outcome(outcome, job, predictions, folder, made_from)
@@ -126,11 +112,13 @@ def _is_done(predictions: Path, made_from: str, folder: Path | None) -> bool:
     """Return whether a seed's files are there and whole, and made from the same; `folder`: that of the task
     model which is also needed. What is damaged is not done."""
     try:
-        report = report_of(predictions)
+        report = checksums.report_of(predictions)
         same = report.get(MADE_FROM) == made_from and predictions.is_file()
-        if not same or not is_as_written(predictions, report):
+        if not same or not checksums.is_as_written(predictions, report):
             return False
-        return not folder or (is_whole(folder) and read_json(folder / REPORT).get(MADE_FROM) == made_from)
+        return not folder or (
+            checksums.is_whole(folder) and read_json(folder / checksums.REPORT).get(MADE_FROM) == made_from
+        )
     except PubmillError:
         return False
 
@@ -147,7 +135,7 @@ def finetune(job: FinetuningJob, shared: Shared | None = None) -> Outcome:
     shared = shared or Shared()
     data, asked = read_data(job, shared), run_identity(job, shared)
     if failed := asked["start_failed"]:
-        return _outcome_without_training(job, shared, failed)
+        return outcome_without_training(job, shared, failed)
     device = choose_device()
     with lasting_errors(public=access_of(job.dataset) == PUBLIC):
         trainer, from_start = _make_trainer(job, data["train"], device, shared)
@@ -178,9 +166,11 @@ def finetune(job: FinetuningJob, shared: Shared | None = None) -> Outcome:
             if not (refit or progress).diverged:
                 predicted, failed = trainer.predict(wanted), None
         rows = [task.row(*both) for both in zip(wanted.examples, predicted, strict=True)]
+    made_with = provenance()
     report: TrainingReport = {
         **_training_course(job.recipe, progress, refit),
-        **_run_provenance(trainer),
+        **made_with,
+        "hardware": {**made_with["hardware"], **trainer.describe_execution()},
         **asked,
         "head_from_start": from_start,
         "max_length": task.reader.max_length,
@@ -200,15 +190,7 @@ def finetune_or_fail(job: FinetuningJob, shared: Shared | None = None) -> Outcom
     except TrainingFailedError as error:
         failed = str(error).replace(str(job.model), job.model.name)
     report_progress(f"the training failed, and would fail again: {failed}")
-    return _outcome_without_training(job, shared, failed)
-
-
-def not_chosen(job: FinetuningJob, searched: Iterable[str], failed: str, shared: Shared) -> Outcome:
-    """Return the outcome of a run whose search failed in all trials, so that nothing is trained. `searched`:
-    the recipe's keys that the trials were to decide; they are null in the report."""
-    made = _outcome_without_training(job, shared, failed)
-    values = {**made.report["recipe"], **dict.fromkeys(searched)}
-    return replace(made, report={**made.report, "recipe": values, "search_failed": failed})
+    return outcome_without_training(job, shared, failed)
 
 
 def write_outcome(
@@ -221,7 +203,7 @@ def write_outcome(
         task_models.keep(keep_in, outcome.task, outcome.model, report, job.dataset)
     elif keep_in:
         task_models.keep_report(keep_in, report)
-    write_predictions(predictions, outcome.predictions, report)
+    checksums.write_predictions(predictions, outcome.predictions, report)
 
 
 def read_data(job: FinetuningJob, shared: Shared) -> dict[str, list[Any]]:
@@ -258,7 +240,8 @@ def _make_trainer(
     task = kind(recipe, reader, kind.labels_of(recipe, learnt))
     size = encoders.encoding_size(encoder)
     torch.manual_seed(job.seed)
-    task.extend(encoder)
+    if recipe.entities == "markers":
+        encoders.add_tokens(tokenizer, encoder, written_tokens(recipe))
     encoders.prepare_encoder(encoder, recipe)
     head = task.head(size)
     if pooler and isinstance(head, PoolerLayers):
@@ -271,21 +254,25 @@ def _make_trainer(
 
 def run_identity(job: FinetuningJob, shared: Shared) -> RunIdentity:
     """Return what is trained, by names and hashes."""
-    check_folder(job.model)  # before errors of the training, which are recorded as results
+    checksums.check_folder(job.model)  # before errors of the training, which are recorded as results
+    base_model, start_failed = task_models.previous_run(job.model)
     return {
         "seed": job.seed,
         "split": job.split,
         "dev_split": job.dev,
-        "model": task_models.base_model(job.model),
-        "model_sha256": shared.once(folder_sha256, job.model),
+        "model": base_model,
+        "model_sha256": shared.once(checksums.folder_sha256, job.model),
         "data_sha256": {name: shared.once(sha256, split_path(job.dataset, name)) for name in job.splits},
-        "start_failed": task_models.start_failed(job.model),
+        "start_failed": start_failed,
         "search_failed": None,
     }
 
 
-def _outcome_without_training(job: FinetuningJob, shared: Shared, failed: str) -> Outcome:
-    """Return the outcome of a run whose training failed, or that of a run that it depends on."""
+def outcome_without_training(
+    job: FinetuningJob, shared: Shared, failed: str, searched: Iterable[str] | None = None
+) -> Outcome:
+    """Return the outcome of a run whose training failed, or that of a run that it depends on, or all trials
+    of its search. `searched`: the recipe's keys that these were to decide; they are null in the report."""
     report: TrainingReport = {
         **_training_course(job.recipe, FinetuningProgress(), None),
         **provenance(),
@@ -297,6 +284,9 @@ def _outcome_without_training(job: FinetuningJob, shared: Shared, failed: str) -
         "failed": failed,
         "seconds": 0.0,
     }
+    if searched is not None:
+        report["recipe"] |= dict.fromkeys(searched)
+        report["search_failed"] = failed
     wanted, key = read_data(job, shared)[job.split], TASKS[job.recipe.task].key
     return Outcome(predictions=[{"id": example.id, key: None} for example in wanted], report=report)
 
@@ -324,21 +314,3 @@ def _training_course(
         "tokens": tokens,
         "tokens_per_second": round(tokens / seconds) if seconds else None,
     }
-
-
-def _run_provenance(trainer: Trainer) -> MadeWith:
-    """Return commit, packages, Python and hardware, with device, threads and precision; in float16 also the
-    scale of the loss and the number of skipped steps."""
-    made_with = provenance()
-    execution = trainer.describe_execution() if trainer.device.type == "cuda" else {}
-    hardware = {
-        **made_with["hardware"],
-        **execution,
-        "device": trainer.device.type,
-        "threads": torch.get_num_threads(),
-        "precision": trainer.precision,
-        **cuda_settings(trainer.device),
-    }
-    if scaling := trainer.optimiser.scaling.state():
-        hardware["loss_scaling"] = scaling
-    return {**made_with, "hardware": hardware}

@@ -7,15 +7,18 @@ text of the dataset.
 """
 
 import copy
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from huggingface_hub import EvalResult, ModelCardData
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from pubmill.errors import PubmillError
+from pubmill.examples import kind_facts
 from pubmill.examples.kinds import SequenceExample
 from pubmill.finetuning import encoders
 from pubmill.finetuning.finetuning_job import read_split
@@ -23,9 +26,9 @@ from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, Instance, collate
 from pubmill.finetuning.predicting import Predictor, make_reader
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.task_model_cards import task_model_card
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.task import Task
+from pubmill.messages import commands
 from pubmill.metrics.collapse import failure_of
 from pubmill.recipes import FinetuningRecipe, build
 from pubmill.recipes.recipe_types import StrictRecipe
@@ -48,6 +51,25 @@ STANDARD = {"tokens": "AutoModelForTokenClassification", "span": "AutoModelForQu
 """Kind of task -> transformers' class with a linear layer on each token."""
 TOLERANCE = 1e-4
 """Largest difference between scores of transformers' class and ours, due to other shapes of products."""
+
+ACCESS = {
+    "public": "The data are public.",
+    "registration": "The data are given to those who register for them; their terms may bind this model too.",
+    "local": "The data are the user's own and not public. Their owner decides whether this model may be "
+    "shared: weights can hold what they learnt from.",
+    "credentialed": "**Trained on credentialed data.** They are given only to those who signed a data use "
+    "agreement, which also decides whether this model may be shared: weights can hold what they learnt from.",
+}
+LIMITS = (
+    "For text like its training data: the same kind of documents, and what the dataset's guidelines asked "
+    "for. Its mistakes are as frequent as the scores say, and more frequent elsewhere; no decision on a "
+    "patient may rest on it."
+)
+LICENCE = (
+    "None is given by pubmill, whose code is under the Apache License 2.0. The terms of the pretrained "
+    "model and of the data (`licence:` of the dataset's spec) hold for what is made of them."
+)
+UNKNOWN = "Who may have the data isn't known here: the dataset had no `card.json`."
 
 
 class TaskModelFacts(StrictRecipe):
@@ -76,8 +98,11 @@ def keep(folder: Path, task: Task[Any], model: TaskModel, report: TrainingReport
         tokenizer = copy.deepcopy(task.reader.tokenizer)
         tokenizer.model_max_length = task.reader.max_length  # where transformers truncates
         tokenizer.save_pretrained(temporary)
-        facts = {"format": FORMAT, "recipe": report["recipe"], "labels": task.labels}
-        write_json(temporary / FACTS, {**facts, "argument_types": _argument_types(task, dataset)})
+        relations = read_split(dataset, "train", SequenceExample) if task.kind is SequenceExample else []
+        pairs = {tuple(entity.type for entity in example.entities) for example in relations}
+        types = sorted(pair for pair in pairs if len(pair) == 2)  # the candidate pairs in new text
+        facts = {"format": FORMAT, "recipe": report["recipe"], "labels": task.labels, "argument_types": types}
+        write_json(temporary / FACTS, facts)
         card = task_model_card(folder.name, labelled, dataset, type(standard).__name__ if standard else None)
         (temporary / "README.md").write_text(card, encoding="utf-8")
         _check_saved_model(temporary, model, task.reader)
@@ -151,30 +176,17 @@ def read_facts(folder: Path) -> TaskModelFacts:
     return build(TaskModelFacts, facts, f"{path} (keep the model again)")
 
 
-def base_model(folder: Path) -> str:
-    """Return the name of a folder's pretrained model; for a task model, from its report."""
-    report = _previous_report(folder)
-    return str(report["model"]) if report else folder.name
-
-
-def start_failed(folder: Path) -> str | None:
-    """Return how the run of a folder's model failed; None if it did not, or if the model is pretrained."""
-    report = _previous_report(folder)
-    return failure_of(report) if report else None
-
-
-def _previous_report(folder: Path) -> TrainingReport | None:
-    """Return the report of the run that made a folder's model; None for a pretrained model."""
+def previous_run(folder: Path) -> tuple[str, str | None]:
+    """Return the name of the pretrained model of a model folder, and how the run that made the folder failed;
+    None if it did not, or if the model is the pretrained one itself."""
     path = folder / REPORT
     if not path.is_file():
-        return None
+        return folder.name, None
     report: Any = read_json(path)
-    lacks = [key for key in ("model", "failed") if not isinstance(report, dict) or key not in report]
-    if lacks or not isinstance(report.get("data_sha256", {}), dict):
-        what = f"has no {', '.join(lacks)}" if lacks else "must have an object as data_sha256"
-        raise PubmillError(f"{path} {what}, so it is no report of a fine-tuning; keep the model again")
-    checked: TrainingReport = report  # only these keys were checked
-    return checked
+    if lacks := [key for key in ("model", "failed") if not isinstance(report, dict) or key not in report]:
+        fault = f"has no {', '.join(lacks)}, so it is no report of a fine-tuning; keep the model again"
+        raise PubmillError(f"{path} {fault}")
+    return str(report["model"]), failure_of(report)
 
 
 def _transformers_model(task: Task[Any], model: TaskModel) -> "PreTrainedModel | None":
@@ -209,8 +221,8 @@ def _transformers_model(task: Task[Any], model: TaskModel) -> "PreTrainedModel |
 def _same_scores(whole: "PreTrainedModel", reader: Reader, model: TaskModel) -> bool:
     """Return whether transformers' class gives our scores, in float32."""
     batch = _probe_batch(reader, model.encoder)
-    segments = {} if batch.segments is None else {"token_type_ids": batch.segments}
-    given = whole(input_ids=batch.ids, attention_mask=batch.mask, **segments)
+    names = ("input_ids", "attention_mask", "token_type_ids")  # segments only where the encoder has some
+    given = whole(**dict(zip(names, batch.inputs, strict=False)))
     scores = given.logits if "logits" in given else torch.stack([given.start_logits, given.end_logits], -1)
     expected = model(batch)
     found = batch.read(scores)
@@ -227,26 +239,93 @@ def _probe_batch(reader: Reader, encoder: "PreTrainedModel") -> Batch:
     return collate(instances, reader.pad, encoder.device)
 
 
-def _argument_types(task: Task[Any], dataset: Path) -> list[tuple[str, str]]:
-    """Return the types of relation arguments in train, which define the candidate pairs in new text."""
-    if task.kind is not SequenceExample:
-        return []
-    examples: Sequence[SequenceExample] = read_split(dataset, "train", SequenceExample)
-    pairs = [[entity.type for entity in example.entities] for example in examples]
-    return sorted({(pair[0], pair[1]) for pair in pairs if len(pair) == 2})
-
-
 @torch.inference_mode()
 def _check_saved_model(folder: Path, model: TaskModel, reader: Reader) -> None:
     """Load what was written and check that it is the same model."""
     again = load_task_model(folder, model.encoder.device)
     again.model.eval()
     batch = _probe_batch(reader, model.encoder)
-    both = (model.encoder, again.model.encoder)
-    one, other = (encoders.forward(encoder, batch.ids, batch.mask, batch.segments) for encoder in both)
+    one, other = model.encode(batch.inputs), again.model.encode(batch.inputs)
     tokens = again.task.reader.tokenizer.get_vocab() == reader.tokenizer.get_vocab()
     if not tokens or one.shape != other.shape or not torch.equal(one, other):
         raise PubmillError(
             f"{folder}: once written and read again, {type(model.encoder).__name__} or its tokenizer is "
             "another; this encoder can't be kept with this recipe"
         )
+
+
+def task_model_card(name: str, report: Mapping[str, Any], dataset: Path, standard: str | None) -> str:
+    """Return the card as Markdown; `standard`: the transformers class that loads the folder whole, if any."""
+    card = read_json(dataset / "card.json") if (dataset / "card.json").is_file() else {}
+    data = str(card.get("dataset", dataset.name))
+    machine = {key: value for key, value in report["hardware"].items() if value not in (None, [])}
+    made_with = {"commit": report["commit"], "python": report["python"], **report["packages"], **machine}
+    dev, losses = report["dev"], report["loss_by_epoch"]
+    training = {
+        f"{dev['metric']} on dev": dev["best"],
+        "step of it": dev["best_step"],
+        "steps": report["steps"],
+        "steps on train and dev": report["steps_on_train_and_dev"],
+        "max length": report["max_length"],
+        "labels": len(report["labels"]),
+        "mean loss of the last epoch": losses[-1] if losses else None,
+        "seconds": report["seconds"],
+        "head continues that of the model before": report["head_from_start"],
+        "failure of the model before": report["start_failed"],
+        "pretrained model, sha256": report["model_sha256"],
+        **{f"{split}, sha256": value for split, value in sorted(report["data_sha256"].items())},
+    }
+    command = commands.pubmill("predict", "FOLDER", "FILE", "FILE")
+    loaded = "transformers loads its encoder with `AutoModel`; its head is pubmill's."
+    if standard:
+        loaded = f"transformers loads it as `{standard}`;"
+    parts = [
+        _metadata(name, report, data),
+        f"# {name}",
+        f"`{report['model']}`, fine-tuned by pubmill on `{data}` with seed {report['seed']}.",
+        # The pretrained model may be more restricted than the dataset.
+        ACCESS[report["access"]] if "access" in report else ACCESS.get(card.get("access", ""), UNKNOWN),
+        f"{loaded} `{command}` of pubmill predicts with it.",
+        f"## Intended use and limits\n\n{LIMITS}",
+        f"## Licence\n\n{LICENCE}",
+        _markdown_table("Training", training),
+        _markdown_table("Recipe", report["recipe"]),
+        _markdown_table("Made with", made_with),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _metadata(name: str, report: Mapping[str, Any], data: str) -> str:
+    """Return the YAML at the top, which the hub and `pubmill.storage.privacy` read."""
+    access = {"pubmill_access": report["access"]} if "access" in report else {}
+    dev, task = report["dev"], kind_facts.FACTS[report["recipe"]["task"]].hub_task
+    result = EvalResult(
+        task_type=task,
+        dataset_type=data,
+        dataset_name=data,
+        dataset_split="dev",
+        metric_type=dev["metric"],
+        metric_value=dev["best"],
+        metric_name=f"{dev['metric']} on dev",
+    )
+    metadata = ModelCardData(
+        library_name="transformers",
+        pipeline_tag=task,
+        base_model=report["model"],
+        datasets=[data],
+        tags=["pubmill", "biomedical"],
+        model_name=name,
+        eval_results=None if dev["best"] is None else [result],
+        **access,
+    )
+    return f"---\n{metadata.to_yaml()}\n---"
+
+
+def _markdown_table(title: str, values: Mapping[str, object]) -> str:
+    rows = []
+    for key, value in values.items():
+        if value is not None:
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            cell = text.replace("|", "\\|").replace("\n", " ")
+            rows.append(f"| {key.replace('_', ' ')} | {cell} |")
+    return "\n".join([f"## {title}", "", "| | |", "|---|---|", *rows])

@@ -10,22 +10,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pubmill.finetuning import inputs
 from pubmill.finetuning.attention_blocks import uses_blocks
 from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.inputs import (
-    Batch,
-    EncodedSplit,
-    ends_of_parts,
-    epoch_size,
-    flat_places,
-    joined,
-    training_batches,
-)
+from pubmill.finetuning.inputs import Batch, EncodedSplit
 from pubmill.finetuning.lasting_errors import MachineError
-from pubmill.finetuning.losses import IGNORED
 from pubmill.finetuning.predicting import DivergenceError, Predictor, tokens_at_once
 from pubmill.finetuning.recorded_steps import RecordedSteps, Recorder, cuda_recorder
-from pubmill.finetuning.tasks.task import Task
+from pubmill.finetuning.tasks.task import IGNORED, Task
 from pubmill.finetuning.weight_updates import (
     GroupedAdam,
     RecordableAdam,
@@ -34,7 +26,7 @@ from pubmill.finetuning.weight_updates import (
     place_of,
     refresh,
 )
-from pubmill.hardware.torch_setup import autocast, to_device
+from pubmill.hardware.torch_setup import autocast, cuda_settings, to_device
 from pubmill.messages.progress import report_progress
 from pubmill.recipes import FinetuningRecipe
 
@@ -86,21 +78,28 @@ class Trainer(Predictor):
         self.recorded = RecordedSteps(self.working, loss, adam, recorder, whole=places is not None)
 
     def describe_execution(self) -> dict[str, Any]:
-        """Return `{"weights", "graphs", "graphs_per_step", "graphs_refused", "update", "update_refused",
-        "width", "part_cost", "part_sizes", "prediction_tokens", "parts"}` for the records of a run on a GPU;
-        `graphs`: number of shapes whose parts of steps were replayed; `update`: "compiled" if large weights
-        were updated by the compiled kernel; `parts`: most parts in which a batch was computed."""
-        recorded = self.recorded
-        compiled = isinstance(self.optimiser, RecordableAdam) and self.optimiser.kernel is not None
-        return {
-            **asdict(self.execution),
-            "graphs": recorded.shapes if recorded else 0,
-            "graphs_per_step": recorded.graphs if recorded else 0,
-            "graphs_refused": recorded.refused if recorded else None,
-            "update": "compiled" if compiled else "plain",
-            "update_refused": self.update_refused,
-            "parts": self.most_parts,
-        }
+        """Return device, threads and precision for the records of a run; in float16 also the scale of the
+        loss and the number of skipped steps. On a GPU also how it computed: `graphs`: number of shapes whose
+        parts of steps were replayed; `update`: "compiled" if large weights were updated by the compiled
+        kernel; `parts`: most parts in which a batch was computed."""
+        described: dict[str, Any] = {}
+        if self.device.type == "cuda":
+            recorded = self.recorded
+            compiled = isinstance(self.optimiser, RecordableAdam) and self.optimiser.kernel is not None
+            described = {
+                **asdict(self.execution),
+                "graphs": recorded.shapes if recorded else 0,
+                "graphs_per_step": recorded.graphs if recorded else 0,
+                "graphs_refused": recorded.refused if recorded else None,
+                "update": "compiled" if compiled else "plain",
+                "update_refused": self.update_refused,
+                "parts": self.most_parts,
+            }
+        described |= {"device": self.device.type, "threads": torch.get_num_threads()}
+        described |= {"precision": self.precision, **cuda_settings(self.device)}
+        if scaling := self.optimiser.scaling.state():
+            described["loss_scaling"] = scaling
+        return described
 
     def train(
         self, train: EncodedSplit, dev: EncodedSplit | None, passes: float | None = None
@@ -111,8 +110,7 @@ class Trainer(Predictor):
         recipe keeps: the last ones, or the best ones on dev (the first of equals). It stops early, with
         `diverged` set, if a loss or prediction is NaN or infinite; the weights are then unusable.
         """
-        size = epoch_size(len(train.encoded.instances), self.task.classes(train.targets))
-        per_epoch = math.ceil(size / self.recipe.batch_size)
+        per_epoch = len(self.epoch_batches(train, 0))
         progress = FinetuningProgress(steps_per_epoch=per_epoch)
         total = per_epoch * self.recipe.epochs
         wanted = max(1, round(passes * per_epoch)) if passes else self.recipe.stop_after
@@ -182,8 +180,10 @@ class Trainer(Predictor):
             losses.zero_()
 
     def epoch_batches(self, train: EncodedSplit, epoch: int) -> list[list[int]]:
-        inputs, classes = len(train.encoded.instances), self.task.classes(train.targets)
-        return training_batches(inputs, self.recipe.batch_size, self.seed, epoch, classes)
+        # With `oversample`, all classes are equally frequent.
+        classes = [int(target) for [target] in train.targets] if self.recipe.oversample else None
+        number, size = len(train.encoded.instances), self.recipe.batch_size
+        return inputs.training_batches(number, size, self.seed, epoch, classes)
 
     def update(self, train: EncodedSplit, indices: Sequence[int], step: int, total: int) -> Tensor | None:
         """Make one update with one batch; return its loss. In float16, the update may be skipped; the result
@@ -217,7 +217,7 @@ class Trainer(Predictor):
         how = self.execution
         step = -(-self.recipe.batch_size // how.part_sizes) if how.part_sizes else 1
         parts, begin = list[list[int]](), 0
-        for end in ends_of_parts(widths, BLOCK_COST if self._in_blocks else how.part_cost, step):
+        for end in inputs.ends_of_parts(widths, BLOCK_COST if self._in_blocks else how.part_cost, step):
             size = max(1, self.at_once // widths[end - 1]) if self.at_once else end - begin
             parts += [ordered[first : min(first + size, end)] for first in range(begin, end, size)]
             begin = end
@@ -240,7 +240,7 @@ class Trainer(Predictor):
         counts = [sum(len(train.targets[index]) for index in part) for part in parts]
         if self._in_blocks:
             batches, of_batches = zip(*made, strict=True)
-            made, counts = [(joined(batches), torch.cat(of_batches))], [sum(counts)]
+            made, counts = [(inputs.joined(batches), torch.cat(of_batches))], [sum(counts)]
         losses, updated = list[Tensor](), True
         for number, (batch, targets) in enumerate(made, 1):
             share, place = counts[number - 1] / sum(counts), place_of(number, len(made))
@@ -263,7 +263,7 @@ class Trainer(Predictor):
         batch = self._batch(instances, self.every)
         if self.every:
             rows = targets.new_full((batch.ids.numel(),), IGNORED)
-            targets = rows.index_copy(0, flat_places(instances, batch.ids.shape[1]), targets)
+            targets = rows.index_copy(0, inputs.flat_places(instances, batch.ids.shape[1]), targets)
         return batch, to_device(targets, self.device)
 
 

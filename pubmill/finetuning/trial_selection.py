@@ -89,7 +89,8 @@ def _group_by_point(
     points: dict[str, tuple[Point, list[Training]]] = {}
     for path, training in trials:
         known = training if isinstance(training, dict) else {}
-        if lacks := [key for key, form in NEEDED.items() if not isinstance(known.get(key, ...), form)]:
+        needed = NEEDED.items()
+        if lacks := [key for key, form in needed if key not in known or not isinstance(known[key], form)]:
             fault = f"has no {', '.join(lacks)}, or of another form"
             raise PubmillError(f"{path} {fault}, so it is no training.json of a trial; run the trial again")
         values = training["recipe"]

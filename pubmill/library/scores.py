@@ -139,27 +139,24 @@ def _of_row(kind: str, row: Mapping[str, Any], number: int) -> kinds.Example:
 
 def _of_gold(kind: str, number: int, value: Any) -> kinds.Example:
     """Return an example of which only the gold is known."""
-    ids: dict[str, Any] = {"id": str(number), "document": None}
     try:
         match kind:
             case "tokens":
-                words = ["-"] * len(value)
-                return kinds.from_row(kinds.TokensExample, {**ids, "words": words, "labels": value})
+                gold = {"words": ["-"] * len(value), "labels": value}
             case "sequence":
-                return kinds.SequenceExample(**ids, text="", label=_label(value))
+                gold = {"text": "", "label": _label(value)}
             case "multilabel":
-                return kinds.MultilabelExample(**ids, text="", labels=sorted(set(map(_label, value))))
-            case "regression":
-                return kinds.RegressionExample(**ids, text="", text_pair="", score=float(value))
-    except (TypeError, ValueError):
-        pass
-    raise PubmillError(f"gold {number}: {value!r:.60} is none of kind {kind}; questions need their examples")
+                gold = {"text": "", "labels": sorted(set(map(_label, value)))}
+            case _:
+                gold = {"text": "", "text_pair": "", "score": float(value)}
+        return kinds.from_row(kinds.KINDS[kind], {"id": str(number), "document": None, **gold})
+    except (TypeError, ValueError, PubmillError):
+        shown = f"{value!r:.60} is none of kind {kind}; questions need their examples"
+        raise PubmillError(f"gold {number}: {shown}") from None
 
 
-def _label(value: Any) -> str:
-    if not isinstance(value, str | int):
-        raise TypeError(value)
-    return str(value)
+def _label(value: Any) -> Any:
+    return str(value) if isinstance(value, int) else value
 
 
 _FORMS: dict[str, tuple[tuple[type, ...], str]] = {

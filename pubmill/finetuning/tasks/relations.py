@@ -4,20 +4,12 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import torch
-from tokenizers import AddedToken
-from torch import Tensor
 
 from pubmill.errors import PubmillError
 from pubmill.examples.argument_transforms import dummies, markers
 from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.finetuning.reader import Subwords
 from pubmill.recipes import FinetuningRecipe
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 MENTIONS = 2
 """Number of a relation's arguments: two in every dataset (gu2020 section 5.2)."""
@@ -27,18 +19,9 @@ which some texts use as an abbreviation of estradiol."""
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
-    """A mention as characters `start` to `end` (exclusive) of a text, without its marks. `marks`: a character
-    of its start mark and one of its end mark, if it has marks."""
-
-    start: int
-    end: int
-    marks: tuple[int, int] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Mention:
-    """A mention as subwords `first` to `last` (exclusive) of a text, with the indices of its marks."""
+    """A mention as characters or subwords `first` to `last` (exclusive) of a text, without its marks, if it
+    has some. `marks`: a character of its start mark and one of its end mark, or the subwords of both."""
 
     first: int
     last: int
@@ -50,11 +33,11 @@ class Mention:
         return (self.marks[0], self.marks[1] + 1) if self.marks else (self.first, self.last)
 
 
-def transformed(example: SequenceExample, recipe: FinetuningRecipe) -> tuple[str, list[Argument]]:
+def transformed(example: SequenceExample, recipe: FinetuningRecipe) -> tuple[str, list[Mention]]:
     """Return the text with its mentions in the recipe's form, and the mentions' positions in it."""
     _check_mentions(example, recipe)
     if not example.entities or recipe.entities == "original":
-        return example.text, [Argument(one.start, one.end) for one in example.entities]
+        return example.text, [Mention(one.start, one.end) for one in example.entities]
     if recipe.entities == "markers":
         return marked(example.text, example.entities, MARKS)
     assert recipe.dummies is not None
@@ -62,17 +45,17 @@ def transformed(example: SequenceExample, recipe: FinetuningRecipe) -> tuple[str
         made = dummies(example.text, example.entities, recipe.dummies.types, recipe.dummies.overlap)
     except PubmillError as error:
         raise PubmillError(f"example {example.id}: {error}") from None
-    return made.text, [Argument(*span) for span in made.spans]
+    return made.text, [Mention(*span) for span in made.spans]
 
 
 def marked(
     text: str, mentions: Sequence[Entity], marks: Sequence[tuple[str, str]]
-) -> tuple[str, list[Argument]]:
+) -> tuple[str, list[Mention]]:
     """Return the text with a mark before and after each mention, and the mentions in it with their marks."""
     spaced = [(f"{start} ", f" {end}") for start, end in marks]
     made = markers(text, mentions, spaced)
     return made.text, [
-        Argument(start, end, (start - len(before), end + len(after) - 1))
+        Mention(start, end, (start - len(before), end + len(after) - 1))
         for (start, end), (before, after) in zip(made.spans, spaced, strict=True)
     ]
 
@@ -108,18 +91,16 @@ def written_tokens(recipe: FinetuningRecipe) -> list[str]:
     return []
 
 
-def located(subwords: Subwords, arguments: Sequence[Argument]) -> tuple[list[Mention], int]:
+def located(subwords: Subwords, arguments: Sequence[Mention]) -> tuple[list[Mention], int]:
     """Return the subwords of each argument, and the number of arguments without a subword. An argument
     without subwords (some tokenizers remove characters) gets the following subword, or the text's last one;
     in a text without subwords it stays empty."""
-    if not arguments:
-        return [], 0
     starts = [start for start, _ in subwords.spans]
     ends = [end for _, end in subwords.spans]
     mentions: list[Mention] = []
     lost = 0
     for one in arguments:
-        first, last = bisect_right(ends, one.start), bisect_left(starts, one.end)
+        first, last = bisect_right(ends, one.first), bisect_left(starts, one.last)
         if first >= last:
             lost += 1
             first = max(0, min(first, len(ends) - 1))
@@ -165,31 +146,3 @@ def _place_rank(place: int, mention: Mention) -> tuple[int, int]:
     if mention.first <= place < mention.last:
         return 2, place - mention.first
     return 3, begin - place if place < begin else place - end + 1
-
-
-def add_marks(tokenizer: "PreTrainedTokenizerBase", encoder: "PreTrainedModel") -> None:
-    """Add the marks as tokens to tokenizer and encoder, unless a kept model has them already. Their
-    embeddings are initialised like an encoder's, normally distributed, and depend only on the seed, since
-    they are drawn on the CPU for every device."""
-    known = tokenizer.get_vocab()
-    new = [mark for pair in MARKS for mark in pair if mark not in known]
-    if not new:
-        return
-    # lstrip: otherwise byte-level tokenizers make a token of the space before a mark.
-    tokens = [AddedToken(mark, lstrip=True, normalized=False, special=True) for mark in new]
-    tokenizer.add_tokens(tokens, special_tokens=True)
-    ids = [int(tokenizer.get_vocab()[mark]) for mark in new]
-    # Some encoders have more rows than their tokenizers have tokens.
-    if max(ids) >= len(_embedding_matrix(encoder)):
-        encoder.resize_token_embeddings(max(ids) + 1, mean_resizing=False)
-    rows = _embedding_matrix(encoder)
-    std = float(getattr(encoder.config, "initializer_range", 0.02))
-    with torch.no_grad():
-        rows[ids] = torch.normal(0.0, std, (len(ids), rows.shape[1])).to(rows)
-
-
-def _embedding_matrix(encoder: "PreTrainedModel") -> Tensor:
-    """Return the embeddings of the vocabulary, subwords x width."""
-    weight = encoder.get_input_embeddings().weight
-    assert isinstance(weight, Tensor)
-    return weight

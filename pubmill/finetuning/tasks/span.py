@@ -185,8 +185,9 @@ class Span(Task[SpanExample]):
             found[text] = score
         return found
 
-    def scored(self, prediction: list[Predicted]) -> list[tuple[str, float]]:
-        return [(answer["text"], answer["probability"]) for answer in prediction]
+    def dev_score(self, examples: Sequence[SpanExample], predictions: Sequence[list[Predicted]]) -> float:
+        scored = [[(one["text"], one["probability"]) for one in answers] for answers in predictions]
+        return super().dev_score(examples, scored)
 
 
 def _answer_tokens(example: SpanExample, spans: Sequence[Characters]) -> list[Tokens | None]:

@@ -1,24 +1,22 @@
-"""Differences between kinds of tasks, behind one interface for the trainer."""
+"""Differences between kinds of tasks, behind one interface for the trainer, and their losses, unweighted and
+for imbalanced labels (shin2020 section 5.5)."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Example
 from pubmill.finetuning.heads import Layers, PoolerLayers
 from pubmill.finetuning.inputs import Batch, Encoded, EncodedSplit, Instance
-from pubmill.finetuning.losses import class_weights, classification_loss
 from pubmill.finetuning.reader import Reader
 from pubmill.metrics import dev_score, dev_scores
 from pubmill.recipes import FinetuningRecipe
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
 Kind = TypeVar("Kind", bound=Example)
 Input = TypeVar("Input", bound=Instance)
@@ -30,6 +28,13 @@ Targets = list[list[float]]
 """Targets of each instance, in the form that its task's loss needs."""
 Prediction = Any
 """The prediction for one example: labels, a label, a score or answers, depending on the task."""
+DICE_ALPHA = 0.01
+"""Exponent of 1 - p in the dice loss, as in the authors' scripts. The loss has its minimum at p = 1 / (1 +
+alpha), so alpha 1 would hold the probability of the right class at one half."""
+DICE_GAMMA = 1.0
+"""Smoothing of the dice loss (Li et al. 2019 section 3.3)."""
+IGNORED = -100
+"""Target without a loss in `torch.nn.functional.cross_entropy`."""
 
 
 class Task(ABC, Generic[Kind]):
@@ -89,15 +94,7 @@ class Task(ABC, Generic[Kind]):
 
     def dev_score(self, examples: Sequence[Kind], predictions: Sequence[Prediction]) -> float:
         """Return the recipe's metric, higher is better; it selects weights and trials."""
-        scored = [self.scored(prediction) for prediction in predictions]
-        return dev_score(self.recipe.metric, self.recipe.task, examples, scored, self.recipe.negative)
-
-    def scored(self, prediction: Prediction) -> Any:
-        """Return a prediction in the form that metrics need."""
-        return prediction
-
-    def extend(self, encoder: "PreTrainedModel") -> None:
-        """Add the tokens that the task adds to the tokenizer, if any, to the encoder's vocabulary."""
+        return dev_score(self.recipe.metric, self.recipe.task, examples, predictions, self.recipe.negative)
 
     def head(self, width: int) -> nn.Module:
         made = PoolerLayers if self.recipe.head == "pooler" else Layers
@@ -112,11 +109,6 @@ class Task(ABC, Generic[Kind]):
         alone. `given`: the places of the batch; `every`: all positions, with targets at the places of the
         batch only; None: the shapes vary."""
         return None
-
-    def classes(self, targets: Sequence[Sequence[float]]) -> list[int] | None:
-        """Return the class of each training instance if all are to be equally frequent (`oversample`), else
-        None."""
-        return [int(target) for [target] in targets] if self.recipe.oversample else None
 
     def output(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
         """Return the part of a batch's scores that predictions need, on the scores' device."""
@@ -174,3 +166,55 @@ class Classification(Task[Kind]):
     def probabilities(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
         """Return the probability of the predicted label of each row."""
         return scores.float().softmax(-1).amax(-1)
+
+
+def class_weights(counts: Sequence[int]) -> list[float]:
+    """Return class weights in inverse proportion to the number of examples, over which their mean is 1. A
+    class without examples has weight 0, which is never used."""
+    present = sum(count > 0 for count in counts)
+    return [sum(counts) / (present * count) if count else 0.0 for count in counts]
+
+
+def label_weights(counts: Sequence[int], examples: int) -> list[list[float]]:
+    """Return the weights of absence and presence (2 x labels), from the number of `examples` with each label.
+    Each label is a binary classification with its own `class_weights`."""
+    pairs = [class_weights([examples - count, count]) for count in counts]
+    return [[pair[side] for pair in pairs] for side in (0, 1)]
+
+
+def classification_loss(name: str, scores: Tensor, targets: Tensor, weights: Tensor | None) -> Tensor:
+    """Return the mean loss of scores (n x classes) and classes (n, int64).
+
+    With "weighted", `weights` (one per class, on the scores' device) multiply the cross-entropy of examples
+    of that class. The sum is divided by n, not by the sum of the weights: otherwise a batch with a single
+    class would not be weighted at all.
+    """
+    if name == "dice":
+        return dice_loss(scores, targets)
+    if name == "cross-entropy":
+        return functional.cross_entropy(scores, targets)
+    assert weights is not None
+    return functional.cross_entropy(scores, targets, weight=weights, reduction="sum") / len(targets)
+
+
+def multilabel_loss(scores: Tensor, targets: Tensor, weights: Tensor | None) -> Tensor:
+    """Return the mean binary cross-entropy of scores and targets (both n x labels; targets 0.0 or 1.0),
+    multiplied by `weights` (2 x labels: absence, presence; from `label_weights`), if there are any."""
+    chosen = None if weights is None else torch.where(targets > 0.5, weights[1], weights[0])
+    return functional.binary_cross_entropy_with_logits(scores, targets, weight=chosen)
+
+
+def dice_loss(scores: Tensor, targets: Tensor) -> Tensor:
+    """Return the self-adjusting dice loss (Li et al. 2019, arXiv 1911.02855, section 3.3) of scores (n x
+    classes).
+
+    1 - (2 q y + gamma) / (q + y + gamma) with q = (1 - p) ** alpha * p, for each example's right class, so
+    that y = 1 and p is the probability of that class; the mean over the examples.
+    """
+    # With logarithms, because the derivative of (1 - p) ** alpha is unbounded where p is rounded to 1.
+    right = functional.one_hot(targets, scores.shape[1]).bool()
+    total = scores.logsumexp(1)
+    probability = scores.masked_fill(~right, 0.0).sum(1) - total
+    complement = scores.masked_fill(right, -torch.inf).logsumexp(1) - total
+    weighed = torch.exp(DICE_ALPHA * complement + probability)
+    return (1 - (2 * weighed + DICE_GAMMA) / (weighed + 1 + DICE_GAMMA)).mean()

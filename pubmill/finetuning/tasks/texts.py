@@ -4,9 +4,9 @@
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import compress
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -15,16 +15,12 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import MultilabelExample, RegressionExample, SequenceExample
 from pubmill.finetuning.heads import BiLstm, Concatenated, Layers
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
-from pubmill.finetuning.losses import label_weights, multilabel_loss
-from pubmill.finetuning.reader import Reader, Subwords
+from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.tasks import relations
-from pubmill.finetuning.tasks.task import Classification, Parts, Task
+from pubmill.finetuning.tasks.task import Classification, Parts, Task, label_weights, multilabel_loss
 from pubmill.recipes import FinetuningRecipe
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-Pooling = Literal["cls", "entity-start", "mention-max", "mention-average"]
+Pooling = Literal["cls", "entity-start", "mention-max", "mention-average", "every"]
 POOLED: dict[str, Literal["max", "average"]] = {"mention-max": "max", "mention-average": "average"}
 
 
@@ -37,7 +33,7 @@ class Text:
     id: str
     first: str
     second: str | None = None
-    arguments: list[relations.Argument] = field(default_factory=list)
+    arguments: list[relations.Mention] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
 
 
@@ -65,12 +61,20 @@ def encode_texts(reader: Reader, texts: Sequence[Text], pooling: Pooling = "cls"
         except PubmillError as error:
             raise PubmillError(f"example {text.id}: {error}") from None
         counts["mentions_without_subword"] += lost
-        _count_omissions(counts, first, kept, mentions)
+        if len(kept) < len(first.ids):
+            counts["texts_shortened"] += 1
+            counts["beginnings_left_out"] += kept[0] > 0
+            counts["middles_left_out"] += kept[-1] - kept[0] >= len(kept)
+            counts["mentions_shortened"] += sum(
+                len(_kept_in_mention(kept, one)) < one.last - one.first for one in mentions
+            )
         counts["texts_shortened"] += second is not None and end < len(second.ids)
         kept_ids = [first.ids[place] for place in kept]
         ids, segments = reader.framed(kept_ids, None if second is None else second.ids[:end])
         before = len((reader.one if second is None else reader.two).before)
         places, groups = _read_places(pooling, kept, mentions, before, reader.whole(ids))
+        if pooling == "every":
+            places = list(range(len(ids)))
         number, labels = text.example, text.labels
         instances.append(
             TextInput(example=number, ids=ids, segments=segments, places=places, groups=groups, labels=labels)
@@ -82,24 +86,8 @@ def shares(first: int, second: int, room: int) -> tuple[int, int]:
     """Return how much of two lengths to keep if the longer one is cut until both fit into `room`."""
     if first + second <= room:
         return first, second
-    if second <= room // 2:
-        return room - second, second
-    if first <= room - room // 2:
-        return first, room - first
-    return room - room // 2, room // 2
-
-
-def _count_omissions(
-    counts: dict[str, int], text: Subwords, kept: Sequence[int], mentions: Sequence[relations.Mention]
-) -> None:
-    if len(kept) == len(text.ids):
-        return
-    counts["texts_shortened"] += 1
-    counts["beginnings_left_out"] += kept[0] > 0
-    counts["middles_left_out"] += kept[-1] - kept[0] >= len(kept)
-    counts["mentions_shortened"] += sum(
-        len(_kept_in_mention(kept, mention)) < mention.last - mention.first for mention in mentions
-    )
+    left = min(second, max(room // 2, room - first))
+    return room - left, left
 
 
 def _read_places(
@@ -107,7 +95,7 @@ def _read_places(
 ) -> tuple[list[int], list[int] | None]:
     """Return the places that the head reads, and the number of places pooled to each encoding. A mention in a
     text without subwords is read at `whole`, the place that represents the input."""
-    if pooling == "cls":
+    if pooling in ("cls", "every"):
         return [whole], None
     if pooling == "entity-start":
         starts = [mention.marks[0] for mention in mentions if mention.marks]
@@ -149,18 +137,11 @@ class Sequences(Classification[SequenceExample]):
         for number, example in enumerate(examples):
             text, arguments = relations.transformed(example, self.recipe)
             texts.append(Text(number, example.id, text, example.text_pair, arguments))
-        encoded = encode_texts(self.reader, texts, self.recipe.pooling)
-        if self.recipe.head != "bilstm":
-            return encoded
-        every = [replace(one, places=list(range(len(one.ids)))) for one in encoded.instances]
-        return replace(encoded, instances=every)
+        every = self.recipe.head == "bilstm"
+        return encode_texts(self.reader, texts, "every" if every else self.recipe.pooling)
 
     def target(self, example: SequenceExample, instance: Instance) -> list[float]:
         return [self.places[example.label]]
-
-    def extend(self, encoder: "PreTrainedModel") -> None:
-        if self.recipe.entities == "markers":
-            relations.add_marks(self.reader.tokenizer, encoder)
 
     def head(self, width: int) -> nn.Module:
         if self.recipe.head == "bilstm":

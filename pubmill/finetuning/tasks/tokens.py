@@ -84,13 +84,11 @@ class Tokens(Classification[TokensExample]):
         return target
 
     def prepare(self, examples: Sequence[TokensExample], instances: Sequence[SentenceWindow]) -> None:
-        """Check how the words are read, and weight the labels by their frequency in the training data."""
-        self._check_words([example.words for example in examples[:: len(examples) // SAMPLE + 1]])
+        """Weight the labels by their frequency in the training data. Raise a `PubmillError` if words have
+        other subwords than in their sentence. A share of `MISREAD` is accepted, for words with characters
+        that the tokenizer drops."""
         super().prepare(examples, instances)
-
-    def _check_words(self, sentences: Sequence[list[str]]) -> None:
-        """Raise a `PubmillError` if words have other subwords than in their sentence. A share of `MISREAD` is
-        accepted, for words with characters that the tokenizer drops."""
+        sentences = [example.words for example in examples[:: len(examples) // SAMPLE + 1]]
         misread, number = self.reader.misread_words(sentences), sum(map(len, sentences))
         if not misread:
             return

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.finetuning.losses import (
+from pubmill.finetuning.tasks.task import (
     class_weights,
     classification_loss,
     dice_loss,

@@ -1,6 +1,7 @@
 """A relation's mentions: where they stand in subwords, what stays of a long text, marks in the vocabulary."""
 
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,10 +13,10 @@ from transformers import PreTrainedModel
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, SequenceExample
-from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
+from pubmill.finetuning.encoders import add_tokens, load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.heads import pooled
 from pubmill.finetuning.reader import Subwords
-from pubmill.finetuning.tasks.relations import Argument, Mention, add_marks, located, remaining
+from pubmill.finetuning.tasks.relations import MARKS, Mention, located, remaining
 from pubmill.finetuning.tasks.texts import Sequences
 from pubmill.recipes import Dummies
 from tests.unit.finetuning.toy_relations import (
@@ -38,7 +39,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_characters_of_several_subwords_and_subwords_of_several_characters() -> None:
     """As byte-level tokenizers split a character, and others join words."""
     subwords = Subwords([1, 2, 3, 4], [(0, 2), (3, 4), (3, 4), (4, 9)])
-    arguments = [Argument(3, 4), Argument(1, 2), Argument(5, 6), Argument(2, 3), Argument(9, 10)]
+    arguments = [Mention(3, 4), Mention(1, 2), Mention(5, 6), Mention(2, 3), Mention(9, 10)]
     found = [Mention(1, 3), Mention(0, 1), Mention(3, 4), Mention(1, 2), Mention(3, 4)]
     assert located(subwords, arguments) == (found, 2)
 
@@ -172,7 +173,7 @@ def test_marks_are_new_rows_that_depend_on_the_seed_alone(models: dict[str, Path
         tokenizer, encoder = load_encoder_tokenizer(models[name]), load_encoder(models[name], 0.0, CPU)
         before = rows_of(encoder)
         torch.manual_seed(seed)
-        add_marks(tokenizer, encoder)
+        add_tokens(tokenizer, encoder, [*chain.from_iterable(MARKS)])
         weight = rows_of(encoder)
         assert len(weight) == len(before) + 4 == encoder.config.vocab_size and weight[:-4].equal(before)
         assert tokenizer.convert_tokens_to_ids(["[E1-START]", "[E1-END]", "[E2-START]", "[E2-END]"]) == [
@@ -188,11 +189,11 @@ def test_spare_rows_are_used_and_a_kept_model_is_left_as_it_is(models: dict[str,
     tokenizer, encoder = load_encoder_tokenizer(models["bert"]), load_encoder(models["bert"], 0.0, CPU)
     encoder.resize_token_embeddings(len(tokenizer) + 10, mean_resizing=False)
     before = rows_of(encoder)
-    add_marks(tokenizer, encoder)
+    add_tokens(tokenizer, encoder, [*chain.from_iterable(MARKS)])
     after = rows_of(encoder)
     assert after.shape == before.shape and not after.equal(before)
     assert after[-6:].equal(before[-6:]) and after[:-10].equal(before[:-10])
-    add_marks(tokenizer, encoder)
+    add_tokens(tokenizer, encoder, [*chain.from_iterable(MARKS)])
     assert rows_of(encoder).equal(after)
 
 

@@ -29,6 +29,7 @@ from pubmill.finetuning.predicting import (
     make_reader,
 )
 from pubmill.finetuning.tasks import TASKS
+from pubmill.finetuning.tasks.relations import written_tokens
 from pubmill.finetuning.tasks.tokens import Tokens
 from tests.gpu.finetuning_cases import RECIPES
 from tests.unit.tiny_encoders import POSITIONS
@@ -139,7 +140,8 @@ def test_an_input_in_a_batch_has_the_scores_and_outputs_that_it_has_alone(case: 
     examples, encoder = read_split(cases / task, "train", kind.kind), load_encoder(model, 0.0, CPU)
     reader = make_reader(recipe, load_encoder_tokenizer(model, recipe.spaced_words), encoder)
     made = kind(recipe, reader, kind.labels_of(recipe, examples))
-    made.extend(encoder)
+    if recipe.entities == "markers":
+        encoders.add_tokens(made.reader.tokenizer, encoder, written_tokens(recipe))
     torch.manual_seed(1)
     network = TaskModel(encoder, made.head(32)).eval()
     for name, weight in network.named_parameters():

@@ -18,7 +18,7 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SpanExample, TokensExample, write_examples
 from pubmill.finetuning.finetuning_job import FinetuningJob, Shared, read_split
 from pubmill.finetuning.inputs import EncodedSplit
-from pubmill.finetuning.run import Run, finetune, not_chosen
+from pubmill.finetuning.run import Run, finetune, outcome_without_training
 from pubmill.finetuning.task_models import continue_head, keep, keep_report, load_task_model
 from pubmill.finetuning.trainer import FinetuningProgress, Trainer
 from pubmill.recipes import FinetuningRecipe
@@ -172,7 +172,7 @@ def test_the_program_marks_a_run_for_which_nothing_could_be_chosen(
 
 def test_a_run_without_a_choice_says_what_is_wrong_all_the_same(tiny: Path, tmp_path: Path) -> None:
     with pytest.raises((PubmillError, OSError), match="does not exist|No such file"):
-        not_chosen(FinetuningJob(TOKENS, tiny, tmp_path, 1, "test", "dev"), [], "nan", Shared())
+        outcome_without_training(FinetuningJob(TOKENS, tiny, tmp_path, 1, "test", "dev"), Shared(), "nan", [])
 
 
 def train_to(monkeypatch: pytest.MonkeyPatch, diverges: Sequence[bool]) -> list[int]:

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from pubmill.examples.kind_facts import FACTS
-from pubmill.finetuning.task_model_cards import ACCESS, UNKNOWN, task_model_card
+from pubmill.finetuning.task_models import ACCESS, UNKNOWN, task_model_card
 
 
 def account(**changes: Any) -> dict[str, Any]:

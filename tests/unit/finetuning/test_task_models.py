@@ -27,7 +27,7 @@ from pubmill.finetuning.finetuning_job import FinetuningJob, read_split
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.predicting import Predictor
 from pubmill.finetuning.run import Run, finetune
-from pubmill.finetuning.task_models import base_model, keep, keep_report, load_task_model
+from pubmill.finetuning.task_models import keep, keep_report, load_task_model, previous_run
 from pubmill.recipes import FinetuningRecipe
 from pubmill.storage.checksums import folder_sha256
 from pubmill.storage.files import read_json, read_jsonl_gz, sha256, write_json
@@ -213,7 +213,7 @@ def test_an_account_that_lacks_something_is_named(key: str, tmp_path: Path) -> N
     report = {"model": "tiny", "failed": None}
     keep_report(tmp_path / "kept", {name: value for name, value in report.items() if name != key})
     with pytest.raises(PubmillError, match=rf"training\.json has no {key}, so"):
-        base_model(tmp_path / "kept")
+        previous_run(tmp_path / "kept")
 
 
 def test_damaged_folders_are_refused(tiny: Path, toy_data: dict[str, Path], tmp_path: Path) -> None:

@@ -162,9 +162,10 @@ def test_the_head_pooler_is_that_of_transformers(
     assert [run.model.head.first.p, run.model.head.dropout.p] == [0.1 if family == "roberta" else 0.0, 0.1]
     instances = run.task.encode([question(random.Random(3), number) for number in range(12)]).instances
     batch = collate(instances, run.task.reader.pad, CPU)
-    segments = {} if batch.segments is None else {"token_type_ids": batch.segments}
+    ids, mask, *segments = batch.inputs
+    further = {"token_type_ids": segments[0]} if segments else {}
     with torch.inference_mode():
-        theirs = classifier(run, models[family])(batch.ids, batch.mask, **segments).logits
+        theirs = classifier(run, models[family])(ids, mask, **further).logits
         ours = run.model.eval()(batch)
     torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
 

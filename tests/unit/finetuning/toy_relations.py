@@ -6,7 +6,7 @@ from typing import Literal
 import torch
 
 from pubmill.examples.kinds import Entity, SequenceExample
-from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
+from pubmill.finetuning.encoders import add_tokens, load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.inputs import Instance
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.tasks.relations import written_tokens
@@ -46,7 +46,8 @@ def task(model: Path, recipe: FinetuningRecipe, max_length: int = 64) -> Sequenc
     tokenizer = load_encoder_tokenizer(model)
     reader = Reader(tokenizer, max_length, segments, marks=written_tokens(recipe))
     made = Sequences(recipe, reader, ["ine", "long"])
-    made.extend(load_encoder(model, 0.0, CPU))
+    if recipe.entities == "markers":
+        add_tokens(made.reader.tokenizer, load_encoder(model, 0.0, CPU), written_tokens(recipe))
     return made
 
 
