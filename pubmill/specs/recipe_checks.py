@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from pubmill.metrics import dev_scores
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.problems import dotted_key, problem_text
+from pubmill.recipes.reading import adapter
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.protocol_specs import ProtocolSpec
 from pubmill.specs.strict_yaml import Faults, Location
 
-_RECIPE = TypeAdapter(FinetuningRecipe)
 Run = tuple[DatasetSpec, str, str]
 """Dataset, model and setting."""
 
@@ -84,7 +84,7 @@ def recipe_faults(values: Mapping[str, object]) -> list[tuple[str, str]]:
     """Return (key, message) for each error in a recipe's values; the key is "" where several contradict."""
     faults: list[tuple[str, str]] = []
     try:
-        _RECIPE.validate_python(values)
+        adapter(FinetuningRecipe).validate_python(values)
     except ValidationError as error:
         for problem in error.errors():
             if place := problem["loc"]:

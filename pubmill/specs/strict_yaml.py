@@ -26,7 +26,8 @@ class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  
 
     def __init__(self, text: str, shown: str) -> None:
         super().__init__(text)
-        self.shown, self.lines, self.errors = shown, {(): f"{shown}:1"}, list[str]()
+        self.shown, self.errors = shown, list[str]()
+        self.lines: dict[Location, str] = {(): f"{shown}:1"}
 
     def value(self, node: yaml.Node, at: Location) -> Any:
         """Return the value of a node and record the lines of all locations below `at`."""
