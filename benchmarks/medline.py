@@ -116,7 +116,7 @@ def pubmill_to_shard(path: Path) -> int:
     from pubmill.corpus.shards import write_shard
 
     shard = path.with_name(f"{os.getpid()}.parquet")
-    return write_shard(shard, read_medline(path), source="p", file=path.name, order=1).citations
+    return write_shard(shard, read_medline(path), source="p", file=path.name, order=1)[0]
 
 
 READERS: dict[str, Reader] = {

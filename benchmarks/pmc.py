@@ -122,12 +122,12 @@ def with_pubmed_parser(folder: Path) -> int:
 
 
 def with_pubmill(folder: Path) -> int:
-    from pubmill.corpus.article_metadata import ArticleMetadata
     from pubmill.corpus.jats import JatsReader
+    from pubmill.corpus.shards import Document
 
     read = JatsReader(USUAL)
     return sum(
-        bool(read(path.read_bytes(), ArticleMetadata(int(path.stem[3:]), licence="CC BY"), path.name).id)
+        bool(read(path.read_bytes(), Document(f"pmc:{path.stem[3:]}", licence="CC BY"), path.name).id)
         for path in sorted(folder.iterdir())
     )
 

@@ -14,9 +14,10 @@ No text of a dataset is ever written: the index contains hashes, reports contain
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -26,15 +27,15 @@ from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import EvaluatedDataset
 from pubmill.storage.blocks import digest_of
 from pubmill.storage.checksums import check_examples
-from pubmill.storage.files import read_jsonl_gz, writing
+from pubmill.storage.files import read_json, read_jsonl_gz, sealed, write_json, writing
 from pubmill.storage.parquet import open_parquet, parquet_writer
 from pubmill.storage.privacy import label_of_process
 
 Hashes = npt.NDArray[np.uint64]
 
 _WORD = re.compile(r"[^\W_]+")
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd: multiplication by it loses nothing
 _KNOWN = 1_000_000
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd: multiplication by it loses nothing
 
 
 def plain_words(text: str) -> list[str]:
@@ -44,20 +45,20 @@ def plain_words(text: str) -> list[str]:
     return _WORD.findall(plain)
 
 
-class WordHashes:
-    """64-bit hashes of words, the same on every machine; about a million are cached."""
+class _WordHashes(dict[str, int]):
+    def __missing__(self, word: str) -> int:
+        self[word] = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "little")
+        return self[word]
 
-    def __init__(self) -> None:
-        self._known: dict[str, int] = {}
 
-    def __call__(self, words: Sequence[str]) -> Hashes:
-        known = self._known
-        if len(known) > _KNOWN:
-            known.clear()
-        for word in words:
-            if word not in known:
-                known[word] = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "little")
-        return np.fromiter(map(known.__getitem__, words), np.uint64, len(words))
+_HASHES = _WordHashes()
+
+
+def word_hashes(words: Sequence[str]) -> Hashes:
+    """Return 64-bit hashes of words, the same on every machine; about a million are cached."""
+    if len(_HASHES) > _KNOWN:
+        _HASHES.clear()
+    return np.fromiter(map(_HASHES.__getitem__, words), np.uint64, len(words))
 
 
 def ngram_hashes(words: Hashes, n: int) -> Hashes:
@@ -96,20 +97,11 @@ class IndexedText(TypedDict):
     runs: list[int]
 
 
-class Match(NamedTuple):
-    """A text found in a document: its row in the index, and whether its PMID and its words matched."""
-
-    text: int
-    by_pmid: bool
-    by_words: bool
-
-
 def write_index(path: Path, datasets: Iterable[EvaluatedDataset], folder: Path) -> int:
     """Write the index of the texts of `datasets`, whose examples are in `folder`; return their number. Each
     text of a split is listed once, with the ids of all examples that contain it. The index contains no text:
     only hashes, from which it cannot be restored. It has the label of the process in its metadata."""
     rows = 0
-    words = WordHashes()
     schema = INDEX.with_metadata(label_of_process())
     with writing(path) as temporary, parquet_writer(temporary, schema) as writer:
         for data in datasets:
@@ -121,7 +113,7 @@ def write_index(path: Path, datasets: Iterable[EvaluatedDataset], folder: Path) 
                         "split": split,
                         "examples": examples,
                         "pmid": pmid,
-                        "runs": _hash_ngrams(text, words),
+                        "runs": _hash_ngrams(text),
                     }
                     for (text, pmid), examples in texts.items()
                 ]
@@ -147,9 +139,9 @@ def _ids_by_text(path: Path, pmids: bool) -> dict[tuple[str, str | None], list[s
     return texts
 
 
-def _hash_ngrams(text: str, words: WordHashes) -> list[int]:
+def _hash_ngrams(text: str) -> list[int]:
     """Return the hashes of a text's n-grams, sorted."""
-    pieces = [words(plain_words(piece)) for piece in _DUMMY.split(text)]
+    pieces = [word_hashes(plain_words(piece)) for piece in _DUMMY.split(text)]
     return sorted({int(run) for piece in pieces for run in ngram_hashes(piece, RUN)})
 
 
@@ -161,7 +153,6 @@ class EvaluationTexts:
             table = open_parquet(index).read(["pmid", "runs"]).select(["pmid", "runs"])
         except (pa.ArrowException, OSError, KeyError) as error:
             raise PubmillError(f"{index}: no index of evaluation texts: {error}") from None
-        self._words = WordHashes()
         self._of_pmid: dict[str, list[int]] = {}
         for text, pmid in enumerate(table["pmid"].to_pylist()):
             if pmid is not None:
@@ -180,16 +171,83 @@ class EvaluationTexts:
         """Return the texts that a corpus must not contain and the SHA-256 of their index, if there is one."""
         return (cls(index), digest_of(index)) if index else (None, "")
 
-    def matches(self, pmid: str, text: str) -> list[Match]:
-        """Return the texts that a document with this PMID ("" for none) and text contains, in index order."""
+    def matches(self, pmid: str, text: str) -> list[tuple[int, bool, bool]]:
+        """Return the texts that a document with this PMID ("" for none) and text contains: their rows in the
+        index, in order, and whether their PMID and their words matched."""
         by_pmid = set(self._of_pmid.get(pmid, ()))
         by_words = set[int]()
         if len(self._runs):
-            runs = ngram_hashes(self._words(plain_words(text)), RUN)
+            runs = ngram_hashes(word_hashes(plain_words(text)), RUN)
             places = np.searchsorted(self._runs, runs)
             places[places == len(self._runs)] = 0
             places = np.unique(places[self._runs[places] == runs])
             owners = [self._owners[self._starts[place] : self._ends[place]] for place in places]
             texts, counts = np.unique(np.concatenate([self._owners[:0], *owners]), return_counts=True)
             by_words = set(texts[counts >= self._needed[texts]].tolist())  # at least `SHARE` of the n-grams
-        return [Match(n, n in by_pmid, n in by_words) for n in sorted(by_pmid | by_words)]
+        return [(n, n in by_pmid, n in by_words) for n in sorted(by_pmid | by_words)]
+
+
+def find_in_part(part: Path, texts: EvaluationTexts, output: Path) -> None:
+    """Write the number of a corpus part's documents, and the matches between them and the texts of an index:
+    [document, text (its row in the index), matched by PMID, matched by words]. The title is searched too,
+    because models may read it before the text."""
+    documents, found = 0, list[tuple[str, int, bool, bool]]()
+    with open_parquet(part) as file:
+        for batch in file.iter_batches(1000, columns=["id", "pmid", "title", "text"]):
+            for row in batch.to_pylist():
+                documents += 1
+                matches = texts.matches(row["pmid"], f"{row['title']}\n{row['text']}")
+                found += [(row["id"], *match) for match in matches]
+    write_json(output, sealed({"documents": documents, "matches": found}))
+
+
+def _split_report(texts: Sequence[tuple[IndexedText, Mapping[str, tuple[bool, bool]]]]) -> dict[str, Any]:
+    """Return the entry of a split; `texts`: each with the documents that contain it (by PMID, by words).
+    `found_by_pmid`: null if no text has a PMID; `share`: found texts divided by all; `ids`: examples with a
+    found text; `documents`: corpus documents that have one."""
+    found = [(text, documents) for text, documents in texts if documents]
+    held = {name for text, _ in found for name in text["examples"]}
+    by_pmid = sum(any(by_pmid for by_pmid, _ in documents.values()) for _, documents in found)
+    return {
+        "texts": len(texts),
+        "too_short": sum(not text["runs"] for text, _ in texts),
+        "found": len(found),
+        "found_by_pmid": by_pmid if any(text["pmid"] is not None for text, _ in texts) else None,
+        "found_by_text": sum(any(words for _, words in documents.values()) for _, documents in found),
+        "share": round(len(found) / len(texts), 4),
+        "examples": len({name for text, _ in texts for name in text["examples"]}),
+        "examples_found": len(held),
+        "ids": sorted(held),
+        "documents": sorted({document for _, documents in found for document in documents}),
+    }
+
+
+def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]:
+    """Return for each dataset and split how many texts are in the corpus, and which."""
+    held: dict[int, dict[str, tuple[bool, bool]]] = {}
+    documents = 0
+    for path in found_in:
+        found = read_json(path)
+        documents += found["documents"]
+        for document, text, by_pmid, by_words in found["matches"]:
+            held.setdefault(text, {})[document] = (by_pmid, by_words)
+    datasets: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+    with open_parquet(index) as file:
+        batches = file.iter_batches(1000, columns=["dataset", "split", "examples", "pmid", "runs"])
+        for text, row in enumerate(row for batch in batches for row in batch.to_pylist()):
+            row["runs"] = row["runs"][:1]  # whether there are any; all would fill the memory
+            datasets[row["dataset"]][row["split"]].append((row, held.pop(text, {})))
+    if held:
+        raise PubmillError(f"{index} has no text {min(held)}, which was found: another index was used")
+    reports = {
+        dataset: {split: _split_report(texts) for split, texts in splits.items()}
+        for dataset, splits in datasets.items()
+    }
+    splits = [split for of_dataset in reports.values() for split in of_dataset.values()]
+    return {
+        "corpus": corpus,
+        "documents": documents,
+        "documents_with_a_text": len({one for split in splits for one in split["documents"]}),
+        "method": {"words_of_a_run": RUN, "least_share_of_runs_in_a_document": SHARE},
+        "datasets": reports,
+    }

@@ -10,10 +10,17 @@ whitespace-separated words of the parts that the selection takes, without title 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from pubmill.corpus.article_metadata import GROUPS
 from pubmill.corpus.contamination import EvaluationTexts
-from pubmill.corpus.part_tables import read_reasons
-from pubmill.corpus.shards import BOOK, UNREADABLE, Document, Sections, count_words, joined, read_shard
+from pubmill.corpus.shards import (
+    BOOK,
+    UNREADABLE,
+    Document,
+    Sections,
+    count_words,
+    joined,
+    read_reasons,
+    read_shard,
+)  # fmt: skip
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import SelectionRecipe
 
@@ -97,6 +104,13 @@ def length(document: Document, selection: SelectionRecipe) -> str | None:
     return "too_long" if selection.max_words is not None and words > selection.max_words else None
 
 
+GROUPS = {
+    "CC0": "commercial", "CC BY": "commercial", "CC BY-SA": "commercial", "CC BY-ND": "commercial",
+    "CC BY-NC": "noncommercial", "CC BY-NC-SA": "noncommercial", "CC BY-NC-ND": "noncommercial",
+}  # fmt: skip
+"""PMC's group of each licence; all others (none, custom, text mining only) are in `other`."""
+
+
 def licence(document: Document, selection: SelectionRecipe) -> str | None:
     """Keep PMC articles whose licence group is requested; documents of other sources always pass."""
     if selection.licences is None or not document.id.startswith("pmc:"):
@@ -125,7 +139,7 @@ def with_reasons(
     """Yield (position, document, reason or None) for each citation of a parsed shard. `index` is the shard's
     index in `latest`. The first reason counts: first that the citation is not current, then the filters, then
     `contamination`: it contains one of the `excluded` texts."""
-    reasons = read_reasons(latest, index)
+    reasons = iter(read_reasons(latest, index).items())
     for position, document in read_shard(shard):
         current, reason = next(reasons, (None, None))
         if current != position:

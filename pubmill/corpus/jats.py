@@ -30,9 +30,8 @@ from functools import partial
 
 from lxml import etree
 
-from pubmill.corpus.article_metadata import ArticleMetadata, licence_at, plain_pmid
 from pubmill.corpus.mathml import MATHML, remove_layout, tidy_formula, write_fences, write_quotes
-from pubmill.corpus.notices import flags_of, related_articles
+from pubmill.corpus.notices import flags_of, plain_pmid, related_articles
 from pubmill.corpus.own_texts import LANGUAGES
 from pubmill.corpus.shards import Document, Sections
 from pubmill.corpus.xml_parser import parse
@@ -117,34 +116,32 @@ _NO_LETTER = re.compile("[^a-z]")
 _PROSE_WORDS = 100  # the pictures among the abstracts of docs/parsers.md have fewer in their captions
 _TAXON = re.compile("taxon|genus|species|infraspecific|scientific", re.I)
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+_LICENCE = re.compile(
+    r"creativecommons\.org/(?:licen[sc]es/(by(?:-nc)?(?:-sa|-nd)?)\b(?!-)|(publicdomain/zero))", re.I
+)
 
 
 class JatsReader:
     """Reader of articles without the elements in `leave_out` (`LEAVABLE`). `left_out` counts them by tag, and
     abstracts that are no text by type; `typed` counts abstracts that are text in spite of a type."""
 
-    def __init__(
-        self,
-        leave_out: Collection[str],
-        left_out: Counter[str] | None = None,
-        typed: Counter[str] | None = None,
-    ) -> None:
-        self.left_out: Counter[str] = Counter() if left_out is None else left_out
-        self.typed: Counter[str] = Counter() if typed is None else typed
+    def __init__(self, leave_out: Collection[str]) -> None:
+        self.left_out, self.typed = Counter[str](), Counter[str]()
         self._sub_articles = "sub-articles" not in leave_out
         self._chosen = {tag for name in leave_out for tag in LEAVABLE.get(name, ())}
         self._prepare = {**_PREPARATIONS, **dict.fromkeys(self._chosen, self._leave_out)}
 
-    def __call__(self, data: bytes, facts: ArticleMetadata, where: str) -> Document:
-        """Read one article. Raises `PubmillError` (with `where`) for malformed XML, declared or undefined
-        entities, a root other than `article`, an encoding other than UTF-8, and an unexpected PMCID."""
+    def __call__(self, data: bytes, facts: Document, where: str) -> Document:
+        """Return the article `facts` of an archive with its title and text. Raises `PubmillError` (with
+        `where`) for malformed XML, declared or undefined entities, a root other than `article`, an encoding
+        other than UTF-8, and an unexpected PMCID."""
         root = parse(data, where)
         meta = root.find("front/article-meta")
         if meta is None:
             raise PubmillError(f"{where}: <article> without <front> and <article-meta>")
-        check_pmcid(meta, facts.pmcid, where)
+        check_pmcid(meta, facts, where)
         corrections = related_articles(meta)
-        return facts.document(*flags_of(types(root), corrections))._replace(
+        return facts._replace(
             pmid=facts.pmid or pmid(meta),
             published=_year(meta),
             languages=languages(root),
@@ -153,6 +150,7 @@ class JatsReader:
             title=_title(meta),
             sections=tuple(part for abstract in self._abstracts(meta) for part in self._sections(abstract)),
             body=tuple(part for place in self._bodies(root) for part in self._sections(place)),
+            flags=tuple(dict.fromkeys((*facts.flags, *flags_of(types(root), corrections)))),
             corrections=corrections,
         )
 
@@ -399,12 +397,13 @@ def _collapse_spaces(line: str) -> str:
     return _RUNS.sub(" ", line) if "  " in line else line
 
 
-def check_pmcid(meta: etree._Element, expected: int, where: str) -> None:
+def check_pmcid(meta: etree._Element, facts: Document, where: str) -> None:
     """Check that the article's PMCID, if stated, is the one under which it is filed."""
+    expected = facts.id.removeprefix("pmc:")
     for element in meta.iterchildren("article-id"):
         if element.get("pub-id-type") in ("pmc", "pmcid"):
             number = (element.text or "").strip().removeprefix("PMC")
-            if number != str(expected):
+            if number != expected:
                 raise PubmillError(f"{where}: is filed as PMC{expected}, but its XML says PMC{number[:40]}")
 
 
@@ -486,10 +485,10 @@ def _year(meta: etree._Element) -> str:
 
 
 def _licence(meta: etree._Element) -> str:
-    """Return the first Creative Commons licence in a link or text of the permissions."""
+    """Return the code (`CC BY-NC`) of the first Creative Commons licence to which the permissions link."""
     for licence in meta.iterfind("permissions/license"):
         for element in licence.iter():
-            named = [*map(str, element.values()), element.text or "", element.tail or ""]
-            if code := next((code for text in named if (code := licence_at(text))), ""):
-                return code
+            for text in (*map(str, element.values()), element.text or "", element.tail or ""):
+                if match := _LICENCE.search(text):
+                    return f"CC {match[1].upper()}" if match[1] else "CC0"
     return ""

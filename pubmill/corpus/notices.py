@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from lxml import etree
 
-from pubmill.corpus.article_metadata import plain_pmid
+from pubmill.storage.strict_parsing import whole_number
 
 Corrections = tuple[tuple[str, str], ...]
 """(kind, PMID of the other citation or ""): the `RefType` of PubMed, also for PMC's articles."""
@@ -56,6 +56,12 @@ _PARTS = (
     b"</CommentsCorrections>",
 )
 _ONE = re.compile(_B.join(_PARTS))
+
+
+def plain_pmid(written: str) -> str:
+    """Return a PMID as PubMed writes it; "" if it is not one (lists have 0 for articles not in PubMed)."""
+    number = written.strip()
+    return number.lstrip("0") if whole_number(number) is not None else ""
 
 
 def flags_of(types: Iterable[str], corrections: Corrections) -> tuple[str, ...]:

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pubmill.corpus.article_metadata import ArticleMetadata, plain_pmid
 from pubmill.corpus.gzipped import open_gzip
+from pubmill.corpus.notices import plain_pmid
+from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import BROKEN, TooLargeError, tar_members
 from pubmill.storage.strict_parsing import unique_keys, whole_number
@@ -33,11 +34,12 @@ _COLUMNS = ("Article File", "AccessionID", _UPDATED, "PMID", "License", "Retract
 
 
 class Article(NamedTuple):
-    """One article of an archive: its XML (empty if the source has none) and its other metadata."""
+    """One article of an archive: its XML (empty if the source has none); and it without title and text, as
+    the archive describes it."""
 
     name: str
     data: bytes
-    facts: ArticleMetadata
+    facts: Document
 
 
 def read_members(path: Path) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
@@ -104,7 +106,7 @@ def read_fetched(path: Path) -> Iterator[Article]:
                 fault = f"{where}: its time {member.mtime!r:.40} is no date; fetch it again"
                 raise PubmillError(fault) from None
             waiting = Article(member.name, b"", _json_metadata(read_metadata(data, where), day, where))
-        elif waiting and (waiting.facts.pmcid, waiting.facts.version) == (int(match[1]), int(match[2])):
+        elif waiting and waiting.facts[:2] == (f"pmc:{int(match[1])}", int(match[2])):
             yield waiting._replace(name=member.name, data=data)
             waiting = None
         else:
@@ -127,14 +129,14 @@ def read_metadata(data: bytes, where: str) -> dict[str, Any]:
     return value
 
 
-def _json_metadata(value: dict[str, Any], day: str, where: str) -> ArticleMetadata:
+def _json_metadata(value: dict[str, Any], day: str, where: str) -> Document:
     flags = []
     for flag, key in _FLAG_KEYS.items():
         if not isinstance(value.get(key), bool):
             raise PubmillError(f"{where}: `{key}` must be true or false, found {value.get(key)!r:.60}")
         flags += [flag] if value[key] else []
-    return ArticleMetadata(
-        pmcid=int(value["pmcid"][3:]),
+    return Document(
+        id=f"pmc:{int(value['pmcid'][3:])}",
         version=int(value["version"]),
         pmid=plain_pmid(str(value.get("pmid") or "")),
         date=day,
@@ -175,7 +177,7 @@ def _read_filelist(path: Path) -> dict[str, dict[str, str]]:
     return rows
 
 
-def _row_metadata(row: dict[str, str], flags: tuple[str, ...], path: Path) -> ArticleMetadata:
+def _row_metadata(row: dict[str, str], flags: tuple[str, ...], path: Path) -> Document:
     match = re.fullmatch(r"PMC([0-9]{1,18})", row["AccessionID"])
     retracted = {"no": (), "yes": ("retracted",)}.get(row["Retracted"])
     date = row[_UPDATED]
@@ -184,8 +186,8 @@ def _row_metadata(row: dict[str, str], flags: tuple[str, ...], path: Path) -> Ar
             f"{path}: {row['Article File']!r:.60}: expected an AccessionID such as PMC13901, Retracted yes "
             f"or no, and a date, found {row['AccessionID']!r:.60}, {row['Retracted']!r:.60}, {date!r:.60}"
         )
-    return ArticleMetadata(
-        pmcid=int(match[1]),
+    return Document(
+        id=f"pmc:{int(match[1])}",
         pmid=plain_pmid(row["PMID"]),
         date=date[:10],
         licence=row["License"],

@@ -1,7 +1,6 @@
 """Parsing of one file of a source, of any kind, into a parsed shard."""
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 from pubmill.corpus.clinical import read_notes
@@ -28,7 +27,7 @@ def parse_file(recipe: ParsingRecipe, raw: Path, digest: str, output: Path) -> N
     readable only by their owner. `digest`: the file's SHA-256.
     """
     order = 0
-    left_out, typed = Counter[str](), Counter[str]()
+    jats = JatsReader(recipe.leave_out)
     match recipe.kind:
         case "pubmed":
             read = read_medline if recipe.parser == "pubmill" else read_medline_with_pubmed_parser
@@ -39,9 +38,8 @@ def parse_file(recipe: ParsingRecipe, raw: Path, digest: str, output: Path) -> N
             else:
                 articles, order = read_package(raw, filelist_of(raw)), package_order(raw)
             unreadable = recipe.unreadable.get(shard_name(raw.name), ())
-            documents = read_articles(
-                raw, articles, recipe.parser, recipe.leave_out, left_out, unreadable, typed
-            )
+            read_article = jats if recipe.parser == "pubmill" else ArticleReader()
+            documents = read_articles(raw, articles, read_article, unreadable)
         case "text":
             if recipe.documents == "json":
                 documents = read_text(raw, recipe.source, recipe.language)
@@ -49,12 +47,12 @@ def parse_file(recipe: ParsingRecipe, raw: Path, digest: str, output: Path) -> N
                 documents = read_plain_text(raw, recipe.source, recipe.documents, recipe.language)
         case "mimic":
             documents = read_notes(raw, recipe.brackets)
-    counts = write_shard(
+    citations, deletions = write_shard(
         output, documents, source=recipe.source, file=raw.name, order=order, digest=digest,
         private=recipe.kind == "mimic",
     )  # fmt: skip
-    print(f"{raw.name}: {counts.citations} documents, {counts.deletions} deletions")
-    for what, found in (("left out", left_out), ("abstracts kept in spite of their type", typed)):
+    print(f"{raw.name}: {citations} documents, {deletions} deletions")
+    for what, found in (("left out", jats.left_out), ("abstracts kept in spite of their type", jats.typed)):
         if found:
             print(f"  {what}: {', '.join(f'{count} <{tag}>' for tag, count in sorted(found.items()))}")
 
@@ -62,38 +60,35 @@ def parse_file(recipe: ParsingRecipe, raw: Path, digest: str, output: Path) -> N
 def read_articles(
     path: Path,
     articles: Iterable[Article],
-    parser: str,
-    leave_out: Collection[str],
-    left_out: Counter[str],
+    read: Callable[[bytes, Document, str], Document],
     unreadable: Collection[str] = (),
-    typed: Counter[str] | None = None,
 ) -> Iterator[Document]:
-    """Yield the articles of the archive `path` as documents; `left_out` counts elements left out by tag, and
-    `typed` abstracts that are text in spite of a type.
+    """Yield the articles of the archive `path` as documents; `read` reads one.
 
     Articles without XML, and those listed in `unreadable` (`PMC7.1`), have neither title nor text; the listed
     ones get the flag `unreadable`. Raises `PubmillError` for any other article that cannot be read, and for
     listed articles that the archive lacks.
     """
-    read = ArticleReader() if parser == "pubmed_parser" else JatsReader(leave_out, left_out, typed)
     missing = set(unreadable)
     for article in articles:
-        if article.facts.name in unreadable:
-            missing.discard(article.facts.name)
-            yield article.facts.document(UNREADABLE)
+        facts = article.facts
+        name = f"PMC{facts.id.removeprefix('pmc:')}.{facts.version}"
+        if name in unreadable:
+            missing.discard(name)
+            yield facts._replace(flags=(*facts.flags, UNREADABLE))
         elif article.data:
             try:
-                yield read(article.data, article.facts, f"{path}:{article.name}")
+                yield read(article.data, facts, f"{path}:{article.name}")
             except PubmillError as error:
                 shard = path.name.removesuffix(".tar.gz")
                 raise PubmillError(
                     f"{error}\nThe archive itself is whole, so this is how the article was published. To "
                     f"build the corpus without it, write into the source in each corpus spec that has it\n"
-                    f"    unreadable: {{{shard}: {{{article.facts.name}: what is wrong with it}}}}\n"
+                    f"    unreadable: {{{shard}: {{{name}: what is wrong with it}}}}\n"
                     f"It will be counted as `{UNREADABLE}`."
                 ) from None
         else:
-            yield article.facts.document()
+            yield facts
     if missing:
         raise PubmillError(
             f"{path}: lacks {min(missing)}, which the corpus spec calls unreadable; there may be another "

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
@@ -143,22 +143,8 @@ def count_by_shard(path: Path, digits: int) -> dict[str, int]:
     return dict(zip(named, counts.tolist(), strict=True))
 
 
-class ShardRecord(TypedDict):
-    """The record of a shard. `gone`, `without_xml`: names of articles; `origin`: network or mirror."""
-
-    url: str
-    shard: str
-    articles: int
-    gone: list[str]
-    without_xml: list[str]
-    origin: str
-    retrieved: str
-
-
-def fetch_shard(
-    archive: Path, planned: list[Planned], shard: str, url: str, mirror: str | None
-) -> ShardRecord:
-    """Make the archive of a shard and its record ARCHIVE.source.json; return the record.
+def fetch_shard(archive: Path, planned: list[Planned], shard: str, url: str, mirror: str | None) -> None:
+    """Make the archive of a shard and its record ARCHIVE.source.json.
 
     Every object is compared with its md5 before it is kept: the JSON with its ETag in the inventory, the XML
     with the md5 in the JSON. Objects stay in ARCHIVE.part, named by these, until all are complete; the same
@@ -198,12 +184,13 @@ def fetch_shard(
             f"{url}: {len(gone)} of the {len(planned)} articles of {shard} are gone, the first {gone[0]}; "
             f"take a later inventory"
         )
-    record: ShardRecord = {
+    without_xml = [article.name for article, files in zip(planned, came, strict=True) if len(files) == 1]
+    record = {
         "url": url,
         "shard": shard,
         "articles": len(planned) - len(gone),
         "gone": gone,
-        "without_xml": [a.name for a, files in zip(planned, came, strict=True) if len(files) == 1],
+        "without_xml": without_xml,
         "origin": "network" if mirror is None else "mirror",
         "retrieved": datetime.now(UTC).isoformat(timespec="seconds"),
     }
@@ -211,11 +198,8 @@ def fetch_shard(
         _write_archive(temporary, [pair for pair in zip(planned, came, strict=True) if pair[1]])
         write_json(Path(RELATIVE.source_record(str(archive))), sealed(record))
     shutil.rmtree(part)
-    print(
-        f"{shard}: {record['articles']} articles, {len(record['without_xml'])} of them without XML, "
-        f"{len(record['gone'])} gone"
-    )
-    return record
+    found = len(planned) - len(gone)
+    print(f"{shard}: {found} articles, {len(without_xml)} of them without XML, {len(gone)} gone")
 
 
 def _copy_unchanged_articles(archive: Path, planned: list[Planned], part: Path) -> None:

@@ -7,14 +7,12 @@ only after pubmill's own reader has refused those that declare entities.
 
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
 import pubmed_parser
 from lxml import etree
 
-from pubmill.corpus.article_metadata import ArticleMetadata
 from pubmill.corpus.gzipped import BROKEN
 from pubmill.corpus.jats import check_pmcid, languages, pmid, types
 from pubmill.corpus.medline import read_medline
@@ -55,23 +53,24 @@ class ArticleReader:
     def __init__(self) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="pubmill-")
 
-    def __call__(self, data: bytes, facts: ArticleMetadata, where: str) -> Document:
+    def __call__(self, data: bytes, facts: Document, where: str) -> Document:
         """Read one article; if the package cannot, the document has the flag `unreadable` and no text."""
         root = parse(data, where)
         meta = root.find("front/article-meta")
         corrections = () if meta is None else related_articles(meta)
         if meta is not None:
-            check_pmcid(meta, facts.pmcid, where)
-            facts = replace(facts, pmid=facts.pmid or pmid(meta))
+            check_pmcid(meta, facts, where)
+            facts = facts._replace(pmid=facts.pmid or pmid(meta))
         path = Path(self.folder.name, "article.xml")
         path.write_bytes(data)
         try:
             article = pubmed_parser.parse_pubmed_xml(str(path))
             paragraphs = pubmed_parser.parse_pubmed_paragraph(str(path), all_paragraph=True)
         except FAILURES:
-            return facts.document(UNREADABLE)
+            return facts._replace(flags=(*facts.flags, UNREADABLE))
         abstract = single_spaced(article["abstract"])
-        return facts.document(*flags_of(types(root), corrections))._replace(
+        return facts._replace(
+            flags=tuple(dict.fromkeys((*facts.flags, *flags_of(types(root), corrections)))),
             published=str(article["publication_year"] or ""),
             languages=languages(root),
             types=types(root),

@@ -4,11 +4,9 @@ A shard is one Parquet file (zstd) per source file, in row groups of bounded siz
 writing and reading does not depend on the size of the source file. `position` is the row's number.
 """
 
+import hashlib
 import re
-from array import array
-from collections.abc import Iterable, Iterator, Sized
-from dataclasses import dataclass
-from itertools import accumulate, chain
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -100,14 +98,6 @@ def count_words(sections: Iterable[tuple[str, str]]) -> int:
     return sum(len(text.split()) for _, text in sections)
 
 
-@dataclass(frozen=True, slots=True)
-class ShardCounts:
-    """Numbers of citations (or texts) and of deletions in a shard."""
-
-    citations: int
-    deletions: int
-
-
 def single_spaced(text: str) -> str:
     """Replace line breaks and runs of spaces by one space; other Unicode spaces stay, as the author's own."""
     # Nearly all text needs no replacement, and four searches cost a tenth of the substitution.
@@ -125,8 +115,9 @@ def write_shard(
     order: int,
     digest: str = "",
     private: bool = False,
-) -> ShardCounts:
-    """Write `documents` as the parsed shard `path`, in their order, and count them.
+) -> tuple[int, int]:
+    """Write `documents` as the parsed shard `path`, in their order; return how many are citations (or texts)
+    and how many deletions.
 
     `source` (the name in the corpus spec), `file` and `digest` (the name and the SHA-256 of the file that was
     read) and the counts go into the parquet metadata. `order` is the file's place in the loading order of its
@@ -136,14 +127,16 @@ def write_shard(
     rows = deletions = 0
     with writing(path) as temporary, parquet_writer(temporary, SCHEMA, private) as writer:
         for group in _row_groups(with_counts(documents, "documents")):
-            writer.write_table(_arrow_table(group, order, rows))
+            columns = dict(zip(Document._fields, zip(*group, strict=True), strict=True))
+            places = {"order": [order] * len(group), "position": range(rows, rows + len(group))}
+            writer.write_table(pa.table(columns | places, SCHEMA))
             rows += len(group)
             deletions += sum(document.deleted for document in group)
-        counts = {"citations": rows - deletions, "deletions": deletions}
-        access = "yes" if private else "no"
-        labels = {"source": source, "file": file, "file_sha256": digest, "private": access}
-        writer.add_key_value_metadata(labels | {key: str(value) for key, value in counts.items()})
-    return ShardCounts(**counts)
+        writer.add_key_value_metadata({
+            "source": source, "file": file, "file_sha256": digest, "private": "yes" if private else "no",
+            "citations": str(rows - deletions), "deletions": str(deletions),
+        })  # fmt: skip
+    return rows - deletions, deletions
 
 
 def read_shard(path: Path) -> Iterator[tuple[int, Document]]:
@@ -164,12 +157,11 @@ def is_private(path: Path) -> bool:
     return access_in(_metadata(path), path) != PUBLIC
 
 
-def read_source(path: Path) -> tuple[str, ShardCounts]:
-    """Return the name of a parsed shard's source, and the shard's counts."""
+def read_source(path: Path) -> tuple[str, int, int]:
+    """Return the name of a parsed shard's source, and its numbers of citations and of deletions."""
     metadata = _metadata(path)
     try:
-        counts = ShardCounts(int(metadata[b"citations"]), int(metadata[b"deletions"]))
-        return metadata[b"source"].decode(), counts
+        return metadata[b"source"].decode(), int(metadata[b"citations"]), int(metadata[b"deletions"])
     except KeyError as error:
         raise PubmillError(
             f"{path}: no {error} in its metadata, so it is not a parsed shard; parse the source file again"
@@ -211,38 +203,22 @@ def _row_groups(documents: Iterable[Document]) -> Iterator[list[Document]]:
         yield group
 
 
-def _arrow_table(group: list[Document], order: int, first: int) -> pa.Table:
-    """Return the rows as an Arrow table, built from flat buffers. `pa.array` of a list imports pandas if it
-    is installed, which would cost every job 50 MB."""
-    rows = range(first, first + len(group))
-    numbers = {"version": ("i", [row.version for row in group]), "position": ("i", rows)}
-    numbers["order"] = ("q", [order] * len(group))
-    deleted = np.packbits([row.deleted for row in group], bitorder="little")
-    columns = {"deleted": pa.Array.from_buffers(pa.bool_(), len(group), [None, pa.py_buffer(deleted)])}
-    for name in PAIRED:
-        lists = [getattr(row, name) for row in group]
-        texts = [_string_array(pair[place] for pairs in lists for pair in pairs) for place in (0, 1)]
-        pairs = pa.StructArray.from_arrays(texts, fields=list(SCHEMA.field(name).type.value_type))
-        columns[name] = pa.ListArray.from_arrays(_list_offsets(lists), pairs)
-    for name, (code, values) in numbers.items():
-        buffer = pa.py_buffer(array(code, values))
-        columns[name] = pa.Array.from_buffers(SCHEMA.field(name).type, len(group), [None, buffer])
-    for name in ("id", "pmid", "date", "published", "licence", "title"):
-        columns[name] = _string_array([getattr(row, name) for row in group])
-    for name in ("languages", "types", "flags"):
-        lists = [getattr(row, name) for row in group]
-        flat = _string_array(chain.from_iterable(lists))
-        columns[name] = pa.ListArray.from_arrays(_list_offsets(lists), flat)
-    return pa.Table.from_arrays([columns[name] for name in SCHEMA.names], schema=SCHEMA)
+def read_reasons(table: Path, shard: int) -> dict[int, str | None]:
+    """Return position -> reason of the citations of one shard in `latest.parquet` or `duplicates.parquet`,
+    which are sorted by shard; row groups of other shards are not read."""
+    if not table.is_file():
+        raise PubmillError(f"{table} does not exist; find the latest versions and the duplicates first")
+    with open_parquet(table) as file:
+        column = file.schema_arrow.get_field_index("shard")
+        ranges = [file.metadata.row_group(n).column(column).statistics for n in range(file.num_row_groups)]
+        others = {n for n, of in enumerate(ranges) if of and of.has_min_max and not of.min <= shard <= of.max}
+        rows = file.read_row_groups([n for n in range(file.num_row_groups) if n not in others])
+    start, stop = np.searchsorted(rows["shard"].to_numpy(), [shard, shard + 1])
+    positions, reasons = (rows[name].slice(start, stop - start) for name in ("position", "reason"))
+    return dict(zip(positions.to_pylist(), reasons.to_pylist(), strict=True))
 
 
-def _list_offsets(lists: Iterable[Sized]) -> pa.Array:
-    """Return where each list begins in the concatenation of all, and where the last one ends."""
-    ends = array("i", accumulate(map(len, lists), initial=0))
-    return pa.Array.from_buffers(pa.int32(), len(ends), [None, pa.py_buffer(ends)])
-
-
-def _string_array(texts: Iterable[str]) -> pa.StringArray:
-    encoded = [text.encode() for text in texts]
-    ends = _list_offsets(encoded).buffers()[1]
-    return pa.StringArray.from_buffers(len(encoded), ends, pa.py_buffer(b"".join(encoded)))
+def reasons_digest(table: Path, shard: int) -> str:
+    """Return a digest of `read_reasons`, which does not depend on the shard's number."""
+    reasons = read_reasons(table, shard)
+    return hashlib.sha256(repr([list(reasons), list(reasons.values())]).encode()).hexdigest()

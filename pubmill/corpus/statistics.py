@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from pubmill.corpus.contamination import EvaluationTexts
 from pubmill.corpus.filters import selected_sections, with_reasons
-from pubmill.corpus.part_tables import read_duplicates
-from pubmill.corpus.shards import Document, count_words, is_private, joined, read_source
+from pubmill.corpus.shards import Document, count_words, is_private, joined, read_reasons, read_source
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.storage.files import read_json, sealed, write_json, writing
@@ -93,24 +92,24 @@ def select(
     that are not current, by the filters, those that contain an `excluded` text, and duplicates. `words` of a
     part are counted as by the filters; `bytes` are those of `text` in UTF-8.
     """
-    source, counts = read_source(shard)
+    source, citations, deletions = read_source(shard)
     tally = _Tally()
-    tally.totals["deletions"] = counts.deletions
-    copies = read_duplicates(duplicates, index) if duplicates else {}
+    tally.totals["deletions"] = deletions
+    copies = read_reasons(duplicates, index) if duplicates else {}
     with writing(part) as temporary, parquet_writer(temporary, PART, is_private(shard)) as writer:
         rows = _selected_rows(
             with_reasons(shard, index, latest, selection, excluded), copies, selection, tally
         )
         while group := list(islice(rows, ROWS_PER_GROUP)):
             writer.write_table(pa.Table.from_pylist(group, PART))
-    if tally.totals["parsed"] != counts.citations:
-        raise PubmillError(f"{shard}: holds {counts.citations} citations, read {tally.totals['parsed']}")
+    if tally.totals["parsed"] != citations:
+        raise PubmillError(f"{shard}: holds {citations} citations, read {tally.totals['parsed']}")
     write_json(statistics, sealed({"source": source, **tally.as_json()}))
 
 
 def _selected_rows(
     judged: Iterator[tuple[int, Document, str | None]],
-    copies: Mapping[int, str],
+    copies: Mapping[int, str | None],
     selection: SelectionRecipe,
     tally: _Tally,
 ) -> Iterator[dict[str, str | int]]:

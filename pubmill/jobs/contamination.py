@@ -4,7 +4,7 @@ text."""
 
 from pathlib import Path
 
-from pubmill.corpus.contamination_report import report
+from pubmill.corpus.contamination import report
 from pubmill.storage.files import sealed, write_json
 from pubmill.storage.parquet import access_of_parts, part_files
 from pubmill.storage.privacy import keep_private

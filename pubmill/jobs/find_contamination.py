@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
 
-from pubmill.corpus.contamination import EvaluationTexts
-from pubmill.corpus.contamination_report import find_in_part
+from pubmill.corpus.contamination import EvaluationTexts, find_in_part
 from pubmill.storage.blocks import Item, digest_of, make_block
 from pubmill.storage.parquet import access_of_parts
 from pubmill.storage.privacy import keep_private

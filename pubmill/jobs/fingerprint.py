@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pubmill.corpus.contamination import EvaluationTexts
 from pubmill.corpus.fingerprints import write_fingerprints
-from pubmill.corpus.part_tables import rows_digest
+from pubmill.corpus.shards import reasons_digest
 from pubmill.recipes.corpora import FingerprintRecipe
 from pubmill.recipes.reading import as_json
 from pubmill.storage.blocks import Item, digest_of, make_block
@@ -33,7 +33,7 @@ def main(
             make = partial(
                 write_fingerprints, shard, index, latest, recipe.selection, texts, prints, recipe.similar
             )
-            said = [digest_of(shard), rows_digest(latest, index), excluded]
+            said = [digest_of(shard), reasons_digest(latest, index), excluded]
             yield Item([prints], [version, as_json(recipe), *said], make)
 
     make_block(output, items())

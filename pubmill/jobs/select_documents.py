@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from pubmill.corpus.contamination import EvaluationTexts
-from pubmill.corpus.part_tables import rows_digest
+from pubmill.corpus.shards import reasons_digest
 from pubmill.corpus.statistics import select
 from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.recipes.reading import as_json
@@ -32,7 +32,7 @@ def main(
     def items() -> Iterator[Item]:
         for index, shard in enumerate(shards, first):
             part, statistics = folder / part_name(index), folder / part_name(index, "json")
-            said = [rows_digest(table, index) for table in (latest, duplicates) if table]
+            said = [reasons_digest(table, index) for table in (latest, duplicates) if table]
             make = partial(select, shard, index, latest, recipe, part, statistics, texts, duplicates)
             yield Item(
                 [part, statistics], [version, as_json(recipe), digest_of(shard), excluded, *said], make

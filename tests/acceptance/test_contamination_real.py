@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from pubmill.corpus.contamination import EvaluationTexts, write_index
-from pubmill.corpus.contamination_report import find_in_part, report
+from pubmill.corpus.contamination import EvaluationTexts, find_in_part, report, write_index
 from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.duplicates import write_duplicates
 from pubmill.corpus.fingerprints import write_fingerprints

@@ -11,10 +11,10 @@ import pubmed_parser
 import pytest
 from lxml import etree
 
-from pubmill.corpus.article_metadata import ArticleMetadata
 from pubmill.corpus.jats import NEVER, JatsReader
 from pubmill.corpus.medline import read_medline
 from pubmill.corpus.packages import Article
+from pubmill.corpus.shards import Document
 from tests.acceptance.test_pmc_real import articles as articles  # a fixture
 from tests.acceptance.test_pubmed_real import FILES
 from tests.losses import characters, found, number
@@ -52,7 +52,7 @@ def test_what_is_lost_of_articles(articles: list[Article], tmp_path: Path) -> No
         path.write_bytes(data)
         paragraphs = pubmed_parser.parse_pubmed_paragraph(str(path), all_paragraph=True)
         theirs = found(text for one in paragraphs for text in (one["section"], one["text"]))
-        body = read(data, ArticleMetadata(article.facts.pmcid), article.name).body
+        body = read(data, Document(article.facts.id), article.name).body
         ours = found(text for section in body for text in section)
         kept += characters(pieces, ours)
         lost += characters(pieces, ours - theirs)

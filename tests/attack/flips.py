@@ -11,8 +11,7 @@ import numpy as np
 import torch
 
 from pubmill.corpus.document_versions import write_latest
-from pubmill.corpus.part_tables import read_reasons
-from pubmill.corpus.shards import Document, is_private, read_shard, read_source, write_shard
+from pubmill.corpus.shards import Document, is_private, read_reasons, read_shard, read_source, write_shard
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample
 from pubmill.hardware.provenance import provenance
@@ -85,7 +84,7 @@ def read_shards(folder: Path) -> Any:
     """By Arrow, its metadata and its rows, and by DuckDB."""
     write_latest(folder / LATEST, [folder / SHARD], [0])
     documents = list(read_shard(folder / SHARD))
-    reasons = list(read_reasons(folder / LATEST, 0))
+    reasons = read_reasons(folder / LATEST, 0)
     return is_private(folder / SHARD), read_source(folder / SHARD), documents, reasons
 
 

@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
-from pubmill.corpus.article_metadata import ArticleMetadata
 from pubmill.corpus.jats import LEAVABLE, NEVER, JatsReader
 from pubmill.corpus.mathml import MATHML_TEXT
-from pubmill.corpus.shards import Sections
+from pubmill.corpus.shards import Document, Sections
 from pubmill.errors import PubmillError
 from tests.articles import INLINE, PARTING, USUAL
 from tests.attack import Attack
@@ -143,7 +142,7 @@ def counted(sections: Sections) -> Words:
 
 def read(data: bytes, leave_out: tuple[str, ...]) -> Reading:
     try:
-        found = JatsReader(leave_out)(data, ArticleMetadata(pmcid=7), "PMC7.1.xml")
+        found = JatsReader(leave_out)(data, Document("pmc:7"), "PMC7.1.xml")
     except PubmillError as error:
         assert "\n" not in str(error)
         return None

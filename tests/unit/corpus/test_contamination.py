@@ -18,12 +18,13 @@ from hypothesis import strategies as st
 from pubmill.corpus.contamination import (
     RUN,
     EvaluationTexts,
-    WordHashes,
+    find_in_part,
     ngram_hashes,
     plain_words,
+    report,
+    word_hashes,
     write_index,
 )
-from pubmill.corpus.contamination_report import find_in_part, report
 from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.medline_bytes import day, year
 from pubmill.corpus.shards import Document, write_shard
@@ -51,11 +52,11 @@ def test_words_are_compared_without_case_punctuation_and_form(text: str, words: 
 
 def test_words_and_ngrams_have_the_same_hashes_everywhere() -> None:
     """Stored indexes of evaluation texts hold these numbers."""
-    hashes = WordHashes()(["gene", "of", "gene"])
+    hashes = word_hashes(["gene", "of", "gene"])
     expected = int.from_bytes(hashlib.blake2b(b"gene", digest_size=8).digest(), "little")
     assert hashes.dtype == np.uint64 and hashes[0] == hashes[2] == expected != hashes[1]
-    assert len(WordHashes()([])) == 0
-    words = WordHashes()("a b c a b c b a".split())
+    assert len(word_hashes([])) == 0
+    words = word_hashes("a b c a b c b a".split())
     found = ngram_hashes(words, 3)
     assert len(found) == 6 and found[0] == found[3]
     assert len(set(found.tolist())) == 5  # abc, bca, cab, bcb, cba

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from pubmill.corpus import document_versions as versions
 from pubmill.corpus.document_versions import write_latest
-from pubmill.corpus.part_tables import read_reasons
-from pubmill.corpus.shards import Document, write_shard
+from pubmill.corpus.shards import Document, read_reasons, write_shard
 from pubmill.errors import PubmillError
 from pubmill.storage.files import temporary_name
 
@@ -27,7 +26,7 @@ def latest(folder: Path, shards: list[Shard]) -> list[list[tuple[int, str | None
         )
         write_shard(path, documents, source="s", file="f", order=order)
     write_latest(folder / "latest.parquet", paths, [source for source, _, _ in shards])
-    return [list(read_reasons(folder / "latest.parquet", index)) for index in range(len(shards))]
+    return [list(read_reasons(folder / "latest.parquet", index).items()) for index in range(len(shards))]
 
 
 def model(shards: list[Shard]) -> dict[tuple[int, int], str | None]:

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from pubmill.corpus.article_metadata import ArticleMetadata
 from pubmill.corpus.jats import JatsReader
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
@@ -36,7 +35,7 @@ def article(
 
 
 def read(data: bytes, leave_out: tuple[str, ...] = USUAL) -> Document:
-    return JatsReader(leave_out)(data, ArticleMetadata(pmcid=7, version=2, date="2026-09-01"), "PMC7.2.xml")
+    return JatsReader(leave_out)(data, Document("pmc:7", version=2, date="2026-09-01"), "PMC7.2.xml")
 
 
 def body(content: str, leave_out: tuple[str, ...] = USUAL) -> tuple[tuple[str, str], ...]:
@@ -63,7 +62,7 @@ def test_every_field() -> None:
 
 def test_the_source_says_licence_flags_and_pmid_first() -> None:
     meta = "<permissions><license xlink:href='https://creativecommons.org/licenses/by/4.0/'/></permissions>"
-    facts = ArticleMetadata(pmcid=7, licence="TDM", flags=("retracted",))
+    facts = Document("pmc:7", licence="TDM", flags=("retracted",))
     found = JatsReader(USUAL)(article("<p>x</p>", meta), facts, "x")
     assert (found.licence, found.flags) == ("TDM", ("retracted",))
     named = (
@@ -72,7 +71,7 @@ def test_the_source_says_licence_flags_and_pmid_first() -> None:
     assert read(article("<p>x</p>", named)).pmid == "123"
     assert read(article("<p>x</p>")).pmid == ""
     assert read(article("<p>x</p>", named.replace("0123", "none"))).pmid == ""
-    assert JatsReader(USUAL)(article("<p>x</p>", named), ArticleMetadata(pmcid=7, pmid="5"), "x").pmid == "5"
+    assert JatsReader(USUAL)(article("<p>x</p>", named), Document("pmc:7", pmid="5"), "x").pmid == "5"
 
 
 @pytest.mark.parametrize(
@@ -151,7 +150,7 @@ def test_cells_of_oasis_tables_are_lines(space: str) -> None:
     )
     assert body(content, ()) == (("", "a b\nn\nc"),)
     reader = JatsReader(("tables",))
-    assert not reader(article(content), ArticleMetadata(pmcid=7), "x").body
+    assert not reader(article(content), Document("pmc:7"), "x").body
     assert reader.left_out == {"table": 1}
 
 
@@ -293,9 +292,7 @@ def test_comments_languages_and_what_is_left_out() -> None:
     assert read(article("<p>x</p>")).languages == ("eng",)
     reader = JatsReader(("tables", "sub-articles"))
     content = "<p>x<table-wrap><table/></table-wrap></p><table-wrap><table/></table-wrap>"
-    reader(
-        article(content, after="<response><body><p>r</p></body></response>"), ArticleMetadata(pmcid=7), "x"
-    )
+    reader(article(content, after="<response><body><p>r</p></body></response>"), Document("pmc:7"), "x")
     assert reader.left_out == {"table": 2, "sub-article": 1}
 
 

@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 from lxml import etree
 
-from pubmill.corpus.article_metadata import ArticleMetadata
 from pubmill.corpus.jats import JatsReader
+from pubmill.corpus.shards import Document
 from tests.articles import body_words, words
 from tests.unit.corpus.test_jats import article, body, read
 
@@ -70,7 +70,7 @@ def abstract(kind: str, content: str = "<p>Some text.</p>") -> str:
 )  # fmt: skip
 def test_an_abstract_of_another_type_is_one_if_there_is_no_other(kind: str) -> None:
     reader = JatsReader(())
-    found = reader(article("<p>x</p>", abstract(kind)), ArticleMetadata(pmcid=7), "x")
+    found = reader(article("<p>x</p>", abstract(kind)), Document("pmc:7"), "x")
     assert found.sections == (("", "Some text."),)
     assert reader.typed == {f'abstract abstract-type="{kind}"': 1}
     assert not reader.left_out
@@ -87,7 +87,7 @@ def test_an_abstract_of_another_type_is_one_if_there_is_no_other(kind: str) -> N
 )  # fmt: skip
 def test_what_is_no_abstract_is_refused_by_name_and_counted(kind: str) -> None:
     reader = JatsReader(())
-    found = reader(article("<p>x</p>", abstract(kind)), ArticleMetadata(pmcid=7), "x")
+    found = reader(article("<p>x</p>", abstract(kind)), Document("pmc:7"), "x")
     assert (found.sections, reader.left_out) == ((), {f'abstract abstract-type="{kind}"': 1})
     assert not reader.typed
 
@@ -106,7 +106,7 @@ def test_one_of_several_typed_abstracts(
 ) -> None:
     reader = JatsReader(())
     made = "".join(abstract(kind, f"<p>{kind or 'plain'}</p>") for kind in abstracts)
-    found = reader(article("<p>x</p>", made), ArticleMetadata(pmcid=7), "x")
+    found = reader(article("<p>x</p>", made), Document("pmc:7"), "x")
     assert found.sections == (("", text),)
     assert reader.left_out == Counter(
         {f'abstract abstract-type="{kind}"': number for kind, number in left_out.items()}
@@ -268,5 +268,5 @@ def test_titles_formulas_and_empty_sub_articles() -> None:
     assert body(f"<p>x<inline-formula>{either}</inline-formula>y</p>") == (("", "xay"),)
     reader = JatsReader(("sub-articles",))
     after = "<sub-article><front-stub/></sub-article><sub-article><body><p>r</p></body></sub-article>"
-    reader(article("<p>x</p>", after=after), ArticleMetadata(pmcid=7), "x")
+    reader(article("<p>x</p>", after=after), Document("pmc:7"), "x")
     assert reader.left_out == {"sub-article": 1}

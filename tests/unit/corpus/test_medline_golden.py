@@ -9,8 +9,7 @@ import pytest
 from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.filters import rejection
 from pubmill.corpus.medline import file_order, read_medline
-from pubmill.corpus.part_tables import read_reasons
-from pubmill.corpus.shards import Document, joined, write_shard
+from pubmill.corpus.shards import Document, joined, read_reasons, write_shard
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import SelectionRecipe
 from tests.unit.corpus.test_medline import abstract, articles, citation, read, write
@@ -150,7 +149,7 @@ def shown(folder: Path, files: list[tuple[str, str]]) -> list[str]:
     current = [
         rows[index][position]
         for index in range(len(files))
-        for position, reason in read_reasons(latest, index)
+        for position, reason in read_reasons(latest, index).items()
         if reason is None
     ]
     return [f"{row.pmid}.{row.version} {row.title}" for row in current]

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.corpus.article_metadata import ArticleMetadata
 from pubmill.corpus.jats import JatsReader
 from pubmill.corpus.medline import read_medline
 from pubmill.corpus.notices import MARKS, flags_of, listed_corrections
@@ -90,7 +89,7 @@ def test_articles_have_their_notices() -> None:
     )
     data = article("", related.format("25000149", "10.1/7", "5"))
     expected = (("ErratumFor", "25000149"), ("RetractionIn", ""))
-    facts = ArticleMetadata(pmcid=7, flags=("retracted", "manuscript"))
+    facts = Document("pmc:7", flags=("retracted", "manuscript"))
     found = JatsReader(())(data, facts, "x")
     assert found.corrections == expected
     assert found.flags == ("retracted", "manuscript", "erratum_notice")

@@ -6,13 +6,13 @@ import io
 import json
 import re
 import tarfile
-from collections import Counter
 from pathlib import Path
 
 import pytest
 import yaml
 
 from pubmill.corpus import packages
+from pubmill.corpus.jats import JatsReader
 from pubmill.corpus.packages import package_order, read_fetched, read_members, read_package
 from pubmill.corpus.parsing import read_articles
 from pubmill.corpus.shards import Document
@@ -58,7 +58,7 @@ def test_packages_are_read_by_their_lists(tmp_path: Path) -> None:
     assert article.facts.pmid == ""
     path = package(tmp_path)
     (one,) = read_package(path, tmp_path / f"{NAME}.filelist.csv")
-    assert (one.data, one.facts.pmcid, one.facts.date) == (xml(7), 7, "2024-12-18")
+    assert (one.data, one.facts.id, one.facts.date) == (xml(7), "pmc:7", "2024-12-18")
     assert (one.facts.licence, one.facts.flags, one.facts.pmid) == ("CC BY-NC", ("retracted",), "1")
     assert package_order(path) == 20241218
     assert package_order(Path("oa_comm_xml.incr.2024-12-19.tar.gz")) == 20241219
@@ -77,7 +77,7 @@ def test_an_article_that_cannot_be_read_is_reported_and_can_be_left_out(tmp_path
 
     def documents(*unreadable: str) -> list[Document]:
         articles = read_package(path, tmp_path / f"{NAME}.filelist.csv")
-        return list(read_articles(path, articles, "pubmill", (), Counter(), unreadable))
+        return list(read_articles(path, articles, JatsReader(()), unreadable))
 
     with pytest.raises(PubmillError) as caught:
         documents()
@@ -212,7 +212,7 @@ def test_fetched_articles_without_xml_are_yielded_without_text_in_their_order(tm
     assert [(one.name, one.data) for one in articles] == [
         ("PMC7.1.json", b""), ("PMC8.2.xml", xml(8)), ("PMC9.1.json", b""),
     ]  # fmt: skip
-    assert [(one.facts.pmcid, one.facts.version) for one in articles] == [(7, 1), (8, 2), (9, 1)]
+    assert [one.facts[:2] for one in articles] == [("pmc:7", 1), ("pmc:8", 2), ("pmc:9", 1)]
     assert (articles[0].facts.date, articles[1].facts.date) == ("1970-01-02", "1970-01-01")
 
 

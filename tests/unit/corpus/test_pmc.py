@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pubmill.corpus import pmc
+from pubmill.corpus.jats import JatsReader
 from pubmill.corpus.packages import read_fetched
 from pubmill.corpus.parsing import read_articles
 from pubmill.corpus.pmc import count_by_shard, fetch_shard, read_plan
@@ -76,7 +77,7 @@ def test_articles_with_what_the_bucket_says(bucket: Bucket, tmp_path: Path) -> N
     bucket.article(7, license_code="TDM", is_retracted=True, is_manuscript=True, pmid="15693962")
     bucket.article(8, xml_url=None, license_code=None, is_historical_ocr=True, pmid=77)
     archive = fetch(bucket, tmp_path)
-    documents = list(read_articles(archive, read_fetched(archive), "pubmill", (), Counter()))
+    documents = list(read_articles(archive, read_fetched(archive), JatsReader(())))
     assert [(d.id, d.version, d.licence, d.flags, d.body) for d in documents] == [
         ("pmc:7", 1, "TDM", ("retracted", "manuscript"), (("", "Text."),)),
         ("pmc:8", 1, "", ("ocr",), ()),

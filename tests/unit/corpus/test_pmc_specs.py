@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from pubmill.corpus.article_metadata import GROUPS
-from pubmill.corpus.filters import rejection
+from pubmill.corpus.filters import GROUPS, rejection
 from pubmill.corpus.pmc import shard_bounds
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError

@@ -5,12 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.corpus.article_metadata import ArticleMetadata
 from pubmill.corpus.medline import read_medline
-from pubmill.corpus.pubmed_parser_reading import (
-    ArticleReader,
-    read_medline_with_pubmed_parser,
-)
+from pubmill.corpus.pubmed_parser_reading import ArticleReader, read_medline_with_pubmed_parser
+from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
 from tests.unit.corpus.test_jats import article
 
@@ -58,9 +55,9 @@ def test_faulty_citations_and_articles_are_refused_before_it_sees_them(tmp_path:
         list(read_medline_with_pubmed_parser(write(tmp_path, citation(5, "&e;"), head=bomb)))
     bomb = '<!DOCTYPE article [<!ENTITY e "x">]>'
     with pytest.raises(PubmillError, match="declares entities"):
-        ArticleReader()(article("<p>&e;</p>", doctype=bomb), ArticleMetadata(pmcid=7), "x")
+        ArticleReader()(article("<p>&e;</p>", doctype=bomb), Document("pmc:7"), "x")
     with pytest.raises(PubmillError, match="says PMC7"):
-        ArticleReader()(article("<p>x</p>"), ArticleMetadata(pmcid=8), "x")
+        ArticleReader()(article("<p>x</p>"), Document("pmc:8"), "x")
 
 
 YEAR = "<pub-date pub-type='ppub'><year>2005</year></pub-date>"
@@ -74,7 +71,7 @@ def test_articles_have_its_text() -> None:
         "<sec><title>A</title><p>One <italic>two <sub>lost</sub></italic>.</p><p>Three.</p><p/></sec>"
         "<sec><title>B</title><p>Four.</p></sec>"
     )
-    facts = ArticleMetadata(pmcid=7, version=2, date="2026-09-01", licence="CC BY", flags=("retracted",))
+    facts = Document("pmc:7", version=2, date="2026-09-01", licence="CC BY", flags=("retracted",))
     found = ArticleReader()(article(content, meta), facts, "x")
     assert (found.id, found.version, found.published, found.title) == ("pmc:7", 2, "2005", "T")
     assert found.sections == (("", "Short."),)
@@ -83,12 +80,12 @@ def test_articles_have_its_text() -> None:
 
 
 def test_articles_that_it_does_not_read_have_no_text() -> None:
-    found = ArticleReader()(article("<p>x</p>"), ArticleMetadata(pmcid=7), "x")
+    found = ArticleReader()(article("<p>x</p>"), Document("pmc:7"), "x")
     assert (found.id, found.body, found.flags) == ("pmc:7", (), ("unreadable",))
     named = ArticleReader()(
-        article("<p>x</p>", "<article-id pub-id-type='pmid'>5</article-id>"), ArticleMetadata(pmcid=7), "x"
+        article("<p>x</p>", "<article-id pub-id-type='pmid'>5</article-id>"), Document("pmc:7"), "x"
     )
     assert named.pmid == "5"
-    facts = ArticleMetadata(pmcid=7, pmid="5")
+    facts = Document("pmc:7", pmid="5")
     found = ArticleReader()(b"<article><body><p>x</p></body></article>", facts, "x")
     assert (found.id, found.pmid, found.body, found.flags) == ("pmc:7", "5", (), ("unreadable",))
