@@ -232,8 +232,4 @@ class ChoiceRecipe(StrictRecipe):
     """The choice of a grid point: the split whose scores choose (`by`), and the keys that it decides."""
 
     by: Literal["dev"]
-    decides: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        if not self.decides:
-            raise ValueError("decides must name at least one key of the recipe")
+    decides: Annotated[tuple[str, ...], Field(min_length=1)]

@@ -180,8 +180,6 @@ def _is_replaced(protocol: ProtocolSpec, study: "Study") -> bool:
 
 
 def _with_settings(protocol: ProtocolSpec, study: "Study", suffix: str) -> ProtocolSpec:
-    """Return a protocol with an own setting for each of its settings."""
-
     def own(setting: str) -> str:
         return f"{setting}+{suffix}"
 

@@ -98,18 +98,15 @@ def recipe_faults(values: Mapping[str, object]) -> list[tuple[str, str]]:
 def _source_location(protocol: ProtocolSpec, run: Run, key: str) -> Location:
     """Location of the part of the protocol that sets the final value of a key."""
     data, model, setting = run
-    choosing = protocol.settings[setting].chosen_by or setting
-    if key in protocol.settings[setting].values:
-        return ("settings", setting, "values", key)
-    for name, override in reversed(protocol.applied(*run).items()):
-        if key in override.values:
-            return ("overrides", name, "values", key)
-    for name, override in reversed(protocol.applied(data, model, choosing).items()):
-        if key in (override.grid or {}):
-            return ("overrides", name, "grid", key)
-    if protocol.search and key in protocol.search.grid:
-        return ("search", "grid", key)
-    return ("hyperparameters", key)
+    applied = protocol.applied(*run)
+    choosing = protocol.applied(data, model, protocol.settings[setting].chosen_by or setting)
+    parts: list[tuple[Location, Mapping[str, object]]] = [
+        (("settings", setting, "values"), protocol.settings[setting].values),
+        *((("overrides", name, "values"), one.values) for name, one in reversed(applied.items())),
+        *((("overrides", name, "grid"), one.grid or {}) for name, one in reversed(choosing.items())),
+        (("search", "grid"), protocol.search.grid if protocol.search else {}),
+    ]
+    return next(((*at, key) for at, values in parts if key in values), ("hyperparameters", key))
 
 
 def _combination_location(protocol: ProtocolSpec, run: Run, values: Mapping[str, object]) -> Location:

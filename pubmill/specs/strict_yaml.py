@@ -202,7 +202,6 @@ def parts(document: YamlDocument, key: str) -> dict[str | int, YamlDocument]:
 
 
 def _locations(value: Any, at: Location) -> Iterator[Location]:
-    """Yield the location of a value and of everything in it."""
     yield at
     if isinstance(value, dict | list):
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
