@@ -215,8 +215,7 @@ def _is_own(cell: CellSource, dataset: str, specs: Specs, study: "Study") -> boo
         return False
     runs = (study.models is None or model in study.models) and specs.models[model].is_fine_tuned
     wanted = study.datasets is None or dataset in study.datasets
-    choosing = protocol.settings[cell.setting].chosen_by or cell.setting
-    searched = _is_replaced(protocol, study) and bool(protocol.points(cell.data, model, choosing))
+    searched = _is_replaced(protocol, study) and bool(protocol.points(cell.data, model, cell.setting))
     return runs and wanted and searched
 
 
@@ -224,7 +223,7 @@ def _choice_faults(
     choice: HyperparameterChoice, protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str
 ) -> Iterator[str]:
     """Yield the faults of a choice for a cell: missing keys, keys not searched, or invalid values."""
-    searched = set(protocol.grid(data, model, protocol.settings[setting].chosen_by or setting))
+    searched = set(protocol.grid(data, model, setting))
     own = f"{setting}+{choice.name}"
     applied = protocol.applied(data, model, own).items()
     chosen = [override.values for name, override in applied if name.partition("/")[0] == choice.name]

@@ -24,8 +24,7 @@ def faults_of_recipes(protocol: ProtocolSpec, datasets: Mapping[str, DatasetSpec
     seen, blamed = set(), set()
     for run in _possible_runs(protocol, datasets):
         data, model, setting = run
-        choosing = protocol.settings[setting].chosen_by or setting
-        parts = (*protocol.applied(*run), "", *protocol.applied(data, model, choosing))
+        parts = (*protocol.applied(*run), "", *protocol.applied(data, model, protocol.choosing(setting)))
         what = (data.kind, setting, protocol.fold_of(data.name) is None, parts)
         if what in seen:
             continue
@@ -64,9 +63,8 @@ def _possible_runs(protocol: ProtocolSpec, datasets: Mapping[str, DatasetSpec]) 
 
 
 def _run_faults(protocol: ProtocolSpec, run: Run) -> Faults:
-    data, model, setting = run
-    choosing = protocol.settings[setting].chosen_by or setting
-    points = list(protocol.points(data, model, choosing).values())
+    data = run[0]
+    points = list(protocol.points(*run).values())
     steps = {"stop_after": 1} if protocol.fold_of(data.name) else {}
     final = protocol.recipe(*run, trial=False)
     if both := sorted(final.keys() & {key for point in points for key in point}):
@@ -99,7 +97,7 @@ def _source_location(protocol: ProtocolSpec, run: Run, key: str) -> Location:
     """Location of the part of the protocol that sets the final value of a key."""
     data, model, setting = run
     applied = protocol.applied(*run)
-    choosing = protocol.applied(data, model, protocol.settings[setting].chosen_by or setting)
+    choosing = protocol.applied(data, model, protocol.choosing(setting))
     parts: list[tuple[Location, Mapping[str, object]]] = [
         (("settings", setting, "values"), protocol.settings[setting].values),
         *((("overrides", name, "values"), one.values) for name, one in reversed(applied.items())),
