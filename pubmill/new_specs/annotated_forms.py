@@ -19,10 +19,7 @@ from pubmill.formats.text_files import read_lines, read_text
 from pubmill.new_specs.file_forms import BY_HAND, FileForm, Given, Options
 from pubmill.storage.archives import members
 
-TEXTS = "pubmill.convert.annotated_texts:mentions"
-NESTED = "pubmill.convert.annotated_texts:nested_mentions"
-DOCUMENTS = "pubmill.convert.document_relations:read"
-PAIRS = "pubmill.convert.annotated_relations:read"
+TEXTS = "pubmill.convert.annotated_texts"
 LEAVE_OUT = "--misplaced leave_out"
 UNSTATED = ("spans",)
 """Forms that need not state the texts of mentions."""
@@ -115,14 +112,16 @@ def documents_form(files: Mapping[str, Path], form: str, given: Given) -> FileFo
             unread |= dict.fromkeys(key for key in row if key not in spans.keys_read(row))
     found = partial(FileForm, others=others, unread=tuple(unread), notes=tuple(notes))
     if chosen == "mentions":
-        return found("tokens", "ner", "entity_f1", TEXTS, options)
+        return found("tokens", "ner", "entity_f1", f"{TEXTS}:mentions", options)
     options.pop("overlaps", None)
     if chosen == "nested":
-        return found("mentions", "nested-ner", "entity_f1", NESTED, options)
+        return found("mentions", "nested-ner", "entity_f1", f"{TEXTS}:nested_mentions", options)
     options |= _relation_options(every, chosen == "pairs")
     if chosen == "relations":
-        return found("relations", "document-relation", "relation_f1", DOCUMENTS, options)
-    return found("sequence", "relation", "micro_f1", PAIRS, options, negative="none")
+        converter = "pubmill.convert.document_relations:read"
+        return found("relations", "document-relation", "relation_f1", converter, options)
+    converter = "pubmill.convert.annotated_relations:read"
+    return found("sequence", "relation", "micro_f1", converter, options, negative="none")
 
 
 def _readings(documents: Sequence[InputDocument]) -> dict[str, str]:

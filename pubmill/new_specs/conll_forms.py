@@ -13,7 +13,6 @@ from pubmill.errors import PubmillError
 from pubmill.messages.quotations import quote, withheld
 from pubmill.new_specs.file_forms import BY_HAND, MOST_LABELS, FileForm, Options
 
-READ = "pubmill.convert.conll:read"
 LABEL = re.compile(r"O|[BIESLU](-\S+)?")
 OUTSIDE = ("O", "o", "0", "OUT", "OTHER", "NONE", "None", "_", "-")
 """Labels of words outside of mentions, as files write them; others if all other labels have prefixes."""
@@ -144,7 +143,7 @@ def columns_form(files: Mapping[str, Path], columns: Columns) -> FileForm:
     options |= types_if_private(columns.parts_of(label)[1] for label in labels)
     usual = {"labels", "types"} >= options.keys()
     writer = ("pubmill.convert.conll:write", Options()) if usual else None
-    return FileForm("tokens", "ner", "entity_f1", READ, options, writer)
+    return FileForm("tokens", "ner", "entity_f1", "pubmill.convert.conll:read", options, writer)
 
 
 def types_if_private(types: Iterable[str]) -> Options:

@@ -28,17 +28,16 @@ from pubmill.new_specs.file_forms import (
     named_columns,
     score_of,
 )
-from pubmill.new_specs.row_forms import joined_labels, row_form
+from pubmill.new_specs.row_forms import CONVERTER, joined_labels, row_form
 from pubmill.storage.archives import members
 
-TABLE, ROW_FORMS = "pubmill.convert.tsv:read", "pubmill.convert.row_examples"
+TABLE = "pubmill.convert.tsv:read"
 ID_NAMES = ("id", "_id", "ids", "uid", "guid", "index", "example_id", "row_id")
 """Names of columns and keys that should have no value twice, in lower case."""
 NEGATIVES = ("none", "false", "negative", "no_relation", "other", "0", "na")
 """Labels that mean that there is no relation, in lower case."""
-QUESTION_READINGS = {"list": "list_questions", "factoid": "factoid"}
-"""Value of --as -> converter of these questions; that of yes/no questions needs a list of dev questions."""
-_METRICS = {"list": "list_f1", "factoid": "mrr"}
+QUESTION_READINGS = {"list": ("list_questions", "list_f1"), "factoid": ("factoid", "mrr")}
+"""Value of --as -> converter and metric of these questions; yes/no questions need a list of those of dev."""
 READINGS = (*DOCUMENT_READINGS, *QUESTION_READINGS)
 """Values of --as."""
 _ARROW = "a file of `save_to_disk`; write each split as Parquet (`dataset.to_parquet('train.parquet')`)"
@@ -238,14 +237,14 @@ def questions_form(files: Mapping[str, Path], reading: str | None) -> FileForm:
             f"{first}: no {chosen or 'list or factoid'} questions in these files; they have: {met}. "
             "For yes/no questions, write a spec like that of bioasq-yesno, which names the questions of dev"
         )
-    converter = f"pubmill.convert.bioasq:{QUESTION_READINGS[chosen]}"
+    function, metric = QUESTION_READINGS[chosen]
     others = {one: what for one, what in readings.items() if one != chosen}
-    return FileForm("span", chosen, _METRICS[chosen], converter, others=others)
+    return FileForm("span", chosen, metric, f"pubmill.convert.bioasq:{function}", others=others)
 
 
 def _with_unique_ids(form: FileForm, files: Mapping[str, Path]) -> FileForm:
     """Return the form without its column or key of ids if a split has one of them twice, and with a note."""
-    if not form.converter.startswith((TABLE, ROW_FORMS)):
+    if not form.converter.startswith((TABLE, CONVERTER)):
         return form
     options, columns = form.options, form.options.get("columns", ())
     key: str | None = options.get("id") or next((key for key in form.unread if key.lower() in ID_NAMES), None)

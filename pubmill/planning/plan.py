@@ -58,8 +58,7 @@ def longest_batch(graph: Graph, run: RunKey) -> LongestBatch:
     """Return the largest batch that a run or its search computes, with inputs of `max_length`."""
     protocol, data = graph.specs.protocols[run.protocol], graph.specs.datasets[run.dataset]
     recipe, shape = graph.runs.recipe(run), costs.shape_of_model(graph, run.model)
-    choosing = protocol.settings[run.setting].chosen_by or run.setting
-    tried = protocol.grid(data, run.model, choosing).get("batch_size", ())
+    tried = protocol.grid(data, run.model, run.setting).get("batch_size", ())
     if isinstance(graph.specs.models[run.model].weights, RecipeWeights):
         positions: int | None = costs.architecture_of(graph, run.model).max_positions
     else:

@@ -3,11 +3,17 @@
 import re
 from collections.abc import Mapping
 from dataclasses import field, fields
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from pubmill.recipes.recipe_types import Kind, Precision, StrictRecipe
 
 _OVERLAP = re.compile(r"[^{}]*(\{\}[^{}]*\{\}[^{}]*)?")
+Size = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(gt=0)]
+PositiveFloat = Annotated[float, Field(gt=0)]
+Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 class Dummies(StrictRecipe):
@@ -94,44 +100,44 @@ class FinetuningRecipe(StrictRecipe):
     negative: str | None = None
     dummies: Dummies | None = None
 
-    max_length: int | None = 512
+    max_length: Positive | None = 512
     tagging: Literal["bio", "bioul", "io"] = "bio"
     labelled_subwords: Literal["first", "all", "separate"] = "first"
     words: Literal["spaced", "alone"] = "spaced"
     entities: Literal["dummies", "markers", "original"] = "dummies"
     segments: Literal["separate", "single"] = "separate"
     unit: Literal["document", "sentence"] = "document"
-    max_mention_length: int = 8
-    stride: int = 128
-    max_answer_length: int = 30
-    n_best: int = 20
+    max_mention_length: Positive = 8
+    stride: Size = 128
+    max_answer_length: Positive = 30
+    n_best: Positive = 20
 
     pooling: Literal["cls", "entity-start", "mention-max", "mention-average"] = "cls"
     head: Literal["linear", "mlp", "pooler", "bilstm"] = "linear"
-    head_sizes: list[int] = field(default_factory=list)
-    head_dropout: float = 0.1
+    head_sizes: list[Positive] = field(default_factory=list)
+    head_dropout: Share = 0.1
     crf: bool = False
 
-    learning_rate: float
-    batch_size: int
-    epochs: int
+    learning_rate: PositiveFloat
+    batch_size: Positive
+    epochs: Positive
     keep: Literal["best", "last"] = "best"
-    evaluate_every: int | None = None
-    stop_after: int | None = None
+    evaluate_every: Positive | None = None
+    stop_after: Positive | None = None
     loss: Literal["cross-entropy", "weighted", "dice"] = "cross-entropy"
     oversample: bool = False
-    warmup: float = 0.1
-    dropout: float = 0.1
-    weight_decay: float = 0.0
-    max_gradient_norm: float = 1.0
+    warmup: Share = 0.1
+    dropout: Share = 0.1
+    weight_decay: Annotated[float, Field(ge=0)] = 0.0
+    max_gradient_norm: PositiveFloat = 1.0
     precision: Precision = "auto"
 
     bias_correction: bool = True
-    adam_epsilon: float = 1e-8
-    frozen_layers: int | None = None
-    layerwise_decay: float = 1.0
-    reinitialised_layers: int = 0
-    removed_layers: int = 0
+    adam_epsilon: PositiveFloat = 1e-8
+    frozen_layers: Size | None = None
+    layerwise_decay: Annotated[float, Field(gt=0, le=1)] = 1.0
+    reinitialised_layers: Size = 0
+    removed_layers: Size = 0
     train_on: Literal["train", "train+dev"] = "train"
 
     def __post_init__(self) -> None:
@@ -184,7 +190,7 @@ def _faults(recipe: FinetuningRecipe) -> list[str]:
         "labelled_subwords separate needs tagging: bio": subwords == "separate" and recipe.tagging != "bio",
         "metric positive_f1 needs the negative label": positive and recipe.negative is None,
     }
-    return [*(fault for fault, present in wrong.items() if present), *_out_of_range(recipe)]
+    return [fault for fault, present in wrong.items() if present]
 
 
 PAIRED_TASKS = ("yes-no", "inference", "similarity", "classification", "factoid", "reading", "list")
@@ -216,28 +222,6 @@ def keys_in_use(values: Mapping[str, Any], task: str) -> set[str]:
     return {key for key in have if not unused.get(key)}
 
 
-POSITIVE = (
-    "learning_rate batch_size epochs max_length max_gradient_norm n_best max_answer_length "
-    "max_mention_length evaluate_every stop_after layerwise_decay adam_epsilon"
-).split()
-NOT_NEGATIVE = ("weight_decay", "stride", "frozen_layers", "reinitialised_layers", "removed_layers")
-SHARES = ("warmup", "dropout", "head_dropout")
-
-
-def _out_of_range(recipe: FinetuningRecipe) -> list[str]:
-    """Report numbers outside their valid range."""
-    values = {name: getattr(recipe, name) for name in (*POSITIVE, *NOT_NEGATIVE, *SHARES)}
-    known = {name: value for name, value in values.items() if value is not None}
-    wrong = {name: "must be above 0" for name in POSITIVE if known.get(name, 1) <= 0}
-    wrong |= {name: "can't be negative" for name in NOT_NEGATIVE if known.get(name, 0) < 0}
-    wrong |= {name: "must be from 0 to below 1" for name in SHARES if not 0 <= known[name] < 1}
-    return [
-        *(f"{name} {limit}, found {known[name]}" for name, limit in wrong.items()),
-        *(f"head_sizes must be above 0, found {size}" for size in recipe.head_sizes if size <= 0),
-        *(["layerwise_decay can be at most 1"] if recipe.layerwise_decay > 1 else []),
-    ]
-
-
 class TrialRecipes(StrictRecipe):
     """The recipes of trials that one job trains, by the names of their points."""
 
@@ -248,8 +232,4 @@ class ChoiceRecipe(StrictRecipe):
     """The choice of a grid point: the split whose scores choose (`by`), and the keys that it decides."""
 
     by: Literal["dev"]
-    decides: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        if not self.decides:
-            raise ValueError("decides must name at least one key of the recipe")
+    decides: Annotated[tuple[str, ...], Field(min_length=1)]

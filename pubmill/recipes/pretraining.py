@@ -192,7 +192,6 @@ def _contradictions(architecture: Architecture, objective: Objective) -> list[st
 
 
 def _out_of_range(recipe: PretrainingRecipe) -> list[str]:
-    """Report numbers outside their valid range."""
     architecture, objective = recipe.architecture, recipe.objective
     counts = {
         **{name: getattr(architecture, name) for name in ("layers", "hidden_size", "attention_heads")},

@@ -37,8 +37,7 @@ def read(
 def build(recipe: type[Recipe], values: Any, where: str) -> Recipe:
     """Build a recipe from parsed JSON; a `PubmillError` names `where` and every wrong key."""
     try:
-        kind: Any = recipe
-        made: Recipe = _adapter(kind).validate_json(to_json(values), strict=True)
+        made: Recipe = adapter(recipe).validate_json(to_json(values), strict=True)
     except ValidationError as error:
         faults = dict.fromkeys(_fault(one, recipe) for one in error.errors())
         raise PubmillError("\n  ".join([f"{where}: not a valid {recipe.__name__}:", *faults])) from None
@@ -58,7 +57,8 @@ def _fault(problem: Any, recipe: Any) -> str:
     return f"{place}{problem_text(problem, recipe)}"
 
 
-_adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
+adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
+"""The validator of a type; made once, for it costs as much as several validations."""
 
 
 def as_json(recipe: Any) -> str:

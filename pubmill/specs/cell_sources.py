@@ -146,8 +146,7 @@ def _takes(
     recipe's defaults."""
     part, *rest = key
     setting = cell.setting or ""
-    choosing = protocol.settings[setting].chosen_by or setting
-    grid = protocol.grid(data, cell.model, choosing)
+    grid = protocol.grid(data, cell.model, setting)
     values = protocol.recipe(data, cell.model, setting, trial=False)
     used = keys_in_use(values, data.task)
     if is_default:
@@ -166,7 +165,7 @@ def _takes(
         "overrides": not rest,
         "folds": protocol.fold_of(data.name) is not None,
         "start_from": protocol.start(data.name, setting) is not None,
-        "search": protocol.search is None or bool(protocol.points(data, cell.model, choosing)),
+        "search": protocol.search is None or bool(protocol.points(data, cell.model, setting)),
     }.get(part, True)
 
 

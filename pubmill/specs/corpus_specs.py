@@ -11,8 +11,9 @@ from pubmill.recipes import PretrainingRecipe, VocabRecipe
 from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.recipes.models import TrainingStart
 from pubmill.recipes.recipe_types import LocalKey, Name
+from pubmill.recipes.tables import project
 from pubmill.recipes.vocabs import Learner
-from pubmill.specs.spec_types import FileName, FilePath, FilePattern, Https, Spec, Strict
+from pubmill.specs.spec_types import FileName, FilePath, FilePattern, Https, Spec, Strict, Text
 from pubmill.specs.strict_yaml import Location
 
 
@@ -107,7 +108,6 @@ class TextSource(Strict):
 
 
 ArticleName = Annotated[str, Field(pattern=r"^PMC[1-9]\d*\.[1-9]\d*$")]
-Reason = Annotated[str, Field(min_length=1)]
 LeftOut = Literal["captions", "footnotes", "formulas", "sub-articles", "supplements", "tables"]
 
 
@@ -126,7 +126,7 @@ class Articles(Strict):
     name: Name
     parser: Literal["pubmill", "pubmed_parser"] = "pubmill"
     leave_out: tuple[LeftOut, ...]
-    unreadable: dict[str, dict[ArticleName, Reason]] = {}
+    unreadable: dict[str, dict[ArticleName, Text]] = {}
 
     def faults(self) -> Iterator[str]:
         if self.parser == "pubmed_parser" and self.leave_out:
@@ -236,8 +236,7 @@ class LearntVocabSpec(Spec):
 
     @property
     def recipe(self) -> VocabRecipe:
-        keys = {"kind", "size", "lowercase", "learner", "most_words"}
-        return VocabRecipe(**self.model_dump(include=keys))
+        return project(VocabRecipe, self)
 
     def faults(self) -> Iterable[str]:
         return filter(None, [self.recipe.fault()])

@@ -5,17 +5,17 @@ checked.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import cache
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import SHOWN, nearest
 from pubmill.recipes.models import LocalWeights
 from pubmill.recipes.problems import dotted_key, problem_text
+from pubmill.recipes.reading import adapter
 from pubmill.recipes.recipe_types import Name
 from pubmill.specs import model_specs, strict_yaml
 from pubmill.specs.corpus_specs import (
@@ -202,16 +202,12 @@ def with_base(path: Path, shown: str, errors: list[str], kind: str) -> tuple[Yam
     return strict_yaml.merge(base, document, (*WHOLE.get(kind, ()), _STATEMENTS)), base_name
 
 
-_adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
-"""The validator of a model; made once, for it costs as much as validating several specs."""
-
-
 def validate_spec(model: Any, document: YamlDocument, errors: list[str]) -> Any:
     """Return the spec of a document, or None after adding its mistakes to `errors`, except the keys that are
     missing because another spec cannot be included."""
     partial = document.value.pop("include", None) is not None
     try:
-        return _adapter(model).validate_python(document.value)
+        return adapter(model).validate_python(document.value)
     except ValidationError as error:
         for problem in error.errors():
             if partial and problem["type"] == "missing":

@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
-from pydantic import AfterValidator, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.problems import problem_text
+from pubmill.recipes.reading import adapter
 from pubmill.recipes.recipe_types import Name
 from pubmill.specs import protocol_specs, strict_yaml
 from pubmill.specs.cell_sources import CellSource, cell_sources
@@ -41,7 +42,7 @@ def _typed(values: dict[str, Any]) -> dict[str, Any]:
     typed, faults = {}, []
     for key, value in values.items():
         try:
-            typed[key] = TypeAdapter(_TYPES[key]).validate_python(value)
+            typed[key] = adapter(_TYPES[key]).validate_python(value)
         except ValidationError as error:
             faults.append(f"{key}: {problem_text(error.errors()[0])}")
     if faults:
@@ -80,7 +81,8 @@ def read_choice_option(text: str) -> HyperparameterChoice:
             raise PubmillError(f"--choice: there is no file {text}")
         errors: list[str] = []
         document = strict_yaml.read(Path(text), text, errors)
-        choice = None if errors else validate_spec(HyperparameterChoice, document, errors)
+        kind = HyperparameterChoice
+        choice: HyperparameterChoice | None = None if errors else validate_spec(kind, document, errors)
         if choice is None:
             raise PubmillError("\n".join(errors))
         return choice
@@ -178,8 +180,6 @@ def _is_replaced(protocol: ProtocolSpec, study: "Study") -> bool:
 
 
 def _with_settings(protocol: ProtocolSpec, study: "Study", suffix: str) -> ProtocolSpec:
-    """Return a protocol with an own setting for each of its settings."""
-
     def own(setting: str) -> str:
         return f"{setting}+{suffix}"
 
@@ -215,8 +215,7 @@ def _is_own(cell: CellSource, dataset: str, specs: Specs, study: "Study") -> boo
         return False
     runs = (study.models is None or model in study.models) and specs.models[model].is_fine_tuned
     wanted = study.datasets is None or dataset in study.datasets
-    choosing = protocol.settings[cell.setting].chosen_by or cell.setting
-    searched = _is_replaced(protocol, study) and bool(protocol.points(cell.data, model, choosing))
+    searched = _is_replaced(protocol, study) and bool(protocol.points(cell.data, model, cell.setting))
     return runs and wanted and searched
 
 
@@ -224,7 +223,7 @@ def _choice_faults(
     choice: HyperparameterChoice, protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str
 ) -> Iterator[str]:
     """Yield the faults of a choice for a cell: missing keys, keys not searched, or invalid values."""
-    searched = set(protocol.grid(data, model, protocol.settings[setting].chosen_by or setting))
+    searched = set(protocol.grid(data, model, setting))
     own = f"{setting}+{choice.name}"
     applied = protocol.applied(data, model, own).items()
     chosen = [override.values for name, override in applied if name.partition("/")[0] == choice.name]

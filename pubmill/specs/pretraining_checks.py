@@ -89,7 +89,6 @@ def _weights_made_here(model: ModelSpec | None, released: bool) -> RecipeWeights
 
 
 def _recipe_of(model: str | None, recipes: Recipes, models: Models, released: bool) -> PretrainingSpec | None:
-    """Return the pretraining spec of a model that is made here."""
     weights = _weights_made_here(models.get(model or ""), released)
     return recipes.get(weights.recipe) if weights else None
 

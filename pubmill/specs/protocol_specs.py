@@ -261,17 +261,21 @@ class ProtocolSpec(Spec):
 
     def searched_by(self, setting: str) -> tuple[Name, ...] | Literal["each"] | None:
         """The models whose trials make the choice of a setting; None where nothing is chosen."""
-        how = self.settings[setting].search
+        how = self.settings[self.choosing(setting)].search
         if self.search is None or how == "none":
             return None
         return self.search.models if how == "protocol" else "each"
 
+    def choosing(self, setting: str) -> str:
+        """The setting whose trials choose the hyper-parameters of a setting."""
+        return self.settings[setting].chosen_by or setting
+
     def grid(self, data: DatasetSpec, model: str, setting: str) -> dict[str, tuple[Any, ...]]:
-        """The search grid, by key, of a setting that chooses for itself."""
+        """The grid, by key, that a setting's hyper-parameters are chosen from."""
         if self.search is None or self.searched_by(setting) is None:
             return {}
         grid = dict(self.search.grid)
-        for override in self.applied(data, model, setting).values():
+        for override in self.applied(data, model, self.choosing(setting)).values():
             grid |= override.grid or {}
         return dict(sorted(grid.items()))
 
@@ -310,7 +314,7 @@ class ProtocolSpec(Spec):
             return f"protocol {self.name} chooses on {data.name} and reports {', '.join(folds.reported)}"
         if folds or self.looked_at(data, trial=False):
             return None
-        if self.points(data, model, self.settings[setting].chosen_by or setting):
+        if self.points(data, model, setting):
             lacks = f"{data.name} has no split to search by (it has {splits})"
             return f"protocol {self.name} searches, and {lacks}"
         if self.recipe(data, model, setting, trial=False).get("keep", "best") == "best":

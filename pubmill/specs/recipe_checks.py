@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from pubmill.metrics import dev_scores
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.problems import dotted_key, problem_text
+from pubmill.recipes.reading import adapter
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.protocol_specs import ProtocolSpec
 from pubmill.specs.strict_yaml import Faults, Location
 
-_RECIPE = TypeAdapter(FinetuningRecipe)
 Run = tuple[DatasetSpec, str, str]
 """Dataset, model and setting."""
 
@@ -24,8 +24,7 @@ def faults_of_recipes(protocol: ProtocolSpec, datasets: Mapping[str, DatasetSpec
     seen, blamed = set(), set()
     for run in _possible_runs(protocol, datasets):
         data, model, setting = run
-        choosing = protocol.settings[setting].chosen_by or setting
-        parts = (*protocol.applied(*run), "", *protocol.applied(data, model, choosing))
+        parts = (*protocol.applied(*run), "", *protocol.applied(data, model, protocol.choosing(setting)))
         what = (data.kind, setting, protocol.fold_of(data.name) is None, parts)
         if what in seen:
             continue
@@ -64,9 +63,8 @@ def _possible_runs(protocol: ProtocolSpec, datasets: Mapping[str, DatasetSpec]) 
 
 
 def _run_faults(protocol: ProtocolSpec, run: Run) -> Faults:
-    data, model, setting = run
-    choosing = protocol.settings[setting].chosen_by or setting
-    points = list(protocol.points(data, model, choosing).values())
+    data = run[0]
+    points = list(protocol.points(*run).values())
     steps = {"stop_after": 1} if protocol.fold_of(data.name) else {}
     final = protocol.recipe(*run, trial=False)
     if both := sorted(final.keys() & {key for point in points for key in point}):
@@ -84,7 +82,7 @@ def recipe_faults(values: Mapping[str, object]) -> list[tuple[str, str]]:
     """Return (key, message) for each error in a recipe's values; the key is "" where several contradict."""
     faults: list[tuple[str, str]] = []
     try:
-        _RECIPE.validate_python(values)
+        adapter(FinetuningRecipe).validate_python(values)
     except ValidationError as error:
         for problem in error.errors():
             if place := problem["loc"]:
@@ -98,18 +96,15 @@ def recipe_faults(values: Mapping[str, object]) -> list[tuple[str, str]]:
 def _source_location(protocol: ProtocolSpec, run: Run, key: str) -> Location:
     """Location of the part of the protocol that sets the final value of a key."""
     data, model, setting = run
-    choosing = protocol.settings[setting].chosen_by or setting
-    if key in protocol.settings[setting].values:
-        return ("settings", setting, "values", key)
-    for name, override in reversed(protocol.applied(*run).items()):
-        if key in override.values:
-            return ("overrides", name, "values", key)
-    for name, override in reversed(protocol.applied(data, model, choosing).items()):
-        if key in (override.grid or {}):
-            return ("overrides", name, "grid", key)
-    if protocol.search and key in protocol.search.grid:
-        return ("search", "grid", key)
-    return ("hyperparameters", key)
+    applied = protocol.applied(*run)
+    choosing = protocol.applied(data, model, protocol.choosing(setting))
+    parts: list[tuple[Location, Mapping[str, object]]] = [
+        (("settings", setting, "values"), protocol.settings[setting].values),
+        *((("overrides", name, "values"), one.values) for name, one in reversed(applied.items())),
+        *((("overrides", name, "grid"), one.grid or {}) for name, one in reversed(choosing.items())),
+        (("search", "grid"), protocol.search.grid if protocol.search else {}),
+    ]
+    return next(((*at, key) for at, values in parts if key in values), ("hyperparameters", key))
 
 
 def _combination_location(protocol: ProtocolSpec, run: Run, values: Mapping[str, object]) -> Location:

@@ -26,7 +26,8 @@ class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  
 
     def __init__(self, text: str, shown: str) -> None:
         super().__init__(text)
-        self.shown, self.lines, self.errors = shown, {(): f"{shown}:1"}, list[str]()
+        self.shown, self.errors = shown, list[str]()
+        self.lines: dict[Location, str] = {(): f"{shown}:1"}
 
     def value(self, node: yaml.Node, at: Location) -> Any:
         """Return the value of a node and record the lines of all locations below `at`."""
@@ -201,7 +202,6 @@ def parts(document: YamlDocument, key: str) -> dict[str | int, YamlDocument]:
 
 
 def _locations(value: Any, at: Location) -> Iterator[Location]:
-    """Yield the location of a value and of everything in it."""
     yield at
     if isinstance(value, dict | list):
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):

@@ -25,7 +25,6 @@ Metric = Annotated[str, AfterValidator(_known_metric)]
 
 
 def _as_tuple(value: Any) -> Any:
-    """Return a single name as a list of one."""
     return (value,) if isinstance(value, str) else value
 
 

@@ -148,7 +148,7 @@ def operations_of_finetuning(graph: "Graph", run: RunKey, trial: str | None = No
     if examples is None:
         return None
     recipe = graph.runs.recipe(run)
-    choosing = spec.settings[run.setting].chosen_by or run.setting
+    choosing = spec.choosing(run.setting)
     if trial is None:
         epochs = [recipe.get("epochs", 0), *spec.grid(data, run.model, choosing).get("epochs", ())]
     else:

@@ -94,7 +94,7 @@ class Runs(GraphPart):
         spec = self.protocol(run.protocol)
         folds = spec.fold_of(run.dataset)
         chosen_on = folds.chosen_on if folds else run.dataset
-        choosing = spec.settings[run.setting].chosen_by or run.setting
+        choosing = spec.choosing(run.setting)
         by = spec.searched_by(choosing)
         if by is None or not self.points(run._replace(dataset=chosen_on, setting=choosing)):
             return None

@@ -206,7 +206,7 @@ def _points(run: str, specs: Specs) -> set[str]:
         return {run}
     spec, data = specs.protocols[protocol], specs.datasets[dataset]
     values = spec.recipe(data, model, setting, trial=False)
-    points = spec.points(data, model, spec.settings[setting].chosen_by or setting) or {"": {}}
+    points = spec.points(data, model, setting) or {"": {}}
     return {as_json(read(FinetuningRecipe, json.dumps(values | point))) for point in points.values()}
 
 

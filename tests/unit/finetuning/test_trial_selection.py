@@ -157,7 +157,7 @@ def test_a_file_that_chooses_nothing_is_reported(tmp_path: Path, content: Any, f
     ("recipe", "reported"),
     [
         ('{"by": "test", "decides": ["learning_rate"]}', "by: expected 'dev' .found 'test'"),
-        ('{"by": "dev", "decides": []}', "decides must name at least one key"),
+        ('{"by": "dev", "decides": []}', "decides: Tuple should have at least 1 item"),
     ],
 )
 def test_the_program_refuses_other_recipes(recipe: str, reported: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pubmill.errors import PubmillError
 from pubmill.recipes import (
     Adversarial,
     Architecture,
@@ -20,6 +21,7 @@ from pubmill.recipes import (
     Optimisation,
     PretrainingRecipe,
     VocabRecipe,
+    build,
 )
 from pubmill.recipes.tables import EquivalenceRule
 
@@ -120,23 +122,24 @@ def test_defaults_are_those_that_results_were_made_with(kind: Any, defaults: dic
             {"task": "tokens", "labelled_subwords": "separate", "tagging": "io"},
         ),
         ("metric positive_f1 needs", {"metric": "positive_f1"}),
-        *((f"{name} must be above 0, found 0", {name: 0}) for name in (
+        *((f"{name}: expected greater than 0 (found 0)", {name: 0}) for name in (
             "learning_rate", "batch_size", "epochs", "max_length", "max_gradient_norm", "n_best",
             "max_answer_length", "evaluate_every", "layerwise_decay",
         )),
-        *((f"{name} can't be negative, found -1", {name: -1}) for name in (
+        *((f"{name}: expected greater than or equal to 0 (found -1)", {name: -1}) for name in (
             "weight_decay", "stride", "frozen_layers", "reinitialised_layers", "removed_layers",
         )),
-        *((f"{name} must be from 0 to below 1, found {value}", {name: value})
-          for name in ("warmup", "dropout", "head_dropout") for value in (-0.1, 1)),
-        ("head_sizes must be above 0, found 0", {"head": "mlp", "head_sizes": [4, 0]}),
-        ("layerwise_decay can be at most 1", {"layerwise_decay": 1.01}),
+        *((f"{name}: expected {limit} (found {value})", {name: value})
+          for name in ("warmup", "dropout", "head_dropout")
+          for limit, value in (("greater than or equal to 0", -0.1), ("less than 1", 1.0))),
+        ("head_sizes.1: expected greater than 0 (found 0)", {"head": "mlp", "head_sizes": [4, 0]}),
+        ("layerwise_decay: expected less than or equal to 1 (found 1.01)", {"layerwise_decay": 1.01}),
     ],
 )  # fmt: skip
 def test_fine_tuning_refuses_each_fault_by_itself(fault: str, changes: dict[str, Any]) -> None:
-    with pytest.raises(ValueError) as caught:
-        FinetuningRecipe(**FINETUNING | changes)
-    assert is_only(str(caught.value), fault)
+    with pytest.raises(PubmillError) as caught:
+        build(FinetuningRecipe, FINETUNING | changes, "here")
+    assert is_only(str(caught.value).removeprefix("here: not a valid FinetuningRecipe:\n  "), fault)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +164,7 @@ def test_fine_tuning_refuses_each_fault_by_itself(fault: str, changes: dict[str,
     ],
 )
 def test_fine_tuning_accepts_what_is_consistent(changes: dict[str, Any]) -> None:
-    FinetuningRecipe(**FINETUNING | changes)
+    build(FinetuningRecipe, FINETUNING | changes, "here")
 
 
 def pretraining(**changes: Any) -> PretrainingRecipe:

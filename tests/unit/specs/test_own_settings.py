@@ -102,7 +102,7 @@ def test_a_search_that_nothing_needs_is_refused(root: Path) -> None:
     [
         ({"values": {"learning_rate": 1e-5, "batch_size": 16}}, r"no epochs, which protocol blurb searches"),
         ({"values": {**CHOICE["values"], "warmup": 0.2}}, "not warmup; remove the latter .on bc5-chem, "),  # type: ignore[dict-item]
-        ({"values": {**CHOICE["values"], "epochs": -1}}, "epochs must be above 0, found -1"),  # type: ignore[dict-item]
+        ({"values": {**CHOICE["values"], "epochs": -1}}, "epochs: expected greater than 0"),  # type: ignore[dict-item]
         ({"values": {}}, "no batch_size, epochs, learning_rate, which"),
         ({"datasets": {"bioses": {"epochs": 3}}}, "datasets: there is no dataset 'bioses'; the nearest: bio"),
     ],
