@@ -22,7 +22,7 @@ from itertools import combinations, product
 from typing import Literal
 
 from pubmill.convert.annotated_relations import Pairs, concepts_of
-from pubmill.convert.annotated_texts import AnnotatedText, sentence_ends, texts
+from pubmill.convert.annotated_texts import AnnotatedText, renamed, sentence_ends, texts
 from pubmill.convert.source_files import ConverterInput, check_id, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import NOVELTY, Entity, RelationsExample, sorted_lists
@@ -115,7 +115,7 @@ def _relations(
     types = _types(entities)
     relations: list[list[str]] = []
     for relation in one.document.relations:
-        label = reading.label_of(relation.type)
+        label = renamed(relation.type, reading.labels)
         if label is None:
             source.left_out["relations_of_other_types"] += 1
             continue
