@@ -103,7 +103,6 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
 def _stated_labels(
     one: AnnotatedText, reading: RelationReading, source: ConverterInput
 ) -> Mapping[Pair, list[str]]:
-    """Return the labels of each pair of arguments."""
     labels: dict[Pair, list[str]] = defaultdict(list)
     for relation in one.document.relations:
         label = renamed(relation.type, reading.labels)
@@ -141,7 +140,6 @@ Found = Iterator[tuple[str, list[Entity]]]
 
 
 def _mention_pairs(one: AnnotatedText, reading: RelationReading, ends: Sequence[int]) -> Found:
-    """Yield the pairs of mentions of each sentence."""
     start = 0
     for end in [*ends, len(one.text)]:
         inside = [

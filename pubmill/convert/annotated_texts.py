@@ -145,7 +145,6 @@ def texts(source: ConverterInput, reading: TextReading) -> Iterator[AnnotatedTex
 
 
 def _documents(source: ConverterInput, reading: TextReading) -> Iterator[InputDocument]:
-    """Return the documents of a split."""
     if reading.form == "drugprot":
         return drugprot.documents_of(*map(source.of_split, drugprot.ROLES))
     is_divided = reading.held_out is not None and source.split != "test"

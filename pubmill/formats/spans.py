@@ -239,7 +239,6 @@ def _spacy(row: Mapping[str, Any], where: str) -> WordSpans:
 
 
 def _word_places(sentences: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
-    """Return the characters of each word of the document."""
     places, start = [], 0
     for words in sentences:
         for word in words:

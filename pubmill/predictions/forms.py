@@ -17,16 +17,8 @@ from pubmill.predictions.predictions import Normaliser
 from pubmill.predictions.rows import PredictionRow
 from pubmill.storage.privacy import PUBLIC
 
-
-@dataclass(frozen=True)
-class PredictionFile:
-    """A file of predictions. `text`: its content, empty for an archive; `examples`, `normaliser`: those of
-    the dataset."""
-
-    path: Path
-    text: str
-    examples: Sequence[Any]
-    normaliser: Normaliser
+Reader = Callable[[Path, str, Sequence[Any], Normaliser], Iterable[PredictionRow]]
+"""Function from a file, its text (none of an archive), the dataset's examples and normaliser to rows."""
 
 
 @dataclass(frozen=True)
@@ -41,33 +33,31 @@ class Form:
 
     description: str
     recognised: Callable[[str], bool]
-    read: Callable[[PredictionFile], Iterable[PredictionRow]]
+    read: Reader
     end: str = ""
 
 
-def _of_lines(
-    read: Callable[[Sequence[str], str], Iterable[PredictionRow]],
-) -> Callable[[PredictionFile], Iterable[PredictionRow]]:
-    return lambda file: read(file.text.removesuffix("\n").split("\n"), str(file.path))
+def _of_lines(read: Callable[[Sequence[str], str], Iterable[PredictionRow]]) -> Reader:
+    return lambda path, text, *_: read(text.removesuffix("\n").split("\n"), str(path))
 
 
-def _of_documents(form: str) -> Callable[[PredictionFile], Iterable[PredictionRow]]:
-    def read(file: PredictionFile) -> Iterable[PredictionRow]:
+def _of_documents(form: str) -> Reader:
+    def read(path: Path, _: str, examples: Sequence[Any], normaliser: Normaliser) -> Iterable[PredictionRow]:
         try:
-            documents = list(annotated_documents(file.path, form))
+            documents = list(annotated_documents(path, form))
         except PubmillError:
-            if file.normaliser.recipe.access == PUBLIC:
+            if normaliser.recipe.access == PUBLIC:
                 raise
             raise PubmillError(
-                f"{file.path}: not valid {form}; the message is withheld, as it may contain licensed text"
+                f"{path}: not valid {form}; the message is withheld, as it may contain licensed text"
             ) from None
-        return document_forms.rows_of(documents, file.examples, file.normaliser)
+        return document_forms.rows_of(documents, examples, normaliser)
 
     return read
 
 
-def _json_rows(file: PredictionFile) -> Iterable[PredictionRow]:
-    return json_forms.read_document(parse_json(file.text, str(file.path), numbers_only=True), str(file.path))
+def _json_rows(path: Path, text: str, *_: object) -> Iterable[PredictionRow]:
+    return json_forms.read_document(parse_json(text, str(path), numbers_only=True), str(path))
 
 
 def _first(text: str) -> str:
@@ -138,7 +128,9 @@ FORMS: dict[str, Form] = {
     "order": Form(
         "outputs of transformers' scripts and of LinkBERT, without ids",
         lambda text: False,
-        lambda file: ordered_form.read(file.text, file.examples, file.normaliser.recipe, str(file.path)),
+        lambda path, text, examples, normaliser: ordered_form.read(
+            text, examples, normaliser.recipe, str(path)
+        ),
     ),
 }
 """Form -> how it is recognised and read, in the order of recognition. `brat` is known by the name of an
@@ -179,4 +171,4 @@ def read_rows(path: Path, examples: Sequence[Any], normaliser: Normaliser) -> tu
     )
     if (end := FORMS[form].end) and not text.endswith(ENDS[end]):
         raise PubmillError(f"{path}: does not end with {end}, so it may be incomplete; if it is not, add it")
-    return form, list(FORMS[form].read(PredictionFile(path, text, examples, normaliser)))
+    return form, list(FORMS[form].read(path, text, examples, normaliser))
