@@ -99,8 +99,7 @@ def relations(source: ConverterInput) -> Iterator[SequenceExample]:
 
 def _documents(source: ConverterInput, needed: str) -> Iterator[tuple[str, "_Note", list[Concept]]]:
     """Yield the split's documents by name, with their concepts; all must have a file of the kind `needed`."""
-    files = _test_files(source) if source.split == "test" else _train_files(source)
-    for document, kinds in sorted(files.items()):
+    for document, kinds in sorted(_files(source).items()):
         lacking = [kind for kind in dict.fromkeys(("txt", "con", needed)) if kind not in kinds]
         if lacking:
             where = next(iter(kinds.values()))[0]
@@ -117,20 +116,18 @@ _PACK = (
 )
 
 
-def _train_files(source: ConverterInput) -> Files:
+def _files(source: ConverterInput) -> Files:
+    if source.split == "test":
+        notes = _note_files(source.input("test"), ("con", "rel"), None)
+        for document, kinds in _note_files(source.input("test_texts"), ("txt",), None).items():
+            notes[document] |= kinds
+        return notes
     chosen: Files = {}
     for hospital in HOSPITALS:
         notes = _note_files(source.input("train"), ("txt", "con", "rel"), hospital)
         of_split = source.held_out(notes)
         chosen |= {document: kinds for document, kinds in notes.items() if document in of_split}
     return chosen
-
-
-def _test_files(source: ConverterInput) -> Files:
-    notes = _note_files(source.input("test"), ("con", "rel"), None)
-    for document, kinds in _note_files(source.input("test_texts"), ("txt",), None).items():
-        notes[document] |= kinds
-    return notes
 
 
 def _note_files(archive: Path, kinds: tuple[str, ...], folder: str | None) -> Files:

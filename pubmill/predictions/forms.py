@@ -1,6 +1,5 @@
 """The forms of predictions: how each is recognised, and its reader."""
 
-import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.formats import text_files
 from pubmill.formats.document_files import ARCHIVES, annotated_documents
-from pubmill.formats.json_text import parse_json
+from pubmill.formats.json_text import parse_json, parsed_or_none
 from pubmill.messages.wording import unknown
 from pubmill.predictions import conll_form, document_forms, json_forms, ordered_form, tsv_form
 from pubmill.predictions.predictions import Normaliser
@@ -70,10 +69,7 @@ def _is_json(text: str) -> bool:
 
 def _first_object(text: str) -> dict[str, Any]:
     """Return the object that the first line is; empty if it is none."""
-    try:
-        line = json.loads(_first(text))
-    except (ValueError, RecursionError):
-        return {}
+    line = parsed_or_none(_first(text))
     return line if isinstance(line, dict) else {}
 
 
